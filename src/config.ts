@@ -34,7 +34,9 @@ const variables = z.object({
   SMTP_URL: z
     .url({ protocol: /^smtps?$/, error: 'is not an smtp:// or smtps:// address' })
     .optional(),
-  MAIL_FROM: z.email({ error: 'is not a mail address' }).default('feedback@signalpost.example'),
+  MAIL_FROM: z
+    .email({ error: 'is not a valid email address' })
+    .default('feedback@signalpost.example'),
   DKIM_DOMAIN: mailDomain.optional(),
   DKIM_SELECTOR: mailDomain.optional(),
   DKIM_KEY_FILE: z.string().optional(),
@@ -153,7 +155,7 @@ function signing(read: z.infer<typeof variables>, cwd: string): Config['dkim'] {
   if (domain === undefined && selector === undefined && file === undefined) return undefined
   if (domain === undefined || selector === undefined || file === undefined) {
     throw new UsageError([
-      'Mail is signed only with all of DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY_FILE: give all ' +
+      'To sign mail, DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY_FILE are all needed: set all ' +
         'three or none (see .env.example)',
     ])
   }
@@ -168,7 +170,8 @@ function isSafeUrl(text: string): boolean {
 }
 
 function wholeNumber(least: number, most: number) {
-  const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`
+  const range =
+    most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`
   const says = { error: `is not a whole number ${range}` }
   return z.coerce.number(says).int(says).min(least, says).max(most, says)
 }

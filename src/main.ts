@@ -24,7 +24,7 @@ const COMPLAINT_CHARS_MAX = 20_000
 const commands: Record<string, Command> = {
   start: {
     usage: 'start',
-    summary: 'run everything on this machine',
+    summary: 'run all parts of Signalpost on this machine',
     async run({ args, config, log }) {
       refuseArguments(args)
       const { start } = await import('./processes/start.ts')
@@ -47,7 +47,7 @@ const commands: Record<string, Command> = {
   },
   work: {
     usage: 'work [--queues a,b]',
-    summary: 'work the queues',
+    summary: 'process the jobs of the queues',
     async run({ args, config, log }) {
       const { parseQueues, startWork } = await import('./processes/work.ts')
       const names = parseQueues(args)
@@ -56,7 +56,7 @@ const commands: Record<string, Command> = {
   },
   count: {
     usage: 'count',
-    summary: 'roll up what was counted',
+    summary: 'add new counts to the statistics',
     async run({ args, config, log }) {
       refuseArguments(args)
       const { count } = await import('./processes/count.ts')
@@ -65,7 +65,7 @@ const commands: Record<string, Command> = {
   },
   check: {
     usage: 'check',
-    summary: 'answer mail servers that ask for a verdict, on CHECK_PORT',
+    summary: 'answer mail servers that ask for verdicts, on CHECK_PORT',
     async run({ args, config, log }) {
       refuseArguments(args)
       const { check } = await import('./processes/check.ts')
@@ -74,7 +74,7 @@ const commands: Record<string, Command> = {
   },
   receive: {
     usage: 'receive [--stdin --to ADDRESS [--from ADDRESS]]',
-    summary: 'take mail for us by SMTP or LMTP, or one mail from standard input',
+    summary: 'receive mail by SMTP or LMTP, or one mail from standard input',
     async run({ args, config, log }) {
       const { parseReceive, receiveOne } = await import('./processes/receive/recipients.ts')
       const { receive } = await import('./processes/receive/receive.ts')
@@ -91,7 +91,7 @@ const commands: Record<string, Command> = {
   },
   migrate: {
     usage: 'migrate',
-    summary: 'bring the database up to date',
+    summary: 'migrate the database to the current schema',
     async run({ args, config }) {
       refuseArguments(args)
       const { migrateDatabase } = await import('./processes/open-app.ts')
@@ -106,7 +106,7 @@ const commands: Record<string, Command> = {
     usage:
       'counters [KIND] VALUE | KIND - | file PATH | --type TYPE VALUE | --hash HASH\n' +
       '    [--series] [--json] [--plain]',
-    summary: 'tell how often a link, address, ip, subject, file … was seen; 1 when it was not',
+    summary: 'show how often a link, address, ip, subject, file … was seen; exits with 1 if never',
     async run({ args, config, log }) {
       const { readCounters, tellCounters } = await import('./cli/counters.ts')
       const request = await readCounters(args, process)
@@ -116,7 +116,7 @@ const commands: Record<string, Command> = {
   },
   queue: {
     usage: 'queue list | retry [QUEUE] | purge QUEUE',
-    summary: 'look at the queues, retry dead letters, drop waiting jobs',
+    summary: 'list the queues, retry dead letters, delete waiting jobs',
     async run({ args, config, log }) {
       const { parseQueue, runQueue } = await import('./cli/outbox.ts')
       const request = parseQueue(args)
@@ -133,7 +133,7 @@ const commands: Record<string, Command> = {
   marketers: marketersCommand,
   blacklists: {
     usage: 'blacklists',
-    summary: 'test the DNS blacklists of the settings; needs no database',
+    summary: 'test the configured DNS blacklists; needs no database',
     async run({ args, config }) {
       refuseArguments(args)
       const { testBlacklists } = await import('./cli/lists.ts')
@@ -160,7 +160,8 @@ const commands: Record<string, Command> = {
   },
   report: {
     usage: 'report FILE… --to URL [--token-file FILE] [--kind spam|phishing|not-spam]',
-    summary: 'report messages to a Signalpost; the token is read from standard input or the file',
+    summary:
+      'report messages to a Signalpost server; the token is read from standard input or a file',
     async run({ args }) {
       const { parseReport, readToken, reportFiles } = await import('./cli/report.ts')
       const { tokenFile, ...asked } = parseReport(args)
@@ -209,7 +210,7 @@ function help(name: string): number {
   const lines = Object.values(commands).map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
   const text = `Usage: signalpost COMMAND\n\n${lines.join('\n')}\n\nSettings: see .env.example`
   if (['help', '--help', '-h'].includes(name)) say(text)
-  else complain(`signalpost: there is no command "${name}".\n${text}`)
+  else complain(`signalpost: Unknown command "${name}".\n${text}`)
   return ['help', '--help', '-h'].includes(name) ? DONE : MISUSED
 }
 
@@ -221,7 +222,9 @@ async function serve(
   open: (app: App) => Promise<{ close: () => Promise<void> }>,
 ): Promise<number> {
   if (config.databaseUrl === undefined) {
-    throw new UsageError(['DATABASE_URL is missing; only "start" brings its own PostgreSQL.'])
+    throw new UsageError([
+      'DATABASE_URL is not set. Only "start" can run without it, with its own PostgreSQL.',
+    ])
   }
   const stopping = stopSignal()
   const { openApp } = await import('./processes/open-app.ts')
@@ -244,7 +247,7 @@ async function serve(
 
 /** For commands without arguments. */
 function refuseArguments([first]: readonly string[]): void {
-  if (first !== undefined) throw new UsageError([`What is "${first}"? Nothing stands there.`])
+  if (first !== undefined) throw new UsageError([`Unexpected argument "${first}".`])
 }
 
 function say(text: string): void {

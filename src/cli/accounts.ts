@@ -21,7 +21,7 @@ export function parseAccounts(args: readonly string[]): AccountsRequest {
   if (what === 'list' && rest.length === 0)
     return { do: 'list', begin: (value ?? '').toLowerCase() }
   if (deed && value?.includes('@') && rest.length === 0) return { do: deed, email: value }
-  throw new UsageError(['Say "account add", "list", "disable", "enable" or "no-second-step".'])
+  throw new UsageError(['Use "account add", "list", "disable", "enable" or "no-second-step".'])
 }
 
 /** Runs the subcommand; `told` is the text for the terminal. */
@@ -31,15 +31,15 @@ export async function runAccounts(
 ): Promise<{ told: string; isDone: boolean }> {
   if (request.do === 'list') return { told: await listed(request.begin, app), isDone: true }
   const account = await findReporterByEmail(app.pool, request.email)
-  if (!account) return { told: 'There is no such account.\n', isDone: false }
+  if (!account) return { told: 'No account has this email address.\n', isDone: false }
   const outcome = await inTransaction(app.pool, (tx) => doDeed(tx, request.do, account, app))
   return { told: sentences[outcome], isDone: outcome === 'done' }
 }
 
 const sentences = {
   done: 'Done.\n',
-  nothing: 'Nothing was changed: it was so already.\n',
-  'last-admin': 'That is the last administrator: make somebody else one first.\n',
+  nothing: 'Nothing changed. The account was already in this state.\n',
+  'last-admin': 'This is the last administrator. Make another account an administrator first.\n',
 }
 
 async function doDeed(

@@ -8,7 +8,7 @@ export const accountCommand = {
     'account add --email E [--password] [--admin] [--token] [--scope S,S] [--unproven]\n' +
     '    [--language L] | list [BEGINNING] | disable E | enable E | no-second-step E',
   summary:
-    'make an account, or change it (prints a line of JSON); list them, stop one.\n' +
+    'create or change an account (prints one line of JSON); list, disable or enable accounts.\n' +
     '--password is read from standard input',
   async run({ args, config, log }: CommandContext) {
     const { withDatabase } = await import('../processes/open-app.ts')
@@ -31,8 +31,7 @@ export const accountCommand = {
 /** `signalpost outbox`; its code is loaded when it runs. */
 const outboxCommand = {
   usage: 'outbox list [STATE] | release|resend [--to ADDRESS | --letters]',
-  summary:
-    'the newest mail that leaves, as JSON lines; let held mail leave; send refused mail again',
+  summary: 'list the newest outgoing mail as JSON lines; send held mail; send refused mail again',
   async run({ args, config, log }: CommandContext) {
     const { parseOutbox, runOutbox } = await import('./outbox.ts')
     const request = parseOutbox(args)
@@ -46,7 +45,7 @@ const outboxCommand = {
 /** `signalpost suppressions`; its code is loaded when it runs. */
 const suppressionsCommand = {
   usage: 'suppressions list [PART] | add ADDRESS --why TEXT [--days N] | remove ADDRESS',
-  summary: 'the addresses that we do not write to',
+  summary: 'list, add or remove addresses that get no mail from us',
   async run({ args, config, log }: CommandContext) {
     const { parseSuppressions, runSuppressions } = await import('./suppressions.ts')
     const request = parseSuppressions(args)
@@ -64,7 +63,8 @@ const consumersCommand = {
     '    set ADDRESS [--enroll] [--format arf|xarf] [--form whole|headers]\n' +
     '      [--pace at-once|campaign|digest] [--takes spam,phishing,malware] [--hourly N|none]\n' +
     '      [--connections N|none] [--scopes CIDR,ASn,DOMAIN|none] [--note TEXT]',
-  summary: 'whom we tell, and how; JSON lines; 1 when there is no such consumer',
+  summary:
+    'show or change the receivers of feedback reports, as JSON lines; exits with 1 if not found',
   async run({ args, config, log }: CommandContext) {
     const { parseConsumers, runConsumers } = await import('./consumers.ts')
     const request = parseConsumers(args)
@@ -89,7 +89,7 @@ const COMPLAINT_CHARS_MAX = 20_000
 export const networkCommands = {
   import: {
     usage: 'import networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]',
-    summary: 'import who has which addresses: CSV, IP-to-AS, RIR statistics or MaxMind, also .gz',
+    summary: 'import a network table: CSV, IP-to-AS, RIR statistics or MaxMind, also .gz',
     async run({ args, config, log }: CommandContext): Promise<number> {
       const { importNetworks, parseImport, progressOn } =
         await import('../processes/import-networks.ts')
@@ -103,7 +103,7 @@ export const networkCommands = {
         importNetworks(file, app, { ...options, tell: progress.tell }),
       ).finally(progress.end)
       print(`Imported ${done.ranges} ranges as ${done.blocks} blocks from ${done.source}.`)
-      if (done.skipped > 0) print(`Skipped ${done.skipped} lines that tell of no network.`)
+      if (done.skipped > 0) print(`Skipped ${done.skipped} lines without a network.`)
       return 0
     },
   },
@@ -111,7 +111,8 @@ export const networkCommands = {
     usage:
       'networks show IP | list | drop SOURCE | unset CIDR |\n' +
       '    set CIDR [--abuse A,B|none] [--name N] [--asn N] [--country CC]',
-    summary: 'show who answers for an address; say it by hand, before all imported tables',
+    summary:
+      'show the network and abuse contact of an address; set overrides of the imported tables',
     async run({ args, config, log }: CommandContext): Promise<number> {
       const { parseNetworks, runNetworks } = await import('./networks.ts')
       const request = parseNetworks(args)
@@ -122,7 +123,7 @@ export const networkCommands = {
   },
   contact: {
     usage: 'contact IP',
-    summary: 'ask the Internet registries who answers for an address; needs no database',
+    summary: 'ask the Internet registries for the abuse contact of an address; needs no database',
     async run({ args, config }: CommandContext): Promise<number> {
       const { askForContact, openRdap, parseContact } = await import('../processes/open-app.ts')
       const io = { print, complain }
@@ -145,7 +146,8 @@ export const modelCommands = {
     usage:
       'train [--from-reports] [--days N] [--files DIR:LABEL]… [--split campaign|time]\n' +
       '    [--seed N] [--out FILE.json] [--rows FILE.csv]',
-    summary: 'train a model from labeled reports and files, and measure it; it does not act yet',
+    summary:
+      'train and evaluate a model on labeled reports and files; "models promote" activates it',
     async run({ args, config, log }: CommandContext): Promise<number> {
       const { parseTrain, train } = await import('./train/train.ts')
       const request = parseTrain(args)
@@ -158,7 +160,7 @@ export const modelCommands = {
     usage:
       'models list | show V | promote V | rollback |\n' +
       '    import FILE.json --format catboost | export V FILE',
-    summary: 'show the versions of the model, promote one, roll back, import from CatBoost',
+    summary: 'list, promote, roll back, import (from CatBoost) and export models',
     async run({ args, config, log }: CommandContext): Promise<number> {
       const { parseModels, runModels } = await import('./train/models.ts')
       const request = parseModels(args)
@@ -176,7 +178,7 @@ function printText(text: string): number {
 /** `signalpost limits`; its code is loaded when it runs. */
 export const limitsCommand = {
   usage: 'limits list | set NAME [--attempts N] [--seconds N] [--behavior refuse|shadow|off]',
-  summary: 'how often anybody may do something',
+  summary: 'list and change the rate limits',
   async run({ args, config, log }: CommandContext) {
     const { parseLimits, runLimits } = await import('./limits.ts')
     const request = parseLimits(args)
@@ -190,7 +192,7 @@ export const limitsCommand = {
 /** `signalpost lists`; its code is loaded when it runs. */
 export const listsCommand = {
   usage: 'lists publish | show NAME',
-  summary: 'write the lists for others; tell whether an address, domain or host is listed',
+  summary: 'publish the DNS lists; show whether an address, domain or host is listed',
   async run({ args, config, log }: CommandContext) {
     const { parseLists, runLists } = await import('./lists.ts')
     const request = parseLists(args)
@@ -208,7 +210,7 @@ export const marketersCommand = {
     '    set KEY [--state S] [--name N] [--signers A,B] [--ranges A,B] [--list-ids A,B]\n' +
     '        [--authors A,B] [--website U] [--contact A] [--feedback A] |\n' +
     '    proposals [take|dismiss SIGNER [LIST-ID]]',
-  summary: 'keep the registry of who mails in bulk and says so; "-" is standard input',
+  summary: 'manage the registry of known bulk senders; FILE may be "-" for standard input',
   async run({ args, config, log }: CommandContext) {
     const { parseMarketers } = await import('./marketers.ts')
     const request = parseMarketers(args)
@@ -221,7 +223,8 @@ export const marketersCommand = {
 /** `signalpost reputation`; its code is loaded when it runs. */
 export const reputationCommand = {
   usage: 'reputation [KIND] NAME [--json]',
-  summary: 'tell what is known of an address, author, link, file …, and why; 1 when nothing is',
+  summary:
+    'show the reputation of an address, author, link, file …, and why; exits with 1 if unknown',
   async run({ args, config, log }: CommandContext) {
     const { parseReputation, tellReputation } = await import('./lists.ts')
     const request = parseReputation(args)
@@ -240,7 +243,7 @@ export const rulesCommand = {
   usage:
     'rules list | history | show [VERSION] | facts | check FILE | diff FILE |\n' +
     '    dry-run FILE [--last N] | apply FILE [--note TEXT] | rollback VERSION',
-  summary: 'look at the rules that judge, try others on past reports, put them into force',
+  summary: 'show the active rules, test other rules on past reports, apply them',
   async run({ args, config, log }: CommandContext) {
     const { parseRules } = await import('./rules.ts')
     const request = parseRules(args)

@@ -37,7 +37,7 @@ export type ConsumerLine = TellingWish &
 const FAULTS_MAX = 20
 
 const schema = z.object({
-  address: z.string().refine(isContact, 'is no mail address'),
+  address: z.string().refine(isContact, 'is not a valid email address'),
   state: z.enum(['found', 'enrolled', 'paused', 'stopped']).default('found'),
   paused_until: z.iso.datetime().nullable().default(null),
   format: z.enum(tellingChoices.format).default('arf'),
@@ -91,7 +91,7 @@ function readLine(line: string): ConsumerLine | string {
   try {
     json = JSON.parse(line)
   } catch {
-    return 'This is no JSON.'
+    return 'This line is not valid JSON.'
   }
   const read = schema.safeParse(json)
   if (!read.success) {
@@ -99,7 +99,7 @@ function readLine(line: string): ConsumerLine | string {
   }
   const { address, paused_until: until, hourly_max, connections_max, ...rest } = read.data
   const scopes = readScopes(rest.scopes.join('\n'))
-  if ('faults' in scopes) return `No scope: ${scopes.faults.join(' ')}`
+  if ('faults' in scopes) return `Not a block, AS number or domain: ${scopes.faults.join(' ')}`
   return {
     ...rest,
     address: address.toLowerCase(),
@@ -133,17 +133,20 @@ type SettingOptions = Partial<
 function settingsOf(values: SettingOptions): Partial<ConsumerLine> {
   const { format, form, pace } = values
   const telling = readTelling({ format, form, pace, takes: values.takes?.split(',') })
-  if (!telling) throw new UsageError(['There is no such format, form, pace or kind.'])
+  if (!telling)
+    throw new UsageError([
+      'Unknown value of --format, --form, --pace or --takes. See "consumers --help".',
+    ])
   const countOf = (text: string | undefined) => (text === 'none' ? '' : (text ?? ''))
   const limits = readLimits({
     hourlyMax: countOf(values.hourly),
     connectionsMax: countOf(values.connections),
     note: values.note ?? '',
   })
-  if (!limits) throw new UsageError(['The limits are whole numbers, or "none".'])
+  if (!limits) throw new UsageError(['--hourly and --connections must be whole numbers or "none".'])
   const scopes = readScopes(countOf(values.scopes))
   if ('faults' in scopes) {
-    throw new UsageError([`Neither a block, an AS number nor a domain: ${scopes.faults.join(' ')}`])
+    throw new UsageError([`Not a block, AS number or domain: ${scopes.faults.join(' ')}`])
   }
   return {
     ...(format !== undefined && { format: telling.format }),
@@ -185,18 +188,21 @@ const options = {
 export function parseConsumers(args: readonly string[]): ConsumersRequest {
   const { positionals, values } = parseArgs({ args: [...args], options, allowPositionals: true })
   const [action, what, ...rest] = positionals
-  if (rest.length > 0) throw new UsageError([`What is "${rest[0]}"? Nothing stands there.`])
+  if (rest.length > 0) throw new UsageError([`Unexpected argument "${rest[0]}".`])
   if ((action === 'list' || action === 'export') && what === undefined) {
     const state = oneOf(states, values.state)
-    if (values.state !== undefined && !state) throw new UsageError(['There is no such state.'])
+    if (values.state !== undefined && !state)
+      throw new UsageError([`--state must be one of ${states.join(', ')}.`])
     return { action: 'list', state, search: values.search?.toLowerCase() }
   }
   if (action === 'import' && what !== undefined) return { action, file: what }
   const address = what?.toLowerCase() ?? ''
-  if (!isContact(address)) throw new UsageError(['Say what to do, and the address of a consumer.'])
+  if (!isContact(address))
+    throw new UsageError(['Name an action and the email address of a consumer.'])
   if (action === 'show' || action === 'resume' || action === 'stop') return { action, address }
   if (action === 'pause') return { action, address, days: daysOf(values.days) }
-  if (action !== 'set') throw new UsageError([`What is "${action}"?`])
+  if (action !== 'set')
+    throw new UsageError([`Unknown action "${action}". See "consumers --help".`])
   const wanted = settingsOf(values)
   return { action, address, wanted, isEnrolled: values.enroll === true }
 }
@@ -204,7 +210,8 @@ export function parseConsumers(args: readonly string[]): ConsumersRequest {
 function daysOf(days: string | undefined): number | undefined {
   if (days === undefined) return undefined
   const count = /^\d{1,4}$/.test(days) ? Number(days) : 0
-  if (count < 1 || count > DAYS_MAX) throw new UsageError(['A pause has 1 to 3650 days.'])
+  if (count < 1 || count > DAYS_MAX)
+    throw new UsageError(['--days must be a number from 1 to 3650.'])
   return count
 }
 

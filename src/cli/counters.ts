@@ -28,7 +28,7 @@ const kinds: readonly [Kind, string][] = [
   ['complaint', 'complaints'],
   ['spam', 'spam'],
   ['ham', 'legitimate'],
-  ['redeemed', 'taken back'],
+  ['redeemed', 'retracted'],
 ]
 const windows = [
   ['tenMinutes', 'ten minutes'],
@@ -71,7 +71,7 @@ function askedLine({ question }: Known): string {
   if ('hash' in question) return `hash ${question.hash}`
   if ('type' in question) return `${question.type}  ${clean(question.value)}`
   const { kind, isGuessed, value } = question
-  return `${kind}${isGuessed ? ' (guessed)' : ''}  ${clean(value)}`
+  return `${kind}${isGuessed ? ' (detected)' : ''}  ${clean(value)}`
 }
 
 function pieceLines(piece: KnownPiece, look: Look): string[] {
@@ -113,7 +113,7 @@ function dayLines({ series }: KnownPiece, prefix: Prefix, { isAscii, now }: Look
     const bars = values.map((value) => signFor(value / most, isAscii)).join('')
     return [`  ${words.padEnd(NAME_COLUMNS)}${isAscii ? '|' : '▕'}${bars}${isAscii ? '|' : '▏'}`]
   })
-  const head = `The last day, a sign for half an hour; the highest stands for ${number(most)}.`
+  const head = `Last day, one character per half hour; the highest is ${number(most)}.`
   return ['', `  ${head}`, ...lines]
 }
 
@@ -141,7 +141,7 @@ function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[]
     const bar = (look.isAscii ? '#' : '█').repeat(Math.max(1, (heightOf(sums) / most) * room))
     return `  ${date}${bar} ${toldOf(sums)}`
   })
-  return ['', '  Two weeks, by day (UTC).', ...lines]
+  return ['', '  Last two weeks, by day (UTC).', ...lines]
 }
 
 function uniqueLines({ uniques }: KnownPiece): string[] {
@@ -153,7 +153,7 @@ function uniqueLines({ uniques }: KnownPiece): string[] {
       return words === undefined ? [] : [`  ${words.padStart(NUMBER_COLUMNS)}  ${name}${of}`]
     }),
   )
-  return lines.length > 0 ? ['', '  In two weeks:', ...lines] : []
+  return lines.length > 0 ? ['', '  Unique counts in two weeks:', ...lines] : []
 }
 
 function allLines(pieces: readonly KnownPiece[], columns: number): string[] {
@@ -172,11 +172,9 @@ function allLines(pieces: readonly KnownPiece[], columns: number): string[] {
   const nothing = absent.map((piece) => nameOf(piece, columns - 2))
   return [
     ...(rows.length > 0 ? [`${head.join('')}  in two weeks`, ...rows] : []),
-    ...(nothing.length > 0
-      ? ['Nothing is counted of:', ...nothing.map((name) => `  ${name}`)]
-      : []),
+    ...(nothing.length > 0 ? ['No counts for:', ...nothing.map((name) => `  ${name}`)] : []),
     ...(pieces.some(({ countedFrom }) => countedFrom > 1)
-      ? ['', '* Of mail that is only checked, from the third time on.']
+      ? ['', '* In checked mail, counted from the third time on.']
       : []),
   ]
 }
@@ -307,14 +305,14 @@ function givenBy(
   const [first, second, ...more] = positionals
   const isNamed = type !== undefined || hash !== undefined
   if (more.length > 0 || (isNamed && second !== undefined)) {
-    throw new UsageError(['Put a value of several words between quotes.'])
+    throw new UsageError(['Enclose a value of several words in quotes.'])
   }
   if (type !== undefined || hash !== undefined) {
     return { ...(type && { type }), ...(hash && { hash }), ...(first && { value: first }) }
   }
   if (second !== undefined) return { ...(first && { kind: first }), value: second }
   if (first !== undefined && kindNames.includes(first)) {
-    throw new UsageError([`Which ${first}? Say "counters ${first} VALUE".`])
+    throw new UsageError([`The value is missing. Use "counters ${first} VALUE".`])
   }
   return first === undefined ? {} : { value: first }
 }
@@ -331,7 +329,7 @@ async function hashOf(bytes: NodeJS.ReadableStream, name: string): Promise<strin
   try {
     await pipeline(bytes, hash)
   } catch (error) {
-    throw new UsageError([`The file ${name} cannot be read: ${reasonOf(error)}`])
+    throw new UsageError([`Cannot read ${name}: ${reasonOf(error)}`])
   }
   return hash.digest('hex')
 }

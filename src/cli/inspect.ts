@@ -29,24 +29,24 @@ export type CommandIo = {
 const help = `Usage: signalpost inspect [options] FILE...
        signalpost inspect [options] --jsonl < FILE-NAMES
 
-Prints, as JSON, everything the analysis finds in a message: its hops, its origin and
-why, links, attachments, how to unsubscribe. Needs no database, and asks nobody without
---dns. The FILE - is standard input. Of a mailbox (.mbox), an archive (.zip) or an Outlook file
-(.msg) each message inside is shown.
+Prints everything that the analysis finds in a message as JSON: the hops, the origin and
+the reasons for it, links, attachments, and how to unsubscribe. Needs no database, and sends
+no DNS queries without --dns. The FILE - is standard input. For a mailbox (.mbox), an archive
+(.zip) or an Outlook file (.msg), each message inside is shown.
 
 Options:
   --provider CIDR[,CIDR...]  relays of the mailbox provider that received the message
-  --no-stamps                pass over the verdicts that provider stamped on it
-  --picture                  draw the way of each message for a person, instead of JSON
-  --dns                      ask the DNS: who stands behind the message (SPF, DKIM, ARC,
-                             DMARC), and what blacklists say of where it came from
-  --pieces                   take the message apart as well: its shingles and fingerprints
-  --jsonl                    read file names from standard input, one to a line, and
-                             write one line of JSON for each, in the same order; a file
-                             with several messages is a line with an error
+  --no-stamps                ignore the verdicts that this provider added to the message
+  --picture                  draw the route of each message instead of printing JSON
+  --dns                      check SPF, DKIM, ARC and DMARC, and look the origin up in DNS
+                             blacklists
+  --pieces                   also print the shingles and fingerprints of the message
+  --jsonl                    read file names from standard input, one per line, and print
+                             one line of JSON per file, in the same order; a file with
+                             several messages gives an error line
   --help                     show this text
 
-Exit status: 0 done, 1 a file could not be read, 2 misused.
+Exit status: 0 success, 1 a file could not be read, 2 invalid arguments.
 `
 
 const filesAhead = 8
@@ -70,7 +70,7 @@ export async function inspect(args: readonly string[], io: CommandIo): Promise<n
   }
   const { isJsonl, isDns, isTakenApart, files, options } = command
   if (isDns && !io.dns) {
-    io.stderr.write('There is nobody to ask: DNS_SERVERS is none.\n')
+    io.stderr.write('DNS look-ups are switched off because DNS_SERVERS is "none".\n')
     return 2
   }
   const task = { options, io, isTakenApart, dns: isDns ? io.dns : undefined }
@@ -112,12 +112,13 @@ function readArguments(args: readonly string[]): Command {
   const isHelp = values.help ?? false
   const trustedRelays = (values.provider ?? []).flatMap((list) => list.split(','))
   const wrong = trustedRelays.filter((cidr) => !isCidr(cidr))
-  if (wrong.length > 0) return { misuse: `Not a CIDR: ${wrong.join(', ')}` }
-  if (!isHelp && !isJsonl && files.length === 0) return { misuse: 'Which file?' }
+  if (wrong.length > 0) return { misuse: `Not a CIDR block: ${wrong.join(', ')}` }
+  if (!isHelp && !isJsonl && files.length === 0)
+    return { misuse: 'Name a FILE, or - for standard input.' }
   if (isJsonl && files.length > 0)
-    return { misuse: 'With --jsonl the files come on standard input.' }
+    return { misuse: 'With --jsonl, pass the file names on standard input, not as arguments.' }
   const isPicture = values.picture ?? false
-  if (isPicture && isJsonl) return { misuse: 'Say --picture or --jsonl, not both.' }
+  if (isPicture && isJsonl) return { misuse: 'Use either --picture or --jsonl, not both.' }
   const ignoreStamps = values['no-stamps'] ?? false
   const isDns = values.dns ?? false
   const isTakenApart = values.pieces ?? false
@@ -197,12 +198,14 @@ type Prepared = Error | { raw: Buffer; options: AnalysisOptions }
 async function prepareOnly(file: string, task: Task): Promise<Prepared> {
   const [one, ...others] = await messagesIn(file, task.io)
   if (one && others.length === 0) return prepare(one, task)
-  return new Error('It holds several messages: without --jsonl each is shown.')
+  return new Error(
+    'The file holds several messages. Run inspect without --jsonl to show each of them.',
+  )
 }
 
 async function prepare(one: Given, { options, dns: tools }: Task): Promise<Prepared> {
   if ('unread' in one) return new Error(one.unread)
-  if ('refusal' in one) return new Error(`There is no message: ${one.refusal}.`)
+  if ('refusal' in one) return new Error(`No message found: ${one.refusal}.`)
   const { raw } = one
   if (!tools) return { raw, options }
   const dns = await askAbout(raw, options, tools, AbortSignal.timeout(dnsMsMax))

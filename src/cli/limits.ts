@@ -13,7 +13,7 @@ export type LimitsTold = { told: string; isDone: boolean }
 
 const behaviors: readonly RateLimit['behavior'][] = ['refuse', 'shadow', 'off']
 const usage =
-  'Say "limits list" or "limits set NAME [--attempts N] [--seconds N] [--behavior BEHAVIOR]".'
+  'Use "limits list" or "limits set NAME [--attempts N] [--seconds N] [--behavior BEHAVIOR]".'
 
 /**
  * Parses `list`, or `set NAME` with the changes.

@@ -70,9 +70,9 @@ export function parseLists(args: readonly string[]): ListsRequest {
   if (action === 'show' && name !== undefined && rest.length === 0) {
     const question = readListQuestion(name)
     if (question) return { action, question }
-    throw new UsageError([`"${name}" is no address, domain, host or link.`])
+    throw new UsageError([`"${name}" is not an address, domain, host or link.`])
   }
-  throw new UsageError(['Say "lists publish" or "lists show NAME".'])
+  throw new UsageError(['Use "lists publish" or "lists show NAME".'])
 }
 
 /** Runs the subcommand and returns its output as JSON: a manifest or an answer. */
@@ -84,7 +84,7 @@ export async function runLists(
     const manifest = await runPublishLists(app)
     return manifest
       ? JSON.stringify(manifest, null, 2)
-      : 'Another process is writing the lists just now.'
+      : 'Another process is publishing the lists now. Try again later.'
   }
   const { name, asks } = request.question
   const listings = await findLiveListings(app.pool, asks, app.clock())
@@ -108,12 +108,12 @@ export function parseReputation(args: readonly string[]): ReputationRequest {
   const [first, second, ...more] = positionals
   const isJson = values.json
   if (first === undefined || more.length > 0) {
-    throw new UsageError(['Say "reputation NAME", or "reputation KIND NAME".'])
+    throw new UsageError(['Use "reputation NAME" or "reputation KIND NAME".'])
   }
   if (second === undefined) return { kind: undefined, name: normal(first), isJson }
   if (!isSubjectKind(first)) {
     const kinds = Object.keys(subjectKinds).join(', ')
-    throw new UsageError([`There is no kind "${first}"; there are ${kinds}.`])
+    throw new UsageError([`Unknown kind "${first}". The kinds are ${kinds}.`])
   }
   return { kind: first, name: normal(second), isJson }
 }
@@ -140,11 +140,11 @@ export async function tellReputation(
   if (isJson) return { text: JSON.stringify(shown), isKnown }
   const others = found.filter(({ subject }) => subject.name !== name)
   const lines = [
-    ...(shown.length === 0 ? [`Nothing is known of ${name}.`] : shown.map(textOf)),
+    ...(shown.length === 0 ? [`No reputation is stored for ${name}.`] : shown.map(textOf)),
     ...(others.length === 0
       ? []
       : [
-          'Names that begin so:',
+          'Longer names that start with it:',
           ...others.map(({ subject }) => `  ${subject.kind} ${subject.name}`),
         ]),
   ]
@@ -163,7 +163,7 @@ function textOf({ subject, reputation, detail, mark, why }: ShownReputation): st
     `  flags   ${flags.join(', ') || '-'}`,
     `  seen    ${firstSeenAt?.toISOString() ?? '-'} to ${lastSeenAt?.toISOString() ?? '-'}`,
     ...(mark
-      ? [`  by hand ${mark.mark} until ${mark.untilAt?.toISOString() ?? 'lifted'}: ${mark.reason}`]
+      ? [`  manual  ${mark.mark} until ${mark.untilAt?.toISOString() ?? 'removed'}: ${mark.reason}`]
       : []),
     ...why.map((sentence) => `  ${sentence}`),
     ...days,

@@ -52,16 +52,17 @@ export function parseMarketers(args: readonly string[]): MarketersRequest {
   const [action, ...given] = read.positionals
   const { 'dry-run': isDryRun = false, jsonl: isJsonl = false, ...fields } = read.values
   const [first, second, third] = given
-  if (isDryRun && action !== 'import') refuse('--dry-run is for "marketers import".')
-  if (isJsonl && action !== 'export') refuse('--jsonl is for "marketers export".')
-  if (Object.keys(fields).length > 0 && action !== 'set') refuse('Fields are for "marketers set".')
+  if (isDryRun && action !== 'import') refuse('--dry-run works only with "marketers import".')
+  if (isJsonl && action !== 'export') refuse('--jsonl works only with "marketers export".')
+  if (Object.keys(fields).length > 0 && action !== 'set')
+    refuse('Field options work only with "marketers set".')
   const atMost = (most: number) => {
-    if (given.length > most) refuse(`What is "${given[most]}"? Nothing stands there.`)
+    if (given.length > most) refuse(`Unexpected argument "${given[most]}".`)
   }
   atMost(action === 'proposals' ? 3 : action === 'list' || action === 'export' ? 0 : 1)
   switch (action) {
     case 'import':
-      return { action, file: first ?? refuse('Which file? "-" is standard input.'), isDryRun }
+      return { action, file: first ?? refuse('Name a FILE, or - for standard input.'), isDryRun }
     case 'export':
       return { action, format: isJsonl ? 'jsonl' : 'yaml' }
     case 'list':
@@ -70,19 +71,25 @@ export function parseMarketers(args: readonly string[]): MarketersRequest {
     case 'remove':
       return { action, key: keyOf(first) }
     case 'set':
-      if (Object.keys(fields).length === 0) refuse('Say what to set, as --state confirmed.')
+      if (Object.keys(fields).length === 0)
+        refuse('Name a field to set, for example --state confirmed.')
       return { action, key: keyOf(first), fields }
     case 'proposals':
       if (first === undefined) return { action }
-      if (first !== 'take' && first !== 'dismiss') refuse('Proposals are taken or dismissed.')
-      return { action: first, signer: second ?? refuse('Which signer?'), listId: third ?? '' }
+      if (first !== 'take' && first !== 'dismiss')
+        refuse('Use "marketers proposals take SIGNER" or "marketers proposals dismiss SIGNER".')
+      return {
+        action: first,
+        signer: second ?? refuse('Name the signer of the proposal.'),
+        listId: third ?? '',
+      }
     default:
-      return refuse('Say what to do with the marketers.')
+      return refuse('Name an action. See "marketers --help".')
   }
 }
 
 function keyOf(given: string | undefined): string {
-  return given ?? refuse('Which marketer? "marketers list" shows their keys.')
+  return given ?? refuse('Name the key of a marketer. "marketers list" shows the keys.')
 }
 
 function refuse(problem: string): never {
@@ -158,8 +165,8 @@ async function importMarketers(text: string, mode: 'keep' | 'dry-run', app: Need
     })
   }
   const same = reading.marketers.length - added.length - different.length
-  const would = mode === 'keep' ? '' : 'Nothing is kept; this is what would be. '
-  const counts = `${added.length} added, ${different.length} changed, ${same} as before.`
+  const would = mode === 'keep' ? '' : 'Dry run, nothing was saved: '
+  const counts = `${added.length} added, ${different.length} changed, ${same} unchanged.`
   return { text: `${would}${counts}` }
 }
 
@@ -181,7 +188,7 @@ async function shown(key: string, { pool }: Needs): Promise<Told> {
 
 async function removed(key: string, app: Needs): Promise<Told> {
   const isGone = await inTransaction(app.pool, (tx) => removeMarketer(tx, key, deedOf(app)))
-  return isGone ? { text: `${key} is removed.` } : missing(key)
+  return isGone ? { text: `Removed ${key}.` } : missing(key)
 }
 
 async function changed(
@@ -216,11 +223,11 @@ async function proposed({ pool }: Needs): Promise<Told> {
   const lines = (await listProposals(pool, PROPOSALS_SHOWN)).map((one) =>
     [
       `${one.signer} ${one.listId}`.trim().padEnd(50),
-      `${one.messages} messages of ${one.reportersAtLeast} people or more:`,
+      `${one.messages} messages from at least ${one.reportersAtLeast} reporters:`,
       JSON.stringify(one.subjects[0] ?? ''),
     ].join(' '),
   )
-  return { text: lines.length > 0 ? lines.join('\n') : 'Nobody is proposed.' }
+  return { text: lines.length > 0 ? lines.join('\n') : 'No marketers are proposed.' }
 }
 
 async function decided(
@@ -230,8 +237,12 @@ async function decided(
   const state = action === 'take' ? 'taken' : 'dismissed'
   return inTransaction(app.pool, async (tx): Promise<Told> => {
     const found = await decideProposal(tx, { signer, listId }, state, deedOf(app))
-    if (!found) return { text: '', complaints: ['There is no such proposal.'] }
-    if (action === 'dismiss') return { text: `${signer} is not proposed again.` }
+    if (!found)
+      return {
+        text: '',
+        complaints: ['Proposal not found. "marketers proposals" lists the open ones.'],
+      }
+    if (action === 'dismiss') return { text: `Dismissed ${signer}. It will not be proposed again.` }
     const draft = draftMarketer(found)
     const before = await findMarketer(tx, draft.key)
     if (!before) await keepMarketer(tx, draft, deedOf(app))
@@ -240,7 +251,7 @@ async function decided(
 }
 
 function missing(key: string): Told {
-  return { text: '', complaints: [`There is no marketer "${key}".`] }
+  return { text: '', complaints: [`Unknown marketer "${key}". "marketers list" shows the keys.`] }
 }
 
 /** The actor for the audit log; null stands for the command line. */

@@ -53,7 +53,7 @@ export function parseNetworks(args: readonly string[]): NetworksRequest {
     }
   }
   throw new UsageError([
-    'Say "networks show IP", "networks set CIDR" with at least one option, "networks unset CIDR",',
+    'Use "networks show IP", "networks set CIDR" with at least one option, "networks unset CIDR",',
     '"networks list" or "networks drop SOURCE".',
   ])
 }
@@ -80,7 +80,7 @@ export async function runNetworks(request: NetworksRequest, app: Needs): Promise
 
 function addressOf(text: string): string {
   const address = parseIp(text)
-  if (!address) throw new UsageError([`"${text}" is not an address.`])
+  if (!address) throw new UsageError([`"${text}" is not an IP address.`])
   return address.text
 }
 
@@ -92,18 +92,22 @@ function blockOf(text: string): string {
 
 function sourceOf(text: string): string {
   if (text !== manualSource) return text
-  throw new UsageError(['What was set by hand is taken back block by block: networks unset CIDR.'])
+  throw new UsageError([
+    'Overrides cannot be dropped together. Remove each with "networks unset CIDR".',
+  ])
 }
 
 async function show(ip: string, app: Needs): Promise<string> {
   const layers = await listLayers(app.pool, [ip], app.clock())
   const merged = mergeLayers(layers)
-  if (!merged) return `Nothing is known of ${ip}.`
+  if (!merged) return `No source has a network for ${ip}.`
   const { network, from, foreign } = merged
   const origin = (layer?: FoundLayer) => (layer ? `${layer.cidr}  ${layer.source}` : '')
-  const abuse = network.isMuted ? `${NOBODY}: nobody is written to` : network.contacts.join(', ')
+  const abuse = network.isMuted
+    ? `${NOBODY} (no feedback reports are sent)`
+    : network.contacts.join(', ')
   return [
-    `${ip} belongs to ${network.cidr}`,
+    `${ip} is in ${network.cidr}`,
     '',
     ...columns([
       ['AS', network.asn === null ? '–' : `AS${network.asn}`, origin(from.asn)],
@@ -119,7 +123,7 @@ async function show(ip: string, app: Needs): Promise<string> {
         layer.source,
         dayOf(layer.importedAt),
         dayOf(layer.expiresAt),
-        saidBy(layer) + (foreign.includes(layer) ? '  (of another AS: not written to)' : ''),
+        saidBy(layer) + (foreign.includes(layer) ? '  (of another AS, not used)' : ''),
       ]),
     ]),
   ].join('\n')
@@ -143,7 +147,7 @@ async function set(cidr: string, fields: Partial<OverrideFields>, app: Needs): P
 async function unset(cidr: string, app: Needs): Promise<string> {
   const deed = { at: app.clock(), reporterId: null }
   const isGone = await inTransaction(app.pool, (tx) => removeOverride(tx, cidr, deed))
-  return isGone ? `What was set for ${cidr} is taken back.` : `Nothing was set for ${cidr}.`
+  return isGone ? `Removed the override for ${cidr}.` : `There is no override for ${cidr}.`
 }
 
 async function list(app: Needs): Promise<string> {
@@ -161,7 +165,7 @@ async function list(app: Needs): Promise<string> {
         dayOf(importedAt),
       ]),
     ]),
-    ...(overrides.length === 0 ? [] : ['', 'Set by hand:']),
+    ...(overrides.length === 0 ? [] : ['', 'Overrides:']),
     ...columns(overrides.map((override) => [override.cidr, saidBy(override)])),
   ].join('\n')
 }
@@ -174,7 +178,8 @@ async function drop(source: string, app: Needs): Promise<string> {
     if (dropped > 0) await insertAudit(tx, { ...deed, action: 'drop networks', detail })
     return dropped
   })
-  if (blocks === 0) throw new UsageError([`There is no source "${source}"; see "networks list".`])
+  if (blocks === 0)
+    throw new UsageError([`Unknown source "${source}". "networks list" shows the sources.`])
   await tidyNetworks(app.pool)
   return `Dropped ${source}: ${blocks} blocks.`
 }

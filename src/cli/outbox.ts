@@ -21,7 +21,7 @@ export type OutboxRequest =
   | { action: 'release' | 'resend'; what: 'feedback' | 'letters' | { to: string } }
 
 const LINES_MAX = 1_000
-const usage = 'Say "outbox list [STATE]" or "outbox release|resend [--to ADDRESS | --letters]".'
+const usage = 'Use "outbox list [STATE]" or "outbox release|resend [--to ADDRESS | --letters]".'
 
 /**
  * Parses `list [STATE]`, or `release` or `resend` with `[--to ADDRESS | --letters]`.
@@ -40,7 +40,7 @@ export function parseOutbox(args: readonly string[]): OutboxRequest {
   if (action === 'list' && !hasOptions) {
     const state = feedbackStates.find((name) => name === given)
     if (given === undefined || state !== undefined) return { action, state }
-    throw new UsageError([`There is no state "${given}"; there are ${feedbackStates.join(', ')}.`])
+    throw new UsageError([`Unknown state "${given}". The states are ${feedbackStates.join(', ')}.`])
   }
   const isKnown = action === 'release' || action === 'resend'
   if (!isKnown || given !== undefined) throw new UsageError([usage])
@@ -73,7 +73,7 @@ export async function runOutbox(
     return told(await releaseFeedbackReports(app, { which: 'all', from }, null), 'feedback reports')
   }
   const consumer = (await listConsumers(app.pool, [what.to])).get(what.to)
-  if (!consumer) return { told: `Nobody at ${what.to} is told anything.\n`, isDone: false }
+  if (!consumer) return { told: `No consumer has the address ${what.to}.\n`, isDone: false }
   const which = { consumerId: consumer.id }
   return told(await releaseFeedbackReports(app, { which, from }, null), 'feedback reports')
 }
@@ -95,7 +95,7 @@ export function parseQueue(args: readonly string[]): QueueRequest {
   if (action === 'list') return { action }
   if (action === 'retry') return { action, source: name }
   if (action === 'purge' && name !== undefined) return { action, queue: name }
-  throw new UsageError(['Say "queue list", "queue retry [QUEUE]" or "queue purge QUEUE".'])
+  throw new UsageError(['Use "queue list", "queue retry [QUEUE]" or "queue purge QUEUE".'])
 }
 
 type Needs = Pick<App, 'boss' | 'pool' | 'clock'>
@@ -104,7 +104,7 @@ type Needs = Pick<App, 'boss' | 'pool' | 'clock'>
 export async function runQueue(request: QueueRequest, app: Needs): Promise<string> {
   if (request.action === 'purge') {
     await app.boss.deleteQueuedJobs(request.queue)
-    const told = `The waiting jobs of ${request.queue} were dropped.`
+    const told = `Deleted the waiting jobs of ${request.queue}.`
     // Changes from the command line get an audit entry, as those from the pages do.
     const entry = { at: app.clock(), reporterId: null, action: 'purge', detail: told } as const
     await insertAudit(app.pool, entry)
@@ -112,7 +112,7 @@ export async function runQueue(request: QueueRequest, app: Needs): Promise<strin
   }
   if (request.action === 'retry') {
     const which = request.source === undefined ? 'all' : { source: request.source }
-    return `${await redriveDeadLetters(app, which, null)} dead letters were put back to work.`
+    return `Returned ${await redriveDeadLetters(app, which, null)} dead letters to their queues.`
   }
   const backlogs = await listBacklogs(app.pool, [...queueNames, deadLetterQueue], app.clock())
   return table([

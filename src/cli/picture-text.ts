@@ -24,20 +24,20 @@ const looks: Record<StationRole, { mark: string; rail: string; style: Style; wor
   mailbox: { mark: '■', rail: '│', style: 'green', words: '' },
   ours: { mark: '●', rail: '│', style: 'green', words: "a machine of the reporter's provider" },
   origin: { mark: '◆', rail: '│', style: ['bold', 'yellow'], words: 'THE ORIGIN' },
-  unclear: { mark: '?', rail: '┊', style: 'yellow', words: 'here we cannot go on' },
+  unclear: { mark: '?', rail: '┊', style: 'yellow', words: 'the trace ends here' },
   believed: { mark: '◉', rail: '│', style: 'cyan', words: 'named by a provider we know' },
   claimed: { mark: '○', rail: '┊', style: 'dim', words: 'only claimed' },
   forged: { mark: '✗', rail: '┊', style: 'red', words: 'cannot be true' },
 }
 const seen: Record<TracedHop['trust'], string> = {
-  trusted: 'got it from',
-  injection: 'got it from outside, and saw',
-  believed: 'says, and we believe it, that it got it from',
-  claimed: 'claims to have got it from',
-  forged: 'an invented line says',
+  trusted: 'received it from',
+  injection: 'received it directly from',
+  believed: 'reports, and is trusted, that it received it from',
+  claimed: 'claims that it received it from',
+  forged: 'a forged line names',
 }
 const sure = { very: 'very sure', fairly: 'fairly sure', not: 'not sure' } as const
-const border = 'below this line anybody may have written anything'
+const border = 'nothing below this line can be verified'
 
 /**
  * Formats the route of a message as lines of text, from the mailbox outward, like the pages.
@@ -72,7 +72,7 @@ function borderLine(paint: (style: Style, text: string) => string): string {
 }
 
 function arrowWords({ isUnlinked }: Station, hop: TracedHop | undefined): string {
-  if (!hop) return isUnlinked ? '▼ nothing above names this machine' : '▼ was given it by'
+  if (!hop) return isUnlinked ? '▼ no line above names this machine' : '▼ received it from'
   const at = hop.at === null ? '' : `${hop.at.slice(0, 16).replace('T', ' ')} UTC, `
   return `▼ ${seen[hop.trust]} (${at}line ${hop.index + 1})`
 }

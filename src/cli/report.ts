@@ -31,10 +31,12 @@ export function parseReport(args: readonly string[]): ReportArguments {
   const problems: string[] = []
   if (positionals.length === 0) problems.push('Name at least one FILE, or - for standard input.')
   if (!values.to || !URL.canParse(values.to))
-    problems.push('--to must be the address of a Signalpost.')
+    problems.push('--to must be the URL of a Signalpost server.')
   const tokenFile = values['token-file']
   if (positionals.includes('-') && tokenFile === undefined) {
-    problems.push('Standard input holds the message: name the file of the token by --token-file.')
+    problems.push(
+      'Standard input is the message, so the token must come from a file: use --token-file.',
+    )
   }
   if (problems.length > 0) throw new UsageError(problems)
   const { to = '', kind } = values
@@ -84,7 +86,8 @@ async function reportUnpacked(
 ): Promise<0 | 1> {
   try {
     if ('refusal' in one) throw new Error(`Not reported: ${one.refusal}.`)
-    if (one.rebuiltFrom) throw new Error('Upload Outlook files in the form.')
+    if (one.rebuiltFrom)
+      throw new Error('Outlook files cannot be reported here. Upload them in the web form.')
     print(`${one.name}: ${await reportOne(one.raw, request)}`)
     return 0
   } catch (error) {

@@ -59,14 +59,14 @@ export function parseRules(args: readonly string[]): RulesRequest {
   })
   const [action, given, ...rest] = positionals
   const { last, note } = values
-  if (last !== undefined && action !== 'dry-run') refuse('--last is for "rules dry-run".')
-  if (note !== undefined && action !== 'apply') refuse('--note is for "rules apply".')
-  if (rest.length > 0) refuse(`What is "${rest[0]}"? Nothing stands there.`)
+  if (last !== undefined && action !== 'dry-run') refuse('--last works only with "rules dry-run".')
+  if (note !== undefined && action !== 'apply') refuse('--note works only with "rules apply".')
+  if (rest.length > 0) refuse(`Unexpected argument "${rest[0]}".`)
   switch (action) {
     case 'list':
     case 'history':
     case 'facts':
-      if (given !== undefined) refuse(`What is "${given}"? Nothing stands there.`)
+      if (given !== undefined) refuse(`Unexpected argument "${given}".`)
       return { action }
     case 'show':
       return { action, version: given === undefined ? undefined : versionOf(given) }
@@ -80,24 +80,24 @@ export function parseRules(args: readonly string[]): RulesRequest {
     case 'apply':
       return { action, file: fileOf(given), note: note ?? '' }
     default:
-      return refuse('Say what to do with the rules.')
+      return refuse('Name an action. See "rules --help".')
   }
 }
 
 function fileOf(given: string | undefined): string {
-  return given ?? refuse('Which file? "-" is standard input.')
+  return given ?? refuse('Name a FILE, or - for standard input.')
 }
 
 function versionOf(given: string | undefined): number {
   if (given !== undefined && /^\d{1,9}$/.test(given)) return Number(given)
-  return refuse('A version is a number; "rules history" lists them, 0 is what the program brings.')
+  return refuse('VERSION must be a number. "rules history" lists them; 0 is the shipped version.')
 }
 
 function lastOf(given: string | undefined): number {
   if (given === undefined) return dryRunReports.usual
   const last = /^\d{1,9}$/.test(given) ? Number(given) : 0
   if (last >= 1 && last <= dryRunReports.max) return last
-  return refuse(`--last is a number from 1 to ${dryRunReports.max}.`)
+  return refuse(`--last must be a number from 1 to ${dryRunReports.max}.`)
 }
 
 function refuse(problem: string): never {
@@ -112,7 +112,7 @@ function rulesText(
   rules: readonly Rule[],
   processes: readonly RuleProcess[],
 ): string {
-  const origin = isShipped ? ', as the program brings it' : ''
+  const origin = isShipped ? ', as shipped' : ''
   const cutOff = new Set(
     processes
       .filter((process) => process.version === version)
@@ -123,14 +123,14 @@ function rulesText(
     ...processes.map(({ name, version: its, fault }) =>
       fault === null
         ? `${name} runs version ${its}.`
-        : `${name} runs version ${its}, not a newer one:\n${shownLine(fault, 500)}`,
+        : `${name} runs version ${its}, as it cannot use a newer one:\n${shownLine(fault, 500)}`,
     ),
     '',
     ...columns(
       rules.map(({ symbol, weight, meaning, isEnabled }) => [
         symbol,
         signed(weight),
-        `${isEnabled ? '' : '(off) '}${cutOff.has(symbol) ? '(cut off) ' : ''}${meaning}`,
+        `${isEnabled ? '' : '(off) '}${cutOff.has(symbol) ? '(switched off) ' : ''}${meaning}`,
       ]),
     ),
   ].join('\n')
@@ -138,7 +138,8 @@ function rulesText(
 
 /** The versions, newest first. */
 function historyText(lines: readonly RuleSetLine[]): string {
-  if (lines.length === 0) return "Nothing was ever applied: the program's own rules act."
+  if (lines.length === 0)
+    return 'No rules have been applied. The rules shipped with the program are active.'
   return columns(
     lines.map(({ version, appliedAt, note }) => [
       String(version),
@@ -150,7 +151,7 @@ function historyText(lines: readonly RuleSetLine[]): string {
 
 /** All facts that conditions may use. */
 function factsText(definitions: readonly FactDefinition[]): string {
-  const types = { bool: 'bool', double: 'number', string: 'text', strings: 'list of texts' }
+  const types = { bool: 'bool', double: 'number', string: 'string', strings: 'list of strings' }
   return columns(
     definitions.map(({ group, name, type, meaning }) => [`${group}.${name}`, types[type], meaning]),
   ).join('\n')
@@ -171,14 +172,14 @@ function dryRunText(result: DryRunResult): string {
           [...gained.map((name) => `+${name}`), ...lost.map((name) => `-${name}`)].join(' '),
         ]),
     ),
-    ...(more > 0 ? [`and ${more} more`] : []),
-    ...(symbols.length === 0 ? [] : ['', 'Raised, before and after:']),
+    ...(more > 0 ? [`And ${more} more.`] : []),
+    ...(symbols.length === 0 ? [] : ['', 'Symbols raised before and after:']),
     ...columns(symbols.map((one) => [`  ${one.symbol}`, String(one.before), String(one.after)])),
     ...errors.map((one) => `${one.symbol} could not be evaluated ${one.errors} times.`),
-    ...cutOff.map((symbol) => `${symbol} costs too much and would be cut off.`),
+    ...cutOff.map((symbol) => `${symbol} takes too much time and would be switched off.`),
     ...(moves.length === 0 ? [] : ['']),
     ...moves.map(({ before, after, reports: count }) => `${count}: ${before} → ${after}`),
-    `Of ${reports} reports ${changedTotal} would be judged otherwise.`,
+    `${changedTotal} of ${reports} reports would get a different verdict.`,
   ].join('\n')
 }
 
@@ -260,7 +261,7 @@ export async function runRules(
 
 async function contentOf(file: string, { stdin }: RulesIo): Promise<string> {
   const bytes = await (file === '-' ? buffer(stdin) : readFile(file)).catch((error: unknown) => {
-    throw new UsageError([`${file} cannot be read: ${reasonOf(error)}`])
+    throw new UsageError([`Cannot read ${file}: ${reasonOf(error)}`])
   })
   if (bytes.length > ruleBounds.fileBytesMax) {
     throw new UsageError([`${file} is larger than ${ruleBounds.fileBytesMax / 1024} KB.`])
@@ -284,8 +285,8 @@ function check(content: string, file: string, io: RulesIo): 0 | 1 {
   const rules = compiled(content, file, io)
   if (!rules) return 1
   const off = rules.filter(({ isEnabled }) => !isEnabled).length
-  const besides = off === 0 ? '' : `, ${off} of them off`
-  io.stdout.write(`${file} has no faults: ${rules.length} rules${besides}.\n`)
+  const besides = off === 0 ? '' : `, ${off} of them switched off`
+  io.stdout.write(`${file} is valid: ${rules.length} rules${besides}.\n`)
   return 0
 }
 
@@ -366,10 +367,12 @@ async function tellApplied(
     return 1
   }
   if ('overtakenBy' in applied) {
-    io.stderr.write(`Version ${applied.overtakenBy} was applied meanwhile. Look at it first.\n`)
+    io.stderr.write(
+      `Version ${applied.overtakenBy} was applied at the same time. Review it first.\n`,
+    )
     return 1
   }
-  io.stdout.write(`Version ${applied.version} acts: ${applied.changes}.\n`)
+  io.stdout.write(`Applied version ${applied.version}: ${applied.changes}.\n`)
   io.stdout.write(`${await whereItActs(applied.version, app)}\n`)
   return 0
 }
@@ -379,13 +382,13 @@ async function whereItActs(version: number, { pool, clock }: Needs): Promise<str
   const since = new Date(clock().getTime() - RULE_PROCESS_FORGOTTEN_MS)
   for (const end = performance.now() + EVERYWHERE_MS; ; await wait(100)) {
     const processes = await listRuleProcesses(pool, since)
-    if (processes.length === 0) return 'No process is running that judges.'
+    if (processes.length === 0) return 'No running process judges messages.'
     const late = processes.filter((one) => one.version < version)
-    if (late.length === 0) return `All ${processes.length} running processes have it.`
+    if (late.length === 0) return `All ${processes.length} running processes use it.`
     const isHopeless = late.every(({ fault }) => fault !== null)
     if (isHopeless || performance.now() > end) {
-      const names = late.map(({ name, fault }) => `${name}: ${fault ?? 'nothing heard'}`)
-      return [`${late.length} of ${processes.length} processes do not have it.`, ...names].join(
+      const names = late.map(({ name, fault }) => `${name}: ${fault ?? 'no answer yet'}`)
+      return [`${late.length} of ${processes.length} processes do not use it yet.`, ...names].join(
         '\n',
       )
     }
@@ -393,6 +396,6 @@ async function whereItActs(version: number, { pool, clock }: Needs): Promise<str
 }
 
 function noVersion(version: number | undefined, { stderr }: RulesIo): 1 {
-  stderr.write(`There is no version ${version}; "rules history" lists them.\n`)
+  stderr.write(`There is no version ${version}. "rules history" lists the versions.\n`)
   return 1
 }

@@ -20,7 +20,7 @@ const DAYS_MAX = 3_650
 const DETAIL_CHARS_MAX = 500
 const ROWS_AT_ONCE = 500
 const usage =
-  'Say "suppressions list [PART]", "add ADDRESS --why TEXT [--days N]" or "remove ADDRESS".'
+  'Use "suppressions list [PART]", "add ADDRESS --why TEXT [--days N]" or "remove ADDRESS".'
 
 /**
  * Parses `list [PART]`, `add ADDRESS --why TEXT [--days N]` or `remove ADDRESS`.
@@ -35,11 +35,12 @@ export function parseSuppressions(args: readonly string[]): SuppressionsRequest 
   if (action === 'list') return { action, part: given }
   const address = readAddress(given ?? '')
   if (action !== 'add' && action !== 'remove') throw new UsageError([usage])
-  if (address === undefined) throw new UsageError([`"${given ?? ''}" is no mail address.`])
+  if (address === undefined)
+    throw new UsageError([`"${given ?? ''}" is not a valid email address.`])
   if (action === 'remove') return { action, address }
   const detail = storableText(values.why?.trim() ?? '', DETAIL_CHARS_MAX)
   const faults = [
-    ...(detail === '' ? ['--why must say why: others will wonder.'] : []),
+    ...(detail === '' ? ['Give a reason with --why TEXT.'] : []),
     ...(isDays(values.days) ? [] : [`--days must be a number from 1 to ${DAYS_MAX}.`]),
   ]
   if (faults.length > 0) throw new UsageError(faults)
@@ -64,12 +65,15 @@ export async function runSuppressions(
   const { address } = request
   if (request.action === 'remove') {
     const isDone = await inTransaction(app.pool, (tx) => liftSuppression(tx, address, deed))
-    return { told: `${address} is ${isDone ? 'written to again' : 'not suppressed'}.\n`, isDone }
+    return {
+      told: `${address} is ${isDone ? 'no longer' : 'not'} suppressed.\n`,
+      isDone,
+    }
   }
   const { detail, days } = request
   const until = days === undefined ? null : new Date(deed.at.getTime() + days * DAY_MS)
   await inTransaction(app.pool, (tx) => suppressByHand(tx, { address, detail, until }, deed))
-  return { told: `${address} is not written to any more.\n`, isDone: true }
+  return { told: `Suppressed ${address}. It gets no more mail.\n`, isDone: true }
 }
 
 async function listAll({ pool }: Pick<App, 'pool'>, part: string | undefined): Promise<string[]> {
@@ -85,7 +89,7 @@ async function listAll({ pool }: Pick<App, 'pool'>, part: string | undefined): P
 
 function lineOf({ address, reason, status, detail, since, until }: Suppression): string {
   const day = (at: Date) => at.toISOString().slice(0, 10)
-  const term = until ? `until ${day(until)}` : 'for good'
+  const term = until ? `until ${day(until)}` : 'permanent'
   const code = status === null ? '' : ` (${status})`
   return `${address}  ${reason}${code}  since ${day(since)}, ${term}  ${detail}`
 }

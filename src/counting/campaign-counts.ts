@@ -149,7 +149,7 @@ const PAUSE_MS = 5_000
  * Recounts the days of reporters until closed. May run in several processes; one at a time works.
  */
 export function runOwnDays(app: { pool: Pool; clock: Clock; log: Logger }): Rounds {
-  const complain = complainer(app, 'Own statistics could not be counted; they will be again.')
+  const complain = complainer(app, 'Could not update the statistics of campaigns. Will retry.')
   return runRounds(async (isClosed) => {
     const counted = await countOwnDays(app.pool, app.clock, isClosed).catch((error: unknown) => {
       complain(error)

@@ -219,7 +219,7 @@ const BYTES_MANY = 1_000_000
 export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: Logger }): Rounds {
   const complain = complainer(
     { clock, log },
-    'Evidence could not be folded; it will be tried again.',
+    'Could not add new evidence to the reputations. Will retry.',
   )
 
   /** Returns how much was folded, and how much is still waiting. */

@@ -100,7 +100,10 @@ const NO_PARTITION = new Set(['23514', '42P01'])
  */
 export function runRollUps({ pool, clock, log }: Needs): Rounds {
   const gates = createGates(GATE_TIMES_MIN)
-  const complain = complainer({ clock, log }, 'A roll-up failed and will be repeated.')
+  const complain = complainer(
+    { clock, log },
+    'Could not add new counts to the statistics. Will retry.',
+  )
   const failed = async (error: unknown): Promise<number> => {
     complain(error)
     if (NO_PARTITION.has(sqlState(error) ?? '')) await makePartitions({ pool, clock, log })
@@ -125,7 +128,7 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
 
 async function makePartitions({ pool, clock, log }: Needs) {
   await ensureCounterPartitions(pool, clock(), GENERATIONS_AHEAD).catch((error: unknown) =>
-    log.error({ reason: reasonOf(error) }, 'The partitions of the counters could not be made.'),
+    log.error({ reason: reasonOf(error) }, 'Could not create partitions for the counters.'),
   )
 }
 

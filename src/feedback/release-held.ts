@@ -48,7 +48,7 @@ export async function releaseLettersToPeople(
 
 /** The sentence for the audit log and the command line. */
 export function releasedWords(from: ReleasedState, count: number, what: string): string {
-  const done = from === 'held' ? 'were released' : 'were put in line to be sent again'
+  const done = from === 'held' ? 'were released' : 'were queued to be sent again'
   return `${count} ${from} ${what} ${done}.`
 }
 

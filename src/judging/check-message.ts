@@ -51,7 +51,7 @@ export function createJudgeChecked(app: Needs, judge: Judge): JudgeChecked {
       return (await judgeAll([one]))[0]
     } catch (error) {
       if (isOfDatabase(error)) throw error
-      app.log.warn({ reason: reasonOf(error) }, 'A checked message was not judged.')
+      app.log.warn({ reason: reasonOf(error) }, 'A checked message could not be judged.')
       return undefined
     }
   }
@@ -174,7 +174,11 @@ async function openStation(app: CheckNeeds, name: string): Promise<Opened> {
     {
       append: (blocks) => appendBlocks(pool, blocks, clock()),
       clock,
-      failed: (error) => log.warn({ reason: reasonOf(error) }, 'Counts of checks have to wait.'),
+      failed: (error) =>
+        log.warn(
+          { reason: reasonOf(error) },
+          'Could not store the counts of checked messages. Will retry.',
+        ),
     },
     SUMS_MAX,
   )
@@ -204,7 +208,10 @@ async function checkMessage(
   const digest = await parser
     .check(raw, client ? { ...options, client } : options)
     .catch((error: unknown) => {
-      log.warn({ reason: reasonOf(error), bytes: raw.length }, 'A checked message was not read.')
+      log.warn(
+        { reason: reasonOf(error), bytes: raw.length },
+        'A checked message could not be parsed.',
+      )
       return undefined
     })
   if (!digest) return 'unread'

@@ -209,13 +209,16 @@ class Follower {
       this.#fault = compiled.faults.map(faultLine).join('\n')
       const [first] = compiled.faults
       const fields = { version, acting: this.#version, fault: first && faultLine(first) }
-      log.error(fields, 'This program cannot run the new rules; the former ones go on.')
+      log.error(
+        fields,
+        'This version of the program cannot run the new rules. The previous rules stay active.',
+      )
       return
     }
     this.#book = compiled.rules
     this.#version = version
     this.#fault = undefined
-    log.info({ version, rules: compiled.rules.rules.length }, 'The rules were taken.')
+    log.info({ version, rules: compiled.rules.rules.length }, 'Loaded the active rules.')
   }
 
   #compile(content: string, version: number): Compiled {
@@ -223,7 +226,7 @@ class Follower {
       elapsed: systemElapsed,
       onCutOff: (symbol, { why, costUs }) => {
         const fields = { version, symbol, why, costUs }
-        this.#options.log.error(fields, 'A rule cost too much and is cut off.')
+        this.#options.log.error(fields, 'A rule took too much time and was switched off.')
         this.#toldAt = Number.NEGATIVE_INFINITY
       },
     })
@@ -246,6 +249,9 @@ class Follower {
     const reason = reasonOf(error)
     if (this.#isClosed || reason === this.#complaint) return
     this.#complaint = reason
-    this.#options.log.warn({ err: error }, 'The rules cannot be looked after for now.')
+    this.#options.log.warn(
+      { err: error },
+      'Could not update the rules or their statistics. Will retry.',
+    )
   }
 }

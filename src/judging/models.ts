@@ -99,20 +99,23 @@ export async function openModel({
     if (version !== undefined && !next) return
     model?.close()
     model = next && guarded(next, log)
-    log.info({ version: version ?? null }, 'The model has changed.')
+    log.info({ version: version ?? null }, 'The active model changed.')
   }
 
   async function load(version: number): Promise<Model | undefined> {
     const kept = await findModelContent(pool, version)
     if (!kept) return undefined
     return loadModel(kept).catch((error: unknown) => {
-      log.error({ err: error, version }, 'The model cannot be applied.')
+      log.error(
+        { err: error, version },
+        'Cannot load the new model. The previous one stays active.',
+      )
       return undefined
     })
   }
 
   const following = await follow(look, (error) =>
-    log.warn({ err: error }, 'The model could not be looked up.'),
+    log.warn({ err: error }, 'Could not read the active model from the database.'),
   )
   return {
     current: () => model,
@@ -134,7 +137,11 @@ export function guarded(model: Model, log: Pick<Logger, 'error'>): Model {
       try {
         return model.apply(facts, symbols)
       } catch (error) {
-        if (!isLogged) log.error({ err: error, version: model.version }, 'The model broke.')
+        if (!isLogged)
+          log.error(
+            { err: error, version: model.version },
+            'The model failed on a message, which is judged by the rules alone.',
+          )
         isLogged = true
         return NaN
       }

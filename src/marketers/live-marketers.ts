@@ -34,11 +34,11 @@ export async function openMarketers({
     if (version === seen) return
     book = createMarketerBook(await listActingMarketers(pool))
     seen = version
-    log.info({ version, marketers: book.count }, 'The registry of marketers was taken.')
+    log.info({ version, marketers: book.count }, 'Loaded the registry of marketers.')
   }
 
   const following = await follow(look, (error) =>
-    log.warn({ err: error }, 'The marketers could not be looked up.'),
+    log.warn({ err: error }, 'Could not read the registry of marketers from the database.'),
   )
   return { current: () => book, close: following.close }
 }

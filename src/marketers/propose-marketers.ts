@@ -44,7 +44,8 @@ export async function runProposeMarketers(app: Needs): Promise<void> {
     for (const proposal of proposals) await keepProposal(tx, proposal)
     await removeOldProposals(tx, new Date(now.getTime() - FORGOTTEN_MS))
   })
-  if (proposals.length > 0) app.log.info({ marketers: proposals.length }, 'Marketers were seen.')
+  if (proposals.length > 0)
+    app.log.info({ marketers: proposals.length }, 'Found new marketers to propose.')
 }
 
 async function seenBulk(report: BulkReport): Promise<SeenBulk | undefined> {

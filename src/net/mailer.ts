@@ -113,7 +113,10 @@ export async function readSigningKey(
   const fault = faultOf(privateKey)
   if (fault !== undefined) throw new UsageError([`DKIM_KEY_FILE ${keyFile} ${fault}.`])
   if (registrableDomainOf(domain) !== registrableDomainOf(mailFrom.split('@').at(-1))) {
-    log.warn({ domain }, 'DKIM_DOMAIN is not the domain of MAIL_FROM: DMARC will not count it.')
+    log.warn(
+      { domain },
+      'DKIM_DOMAIN is not the domain of MAIL_FROM, so the signature does not count for DMARC.',
+    )
   }
   return { domain, selector, privateKey }
 }

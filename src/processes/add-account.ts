@@ -38,7 +38,7 @@ export async function readSecret(name: string, { stdin, stderr }: Terminal): Pro
     lines.close()
     if (isTyped) stderr.write('\n')
   }
-  throw new UsageError([`${name}: nothing was given on standard input.`])
+  throw new UsageError([`${name}: Standard input is empty. Enter the value there.`])
 }
 
 /** Reads a new secret from standard input; on a terminal it must be typed twice. */
@@ -46,7 +46,7 @@ export async function readNewSecret(name: string, terminal: Terminal): Promise<s
   const secret = await readSecret(name, terminal)
   if (terminal.stdin.isTTY !== true) return secret
   if ((await readSecret(`${name}, again`, terminal)) === secret) return secret
-  throw new UsageError([`${name}: the two are not the same.`])
+  throw new UsageError([`${name}: The two entries are not the same. Try again.`])
 }
 
 /** Discards the echo of a terminal. */
@@ -76,8 +76,8 @@ export type AccountAnswer = { id: string; email: string; admin: boolean; token?:
 
 const PASSWORD_CHARS_MIN = 10
 const notAnArgument =
-  'The password is read from standard input: give --password alone. ' +
-  'Every user of this machine can see arguments, so choose another password than the one given.'
+  'The password is read from standard input. Use --password without a value. ' +
+  'Other users of this machine can see arguments, so choose a different password.'
 const languages = z.enum(['en', 'fr', 'ru'])
 
 /** Parses `add --email E` and its options. */
@@ -99,16 +99,16 @@ export function parseAccount(args: readonly string[]): AccountArguments {
   if (positionals[0] === 'add' && positionals.length > 1 && values.password) {
     problems.push(notAnArgument)
   } else if (positionals.length !== 1 || positionals[0] !== 'add') {
-    problems.push('Say "account add".')
+    problems.push('Use "account add".')
   }
   const email = z.email().safeParse(values.email)
-  if (!email.success) problems.push('--email must be a mail address.')
+  if (!email.success) problems.push('--email must be a valid email address.')
   const language = languages.optional().safeParse(values.language)
   if (!language.success) problems.push('--language must be en, fr or ru.')
   const wanted = values.scope?.split(',').map((name) => name.trim())
   const unknown = wanted?.filter((name) => !scopes.some((scope) => scope === name)) ?? []
   if (unknown.length > 0) problems.push(`--scope may name ${scopes.join(', ')}.`)
-  if (wanted && !values.token) problems.push('--scope says what the token may do: add --token.')
+  if (wanted && !values.token) problems.push('--scope works only together with --token.')
   if (!email.success || problems.length > 0) throw new UsageError(problems)
   return {
     email: email.data.toLowerCase(),
@@ -150,7 +150,7 @@ export async function addAccount(
   let admin = isAdmin
   if (id === undefined) {
     const known = await findReporterByEmail(app.pool, email)
-    if (!known) throw new Error('The account vanished while it was looked for; try again.')
+    if (!known) throw new Error('The account was deleted at the same moment. Try again.')
     id = known.id
     admin ||= known.isAdmin
     await updateReporter(app.pool, id, {
@@ -164,7 +164,7 @@ export async function addAccount(
   const { token, hash } = createToken()
   const allowed = request.scopes ?? usualScopes
   if (!admin && allowed.includes('admin')) {
-    throw new UsageError(['The scope admin is for administrators: no token was made.'])
+    throw new UsageError(['Only administrators can have the scope admin. No token was created.'])
   }
   const known = { hash, reporterId: id, name: 'command line', createdAt: now }
   await insertToken(app.pool, { ...known, scopes: allowed })

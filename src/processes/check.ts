@@ -10,11 +10,11 @@ import { serveChecks } from '../web/check/serve-check.ts'
  */
 export async function check(app: App): Promise<{ close(): Promise<void>; url: string }> {
   const { checkPort } = app.config
-  if (checkPort === undefined) throw new UsageError(['CHECK_PORT is missing.'])
+  if (checkPort === undefined) throw new UsageError(['CHECK_PORT is not set.'])
   const served = await serveChecks(
     { ...app, config: { ...app.config, checkPort } },
     createCheckStation(app, 'check'),
   )
-  app.log.info({ url: served.url }, 'Listening.')
+  app.log.info({ url: served.url }, 'Listening for checks from mail servers.')
   return served
 }

@@ -11,7 +11,7 @@ export function count(
   app: Pick<App, 'pool' | 'clock' | 'log'>,
 ): Promise<{ close: () => Promise<void> }> {
   const running = [runRollUps(app), runFolds(app), runOwnDays(app)]
-  app.log.info('Counting.')
+  app.log.info('Processing counts.')
   return Promise.resolve({
     async close() {
       await Promise.all(running.map(({ close }) => close()))

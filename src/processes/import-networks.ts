@@ -60,8 +60,10 @@ async function openTable(file: string, given: TableFormat | 'auto'): Promise<Ope
   if (!format) {
     await chunks.return(undefined)
     throw new UsageError([
-      head.length === 0 ? 'The file is empty.' : 'This begins like none of the tables we read.',
-      `A CSV begins with the header ${csvHeader}; --format csv, ip2asn, rir or mmdb says more.`,
+      head.length === 0
+        ? 'The file is empty.'
+        : 'The format of the file is unknown. Name it with --format.',
+      `A CSV file starts with the header ${csvHeader}. Other formats are ip2asn, rir and mmdb.`,
       'Nothing was imported.',
     ])
   }
@@ -123,7 +125,7 @@ async function* linesIn(chunks: Chunks, read: LineReader): AsyncGenerator<Readin
     rest = lines.pop() ?? ''
     yield lines.map(readingOf)
     if (rest.length > LINE_CHARS_MAX) {
-      throw new UsageError([`Line ${line + 1} is far too long.`, 'Nothing was imported.'])
+      throw new UsageError([`Line ${line + 1} is too long.`, 'Nothing was imported.'])
     }
   }
   rest += decoder.decode()
@@ -185,7 +187,7 @@ export function parseImport(args: readonly string[]): ImportOptions & { file: st
   })
   const [what, file, ...rest] = positionals
   if (what !== 'networks' || file === undefined || rest.length > 0) {
-    throw new UsageError(['Say "import networks FILE".'])
+    throw new UsageError(['Use "import networks FILE".'])
   }
   const format = (['auto', ...tableFormats] as const).find((name) => name === values.format)
   if (!format) throw new UsageError([`--format must be auto, ${tableFormats.join(', ')}.`])
@@ -242,10 +244,10 @@ export function progressOn(stream: ProgressStream): {
 
 function refuseName(source: string): void {
   if (reserved.includes(source)) {
-    throw new UsageError([`The name "${source}" is taken; choose another by --as.`])
+    throw new UsageError([`The name "${source}" is reserved. Choose another with --as.`])
   }
   if (source === '' || source.length > SOURCE_CHARS_MAX || /\p{Cc}/u.test(source)) {
-    throw new UsageError([`Choose a name of 1 to ${SOURCE_CHARS_MAX} letters by --as.`])
+    throw new UsageError([`Choose a name of 1 to ${SOURCE_CHARS_MAX} characters with --as.`])
   }
 }
 
@@ -286,7 +288,7 @@ async function* layersIn(
     if (problems.length >= PROBLEMS_MAX) break
     tell?.(tally.ranges)
   }
-  if (problems.length === 0 && tally.ranges === 0) problems.push('The file tells of no network.')
+  if (problems.length === 0 && tally.ranges === 0) problems.push('The file contains no networks.')
   if (problems.length > 0) throw new UsageError([...problems, 'Nothing was imported.'])
   yield layers
 }

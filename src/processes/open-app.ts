@@ -58,7 +58,7 @@ export function parseContact(args: readonly string[]): string {
   const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true })
   const [text, ...more] = positionals
   const address = text === undefined ? undefined : parseIp(text)
-  if (!address || more.length > 0) throw new UsageError(['Say "contact IP", with one IP address.'])
+  if (!address || more.length > 0) throw new UsageError(['Use "contact IP" with one IP address.'])
   return address.text
 }
 
@@ -71,9 +71,12 @@ export async function askForContact(
   rdap: Rdap | undefined,
   io: { print: (text: string) => void; complain: (text: string) => void },
 ): Promise<boolean> {
-  if (!rdap) throw new UsageError(['RDAP_BOOTSTRAP_URL is "none": no registry is asked.'])
+  if (!rdap)
+    throw new UsageError([
+      'Registry look-ups are switched off because RDAP_BOOTSTRAP_URL is "none".',
+    ])
   if (!rdap.mayAsk(ip))
-    throw new UsageError([`${ip} is not a public address: no registry knows it.`])
+    throw new UsageError([`${ip} is not a public address, so no registry has it.`])
   const answer = await rdap.ask(ip)
   if (answer.is === 'later') {
     io.complain(`${answer.why} Try again after ${answer.retryAt.toISOString()}.`)
@@ -122,11 +125,11 @@ export async function openApp(
   name: string,
   patience: Patience = 'for ever',
 ): Promise<OpenApp> {
-  const onError = (error: Error) => log.warn({ err: error }, 'The database connection failed.')
+  const onError = (error: Error) => log.warn({ err: error }, 'A database connection failed.')
   await untilMigrated(config.databaseUrl, log, patience)
   const listenUrl = await findListenUrl(config)
   if (role === 'works' && listenUrl === undefined) {
-    log.warn('Behind a pooler in transaction mode, jobs wait for polling. Set DATABASE_DIRECT_URL.')
+    log.warn('Jobs start late behind a pooler in transaction mode. Set DATABASE_DIRECT_URL.')
   }
   const pool = createPool(config.databaseUrl, {
     connectionsMax: config.databaseConnections,
@@ -173,7 +176,7 @@ async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Pr
   // Only the owner of the data folder may start a server on it, which would stop a running one
   // first.
   const release = await claimDataDir(config.dataDir)
-  if (!release) throw new DatabaseAway('Signalpost is starting or stopping; try again in a moment.')
+  if (!release) throw new DatabaseAway('Signalpost is starting or stopping. Try again in a moment.')
   try {
     const password = await keptDatabasePassword(config.dataDir)
     const server = await startEmbedded({ dataDir: config.dataDir, password, settings: [] })
@@ -209,7 +212,7 @@ async function findListenUrl({
   const pooling = await findPooling(databaseUrl)
   if (databaseDirectUrl === undefined) return pooling === 'session' ? databaseUrl : undefined
   if ((await findPooling(databaseDirectUrl)) === 'session') return databaseDirectUrl
-  throw new DatabaseUnfit('DATABASE_DIRECT_URL leads to a pooler in transaction mode.')
+  throw new DatabaseUnfit('DATABASE_DIRECT_URL must not point to a pooler in transaction mode.')
 }
 
 async function seedFrom(pool: Pool): Promise<void> {
@@ -224,9 +227,10 @@ async function untilMigrated(databaseUrl: string, log: Logger, patience: Patienc
   for (let tries = 0; ; tries++) {
     const state = await databaseState(databaseUrl)
     if (state === 'ready') return
-    const advice = state === 'empty' ? 'Run "signalpost migrate" first.' : 'Is it running?'
+    const advice =
+      state === 'empty' ? 'Run "signalpost migrate" first.' : 'Check that it is running.'
     if (patience === 'a moment' && tries >= MOMENT_TRIES) {
-      throw new DatabaseAway(`The database does not answer as it should. ${advice}`)
+      throw new DatabaseAway(`The database is not ready. ${advice}`)
     }
     if (tries % 30 === 0) log.warn({ state }, `Waiting for the database. ${advice}`)
     await wait(1_000)

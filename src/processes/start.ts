@@ -70,7 +70,10 @@ function supervise(
         state.child = undefined
         if (isStopping) return
         if (performance.now() - startedAt > STEADY_MS) pauseMs = PAUSE_MS_MIN
-        log.warn({ part: part.name, code, signal, pauseMs }, 'A part died and is started again.')
+        log.warn(
+          { part: part.name, code, signal, pauseMs },
+          'A process ended unexpectedly. Restarting it.',
+        )
         state.timer = setTimeout(start, pauseMs)
         pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)
       })
@@ -173,7 +176,7 @@ async function openDatabase(
   const options = { dataDir: config.dataDir, password, settings: [] }
   const first = await startEmbedded(options)
   if (!first.folder.startsWith(config.dataDir)) {
-    const says = 'The data folder is closed to PostgreSQL, which keeps its own.'
+    const says = 'PostgreSQL cannot enter the data folder, so its files are in another folder.'
     log.warn({ folder: first.folder }, says)
   }
   await noteDatabaseUrl(config.dataDir, first.url)
@@ -198,9 +201,9 @@ function keepRunning(
     for (let server: EmbeddedServer | undefined = first; !stopping.signal.aborted;) {
       if (server) await Promise.race([server.ended, aborted(stopping.signal)])
       if (stopping.signal.aborted) return server?.stop()
-      log.error('PostgreSQL ended and is started again.')
+      log.error('PostgreSQL ended unexpectedly. Restarting it.')
       server = await startAgain().catch((error: unknown) => {
-        log.error({ err: error }, 'PostgreSQL could not be started.')
+        log.error({ err: error }, 'Could not start PostgreSQL. Will retry.')
         return undefined
       })
       if (!server) await Promise.race([wait(RESTART_PAUSE_MS), aborted(stopping.signal)])
@@ -255,7 +258,7 @@ async function disableDemoReporter(
   if (!account) return
   const deed = { at: clock(), reporterId: null }
   const outcome = await inTransaction(pool, (tx) => disableAccount(tx, account, deed))
-  if (outcome === 'done') log.warn('The demo reporter is disabled: this instance is public.')
+  if (outcome === 'done') log.warn('Disabled the demo reporter because this instance is public.')
 }
 
 async function ensureAccount(
@@ -270,7 +273,7 @@ async function ensureAccount(
 function banner(config: Config, { admin, reporter }: FirstAccounts): string {
   const sending = config.smtpUrl
     ? 'Feedback reports are sent through the mail server of SMTP_URL.'
-    : 'Feedback reports are held: written, shown in the outbox, never sent. Set SMTP_URL to send.'
+    : 'Feedback reports are shown in the outbox but not sent. Set SMTP_URL to send them.'
   const asked = config.checkPort === undefined ? config.publicUrl : `port ${config.checkPort}`
   return `
 Signalpost is running.

@@ -15,9 +15,11 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
   const unpacking = createUnpackPool()
   const served = await serve(app, preview, unpacking.unpack)
   if (app.config.publicUrl.startsWith('https:') && app.config.trustedProxies.length === 0) {
-    app.log.warn('TRUSTED_PROXIES names no proxy: all clients share the limits of one address.')
+    app.log.warn(
+      'TRUSTED_PROXIES is empty. Behind a proxy, all clients share the limits of one address.',
+    )
   }
-  app.log.info({ url: served.url }, 'Listening.')
+  app.log.info({ url: served.url }, 'Listening for HTTP requests.')
   return {
     ...served,
     close: async () => {

@@ -26,7 +26,7 @@ export function parseQueues(args: readonly string[]): readonly string[] {
   const unknown = named.filter((name) => !queueNames.includes(name))
   if (unknown.length === 0) return named
   const known = queueNames.join(', ')
-  throw new UsageError(unknown.map((name) => `There is no queue "${name}"; there are ${known}.`))
+  throw new UsageError(unknown.map((name) => `Unknown queue "${name}". The queues are ${known}.`))
 }
 
 /**
@@ -47,7 +47,8 @@ export async function startWork(
   const opened = names.includes(queues.analyzeReport.name)
     ? await openJudge(app, { name: 'work', freshMs: JUDGED_FRESH_MS })
     : undefined
-  const judge = opened?.judge ?? (() => Promise.reject(new Error('Nothing is judged here.')))
+  const judge =
+    opened?.judge ?? (() => Promise.reject(new Error('This process does not judge messages.')))
   const marketers = opened && (await openMarketers(app))
   const userAgent = `Signalpost (${app.config.publicUrl})`
   const postOneClick = createOneClick({ resolve: dnsTools.resolve, userAgent })
@@ -70,7 +71,7 @@ export async function startWork(
   const starters = startersOf(app, tools)
   if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
-  app.log.info({ queues: names, threads: app.config.workers }, 'Working.')
+  app.log.info({ queues: names, threads: app.config.workers }, 'Processing jobs.')
   return {
     close: async () => {
       await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))

@@ -99,7 +99,7 @@ export async function redriveDeadLetters(
       if (step < REDRIVEN_AT_ONCE) break
     }
     if (moved === 0) return 0
-    const detail = `${moved} dead letters were put back to work (${wordsOf(which)}).`
+    const detail = `${moved} dead letters were returned to their queues (${wordsOf(which)}).`
     await insertAudit(tx, { at: now, reporterId: administratorId, action: 'redrive', detail })
     return moved
   })

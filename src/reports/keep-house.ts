@@ -110,7 +110,7 @@ async function putInLine<Payload extends object>(
 ): Promise<void> {
   if (orphans.length === 0) return
   const facts = { queue: queue.name, jobs: orphans.length }
-  log.warn(facts, 'What waited without a job was put in line again.')
+  log.warn(facts, 'Queued items that were waiting without a job.')
   await inTransaction(pool, (tx) => send(boss, queue, orphans, tx))
 }
 
@@ -146,7 +146,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
     ...(await dropPartitions(app.pool, oldest)),
     ...(await dropCounterPartitions(app.pool, now)),
   ]
-  if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Dropped old partitions.')
+  if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Deleted old partitions.')
   await forgetKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
   await removeInboundKeys(app.pool, new Date(now.getTime() - INBOUND_MS))

@@ -39,13 +39,13 @@ export function failureOf(error: unknown, log: Logger): FailedRequest | undefine
     return {
       problem: 'unavailable',
       status: 503,
-      detail: 'The database is away for the moment. Nothing was stored. Try again shortly.',
+      detail: 'The database is temporarily unavailable. Nothing was stored. Try again shortly.',
       headers: { 'retry-after': '5' },
     }
   }
   const errorId = systemRandom(6).toString('hex')
-  log.error({ errorId, ...withoutData(error) }, 'A request failed')
-  const detail = `This is our fault. Try again; if it stays, tell us the number ${errorId}.`
+  log.error({ errorId, ...withoutData(error) }, 'A request failed.')
+  const detail = `An internal error occurred. Try again, or contact us with the number ${errorId}.`
   return { problem: 'internal', status: 500, detail, headers: {} }
 }
 
@@ -56,7 +56,10 @@ let outageToldAt = Number.NEGATIVE_INFINITY
 function tellOutage(error: unknown, log: Logger): void {
   if (performance.now() - outageToldAt < OUTAGE_LOG_MS) return
   outageToldAt = performance.now()
-  log.warn({ sqlState: sqlState(error) }, 'The database is away: requests are put off.')
+  log.warn(
+    { sqlState: sqlState(error) },
+    'The database is unavailable. Clients are asked to retry later.',
+  )
 }
 
 /** Sends a problem response (RFC 9457). */

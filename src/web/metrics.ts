@@ -263,7 +263,7 @@ function queueGauges(registers: Registry[]): (queues: readonly QueueState[]) => 
   )
   const waiting = gauge(
     'signalpost_queue_longest_wait_seconds',
-    'How long the first job in line has been waiting for a worker.',
+    'Seconds that the oldest ready job has been waiting for a worker.',
     ['queue'],
   )
   return (queues) => {

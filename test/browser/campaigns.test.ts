@@ -62,7 +62,7 @@ test.for([
   expect(await page.locator('pre').textContent()).toContain(LINK)
   expect(await page.locator('a[href^=http]').count()).toBe(0)
   await page.click('#reports ~ .scroll tbody a')
-  await page.getByRole('link', { name: 'All reports of the same' }).click()
+  await page.getByRole('link', { name: 'All reports of this campaign' }).click()
   expect(await page.locator('h1').textContent()).not.toBe('')
   expect(complaints).toEqual([])
   await page.context().close()

@@ -118,9 +118,7 @@ test('a database that is away is told in words, without a stack', async () => {
   const env = { ...nowhere, DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x', LOG_LEVEL: 'silent' }
   const { code, stderr } = await runProgram(['counters', 'shop.example'], env)
   expect(code).toBe(1)
-  expect(stderr).toBe(
-    'signalpost counters: The database does not answer as it should. Is it running?\n',
-  )
+  expect(stderr).toBe('signalpost counters: The database is not ready. Check that it is running.\n')
 })
 
 test('a blacklist that means nothing is named at start, before anything is made', async () => {

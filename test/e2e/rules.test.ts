@@ -45,9 +45,9 @@ test('a file is checked without a database, its faults are told with their place
       `${bad}:4:9 WORD: There is no fact report.knid. Did you mean report.kind?\n`,
   )
   const taken = await runProgram(['rules', 'check', '-'], nowhere, good)
-  expect(taken).toMatchObject({ code: 0, stdout: '- has no faults: 1 rules.\n' })
+  expect(taken).toMatchObject({ code: 0, stdout: '- is valid: 1 rules.\n' })
   const facts = await runProgram(['rules', 'facts'], nowhere)
-  expect(facts.stdout).toMatch(/^report\.kind +text +\S/m)
+  expect(facts.stdout).toMatch(/^report\.kind +string +\S/m)
 })
 
 test('rules are compared, tried, applied, listed and rolled back', async () => {
@@ -68,16 +68,16 @@ test('rules are compared, tried, applied, listed and rolled back', async () => {
 
   const tried = await rules(`dry-run ${given} --last 2`)
   expect(tried.code).toBe(0)
-  expect(tried.stdout).toContain('Of 2 reports 2 would be judged otherwise.')
+  expect(tried.stdout).toContain('2 of 2 reports would get a different verdict.')
   expect(tried.stdout).toMatch(new RegExp(`^${ids[2]} +undecided → spam +0 → 5 +\\+WORD$`, 'm'))
   expect(tried.stdout).not.toContain(ids[0])
 
   const applied = await rules(`apply ${given} --note Spam_again.`)
   expect(applied).toMatchObject({ code: 0 })
-  expect(applied.stdout).toContain('Version 2 acts: 1 added.')
+  expect(applied.stdout).toContain('Applied version 2: 1 added.')
   expect((await rules('list')).stdout).toMatch(/^WORD +\+5 +What WORD means\.$/m)
   expect((await rules('show')).stdout).toBe(good)
-  expect((await rules('rollback 1')).stdout).toContain('Version 3 acts: 1 removed.')
+  expect((await rules('rollback 1')).stdout).toContain('Applied version 3: 1 removed.')
   expect((await rules('show')).stdout).toBe('[]')
   expect((await rules('show 2')).stdout).toBe(good)
   const history = await rules('history')

@@ -49,7 +49,7 @@ test('a part that cannot start yet is tried again until it can', async () => {
   await once(squatter, 'listening')
   const program = here.start()
   await program.says(/EADDRINUSE/)
-  await program.says(/A part died and is started again/)
+  await program.says(/A process ended unexpectedly/)
   squatter.close()
   await untilRunning(program)
   expect((await fetch(`${here.url}/readyz`)).status).toBe(200)

@@ -79,7 +79,7 @@ test('a change acts in three processes within two seconds, and no request fails'
     const text = ruleText(`CHANGE_${version}`, 'links.count >= 0')
     const applied = await runProgram(['rules', 'apply', '-'], site.env, text)
     expect(applied).toMatchObject({ code: 0 })
-    expect(applied.stdout).toContain(`All ${processes} running processes have it.`)
+    expect(applied.stdout).toContain(`All ${processes} running processes use it.`)
     const ran = await untilAllRun(version, processes)
     took.push(ran - (await appliedAt(version)))
   }

@@ -38,7 +38,9 @@ test('a model is trained from files, measured, the same again, and promoted', as
   const out = path.join(folder, 'report.json')
   const first = await signalpost('train', ...files(), '--out', out)
   expect(first).toMatchObject({ code: 0 })
-  expect(first.stdout).toContain('Kept as version 1. It acts after "signalpost models promote 1".')
+  expect(first.stdout).toContain(
+    'Saved as version 1. Activate it with "signalpost models promote 1".',
+  )
   expect(first.stdout).toMatch(/threshold +precision +recall/)
   const report = JSON.parse(await readFile(out, 'utf8')) as ModelReport
   expect(report.auc).toBeGreaterThan(0.6)

@@ -28,12 +28,12 @@ export async function growTrees(rows: ToGrow): Promise<Grown> {
   child.stderr?.on('data', (chunk) => (said = `${said}${String(chunk)}`.slice(-2_000)))
   return new Promise((resolve, reject) => {
     child.once('message', (answer: Grown | { fault: string }) => {
-      if ('fault' in answer) reject(new Error(`No trees could be grown: ${answer.fault}`))
+      if ('fault' in answer) reject(new Error(`Training failed: ${answer.fault}`))
       else resolve(answer)
     })
     child.once('error', reject)
     child.once('close', (code, signal) => {
-      reject(new Error(`The training ended early (${signal ?? code}). ${said}`))
+      reject(new Error(`The training process ended unexpectedly (${signal ?? code}). ${said}`))
     })
     child.send(rows)
   })

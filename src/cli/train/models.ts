@@ -27,14 +27,14 @@ const FEATURES_SHOWN = 15
 export function reportText(report: ModelReport): string {
   const { rows } = report
   return [
-    `from          ${report.sources.join('; ')}`,
+    `origin        ${report.sources.join('; ')}`,
     `split         by ${report.split}, seed ${report.seed}; ${report.campaigns} campaigns`,
-    `learned from  ${countsText(rows.train)}`,
+    `trained on    ${countsText(rows.train)}`,
     `calibrated on ${countsText(rows.calibrate)}`,
-    `measured on   ${countsText(rows.test)}`,
-    `left out      ${rows.leftOut}, whose campaigns an earlier part has`,
+    `evaluated on  ${countsText(rows.test)}`,
+    `left out      ${rows.leftOut}, because their campaigns are in an earlier part`,
     `features      ${report.features}`,
-    `ROC AUC       ${report.auc === undefined ? 'not known' : report.auc.toFixed(4)}`,
+    `ROC AUC       ${report.auc === undefined ? 'unknown' : report.auc.toFixed(4)}`,
     `Brier score   ${report.brier.toFixed(4)}`,
     '',
     'threshold  precision                         recall',
@@ -43,17 +43,17 @@ export function reportText(report: ModelReport): string {
         `${threshold.toFixed(2).padEnd(11)}${shareText(precision).padEnd(34)}${shareText(recall)}`,
     ),
     '',
-    'said       on average  was unwanted',
+    'predicted  mean        actually unwanted',
     ...report.calibration.map(
       ({ from, to, meanPredicted, observed }) =>
         `${`${from.toFixed(1)}–${to.toFixed(1)}`.padEnd(11)}` +
         `${percentText(meanPredicted).padEnd(12)}${shareText(observed)}`,
     ),
     '',
-    'ROC: falsely called → found',
+    'ROC: false positive rate → true positive rate',
     ...rocLines(report.roc),
     '',
-    'what carries it',
+    'feature importance',
     ...report.importance
       .slice(0, FEATURES_SHOWN)
       .map(({ feature, share }) => `${percentText(share).padStart(7)}  ${feature}`),
@@ -130,23 +130,23 @@ export async function runModels(request: ModelsRequest, app: Needs): Promise<str
 
 function misuse(): UsageError {
   return new UsageError([
-    'Say "models list", "models show V", "models promote V", "models rollback",',
+    'Use "models list", "models show V", "models promote V", "models rollback",',
     '"models import FILE.json --format catboost" or "models export V FILE".',
   ])
 }
 
 function versionOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new UsageError([`"${text}" is no version: they are 1, 2, 3 …`])
+  throw new UsageError([`"${text}" is not a version. Use a number such as 1, 2 or 3.`])
 }
 
 function noSuch(version: number): UsageError {
-  return new UsageError([`There is no version ${version}; see "models list".`])
+  return new UsageError([`There is no version ${version}. "models list" shows the versions.`])
 }
 
 async function list({ pool }: Needs): Promise<string> {
   const models = await listModels(pool, LISTED_MAX)
-  if (models.length === 0) return 'There is no model. See "signalpost train".'
+  if (models.length === 0) return 'There are no models yet. Train one with "signalpost train".'
   return models.map(lineOf).join('\n')
 }
 
@@ -166,27 +166,28 @@ async function show(version: number, { pool }: Needs): Promise<string> {
     lineOf(model).trimStart(),
     `${model.bytes} bytes; calibrated by ${slope.toFixed(3)} × log odds + ${intercept.toFixed(3)}`,
     '',
-    model.report ? reportText(model.report) : 'It was not measured here.',
+    model.report ? reportText(model.report) : 'No evaluation is stored for this model.',
   ].join('\n')
 }
 
 async function promoted(version: number, deed: ModelDeed, { pool }: Needs): Promise<string> {
   const done = await promote(pool, version, deed)
   if (done.is === 'unknown') throw noSuch(version)
-  if (done.is === 'refused') throw new UsageError([`Version ${version} is refused: ${done.why}`])
-  return `Version ${version} acts now, in every process within two seconds.`
+  if (done.is === 'refused')
+    throw new UsageError([`Cannot promote version ${version}: ${done.why}`])
+  return `Promoted version ${version}. It takes effect in all processes within two seconds.`
 }
 
 async function rolledBack(deed: ModelDeed, { pool }: Needs): Promise<string> {
   const done = await rollBack(pool, deed)
-  if (!done) throw new UsageError(['No model acts, so there is nothing to take back.'])
-  if (done.to === null) return `Version ${done.from} does not act any more, and no other does.`
-  return `Version ${done.to} acts again instead of ${done.from}.`
+  if (!done) throw new UsageError(['No model is active, so there is no promotion to undo.'])
+  if (done.to === null) return `Rolled back version ${done.from}. No model is active now.`
+  return `Rolled back version ${done.from}. Version ${done.to} is active again.`
 }
 
 async function importFile(file: string, deed: ModelDeed, { pool }: Needs): Promise<string> {
   const content = await readFile(file).catch((error: unknown) => {
-    throw new UsageError([`${file} cannot be read: ${reasonOf(error)}`])
+    throw new UsageError([`Cannot read ${file}: ${reasonOf(error)}`])
   })
   const kept = { version: 0, format: 'catboost', content, calibration: uncalibrated } as const
   const features = await loadModel(kept).then(
@@ -198,12 +199,12 @@ async function importFile(file: string, deed: ModelDeed, { pool }: Needs): Promi
   const strange = strangeFeatures(features, factDefinitions)
   if (strange.length > 0) {
     const shown = strange.slice(0, STRANGE_SHOWN).join(', ')
-    throw new UsageError([`${file} looks at what no model can see: ${shown}.`])
+    throw new UsageError([`${file} uses features that do not exist here: ${shown}.`])
   }
   const origin = `imported from CatBoost, ${features.length} features`
   const model = { ...kept, report: null, origin, trainedAt: deed.at }
   const version = await keepModel(pool, model, deed)
-  return `Kept as version ${version}. It acts after "signalpost models promote ${version}".`
+  return `Saved as version ${version}. Activate it with "signalpost models promote ${version}".`
 }
 
 async function exportTo(file: string, version: number, { pool }: Needs): Promise<string> {

@@ -80,7 +80,7 @@ function timeOf({ hops, headers }: CountedAnalysis['analysis']): number {
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
     (error: unknown) => {
-      throw new UsageError([`The folder ${folder} cannot be read: ${reasonOf(error)}`])
+      throw new UsageError([`Cannot read the folder ${folder}: ${reasonOf(error)}`])
     },
   )
   return entries

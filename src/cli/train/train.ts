@@ -75,14 +75,15 @@ export async function trainModel(
   const train = shuffled(parts.train, seed)
   requireBoth(train)
   const features = tellingFeatures(modelFeatures(definitions, symbols, source), train)
-  if (features.length === 0) throw new UsageError(['The messages do not differ in any fact.'])
-  tell(`Growing trees from ${train.length} rows with ${features.length} features.`)
+  if (features.length === 0)
+    throw new UsageError(['All messages have the same facts, so there is nothing to learn.'])
+  tell(`Training on ${train.length} rows with ${features.length} features.`)
   const labels = { column: 'label', unwanted: unwantedLabel, wanted: 'wanted' }
   const { content, gains } = await growTrees({
     csv: rowsAsCsv(features, train, labels),
     label: labels.column,
   })
-  tell(`Calibrating on ${parts.calibrate.length} rows, measuring on ${parts.test.length}.`)
+  tell(`Calibrating on ${parts.calibrate.length} rows, evaluating on ${parts.test.length}.`)
   const kept = { version: 0, format: 'ydf', content } as const
   const raw = await loadModel({ ...kept, calibration: uncalibrated })
   const calibration = calibrate(scoresOf(raw, parts.calibrate))
@@ -129,7 +130,7 @@ function requireBoth(rows: readonly TrainingRow[]): void {
   const wanted = rows.length - unwanted
   if (Math.min(unwanted, wanted) >= ROWS_MIN) return
   throw new UsageError([
-    `To learn from there are ${unwanted} unwanted and ${wanted} wanted messages; at least ` +
+    `There are ${unwanted} unwanted and ${wanted} wanted messages to train on. At least ` +
       `${ROWS_MIN} of both are needed.`,
   ])
 }
@@ -169,10 +170,10 @@ export function parseTrain(args: readonly string[]): TrainRequest {
   const folders = (values.files ?? []).map(folderOf)
   const fromReports = values['from-reports'] ?? folders.length === 0
   if (!fromReports && values.days !== undefined) {
-    throw new UsageError(['--days tells how many days of reports; say --from-reports too.'])
+    throw new UsageError(['--days works only together with --from-reports.'])
   }
   const split = values.split ?? 'campaign'
-  if (!isSplit(split)) throw new UsageError([`--split is ${splitKinds.join(' or ')}.`])
+  if (!isSplit(split)) throw new UsageError([`--split must be ${splitKinds.join(' or ')}.`])
   return {
     reportDays: fromReports ? wholeNumber('--days', values.days, DAYS_USUAL, DAYS_MAX) : undefined,
     folders,
@@ -218,7 +219,7 @@ export async function train(
   return [
     reportText(report),
     '',
-    `Kept as version ${version}. It acts after "signalpost models promote ${version}".`,
+    `Saved as version ${version}. Activate it with "signalpost models promote ${version}".`,
   ].join('\n')
 }
 
@@ -248,7 +249,9 @@ function folderOf(text: string): LabeledFolder {
   const [folder, label] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)]
   const kind = rowKinds.find((one) => one === label)
   if (folder === '' || kind === undefined) {
-    throw new UsageError([`--files is DIR:LABEL; a label is ${rowKinds.join(', ')}.`])
+    throw new UsageError([
+      `--files must have the form DIR:LABEL. The labels are ${rowKinds.join(', ')}.`,
+    ])
   }
   return { folder, kind }
 }
@@ -260,5 +263,5 @@ function isSplit(text: string): text is SplitKind {
 function wholeNumber(name: string, text: string | undefined, usual: number, max: number): number {
   const number = text === undefined ? usual : Number(text)
   if (Number.isInteger(number) && number > 0 && number <= max) return number
-  throw new UsageError([`${name} is a whole number from 1 to ${max}.`])
+  throw new UsageError([`${name} must be a whole number from 1 to ${max}.`])
 }

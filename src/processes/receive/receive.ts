@@ -39,7 +39,7 @@ export async function readTlsFiles(settings: Settings): Promise<TlsFiles | undef
     new X509Certificate(files.cert)
   } catch (error) {
     const why = reasonOf(error)
-    throw new UsageError([`RECEIVE_TLS_CERT_FILE holds no certificate in PEM: ${why}`])
+    throw new UsageError([`RECEIVE_TLS_CERT_FILE does not contain a PEM certificate: ${why}`])
   }
   try {
     createSecureContext(files)
@@ -71,10 +71,14 @@ function watchTlsFiles(
       if (!files || (files.cert.equals(used.cert) && files.key.equals(used.key))) return
       use(files)
       used = files
-      log.info('The certificate of the mail listener was renewed.')
+      log.info('Loaded the new TLS certificate for incoming mail.')
     } catch (error) {
       const reason = reasonOf(error)
-      if (reason !== complaint) log.error({ reason }, 'The new certificate cannot be used.')
+      if (reason !== complaint)
+        log.error(
+          { reason },
+          'Cannot use the new TLS certificate for incoming mail. The previous one stays in use.',
+        )
       complaint = reason
     }
   }
@@ -148,7 +152,7 @@ export async function receive(
 ): Promise<MailListener> {
   const tls = await readTlsFiles(app.config)
   if (tls && endOf(tls) < app.clock()) {
-    app.log.warn({ endedAt: endOf(tls) }, 'The certificate of the mail listener has ended.')
+    app.log.warn({ endedAt: endOf(tls) }, 'The TLS certificate for incoming mail has expired.')
   }
   const size = bytesMaxFor('mail-in', app.config)
   const line: Line = {
@@ -185,7 +189,7 @@ export async function receive(
   })
   // Resets and timeouts by clients are not worth a log line above debug level.
   server.on('error', (error) =>
-    app.log.debug({ reason: forLog(error.message) }, 'A mail peer was lost.'),
+    app.log.debug({ reason: forLog(error.message) }, 'Lost the connection to a mail client.'),
   )
   const watch =
     tls && watchTlsFiles(app.config, tls, (files) => server.updateSecureContext(files), app.log)
@@ -256,6 +260,6 @@ function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): No
 /** The reply to a client. Errors other than refusals become a temporary failure without details. */
 function replyTo(error: unknown, { log }: Pick<Needs, 'log'>): Error {
   if (isSmtpReply(error)) return error
-  log.error(withoutData(error), 'A mail could not be kept.')
+  log.error(withoutData(error), 'Could not store an incoming mail. Its sender is asked to retry.')
   return smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
 }

@@ -92,7 +92,7 @@ export function parseReceive(args: readonly string[]): SmtpEnvelope | undefined 
     },
   })
   if (!values.stdin) return undefined
-  if (values.to === undefined) throw new UsageError(['--to must name the recipient.'])
+  if (values.to === undefined) throw new UsageError(['Name the recipient with --to ADDRESS.'])
   // Some mail servers pass <> for an empty return path.
   const mailFrom = storableText(values.from.replace(/^<(.*)>$/, '$1'), MAIL_FROM_CHARS)
   return { mailFrom, rcptTo: storableText(values.to, MAIL_FROM_CHARS) }
@@ -118,10 +118,13 @@ export async function receiveOne(
     return DONE
   } catch (error) {
     if (isSmtpReply(error) && error.responseCode >= 500) {
-      app.log.warn({ reason: error.message }, 'A mail was refused.')
+      app.log.warn({ reason: error.message }, 'Refused an incoming mail.')
       return EX_DATAERR
     }
-    app.log.error(withoutData(error), 'A mail could not be kept.')
+    app.log.error(
+      withoutData(error),
+      'Could not store an incoming mail. Its sender is asked to retry.',
+    )
     return EX_TEMPFAIL
   }
 }

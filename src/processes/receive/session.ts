@@ -186,7 +186,11 @@ async function keepEach(
       await keepMail(arrival, [recipient], app)
       replies.push(KEPT)
     } catch (error) {
-      if (!isSmtpReply(error)) app.log.error(withoutData(error), 'A mail could not be kept.')
+      if (!isSmtpReply(error))
+        app.log.error(
+          withoutData(error),
+          'Could not store an incoming mail. Its sender is asked to retry.',
+        )
       const later = () => smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
       replies.push(isSmtpReply(error) ? error : later())
     }

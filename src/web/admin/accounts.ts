@@ -18,11 +18,11 @@ const LINES = 50
 const ADDRESS_CHARS_MAX = 320
 
 const deeds = {
-  disabled: 'The account can do nothing any more.',
-  enabled: 'The account can do again what it could.',
-  written: 'The link to confirm the address is on its way once more.',
-  'last-admin': 'That is the last administrator: make somebody else one first.',
-  nothing: 'Nothing was changed.',
+  disabled: 'Account disabled. Its sessions and tokens no longer work.',
+  enabled: 'Account enabled.',
+  written: 'The confirmation link has been sent again.',
+  'last-admin': 'This is the last administrator. Make another account an administrator first.',
+  nothing: 'Nothing changed. The account or sign-up may already have been changed or removed.',
 }
 
 /** The page with accounts and pending sign-ups, on which an account can be disabled. */

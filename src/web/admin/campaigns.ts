@@ -81,7 +81,7 @@ async function sendCampaign(
 
 async function requireCampaign(id: string, { pool }: Needs): Promise<CampaignHead> {
   const [campaign] = isUuid(id) ? await listCampaignHeads(pool, [id]) : []
-  if (!campaign) throw new ProblemError('not-found', 'There is no such campaign.')
+  if (!campaign) throw new ProblemError('not-found', 'Campaign not found.')
   return campaign
 }
 
@@ -113,7 +113,7 @@ function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) 
     }),
     lastDay: seriesChart(counts.tenMinutes, {
       id: 'last-day',
-      title: 'The last day by ten minutes (UTC)',
+      title: 'Last day, in steps of ten minutes (UTC)',
       period: 'tenMinutes',
       series: [
         { key: 'complaint', name: 'Reported as spam or phishing', tone: 'bad' },
@@ -245,7 +245,7 @@ async function sendDay(
     data: {
       day,
       today,
-      faults: isFault ? ['This is not a day (UTC) up to today, such as 2026-11-20.'] : [],
+      faults: isFault ? ['Enter a day up to today (UTC), for example 2026-11-20.'] : [],
       dayBefore: before < FIRST_DAY ? undefined : before,
       dayAfter: day < today ? daysAfter(day, 1) : undefined,
       lines: await describe(lines, day, site, reader),

@@ -34,7 +34,7 @@ function readChange(form: Form, now: Date): ConsumerChange | { fault: string } {
   const asked = form.text('do')
   if (asked === 'resume' || asked === 'stop' || asked === 'enroll') return { do: asked }
   if (asked === 'pause') return readPause(form.text('days') ?? '', now)
-  if (asked !== 'set') return { fault: 'Say what is to be done.' }
+  if (asked !== 'set') return { fault: 'Choose an action.' }
   const telling = tellingOf(form)
   const scopes = readScopes(form.text('scopes') ?? '')
   const limits = readLimits({
@@ -42,18 +42,22 @@ function readChange(form: Form, now: Date): ConsumerChange | { fault: string } {
     connectionsMax: form.text('connectionsMax') ?? '',
     note: form.text('note') ?? '',
   })
-  if (!telling) return { fault: 'Choose how it is told, and at least one kind.' }
+  if (!telling)
+    return { fault: 'Choose the format, form and pace, and at least one kind of report.' }
   if ('faults' in scopes) {
-    return { fault: `Neither a block, an AS number nor a domain: ${scopes.faults.join(' ')}` }
+    return { fault: `Not a block, AS number or domain: ${scopes.faults.join(' ')}` }
   }
-  if (!limits) return { fault: 'The limits are whole numbers: 1 to 1000000, and 1 to 50.' }
+  if (!limits)
+    return {
+      fault: 'Enter whole numbers: 1 to 1000000 feedback reports per hour and 1 to 50 connections.',
+    }
   return { do: 'set', ...telling, ...limits, scopes }
 }
 
 function readPause(days: string, now: Date): ConsumerChange | { fault: string } {
   if (days === '') return { do: 'pause', until: null }
   const count = /^\d{1,4}$/.test(days) ? Number(days) : 0
-  if (count < 1 || count > DAYS_MAX) return { fault: 'A pause has 1 to 3650 days.' }
+  if (count < 1 || count > DAYS_MAX) return { fault: 'Enter a pause of 1 to 3650 days.' }
   return { do: 'pause', until: new Date(now.getTime() + count * DAY_MS) }
 }
 
@@ -62,12 +66,12 @@ type ConsumerNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'publicUrl'>
 const FEEDBACK_LINES = 20
 
 const deeds: Record<string, string> = {
-  set: 'What you said is kept. It holds from now on.',
-  pause: 'Nothing is sent to it during the pause.',
-  resume: 'It is told again.',
-  stop: 'Nothing more is sent to it; what was waiting is called back.',
-  enroll: 'It is enrolled.',
-  nothing: 'There was nothing to do.',
+  set: 'Settings saved. They apply from now on.',
+  pause: 'Paused. Nothing is sent to this consumer during the pause.',
+  resume: 'Resumed. The consumer gets reports again.',
+  stop: 'Stopped. No more reports are sent, and waiting reports are withdrawn.',
+  enroll: 'Consumer enrolled.',
+  nothing: 'Nothing changed.',
 }
 
 /** Sends the page of one consumer. */
@@ -146,7 +150,7 @@ export function consumerRoutes(site: Needs): Router {
  */
 async function find(id: string, { pool }: Needs) {
   const consumer = isUuid(id) ? await findConsumerDetails(pool, { id }) : undefined
-  if (!consumer) throw new ProblemError('not-found', 'There is no such consumer.')
+  if (!consumer) throw new ProblemError('not-found', 'Consumer not found.')
   return consumer
 }
 
@@ -156,7 +160,8 @@ async function addConsumer(req: Request, res: Response, site: Needs): Promise<vo
   const administrator = requireReporter(req, res)
   if (!administrator) return
   const address = storableText(form.text('address') ?? '', ADDRESS_CHARS_MAX).toLowerCase()
-  if (!isContact(address)) return sendConsumers(req, res, site, 'This is not a mail address.')
+  if (!isContact(address))
+    return sendConsumers(req, res, site, 'This is not a valid email address.')
   const wanted = [{ address, source: 'operator' as const }]
   const at = site.clock()
   const consumer = await inTransaction(site.pool, async (tx) => {

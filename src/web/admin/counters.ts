@@ -25,8 +25,8 @@ const windowWords = [
 
 const drawn = [
   { key: 'complaint', name: 'Complaints', tone: 'bad' },
-  { key: 'spam', name: 'Called spam', tone: 'warn' },
-  { key: 'ham', name: 'Called legitimate', tone: 'good', isBelow: true },
+  { key: 'spam', name: 'Judged spam', tone: 'warn' },
+  { key: 'ham', name: 'Judged legitimate', tone: 'good', isBelow: true },
 ] as const
 
 /** The search for the counters of a link, address, file and so on, with figures and charts. */
@@ -106,13 +106,13 @@ function chartsOf({ series = {} }: KnownPiece, now: Date): SeriesChart[] {
       seriesChart(tenMinutes, {
         ...common,
         id: `${prefix}-day`,
-        title: `${words}: the last day, by ten minutes (UTC)`,
+        title: `${words}: last day, in steps of ten minutes (UTC)`,
         period: 'tenMinutes',
       }),
       seriesChart(days, {
         ...common,
         id: `${prefix}-weeks`,
-        title: `${words}: two weeks, by day (UTC)`,
+        title: `${words}: last two weeks, by day (UTC)`,
         period: 'day',
       }),
     ]

@@ -56,14 +56,14 @@ async function sendCorrections(req: Request, res: Response, site: Needs): Promis
   const [now, done] = [site.clock(), given.get('done')]
   sendAdminPage(req, res, {
     view: 'admin/consumers/corrections',
-    title: 'Not theirs',
+    title: 'Network corrections',
     data: {
       lines: lines.map((line) => ({ ...line, isOver: line.until <= now })),
       done:
         done === 'lifted'
-          ? 'It is taken back: the address is told of the block again.'
+          ? 'Correction removed. The desk gets reports about the block again.'
           : done === 'nothing'
-            ? 'There is no such word.'
+            ? 'The correction was not found. It may already have been removed.'
             : undefined,
       next,
       isFirst: after === undefined,
@@ -87,7 +87,11 @@ export function enrollmentRoutes(site: Needs): Router {
     const isDone =
       isUuid(id) &&
       (await inTransaction(site.pool, (tx) => decideEnrollment(tx, id, decision, deed)))
-    if (!isDone) throw new ProblemError('not-found', 'Nothing waits there.')
+    if (!isDone)
+      throw new ProblemError(
+        'not-found',
+        'No open request found. It may already have been decided.',
+      )
     res.redirect(303, `/admin/consumers/requests${queryOf({ done: decision })}`)
   })
   return router

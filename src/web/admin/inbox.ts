@@ -34,9 +34,9 @@ const ADDRESS_CHARS_MAX = 320
 const REASON_CHARS_MAX = 500
 
 const suppressionActions = {
-  set: 'The address is not written to any more.',
-  lifted: 'The address may be written to again.',
-  nothing: 'The address was not suppressed.',
+  set: 'Suppression saved. No more mail is sent to this address.',
+  lifted: 'Suppression removed. Mail may be sent to this address again.',
+  nothing: 'The address is not suppressed.',
 }
 
 /** The page to list, add and remove suppressed addresses. */
@@ -56,9 +56,9 @@ export function suppressionRoutes(site: SuppressionNeeds): Router {
     const detail = storableText(form.text('reason') ?? '', REASON_CHARS_MAX)
     const [address, until] = [readAddress(text), termOf(form.text('term'), deed.at)]
     const faults = [
-      ...(address === undefined ? ['This is no mail address.'] : []),
-      ...(detail === '' ? ['Say why: others will wonder.'] : []),
-      ...(until === undefined ? ['Say for how long.'] : []),
+      ...(address === undefined ? ['Enter a valid email address.'] : []),
+      ...(detail === '' ? ['Please give a reason.'] : []),
+      ...(until === undefined ? ['Choose a duration.'] : []),
     ]
     if (address === undefined || until === undefined || faults.length > 0) {
       return sendSuppressions(req, res, site, faults, { address: text, reason: detail })
@@ -112,11 +112,11 @@ const SOURCE_BYTES_SHOWN = 256 * 1024
 const TEXT_CHARS_SHOWN = 8_000
 
 const inboxActions: Record<AnswerTaken | 'handled' | 'nothing', string> = {
-  taken: 'The answer was taken as if the desk had given it by its link.',
-  repeated: 'The desk had said so before: nothing changed.',
-  unknown: 'That feedback report is gone, or had not left: nothing changed.',
-  handled: 'It is looked after.',
-  nothing: 'Somebody had looked after it before.',
+  taken: 'Answer recorded, as if the desk had given it through its link.',
+  repeated: 'Nothing changed. The desk had already given this answer.',
+  unknown: 'Nothing changed. The feedback report has been deleted or was never sent.',
+  handled: 'Marked as handled.',
+  nothing: 'This mail was already marked as handled.',
 }
 
 /** The pages for inbound mail: by folder, with its thread, and the actions of an operator. */
@@ -215,6 +215,6 @@ async function lookAfter(
 
 async function requireMail(id: string, { pool }: Needs): Promise<InboxMail & Packed> {
   const mail = isUuid(id) ? await findInboxMail(pool, id) : undefined
-  if (!mail) throw new ProblemError('not-found', 'There is no such mail, or it is no longer kept.')
+  if (!mail) throw new ProblemError('not-found', 'Mail not found. It may have been deleted.')
   return mail
 }

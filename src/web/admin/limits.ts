@@ -102,9 +102,9 @@ export function shadowRoutes(site: ShadowNeeds): Router {
     const given = { email: form.text('email')?.trim() ?? '', reason: reasonOf(form) }
     const reporter = await findReporterByEmail(site.pool, given.email.slice(0, 320))
     const faults = [
-      ...(reporter ? [] : ['No account has this address.']),
-      ...(reporter?.isAdmin ? ['Administrators are not banned.'] : []),
-      ...(given.reason === '' ? ['Say why: others will wonder.'] : []),
+      ...(reporter ? [] : ['No account has this email address.']),
+      ...(reporter?.isAdmin ? ['Administrators cannot be banned.'] : []),
+      ...(given.reason === '' ? ['Please give a reason.'] : []),
     ]
     if (!reporter || faults.length > 0) return sendBans(req, res, site, { faults, given })
     const deed = { at: site.clock(), reporterId: administrator.id }
@@ -124,7 +124,7 @@ export function shadowRoutes(site: ShadowNeeds): Router {
   router.get('/reports/:id/message.eml', async (req, res) => {
     const { id } = req.params
     const packed = isUuid(id) ? await findRawMessage(site.pool, id) : undefined
-    if (!packed) throw new ProblemError('not-found', 'The message is no longer kept.')
+    if (!packed) throw new ProblemError('not-found', 'The message has been deleted.')
     sendMessage(res, `${id}.eml`, await unpack(packed))
   })
   return router
@@ -147,7 +147,7 @@ async function doAsAsked(
     case 'drop':
       return { done: 'dropped', count: String(await dropHeldReports(site, which, deed)) }
     default:
-      throw new ProblemError('bad-field', 'There is no such thing to do.')
+      throw new ProblemError('bad-field', 'Unknown action. Reload the page and try again.')
   }
 }
 
@@ -162,7 +162,7 @@ async function requireHeldOf(
 ): Promise<void> {
   const report = isUuid(reportId) ? await findReport(pool, reportId) : undefined
   if (report?.reporterId !== reporterId) {
-    throw new ProblemError('bad-field', 'This reporter has no such report.')
+    throw new ProblemError('bad-field', 'This reporter has no held report with this id.')
   }
 }
 
@@ -172,7 +172,7 @@ function reasonOf(form: Form): string {
 
 async function requireBanned(id: string, { pool }: ShadowNeeds) {
   const reporter = isUuid(id) ? await findReporter(pool, id) : undefined
-  if (!reporter) throw new ProblemError('not-found', 'There is no such reporter.')
+  if (!reporter) throw new ProblemError('not-found', 'Reporter not found.')
   return reporter
 }
 
@@ -236,11 +236,11 @@ function sentenceOf(done: string | null, count: string | null): string | undefin
   const moved = /^\d{1,6}$/.test(count ?? '') ? count : '0'
   const many = moved === '1' ? 'One report was' : `${moved} reports were`
   const sentences: Record<string, string> = {
-    banned: 'From now on the reports of this reporter are held.',
-    lifted: 'From now on the reports of this reporter count.',
-    nothing: 'There was no ban.',
+    banned: 'Reporter banned. New reports are held.',
+    lifted: 'Ban removed. New reports count.',
+    nothing: 'This reporter was not banned.',
     released: `${many} released.`,
-    dropped: `${many} dropped.`,
+    dropped: `${many} discarded.`,
   }
   return Object.hasOwn(sentences, done ?? '') ? sentences[done ?? ''] : undefined
 }

@@ -26,8 +26,8 @@ const DAY_MS = 86_400_000
 export const exemptionTerms = [
   { value: '30', says: '30 days' },
   { value: '90', says: '90 days' },
-  { value: '365', says: 'a year' },
-  { value: 'good', says: 'for good' },
+  { value: '365', says: '1 year' },
+  { value: 'good', says: 'permanent' },
 ] as const
 
 /** Returns the end of a term; null if it is unlimited; undefined if the value is unknown. */
@@ -54,11 +54,20 @@ export function delistingAdminRoutes(site: Needs): Router {
     const isAccepted = form.text('do') === 'accept'
     const decision: Decision['decision'] = isAccepted ? 'accepted' : 'refused'
     if (decision === 'refused' && answer === '') {
-      return sendRequests(req, res, site, 'Who is refused is told why: write an answer.')
+      return sendRequests(
+        req,
+        res,
+        site,
+        'Write an answer. The requester needs to know why the request was refused.',
+      )
     }
     const reporterId = administrator.id
     const deed = { id: req.params.id, decision, answer, reporterId, term: form.text('exempt') }
-    if (!(await decide(deed, site))) throw new ProblemError('not-found', 'Nothing waits there.')
+    if (!(await decide(deed, site)))
+      throw new ProblemError(
+        'not-found',
+        'No open request found. It may already have been decided.',
+      )
     res.redirect(303, `/admin/delistings${queryOf({ done: decision })}`)
   })
   return router
@@ -87,7 +96,7 @@ async function decide(deed: Decision, { pool, clock }: Needs): Promise<boolean> 
     await pardon(tx, request, at)
     const term = termOf(deed.term, at)
     if (term === undefined) return true
-    const reason = `It was asked for (request ${id}).`
+    const reason = `Delisting request ${id}.`
     await keepExemption(tx, { name, reason, expiresAt: term, reporterId, createdAt: at })
     return true
   })
@@ -127,9 +136,9 @@ const NAME_CHARS_MAX = 253
 const REASON_CHARS_MAX = 500
 
 const deeds = {
-  set: 'It is exempted, and goes from the lists when they are written next.',
-  lifted: 'The exemption is taken back.',
-  nothing: 'There is no such exemption.',
+  set: 'Exemption saved. The name is removed when the lists are next published.',
+  lifted: 'Exemption removed.',
+  nothing: 'Exemption not found. It may already have been removed.',
 }
 
 /** The page to list and add exemptions from our lists. */
@@ -149,9 +158,9 @@ export function listExemptionRoutes(site: Needs): Router {
     const reason = storableText(form.text('reason') ?? '', REASON_CHARS_MAX)
     const [name, term] = [readListQuestion(text)?.name, termOf(form.text('term'), deed.at)]
     const faults = [
-      ...(name === undefined ? ['This is no address, domain or host.'] : []),
-      ...(reason === '' ? ['Say why: others will wonder.'] : []),
-      ...(term === undefined ? ['Say for how long.'] : []),
+      ...(name === undefined ? ['Enter an IP address, a domain or a host name.'] : []),
+      ...(reason === '' ? ['Please give a reason.'] : []),
+      ...(term === undefined ? ['Choose a duration.'] : []),
     ]
     if (name === undefined || term === undefined || faults.length > 0) {
       return sendExemptions(req, res, site, faults, { name: text, reason })

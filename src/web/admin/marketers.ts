@@ -95,8 +95,8 @@ const PROPOSALS_SHOWN = 100
 const NAME_CHARS_MAX = 255
 
 const proposalActions = {
-  dismissed: 'It is not proposed again.',
-  gone: 'This was decided already.',
+  dismissed: 'Proposal dismissed. It will not be proposed again.',
+  gone: 'This proposal was already decided.',
 }
 
 /** The page with possible marketers, found in reported mail. */
@@ -163,9 +163,9 @@ const KEY_CHARS_MAX = 60
 const FORM_BYTES_MAX = 200_000
 
 const marketerActions = {
-  kept: 'The marketer is kept. All processes know within two seconds.',
-  removed: 'The marketer is removed.',
-  nothing: 'There is no such marketer.',
+  kept: 'Marketer saved. The change takes effect in all processes within two seconds.',
+  removed: 'Marketer removed.',
+  nothing: 'Marketer not found.',
 }
 
 /** The registry of marketers: the list, the form, and the proposals. */
@@ -176,7 +176,7 @@ export function marketerRoutes(site: Needs): Router {
   router.get('/edit', async (req, res) => {
     const key = keyOf(req)
     const marketer = key === '' ? undefined : await findMarketer(site.pool, key)
-    if (key !== '' && !marketer) throw new ProblemError('not-found', 'There is no such marketer.')
+    if (key !== '' && !marketer) throw new ProblemError('not-found', 'Marketer not found.')
     const fields = marketer ? fieldsOfMarketer(marketer) : emptyFields
     sendEdit(req, res, { fields, isNew: !marketer, faults: [] })
   })
@@ -211,7 +211,7 @@ async function keep(
   }
   return inTransaction(site.pool, async (tx) => {
     if (isNew && (await findMarketer(tx, checked.marketer.key))) {
-      return ['Key: There is a marketer with this key already.']
+      return ['Key: Another marketer already has this key.']
     }
     await keepMarketer(tx, checked.marketer, deed)
     return []
@@ -221,7 +221,7 @@ async function keep(
 const labels: Readonly<Record<string, string>> = {
   ...{ key: 'Key', name: 'Name', state: 'State', signers: 'Signers', ranges: 'Ranges' },
   ...{ list_ids: 'List-Ids', authors: 'Authors', practice: 'Practice', website: 'Website' },
-  ...{ advice: 'Advice', contact: 'Contact', feedback: 'Complaints to' },
+  ...{ advice: 'Advice', contact: 'Contact', feedback: 'Address for complaints' },
 }
 
 function keyOf(req: Request): string {
@@ -260,7 +260,7 @@ function sendEdit(
 ): void {
   sendAdminPage(req, res, {
     view: 'admin/marketers/edit',
-    title: isNew ? 'A new marketer' : fields.name,
+    title: isNew ? 'Add a marketer' : fields.name,
     status: faults.length > 0 ? 422 : 200,
     data: { fields, isNew, faults, states: stateChoices },
   })

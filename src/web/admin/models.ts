@@ -65,9 +65,9 @@ const LISTED_MAX = 100
 const VERSION = /^[1-9]\d{0,8}$/
 
 const deeds = {
-  promoted: 'The version acts now, in every process within two seconds.',
-  'rolled-back': 'The last promotion is taken back.',
-  nothing: 'No model acts, so there is nothing to take back.',
+  promoted: 'Model promoted. It takes effect in all processes within two seconds.',
+  'rolled-back': 'The last promotion has been undone.',
+  nothing: 'No model is active, so there is no promotion to undo.',
 }
 
 /** The page with the versions of the model, their measurements, and the active one. */
@@ -150,5 +150,5 @@ function versionOf(text: unknown): number {
 }
 
 function noSuch(): ProblemError {
-  return new ProblemError('not-found', 'There is no such version of the model.')
+  return new ProblemError('not-found', 'Model version not found.')
 }

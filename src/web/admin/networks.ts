@@ -31,9 +31,9 @@ const ADDRESS_CHARS_MAX = 64
 const FIELD_CHARS_MAX = 1_000
 
 const deeds = {
-  set: 'What you said of the network is kept. It holds from now on.',
-  unset: 'What was said by hand is taken back.',
-  nothing: 'Nothing was said by hand of this block.',
+  set: 'Override saved. It applies from now on.',
+  unset: 'Override removed.',
+  nothing: 'This block has no override.',
 }
 
 /**
@@ -74,7 +74,7 @@ async function set(form: OverrideFields, deed: OperatorAction, site: Needs): Pro
 
 async function unset(form: OverrideFields, deed: OperatorAction, site: Needs): Promise<Done> {
   const cidr = parseBlock(form.cidr)
-  if (cidr === undefined) return { faults: ['The block is neither an address nor a CIDR block.'] }
+  if (cidr === undefined) return { faults: ['The block is not an IP address or a CIDR block.'] }
   const isGone = await inTransaction(site.pool, (tx) => removeOverride(tx, cidr, deed))
   return isGone ? 'unset' : 'nothing'
 }

@@ -84,7 +84,7 @@ function letterReleaseRoutes(router: Router, site: LetterNeeds): void {
       const letterId = form.text('id')
       // An invalid id must not select all letters.
       if (letterId !== undefined && !isUuid(letterId)) {
-        throw new ProblemError('not-found', 'There is no such letter.')
+        throw new ProblemError('not-found', 'Letter not found.')
       }
       const which = letterId === undefined ? 'all' : { letterId }
       const released = await releaseLettersToPeople(site, { which, from }, administrator.id)
@@ -100,7 +100,7 @@ async function requireLetter(
   const { id } = req.params
   const letter = isUuid(id) ? await findLetter(pool, id) : undefined
   const packed = letter && (await findLetterMessage(pool, letter.id))
-  if (!letter || !packed) throw new ProblemError('not-found', 'There is no such letter.')
+  if (!letter || !packed) throw new ProblemError('not-found', 'Letter not found.')
   return { letter, raw: await unpack(packed) }
 }
 
@@ -152,7 +152,7 @@ export function outboxRoutes(site: Needs): Router {
   router.get('/:reportId/:number/message.eml', async (req, res) => {
     const feedback = await requireFeedback(req, site)
     const copy = await copyOf(feedback, site)
-    if (!copy) throw new ProblemError('not-found', 'There is no copy of this feedback report.')
+    if (!copy) throw new ProblemError('not-found', 'No copy of this feedback report is stored.')
     sendMessage(res, `feedback-${feedback.reportId}-${feedback.number}.eml`, copy.raw)
   })
   releaseRoutes(router, site)
@@ -213,7 +213,7 @@ async function ailingOf(
 async function requireFeedback(req: Request<Key>, site: Needs): Promise<Feedback> {
   const key = keyOf(req.params.reportId, req.params.number)
   const feedback = key && (await findFeedback(site.pool, key))
-  if (!feedback) throw new ProblemError('not-found', 'There is no such feedback report.')
+  if (!feedback) throw new ProblemError('not-found', 'Feedback report not found.')
   return feedback
 }
 

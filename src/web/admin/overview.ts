@@ -31,14 +31,17 @@ export function mailWord(
   if (isHeld) return { tone: 'warn', sentence: 'Outgoing mail is held: SMTP_URL is not set.' }
   if (relay.refusedSince) {
     const since = shownDuration((now.getTime() - relay.refusedSince.getTime()) / 1000)
-    const sentence = `Mail does not leave: our own mail server has taken none for ${since}.`
+    const sentence = `Mail is not being sent: our mail server has accepted none for ${since}.`
     return { tone: 'bad', sentence }
   }
   const names = [forwardReport.name, sendLetter.name]
   const ages = queues.filter(({ name }) => names.includes(name))
   const oldest = Math.max(0, ...ages.map(({ oldestJobSeconds }) => oldestJobSeconds))
   if (oldest < MAIL_LATE_SECONDS) return undefined
-  return { tone: 'warn', sentence: `Mail has been waiting to leave for ${shownDuration(oldest)}.` }
+  return {
+    tone: 'warn',
+    sentence: `Mail has been waiting to be sent for ${shownDuration(oldest)}.`,
+  }
 }
 
 /** Returns the most severe of several; the first among equals. */
@@ -54,18 +57,18 @@ export function healthWord(queues: readonly QueueState[], deadLetterName: string
   const slowest = worked.toSorted((a, b) => b.longestWaitSeconds - a.longestWaitSeconds)[0]
   const wait = slowest?.longestWaitSeconds ?? 0
   if (slowest && wait >= WAIT_BAD_SECONDS) {
-    const stands = `${slowest.name} has not moved for ${shownDuration(wait)}.`
-    return { tone: 'bad', sentence: `${stands} Are workers running?` }
+    const stands = `Queue ${slowest.name} has made no progress for ${shownDuration(wait)}.`
+    return { tone: 'bad', sentence: `${stands} Check that workers are running.` }
   }
   if (slowest && wait >= WAIT_WARN_SECONDS) {
-    const sentence = `${slowest.name} is behind: its first job has waited ${shownDuration(wait)}.`
+    const sentence = `Queue ${slowest.name} is behind: a job has waited ${shownDuration(wait)}.`
     return { tone: 'warn', sentence }
   }
   if (dead > 0) {
     const jobs = dead === 1 ? '1 job has' : `${dead} jobs have`
-    return { tone: 'warn', sentence: `The queues move, but ${jobs} ended as dead letters.` }
+    return { tone: 'warn', sentence: `The queues are working, but ${jobs} become dead letters.` }
   }
-  return { tone: 'good', sentence: 'All is well: the queues move and there are no dead letters.' }
+  return { tone: 'good', sentence: 'All queues are working, and there are no dead letters.' }
 }
 
 type DeadLetterNeeds = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
@@ -164,7 +167,12 @@ export function overviewRoutes(site: Needs): Router {
 }
 
 function countingWord({ isLate }: { isLate: boolean }): HealthWord | undefined {
-  return isLate ? { tone: 'bad', sentence: 'The counting does not move.' } : undefined
+  return isLate
+    ? {
+        tone: 'bad',
+        sentence: 'The statistics are not being updated. Check that count is running.',
+      }
+    : undefined
 }
 
 /** The state of the counters, summed over all shards. */

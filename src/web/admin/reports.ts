@@ -50,9 +50,11 @@ export function authenticationRows({ spf, dkim, dmarc, arc }: Authentication): A
   return [
     spf
       ? row('SPF', spf.domain, spf.result, spfMeanings[spf.result])
-      : row('SPF', null, 'unchecked', 'Nobody is known to have handed the message over.'),
+      : row('SPF', null, 'unchecked', 'The host that handed over the message is unknown.'),
     ...dkim.map(({ domain, result, aligned, why }) => {
-      const whose = aligned ? 'It is the author’s own.' : 'It is not the author’s own.'
+      const whose = aligned
+        ? 'The domain is aligned with the author’s domain.'
+        : 'The domain is not aligned with the author’s domain.'
       return row('DKIM', domain, result, `${why} ${whose}`)
     }),
     row('DMARC', dmarc.domain, dmarc.result, dmarcMeaning(dmarc)),
@@ -61,28 +63,29 @@ export function authenticationRows({ spf, dkim, dmarc, arc }: Authentication): A
 }
 
 const spfMeanings: Record<NonNullable<Authentication['spf']>['result'], string> = {
-  pass: 'The domain lets this host send its mail.',
-  fail: 'The domain says that this host does not send its mail.',
-  softfail: 'The domain thinks that this host does not send its mail.',
-  neutral: 'The domain says nothing about this host.',
-  none: 'The domain says nothing about its hosts.',
-  temperror: 'The DNS could not tell.',
-  permerror: 'The record of the domain cannot be used.',
+  pass: 'The domain authorizes this host to send its mail.',
+  fail: 'The domain does not authorize this host to send its mail.',
+  softfail: 'The domain says that this host is probably not authorized to send its mail.',
+  neutral: 'The domain makes no statement about this host.',
+  none: 'The domain has no SPF record.',
+  temperror: 'The DNS look-up failed temporarily.',
+  permerror: 'The SPF record of the domain is invalid.',
 }
 
 const policies = {
-  none: 'nothing',
-  quarantine: 'to treat mail that fails as suspicious',
-  reject: 'to refuse mail that fails',
+  none: 'receivers to take no action',
+  quarantine: 'receivers to treat mail that fails as suspicious',
+  reject: 'receivers to reject mail that fails',
 }
 
 function dmarcMeaning({ result, policy, alignedBy }: Authentication['dmarc']): string {
   const policyWords = policy === null ? '' : ` The domain asks ${policies[policy]}.`
   if (result === 'pass')
-    return `The author’s domain stands behind it, by ${names(alignedBy)}.${policyWords}`
-  if (result === 'fail') return `Nothing shows that the author’s domain sent it.${policyWords}`
-  if (result === 'none') return 'The author’s domain has no policy, or there is not one author.'
-  return `What it depends on could not be told.${policyWords}`
+    return `The author’s domain is confirmed by ${names(alignedBy)}.${policyWords}`
+  if (result === 'fail') return `SPF and DKIM do not confirm the author’s domain.${policyWords}`
+  if (result === 'none')
+    return 'The author’s domain has no DMARC policy, or there is not exactly one author.'
+  return `DMARC could not be checked because a DNS look-up failed.${policyWords}`
 }
 
 function names(alignedBy: readonly string[]): string {
@@ -128,7 +131,7 @@ export function adminReportRoutes(site: Needs): Router {
   router.get('/:id/message.eml', async (req, res) => {
     const report = await requireReport(req.params.id, site)
     const packed = await findRawMessage(site.pool, report.id)
-    if (!packed) throw new ProblemError('not-found', 'The message is no longer kept.')
+    if (!packed) throw new ProblemError('not-found', 'The message has been deleted.')
     sendMessage(res, `${report.id}.eml`, await unpack(packed))
   })
   return router
@@ -168,10 +171,9 @@ export function readSearch(form: SearchForm): { query: ReportQuery; faults: stri
   const faults: string[] = []
   const state = states.find((name) => name === form.state)
   const origin = form.origin === '' ? undefined : parseBlock(form.origin)
-  if (form.id !== '' && !isUuid(form.id)) faults.push('The id is not the id of a report.')
-  if (form.origin !== '' && !origin)
-    faults.push('The origin is neither an address nor a CIDR block.')
-  if (form.state !== '' && !state) faults.push('There is no such state.')
+  if (form.id !== '' && !isUuid(form.id)) faults.push('This is not a valid report id.')
+  if (form.origin !== '' && !origin) faults.push('The origin is not an IP address or a CIDR block.')
+  if (form.state !== '' && !state) faults.push('Unknown state. Choose one from the list.')
   const query = {
     id: isUuid(form.id) ? form.id : undefined,
     subject: form.subject || undefined,
@@ -190,7 +192,7 @@ function withLowerDomain(address: string): string {
 
 async function requireReport(id: string, site: Needs): Promise<Report> {
   const report = isUuid(id) ? await findReport(site.pool, id) : undefined
-  if (!report) throw new ProblemError('not-found', 'There is no such report.')
+  if (!report) throw new ProblemError('not-found', 'Report not found.')
   return report
 }
 

@@ -33,7 +33,7 @@ export function reporterRoutes(site: ReporterNeeds): Router {
   router.get('/:id', async (req, res) => {
     const { id } = req.params
     const reporter = isUuid(id) ? await findAccount(site.pool, id) : undefined
-    if (!reporter) throw new ProblemError('not-found', 'There is no such reporter.')
+    if (!reporter) throw new ProblemError('not-found', 'Reporter not found.')
     const [state] = await findKarmas(site.pool, [reporter.id])
     const now = site.clock()
     const karma = karmaOf(state, now)
@@ -59,15 +59,15 @@ const REASON_CHARS_MAX = 500
 const DAY_MS = 86_400_000
 
 const markWords: Record<Mark, string> = {
-  exempt: 'Exempt: it is not accused of itself',
-  listed: 'Listed: surely bad',
-  welcome: 'Welcome: surely good',
+  exempt: 'Exempt: does not count against a message',
+  listed: 'Listed: certainly bad',
+  welcome: 'Welcome: certainly good',
 }
 
 const deeds = {
-  set: 'What you said of it is kept. It holds within a second or two.',
-  lifted: 'What was said by hand is taken back.',
-  nothing: 'Nothing was said by hand of it.',
+  set: 'Override saved. It takes effect within two seconds.',
+  lifted: 'Override removed.',
+  nothing: 'There is no override to remove.',
 }
 
 /**
@@ -157,9 +157,9 @@ async function keep(
   const until = form.text('until') ?? ''
   const untilAt = until === '' ? null : new Date(`${until}T00:00:00Z`)
   const faults: string[] = []
-  if (!isMark(mark)) faults.push('Say what holds of it.')
-  if (reason === '') faults.push('Say why: others will read it.')
-  if (untilAt && !(untilAt > now)) faults.push('The day until which it holds must lie ahead.')
+  if (!isMark(mark)) faults.push('Choose an override.')
+  if (reason === '') faults.push('Please give a reason.')
+  if (untilAt && !(untilAt > now)) faults.push('The end date must be in the future.')
   if (faults.length > 0 || !isMark(mark)) return { faults, form: { mark, reason, until } }
   await inTransaction(site.pool, (tx) =>
     setMark(tx, { key, ...subject, mark, reason, reporterId, setAt: now, untilAt }),
@@ -175,7 +175,7 @@ function requireSubject(given: { get: (name: string) => string | null }): Subjec
   const kind = given.get('kind') ?? ''
   const name = storableText(given.get('name')?.trim() ?? '', NAME_CHARS_MAX)
   if (!isSubjectKind(kind) || name === '') {
-    throw new ProblemError('not-found', 'There is no such kind of things.')
+    throw new ProblemError('not-found', 'Unknown kind of reputation.')
   }
   return { kind, name }
 }
@@ -191,12 +191,12 @@ function chartOf({ detail }: ShownReputation, now: Date): SeriesChart | undefine
   })
   return seriesChart(points, {
     id: 'behavior',
-    title: 'What was said of it in thirty days, by day (UTC)',
+    title: 'Evidence of the last thirty days, by day (UTC)',
     period: 'day',
     series: [
-      { key: 'bad', name: 'Against it, by karma', tone: 'bad' },
-      { key: 'newcomers', name: 'Reports of the unproven', tone: 'plain' },
-      { key: 'good', name: 'For it, by karma', tone: 'good', isBelow: true },
+      { key: 'bad', name: 'Against, weighted by karma', tone: 'bad' },
+      { key: 'newcomers', name: 'Reports from unproven reporters', tone: 'plain' },
+      { key: 'good', name: 'In favor, weighted by karma', tone: 'good', isBelow: true },
     ],
     now,
     from: new Date(now.getTime() - (DAYS_MAX - 1) * DAY_MS),

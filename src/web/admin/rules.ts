@@ -77,7 +77,7 @@ function ruleEditorRoutes(site: Needs): Router {
     const compared = await compare(draft, site)
     if (action !== 'try' || compared.isSound !== true) return sendEditor(req, res, compared)
     if (isTrying) {
-      const problem = 'Somebody else is trying rules on past reports. Try again in a moment.'
+      const problem = 'Another test on past reports is running. Try again in a moment.'
       return sendEditor(req, res, { ...compared, problem })
     }
     isTrying = true
@@ -138,8 +138,8 @@ async function apply(
   } else if ('faults' in applied) sendEditor(req, res, { ...draft, faults: applied.faults })
   else {
     const problem =
-      `Version ${applied.overtakenBy} was applied since you began. ` +
-      'Below are your rules, and what they would change of it; apply them if that is what you want.'
+      `Version ${applied.overtakenBy} was applied while you were editing. ` +
+      'Your rules and their changes from it are shown below. Apply them again to replace it.'
     const compared = await compare({ ...draft, base: applied.overtakenBy }, site)
     sendEditor(req, res, { ...compared, problem })
   }
@@ -167,7 +167,7 @@ const REPORTS_COUNTED = 1_000
 
 const cutOffWords = {
   'slow once': 'one evaluation took too long',
-  'slow always': 'it is always slow',
+  'slow always': 'its evaluations are always slow',
   'over budget': 'all rules together cost too much',
 }
 
@@ -179,7 +179,10 @@ export function ruleRoutes(site: Needs): Router {
     sendAdminPage(req, res, {
       view: 'admin/rule-facts',
       title: 'Facts',
-      data: { definitions, types: { double: 'number', string: 'text', strings: 'list of texts' } },
+      data: {
+        definitions,
+        types: { double: 'number', string: 'string', strings: 'list of strings' },
+      },
     }),
   )
   router.use('/edit', ruleEditorRoutes(site))
@@ -195,15 +198,15 @@ export function ruleRoutes(site: Needs): Router {
       version === undefined
         ? undefined
         : await rollBackRules({ pool: site.pool, definitions }, version, deed)
-    if (!applied) throw new ProblemError('not-found', 'There is no such version.')
+    if (!applied) throw new ProblemError('not-found', 'Version not found.')
     if ('version' in applied) {
       res.redirect(303, `/admin/rules${queryOf({ done: String(applied.version) })}`)
       return
     }
     const faults =
       'faults' in applied
-        ? ['This program cannot run these rules any more: they are below, to be mended.']
-        : ['Other rules were applied at the same moment. Look at them first.']
+        ? ['This version of the program cannot run these rules. Correct them below.']
+        : ['Other rules were applied at the same moment. Review them first.']
     await sendVersion(req, res, site, faults)
   })
   return router
@@ -279,7 +282,7 @@ async function sendVersion(
     number === undefined ? undefined : findRules(site.pool, number),
     actingRules(site.pool),
   ])
-  if (!found) throw new ProblemError('not-found', 'There is no such version.')
+  if (!found) throw new ProblemError('not-found', 'Version not found.')
   const before = found.version === 0 ? undefined : await findRules(site.pool, found.version - 1)
   const rules = rulesOf(found, definitions)
   const changesFrom = (former: typeof found | undefined) =>

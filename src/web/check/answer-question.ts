@@ -164,8 +164,8 @@ export function createAsk(
       if (given === 'no-room') throw new Error('Too many bytes at once.')
       return await checkedInTime(given, fields)
     } catch (error) {
-      const reason = isOutage(error) ? 'the database is away' : reasonOf(error).slice(0, 200)
-      log.warn({ reason }, 'A mail server got no verdict.')
+      const reason = isOutage(error) ? 'the database is unavailable' : reasonOf(error).slice(0, 200)
+      log.warn({ reason }, 'Could not give a mail server a verdict.')
       return 'unavailable'
     }
   }

@@ -152,9 +152,9 @@ async function serve(
       return sendError(res, error.status, error.message, { ...error.headers })
     }
     inside.statistics.failed()
-    const reason = isOutage(error) ? 'the database is away' : reasonOf(error).slice(0, 200)
-    inside.log.warn({ reason }, 'A request of a mail server failed.')
-    sendError(res, 503, 'This is not possible just now. Try again shortly.', { 'retry-after': '5' })
+    const reason = isOutage(error) ? 'the database is unavailable' : reasonOf(error).slice(0, 200)
+    inside.log.warn({ reason }, 'A request from a mail server failed.')
+    sendError(res, 503, 'Temporarily unavailable. Try again shortly.', { 'retry-after': '5' })
   }
 }
 

@@ -99,8 +99,8 @@ async function converse(socket: Socket, ask: Ask, bytesMax: number, log: Logger)
     socket.end(composeLines(await ask(given, question.fields)))
   } catch (error) {
     if (socket.destroyed) return
-    log.warn({ reason: reasonOf(error).slice(0, 200) }, 'A mail server got no answer.')
-    refuse(socket, 'Nothing can be said just now.')
+    log.warn({ reason: reasonOf(error).slice(0, 200) }, 'Could not answer a mail server.')
+    refuse(socket, 'Temporarily unavailable. Try again later.')
   } finally {
     clearTimeout(deadline)
   }

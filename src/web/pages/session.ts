@@ -163,7 +163,7 @@ const AGENT_CHARS_MAX = 300
  */
 export function sessions(site: Needs): RequestHandler[] {
   const isSecure = site.publicUrl.startsWith('https:')
-  const warn = () => site.log.warn('Old sessions could not be removed.')
+  const warn = () => site.log.warn('Could not delete old sessions.')
   return [
     isSecure ? markSecure : passOn,
     session({

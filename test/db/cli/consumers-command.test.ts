@@ -97,9 +97,9 @@ test('a file with faults names their lines, and nothing of it is taken in', () =
     expect.unreachable()
   } catch (error) {
     expect((error as UsageError).problems).toEqual([
-      'Line 1: This is no JSON.',
-      'Line 3: address is no mail address',
-      'Line 4: No scope: com',
+      'Line 1: This line is not valid JSON.',
+      'Line 3: address is not a valid email address',
+      'Line 4: Not a block, AS number or domain: com',
     ])
   }
 })

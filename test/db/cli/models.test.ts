@@ -81,9 +81,9 @@ test('one model acts at a time, and a rollback goes back the way of the promotio
   await models('promote', '3')
   await models('promote', '2')
   expect(await states()).toEqual(['3 retired', '2 active', '1 retired'])
-  expect(await models('rollback')).toContain('Version 3 acts again instead of 2')
-  expect(await models('rollback')).toContain('Version 1 acts again instead of 3')
-  expect(await models('rollback')).toContain('no other does')
+  expect(await models('rollback')).toContain('Version 3 is active again')
+  expect(await models('rollback')).toContain('Version 1 is active again')
+  expect(await models('rollback')).toContain('No model is active now.')
   expect(await states()).toEqual(['3 retired', '2 retired', '1 retired'])
   await expect(models('rollback')).rejects.toThrow(UsageError)
   const [last] = await listAudit(database.pool, { before: undefined, limit: 1 })
@@ -111,7 +111,7 @@ test('one that cannot be applied is not promoted, and takes nobody’s place', a
   const broken = { format: 'ydf', content: Buffer.from('PK'), report: null } as const
   const rest = { calibration: { slope: 1, intercept: 0 }, origin: 'the tests', trainedAt: clock() }
   await keepModel(database.pool, { ...broken, ...rest }, { at: clock(), reporterId: null })
-  await expect(models('promote', '2')).rejects.toThrow(/refused/)
+  await expect(models('promote', '2')).rejects.toThrow(/Cannot promote version 2/)
   const live = await openModel({ pool: database.pool, log })
   // As if another program had promoted it, which can apply it.
   await database.pool.query(`update models set state = 'retired' where version = 1`)
@@ -124,7 +124,7 @@ test('one that cannot be applied is not promoted, and takes nobody’s place', a
   const loud = pino({ level: 'error' }, { write: (line: string) => void write(line) })
   const other = await openModel({ pool: database.pool, log: loud })
   expect(other.current()).toBeUndefined()
-  expect(told).toEqual(['The model cannot be applied.'])
+  expect(told).toEqual(['Cannot load the new model. The previous one stays active.'])
   expect(says(live)).toBeGreaterThan(0.9)
   await Promise.all([live.close(), other.close()])
 })

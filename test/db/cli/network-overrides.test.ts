@@ -49,10 +49,10 @@ test('what is set by hand is believed, unset it is not, and both are written dow
     reporterId: null,
     detail: '198.51.100.0/24: abuse a@hand.example, b@hand.example',
   })
-  expect(await networks('unset', '198.51.100.0/24')).toMatch(/is taken back/)
+  expect(await networks('unset', '198.51.100.0/24')).toMatch(/^Removed the override/)
   expect(await networkOf('198.51.100.7')).toMatchObject({ abuse: 'abuse@imported.example' })
   expect(await lastAudit()).toMatchObject({ action: 'unset network', detail: '198.51.100.0/24' })
-  expect(await networks('unset', '198.51.100.0/24')).toMatch(/Nothing was set/)
+  expect(await networks('unset', '198.51.100.0/24')).toMatch(/There is no override/)
 })
 
 test('a second word keeps what it does not speak of, and an empty one takes back', async () => {
@@ -81,12 +81,12 @@ test('nobody is written to where it says none', async () => {
 test('an address is shown with all its layers and where each field comes from', async () => {
   await networks('set', '198.51.100.0/26', '--asn', '64500')
   const shown = await networks('show', '198.51.100.7')
-  expect(shown).toMatch(/^198\.51\.100\.7 belongs to 198\.51\.100\.0\/26$/m)
+  expect(shown).toMatch(/^198\.51\.100\.7 is in 198\.51\.100\.0\/26$/m)
   expect(shown).toMatch(/^AS +AS64500 +198\.51\.100\.0\/26 +manual$/m)
   expect(shown).toMatch(/^name +Imported +198\.51\.100\.0\/24 +a\.csv$/m)
   expect(shown).toMatch(/^abuse +–$/m)
   expect(shown).toMatch(/^198\.51\.100\.0\/24 .*abuse@imported\.example .*of another AS/m)
-  expect(await networks('show', '192.0.2.1')).toBe('Nothing is known of 192.0.2.1.')
+  expect(await networks('show', '192.0.2.1')).toBe('No source has a network for 192.0.2.1.')
   await networks('unset', '198.51.100.0/26')
 })
 
@@ -94,7 +94,7 @@ test('sources and what is set by hand are listed', async () => {
   await networks('set', '2001:db8::/32', '--name', 'Six', '--abuse', 'none')
   const listed = await networks('list')
   expect(listed).toMatch(/^a\.csv +1 +\d{4}-\d\d-\d\d$/m)
-  expect(listed).toMatch(/^Set by hand:\n2001:db8.*::?.*\/32 +Six, abuse: none$/m)
+  expect(listed).toMatch(/^Overrides:\n2001:db8.*::?.*\/32 +Six, abuse: none$/m)
   await networks('unset', '2001:db8::/32')
 })
 
@@ -103,7 +103,7 @@ test('a source is dropped, written down, and unknown ones are refused', async ()
   await inTransaction(database.pool, (tx) => replaceNetworks(tx, 'b.csv', [[layer]], now))
   expect(await networks('drop', 'b.csv')).toBe('Dropped b.csv: 1 blocks.')
   expect(await lastAudit()).toMatchObject({ action: 'drop networks', detail: 'b.csv: 1 blocks' })
-  await expect(networks('drop', 'b.csv')).rejects.toThrow(/There is no source/)
+  await expect(networks('drop', 'b.csv')).rejects.toThrow(/Unknown source/)
 })
 
 test.for([

@@ -79,11 +79,11 @@ test('what was refused is sent again, of both kinds, and that is noted', async (
   await app.pool.query(`update letters set state = 'refused' where id = $1`, [letterId])
   const resend = async (...args: string[]) => runOutbox(parseOutbox(['resend', ...args]), app)
   expect(await resend()).toMatchObject({
-    told: '2 refused feedback reports were put in line to be sent again.\n',
+    told: '2 refused feedback reports were queued to be sent again.\n',
   })
   expect(await states()).toEqual(['queued', 'queued'])
   expect(await resend('--letters')).toMatchObject({
-    told: '1 refused letters were put in line to be sent again.\n',
+    told: '1 refused letters were queued to be sent again.\n',
   })
   expect(await app.rows('select state from letters')).toEqual([{ state: 'queued' }])
   expect(await noted()).toMatchObject([{ action: 'resend' }, { action: 'resend' }])

@@ -19,7 +19,7 @@ test('an address is added for a while, listed, and removed, with the audit log',
   await told('add', 'Bob@Desk.example', '--why', 'He telephoned.', '--days', '30')
   await told('add', 'abuse@other.example', '--why', 'A lawyer wrote.')
   expect((await told('list')).told.split('\n')).toEqual([
-    'abuse@other.example  operator  since 2026-11-22, for good  A lawyer wrote.',
+    'abuse@other.example  operator  since 2026-11-22, permanent  A lawyer wrote.',
     'bob@desk.example  operator  since 2026-11-22, until 2026-12-22  He telephoned.',
     '',
   ])
@@ -37,11 +37,11 @@ test('an address is added for a while, listed, and removed, with the audit log',
 })
 
 test.for([
-  [['drop'], /Say "suppressions list/],
-  [['add', 'nobody', '--why', 'x'], /no mail address/],
-  [['add', 'a@b.example'], /--why must say why/],
+  [['drop'], /Use "suppressions list/],
+  [['add', 'nobody', '--why', 'x'], /not a valid email address/],
+  [['add', 'a@b.example'], /reason with --why/],
   [['add', 'a@b.example', '--why', 'x', '--days', '0'], /--days must be/],
-  [['remove', 'a@b.example', 'c@d.example'], /Say "suppressions list/],
+  [['remove', 'a@b.example', 'c@d.example'], /Use "suppressions list/],
 ] as const)('%s is misuse', ([args, message]) => {
   expect(() => parseSuppressions(args)).toThrow(message)
 })

@@ -49,7 +49,7 @@ async function run(args: readonly string[], env: Record<string, string> = { LANG
 test('a terminal gets the headline, a table of windows, rows of bars and all pieces', async () => {
   const { status, lines } = await run(['hxxps://pay[.]shop[.]example/a'])
   expect(status).toBe(0)
-  expect(lines[0]).toBe('link (guessed)  hxxps://pay[.]shop[.]example/a')
+  expect(lines[0]).toBe('link (detected)  hxxps://pay[.]shop[.]example/a')
   expect(lines).toContain('link  pay.shop.example/a')
   expect(lines).toContain('  ten minutes              2           2           -           -')
   expect(lines).toContain('  two weeks                4           4           -           -')
@@ -108,7 +108,7 @@ test('a file is asked for by its path, from a pipe, or by its SHA-256', async ()
   expect((await reading(['file', '-'], 'the bytes of a file')).given).toEqual(given)
   expect((await reading(['file', value])).given).toEqual(given)
   await expect(reading(['file', path.join(folder, 'none')])).rejects.toThrow(
-    /The file .*none cannot be read: ENOENT/,
+    /Cannot read .*none: ENOENT/,
   )
 })
 
@@ -119,10 +119,10 @@ test('a long text comes from a pipe', async () => {
 
 test.for([
   [[], /^Say the value that you ask about/],
-  [['link'], /^Which link\? Say "counters link VALUE"\.$/],
+  [['link'], /^The value is missing\. Use "counters link VALUE"\.$/],
   [['links', 'x'], /^There is no kind "links"/],
-  [['subject', 'two', 'words'], /^Put a value of several words between quotes\.$/],
-  [['--type', 'link-host', 'a', 'b'], /^Put a value/],
+  [['subject', 'two', 'words'], /^Enclose a value of several words in quotes\.$/],
+  [['--type', 'link-host', 'a', 'b'], /^Enclose a value/],
   [['--hash', 'xyz'], /^A hash has 16 hexadecimal digits\.$/],
   [['ip', 'shop'], /^This is not an IP address/],
 ] as const)('misuse is told: %j', async ([args, words]) => {

@@ -66,7 +66,7 @@ test('a shard that cannot be rolled up holds up no other, and is told of once', 
   }
   await roller.close()
   expect(await listShardBacklogs(pool)).toMatchObject([{ shard: 0, rows: 1 }])
-  expect(told).toMatchObject([{ msg: 'A roll-up failed and will be repeated.' }])
+  expect(told).toMatchObject([{ msg: 'Could not add new counts to the statistics. Will retry.' }])
 })
 
 test('a shard that somebody rolls up is refused at once, and only that', async () => {

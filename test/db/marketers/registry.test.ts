@@ -50,9 +50,9 @@ test('a file is taken whole, and taking it again changes nothing', async () => {
     out: expect.stringContaining('2 added') as string,
   })
   expect(await listMarketers(letters.app.pool, { after: '', limit: 9 })).toEqual([])
-  expect((await run(['import', '-'], file)).out).toBe('2 added, 0 changed, 0 as before.\n')
+  expect((await run(['import', '-'], file)).out).toBe('2 added, 0 changed, 0 unchanged.\n')
   const before = await letters.app.rows('select * from marketers order by key')
-  expect((await run(['import', '-'], file)).out).toBe('0 added, 0 changed, 2 as before.\n')
+  expect((await run(['import', '-'], file)).out).toBe('0 added, 0 changed, 2 unchanged.\n')
   expect(await letters.app.rows('select * from marketers order by key')).toEqual(before)
   expect(await findMarketer(letters.app.pool, 'example-shop')).toMatchObject({
     signers: ['example.org', '*.mail.example.org'],
@@ -65,7 +65,7 @@ test.for(['yaml', 'jsonl'])('what is exported as %s can be imported as it is', a
   await run(['import', '-'], file)
   const before = await letters.app.rows('select * from marketers order by key')
   const { out } = await run(['export', ...(format === 'jsonl' ? ['--jsonl'] : [])])
-  expect((await run(['import', '-'], out)).out).toBe('0 added, 0 changed, 2 as before.\n')
+  expect((await run(['import', '-'], out)).out).toBe('0 added, 0 changed, 2 unchanged.\n')
   await letters.app.pool.query('delete from marketers')
   await run(['import', '-'], out)
   const after = await letters.app.rows('select * from marketers order by key')
@@ -90,7 +90,7 @@ test('fields are set one by one, and refused like those of a file', async () => 
   expect((await findMarketer(letters.app.pool, 'example-club'))?.state).toBe('confirmed')
   const { code, err } = await run(['set', 'example-club', '--list-ids', 'none'])
   expect([code, err]).toEqual([1, expect.stringContaining('signs for many') as string])
-  expect((await run(['remove', 'example-club'])).out).toContain('is removed')
+  expect((await run(['remove', 'example-club'])).out).toContain('Removed example-club.')
   expect((await run(['remove', 'example-club'])).code).toBe(1)
   const log = await letters.app.rows(`select action from audit_log order by id desc limit 2`)
   expect(log.map(({ action }) => action)).toEqual(['remove marketer', 'set marketer'])

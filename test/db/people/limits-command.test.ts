@@ -38,9 +38,9 @@ test('what a limit cannot be is said, and nothing is changed', async () => {
 })
 
 test.for([
-  [['drop'], /Say "limits list"/],
-  [['set', 'lookup-minute'], /Say "limits list"/],
-  [['list', '--attempts', '5'], /Say "limits list"/],
+  [['drop'], /Use "limits list"/],
+  [['set', 'lookup-minute'], /Use "limits list"/],
+  [['list', '--attempts', '5'], /Use "limits list"/],
   [['set', 'lookup-minute', '--attempts', 'many'], /--attempts must be a number/],
   [['set', 'lookup-minute', '--behavior', 'ban'], /--behavior must be one of/],
 ] as const)('%j is refused', ([args, words]) => {

@@ -91,7 +91,7 @@ test('a certificate that cannot be used keeps it from starting, and says why', a
   const half = { ...settings, receiveTlsKeyFile: undefined }
   await expect(listenFor(app, half)).rejects.toThrow('RECEIVE_TLS_KEY_FILE is missing')
   const noise = await tlsFiles('noise', { cert: 'none', key: 'none' })
-  await expect(listenFor(app, noise)).rejects.toThrow('holds no certificate')
+  await expect(listenFor(app, noise)).rejects.toThrow('does not contain a PEM certificate')
 })
 
 test('who sends a mail too slowly is cut off, whatever it says, and nothing is kept', async () => {

@@ -41,5 +41,5 @@ test('the sender may be nobody, in brackets or without', () => {
   expect(parseReceive([...to, '--from', '<>'])).toMatchObject({ mailFrom: '' })
   expect(parseReceive(to)).toMatchObject({ mailFrom: '' })
   expect(parseReceive([])).toBeUndefined()
-  expect(() => parseReceive(['--stdin'])).toThrow('--to must name the recipient')
+  expect(() => parseReceive(['--stdin'])).toThrow('Name the recipient with --to')
 })

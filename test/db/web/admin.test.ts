@@ -46,7 +46,7 @@ test('the overview tells length and oldest-job age of each queue', async () => {
   )
   await expect
     .poll(async () => await (await desk.get('/admin')).text())
-    .toContain('analyze-report has not moved for 2 h')
+    .toContain('Queue analyze-report has made no progress for 2 h')
   const metrics = await (await fetch(`${site.url}/metrics`)).text()
   expect(metrics).toMatch(/signalpost_queue_oldest_job_seconds\{queue="analyze-report"\} 72\d\d/)
   expect(metrics).toMatch(/signalpost_queue_jobs\{queue="analyze-report",state="ready"\} \d/)
@@ -235,7 +235,7 @@ test('the overview says that our mail server refuses mail, which is sent again',
   expect(metrics).toMatch(/^signalpost_mail_unsent\{kind="feedback",state="refused"\} 2$/m)
   expect(metrics).toMatch(/^signalpost_mail_total\{kind="letter",outcome="sent"\} \d+$/m)
   const one = `/admin/outbox/${ids[0]}/1`
-  expect(await (await desk.get(one)).text()).toContain('Our mail server said')
+  expect(await (await desk.get(one)).text()).toContain('Server response')
   const toDead = await desk.post(`${one}/resend`, { which: 'one' })
   expect(toDead.headers.get('location')).toBe('/admin/outbox?released=0')
   await pool.query(`update consumers set health = 'healthy', health_until = null`)
@@ -276,7 +276,7 @@ test('dead letters are listed with their reason, and redriving them is written d
   for (const id of ids) expect(back).toContain(id)
   const audit = await (await desk.get('/admin/audit')).text()
   expect(audit).toContain('admin@desk.example')
-  expect(audit).toContain('2 dead letters were put back to work')
+  expect(audit).toContain('2 dead letters were returned to their queues')
   const refused = await (
     await signedInBrowser(site.url, ann, 'fr')
   ).post('/admin/dead-letters', { which: 'all' })

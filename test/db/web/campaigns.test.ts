@@ -142,7 +142,7 @@ test('a message without text has a page without a sample', async () => {
     ].join('\r\n'),
   )
   const id = await campaignOf(await reported(ann, raw))
-  expect(await wordsAt(desk, `/admin/campaigns/${id}`)).toContain('no text that could be shown')
+  expect(await wordsAt(desk, `/admin/campaigns/${id}`)).toContain('This message has no text.')
 })
 
 test('its reports go on from page to page', async () => {

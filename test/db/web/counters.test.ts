@@ -129,15 +129,15 @@ test('the page shows the headline, the windows, the pictures and the pieces', as
   const { status, headers, html } = await page({ value: 'offers@shop.example' })
   expect(status).toBe(200)
   expect(headers.get('cache-control')).toBe('no-store')
-  expect(html).toContain('Guessed to be of the kind “address”')
+  expect(html).toContain('Detected as “address”')
   expect(html).toContain('complained of twice, called spam twice. By 1 reporter.')
   expect(html.match(/<svg[^>]*role="img"/g)).toHaveLength(2)
   expect(html).toMatch(/<th scope="row">Two weeks<\/th><td class="number">2<\/td>/)
   expect(html).toContain('href="/admin/reports?author=offers%40shop.example"')
   expect(html).toContain('href="/admin/counters?type=author-domain&amp;value=shop.example"')
-  expect(html).toMatch(/Of \d+ pieces nothing is counted/)
+  expect(html).toMatch(/\d+ pieces have no counts/)
   const held = await page({ value: 'deals@else.example' })
-  expect(held.html).toContain('(of checked mail, from the third time on)')
+  expect(held.html).toContain('(in checked mail, counted from the third time on)')
 })
 
 test('a warning stands only where what was asked was itself complained of', async () => {
@@ -167,7 +167,7 @@ test('the page of what is unknown says so, and which pieces it looked for', asyn
   const { status, html } = await page({ value: '198.51.100.99' })
   expect(status).toBe(200)
   expect(html).toContain('Nothing is counted of this in the last two weeks.')
-  expect(html).toMatch(/<details open>\n<summary>Of 8 pieces nothing is counted/)
+  expect(html).toMatch(/<details open>\n<summary>8 pieces have no counts/)
   expect(html).not.toContain('role="img"')
 })
 
@@ -182,7 +182,7 @@ test('a value that is none of its kind is refused, and stays in the form', async
 test('without a question the page says what can be asked', async () => {
   const { status, html } = await page({})
   expect(status).toBe(200)
-  expect(html).toContain('What you can ask about')
+  expect(html).toContain('What you can look up')
   expect(html).toContain('<a href="/admin/counters" aria-current="true">Counters</a>')
 })
 
@@ -224,7 +224,7 @@ test('the metrics tell the counting: totals, gates, what waits, bytes on disk', 
   expect(all).toContain('# TYPE signalpost_counts_deltas_total counter')
   expect(all.match(/signalpost_counts_deltas_total \d/g)).toHaveLength(1)
   const overview = await (await desk.get('/admin')).text()
-  expect(overview).toMatch(/Increments have been waiting to be rolled up for 1 min/)
-  expect(overview).toContain('The counting does not move.')
+  expect(overview).toMatch(/Counts have been waiting for 1 min/)
+  expect(overview).toContain('The statistics are not being updated. Check that count is running.')
   expect(overview).not.toContain('All is well')
 })

@@ -68,9 +68,9 @@ test('what a person wrote stands among the unread, and the overview counts it', 
   expect(await page('/admin')).not.toContain('a look</a>')
   await answered(await told(), 'Which customer do you mean?')
   expect(await page('/admin/inbox')).toContain('bob@desk.example')
-  expect(await page('/admin')).toContain('One mail wants a look</a>')
+  expect(await page('/admin')).toContain('One mail waits for you in the inbox</a>')
   await answered(undefined, 'And this?')
-  expect(await page('/admin')).toContain('2 mails want a look</a>')
+  expect(await page('/admin')).toContain('2 mails wait for you in the inbox</a>')
 })
 
 test('each kind has its shelf, and what matched nothing has one', async () => {
@@ -82,7 +82,7 @@ test('each kind has its shelf, and what matched nothing has one', async () => {
   const unmatched = await page('/admin/inbox?shelf=unmatched')
   expect(unmatched).not.toContain('to a report')
   expect(unmatched).toContain('to nothing')
-  expect(await page('/admin/inbox?shelf=bounce')).toContain('Nothing here.')
+  expect(await page('/admin/inbox?shelf=bounce')).toContain('No mail here.')
   expect(await page('/admin/inbox?shelf=nonsense')).toContain('to nothing')
 })
 
@@ -116,7 +116,7 @@ test('a mail that is looked after leaves the pile, and the audit log says who', 
   const answer = await desk.post(`/admin/inbox/${mailId}`, { do: 'handled' })
   expect(answer.status).toBe(303)
   await desk.post(`/admin/inbox/${mailId}`, { do: 'handled' })
-  expect(await page('/admin/inbox')).toContain('Nothing here.')
+  expect(await page('/admin/inbox')).toContain('No mail here.')
   expect(await rows('select action, detail from audit_log')).toEqual([
     { action: 'look after mail', detail: mailId },
   ])
@@ -135,7 +135,7 @@ test.for(['resolved', 'wrong', 'not-ours', 'stop'])(
         [feedback.reportId],
       ),
     ).toEqual([{ answer: kind, how: 'operator', said: null, mailId }])
-    expect(await page('/admin/inbox')).toContain('Nothing here.')
+    expect(await page('/admin/inbox')).toContain('No mail here.')
     expect(await rows('select action, detail from audit_log order by detail')).toMatchObject([
       { action: 'answer for a desk', detail: expect.stringContaining('repeated') as string },
       { action: 'answer for a desk', detail: expect.stringContaining(`${kind}: `) as string },
@@ -161,7 +161,7 @@ test('addresses are suppressed and lifted by hand, with the audit log', async ()
     { address: 'bob@desk.example', reason: 'operator', detail: 'He telephoned.', until: null },
   ])
   expect(await page('/admin/suppressions?part=DESK')).toContain('bob@desk.example')
-  expect(await page('/admin/suppressions?part=other')).toContain('Nothing here.')
+  expect(await page('/admin/suppressions?part=other')).toContain('No suppressed addresses found.')
   await desk.post('/admin/suppressions', { do: 'lift', address: 'bob@desk.example' })
   expect(await rows('select address from suppressions')).toEqual([])
   expect(await rows('select action from audit_log order by action')).toEqual([

@@ -21,7 +21,7 @@ const fields = {
 }
 
 test('a marketer is added, changed and removed by a form, and all is written down', async () => {
-  expect(await (await admin.get('/admin/marketers/edit')).text()).toContain('A new marketer')
+  expect(await (await admin.get('/admin/marketers/edit')).text()).toContain('Add a marketer')
   expect((await admin.post('/admin/marketers', fields)).status).toBe(303)
   expect(await findMarketer(site.app.pool, 'example-shop')).toMatchObject({
     name: 'The <Example> Shop',
@@ -61,7 +61,7 @@ test('a key is used once', async () => {
   await admin.post('/admin/marketers', fields)
   const again = await admin.post('/admin/marketers', { ...fields, name: 'Another' })
   expect(again.status).toBe(422)
-  expect(await again.text()).toContain('There is a marketer with this key already.')
+  expect(await again.text()).toContain('Another marketer already has this key.')
 })
 
 test('a proposal becomes a draft by one click, or is dismissed', async () => {
@@ -83,7 +83,7 @@ test('a proposal becomes a draft by one click, or is dismissed', async () => {
   const dismiss = { signer: 'example.com', list_id: 'a.example.com', do: 'dismiss' }
   await admin.post('/admin/marketers/proposals', dismiss)
   expect(await (await admin.get('/admin/marketers/proposals')).text()).toContain(
-    'Nobody is proposed',
+    'No marketers are proposed',
   )
 })
 

@@ -59,7 +59,7 @@ test('the versions are listed, and what strangers wrote is only text', async () 
   const html = await page()
   expect(html).toContain('&lt;b&gt;the first&lt;/b&gt;')
   expect(html).toContain('Promote 2')
-  expect(html).not.toContain('Take the last promotion back')
+  expect(html).not.toContain('Undo the last promotion')
 })
 
 test('a version shows its figures: the curve drawn, and a table of its points', async () => {
@@ -69,7 +69,7 @@ test('a version shows its figures: the curve drawn, and a table of its points', 
   expect(points.split(' ')).toHaveLength(report.roc.length)
   expect(points.split(' ')[0]).toBe('48,332')
   expect(points.split(' ').at(-1)).toBe('368,12')
-  const [, table = ''] = /The curve in figures<\/summary>(.*?)<\/table>/s.exec(html) ?? []
+  const [, table = ''] = /The curve as a table<\/summary>(.*?)<\/table>/s.exec(html) ?? []
   expect(table.match(/<tr>/g)).toHaveLength(report.roc.length + 1)
   expect(html).toContain('<code>links.hosts</code>')
   expect(html).toContain('30 phishing, 20 ham')

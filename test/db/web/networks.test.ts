@@ -43,14 +43,14 @@ function cellsOf(html: string): string[] {
 
 test('all layers of an address are shown, and which one counts for each field', async () => {
   const cells = cellsOf(await page('?ip=198.51.100.7'))
-  expect(cells).toContain('AS64500 counts')
-  expect(cells).toContain('&lt;b&gt;Part&lt;/b&gt; counts')
+  expect(cells).toContain('AS64500 used')
+  expect(cells).toContain('&lt;b&gt;Part&lt;/b&gt; used')
   expect(cells).toContain('abuse@whole.example of another AS')
   expect(cells).toContain('AS64500 from 198.51.100.0/24, asn.csv')
 })
 
 test('an address that nobody knows, and a text that is none, are said to be', async () => {
-  expect(await page('?ip=203.0.113.1')).toContain('No source knows a network')
+  expect(await page('?ip=203.0.113.1')).toContain('No source has a network')
   const answer = await desk.get('/admin/networks?ip=nowhere')
   expect(answer.status).toBe(422)
   expect(await answer.text()).toContain('This is not an IP address.')
@@ -84,7 +84,7 @@ test('a word by hand is kept, shown again to be changed, and taken back', async 
 test('"none" says that nobody is written to', async () => {
   await desk.post('/admin/networks', { cidr: '198.51.0.0/16', abuse: 'none', do: 'set' })
   expect(await networkOf('198.51.1.1')).toMatchObject({ abuse: null, isMuted: true })
-  expect(await page('?ip=198.51.1.1')).toContain('none: nobody is written to')
+  expect(await page('?ip=198.51.1.1')).toContain('none (no feedback reports are sent)')
   await desk.post('/admin/networks', { cidr: '198.51.0.0/16', do: 'unset' })
 })
 

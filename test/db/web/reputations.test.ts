@@ -39,8 +39,10 @@ test('names that begin so are found, and what strangers wrote is escaped', async
   expect(found).toContain('href="/admin/reputations/subject?kind=link-host&amp;name=pills.example"')
   expect(found).toContain('pills.example/&lt;b&gt;&amp;x')
   expect(found).not.toContain('<b>&x')
-  expect(await text('/admin/reputations?name=pills&kind=phone')).toContain('Nothing is known')
-  expect(await text('/admin/reputations?name=%25')).toContain('Nothing is known')
+  expect(await text('/admin/reputations?name=pills&kind=phone')).toContain(
+    'No reputation is stored',
+  )
+  expect(await text('/admin/reputations?name=%25')).toContain('No reputation is stored')
 })
 
 test('the page of a subject tells the score, why, and how it behaved', async () => {
@@ -49,8 +51,8 @@ test('the page of a subject tells the score, why, and how it behaved', async () 
   expect(told).toContain('listed')
   expect(told).toContain('9 proven reporters speak against it')
   expect(told).toContain('all of them together count 0.3 at most')
-  expect(told).toMatch(/<svg viewBox[^]*Against it, by karma 9/)
-  expect(told).toContain('<th scope="col" class="number">Against it, by karma</th>')
+  expect(told).toMatch(/<svg viewBox[^]*Against, weighted by karma 9/)
+  expect(told).toContain('<th scope="col" class="number">Against, weighted by karma</th>')
 })
 
 test('a word by hand holds, is written down with its reason, and is lifted', async () => {
@@ -81,10 +83,14 @@ test('a word that has ended does not hold', async () => {
 })
 
 test.for([
-  ['without a reason', { mark: 'exempt', reason: '' }, 'Say why'],
-  ['of no known kind', { mark: 'loved', reason: 'So.' }, 'Say what holds'],
-  ['until yesterday', { mark: 'exempt', reason: 'So.', until: '2020-01-01' }, 'must lie ahead'],
-  ['until never', { mark: 'exempt', reason: 'So.', until: 'soon' }, 'must lie ahead'],
+  ['without a reason', { mark: 'exempt', reason: '' }, 'Please give a reason.'],
+  ['of no known kind', { mark: 'loved', reason: 'So.' }, 'Choose an override.'],
+  [
+    'until yesterday',
+    { mark: 'exempt', reason: 'So.', until: '2020-01-01' },
+    'must be in the future',
+  ],
+  ['until never', { mark: 'exempt', reason: 'So.', until: 'soon' }, 'must be in the future'],
 ] as const)('a word %s is refused, and the form is not lost', async ([, form, fault]) => {
   const body = { kind: shop.kind, name: shop.name, do: 'set', ...form }
   const answer = await desk.post('/admin/reputations/subject', body)
@@ -121,10 +127,10 @@ test('the command tells the same, as text and as JSON', async () => {
   expect(await tell('file', 'pills.example')).toMatchObject({ isKnown: false })
   expect(await tell('nobody.example')).toMatchObject({
     isKnown: false,
-    text: 'Nothing is known of nobody.example.',
+    text: 'No reputation is stored for nobody.example.',
   })
   const [json] = JSON.parse((await tell('pills.example', '--json')).text) as [{ subject: Subject }]
   expect(json.subject).toEqual(shop)
-  expect(() => parseReputation([])).toThrow('Say "reputation NAME"')
-  expect(() => parseReputation(['planet', 'mars'])).toThrow('There is no kind "planet"')
+  expect(() => parseReputation([])).toThrow('Use "reputation NAME"')
+  expect(() => parseReputation(['planet', 'mars'])).toThrow('Unknown kind "planet"')
 })

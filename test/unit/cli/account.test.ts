@@ -29,7 +29,7 @@ test('a password of ten characters is long enough, one of nine is not', async ()
     readPassword({ stdin: Readable.from([text]), stderr: process.stderr })
   expect(await given(`${'x'.repeat(10)}\nmore\n`)).toBe('x'.repeat(10))
   await expect(given(`${'x'.repeat(9)}\n`)).rejects.toThrow('must have at least 10 characters.')
-  await expect(given('')).rejects.toThrow('nothing was given on standard input')
+  await expect(given('')).rejects.toThrow('Standard input is empty')
 })
 
 test('a password among the arguments is refused, and is not repeated', () => {
@@ -41,11 +41,11 @@ test('a password among the arguments is refused, and is not repeated', () => {
 })
 
 test.for([
-  ['nothing', [], 'Say "account add".'],
-  ['another verb', ['remove', '--email', 'a@example.com'], 'Say "account add".'],
-  ['two verbs', ['add', 'add', '--email', 'a@example.com'], 'Say "account add".'],
-  ['no address', ['add'], '--email must be a mail address.'],
-  ['half an address', ['add', '--email', 'ann@'], '--email must be a mail address.'],
+  ['nothing', [], 'Use "account add".'],
+  ['another verb', ['remove', '--email', 'a@example.com'], 'Use "account add".'],
+  ['two verbs', ['add', 'add', '--email', 'a@example.com'], 'Use "account add".'],
+  ['no address', ['add'], '--email must be a valid email address.'],
+  ['half an address', ['add', '--email', 'ann@'], '--email must be a valid email address.'],
   ['two lines', ['add', '--email', 'a@example.com\nb@example.com'], '--email must be'],
   ['no language', ['add', '--email', 'a@example.com', '--language', 'xx'], '--language must be'],
   ['an unknown option', ['add', '--email', 'a@example.com', '--root'], /--root/],
@@ -55,6 +55,6 @@ test.for([
 
 test('all that is wrong is said at once', () => {
   expect(() => parseAccount(['--password', '--language', 'xx'])).toThrow(
-    'Say "account add".\n--email must be a mail address.\n--language must be',
+    'Use "account add".\n--email must be a valid email address.\n--language must be',
   )
 })

@@ -158,7 +158,7 @@ test('--picture draws who saw whom, the origin, and where strangers begin', asyn
     /◆ 203\.0\.113\.88 {2}· THE ORIGIN/,
     /calls itself outlook\.example\.org/,
     /sure \(\d\d %\), because/,
-    /below this line anybody may have written anything/,
+    /nothing below this line can be verified/,
     /✗ relay3\.honest\.example\.com/,
     /✗ mail\.president\.example\.org \[192\.0\.2\.1\]/,
   ]
@@ -199,7 +199,7 @@ test('each message of a mailbox is shown; --jsonl says that it cannot', async ()
   const [first, second] = lines.out.trim().split('\n')
   expect(JSON.parse(first ?? '')).toEqual({
     file: box,
-    error: 'It holds several messages: without --jsonl each is shown.',
+    error: 'The file holds several messages. Run inspect without --jsonl to show each of them.',
   })
   expect(JSON.parse(second ?? '')).toMatchObject({ file: newsletter })
 })
@@ -214,5 +214,5 @@ test('a mailbox of one message is that message, and a damaged archive has none',
   const damaged = path.join(folder, 'damaged.zip')
   writeFileSync(damaged, 'PK\x03\x04 damaged')
   const { status, err } = await run([damaged])
-  expect([status, err]).toEqual([1, `${damaged}: There is no message: damaged-archive.\n`])
+  expect([status, err]).toEqual([1, `${damaged}: No message found: damaged-archive.\n`])
 })

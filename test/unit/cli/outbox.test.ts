@@ -16,12 +16,12 @@ test.for([
 })
 
 test.for([
-  [[], 'Say "outbox list'],
-  [['list', 'gone'], 'There is no state "gone"'],
-  [['list', 'held', 'sent'], 'Say "outbox list'],
-  [['list', '--letters'], 'Say "outbox list'],
-  [['release', 'held'], 'Say "outbox list'],
-  [['release', '--letters', '--to', 'abuse@example.org'], 'Say "outbox list'],
+  [[], 'Use "outbox list'],
+  [['list', 'gone'], 'Unknown state "gone"'],
+  [['list', 'held', 'sent'], 'Use "outbox list'],
+  [['list', '--letters'], 'Use "outbox list'],
+  [['release', 'held'], 'Use "outbox list'],
+  [['release', '--letters', '--to', 'abuse@example.org'], 'Use "outbox list'],
 ] as const)('%j is a misuse', ([args, problem]) => {
   expect(() => parseOutbox(args)).toThrow(UsageError)
   expect(() => parseOutbox(args)).toThrow(problem)

@@ -27,9 +27,9 @@ test('the origin tells its network, how sure we are and why, and who is behind i
   })
   expect(text.split('\n').map((line) => line.trim())).toEqual([
     '■ The mailbox',
-    '│  ▼ was given it by',
+    '│  ▼ received it from',
     "● mx.home.example  · a machine of the reporter's provider",
-    '│  ▼ got it from outside, and saw (2026-11-16 10:00 UTC, line 1)',
+    '│  ▼ received it directly from (2026-11-16 10:00 UTC, line 1)',
     '◆ out.shop.example [198.51.100.7]  · THE ORIGIN',
     'calls itself desk',
     'network: Example Hosting',

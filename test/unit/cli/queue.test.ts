@@ -13,9 +13,9 @@ test.for([
 })
 
 test.for([
-  ['no verb', [], 'Say "queue list"'],
-  ['an unknown verb', ['drain'], 'Say "queue list"'],
-  ['everything at once', ['purge'], 'Say "queue list"'],
+  ['no verb', [], 'Use "queue list"'],
+  ['an unknown verb', ['drain'], 'Use "queue list"'],
+  ['everything at once', ['purge'], 'Use "queue list"'],
   ['an unknown queue', ['purge', 'analyse-report'], 'Name one of the queues analyze-report'],
   ['the name of a method', ['retry', 'constructor'], 'Name one of the queues'],
   ['two queues', ['retry', 'analyze-report', 'forward-report'], 'Name one of the queues'],
@@ -34,7 +34,7 @@ test('work takes every queue, or those named', () => {
 
 test('work names each queue that it does not know', () => {
   expect(() => parseQueues(['--queues', 'a,analyze-report,b'])).toThrow(
-    /There is no queue "a".*\nThere is no queue "b"/,
+    /Unknown queue "a".*\nUnknown queue "b"/,
   )
-  expect(() => parseQueues(['--queues', ''])).toThrow('There is no queue ""')
+  expect(() => parseQueues(['--queues', ''])).toThrow('Unknown queue ""')
 })

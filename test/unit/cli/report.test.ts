@@ -39,7 +39,7 @@ test('each message of a mailbox file is a report; an Outlook file is none here',
   expect(said).toEqual([
     '/box › 1: accepted as id1',
     '/box › 2: accepted as id2',
-    '/a.msg: Upload Outlook files in the form.',
+    '/a.msg: Outlook files cannot be reported here. Upload them in the web form.',
   ])
   server.close()
   await rm(folder, { recursive: true })

@@ -26,7 +26,7 @@ test('the command line names the file, and perhaps a source and a format', () =>
     format: 'rir',
   })
   for (const args of [[], ['networks'], ['things', 'a'], ['networks', 'a', 'b']]) {
-    expect(() => parseImport(args)).toThrow(/Say "import networks FILE"/)
+    expect(() => parseImport(args)).toThrow(/Use "import networks FILE"/)
   }
   expect(() => parseImport(['networks', 'a', '--format', 'xml'])).toThrow(/--format must be/)
 })

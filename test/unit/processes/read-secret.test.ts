@@ -37,5 +37,7 @@ test('a new secret is typed twice on a terminal', async () => {
 })
 
 test('Ctrl-C on a terminal gives nothing', async () => {
-  await expect(readSecret('Password', terminal('green\x03'))).rejects.toThrow('nothing was given')
+  await expect(readSecret('Password', terminal('green\x03'))).rejects.toThrow(
+    'Standard input is empty',
+  )
 })

@@ -27,8 +27,10 @@ test('each check and each signature has its line, in a fixed order', () => {
     ['DMARC', null, 'none'],
     ['ARC', null, 'none'],
   ])
-  expect(rows[1]?.meaning).toBe('The body is not the one that was signed. It is the author’s own.')
-  expect(rows[2]?.meaning).toContain('not the author’s own')
+  expect(rows[1]?.meaning).toBe(
+    'The body is not the one that was signed. The domain is aligned with the author’s domain.',
+  )
+  expect(rows[2]?.meaning).toContain('not aligned with the author’s domain')
 })
 
 test('what passed and what the author’s domain asks for is said in words', () => {
@@ -42,8 +44,8 @@ test('what passed and what the author’s domain asks for is said in words', () 
     result: 'pass',
     tone: 'good',
     meaning:
-      'The author’s domain stands behind it, by DKIM and SPF. ' +
-      'The domain asks to refuse mail that fails.',
+      'The author’s domain is confirmed by DKIM and SPF. ' +
+      'The domain asks receivers to reject mail that fails.',
   })
 })
 

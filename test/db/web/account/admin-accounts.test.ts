@@ -33,7 +33,7 @@ test('accounts are listed by address, sought by its beginning, fifty at a time',
   const rest = await (await admin.get(next.replaceAll('&amp;', '&'))).text()
   expect(rest).toContain('row60@example.net')
   expect(rest).not.toContain('row10@example.net')
-  expect(await (await admin.get(`${page}?begin=ro%25`)).text()).toContain('Nobody here')
+  expect(await (await admin.get(`${page}?begin=ro%25`)).text()).toContain('No accounts found.')
 })
 
 test('a disabled account is out at once, and back as it was', async () => {
