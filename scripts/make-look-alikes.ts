@@ -3,7 +3,7 @@
  *
  *   curl -O https://www.unicode.org/Public/security/latest/confusables.txt
  *   node scripts/make-look-alikes.ts confusables.txt > src/pieces/disguise/look-alikes.ts
- *   npx prettier --write src/pieces/disguise/look-alikes.ts
+ *   npx oxfmt src/pieces/disguise/look-alikes.ts
  *
  * Hashes of weeks are stored: a new table makes some pieces new ones.
  */

@@ -15,7 +15,9 @@ export type DnsType = 'A' | 'AAAA' | 'MX' | 'PTR' | 'TXT'
  * TXT record are joined; MX records are host names in order of preference.
  */
 export type DnsAnswer =
-  { is: 'found'; records: readonly string[] } | { is: 'none' } | { is: 'unknown'; why: string }
+  | { is: 'found'; records: readonly string[] }
+  | { is: 'none' }
+  | { is: 'unknown'; why: string }
 
 /** Queries the DNS. Passed in; never rejects, and answers in bounded time. */
 export type Resolve = (name: string, type: DnsType) => Promise<DnsAnswer>

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ESLint } from 'eslint'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { variableNames } from '../src/config.ts'
 import { codeRules } from './tidy/code-rules.ts'
 import { importRules, mayImport } from './tidy/import-rules.ts'
@@ -68,40 +70,44 @@ test('.env.example lists every variable of config.ts, once, and no other', () =>
   expect(exampleNames('A=1\n# B=2\n#C=3\n# Say D=4\n')).toEqual(['A', 'B', 'C'])
 })
 
-test.for([
+const sixtyOneLines = `export function f(): void {\n${'  f()\n'.repeat(59)}}\n`
+const refusals: readonly [file: string, rule: string, text: string][] = [
+  ['src/sample.ts', 'eslint(max-lines-per-function)', sixtyOneLines],
+  ['src/sample.ts', 'typescript(no-explicit-any)', 'export const a: any = 1\n'],
   [
-    'src/main.ts',
-    'max-lines-per-function',
-    [{ max: 60, skipBlankLines: false, skipComments: true }],
+    'src/sample.ts',
+    'typescript(no-non-null-assertion)',
+    'export const f = (a?: string) => a!.length\n',
   ],
-  ['src/main.ts', '@typescript-eslint/no-explicit-any', []],
-  ['src/main.ts', '@typescript-eslint/no-non-null-assertion', []],
-  ['src/main.ts', '@typescript-eslint/consistent-type-imports', []],
-  ['src/main.ts', 'no-console', []],
-  ['test/tidy.test.ts', '@typescript-eslint/no-explicit-any', []],
-] as const)('ESLint holds %s to %s', async ([file, rule, options]) => {
-  const config = (await new ESLint({ cwd: root }).calculateConfigForFile(file)) as {
-    rules: Record<string, unknown[]>
+  [
+    'src/sample.ts',
+    'typescript(consistent-type-imports)',
+    "import { A } from './a.ts'\n\nexport type B = A | undefined\n",
+  ],
+  ['src/sample.ts', 'eslint(no-console)', "console.log('said')\n"],
+  ['test/sample.test.ts', 'typescript(no-explicit-any)', 'export const a: any = 1\n'],
+]
+
+test('oxlint refuses what the project forbids, and nothing else', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'lint-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await copyFile(path.join(root, '.oxlintrc.json'), path.join(folder, '.oxlintrc.json'))
+  const lint = async (file: string, text: string) => {
+    const at = path.join(folder, file)
+    await mkdir(path.dirname(at), { recursive: true })
+    await writeFile(at, text)
+    const program = path.join(root, 'node_modules/oxlint/bin/oxlint')
+    const args = [program, '--format', 'json', file]
+    const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+    const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string }[] }
+    return diagnostics.map(({ code }) => code)
   }
-  const [severity, ...given] = config.rules[rule] ?? []
-  expect(severity).toBe(2)
-  expect(given.slice(0, options.length)).toEqual(options)
+  for (const [file, rule, text] of refusals) expect(await lint(file, text)).toEqual([rule])
+  expect(await lint('src/sample.ts', sixtyOneLines.replace('  f()\n', ''))).toEqual([])
+  expect(await lint('scripts/sample.ts', sixtyOneLines)).toEqual([])
 })
 
-test('ESLint really refuses a function of 61 lines and passes one of 60', async () => {
-  const eslint = new ESLint({ cwd: root })
-  const refusals = async (lines: number) => {
-    const body = '  f()\n'.repeat(lines - 2)
-    const [result] = await eslint.lintText(`function f(): void {\n${body}}\nf()\n`, {
-      filePath: 'src/sample.ts',
-    })
-    return result?.messages.map(({ ruleId }) => ruleId)
-  }
-  expect(await refusals(61)).toEqual(['max-lines-per-function'])
-  expect(await refusals(60)).toEqual([])
-})
-
-test('Prettier breaks lines at 100 columns', () => {
-  const options = JSON.parse(readFileSync(path.join(root, '.prettierrc.json'), 'utf8')) as object
+test('oxfmt breaks lines at 100 columns', () => {
+  const options = JSON.parse(readFileSync(path.join(root, '.oxfmtrc.json'), 'utf8')) as object
   expect(options).toMatchObject({ printWidth: 100, semi: false, singleQuote: true })
 })

@@ -10,7 +10,8 @@ const deeds = ['disable', 'enable', 'no-second-step'] as const
 
 /** The subcommands of `account` besides `add`. */
 export type AccountsRequest =
-  { do: 'list'; begin: string } | { do: (typeof deeds)[number]; email: string }
+  | { do: 'list'; begin: string }
+  | { do: (typeof deeds)[number]; email: string }
 
 const LINES = 1_000
 

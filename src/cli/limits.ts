@@ -6,7 +6,8 @@ import { changeLimit } from '../people/limits.ts'
 
 /** The subcommands of `limits`. */
 export type LimitsRequest =
-  { action: 'list' } | { action: 'set'; name: string; change: Partial<LimitChange> }
+  | { action: 'list' }
+  | { action: 'set'; name: string; change: Partial<LimitChange> }
 
 /** The output, and whether the command succeeded. */
 export type LimitsTold = { told: string; isDone: boolean }

@@ -26,7 +26,12 @@ export async function removeInboundKeys(db: Db, before: Date): Promise<void> {
 
 /** The purpose for which the receiving address was issued; people read the mails to `other`. */
 export type InboundPurpose =
-  'feedback-bounce' | 'feedback-answer' | 'letter-bounce' | 'letter-answer' | 'mail-in' | 'other'
+  | 'feedback-bounce'
+  | 'feedback-answer'
+  | 'letter-bounce'
+  | 'letter-answer'
+  | 'mail-in'
+  | 'other'
 
 /** A mail received by SMTP, LMTP or a pipe. */
 export type InboundMail = Packed & {

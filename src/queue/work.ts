@@ -12,7 +12,10 @@ import type { QueueDefinition } from './queues.ts'
  * runs again at an instant with another payload, like a new job; this uses none of its attempts.
  */
 export type JobOutcome =
-  'done' | { retry: string } | { hopeless: string } | { putOff: Date; payload: object }
+  | 'done'
+  | { retry: string }
+  | { hopeless: string }
+  | { putOff: Date; payload: object }
 
 /**
  * Processes a batch and returns one outcome for each payload, in order. An exception fails the

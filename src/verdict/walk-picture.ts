@@ -8,7 +8,13 @@ import type { Analysis } from '../pieces/analyze.ts'
  * of the field that names it.
  */
 export type StationRole =
-  'mailbox' | 'ours' | 'origin' | 'unclear' | 'believed' | 'claimed' | 'forged'
+  | 'mailbox'
+  | 'ours'
+  | 'origin'
+  | 'unclear'
+  | 'believed'
+  | 'claimed'
+  | 'forged'
 
 /** One host on the route of a message, according to the Received fields. */
 export type Station = {

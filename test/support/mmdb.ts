@@ -2,7 +2,13 @@ import { parseIp } from '../../src/mail/ip.ts'
 
 /** What a record may hold. A big integer is written as an unsigned one of 64 bits. */
 export type MmdbRecord =
-  string | number | bigint | boolean | Buffer | MmdbRecord[] | { [key: string]: MmdbRecord }
+  | string
+  | number
+  | bigint
+  | boolean
+  | Buffer
+  | MmdbRecord[]
+  | { [key: string]: MmdbRecord }
 
 /** How a file is to be written. */
 export type MmdbOptions = {

@@ -6,7 +6,8 @@ import { factDefinitions } from '../../src/verdict/facts/facts.ts'
 
 /** What a process of rules says to its parent. */
 export type RulesProcessWord =
-  { is: 'acting'; version: number; at: number } | { is: 'over'; judged: number; mixed: number }
+  | { is: 'acting'; version: number; at: number }
+  | { is: 'over'; judged: number; mixed: number }
 
 // Judges messages without a pause, by the rules that act, until it is told to stop. Each set of the
 // test raises as many symbols as its version says: anything else would be a set half applied.

@@ -29,7 +29,7 @@ const length: Rule = {
 const dumped = ['migrations/schema.sql']
 
 /** In tests a line of mail or of expected words stands as it is. */
-const loneText = /^\s*(\w+: |\w+\(|\[)*(['"`\/]).*\2\w*[\])]*[,;]?$/
+const loneText = /^\s*(\w+: |\w+\(|\[)*(['"`/]).*\2\w*[\])]*[,;]?$/
 
 const width: Rule = {
   name: `a line has at most ${COLUMNS_MAX} columns`,
@@ -120,14 +120,17 @@ const versions: Rule = {
     const { dependencies, devDependencies, optionalDependencies } = manifest.read
     const all = { ...dependencies, ...devDependencies, ...optionalDependencies }
     return Object.entries(all)
-      .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+      .filter(([, version]) => !/^(npm:[\w@/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
       .map(([name, version]) => `${lineOf(manifest.file, name)} ${name} ${version}: pin it`)
   },
   raises: [
     ['package.json:1', { 'package.json': '{"dependencies":{"a":"^1.2.3"}}' }],
     ['package.json:2', { 'package.json': '{"devDependencies":{\n"a":"latest"}}' }],
+    ['package.json:1', { 'package.json': '{"dependencies":{"a":"npm:b@^1.2.3"}}' }],
   ],
-  passes: [{ 'package.json': '{"dependencies":{"a":"1.2.3","b":"18.4.0-beta.17"}}' }],
+  passes: [
+    { 'package.json': '{"dependencies":{"a":"1.2.3","b":"18.4.0-beta.17","c":"npm:@d/e@1.2.3"}}' },
+  ],
 }
 
 const placed: Rule = {

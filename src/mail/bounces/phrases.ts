@@ -175,7 +175,7 @@ export const recipientPhrases: BouncePhrases = {
     new RegExp(`${person} [^.:]{1,80} (?:was )?not found`),
     new RegExp(`not an? (?:known|valid|local|active|existing) (?:e-?mail )?${person}`),
     new RegExp(`no ${person}s? (?:by|with|of) that name|no (?:mail ?box|account) (?:here|found)`),
-    /(?:user|recipient|mailbox|account) [(<\[]?\S{1,320}@\S{1,253} (?:is )?(?:unknown|not known)/,
+    /(?:user|recipient|mailbox|account) [(<[]?\S{1,320}@\S{1,253} (?:is )?(?:unknown|not known)/,
     /mailbox \S{1,320}@\S{1,253} (?:is )?unavailable|recipient rejected\b/,
     /addressee unknown|address no longer exists|account (?:is )?not available|does not exist\./,
     /is not a known user|address (?:not present|could not be found)/,

@@ -106,7 +106,8 @@ type EntryRefusal = 'damaged-archive' | 'encrypted-archive' | 'unpacks-too-big'
 
 /** The files of an archive, or the reason why none of them is read. */
 type ZipContents =
-  { entries: ZipEntry[] } | { refusal: 'damaged-archive' | 'too-many-messages' | 'not-a-message' }
+  | { entries: ZipEntry[] }
+  | { refusal: 'damaged-archive' | 'too-many-messages' | 'not-a-message' }
 
 /**
  * Limits on an archive: its number of entries, and the bytes of all of them together when unpacked.
@@ -223,14 +224,19 @@ export type RebuiltFrom = 'msg'
 
 /** Why a file, or a file inside it, yields no message. */
 type UnpackRefusal =
-  EntryRefusal | 'no-header' | 'not-a-message' | 'too-many-messages' | 'nested-archive'
+  | EntryRefusal
+  | 'no-header'
+  | 'not-a-message'
+  | 'too-many-messages'
+  | 'nested-archive'
 
 /**
  * One message of a file, or the reason why there is none. `name` is the path to it:
  * `spam.zip › 3.eml`.
  */
 export type Unpacked = { name: string } & (
-  { raw: Buffer; rebuiltFrom?: RebuiltFrom } | { refusal: UnpackRefusal }
+  | { raw: Buffer; rebuiltFrom?: RebuiltFrom }
+  | { refusal: UnpackRefusal }
 )
 
 /** A submitted file. Its name is for display only. */

@@ -20,7 +20,10 @@ type RangeReading = {
  * sums, ranges that are not routed. `nothing` is an empty line or a header.
  */
 export type LineReading =
-  RangeReading | { is: 'skipped' } | { is: 'nothing' } | { is: 'faulty'; why: string }
+  | RangeReading
+  | { is: 'skipped' }
+  | { is: 'nothing' }
+  | { is: 'faulty'; why: string }
 
 /** Parses one line of a table; called with the lines in their order. */
 export type LineReader = (line: string) => LineReading

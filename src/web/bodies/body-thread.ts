@@ -7,7 +7,8 @@ export type ThreadTask = { name: keyof BodyTasks; bytes: Uint8Array; bytesMax: n
 
 /** The result of a task, or its problem. */
 export type ThreadMade =
-  { made: ReturnType<BodyTasks[keyof BodyTasks]> } | { problem: ProblemName; detail: string }
+  | { made: ReturnType<BodyTasks[keyof BodyTasks]> }
+  | { problem: ProblemName; detail: string }
 
 /** Runs in a thread of the body pool. The bytes of the message are transferred, not copied. */
 export default function run({ name, bytes, bytesMax }: ThreadTask): unknown {
