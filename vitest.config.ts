@@ -1,4 +1,15 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Starts with the tests of whole instances, which take longest; then the largest files. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) => moduleId.includes('/test/e2e/')
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,10 +21,13 @@ export default defineConfig({
     // Guards against a test that never ends; no test measures time by it.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Vitest leaves one processor free, which is half of a machine with two.
-    maxWorkers: '100%',
+    // Some tests wait for processes and connections: one worker more keeps all processors busy.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     // Test files share no state but modules, and those are imported once a worker.
     isolate: false,
+    // Node strips the types itself, as in the processes that the tests start: one compile cache.
+    experimental: { viteModuleRunner: false },
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['html', 'text-summary'] },
   },
 })
