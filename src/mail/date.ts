@@ -93,10 +93,13 @@ function isWordPart(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (code | 0x20) >= 0x61
 }
 
+const isoZone = /(z|[+-]\d\d:?\d\d)$/i
+
 function anyDate(text: string): Date | undefined {
   const words = text.slice(0, textCharsMax).split(/[\s,()]+/)
   const iso = words.find((word) => /^\d{4}-\d\d-\d\dT/.test(word))
-  if (iso !== undefined) return valid(Date.parse(iso))
+  // Date.parse reads a time without a zone in the zone of this machine.
+  if (iso !== undefined) return valid(Date.parse(isoZone.test(iso) ? iso : `${iso}Z`))
   const parts: Parts = {}
   for (const word of words) if (word !== '') readWord(word, parts)
   const { day, month, year, time, zone = 0 } = parts

@@ -32,3 +32,15 @@ test.for([
 ])('%j names no instant', (text) => {
   expect(parseMailDate(text)).toBeUndefined()
 })
+
+test('an ISO date without a zone is UTC, whatever the zone of the machine', () => {
+  const before = process.env['TZ']
+  process.env['TZ'] = 'Asia/Tokyo'
+  try {
+    expect(new Date(2026, 0, 1).getTimezoneOffset()).toBe(-540)
+    expect(parseMailDate('2026-01-01T10:00:00')?.toISOString()).toBe('2026-01-01T10:00:00.000Z')
+  } finally {
+    if (before === undefined) delete process.env['TZ']
+    else process.env['TZ'] = before
+  }
+})
