@@ -42,12 +42,14 @@ export async function promote(pool: Pool, version: number, deed: ModelDeed): Pro
  */
 function faultOf(model: Model): string | undefined {
   const [strange] = strangeFeatures(model.features, factDefinitions)
-  if (strange !== undefined) return `This program knows nothing of ${strange}.`
+  if (strange !== undefined) return `The model uses the unknown feature ${strange}.`
   try {
     const probability = model.apply(emptyFacts(), [])
-    return probability >= 0 && probability <= 1 ? undefined : 'What it says is no probability.'
+    return probability >= 0 && probability <= 1
+      ? undefined
+      : 'The result of the model is not a probability.'
   } catch (error) {
-    return `It breaks when it is asked: ${reasonOf(error)}`
+    return `The model fails on a test message: ${reasonOf(error)}`
   }
 }
 

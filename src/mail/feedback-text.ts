@@ -55,9 +55,9 @@ export type ReportSample = {
 
 const openings: Record<FeedbackType, string> = {
   abuse: 'One of our users did not ask for it and reported it as spam.',
-  fraud: 'One of our users reported it, and we take it for phishing or fraud.',
-  virus: 'One of our users reported it, and it carries malware or leads to it.',
-  'not-spam': 'We are sorry: it was no spam, and should not have been reported to you.',
+  fraud: 'One of our users reported it, and we think it is phishing or fraud.',
+  virus: 'One of our users reported it. It contains malware or links to it.',
+  'not-spam': 'We are sorry: it was not spam and should not have been reported to you.',
   other: 'One of our users did not want it and reported it.',
 }
 
@@ -171,12 +171,12 @@ function requestOf(
   { takenBack, reportNumber }: FeedbackExplanation,
 ): string {
   if (feedbackType !== 'not-spam') {
-    return 'Please find out who or what sent it and see that it stops.'
+    return 'Please find out what sent it and stop it.'
   }
   const earlier = takenBack ?? reportNumber.split('.')[0]
   return (
-    `We take back our report ${earlier ?? ''} about this message. Please undo what was done ` +
-    'because of it, as far as it rested on that report; nothing else is asked of you.'
+    `We retract our report ${earlier ?? ''} about this message. Please undo any action that you ` +
+    'took because of that report. You need to do nothing else.'
   )
 }
 

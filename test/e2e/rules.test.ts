@@ -41,7 +41,7 @@ test('a file is checked without a database, its faults are told with their place
   const refused = await runProgram(['rules', 'check', bad], nowhere)
   expect(refused.code).toBe(1)
   expect(refused.stderr).toBe(
-    `${bad}:2:11 WORD: A weight is a number from -20 to 20.\n` +
+    `${bad}:2:11 WORD: A weight must be a number from -20 to 20.\n` +
       `${bad}:4:9 WORD: There is no fact report.knid. Did you mean report.kind?\n`,
   )
   const taken = await runProgram(['rules', 'check', '-'], nowhere, good)

@@ -33,14 +33,14 @@ const domainName = z
   .trim()
   .toLowerCase()
   .max(255)
-  .regex(nameShape, 'This is no domain name; "*.example.org" stands for all names below one.')
+  .regex(nameShape, 'This is not a domain name. "*.example.org" matches all its subdomains.')
 
 const listId = z
   .string()
   .trim()
   .toLowerCase()
   .transform((text) => text.replace(/^<(.*)>$/, '$1'))
-  .pipe(z.string().regex(listIdShape, 'This is no List-Id, as "news.example.org" is one.'))
+  .pipe(z.string().regex(listIdShape, 'This is not a List-Id such as "news.example.org".'))
 
 const range = z
   .string()
@@ -58,13 +58,13 @@ const address = z
   .string()
   .trim()
   .max(bounds.addressCharsMax)
-  .regex(addressShape, 'This is no mail address.')
+  .regex(addressShape, 'This is not a valid email address.')
 
 const website = z
   .string()
   .trim()
   .max(bounds.urlCharsMax)
-  .refine(isWebsite, 'This is no link to a website, as https://example.org/ is one.')
+  .refine(isWebsite, 'This is not the URL of a website such as https://example.org/.')
 
 /**
  * Schema for lines of plain text, without the control characters that a terminal or mail program
@@ -73,7 +73,7 @@ const website = z
 function lines(charsMax: number) {
   return z
     .string()
-    .max(charsMax, `This has ${charsMax} characters at most.`)
+    .max(charsMax, `Enter at most ${charsMax} characters.`)
     .transform((text) =>
       text
         .split(/\r\n?|\n/)
@@ -97,7 +97,10 @@ const marketerSchema = z
     key: z
       .string()
       .max(bounds.keyCharsMax)
-      .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'A key has small letters, digits and "-".'),
+      .regex(
+        /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+        'A key may contain only lowercase letters, digits and "-".',
+      ),
     name: z.string().trim().min(1).max(bounds.nameCharsMax).transform(storableLine),
     state: z.enum(marketerStates).default('declared'),
     signers: unique(domainName, bounds.signersMax),
@@ -118,7 +121,7 @@ const marketerSchema = z
 function unique<Schema extends z.ZodType<string>>(schema: Schema, most: number) {
   return z
     .array(schema)
-    .max(most, `There are ${most} at most.`)
+    .max(most, `Enter at most ${most}.`)
     .default([])
     .transform((names) => [...new Set(names)])
 }
@@ -164,7 +167,7 @@ export function readMarketers(text: string, own: OwnNames): MarketerReading {
       const { key } = checked.marketer
       const before = lines.get(key)
       if (before === undefined) marketers.push(checked.marketer)
-      else faults.push({ line: item.lineOf([]), key, reason: `It stands on line ${before} too.` })
+      else faults.push({ line: item.lineOf([]), key, reason: `The same key is on line ${before}.` })
       lines.set(key, before ?? item.lineOf([]))
     } else {
       for (const { path, ...fault } of checked.faults) {
@@ -220,7 +223,7 @@ function jsonItems(text: string): { items: Item[] } | { faults: MarketerFault[] 
       items.push({ value: JSON.parse(line) as unknown, lineOf: () => index + 1 })
     } catch {
       if (faults.length < FAULTS_MAX) {
-        faults.push({ line: index + 1, reason: 'This line is no JSON object.' })
+        faults.push({ line: index + 1, reason: 'This line is not a JSON object.' })
       }
     }
   }
@@ -233,14 +236,16 @@ function yamlItems(text: string): { items: Item[] } | { faults: MarketerFault[] 
   const options = { lineCounter: counter, prettyErrors: false, version: '1.2' } as const
   const document = parseDocument(text, options)
   const faults: MarketerFault[] = document.errors.map(({ pos, message }) => {
-    return { line: lineAt(pos[0]), reason: `This is no YAML: ${message}` }
+    return { line: lineAt(pos[0]), reason: `This is not valid YAML: ${message}` }
   })
   if (faults.length === 0 && document.contents) faults.push(...tricksIn(document.contents, lineAt))
   if (faults.length > 0) return { faults: faults.slice(0, FAULTS_MAX) }
   const contents = document.contents as ParsedNode | null
   if (contents === null || (isScalar(contents) && contents.value === null)) return { items: [] }
   if (!isSeq(contents)) {
-    return { faults: [{ line: 1, reason: 'A file of marketers is a list: begin with "- key:".' }] }
+    return {
+      faults: [{ line: 1, reason: 'A file of marketers must be a list. Begin with "- key:".' }],
+    }
   }
   const items = (contents.items as unknown[]).map((node): Item => {
     const value = isNode(node) ? (node.toJS(document, { maxAliasCount: 0 }) as unknown) : null
@@ -258,10 +263,10 @@ function tricksIn(contents: Node, lineAt: (offset: number) => number): MarketerF
   const fault = (node: Node, reason: string) =>
     faults.push({ line: lineAt(node.range?.[0] ?? 0), reason })
   visit(contents, {
-    Alias: (_, node) => void fault(node, 'Aliases (*name) are not for marketers.'),
+    Alias: (_, node) => void fault(node, 'Aliases (*name) are not supported.'),
     Node: (_, node) => {
-      if ('anchor' in node && node.anchor) fault(node, 'Anchors (&name) are not for marketers.')
-      if (node.tag) fault(node, `Tags (${node.tag}) are not for marketers.`)
+      if ('anchor' in node && node.anchor) fault(node, 'Anchors (&name) are not supported.')
+      if (node.tag) fault(node, `Tags (${node.tag}) are not supported.`)
     },
   })
   return faults

@@ -99,7 +99,7 @@ export function marksFaults(marks: Marks, own: OwnNames): MarksFault[] {
   ]
   if (marks.signers.length + marks.ranges.length > 0) return faults
   const reason =
-    'A signer or a range is needed: List-Ids and authors alone prove nothing, anybody writes them.'
+    'Enter a signer or a range. List-Ids and authors alone prove nothing, as anyone can forge them.'
   return [...faults, { field: 'signers', reason }]
 }
 
@@ -110,9 +110,7 @@ function signerFault(written: string, isNarrowed: boolean, own: OwnNames): Marks
   if (spared === undefined) return []
   if (spared !== 'shared platform') return fault(`${written}: ${sentences[spared]}`)
   if (isNarrowed) return []
-  return fault(
-    `${written} signs for many who do not know each other: say list_ids or authors besides.`,
-  )
+  return fault(`${written} signs for many customers. Add list_ids or authors to narrow it.`)
 }
 
 function authorFault(written: string, own: OwnNames): MarksFault[] {
@@ -130,19 +128,24 @@ function listIdFault(written: string): MarksFault[] {
   const name = bare(written)
   const isShared = isSharedSuffix(name) || whySpared('hosts', name, []) === 'shared platform'
   if (!isShared && name.includes('.')) return []
-  return [{ field: 'list_ids', reason: `${written} holds the lists of many: name this one's own.` }]
+  return [
+    {
+      field: 'list_ids',
+      reason: `${written} covers the lists of many customers. Name the List-Id of this marketer.`,
+    },
+  ]
 }
 
 function rangeFault(cidr: string, isNarrowed: boolean): MarksFault[] {
   const family = cidr.includes(':') ? 6 : 4
   const fault = (reason: string): MarksFault[] => [{ field: 'ranges', reason }]
   if (prefixLength(cidr) < prefixMin[family]) {
-    return fault(`${cidr} is wider than /${prefixMin[family]}: only this marketer may send there.`)
+    return fault(`${cidr} is too wide. The widest range allowed is /${prefixMin[family]}.`)
   }
   const spared = whySpared('addresses', plainAddress(cidr), [])
-  if (spared === 'no public address') return fault(`${cidr} is no part of the Internet.`)
+  if (spared === 'no public address') return fault(`${cidr} is not a public address range.`)
   if (spared === undefined || spared === 'no such name' || isNarrowed) return []
-  return fault(`${cidr} is a mailbox provider's: say list_ids or authors besides.`)
+  return fault(`${cidr} belongs to a mailbox provider. Add list_ids or authors to narrow it.`)
 }
 
 type Shared = NonNullable<ReturnType<typeof whyShared>>

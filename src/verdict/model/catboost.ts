@@ -74,7 +74,7 @@ function readCatBoostFile(bytes: Uint8Array): CatBoostFile {
   try {
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (cause) {
-    throw new ModelFault('The model is no JSON.', { cause })
+    throw new ModelFault('The model file is not valid JSON.', { cause })
   }
   const read = file.safeParse(json)
   if (read.success) return read.data

@@ -204,8 +204,8 @@ export function explainKarma(state: KarmaState | undefined, now: Date): string[]
   const known = state ?? freshKarma(false)
   const karma = karmaOf(known, now)
   const begun = known.isVouched
-    ? 'An operator made this account, so its reports counted in full from the first.'
-    : 'Nobody vouches for this account: it began with 0.2.'
+    ? 'An operator created this account, so its reports count in full from the start.'
+    : 'The account was created by its owner, so it started with a karma of 0.2.'
   const events = karmaEvents.flatMap((event) => {
     const count = known.counts[event]
     if (count === 0) return []
@@ -215,9 +215,9 @@ export function explainKarma(state: KarmaState | undefined, now: Date): string[]
   const bound = PROVEN_KARMA_MIN.toFixed(1)
   const stands =
     karma >= PROVEN_KARMA_MIN
-      ? `From ${bound} on a reporter is proven: what he says counts as a source of its own.`
-      : `Below ${bound} a reporter is not proven: all such reporters count as one source at most.`
-  return [begun, ...events, stands, `What was done loses half its weight in ${KARMA_DAYS} days.`]
+      ? `A reporter with ${bound} or more is proven and counts as a source of evidence.`
+      : `A reporter below ${bound} is not proven. All such reporters count as one source at most.`
+  return [begun, ...events, stands, `Each event loses half its weight in ${KARMA_DAYS} days.`]
 }
 
 function growthAt(at: Date): number {

@@ -170,12 +170,12 @@ export function reputationAt(
 }
 
 const flagWords: Record<ReputationFlag, string> = {
-  listed: 'It is listed: surely bad.',
-  welcome: 'It is welcome: surely good.',
-  awake: 'It woke up: it was silent for two weeks or more, and now several report it at once.',
-  jumped: 'It changed: its share of complaints is another than in the weeks before.',
-  new: 'It was first seen within a week.',
-  exempt: 'An administrator exempted it: it is not accused of itself.',
+  listed: 'It is listed (certainly bad).',
+  welcome: 'It is welcome (certainly good).',
+  awake: 'Several people report it now, after two weeks or more without a report.',
+  jumped: 'Its share of complaints has changed from the weeks before.',
+  new: 'It was first seen less than a week ago.',
+  exempt: 'An administrator exempted it, so it does not count against a message.',
 }
 
 /** Explains a reputation in sentences, the score first. */
@@ -186,7 +186,7 @@ export function explainReputation(
 ): string[] {
   if (!detail) {
     const flags = reputation.flags.map((flag) => flagWords[flag])
-    return ['Nothing was reported of it, or it was forgotten since.', ...flags]
+    return ['There are no reports about it, or they have expired.', ...flags]
   }
   const { all } = effectiveAt(detail, now)
   const crowd = detail.newcomers.good + detail.newcomers.bad > 0

@@ -126,7 +126,7 @@ export function readRuleFile(text: string): RuleFileReading {
   const nul = text.indexOf('\0')
   if (nul >= 0) {
     const line = text.slice(0, nul).split('\n').length
-    return { conditions: [], faults: [{ line, reason: 'There is a NUL character.' }] }
+    return { conditions: [], faults: [{ line, reason: 'The file contains a NUL character.' }] }
   }
   const lineCounter = new LineCounter()
   // Duplicate keys are checked here, where maps are small: the library compares every pair of keys.
@@ -134,7 +134,7 @@ export function readRuleFile(text: string): RuleFileReading {
   const document = parseDocument(text, options)
   const reader = new Reader(text, lineCounter)
   for (const { pos, message } of document.errors)
-    reader.fault(pos[0], `This is no YAML: ${message}`)
+    reader.fault(pos[0], `This is not valid YAML: ${message}`)
   if (reader.faults.length === 0) refuseTricks(document.contents, reader)
   if (reader.faults.length > 0) return { conditions: [], faults: reader.faults }
   return { conditions: reader.conditionsOf(document.contents), faults: reader.faults }
@@ -143,13 +143,13 @@ export function readRuleFile(text: string): RuleFileReading {
 function refuseTricks(contents: Node | null, reader: Reader): void {
   if (contents === null) return
   visit(contents, {
-    Alias: (_, node) => reader.fault(node.range?.[0] ?? 0, 'Aliases (*name) are not for rules.'),
+    Alias: (_, node) => reader.fault(node.range?.[0] ?? 0, 'Aliases (*name) are not supported.'),
     Node: (_, node) => {
       if (node.anchor !== undefined) {
-        reader.fault(node.range?.[0] ?? 0, 'Anchors (&name) are not for rules.')
+        reader.fault(node.range?.[0] ?? 0, 'Anchors (&name) are not supported.')
       }
       if (node.tag !== undefined) {
-        reader.fault(node.range?.[0] ?? 0, `Tags (${node.tag}) are not for rules.`)
+        reader.fault(node.range?.[0] ?? 0, `Tags (${node.tag}) are not supported.`)
       }
     },
   })
@@ -184,7 +184,7 @@ class Reader {
     }
     const { rulesMax } = ruleBounds
     if (contents.items.length > rulesMax) {
-      this.fault(0, `There are ${contents.items.length} rules; ${rulesMax} is the most.`)
+      this.fault(0, `There are ${contents.items.length} rules. At most ${rulesMax} are allowed.`)
       return []
     }
     const found = contents.items.flatMap((item) => this.#conditionOf(item as Node | null) ?? [])
@@ -195,7 +195,7 @@ class Reader {
   #conditionOf(item: Node | null): WrittenCondition | undefined {
     const start = item?.range?.[0] ?? 0
     if (!isMap(item)) {
-      this.fault(start, 'A rule has the fields symbol, weight, meaning and when.')
+      this.fault(start, 'A rule must have the fields symbol, weight, meaning and when.')
       return undefined
     }
     const fields = new Map<Key, { value: unknown; node: Node }>()
@@ -243,7 +243,7 @@ class Reader {
       const hint = meant === undefined ? `A rule has ${keys.join(', ')}.` : `Is it "${meant}"?`
       this.fault(at, `There is no field "${shown}". ${hint}`)
     } else if (fields.has(known)) {
-      this.fault(at, `"${known}" stands here twice.`)
+      this.fault(at, `The field "${known}" appears twice.`)
     } else {
       const value = isScalar(node) ? node.value : node === null ? null : []
       fields.set(known, { value, node: (node ?? key) as Node })
@@ -255,7 +255,12 @@ class Reader {
     for (const { symbol, line } of rules) {
       const first = lines.get(symbol)
       if (first === undefined) lines.set(symbol, line)
-      else this.faults.push({ line, symbol, reason: `It is the symbol of line ${first} too.` })
+      else
+        this.faults.push({
+          line,
+          symbol,
+          reason: `The rule on line ${first} already has this symbol.`,
+        })
     }
   }
 
@@ -271,9 +276,12 @@ function checkSymbol(value: unknown, complain: Complain): string | undefined {
   if (value === undefined) return undefined
   const { symbolCharsMax } = ruleBounds
   if (typeof value !== 'string' || !SYMBOL.test(value)) {
-    complain('symbol', 'A symbol is written in capitals, digits and "_", as FORGED_HOP.')
+    complain(
+      'symbol',
+      'A symbol may contain only capital letters, digits and "_", for example FORGED_HOP.',
+    )
   } else if (value.length > symbolCharsMax) {
-    complain('symbol', `A symbol has ${symbolCharsMax} characters at most.`)
+    complain('symbol', `A symbol may have at most ${symbolCharsMax} characters.`)
   } else return value
   return undefined
 }
@@ -282,7 +290,7 @@ function checkWeight(value: unknown, complain: Complain): number | undefined {
   if (value === undefined) return undefined
   const { weightMax } = ruleBounds
   if (typeof value === 'number' && Math.abs(value) <= weightMax) return value
-  complain('weight', `A weight is a number from -${weightMax} to ${weightMax}.`)
+  complain('weight', `A weight must be a number from -${weightMax} to ${weightMax}.`)
   return undefined
 }
 
@@ -295,15 +303,15 @@ function checkText(
   // YAML parses some conditions as another type: `when: true`.
   const text = key === 'when' && typeof value === 'boolean' ? String(value) : value
   const most = key === 'when' ? ruleBounds.conditionCharsMax : ruleBounds.meaningCharsMax
-  if (typeof text !== 'string' || text.trim() === '') complain(key, `"${key}" is a text.`)
-  else if (text.length > most) complain(key, `"${key}" has ${most} characters at most.`)
+  if (typeof text !== 'string' || text.trim() === '') complain(key, `"${key}" must be a text.`)
+  else if (text.length > most) complain(key, `"${key}" may have at most ${most} characters.`)
   else return key === 'meaning' ? text.trim() : text
   return undefined
 }
 
 function checkEnabled(value: unknown, complain: Complain): boolean | undefined {
   if (value === undefined || typeof value === 'boolean') return value ?? true
-  complain('enabled', '"enabled" is true or false.')
+  complain('enabled', '"enabled" must be true or false.')
   return undefined
 }
 

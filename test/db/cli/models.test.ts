@@ -61,7 +61,7 @@ test('a model that says what is no probability is not promoted', async () => {
       JSON.stringify({ ...model, oblivious_trees: [tree, tree], scale_and_bias: [0, [0]] }),
     ),
   )
-  await expect(models('promote', '1')).rejects.toThrow('no probability')
+  await expect(models('promote', '1')).rejects.toThrow('not a probability')
   expect(await states()).toEqual(['1 candidate'])
 })
 

@@ -49,11 +49,11 @@ test('a form that would recognize others’ mail is given back with all its faul
   const answer = await admin.post('/admin/marketers', wrong)
   expect(answer.status).toBe(422)
   const badKey = await answer.text()
-  expect(badKey).toContain('Key: A key has small letters')
+  expect(badKey).toContain('Key: A key may contain only lowercase letters')
   const text = await (await admin.post('/admin/marketers', { ...wrong, key: 'x' })).text()
   expect(text).toContain('gmail.com: anybody can have a mailbox there.')
   expect(text).toContain('sendgrid.net signs for many')
-  expect(text).toContain('10.0.0.0/8 is wider than /16')
+  expect(text).toContain('10.0.0.0/8 is too wide. The widest range allowed is /16')
   expect(text).toContain('gmail.com sendgrid.net')
 })
 

@@ -105,11 +105,11 @@ test('a kind that there is not is not found', async () => {
 
 test('the karma of a reporter is explained to administrators alone', async () => {
   const told = await text(`/admin/reporters/${admin.id}`)
-  expect(told).toContain('An operator made this account')
+  expect(told).toContain('An operator created this account')
   expect(told).toContain('proven')
   await site.app.pool.query('delete from karmas where reporter_id = $1', [admin.id])
   const unvouched = await text(`/admin/reporters/${admin.id}`)
-  expect(unvouched).toContain('Nobody vouches for this account')
+  expect(unvouched).toContain('The account was created by its owner')
   expect(unvouched).toContain('not proven')
   expect((await desk.get('/admin/reporters/nobody')).status).toBe(404)
   const ann = await site.addPerson('ann@reporters.example')

@@ -74,7 +74,7 @@ test('of a body that was put together anew the desk is told so, of others nothin
 
 test('what takes a report back asks for nothing, and still offers to stop', async () => {
   const text = await feedbackOn(throughGmail, { feedbackType: 'not-spam', takenBack: 1, number: 2 })
-  expect(text).toContain(`We take back our report ${reportId}.1`)
+  expect(text).toContain(`We retract our report ${reportId}.1`)
   expect(text).not.toMatch(/Tell us what came of it|\/(?:resolved|wrong|not-ours)\b/)
   expect(text).toMatch(/Stop: https:\/\/here\.example\/answer\/\S+\/stop/)
 })

@@ -30,31 +30,51 @@ test('a file is taken with its comments, weights, and rules that are off', () =>
 test.for([
   ['an empty file', '', '1:1 The file has no rules'],
   ['a file that is no list', 'symbol: A', '1:1 A file of rules is a list'],
-  ['a rule that is a word', '- A', '1:3 A rule has the fields symbol'],
-  ['a file with NUL in it', `${ruleText('AB', 'true')}# \0\n`, '5 There is a NUL character.'],
-  ['broken YAML', '- symbol: "A', '1:13 This is no YAML'],
-  ['a list of broken brackets', '[[[{', 'This is no YAML'],
+  ['a rule that is a word', '- A', '1:3 A rule must have the fields symbol'],
+  [
+    'a file with NUL in it',
+    `${ruleText('AB', 'true')}# \0\n`,
+    '5 The file contains a NUL character.',
+  ],
+  ['broken YAML', '- symbol: "A', '1:13 This is not valid YAML'],
+  ['a list of broken brackets', '[[[{', 'This is not valid YAML'],
   ['a missing field', '- symbol: AB\n  weight: 1\n  when: "true"', '1:3 AB: "meaning" is missing.'],
   ['an unknown field', `${ruleText('AB', 'true')}  wheight: 2`, 'wheight". Is it "weight"?'],
-  ['a field that stands twice', `${ruleText('AB', 'true')}  weight: 2`, '5:3 "weight" stands'],
-  ['a number as a symbol', ruleText('12', 'true'), '1:11 A symbol is written in capitals'],
-  ['a small symbol', ruleText('Ab', 'true'), '1:11 Ab: A symbol is written in capitals'],
-  ['a symbol with two lines', ruleText('A__B', 'true'), 'A symbol is written in capitals'],
-  ['a long symbol', ruleText('A'.repeat(65), 'true'), 'A symbol has 64 characters at most.'],
-  ['a heavy weight', ruleText('AB', 'true', 20.5), '2:11 AB: A weight is a number from -20 to 20.'],
-  ['a light weight', ruleText('AB', 'true', -21), 'A weight is a number'],
-  ['no number', ruleText('AB', 'true', Number.NaN), 'A weight is a number'],
+  [
+    'a field that stands twice',
+    `${ruleText('AB', 'true')}  weight: 2`,
+    '5:3 The field "weight" appears',
+  ],
+  ['a number as a symbol', ruleText('12', 'true'), '1:11 A symbol may contain only capital'],
+  ['a small symbol', ruleText('Ab', 'true'), '1:11 Ab: A symbol may contain only capital'],
+  ['a symbol with two lines', ruleText('A__B', 'true'), 'A symbol may contain only capital'],
+  ['a long symbol', ruleText('A'.repeat(65), 'true'), 'A symbol may have at most 64 characters.'],
+  [
+    'a heavy weight',
+    ruleText('AB', 'true', 20.5),
+    '2:11 AB: A weight must be a number from -20 to 20.',
+  ],
+  ['a light weight', ruleText('AB', 'true', -21), 'A weight must be a number'],
+  ['no number', ruleText('AB', 'true', Number.NaN), 'A weight must be a number'],
   ['an infinite weight', '- symbol: AB\n  weight: .inf\n  meaning: x\n  when: true', 'A weight'],
   ['a long meaning', ruleText(`AB\n  meaning: ${'x'.repeat(301)}`, 'true'), '300 characters'],
-  ['a list as a meaning', '- symbol: AB\n  weight: 1\n  meaning: [x]\n  when: true', 'is a text'],
-  ['a long condition', ruleText('AB', `"${'x'.repeat(1_001)}"`), '1000 characters at most'],
-  ['a condition that is a number', ruleText('AB', '1'), '"when" is a text.'],
+  [
+    'a list as a meaning',
+    '- symbol: AB\n  weight: 1\n  meaning: [x]\n  when: true',
+    'must be a text',
+  ],
+  ['a long condition', ruleText('AB', `"${'x'.repeat(1_001)}"`), 'at most 1000 characters'],
+  ['a condition that is a number', ruleText('AB', '1'), '"when" must be a text.'],
   ['a switch that is a word', `${ruleText('AB', 'true')}  enabled: maybe`, 'true or false'],
   ['an anchor', ruleText('&a AB', 'true'), 'Anchors'],
   ['an alias', `${ruleText('&a AB', 'true')}${ruleText('*a', 'true')}`, '5:11 Aliases'],
   ['a tag', ruleText('!!str AB', 'true'), 'Tags (tag:yaml.org,2002:str)'],
   ['a tag of a kind of one’s own', ruleText('AB', '!js/function true'), 'Tags (!js/function)'],
-  ['two documents', `${ruleText('AB', 'true')}---\n${ruleText('CD', 'true')}`, 'This is no YAML'],
+  [
+    'two documents',
+    `${ruleText('AB', 'true')}---\n${ruleText('CD', 'true')}`,
+    'This is not valid YAML',
+  ],
 ] as const)('%s is refused', ([, text, fault]) => {
   const found = faultsOf(text)
   expect(found.join('\n')).toContain(fault)
@@ -62,7 +82,7 @@ test.for([
 
 test('the same symbol twice is refused, with both lines', () => {
   const text = ruleText('AB', 'true') + ruleText('CD', 'true') + ruleText('AB', 'false')
-  expect(faultsOf(text)).toEqual(['9 AB: It is the symbol of line 1 too.'])
+  expect(faultsOf(text)).toEqual(['9 AB: The rule on line 1 already has this symbol.'])
 })
 
 test('all faults are told at once, in the order of the file, and nothing acts', () => {
@@ -75,8 +95,8 @@ test('all faults are told at once, in the order of the file, and nothing acts', 
   expect(faultsOf(text)).toEqual([
     '8:9 AB: There is no fact lniks.count. Did you mean links.count?',
     '8:28 AB: There is no fact text.subjcet. Did you mean text.subject?',
-    '9:11 bad: A symbol is written in capitals, digits and "_", as FORGED_HOP.',
-    '10:11 bad: A weight is a number from -20 to 20.',
+    '9:11 bad: A symbol may contain only capital letters, digits and "_", for example FORGED_HOP.',
+    '10:11 bad: A weight must be a number from -20 to 20.',
     '12:9 bad: "links" is a group of facts: write links.NAME.',
     '16:22 CD: Unexpected token: EOF.',
   ])
@@ -104,7 +124,7 @@ test('more than 2,000 rules are refused, and 2,000 are not', () => {
   const rules = (count: number) =>
     Array.from({ length: count }, (_, at) => ruleText(`R${at}`, 'true')).join('')
   expect(faultsOf(rules(2_000))).toEqual([])
-  expect(faultsOf(rules(2_001))).toEqual(['1:1 There are 2001 rules; 2000 is the most.'])
+  expect(faultsOf(rules(2_001))).toEqual(['1:1 There are 2001 rules. At most 2000 are allowed.'])
 })
 
 test.for([
