@@ -42,7 +42,7 @@ export class UsageError extends Error {
 }
 
 /** The database is set up in an unsupported way: the message tells the operator what to change. */
-export class DatabaseUnfit extends Error {
+export class DatabaseUnsuitable extends Error {
   override name = 'DatabaseUnfit'
 }
 

@@ -80,10 +80,10 @@ const commands: Record<string, Command> = {
       const { receive } = await import('./processes/receive/receive.ts')
       const envelope = parseReceive(args)
       if (!envelope) return serve(config, log, 'receive', 'sends', (app) => receive(app))
-      const { DatabaseAway, withDatabase } = await import('./processes/open-app.ts')
+      const { DatabaseUnavailable, withDatabase } = await import('./processes/open-app.ts')
       return withDatabase(config, log, (app) => receiveOne(process.stdin, envelope, app)).catch(
         (error: unknown) => {
-          if (error instanceof DatabaseAway) return TRY_LATER
+          if (error instanceof DatabaseUnavailable) return TRY_LATER
           throw error
         },
       )

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { analyzeMessage, analyzePlainly } from '../../src/pieces/analyze.ts'
 import { readHops } from '../../src/origin/trace.ts'
 import { withoutStamps } from '../../src/origin/forwarders.ts'
-import { findWhence } from '../../src/origin/origin.ts'
+import { findOrigin } from '../../src/origin/origin.ts'
 import { parseBody } from '../../src/mail/message.ts'
 import { fieldValues, parseHeader } from '../../src/mail/header.ts'
 import { parseReceived } from '../../src/mail/received.ts'
@@ -65,7 +65,7 @@ async function measureAll(): Promise<void> {
     {
       name: 'from hops to origin and trace',
       passes,
-      run: () => stampless.forEach((fields, at) => findWhence(fields, hops[at] ?? [], receiver)),
+      run: () => stampless.forEach((fields, at) => findOrigin(fields, hops[at] ?? [], receiver)),
     },
     {
       name: 'header walk: all three',
@@ -97,7 +97,7 @@ async function measureAll(): Promise<void> {
 
 function walk(raw: Buffer) {
   const fields = withoutStamps(parseHeader(raw).fields)
-  return findWhence(fields, readHops(fields), receiver)
+  return findOrigin(fields, readHops(fields), receiver)
 }
 
 /** Microseconds of processor time that each work takes for one message. */

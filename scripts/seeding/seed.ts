@@ -1,4 +1,4 @@
-import { countOwnDays } from '../../src/counting/campaign-counts.ts'
+import { countReporterDays } from '../../src/counting/campaign-counts.ts'
 import { ensurePartitions } from '../../src/db/partitions.ts'
 import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { markDaysDue, type ReporterDay } from '../../src/db/reporter-days.ts'
@@ -75,7 +75,7 @@ async function countBusyDays(
   await inTransaction(pool, (tx) => markDaysDue(tx, days, now))
   const start = performance.now()
   let counted = 0
-  for (let some = -1; some !== 0; counted += some) some = await countOwnDays(pool, () => now)
+  for (let some = -1; some !== 0; counted += some) some = await countReporterDays(pool, () => now)
   const ms = (performance.now() - start) / (counted + 1)
   say(`days of the busy reporter: ${ms.toFixed(1)} ms each`)
 }

@@ -19,14 +19,14 @@ import {
   oneOf,
   readLimits,
   readScopes,
-  readTelling,
+  parseFeedbackSettings,
   type ConsumerScope,
-  tellingChoices,
-  type TellingWish,
+  feedbackChoices,
+  type FeedbackSettings,
 } from '../verdict/consumers.ts'
 
 /** A consumer in the format for export and import. */
-export type ConsumerLine = TellingWish &
+export type ConsumerLine = FeedbackSettings &
   ConsumerLimits & {
     address: string
     state: ConsumerState
@@ -40,9 +40,9 @@ const schema = z.object({
   address: z.string().refine(isContact, 'is not a valid email address'),
   state: z.enum(['found', 'enrolled', 'paused', 'stopped']).default('found'),
   paused_until: z.iso.datetime().nullable().default(null),
-  format: z.enum(tellingChoices.format).default('arf'),
-  form: z.enum(tellingChoices.form).default('whole'),
-  pace: z.enum(tellingChoices.pace).default('at-once'),
+  format: z.enum(feedbackChoices.format).default('arf'),
+  form: z.enum(feedbackChoices.form).default('whole'),
+  pace: z.enum(feedbackChoices.pace).default('at-once'),
   takes: z.array(z.enum(feedbackTopics)).min(1).nullable().default(null),
   hourly_max: z.int().min(1).max(1_000_000).nullable().default(null),
   connections_max: z.int().min(1).max(50).nullable().default(null),
@@ -132,7 +132,7 @@ type SettingOptions = Partial<
  */
 function settingsOf(values: SettingOptions): Partial<ConsumerLine> {
   const { format, form, pace } = values
-  const telling = readTelling({ format, form, pace, takes: values.takes?.split(',') })
+  const telling = parseFeedbackSettings({ format, form, pace, takes: values.takes?.split(',') })
   if (!telling)
     throw new UsageError([
       'Unknown value of --format, --form, --pace or --takes. See "consumers --help".',

@@ -9,7 +9,7 @@ import {
   keepMarketer,
   listMarketers,
   listProposals,
-  type MarketerDeed,
+  type MarketerAction,
   removeMarketer,
 } from '../db/marketers.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
@@ -255,7 +255,7 @@ function missing(key: string): Told {
 }
 
 /** The actor for the audit log; null stands for the command line. */
-function deedOf({ clock }: Needs): MarketerDeed {
+function deedOf({ clock }: Needs): MarketerAction {
   return { at: clock(), reporterId: null }
 }
 

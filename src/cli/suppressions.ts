@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import { inTransaction } from '../db/pool.ts'
 import { listSuppressions, type Suppression } from '../db/suppressions.ts'
 import { UsageError } from '../errors.ts'
-import { liftSuppression, readAddress, suppressByHand } from '../feedback/suppress.ts'
+import { liftSuppression, readAddress, suppressManually } from '../feedback/suppress.ts'
 import { storableText } from '../mail/text.ts'
 
 /** The subcommands of `suppressions`. */
@@ -72,7 +72,7 @@ export async function runSuppressions(
   }
   const { detail, days } = request
   const until = days === undefined ? null : new Date(deed.at.getTime() + days * DAY_MS)
-  await inTransaction(app.pool, (tx) => suppressByHand(tx, { address, detail, until }, deed))
+  await inTransaction(app.pool, (tx) => suppressManually(tx, { address, detail, until }, deed))
   return { told: `Suppressed ${address}. It gets no more mail.\n`, isDone: true }
 }
 

@@ -1,5 +1,5 @@
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
-import { takeNews } from '../db/report-events.ts'
+import { claimNewEvents } from '../db/report-events.ts'
 import {
   claimDays,
   countReporterDay,
@@ -107,7 +107,7 @@ const DAYS_MAX = 200
  * completely or still due. Only one process at a time does this. Returns the number of days
  * counted.
  */
-export async function countOwnDays(
+export async function countReporterDays(
   pool: Pool,
   clock: () => Date,
   isClosed: () => boolean = () => false,
@@ -125,7 +125,7 @@ export async function countOwnDays(
 
 async function heedNews(tx: Db, now: Date): Promise<number> {
   if (!(await claimDays(tx))) return 0
-  const news = await takeNews(tx, NEWS_MAX)
+  const news = await claimNewEvents(tx, NEWS_MAX)
   if (news.ids.length > 0) await markDaysDue(tx, await listDaysOf(tx, news.ids), now)
   return news.rows
 }
@@ -151,10 +151,12 @@ const PAUSE_MS = 5_000
 export function runOwnDays(app: { pool: Pool; clock: Clock; log: Logger }): Rounds {
   const complain = complainer(app, 'Could not update the statistics of campaigns. Will retry.')
   return runRounds(async (isClosed) => {
-    const counted = await countOwnDays(app.pool, app.clock, isClosed).catch((error: unknown) => {
-      complain(error)
-      return 0
-    })
+    const counted = await countReporterDays(app.pool, app.clock, isClosed).catch(
+      (error: unknown) => {
+        complain(error)
+        return 0
+      },
+    )
     return counted > 0 ? PAUSE_MS / 5 : PAUSE_MS
   })
 }

@@ -20,7 +20,7 @@ import {
 import type { Logger } from '../log.ts'
 import { packDetail, PROVEN_KARMA_MIN, unpackDetail } from '../verdict/reputation/detail.ts'
 import { type Testified, unpackReports, unpackTestified } from '../verdict/reputation/evidence.ts'
-import { type Folded, foldPieces, isNothing, type Piece } from '../verdict/reputation/fold.ts'
+import { type Folded, foldPieces, isEmptyDetail, type Piece } from '../verdict/reputation/fold.ts'
 import {
   freshKarma,
   type KarmaEvent,
@@ -173,8 +173,8 @@ async function foldSubjects(tx: Db, contents: readonly Buffer[], now: Date): Pro
       const { base, detail } = foldPieces(before, { kind, name }, pieces, now)
       // If all evidence was retracted, the row is deleted, including the name of the author or
       // link.
-      if (isNothing(detail)) nothing.push(key)
-      return isNothing(detail) ? [] : [{ base: { ...base, key }, detail: packDetail(detail) }]
+      if (isEmptyDetail(detail)) nothing.push(key)
+      return isEmptyDetail(detail) ? [] : [{ base: { ...base, key }, detail: packDetail(detail) }]
     })
     await Promise.all([upsertReputations(tx, rows), removeReputations(tx, nothing)])
   }

@@ -110,7 +110,7 @@ export async function markStopped(tx: Db, id: string): Promise<boolean> {
 }
 
 /** Stores the format, the form, the pace and the topics that a consumer chose. */
-export async function keepTelling(
+export async function updateFeedbackSettings(
   tx: Db,
   id: string,
   { format, form, pace, takes }: Pick<Consumer, 'format' | 'form' | 'pace' | 'takes'>,
@@ -295,7 +295,7 @@ export async function keepLimits(
  * Deletes unused consumers that only a CFBL header (RFC 9477) named and that were found before an
  * instant: a message may name any number of addresses. Returns the number deleted, at most `limit`.
  */
-export async function removeUntold(db: Db, before: Date, limit: number): Promise<number> {
+export async function deleteUnusedConsumers(db: Db, before: Date, limit: number): Promise<number> {
   const { rows } = await db.query<{ id: string }>(
     `select id from consumers
      where source = 'cfbl' and state = 'found' and enrolled_at is null and created_at < $1

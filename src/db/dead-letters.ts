@@ -77,7 +77,7 @@ const patience = ['putOffSince', 'refusedSince', 'firstAskedAt']
  * Resets the age of dead letters that are retried: those with these ids, or all that existed at an
  * instant. Otherwise a job that was given up for its age would be given up again at once.
  */
-export async function renewPatience(
+export async function restartRetries(
   tx: Db,
   which: { ids: readonly string[] } | { createdBefore: Date },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ConsumerScope, TellingWish } from '../verdict/consumers.ts'
+import type { ConsumerScope, FeedbackSettings } from '../verdict/consumers.ts'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
@@ -7,7 +7,10 @@ import { first } from './rows.ts'
 export type EnrollmentState = 'sent' | 'proven' | 'accepted' | 'refused'
 
 /** What a consumer asks for when it enrolls. */
-export type EnrollmentWish = TellingWish & { scopes: ConsumerScope[]; language: 'en' | 'fr' | 'ru' }
+export type EnrollmentTerms = FeedbackSettings & {
+  scopes: ConsumerScope[]
+  language: 'en' | 'fr' | 'ru'
+}
 
 /** An enrollment request. Its id contains its time. */
 export type EnrollmentRequest = {
@@ -15,7 +18,7 @@ export type EnrollmentRequest = {
   address: string
   state: EnrollmentState
   /** From `proven` on, contains only the scopes that an operator must decide on. */
-  wish: EnrollmentWish
+  wish: EnrollmentTerms
   consumerId: string | null
   decidedAt: Date | null
 }
@@ -58,7 +61,7 @@ export async function moveEnrollment(
   from: EnrollmentState,
   to: {
     state: EnrollmentState
-    wish: EnrollmentWish
+    wish: EnrollmentTerms
     consumerId: string | null
     at: Date | null
     reporterId: string | null

@@ -1,4 +1,4 @@
-import type { ToldAs } from '../verdict/choose-contact.ts'
+import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { withdrawMerged } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
 import { first, type Packed, values } from './rows.ts'
@@ -35,7 +35,7 @@ export type Feedback = FeedbackKey & {
   state: FeedbackState
   /** The number of messages it reports: its own, and those merged into it. */
   incidents: number
-  toldAs: ToldAs
+  toldAs: RecipientRole
   /** Whether opaque tokens of the message are not redacted, because the consumer issued them. */
   keepsTokens: boolean
   /** Whether it lists the reports merged into it one by one. */
@@ -78,7 +78,7 @@ export type NewFeedback = FeedbackKey & {
   createdAt: Date
   state?: 'queued' | 'waiting' | 'shadowed'
   dueAt?: Date | null
-  toldAs?: ToldAs
+  toldAs?: RecipientRole
   keepsTokens?: boolean
 }
 

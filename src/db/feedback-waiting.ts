@@ -132,7 +132,7 @@ export async function withdrawUnsent(
 }
 
 /** Makes the waiting feedback of a consumer due at an instant, unless it is due earlier. */
-export async function hastenFeedback(tx: Db, consumerId: string, dueAt: Date): Promise<void> {
+export async function advanceDueFeedback(tx: Db, consumerId: string, dueAt: Date): Promise<void> {
   await tx.query(
     `update feedback_reports set due_at = $2
      where consumer_id = $1 and state = 'waiting' and due_at > $2`,

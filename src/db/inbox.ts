@@ -261,7 +261,7 @@ export async function listThread(
 }
 
 /** Marks a mail as dealt with by an operator; false when it was marked before. */
-export async function markLookedAfter(
+export async function markHandled(
   tx: Db,
   id: string,
   { at, by }: { at: Date; by: string },

@@ -6,7 +6,7 @@ import type { Db } from './pool.ts'
 import { first, type Packed } from './rows.ts'
 
 /** Who changed the registry of marketers, and when. */
-export type MarketerDeed = {
+export type MarketerAction = {
   at: Date
   /** Null when changed at the command line. */
   reporterId: string | null
@@ -50,7 +50,11 @@ export async function listDeclaredSigners(db: Db): Promise<string[]> {
 }
 
 /** Inserts or replaces a marketer, and adds an audit entry. */
-export async function keepMarketer(tx: Db, marketer: Marketer, deed: MarketerDeed): Promise<void> {
+export async function keepMarketer(
+  tx: Db,
+  marketer: Marketer,
+  deed: MarketerAction,
+): Promise<void> {
   const { key, name, state, signers, ranges, listIds, authors } = marketer
   const { practice, website, advice, contact, feedback } = marketer
   await raiseVersion(tx)
@@ -74,7 +78,7 @@ export async function keepMarketer(tx: Db, marketer: Marketer, deed: MarketerDee
 }
 
 /** Deletes a marketer and adds an audit entry; false when there was none. */
-export async function removeMarketer(tx: Db, key: string, deed: MarketerDeed): Promise<boolean> {
+export async function removeMarketer(tx: Db, key: string, deed: MarketerAction): Promise<boolean> {
   await raiseVersion(tx)
   const { rowCount } = await tx.query(`delete from marketers where key = $1`, [key])
   if (!rowCount) return false
@@ -151,7 +155,7 @@ export async function decideProposal(
   tx: Db,
   { signer, listId }: Pick<MarketerProposal, 'signer' | 'listId'>,
   state: 'dismissed' | 'taken',
-  deed: MarketerDeed,
+  deed: MarketerAction,
 ): Promise<MarketerProposal | undefined> {
   const found = first(
     await tx.query<MarketerProposal>(

@@ -32,13 +32,13 @@ export type ListedModel = {
 }
 
 /** When a model was changed and by whom; null: at the command line. */
-export type ModelDeed = { at: Date; reporterId: string | null }
+export type ModelAction = { at: Date; reporterId: string | null }
 
 /** The key of the lock under which versions and states change one at a time. */
 const MODELS_LOCK = 1_015_001
 
 /** Stores a model as a candidate and returns its version. Must run in a transaction. */
-export async function insertModel(tx: Db, model: NewModel, deed: ModelDeed): Promise<number> {
+export async function insertModel(tx: Db, model: NewModel, deed: ModelAction): Promise<number> {
   await lockModels(tx)
   const { rows } = await tx.query<{ version: number }>(
     'select coalesce(max(version), 0) + 1 as version from models',
@@ -108,7 +108,7 @@ export async function findActiveModel(db: Db): Promise<number | undefined> {
 }
 
 /** Makes a model the active one. Must run in a transaction. False when the model does not exist. */
-export async function promoteModel(tx: Db, version: number, deed: ModelDeed): Promise<boolean> {
+export async function promoteModel(tx: Db, version: number, deed: ModelAction): Promise<boolean> {
   await lockModels(tx)
   const before = await findActiveModel(tx)
   const model = await findModel(tx, version)
@@ -129,7 +129,7 @@ export async function promoteModel(tx: Db, version: number, deed: ModelDeed): Pr
  */
 export async function rollBackModel(
   tx: Db,
-  deed: ModelDeed,
+  deed: ModelAction,
 ): Promise<{ from: number; to: number | null } | undefined> {
   await lockModels(tx)
   const from = await findActiveModel(tx)

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { DatabaseUnfit, reasonOf, sqlState } from '../errors.ts'
+import { DatabaseUnsuitable, reasonOf, sqlState } from '../errors.ts'
 
 /** Anything that runs statements: the pool, or one connection in a transaction. */
 export type Db = Pick<pg.ClientBase, 'query'>
@@ -117,8 +117,8 @@ async function changesServer(first: pg.Client, second: pg.Client): Promise<boole
   }
 }
 
-function unfit(cause: unknown): DatabaseUnfit {
-  return new DatabaseUnfit(
+function unfit(cause: unknown): DatabaseUnsuitable {
+  return new DatabaseUnsuitable(
     `The database is behind a connection pooler that does not keep prepared statements ` +
       `(${reasonOf(cause)}). Use pgbouncer 1.21 or newer with max_prepared_statements above 0, ` +
       `or set pool_mode = session.`,

@@ -14,10 +14,10 @@ async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promi
 }
 
 /** Change notes that were taken: the number of rows, and the reports they name. */
-export type TakenNews = { rows: number; ids: string[] }
+export type ClaimedEvents = { rows: number; ids: string[] }
 
 /** Deletes and returns the oldest change notes, in the transaction that processes them. */
-export async function takeNews(tx: Db, limit: number): Promise<TakenNews> {
+export async function claimNewEvents(tx: Db, limit: number): Promise<ClaimedEvents> {
   const { rows } = await tx.query<{ ids: string[] }>(
     `delete from report_news where id in (
        select id from report_news order by id limit $1)

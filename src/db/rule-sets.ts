@@ -64,7 +64,7 @@ export async function listRuleSets(
 }
 
 /** Subscribes a connection to new versions, which arrive as `notification` events. */
-export async function hearOfRuleSets(connection: Db): Promise<void> {
+export async function listenForRuleSets(connection: Db): Promise<void> {
   await connection.query(`listen ${CHANNEL}`)
 }
 

@@ -3,7 +3,7 @@ import { replaceScopes } from '../db/consumer-scopes.ts'
 import {
   findConsumer,
   keepLimits,
-  keepTelling,
+  updateFeedbackSettings,
   markEnrolled,
   markPaused,
   markResumed,
@@ -11,11 +11,11 @@ import {
 } from '../db/consumers.ts'
 import { findEnrollmentById, moveEnrollment } from '../db/enrollment-requests.ts'
 import { withdrawFeedbackOf } from '../db/feedback-reports.ts'
-import { hastenFeedback } from '../db/feedback-waiting.ts'
+import { advanceDueFeedback } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed, removeSuppression, suppress } from '../db/suppressions.ts'
-import type { ConsumerLimits, ConsumerScope, TellingWish } from '../verdict/consumers.ts'
+import type { ConsumerLimits, ConsumerScope, FeedbackSettings } from '../verdict/consumers.ts'
 import { addScopes } from './enroll.ts'
 import { resumesAtOf } from './pace-feedback.ts'
 
@@ -66,7 +66,7 @@ export async function resumeConsumer(
   const isResumed = await markResumed(tx, consumerId)
   if (!isResumed) return false
   if (suppression) await removeSuppression(tx, address)
-  await hastenFeedback(tx, consumerId, now)
+  await advanceDueFeedback(tx, consumerId, now)
   return true
 }
 
@@ -83,7 +83,7 @@ export async function pauseConsumer(
 ): Promise<boolean> {
   if (!(await markPaused(tx, consumerId, until))) return false
   const resumesAt = resumesAtOf({ state: 'paused', pausedUntil: until }, now)
-  await hastenFeedback(tx, consumerId, resumesAt ?? now)
+  await advanceDueFeedback(tx, consumerId, resumesAt ?? now)
   return true
 }
 
@@ -93,7 +93,7 @@ export type ConsumerChange =
   | { do: 'resume' }
   | { do: 'stop' }
   | { do: 'enroll' }
-  | ({ do: 'set'; scopes: readonly ConsumerScope[] } & TellingWish & ConsumerLimits)
+  | ({ do: 'set'; scopes: readonly ConsumerScope[] } & FeedbackSettings & ConsumerLimits)
 
 /** The actor and time of a change, for the audit log; `reporterId` is null at the command line. */
 type Deed = { at: Date; reporterId: string | null }
@@ -140,10 +140,10 @@ async function apply(
     const isSuppressed = (await listSuppressed(tx, [address], at)).size > 0
     if (isSuppressed) await removeSuppression(tx, address)
     await markEnrolled(tx, id, at)
-    await hastenFeedback(tx, id, at)
+    await advanceDueFeedback(tx, id, at)
     return true
   }
-  await keepTelling(tx, id, change)
+  await updateFeedbackSettings(tx, id, change)
   await keepLimits(tx, id, change)
   await replaceScopes(tx, id, change.scopes, at)
   return true

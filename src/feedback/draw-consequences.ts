@@ -4,7 +4,7 @@ import { ensureConsumers, type NewConsumer } from '../db/consumers.ts'
 import type { Db } from '../db/pool.ts'
 import { listReporterEmails } from '../db/reporters.ts'
 import type { MergedNetwork, Network, NetworkLayer } from '../origin/networks.ts'
-import type { AlsoTold, OwnAddresses, ScopeMatch } from '../verdict/choose-contact.ts'
+import type { OtherRecipient, OwnAddresses, ScopeMatch } from '../verdict/choose-contact.ts'
 import {
   alsoToldOf,
   type Consequence,
@@ -13,7 +13,7 @@ import {
   type RegistryState,
 } from '../verdict/consequences.ts'
 import { findDesks } from './next-contact.ts'
-import { knownContacts, type OwedFeedback } from './owe-feedback.ts'
+import { knownContacts, type QueuedFeedback } from './queue-feedback.ts'
 
 /**
  * The facts that decide a consequence, except those about contacts, the reporter and enrollments.
@@ -27,7 +27,7 @@ export type Case = Omit<Judged, 'known' | 'own' | 'scopes'> & {
 /** A consequence, and everyone to notify because of it. */
 export type DrawnConsequence = {
   consequence: Consequence
-  told: Omit<OwedFeedback, 'reportId'>[]
+  told: Omit<QueuedFeedback, 'reportId'>[]
   /** The reasons for the report's story: of the consequence and of each additional recipient. */
   why: string
 }
@@ -78,9 +78,9 @@ function deskAt(address: string): NewConsumer {
   return { address, source: 'network' }
 }
 
-type ToldAt = Pick<AlsoTold, 'address' | 'toldAs' | 'keepsTokens'>
+type ToldAt = Pick<OtherRecipient, 'address' | 'toldAs' | 'keepsTokens'>
 
-function toldOf(consequence: Consequence, also: readonly AlsoTold[]): ToldAt[] {
+function toldOf(consequence: Consequence, also: readonly OtherRecipient[]): ToldAt[] {
   const desks: ToldAt[] =
     consequence.action === 'forward'
       ? [{ address: consequence.to, toldAs: 'network', keepsTokens: false }]

@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { listScopes, replaceScopes } from '../db/consumer-scopes.ts'
-import { ensureConsumers, keepHealth, keepTelling, markEnrolled } from '../db/consumers.ts'
+import {
+  ensureConsumers,
+  keepHealth,
+  updateFeedbackSettings,
+  markEnrolled,
+} from '../db/consumers.ts'
 import {
   countEnrollments,
   type EnrollmentRequest,
-  type EnrollmentWish,
+  type EnrollmentTerms,
   findEnrollment,
   hasEnrollments,
   holdEnrollments,
@@ -13,11 +18,11 @@ import {
   moveEnrollment,
 } from '../db/enrollment-requests.ts'
 import { isDisownedWithin } from '../db/feedback-answers.ts'
-import { hastenFeedback } from '../db/feedback-waiting.ts'
+import { advanceDueFeedback } from '../db/feedback-waiting.ts'
 import { listLayersOfBlock } from '../db/networks.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listSuppressed, removeSuppression } from '../db/suppressions.ts'
-import { oweLetter } from '../letters/letters.ts'
+import { queueLetter } from '../letters/letters.ts'
 import { domainOf, registrableDomain } from '../mail/address.ts'
 import { composeToken, parseToken } from '../mail/verp.ts'
 import { isOwn } from '../verdict/choose-contact.ts'
@@ -55,7 +60,7 @@ type Words = {
   ready: string
 }
 
-const words: Record<EnrollmentWish['language'], Words> = {
+const words: Record<EnrollmentTerms['language'], Words> = {
   en: {
     ask: (service, link, scopes) => ({
       subject: 'Confirm: reports of spam to this address',
@@ -162,7 +167,7 @@ ${link}
  * to be sent, so it only counts names outside the recipient's domain; the linked page lists them.
  */
 function askingLetter(
-  wish: EnrollmentWish,
+  wish: EnrollmentTerms,
   address: string,
   service: string,
   link: string,
@@ -182,13 +187,13 @@ function registrableOf(domain: string): string {
 }
 
 /** The letter that confirms an enrollment, with the scopes still pending and the settings link. */
-function welcomeLetter(wish: EnrollmentWish, service: string, link: string): LetterWords {
+function welcomeLetter(wish: EnrollmentTerms, service: string, link: string): LetterWords {
   const its = words[wish.language]
   const waiting = scopesText(wish.scopes)
   return its.welcome(service, link, waiting === '' ? its.ready : its.waiting(waiting))
 }
 
-function scopesText(scopes: EnrollmentWish['scopes']): string {
+function scopesText(scopes: EnrollmentTerms['scopes']): string {
   return scopes.map(scopeText).join(', ')
 }
 
@@ -217,7 +222,7 @@ const TOKEN_BYTES = 24
  * not stored, so repeating it does not delay the next letter to the address.
  */
 export async function requestEnrollment(
-  { address, wish, askerHash }: { address: string; wish: EnrollmentWish; askerHash: Buffer },
+  { address, wish, askerHash }: { address: string; wish: EnrollmentTerms; askerHash: Buffer },
   app: Needs,
 ): Promise<'taken' | 'too often'> {
   const now = app.clock()
@@ -240,13 +245,13 @@ export async function requestEnrollment(
     const link = `${app.publicUrl}/consumers/enroll/${token}`
     const said = askingLetter(wish, address, app.publicUrl, link)
     const letter = { kind: 'enrollment', to: address, ...said, language: wish.language } as const
-    await oweLetter(tx, { ...letter, autoSubmitted: 'generated', isAnswerable: true }, app, now)
+    await queueLetter(tx, { ...letter, autoSubmitted: 'generated', isAnswerable: true }, app, now)
     return 'taken'
   })
 }
 
 /** Returns the enrollment request behind a link; undefined if it does not exist or has expired. */
-export async function findWish(
+export async function findEnrollmentByToken(
   token: string,
   { pool, clock }: Pick<Needs, 'pool' | 'clock'>,
 ): Promise<EnrollmentRequest | undefined> {
@@ -265,7 +270,7 @@ export type Confirmed = { consumerId: string; waiting: readonly ConsumerScope[] 
  * confirmed before, has expired, or an administrator suppressed the address.
  */
 export async function confirmEnrollment(token: string, app: Needs): Promise<Confirmed | undefined> {
-  const request = await findWish(token, app)
+  const request = await findEnrollmentByToken(token, app)
   if (request?.state !== 'sent') return undefined
   const now = app.clock()
   return inTransaction(app.pool, async (tx) => {
@@ -282,16 +287,16 @@ export async function confirmEnrollment(token: string, app: Needs): Promise<Conf
     const to = { state, wish: left, consumerId: consumer.id, at, reporterId: null } as const
     if (!(await moveEnrollment(tx, id, 'sent', to))) return undefined
     await markEnrolled(tx, consumer.id, now)
-    await hastenFeedback(tx, consumer.id, now)
+    await advanceDueFeedback(tx, consumer.id, now)
     // The confirmation proves that our mail arrived.
     await keepHealth(tx, consumer.id, healthyRecord)
-    await keepTelling(tx, consumer.id, wish)
+    await updateFeedbackSettings(tx, consumer.id, wish)
     await addScopes(tx, consumer.id, proven, now)
     const link = consumerLink(consumer.id, { ...app.config, publicUrl: app.publicUrl })
     const said = welcomeLetter(left, app.publicUrl, link)
     const letter = { kind: 'enrollment', to: address, ...said, language: wish.language } as const
     const more = { autoSubmitted: 'generated', consumerId: consumer.id } as const
-    await oweLetter(tx, { ...letter, ...more, isAnswerable: true }, app, now)
+    await queueLetter(tx, { ...letter, ...more, isAnswerable: true }, app, now)
     return { consumerId: consumer.id, waiting }
   })
 }

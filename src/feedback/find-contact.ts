@@ -14,7 +14,7 @@ import {
   findKnownNetworks,
   type KnownNetwork,
 } from './draw-consequences.ts'
-import { oweFeedback } from './owe-feedback.ts'
+import { queueFeedback } from './queue-feedback.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'>
 type Analysis = Awaited<ReturnType<typeof listPackedAnalyses>>[number]
@@ -152,7 +152,7 @@ async function conclude(
   })
   await Promise.all([
     insertEvents(tx, events),
-    oweFeedback(tx, owed, app, now),
+    queueFeedback(tx, owed, app, now),
     ...putOff.map(({ analysis }) => {
       const { id: reportId, originIp } = analysis
       const payload = { reportId, firstAskedAt: analysis.firstAskedAt.toISOString() }

@@ -12,13 +12,13 @@ import {
   type Forwarding,
   hourlyMaxOf,
   hourOf,
-  type Leaving,
+  type SendableFeedback,
   openForwarding,
-  whoMayLeave,
+  selectSendable,
   withinLimits,
 } from './leave-now.ts'
 import { type LoadedFeedback, loadFeedback } from './load-content.ts'
-import { outcomeWords } from './owe-feedback.ts'
+import { outcomeWords } from './queue-feedback.ts'
 import { COMPOSING_MS_MAX, type GatedResult, isRefusal } from './relay-gate.ts'
 
 type How = Parameters<SendTurn>[0]
@@ -29,7 +29,7 @@ type Payload = FeedbackKey & {
   putOffSince?: string | undefined
   refusedSince?: string | undefined
 }
-type Placed = Leaving & { ticket: Ticket | undefined; refusedSince?: string | undefined }
+type Placed = SendableFeedback & { ticket: Ticket | undefined; refusedSince?: string | undefined }
 
 /** A feedback report that is being composed or sent. */
 type OnItsWay = {
@@ -114,7 +114,7 @@ async function findPlaces(
     outcomes.set(nameOf(feedback), { putOff: new Date(now.getTime() + againMs), payload: {} })
     return false
   })
-  const leaving = await whoMayLeave(idle, app)
+  const leaving = await selectSendable(idle, app)
   if (!app.mailer) return leaving.map((one) => ({ ...one, ticket: undefined }))
   const inLine = leaving.flatMap((one) => {
     const admission = lines.admit(one.consumer)
@@ -203,7 +203,7 @@ async function deliver(
 
 async function sendOne(
   raw: Buffer,
-  feedback: Leaving['feedback'],
+  feedback: SendableFeedback['feedback'],
   how: How,
   { mailer, config }: Needs,
 ): Promise<SendOutcome> {

@@ -16,9 +16,9 @@ import { freeMailDomains } from '../pieces/features/material.ts'
 import { afterBounce, healthyRecord, SOFT_BOUNCES_MAX } from '../verdict/contact-health.ts'
 import { stopConsumer } from './change-consumer.ts'
 import type { Match } from './handle-inbound.ts'
-import { tellNextContact } from './next-contact.ts'
-import { listMergedReports } from './owe-feedback.ts'
-import { takeAnswer } from './take-answer.ts'
+import { notifyNextContact } from './next-contact.ts'
+import { listMergedReports } from './queue-feedback.ts'
+import { recordAnswer } from './take-answer.ts'
 
 type Needs = Pick<App, 'boss' | 'config'>
 
@@ -105,7 +105,7 @@ async function bounceFeedback(
   const until = await keepConsumerHealth(tx, feedback, failure, at)
   if (until === undefined) return 'A soft bounce, counted.'
   await suppressFor(tx, feedback.address, failure, { at, until })
-  for (const key of cameBack) await tellNextContact(tx, key, app, at)
+  for (const key of cameBack) await notifyNextContact(tx, key, app, at)
   return 'The address is suppressed, and the next contact is looked for.'
 }
 
@@ -239,7 +239,10 @@ export async function keepReply(
   if (author === null || !isOfDesk(author, feedback.address)) {
     return forPeople('It reads like an answer, but not of who was told: nothing was done.')
   }
-  const taken = await takeAnswer(tx, feedback, answer, 'mail', app, at, { said: text, mailId: id })
+  const taken = await recordAnswer(tx, feedback, answer, 'mail', app, at, {
+    said: text,
+    mailId: id,
+  })
   if (taken === 'unknown') return forPeople('The feedback report had not left: nothing was done.')
   const again = taken === 'repeated' ? ', as it was before' : ''
   return { outcome: `The answer was taken${again}: ${answer}.`, needsLook: false }

@@ -13,7 +13,7 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports } from '../db/reports.ts'
 import type { Packed } from '../db/rows.ts'
-import { oweWebhooks, send } from '../queue/boss.ts'
+import { queueWebhooks, send } from '../queue/boss.ts'
 import { redeemReport } from '../queue/queues.ts'
 import { suppressConsumer } from './suppress.ts'
 
@@ -127,7 +127,7 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> 
       mine.map(({ outcome: { reportId, number }, copy }) => ({ reportId, number, ...copy })),
     ),
     insertEvents(tx, events),
-    oweWebhooks(tx, boss, { 'report.told': reportIds }, now),
+    queueWebhooks(tx, boss, { 'report.told': reportIds }, now),
   ])
   await markForwarded(tx, [...new Set(reportIds)], boss)
   await failRecipients(tx, mine, app)

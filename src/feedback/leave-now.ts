@@ -7,17 +7,21 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
-import { mayTell, type MayTell } from '../verdict/contact-health.ts'
+import { mayNotify, type MayTell } from '../verdict/contact-health.ts'
 import { type ConsumerLines, createConsumerLines, usualPauses } from './consumer-lines.ts'
 import { createKeeper, type Keeper } from './keep-outcomes.ts'
-import { tellNextContact } from './next-contact.ts'
+import { notifyNextContact } from './next-contact.ts'
 import { endOfHour } from './pace-feedback.ts'
 import { createRelayGate, LEASE_MS, type RelayGate } from './relay-gate.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
 /** A feedback report that may be sent, its report unless deleted, and its consumer. */
-export type Leaving = { feedback: Feedback; report: Report | undefined; consumer: Consumer }
+export type SendableFeedback = {
+  feedback: Feedback
+  report: Report | undefined
+  consumer: Consumer
+}
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -27,7 +31,10 @@ const HOUR_MS = 3_600_000
  * sending: feedback for retracted reports and stopped consumers is withdrawn, feedback for paused
  * consumers is postponed, and where mail bounces the next contact is notified.
  */
-export async function whoMayLeave(queued: readonly Feedback[], app: Needs): Promise<Leaving[]> {
+export async function selectSendable(
+  queued: readonly Feedback[],
+  app: Needs,
+): Promise<SendableFeedback[]> {
   if (queued.length === 0) return []
   const now = app.clock()
   const ids = [...new Set(queued.map(({ reportId }) => reportId))]
@@ -37,7 +44,7 @@ export async function whoMayLeave(queued: readonly Feedback[], app: Needs): Prom
     listReportsByIds(app.pool, ids),
   ])
   const reportOf = new Map(reports.map((report) => [report.id, report]))
-  const leaving: Leaving[] = []
+  const leaving: SendableFeedback[] = []
   const stays: { feedback: Feedback; may: Exclude<MayTell, { is: 'yes' }> }[] = []
   for (const feedback of queued) {
     const consumer = consumers.get(feedback.consumerId)
@@ -47,7 +54,7 @@ export async function whoMayLeave(queued: readonly Feedback[], app: Needs): Prom
     const obstacle = obstacleOf(feedback, consumer, report, app)
     const may: MayTell = obstacle
       ? { is: 'never', why: obstacle }
-      : mayTell(consumer, suppression, now)
+      : mayNotify(consumer, suppression, now)
     if (may.is === 'yes') leaving.push({ feedback, report, consumer })
     else stays.push({ feedback, may })
   }
@@ -92,7 +99,7 @@ async function keepBack(
     withdrawn.map(({ reportId }) => ({ reportId, at: now, event: 'withdrawn', detail })),
   )
   if (may.is !== 'bouncing' || feedback.kind !== 'complaint') return
-  for (const key of withdrawn) await tellNextContact(tx, key, app, now)
+  for (const key of withdrawn) await notifyNextContact(tx, key, app, now)
 }
 
 /**
@@ -117,9 +124,9 @@ export function hourOf(now: Date): Date {
  * limits). The others wait for the next hour and are then combined by campaign.
  */
 export async function withinLimits(
-  leaving: readonly Leaving[],
+  leaving: readonly SendableFeedback[],
   app: Pick<App, 'pool' | 'clock' | 'config'>,
-): Promise<Leaving[]> {
+): Promise<SendableFeedback[]> {
   const byConsumer = Map.groupBy(leaving, ({ consumer }) => consumer.id)
   const asked = [...byConsumer].flatMap(([consumerId, its]) => {
     const hourlyMax = its[0] && hourlyMaxOf(its[0].consumer, app.config)

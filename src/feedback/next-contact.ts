@@ -14,7 +14,7 @@ import { send } from '../queue/boss.ts'
 import { findContact } from '../queue/queues.ts'
 import { chooseContact, type OwnAddresses, topicOf } from '../verdict/choose-contact.ts'
 import type { VerdictClass } from '../verdict/verdict.ts'
-import { knownContacts, oweFeedback } from './owe-feedback.ts'
+import { knownContacts, queueFeedback } from './queue-feedback.ts'
 
 /** The network of an address, and the mail addresses, in lower case, that disowned it. */
 export type Desk = {
@@ -85,7 +85,7 @@ type Open = {
  * for retracted reports and after three contacts. If every known desk disowned the address, queries
  * the registries.
  */
-export async function tellNextContact(
+export async function notifyNextContact(
   tx: Db,
   { reportId, number }: FeedbackKey,
   app: Needs,
@@ -105,7 +105,7 @@ export async function tellNextContact(
   const consumers = await ensureConsumers(tx, [{ address: next.to, source: 'network' }], now)
   const consumer = consumers.get(next.to)
   const owed = consumer ? [{ reportId, consumer }] : []
-  const [feedback] = await oweFeedback(tx, owed, app, now)
+  const [feedback] = await queueFeedback(tx, owed, app, now)
   if (!feedback) return { nobody: 'It was told before.' }
   const detail = 'The next abuse address of the network is told.'
   await insertEvents(tx, [{ reportId, at: now, event: 'looked-up', detail }])

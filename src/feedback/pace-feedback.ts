@@ -16,7 +16,7 @@ import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { send } from '../queue/boss.ts'
 import { forwardReport } from '../queue/queues.ts'
-import { mayTell } from '../verdict/contact-health.ts'
+import { mayNotify } from '../verdict/contact-health.ts'
 import { DIGEST_MAX } from './load-content.ts'
 
 /** Whether a feedback report is sent at once or waits, and until when. */
@@ -96,7 +96,7 @@ async function paceConsumer(tx: Db, consumerId: string, app: Needs): Promise<num
   const due = await listDueFeedback(tx, consumerId, now, ROWS_MAX)
   if (!consumer || due.length === 0) return 0
   const suppressed = await listSuppressed(tx, [consumer.address], now)
-  const may = mayTell(consumer, suppressed.get(consumer.address.toLowerCase()), now)
+  const may = mayNotify(consumer, suppressed.get(consumer.address.toLowerCase()), now)
   if (may.is === 'later') {
     await delayFeedback(tx, due, may.at ?? new Date(now.getTime() + DAY_MS))
     return 0

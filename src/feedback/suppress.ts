@@ -7,8 +7,8 @@ import { removeSuppression, suppress, type Suppression } from '../db/suppression
 import { statusIn } from '../mail/bounces/codes.ts'
 import { storableText } from '../mail/text.ts'
 import { afterRefusal, type HealthRecord, healthyRecord } from '../verdict/contact-health.ts'
-import { tellNextContact } from './next-contact.ts'
-import { listMergedReports } from './owe-feedback.ts'
+import { notifyNextContact } from './next-contact.ts'
+import { listMergedReports } from './queue-feedback.ts'
 
 const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$/
 
@@ -21,7 +21,7 @@ export function readAddress(text: string): string | undefined {
 }
 
 /** Suppresses an address on behalf of an operator, permanently or until an instant. */
-export async function suppressByHand(
+export async function suppressManually(
   tx: Db,
   { address, detail, until }: Pick<Suppression, 'address' | 'detail' | 'until'>,
   { at, reporterId }: OperatorAction,
@@ -99,5 +99,5 @@ export async function suppressConsumer(
   await keepHealth(tx, consumerId, record)
   const told = [{ reportId, number }, ...(await listMergedReports(tx, feedback))]
   if (feedback.kind !== 'complaint') return
-  for (const key of told) await tellNextContact(tx, key, app, at)
+  for (const key of told) await notifyNextContact(tx, key, app, at)
 }

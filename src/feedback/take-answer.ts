@@ -10,13 +10,13 @@ import {
 import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
-import { oweAnswerLetters } from '../letters/answer-letters.ts'
+import { queueAnswerLetters } from '../letters/answer-letters.ts'
 import { storableText } from '../mail/text.ts'
 import type { AnswerKind } from '../mail/verp.ts'
-import { oweWebhooks } from '../queue/boss.ts'
+import { queueWebhooks } from '../queue/boss.ts'
 import { stopConsumer } from './change-consumer.ts'
-import { type NextContact, tellNextContact } from './next-contact.ts'
-import { findLeft, listMeant, speakerOf } from './owe-feedback.ts'
+import { type NextContact, notifyNextContact } from './next-contact.ts'
+import { findLeft, listMeant, speakerOf } from './queue-feedback.ts'
 
 /** Counts that a desk resolved the reported problem. Call once per answer. */
 export async function markResolved(tx: Db, key: FeedbackKey): Promise<void> {
@@ -58,9 +58,9 @@ export async function markNotOurs(
   const { address } = feedback
   await keepCorrection(tx, { cidr, address, reportId, reason, since: now, until })
   for (const member of await listMeant(tx, feedback, 'of its block')) {
-    await tellNextContact(tx, member, app, now)
+    await notifyNextContact(tx, member, app, now)
   }
-  return tellNextContact(tx, { reportId, number }, app, now)
+  return notifyNextContact(tx, { reportId, number }, app, now)
 }
 
 /**
@@ -87,7 +87,7 @@ const details: Record<AnswerKind, string> = {
  * adds it to the stories of the reports it covers, and applies it. The caller has verified that the
  * answer comes from the desk.
  */
-export async function takeAnswer(
+export async function recordAnswer(
   tx: Db,
   { reportId, number }: FeedbackKey,
   answer: AnswerKind,
@@ -129,10 +129,10 @@ async function tellReporters(
     tx,
     reportIds.map((id) => ({ reportId: id, ...event })),
   )
-  await oweWebhooks(tx, app.boss, { 'report.answered': reportIds }, now)
+  await queueWebhooks(tx, app.boss, { 'report.answered': reportIds }, now)
   const others = (await listAnswers(tx, [reportId])).filter((one) => one.number !== number)
   if (others.some((one) => one.answer === answer)) return
-  await oweAnswerLetters(tx, { reportIds, address, answer }, app, now)
+  await queueAnswerLetters(tx, { reportIds, address, answer }, app, now)
 }
 
 async function applyAnswer(

@@ -2,7 +2,7 @@ import { type Listening, openListening } from '../db/follow.ts'
 import type { Db, Pool } from '../db/pool.ts'
 import {
   findRuleSet,
-  hearOfRuleSets,
+  listenForRuleSets,
   keepRuleProcess,
   newestRuleVersion,
   removeRuleProcess,
@@ -166,7 +166,7 @@ class Follower {
     if (listenUrl === undefined || this.#listening) return
     try {
       const listening = await openListening(listenUrl, `signalpost ${name} rules`, {
-        begin: hearOfRuleSets,
+        begin: listenForRuleSets,
         onNews: () => this.#ask(),
         onLost: () => (this.#listening = undefined),
       })

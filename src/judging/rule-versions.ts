@@ -33,7 +33,7 @@ export const ruleKnowledge: RuleKnowledge = {
 export type RuleVersion = { version: number; content: string; isShipped: boolean }
 
 /** Who applies rules, when, and with which note. */
-export type RuleDeed = { at: Date; reporterId: string | null; note: string }
+export type RuleAction = { at: Date; reporterId: string | null; note: string }
 
 /** Result of applying rules. */
 export type Applied =
@@ -68,7 +68,7 @@ export async function applyRules(
   { pool, definitions }: { pool: Pool; definitions: readonly FactDefinition[] },
   content: string | null,
   base: number,
-  deed: RuleDeed,
+  deed: RuleAction,
 ): Promise<Applied> {
   const compiled = compileRules(content ?? shippedRules(), definitions)
   if ('faults' in compiled) return compiled
@@ -100,7 +100,7 @@ export async function applyRules(
 export async function rollBackRules(
   app: { pool: Pool; definitions: readonly FactDefinition[] },
   version: number,
-  deed: Omit<RuleDeed, 'note'>,
+  deed: Omit<RuleAction, 'note'>,
 ): Promise<Applied | undefined> {
   const former = await findRules(app.pool, version)
   if (!former) return undefined

@@ -11,7 +11,7 @@ import {
 } from '../db/reporters.ts'
 import { type AccountNews, composeAccountLetter, type LetterLanguage } from '../texts/letters.ts'
 import { systemRandom } from '../world.ts'
-import { oweLetter } from './letters.ts'
+import { queueLetter } from './letters.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { publicUrl: string }
 
@@ -98,7 +98,7 @@ async function isHourFull(account: Account | undefined, { limits }: Pacing): Pro
 }
 
 /** Queues a letter about a change of an account, in the transaction that makes the change. */
-export async function oweAccountNews(
+export async function queueAccountLetter(
   tx: Db,
   news: AccountNews,
   { id, email }: Pick<Reporter, 'id' | 'email'>,
@@ -107,7 +107,7 @@ export async function oweAccountNews(
   const language = (await findReporterSettings(tx, id))?.language ?? 'en'
   const page = news === 'moved' ? '/privacy' : '/sign-in'
   const said = composeAccountLetter(news, language, `${app.publicUrl}${page}`)
-  await oweLetter(
+  await queueLetter(
     tx,
     { kind: 'account', reporterId: id, to: email, language, autoSubmitted: 'generated', ...said },
     app,
@@ -185,7 +185,7 @@ async function mailLink(
   const lettersMax = isFull ? 0 : quota.lettersMax
   const since = new Date(now.getTime() - quota.withinMs)
   await inTransaction(app.pool, async (tx) => {
-    const letterId = await oweLetter(
+    const letterId = await queueLetter(
       tx,
       { kind: 'account', ...owner, to: address, language, autoSubmitted: 'generated', ...said },
       app,

@@ -20,12 +20,12 @@ import type { JobOutcome } from '../queue/work.ts'
 import { type Advice, type AdviceCase, adviceOf, oneClickLink } from '../verdict/advice.ts'
 import type { Marketer } from '../verdict/marketers/marketer.ts'
 import { composeAdvice, findAdvice, unsubscribeWays } from './advice-letters.ts'
-import { oweLetter } from './letters.ts'
+import { queueLetter } from './letters.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
 /** Queues advice on those of the reports that have any, in the transaction that stores them. */
-export async function oweAdvice(
+export async function queueAdvice(
   tx: Db,
   cases: readonly (AdviceCase & { reportId: string })[],
   app: Pick<App, 'boss'>,
@@ -71,7 +71,7 @@ async function adviseOn(reportId: string, app: Needs): Promise<JobOutcome> {
     const { reporterId } = report
     const claim = { reporterId, about: advice.about, week: weekOf(now), reportId, at: now }
     if (!(await insertAdvice(tx, claim))) return
-    await oweLetter(tx, letter, app, now)
+    await queueLetter(tx, letter, app, now)
     const detail = 'A letter says how to unsubscribe.'
     await insertEvents(tx, [{ reportId, at: now, event: 'advised', detail }])
   })
@@ -106,7 +106,7 @@ type Writing = {
 async function write(
   { report, details, advice, marketer, reporter }: Writing,
   { pool, config, clock }: Needs,
-): Promise<Parameters<typeof oweLetter>[1]> {
+): Promise<Parameters<typeof queueLetter>[1]> {
   const { publicUrl, secret } = config
   const language = reporter.language ?? 'en'
   const age = { receivedAt: report.receivedAt, now: clock() }

@@ -3,7 +3,7 @@ import { type AnswerReader, listAnswerReaders } from '../db/feedback-answers.ts'
 import type { Db } from '../db/pool.ts'
 import { domainOf } from '../mail/address.ts'
 import type { AnswerKind } from '../mail/verp.ts'
-import { oweLetter } from './letters.ts'
+import { queueLetter } from './letters.ts'
 
 /** The words of a letter about an abuse desk's answer, in one language. */
 type AnswerWords = {
@@ -102,7 +102,7 @@ const DAY_MS = 86_400_000
  * Queues letters to the reporters who want answers by mail, one for each reporter. Omits the desk's
  * own words, which are untrusted; the page of the report shows and labels them.
  */
-export async function oweAnswerLetters(
+export async function queueAnswerLetters(
   tx: Db,
   { reportIds, address, answer }: DeskAnswer,
   app: Pick<App, 'boss' | 'config'>,
@@ -137,5 +137,5 @@ async function oweOne(
   })
   const letter = { kind: 'answer', to: email, subject: words.subject, text } as const
   const about = { reporterId, reportId, language: spoken, autoSubmitted: 'generated' } as const
-  await oweLetter(tx, { ...letter, ...about }, app, now)
+  await queueLetter(tx, { ...letter, ...about }, app, now)
 }

@@ -23,7 +23,7 @@ export type NewLetter = Pick<Letter, 'kind'> &
  * Composes, stores and queues a letter, in the transaction that requires it. The letter is composed
  * now, so its content does not change while it waits. Returns its id.
  */
-export async function oweLetter(
+export async function queueLetter(
   tx: Db,
   { kind, reporterId, reportId, consumerId, isAnswerable = false, ...said }: NewLetter,
   { boss, config }: Pick<App, 'boss' | 'config'>,

@@ -124,7 +124,7 @@ function supportOf(ip: string, walk: Walk, { spf, listings }: OriginEvidence): s
 }
 
 /** What is known about the receiving side, and about the message besides its header. */
-export type WhenceClues = {
+export type OriginClues = {
   /** CIDR blocks of relays that the reporter declared; invalid ones are ignored. */
   trustedRelays: readonly string[]
   /** CIDR blocks learned from the reporter's earlier reports; trusted, but with lower certainty. */
@@ -140,7 +140,7 @@ export type WhenceClues = {
 }
 
 /** The origin of a message, and the result for each of its Received lines. */
-export type Whence = {
+export type OriginFindings = {
   hops: TracedHop[]
   origin: Origin | null
   /** Why there is no origin, as a sentence; null when there is one. */
@@ -152,11 +152,11 @@ export type Whence = {
  * Walks the Received lines of a header from the top to where the message entered the reporter's
  * provider and, if a known provider handed it over, on to the client behind it. Never throws.
  */
-export function findWhence(
+export function findOrigin(
   fields: readonly HeaderField[],
   hops: readonly Hop[],
-  clues: WhenceClues,
-): Whence {
+  clues: OriginClues,
+): OriginFindings {
   const walk = walkThrough(fields, hops, clues)
   const custody = custodyBelow(walk, hops)
   const origin = originOf(walk, {
@@ -177,7 +177,7 @@ export function findWhence(
 export function walkThrough(
   fields: readonly HeaderField[],
   hops: readonly Hop[],
-  { trustedRelays, learnedRelays = [], reporterAddresses = [], seals = [] }: WhenceClues,
+  { trustedRelays, learnedRelays = [], reporterAddresses = [], seals = [] }: OriginClues,
 ): Walk {
   const walk = walkToInjection(hops, {
     trustedRelays: networkSet(trustedRelays),
@@ -196,7 +196,7 @@ function submitter(
   entry: Hop,
   custody: Custody,
   fields: readonly HeaderField[],
-  { seals }: WhenceClues,
+  { seals }: OriginClues,
 ): Submitter | null {
   const sealed = seals?.find(({ domain }) => {
     const registrable = registrableDomainOf(domain)

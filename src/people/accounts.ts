@@ -152,7 +152,7 @@ export function erasureHash(token: string): Buffer {
 }
 
 /** Who changes an account, and when; the id is null at the command line. */
-export type AccountDeed = { at: Date; reporterId: string | null }
+export type AccountAction = { at: Date; reporterId: string | null }
 
 /**
  * Disables an account: ends its sessions; its tokens and its mail-in address stop working until it
@@ -162,7 +162,7 @@ export type AccountDeed = { at: Date; reporterId: string | null }
 export async function disableAccount(
   tx: Db,
   account: Account,
-  deed: AccountDeed,
+  deed: AccountAction,
 ): Promise<'done' | 'nothing' | 'last-admin'> {
   if (!(await mayLeave(tx, account))) return 'last-admin'
   if (!(await markReporter(tx, account.id, ['active'], 'disabled'))) return 'nothing'
@@ -175,7 +175,7 @@ export async function disableAccount(
 export async function enableAccount(
   tx: Db,
   account: Account,
-  deed: AccountDeed,
+  deed: AccountAction,
 ): Promise<'done' | 'nothing'> {
   if (!(await markReporter(tx, account.id, ['disabled'], 'active'))) return 'nothing'
   await insertAudit(tx, { ...deed, action: 'enable account', detail: account.id })

@@ -13,7 +13,7 @@ import {
   type WebhookEvent,
 } from '../db/webhooks.ts'
 import { readWebhookUrl, shownWebhookKey, webhookKey } from '../mail/webhook-message.ts'
-import { oweTest } from '../queue/boss.ts'
+import { queueTestWebhook } from '../queue/boss.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
@@ -104,7 +104,7 @@ export async function renewSecret(
 }
 
 /** Deletes a webhook and its deliveries; false when there is none. */
-export async function forgetWebhook(
+export async function deleteOwnWebhook(
   { pool }: Pick<Needs, 'pool'>,
   { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
 ): Promise<boolean> {
@@ -130,7 +130,7 @@ export async function tryWebhook(
     if (webhook.state !== 'enabled') return 'off'
     const tried = await countDeliveries(tx, id, { event: 'webhook.test', from })
     if (tried >= TESTS_HOURLY_MAX) return 'too-often'
-    return { deliveryId: await oweTest(tx, boss, id, now) }
+    return { deliveryId: await queueTestWebhook(tx, boss, id, now) }
   })
 }
 

@@ -19,7 +19,7 @@ import type {
   DnsFindings,
 } from '../origin/authenticity/authenticate.ts'
 import { type Submitter, withoutStamps } from '../origin/forwarders.ts'
-import { findWhence, type Origin } from '../origin/origin.ts'
+import { findOrigin, type Origin } from '../origin/origin.ts'
 import { type Client, type Hop, readHops, type TracedHop } from '../origin/trace.ts'
 import type { MessageFeatures } from './features/features.ts'
 import type { Fingerprints } from './fingerprints.ts'
@@ -192,7 +192,7 @@ async function read(
   const signed = options.isRebuilt ? withoutSignatures(header) : header
   const { cfbl, authentication } = await identified(raw, signed, hops, options.dns)
   const seals = sealsOf(authentication)
-  const { originObstacle, ...way } = findWhence(fields, hops, { ...options, seals })
+  const { originObstacle, ...way } = findOrigin(fields, hops, { ...options, seals })
   const isBomb = exceedsLimits(raw, bodyLimits) !== undefined
   const body = isBomb ? emptyBody : ((await parseBody(raw, header)) ?? emptyBody)
   const bounce = isBomb ? null : readBounce(raw, fields)

@@ -1,7 +1,7 @@
 import { ensureInstallation, migrate } from '../db/installation.ts'
 import { ensureCounterPartitions, ensurePartitions } from '../db/partitions.ts'
 import { createPool, findPooling } from '../db/pool.ts'
-import { DatabaseUnfit, reasonOf, sqlState } from '../errors.ts'
+import { DatabaseUnsuitable, reasonOf, sqlState } from '../errors.ts'
 import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemRandom } from '../world.ts'
 
@@ -31,7 +31,7 @@ async function explainRefusal(error: unknown): Promise<never> {
   if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error
   // knex puts the SQL statement before the reason.
   const reason = reasonOf(error).split(' - ').at(-1)
-  throw new DatabaseUnfit(
+  throw new DatabaseUnsuitable(
     `The account of DATABASE_URL may not create or change what is needed (${reason}): ` +
       `make it the owner of the database and of what is in it.`,
     { cause: error },

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { databaseState, findShingleSeed } from '../db/installation.ts'
 import { createPool, findPooling, type Pool } from '../db/pool.ts'
-import { DatabaseUnfit, UsageError } from '../errors.ts'
+import { DatabaseUnsuitable, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type Blacklists, createBlacklists } from '../net/blacklists.ts'
@@ -104,12 +104,12 @@ const CLOSE_MS = 15_000
 const MOMENT_TRIES = 5
 
 /** No database is available at the moment. */
-export class DatabaseAway extends Error {
+export class DatabaseUnavailable extends Error {
   override name = 'DatabaseAway'
 }
 
 /** How long to wait for a database that is unreachable or not migrated. */
-export type Patience = 'for ever' | 'a moment'
+export type WaitPolicy = 'for ever' | 'a moment'
 
 /**
  * Connects the process to its database and queues, and waits if the database is still starting.
@@ -123,7 +123,7 @@ export async function openApp(
   role: BossRole,
   log: Logger,
   name: string,
-  patience: Patience = 'for ever',
+  patience: WaitPolicy = 'for ever',
 ): Promise<OpenApp> {
   const onError = (error: Error) => log.warn({ err: error }, 'A database connection failed.')
   await untilMigrated(config.databaseUrl, log, patience)
@@ -176,7 +176,8 @@ async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Pr
   // Only the owner of the data folder may start a server on it, which would stop a running one
   // first.
   const release = await claimDataDir(config.dataDir)
-  if (!release) throw new DatabaseAway('Signalpost is starting or stopping. Try again in a moment.')
+  if (!release)
+    throw new DatabaseUnavailable('Signalpost is starting or stopping. Try again in a moment.')
   try {
     const password = await keptDatabasePassword(config.dataDir)
     const server = await startEmbedded({ dataDir: config.dataDir, password, settings: [] })
@@ -212,25 +213,31 @@ async function findListenUrl({
   const pooling = await findPooling(databaseUrl)
   if (databaseDirectUrl === undefined) return pooling === 'session' ? databaseUrl : undefined
   if ((await findPooling(databaseDirectUrl)) === 'session') return databaseDirectUrl
-  throw new DatabaseUnfit('DATABASE_DIRECT_URL must not point to a pooler in transaction mode.')
+  throw new DatabaseUnsuitable(
+    'DATABASE_DIRECT_URL must not point to a pooler in transaction mode.',
+  )
 }
 
 async function seedFrom(pool: Pool): Promise<void> {
   const seed = await findShingleSeed(pool)
   if (seed === undefined) {
-    throw new DatabaseAway('The database has no seed. Run "signalpost migrate" first.')
+    throw new DatabaseUnavailable('The database has no seed. Run "signalpost migrate" first.')
   }
   seedShingles(seed)
 }
 
-async function untilMigrated(databaseUrl: string, log: Logger, patience: Patience): Promise<void> {
+async function untilMigrated(
+  databaseUrl: string,
+  log: Logger,
+  patience: WaitPolicy,
+): Promise<void> {
   for (let tries = 0; ; tries++) {
     const state = await databaseState(databaseUrl)
     if (state === 'ready') return
     const advice =
       state === 'empty' ? 'Run "signalpost migrate" first.' : 'Check that it is running.'
     if (patience === 'a moment' && tries >= MOMENT_TRIES) {
-      throw new DatabaseAway(`The database is not ready. ${advice}`)
+      throw new DatabaseUnavailable(`The database is not ready. ${advice}`)
     }
     if (tries % 30 === 0) log.warn({ state }, `Waiting for the database. ${advice}`)
     await wait(1_000)

@@ -112,7 +112,7 @@ export async function send<Payload extends object>(
  * Queues webhook deliveries for events of reports, in the transaction that causes the events. When
  * no webhook exists this costs one prepared query, sent together with the statements around it.
  */
-export async function oweWebhooks(
+export async function queueWebhooks(
   tx: Db,
   boss: Boss,
   news: Readonly<Partial<Record<WebhookEvent, readonly string[]>>>,
@@ -131,7 +131,12 @@ export async function oweWebhooks(
 }
 
 /** Queues a test delivery to one webhook; returns its id. */
-export async function oweTest(tx: Db, boss: Boss, webhookId: string, now: Date): Promise<string> {
+export async function queueTestWebhook(
+  tx: Db,
+  boss: Boss,
+  webhookId: string,
+  now: Date,
+): Promise<string> {
   const id = uuidv7(now)
   await insertDeliveries(tx, [{ webhookId, id, event: 'webhook.test', reportId: null }])
   await send(boss, deliverWebhook, [{ webhookId, deliveryId: id }], tx)

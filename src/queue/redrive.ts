@@ -1,6 +1,6 @@
 import { removeAnalyses } from '../db/analyses.ts'
 import { insertAudit } from '../db/audit-log.ts'
-import { renewPatience } from '../db/dead-letters.ts'
+import { restartRetries } from '../db/dead-letters.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { insertEvents, listReportsWith } from '../db/report-events.ts'
 import { listAskedReports, markReports } from '../db/reports.ts'
@@ -44,7 +44,7 @@ export async function reopenAskedReports(
   const reopened = await markReports(tx, asked, ['kept'], 'received')
   if (reopened.length === 0) return []
   await removeAnalyses(tx, reopened)
-  await putInLineAgain(tx, boss, { ids: reopened, answeredId, now })
+  await requeueReports(tx, boss, { ids: reopened, answeredId, now })
   return reopened
 }
 
@@ -52,7 +52,7 @@ export async function reopenAskedReports(
  * Queues reports for another analysis because of new knowledge about relays. Those that were queued
  * for this reason within the last hour start an hour later, unless their own question was answered.
  */
-export async function putInLineAgain(
+export async function requeueReports(
   tx: Db,
   boss: Boss,
   { ids, answeredId, now }: Pick<RelayNews, 'answeredId' | 'now'> & { ids: readonly string[] },
@@ -90,7 +90,7 @@ export async function redriveDeadLetters(
   const filter = filterOf(which, now)
   if ('ids' in filter && filter.ids.length === 0) return 0
   return inTransaction(app.pool, async (tx) => {
-    await renewPatience(tx, filter)
+    await restartRetries(tx, filter)
     let moved = 0
     for (;;) {
       const limit = REDRIVEN_AT_ONCE

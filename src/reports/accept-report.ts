@@ -94,7 +94,7 @@ export type Prepared = {
  * The result of a submission: a `new` report, an earlier report of the same bytes that is `changed`
  * to the reporter's latest statement, or an unchanged one that is `repeated`.
  */
-export type Became = { id: string; is: 'new' | 'changed' | 'repeated' }
+export type AcceptedReport = { id: string; is: 'new' | 'changed' | 'repeated' }
 
 /** Rolls back a batch in which some messages had been reported before. */
 class Repeated extends Error {}
@@ -111,7 +111,7 @@ class Repeated extends Error {}
 async function keepReports(
   app: { pool: Pool; boss: Boss; clock: Clock },
   reports: readonly Prepared[],
-): Promise<Map<string, Became>> {
+): Promise<Map<string, AcceptedReport>> {
   try {
     return await inTransaction(app.pool, async (tx) => {
       const claiming = claim(tx, reports)
@@ -200,13 +200,13 @@ export type Intake = {
    * storing failed: then nothing is stored, and the reporter may retry. Among submissions of the
    * same bytes by the same reporter, the last one counts.
    */
-  accept: (submission: Submission) => Promise<Became>
+  accept: (submission: Submission) => Promise<AcceptedReport>
 }
 
 type Needs = { pool: Pool; boss: Boss; clock: Clock }
 type Waiting = {
   prepared: Prepared
-  resolve: (became: Became) => void
+  resolve: (became: AcceptedReport) => void
   reject: (error: unknown) => void
 }
 
@@ -233,7 +233,7 @@ export function createIntake(app: Needs): Intake {
     })
   }
 
-  async function keepOne(submission: Submission, mark: Mark): Promise<Became> {
+  async function keepOne(submission: Submission, mark: Mark): Promise<AcceptedReport> {
     const prepared = await prepareReport(submission, app.clock(), mark)
     return new Promise((resolve, reject) => {
       waiting.push({ prepared, resolve, reject })
@@ -242,7 +242,7 @@ export function createIntake(app: Needs): Intake {
   }
 
   /** The last pending submission by key. Submissions of the same bytes are stored in sequence. */
-  const last = new Map<string, Promise<Became>>()
+  const last = new Map<string, Promise<AcceptedReport>>()
 
   return {
     async accept(submission) {
@@ -331,7 +331,10 @@ async function keepBatch(app: Needs, batch: Waiting[]): Promise<void> {
 }
 
 /** Stores a batch. Creates the partition of the current week if the housekeeping job has not. */
-async function keepInTime(app: Needs, batch: readonly Prepared[]): Promise<Map<string, Became>> {
+async function keepInTime(
+  app: Needs,
+  batch: readonly Prepared[],
+): Promise<Map<string, AcceptedReport>> {
   try {
     return await keepReports(app, batch)
   } catch (error) {

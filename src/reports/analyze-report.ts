@@ -13,17 +13,17 @@ import {
   type DrawnConsequence,
   findKnownNetworks,
 } from '../feedback/draw-consequences.ts'
-import { oweFeedback, sendShadowed } from '../feedback/owe-feedback.ts'
+import { queueFeedback, sendShadowed } from '../feedback/queue-feedback.ts'
 import type { CaseToJudge, Judge } from '../judging/judge.ts'
-import { oweAdvice } from '../letters/advise-reporter.ts'
+import { queueAdvice } from '../letters/advise-reporter.ts'
 import type { LiveMarketers } from '../marketers/live-marketers.ts'
 import type { Network } from '../origin/networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
-import { oweWebhooks, send } from '../queue/boss.ts'
+import { queueWebhooks, send } from '../queue/boss.ts'
 import { findContact } from '../queue/queues.ts'
-import { putInLineAgain } from '../queue/redrive.ts'
+import { requeueReports } from '../queue/redrive.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { alsoTellOf } from '../verdict/choose-contact.ts'
+import { otherAddresses } from '../verdict/choose-contact.ts'
 import { ageObstacle } from '../verdict/consequences.ts'
 import { packFacts } from '../verdict/facts/facts.ts'
 import { openCandidates } from '../verdict/relays.ts'
@@ -96,7 +96,7 @@ async function judgeAndKeep(
     const { valid, overtaken } = await splitByRelays(tx, fresh, relaysOf)
     if (valid.length > 0) await keep(tx, valid, campaignOf, app)
     await release(tx, withVerdicts(judgments, verdicts), campaignOf, app)
-    await putInLineAgain(tx, app.boss, { ids: overtaken, now: app.clock() })
+    await requeueReports(tx, app.boss, { ids: overtaken, now: app.clock() })
   })
 }
 
@@ -167,7 +167,7 @@ async function judge(
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
       disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
-      alsoTell: alsoTellOf({ cfbl: analysis.cfbl, marketer }),
+      alsoTell: otherAddresses({ cfbl: analysis.cfbl, marketer }),
       verifiedDomains: analysis.verifiedDomains,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
@@ -269,7 +269,7 @@ async function keep(
       tx,
       kept.map(({ event }) => event),
     ),
-    oweFeedback(
+    queueFeedback(
       tx,
       kept.flatMap(({ row, told }) => told.map((one) => ({ reportId: row.id, ...one }))),
       app,
@@ -281,10 +281,10 @@ async function keep(
       lookUps.map(({ row }) => ({ reportId: row.id })),
       tx,
     ),
-    oweWebhooks(tx, app.boss, newsOf(kept), now),
+    queueWebhooks(tx, app.boss, newsOf(kept), now),
   ])
   const timely = judgments.filter((one) => mine.has(one.report.id) && isTimely(one))
-  await oweAdvice(tx, timely.map(adviceCase), app)
+  await queueAdvice(tx, timely.map(adviceCase), app)
   const effective = timely.filter(({ report }) => hasEffect(report))
   await takeEffect(tx, effective, campaignOf, app)
   const held = timely.flatMap(({ report }) => (hasEffect(report) ? [] : [report.id]))

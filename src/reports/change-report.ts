@@ -12,7 +12,7 @@ import {
   type ReportEvent,
 } from '../db/report-events.ts'
 import { markReports, type ReportKind, type ReportState } from '../db/reports.ts'
-import { type Boss, oweWebhooks, send } from '../queue/boss.ts'
+import { type Boss, queueWebhooks, send } from '../queue/boss.ts'
 import { analyzeReport, redeemReport } from '../queue/queues.ts'
 import type { Clock } from '../world.ts'
 
@@ -108,7 +108,7 @@ export async function retractIn(
   const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
   const detail = `${what}${recall}`
   await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', detail)])
-  await oweWebhooks(tx, app.boss, { 'report.retracted': [reportId] }, now)
+  await queueWebhooks(tx, app.boss, { 'report.retracted': [reportId] }, now)
   if (!retractor.isReporter) {
     const { administratorId: reporterId } = retractor
     await insertAudit(tx, { at: now, reporterId, action: 'retract', detail: reportId })

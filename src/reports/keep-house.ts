@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { forgetReputations } from '../counting/fold-evidence.ts'
 import { removeExpiredLinks } from '../db/accounts.ts'
 import { removeAdvices } from '../db/advices.ts'
-import { removeUntold } from '../db/consumers.ts'
+import { deleteUnusedConsumers } from '../db/consumers.ts'
 import { listUnredeemed } from '../db/counter-rows.ts'
 import { type JobKey, listDeadIds, listIdsWithJobs } from '../db/dead-letters.ts'
 import { removeEnrollments } from '../db/enrollment-requests.ts'
@@ -204,7 +204,9 @@ async function markDead(
 /** Deletes consumers that were added because of a message and are no longer used. */
 async function forgetUntold({ pool }: HouseNeeds, oldest: Date): Promise<void> {
   for (;;) {
-    const removed = await inTransaction(pool, (tx) => removeUntold(tx, oldest, UNTOLD_AT_ONCE))
+    const removed = await inTransaction(pool, (tx) =>
+      deleteUnusedConsumers(tx, oldest, UNTOLD_AT_ONCE),
+    )
     if (removed < UNTOLD_AT_ONCE) return
   }
 }

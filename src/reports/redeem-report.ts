@@ -6,7 +6,7 @@ import { listMerged } from '../db/feedback-waiting.ts'
 import { keepShadowed } from '../db/limits.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
-import { oweFeedback } from '../feedback/owe-feedback.ts'
+import { queueFeedback } from '../feedback/queue-feedback.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { redeemCounted } from './count-reports.ts'
 
@@ -85,7 +85,7 @@ export async function takeBackComplaints(
     const consumer = consumers.get(consumerId)
     return consumer ? [{ reportId, consumer, kind: 'redeemed' as const, toldAs, keepsTokens }] : []
   })
-  await oweFeedback(tx, owed, app, now)
+  await queueFeedback(tx, owed, app, now)
 }
 
 /** Returns the complaints sent individually or in a digest. */

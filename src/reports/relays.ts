@@ -99,7 +99,7 @@ const REFUSED_RELAYS_MAX = 200
  * Stores a reporter's statements about relays and reanalyzes the reports that waited for them.
  * `full`: the limit of named relays is reached and nothing was changed.
  */
-export async function tellRelays(
+export async function setRelays(
   app: RelaysNeeds,
   reporterId: string,
   statements: readonly RelayStatement[],

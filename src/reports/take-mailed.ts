@@ -11,7 +11,7 @@ import {
   type Reporter,
 } from '../db/reporters.ts'
 import { unpack } from '../db/rows.ts'
-import { oweLetter } from '../letters/letters.ts'
+import { queueLetter } from '../letters/letters.ts'
 import { composeMailInAnswer, type MailInResult } from '../letters/mail-in-letters.ts'
 import { forwardedMessages } from '../mail/forwarded-messages.ts'
 import { fieldValue, parseHeader } from '../mail/header.ts'
@@ -150,7 +150,7 @@ async function answer(tx: Db, { mail, raw, reporter, result }: Answered, app: Ma
     : (await markMailInAnswered(tx, { reporterId, after, at })) || isFirst
   if (!isOwed) return
   const language = (await findReporterSettings(tx, reporterId))?.language ?? 'en'
-  await oweLetter(
+  await queueLetter(
     tx,
     {
       kind: 'mail-in',

@@ -109,13 +109,13 @@ function keyOf(address: string): string {
  * The role in which a consumer is notified: abuse desk of the network, address in the CFBL-Address
  * field, marketer, or consumer enrolled for a domain.
  */
-export type ToldAs = 'network' | 'cfbl' | 'marketer' | 'domain'
+export type RecipientRole = 'network' | 'cfbl' | 'marketer' | 'domain'
 
 /** Source of an address. */
 export type ConsumerSource = 'network' | 'cfbl' | 'marketer' | 'enrollment' | 'operator'
 
 /** A recipient chosen by the sender of the message, regardless of its network. */
-export type AlsoTell = {
+export type OtherAddress = {
   address: string
   /** `cfbl`: the message requests complaints itself (RFC 9477), with a signature that verifies. */
   source: 'cfbl' | 'marketer'
@@ -137,8 +137,8 @@ export type SentBy = {
  * and the addresses that the message is entitled to name. A marketer gets its tokens back if its
  * own signature verifies.
  */
-export function alsoTellOf({ cfbl, marketer }: SentBy): AlsoTell[] {
-  const named = (cfbl?.addresses ?? []).map(({ address, format }): AlsoTell => {
+export function otherAddresses({ cfbl, marketer }: SentBy): OtherAddress[] {
+  const named = (cfbl?.addresses ?? []).map(({ address, format }): OtherAddress => {
     const why = 'The message asks for complaints of it, and its signature vouches for that.'
     return { address, source: 'cfbl', format, keepsTokens: false, why }
   })
@@ -158,11 +158,14 @@ export type ScopeMatch = {
 }
 
 /** A recipient notified in addition to the abuse desk of the network. */
-export type AlsoTold = Omit<AlsoTell, 'source'> & { toldAs: ToldAs; source: ConsumerSource }
+export type OtherRecipient = Omit<OtherAddress, 'source'> & {
+  toldAs: RecipientRole
+  source: ConsumerSource
+}
 
 /** Input for choosing additional recipients. */
-export type ToldOf = {
-  alsoTell: readonly AlsoTell[]
+export type NotifiedRecipients = {
+  alsoTell: readonly OtherAddress[]
   scopes: readonly ScopeMatch[]
   /**
    * Mail addresses, in lower case, whose owners answered that the origin is not in their network.
@@ -187,7 +190,7 @@ export type EnrolledDesks = { desks: readonly ScopeMatch[]; silence: string | un
  * specific first. Skips a consumer whose mail bounces, as if it had not enrolled. If all others
  * asked us to stop, the contacts from tables do not replace them.
  */
-export function enrolledDesks(told: ToldOf, topic: FeedbackTopic): EnrolledDesks {
+export function enrolledDesks(told: NotifiedRecipients, topic: FeedbackTopic): EnrolledDesks {
   const matches = told.scopes
     .filter(({ kind, address }) => kind !== 'domain' && isCandidate(address, told))
     .toSorted((one, other) => closenessOf(other) - closenessOf(one))
@@ -205,16 +208,20 @@ export function enrolledDesks(told: ToldOf, topic: FeedbackTopic): EnrolledDesks
  * their own mail, so a complaint suffices. Addresses in the message itself are not notified of
  * phishing or malware. Each address occurs once, and none that is in `to`.
  */
-export function whoElse(told: ToldOf, verdict: VerdictClass, to: readonly string[]): AlsoTold[] {
+export function otherRecipients(
+  told: NotifiedRecipients,
+  verdict: VerdictClass,
+  to: readonly string[],
+): OtherRecipient[] {
   const topic = topicOf(verdict)
   const isHarmful = topic !== 'spam'
   const named = told.alsoTell
     .filter(({ source }) => source === 'marketer' || !isHarmful)
     .toSorted((one, other) => Number(one.source === 'cfbl') - Number(other.source === 'cfbl'))
-    .map((one): AlsoTold => ({ ...one, toldAs: one.source }))
+    .map((one): OtherRecipient => ({ ...one, toldAs: one.source }))
   const domains = told.scopes
     .filter(({ kind }) => kind === 'domain')
-    .map(({ address, value }): AlsoTold => {
+    .map(({ address, value }): OtherRecipient => {
       const why = `Who enrolled for mail of ${value} is told.`
       const how = { format: 'arf', keepsTokens: false } as const
       return { address, toldAs: 'domain', source: 'enrollment', ...how, why }
@@ -231,7 +238,7 @@ export function whoElse(told: ToldOf, verdict: VerdictClass, to: readonly string
     .slice(0, ALSO_MAX)
 }
 
-function isCandidate(address: string, { disowned, known, own }: ToldOf): boolean {
+function isCandidate(address: string, { disowned, known, own }: NotifiedRecipients): boolean {
   return (
     !isOwn(address, own) && !disowned.has(address.toLowerCase()) && isHealthy(known.get(address))
   )

@@ -3,13 +3,13 @@ import type { TracedHop } from '../origin/trace.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import {
-  type AlsoTold,
+  type OtherRecipient,
   chooseContact,
   enrolledDesks,
   type ScopeMatch,
-  type ToldOf,
+  type NotifiedRecipients,
   topicOf,
-  whoElse,
+  otherRecipients,
 } from './choose-contact.ts'
 import { hasEvidence, type Verdict } from './verdict.ts'
 
@@ -78,7 +78,7 @@ export type Consequence =
 export type RegistryState = 'off' | 'unasked' | 'asked' | 'away'
 
 /** Input of `consequenceOf`. */
-export type Judged = ToldOf & {
+export type Judged = NotifiedRecipients & {
   verdict: Verdict
   reportedAs: 'spam' | 'phishing' | 'not-spam'
   /**
@@ -152,7 +152,7 @@ export function consequenceOf(judged: Judged): Consequence {
  * reporter is open, because a report is not decided again once a recipient was notified; also empty
  * without a certain origin.
  */
-export function alsoToldOf(judged: Judged, consequence: Consequence): AlsoTold[] {
+export function alsoToldOf(judged: Judged, consequence: Consequence): OtherRecipient[] {
   const { verdict, origin, reportedAs, messageKind, isLearned } = judged
   const isComplaint = reportedAs !== 'not-spam' && messageKind === 'message' && !isLearned
   if (judged.ageObstacle !== undefined) return []
@@ -161,14 +161,17 @@ export function alsoToldOf(judged: Judged, consequence: Consequence): AlsoTold[]
   const isForwarded = consequence.action === 'forward'
   const topic = topicOf(verdict.class)
   const [, ...more] = isForwarded ? enrolledDesks(judged, topic).desks : []
-  const desks = more.flatMap((match): AlsoTold[] => {
+  const desks = more.flatMap((match): OtherRecipient[] => {
     const how = { format: 'arf', keepsTokens: false, source: 'enrollment' } as const
     return [{ address: match.address, toldAs: 'network', ...how, why: whyOf(match) }]
   })
   const to = isForwarded ? [consequence.to] : []
   const distinct = new Map(desks.map((desk) => [desk.address, desk]))
   for (const address of to) distinct.delete(address)
-  return [...distinct.values(), ...whoElse(judged, verdict.class, [...to, ...distinct.keys()])]
+  return [
+    ...distinct.values(),
+    ...otherRecipients(judged, verdict.class, [...to, ...distinct.keys()]),
+  ]
 }
 
 function whyOf({ kind, value }: ScopeMatch): string {

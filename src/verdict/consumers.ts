@@ -69,7 +69,7 @@ function isReservedName(domain: string): boolean {
 }
 
 /** Settings for feedback reports to a consumer. */
-export type TellingWish = {
+export type FeedbackSettings = {
   format: 'arf' | 'xarf'
   form: 'whole' | 'headers'
   pace: 'at-once' | 'campaign' | 'digest'
@@ -78,14 +78,14 @@ export type TellingWish = {
 }
 
 /** The allowed values of each setting. */
-export const tellingChoices = {
+export const feedbackChoices = {
   format: ['arf', 'xarf'],
   form: ['whole', 'headers'],
   pace: ['at-once', 'campaign', 'digest'],
 } as const
 
 /** Defaults. */
-export const usualTelling: TellingWish = {
+export const defaultFeedbackSettings: FeedbackSettings = {
   format: 'arf',
   form: 'whole',
   pace: 'at-once',
@@ -101,10 +101,10 @@ export type TellingFields = {
 }
 
 /** Parses the settings; undefined when any value is not allowed. */
-export function readTelling(fields: TellingFields): TellingWish | undefined {
-  const format = oneOf(tellingChoices.format, fields.format ?? usualTelling.format)
-  const form = oneOf(tellingChoices.form, fields.form ?? usualTelling.form)
-  const pace = oneOf(tellingChoices.pace, fields.pace ?? usualTelling.pace)
+export function parseFeedbackSettings(fields: TellingFields): FeedbackSettings | undefined {
+  const format = oneOf(feedbackChoices.format, fields.format ?? defaultFeedbackSettings.format)
+  const form = oneOf(feedbackChoices.form, fields.form ?? defaultFeedbackSettings.form)
+  const pace = oneOf(feedbackChoices.pace, fields.pace ?? defaultFeedbackSettings.pace)
   const given = fields.takes ?? feedbackTopics
   const takes = feedbackTopics.filter((topic) => given.includes(topic))
   if (!format || !form || !pace || takes.length === 0) return undefined

@@ -149,7 +149,7 @@ export function stateAt(
  * that a stop or a pause takes effect immediately, also for queued mail. `suppression` must be in
  * force.
  */
-export function mayTell(
+export function mayNotify(
   consumer: ConsumerStanding,
   suppression: KeptSuppression | undefined,
   now: Date,

@@ -12,7 +12,7 @@ import { createReadLines } from './api/bulk.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
 import { type BodyPool, createBodyPool } from './bodies/body-pool.ts'
 import { createBodies } from './bodies/read-body.ts'
-import { type CheckDoor, createCheckDoor } from './check/check-routes.ts'
+import { type CheckRoutes, createCheckRoutes } from './check/check-routes.ts'
 import { createTrust } from './check/may-ask.ts'
 import { contractRoutes, wellKnownRoutes } from './docs/docs-routes.ts'
 import { healthRoutes } from './health.ts'
@@ -38,7 +38,7 @@ export async function serve(
   const station = createCheckStation(app, 'web')
   const isTrusted = createTrust(app.config.publicUrl)
   const bodies = createBodyPool(app.config.messageBytesMax)
-  const door = createCheckDoor(app, { station, bodies }, isTrusted)
+  const door = createCheckRoutes(app, { station, bodies }, isTrusted)
   const listener = await listen(
     (taken, isClosing) => {
       const made = createSite(app, taken, { bodies, checkMetrics: door.statistics.metrics })
@@ -87,7 +87,7 @@ function createSite(
   }
 }
 
-function createExpress(site: Site, door: CheckDoor): Express {
+function createExpress(site: Site, door: CheckRoutes): Express {
   const handle = express()
   handle.disable('x-powered-by')
   handle.disable('etag')

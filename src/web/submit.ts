@@ -3,7 +3,7 @@ import type { Channel, ReportKind } from '../db/reports.ts'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import { parseRelayBlock } from '../mail/ip-blocks.ts'
 import { storableText } from '../mail/text.ts'
-import type { Became, Intake } from '../reports/accept-report.ts'
+import type { AcceptedReport, Intake } from '../reports/accept-report.ts'
 import type { BodyPool } from './bodies/body-pool.ts'
 import type { IntakeMetrics } from './metrics.ts'
 import { shownLine } from './pages/render.ts'
@@ -80,7 +80,7 @@ export type Remarks = {
 }
 
 /** The result of one message of a request. */
-export type Outcome = ({ taken: true } & Became) | { taken: false; refusal: ProblemError }
+export type Outcome = ({ taken: true } & AcceptedReport) | { taken: false; refusal: ProblemError }
 
 /** Submits messages to the intake. */
 export type Submit = (

@@ -4,7 +4,7 @@ import type { App, WorkApp } from '../../src/app.ts'
 import { addAccount } from '../../src/processes/add-account.ts'
 import { importNetworks } from '../../src/processes/import-networks.ts'
 import { readConfig } from '../../src/config.ts'
-import { type Became, createIntake } from '../../src/reports/accept-report.ts'
+import { type AcceptedReport, createIntake } from '../../src/reports/accept-report.ts'
 import type { ReportKind } from '../../src/db/reports.ts'
 import type { Judge } from '../../src/judging/judge.ts'
 import { startBoss, stopBoss } from '../../src/queue/boss.ts'
@@ -28,7 +28,7 @@ export type TestApp = App & {
   report: (
     raw: Buffer,
     more?: { kind?: ReportKind; reporterId?: string; isShadowed?: boolean },
-  ) => Promise<Became>
+  ) => Promise<AcceptedReport>
   /** Accepts reports of new spam messages and returns their payloads. */
   reports: (...marks: string[]) => Promise<{ reportId: string }[]>
   /** The rows of a query, as plain values. */

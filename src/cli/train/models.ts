@@ -6,7 +6,7 @@ import {
   findModelContent,
   type ListedModel,
   listModels,
-  type ModelDeed,
+  type ModelAction,
 } from '../../db/models.ts'
 import { reasonOf, UsageError } from '../../errors.ts'
 import { keepModel, promote, rollBack } from '../../judging/models.ts'
@@ -111,7 +111,7 @@ export function parseModels(args: readonly string[]): ModelsRequest {
 
 /** Shows, promotes, rolls back, imports and exports models. Returns the output. */
 export async function runModels(request: ModelsRequest, app: Needs): Promise<string> {
-  const deed: ModelDeed = { at: app.clock(), reporterId: null }
+  const deed: ModelAction = { at: app.clock(), reporterId: null }
   switch (request.action) {
     case 'list':
       return list(app)
@@ -170,7 +170,7 @@ async function show(version: number, { pool }: Needs): Promise<string> {
   ].join('\n')
 }
 
-async function promoted(version: number, deed: ModelDeed, { pool }: Needs): Promise<string> {
+async function promoted(version: number, deed: ModelAction, { pool }: Needs): Promise<string> {
   const done = await promote(pool, version, deed)
   if (done.is === 'unknown') throw noSuch(version)
   if (done.is === 'refused')
@@ -178,14 +178,14 @@ async function promoted(version: number, deed: ModelDeed, { pool }: Needs): Prom
   return `Promoted version ${version}. It takes effect in all processes within two seconds.`
 }
 
-async function rolledBack(deed: ModelDeed, { pool }: Needs): Promise<string> {
+async function rolledBack(deed: ModelAction, { pool }: Needs): Promise<string> {
   const done = await rollBack(pool, deed)
   if (!done) throw new UsageError(['No model is active, so there is no promotion to undo.'])
   if (done.to === null) return `Rolled back version ${done.from}. No model is active now.`
   return `Rolled back version ${done.from}. Version ${done.to} is active again.`
 }
 
-async function importFile(file: string, deed: ModelDeed, { pool }: Needs): Promise<string> {
+async function importFile(file: string, deed: ModelAction, { pool }: Needs): Promise<string> {
   const content = await readFile(file).catch((error: unknown) => {
     throw new UsageError([`Cannot read ${file}: ${reasonOf(error)}`])
   })

@@ -4,7 +4,7 @@ import { fieldValue, type Header, parseHeader } from '../../mail/header.ts'
 import { storableText } from '../../mail/text.ts'
 import type { Resolve } from '../../world.ts'
 import { withoutStamps } from '../forwarders.ts'
-import { walkThrough, type WhenceClues } from '../origin.ts'
+import { walkThrough, type OriginClues } from '../origin.ts'
 import { type Hop, readHops } from '../trace.ts'
 import { findChain } from './arc.ts'
 import type { SpfFinding } from './authenticate.ts'
@@ -36,7 +36,7 @@ const headerBytesMax = 256 * 1024
 const domainCharsMax = 253
 
 /** What is known about the receiving side, and whether to ignore the verdicts it recorded. */
-export type DnsOptions = WhenceClues & { ignoreStamps: boolean }
+export type DnsOptions = OriginClues & { ignoreStamps: boolean }
 
 /** The DNS queries that a message needs before its analysis. Cheap: reads only the header. */
 export function questionsOf(raw: Buffer, options: DnsOptions): DnsQuestions {

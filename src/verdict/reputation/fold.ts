@@ -75,7 +75,7 @@ function emptyDetail(at: number): Detail {
 }
 
 /** Whether no evidence is left, because all of it was retracted. */
-export function isNothing({ sources, rest, newcomers }: Detail): boolean {
+export function isEmptyDetail({ sources, rest, newcomers }: Detail): boolean {
   return (
     sources.length === 0 && [rest, newcomers].every((one) => sides.every((at) => one[at] === 0))
   )

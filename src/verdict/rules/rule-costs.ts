@@ -11,7 +11,7 @@ export type Elapsed = () => number
 export type RuleCutOff = { why: 'slow once' | 'slow always' | 'over budget'; costUs: number }
 
 /** Callbacks for the rules, each by its index. */
-export type RuleDeeds = {
+export type RuleStatistics = {
   ask: (at: number) => boolean
   /** Called for a rule that holds. */
   take: (at: number) => void
@@ -57,7 +57,7 @@ export class RuleCosts {
   }
 
   /** Evaluates each rule that is not cut off, and calls `take` for those that hold. */
-  run({ ask, take, askAgain }: RuleDeeds): void {
+  run({ ask, take, askAgain }: RuleStatistics): void {
     const isSampled = this.#runs++ % SAMPLED_ONE_IN === 0
     for (let first = 0; first < this.#cutOffs.length; first += RULES_PER_READING) {
       const end = Math.min(first + RULES_PER_READING, this.#cutOffs.length)
@@ -89,7 +89,7 @@ export class RuleCosts {
   }
 
   /** Finds the slow rules of a group by evaluating each of them again. */
-  #findSlow(first: number, end: number, askAgain: RuleDeeds['askAgain']): void {
+  #findSlow(first: number, end: number, askAgain: RuleStatistics['askAgain']): void {
     for (let at = first; at < end; at++) {
       if (this.#cutOffs[at] !== undefined) continue
       const took = this.#leastOf(ASKED_AGAIN, at, askAgain)
@@ -100,7 +100,7 @@ export class RuleCosts {
   /**
    * Returns the shortest time of several evaluations; stops at the first one that is fast enough.
    */
-  #leastOf(times: number, at: number, askAgain: RuleDeeds['askAgain']): number {
+  #leastOf(times: number, at: number, askAgain: RuleStatistics['askAgain']): number {
     let least = Number.POSITIVE_INFINITY
     for (let time = 0; time < times && least >= SLOW_ONCE_MS; time++) {
       const begun = this.#elapsed()

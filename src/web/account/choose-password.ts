@@ -3,7 +3,7 @@ import { type AccountLink, findAccountLink, takeAccountLink } from '../../db/acc
 import { inTransaction } from '../../db/pool.ts'
 import { findReporter, holdReporters, updateReporter } from '../../db/reporters.ts'
 import { removeSessions } from '../../db/sessions.ts'
-import { askForReset, linkHash, oweAccountNews } from '../../letters/account-letters.ts'
+import { askForReset, linkHash, queueAccountLetter } from '../../letters/account-letters.ts'
 import { makeAccount } from '../../people/accounts.ts'
 import { hashPassword } from '../../people/credentials.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
@@ -145,7 +145,7 @@ async function setPassword(
     if (reporter?.email !== link.address) return false
     await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
     await removeSessions(tx, reporter.id, undefined)
-    await oweAccountNews(tx, 'password-changed', reporter, site)
+    await queueAccountLetter(tx, 'password-changed', reporter, site)
     return true
   })
 }

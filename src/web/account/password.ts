@@ -8,7 +8,7 @@ import {
   updateReporterEmail,
 } from '../../db/reporters.ts'
 import { removeSessions } from '../../db/sessions.ts'
-import { askToMove, linkHash, oweAccountNews } from '../../letters/account-letters.ts'
+import { askToMove, linkHash, queueAccountLetter } from '../../letters/account-letters.ts'
 import { hashPassword } from '../../people/credentials.ts'
 import { takeCode } from '../../people/second-step.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
@@ -115,7 +115,7 @@ async function move(site: Needs, reporter: Reporter, token: string): Promise<boo
     // Another account may have been created with this address since.
     if (!(await updateReporterEmail(tx, reporter.id, link.address))) return false
     // The letter goes to the old address.
-    await oweAccountNews(tx, 'moved', reporter, site)
+    await queueAccountLetter(tx, 'moved', reporter, site)
     return true
   })
 }
@@ -141,7 +141,7 @@ async function changePassword(
   await inTransaction(site.pool, async (tx) => {
     await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
     await removeSessions(tx, reporter.id, req.session.handle)
-    await oweAccountNews(tx, 'password-changed', reporter, site)
+    await queueAccountLetter(tx, 'password-changed', reporter, site)
   })
   res.redirect(303, '/account/password?done=changed')
 }

@@ -9,7 +9,7 @@ import {
   removeSessions,
   removeTotp,
 } from '../../db/sessions.ts'
-import { oweAccountNews } from '../../letters/account-letters.ts'
+import { queueAccountLetter } from '../../letters/account-letters.ts'
 import { passwordMarkOf } from '../../people/credentials.ts'
 import {
   createRecoveryCodes,
@@ -83,7 +83,7 @@ async function afterProof(
   if (action === 'off' && account?.hasTotp) {
     await inTransaction(site.pool, async (tx) => {
       await removeTotp(tx, id)
-      await oweAccountNews(tx, 'second-step-off', reporter, site)
+      await queueAccountLetter(tx, 'second-step-off', reporter, site)
     })
   }
   res.redirect(303, page)
@@ -111,7 +111,7 @@ async function turnOn(
     await putTotp(tx, reporter.id, { secret, step, codeHashes: hashes })
     // Ends the other sessions, which were opened with the password alone.
     await removeSessions(tx, reporter.id, req.session.handle)
-    await oweAccountNews(tx, 'second-step-on', reporter, site)
+    await queueAccountLetter(tx, 'second-step-on', reporter, site)
   })
   delete req.session.totpSetup
   await saveSession(req)

@@ -17,8 +17,8 @@ import { consumerLink } from '../../feedback/enroll.ts'
 import { storableText } from '../../mail/text.ts'
 import { isContact } from '../../origin/network-tables/text-tables.ts'
 import { readLimits, readScopes, scopeText } from '../../verdict/consumers.ts'
-import { healthAt, mayTell, stateAt } from '../../verdict/contact-health.ts'
-import { shownTelling, tellingOf } from '../consumers/enroll.ts'
+import { healthAt, mayNotify, stateAt } from '../../verdict/contact-health.ts'
+import { shownSettings, tellingOf } from '../consumers/enroll.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
@@ -99,10 +99,10 @@ async function sendConsumer(
       done: done !== null && Object.hasOwn(deeds, done) ? deeds[done] : undefined,
       state: stateAt(consumer, now),
       health: healthAt(consumer, now),
-      standing: mayTell(consumer, suppression, now),
+      standing: mayNotify(consumer, suppression, now),
       suppression,
       scopes: (scopes.get(consumer.id) ?? []).map(scopeText),
-      telling: shownTelling(consumer),
+      telling: shownSettings(consumer),
       feedback,
       link: consumerLink(consumer.id, { ...site.config, publicUrl: site.publicUrl }),
     },

@@ -7,7 +7,7 @@ import {
   type InboxMail,
   listInbox,
   listThread,
-  markLookedAfter,
+  markHandled,
   type Shelf,
   shelves,
 } from '../../db/inbox.ts'
@@ -15,8 +15,8 @@ import { findLetter } from '../../db/letters.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { type Packed, unpack } from '../../db/rows.ts'
 import { listSuppressions } from '../../db/suppressions.ts'
-import { liftSuppression, readAddress, suppressByHand } from '../../feedback/suppress.ts'
-import { type AnswerTaken, takeAnswer } from '../../feedback/take-answer.ts'
+import { liftSuppression, readAddress, suppressManually } from '../../feedback/suppress.ts'
+import { type AnswerTaken, recordAnswer } from '../../feedback/take-answer.ts'
 import { storableText } from '../../mail/text.ts'
 import { type AnswerKind, answerKinds } from '../../mail/verp.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
@@ -63,7 +63,7 @@ export function suppressionRoutes(site: SuppressionNeeds): Router {
     if (address === undefined || until === undefined || faults.length > 0) {
       return sendSuppressions(req, res, site, faults, { address: text, reason: detail })
     }
-    await inTransaction(site.pool, (tx) => suppressByHand(tx, { address, detail, until }, deed))
+    await inTransaction(site.pool, (tx) => suppressManually(tx, { address, detail, until }, deed))
     sendDone(res, 'set')
   })
   return router
@@ -198,7 +198,7 @@ async function lookAfter(
 ): Promise<keyof typeof inboxActions> {
   const at = site.clock()
   return inTransaction(site.pool, async (tx) => {
-    const isNew = await markLookedAfter(tx, id, { at, by })
+    const isNew = await markHandled(tx, id, { at, by })
     if (answer === undefined) {
       const deed = { at, reporterId: by, action: 'look after mail', detail: id } as const
       if (isNew) await insertAudit(tx, deed)
@@ -206,7 +206,7 @@ async function lookAfter(
     }
     if (reportId === null || number === null) return 'unknown'
     const key = { reportId, number }
-    const taken = await takeAnswer(tx, key, answer, 'operator', site, at, { mailId: id })
+    const taken = await recordAnswer(tx, key, answer, 'operator', site, at, { mailId: id })
     const detail = `${answer}: ${reportId}, number ${number} (${taken})`
     await insertAudit(tx, { at, reporterId: by, action: 'answer for a desk', detail })
     return taken

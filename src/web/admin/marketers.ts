@@ -5,7 +5,7 @@ import {
   keepMarketer,
   listMarketers,
   listProposals,
-  type MarketerDeed,
+  type MarketerAction,
   removeMarketer,
 } from '../../db/marketers.ts'
 import { inTransaction } from '../../db/pool.ts'
@@ -126,7 +126,7 @@ function proposalRoutes(site: ProposalNeeds): Router {
 /** Creates a draft from a proposal, unless its key is taken, and returns the key for the form. */
 function take(
   named: Named,
-  deed: MarketerDeed,
+  deed: MarketerAction,
   { pool }: ProposalNeeds,
 ): Promise<string | undefined> {
   return inTransaction(pool, async (tx) => {
@@ -202,7 +202,7 @@ export function marketerRoutes(site: Needs): Router {
 /** Stores a marketer and returns the errors; empty on success. */
 async function keep(
   fields: MarketerFields,
-  { isNew, deed }: { isNew: boolean; deed: MarketerDeed },
+  { isNew, deed }: { isNew: boolean; deed: MarketerAction },
   site: Needs,
 ): Promise<string[]> {
   const checked = checkMarketer(declaredBy(fields), ownNamesOf(site.config))

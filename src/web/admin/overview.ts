@@ -11,7 +11,7 @@ import type { MailNow, QueueState, Site } from '../site.ts'
 import { sendAdminPage, shownDuration } from './send-admin-page.ts'
 
 /** The health of the queues as a sentence, and its severity. */
-export type HealthWord = { tone: 'good' | 'warn' | 'bad'; sentence: string }
+export type HealthStatus = { tone: 'good' | 'warn' | 'bad'; sentence: string }
 
 const WAIT_WARN_SECONDS = 30
 const WAIT_BAD_SECONDS = 300
@@ -23,11 +23,11 @@ const MAIL_LATE_SECONDS = 900
  * Describes why mail is not being sent: our mail server refuses it or none is configured, or the
  * oldest mail is late. Undefined if mail is being sent.
  */
-export function mailWord(
+export function mailStatus(
   queues: readonly QueueState[],
   { relay }: Pick<MailNow, 'relay'>,
   { isHeld, now }: { isHeld: boolean; now: Date },
-): HealthWord | undefined {
+): HealthStatus | undefined {
   if (isHeld) return { tone: 'warn', sentence: 'Outgoing mail is held: SMTP_URL is not set.' }
   if (relay.refusedSince) {
     const since = shownDuration((now.getTime() - relay.refusedSince.getTime()) / 1000)
@@ -45,13 +45,13 @@ export function mailWord(
 }
 
 /** Returns the most severe of several; the first among equals. */
-export function worstOf(words: readonly (HealthWord | undefined)[]): HealthWord | undefined {
+export function worstOf(words: readonly (HealthStatus | undefined)[]): HealthStatus | undefined {
   const ranks = ['bad', 'warn', 'good'] as const
   return ranks.map((tone) => words.find((word) => word?.tone === tone)).find(Boolean)
 }
 
 /** Checks the longest wait first: a long queue that moves is healthy, a stalled one is not. */
-export function healthWord(queues: readonly QueueState[], deadLetterName: string): HealthWord {
+export function healthWord(queues: readonly QueueState[], deadLetterName: string): HealthStatus {
   const worked = queues.filter(({ name }) => name !== deadLetterName)
   const dead = queues.find(({ name }) => name === deadLetterName)?.ready ?? 0
   const slowest = worked.toSorted((a, b) => b.longestWaitSeconds - a.longestWaitSeconds)[0]
@@ -150,7 +150,7 @@ export function overviewRoutes(site: Needs): Router {
         queues,
         health: worstOf([
           countingWord(counting),
-          mailWord(queues, mail, { isHeld, now: site.clock() }),
+          mailStatus(queues, mail, { isHeld, now: site.clock() }),
           healthWord(queues, deadLetterQueue),
         ]),
         mail,
@@ -166,7 +166,7 @@ export function overviewRoutes(site: Needs): Router {
   return router
 }
 
-function countingWord({ isLate }: { isLate: boolean }): HealthWord | undefined {
+function countingWord({ isLate }: { isLate: boolean }): HealthStatus | undefined {
   return isLate
     ? {
         tone: 'bad',

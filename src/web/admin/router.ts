@@ -3,7 +3,7 @@ import { type AuditEntry, listAudit } from '../../db/audit-log.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
-import { speakEnglish } from '../pages/visit.ts'
+import { useEnglish } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { accountAdminRoutes } from './accounts.ts'
@@ -92,6 +92,6 @@ function administratorsOnly(req: Request, res: Response, next: NextFunction): vo
   if (!reporter.isAdmin) {
     throw new ProblemError('not-allowed', 'These pages are for administrators.')
   }
-  speakEnglish(req)
+  useEnglish(req)
   next()
 }

@@ -5,7 +5,7 @@ import type { TokenScope } from '../../db/sessions.ts'
 import { parseRelayBlock } from '../../mail/ip-blocks.ts'
 import { WEBHOOKS_MAX } from '../../people/webhooks.ts'
 import { UPLOAD_MESSAGES_MAX } from '../../reports/accept-report.ts'
-import { forgetRelay, SET_RELAYS_MAX, tellRelays } from '../../reports/relays.ts'
+import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/relays.ts'
 import { listedJson } from '../../verdict/lists/judge-candidate.ts'
 import { readListQuestion } from '../../verdict/lists/questions.ts'
 import { authenticateRequest } from '../authenticate.ts'
@@ -116,7 +116,7 @@ export function relaysApi(site: RelayNeeds): Router {
       await site.readBody(req, res, BODY_BYTES_MAX),
       relayStatementSchema,
     )
-    const told = await tellRelays(site, id, [{ cidr: parseCidr(cidr), name: null, how }])
+    const told = await setRelays(site, id, [{ cidr: parseCidr(cidr), name: null, how }])
     if (told === 'full') {
       throw new ProblemError('bad-field', `At most ${SET_RELAYS_MAX} relays can be set.`)
     }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import { z } from 'zod'
 import type { Caller } from '../../people/credentials.ts'
-import type { Became } from '../../reports/accept-report.ts'
+import type { AcceptedReport } from '../../reports/accept-report.ts'
 import { authenticateRequest } from '../authenticate.ts'
 import {
   askForBody,
@@ -275,7 +275,7 @@ async function sendBulk(res: Response, given: readonly Given[], site: Needs): Pr
   const outcomes = given.map(({ outcome }) => outcome)
   const taken = outcomes.filter((outcome) => outcome.taken)
   if (taken.length === 0) return sendAnswer(res, nothingTaken(outcomes, results, site))
-  const countOf = (which: Became['is']) => taken.filter(({ is }) => is === which).length
+  const countOf = (which: AcceptedReport['is']) => taken.filter(({ is }) => is === which).length
   const counts = {
     ...{ accepted: countOf('new'), changed: countOf('changed') },
     repeated: countOf('repeated'),

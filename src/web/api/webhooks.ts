@@ -4,7 +4,7 @@ import { findWebhook, listDeliveries, listWebhooks, type Webhook } from '../../d
 import {
   addWebhook,
   changeWebhook,
-  forgetWebhook,
+  deleteOwnWebhook,
   renewSecret,
   tryWebhook,
   type WebhookRefusal,
@@ -69,7 +69,7 @@ function oneWebhook(router: Router, site: Needs): void {
     sendJson(res, 200, webhookJson(changed))
   })
   router.delete('/:id', async (req, res) => {
-    if (!(await forgetWebhook(site, await keyOf(req, res, site)))) throw notFound()
+    if (!(await deleteOwnWebhook(site, await keyOf(req, res, site)))) throw notFound()
     res.statusCode = 204
     res.end()
   })

@@ -18,7 +18,7 @@ import { createGate, type AccessCheck } from './may-ask.ts'
 import { fieldsOfRequest, type CheckedBody, messageIn } from './protocol.ts'
 
 /** The HTTP interface for mail servers. */
-export type CheckDoor = {
+export type CheckRoutes = {
   /** Handles a request; returns false if its path is not one of ours. */
   handle: (req: IncomingMessage, res: ServerResponse) => boolean
   statistics: CheckStatistics
@@ -45,11 +45,11 @@ const BYTES_IN_HAND_MAX = 150_000_000
  * message without a verdict passes. Refusals and failed lessons are JSON with an `error`. Without a
  * password, only requests for which `isTrusted` returns true may check.
  */
-export function createCheckDoor(
+export function createCheckRoutes(
   app: Needs,
   { station, bodies }: { station: CheckStation; bodies: BodyPool },
   isTrusted: (req: IncomingMessage) => boolean,
-): CheckDoor {
+): CheckRoutes {
   const { config, clock } = app
   const statistics = createCheckStatistics(clock, station.lost)
   const scores = { reject: config.checkRejectScore, greylist: config.checkGreylistScore }

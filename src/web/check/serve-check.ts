@@ -5,7 +5,7 @@ import { createBodyPool } from '../bodies/body-pool.ts'
 import { sendReadiness } from '../health.ts'
 import { listen } from '../listen.ts'
 import { localUrl } from '../serve.ts'
-import { type CheckDoor, createCheckDoor, pathOf, sendError } from './check-routes.ts'
+import { type CheckRoutes, createCheckRoutes, pathOf, sendError } from './check-routes.ts'
 import { isDirect } from './may-ask.ts'
 import { createLineSpeaker } from './speak-lines.ts'
 
@@ -24,7 +24,7 @@ export async function serveChecks(
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { checkHost: host, checkPort: port, messageBytesMax } = app.config
   const bodies = createBodyPool(messageBytesMax)
-  const door = createCheckDoor(app, { station, bodies }, isDirect)
+  const door = createCheckRoutes(app, { station, bodies }, isDirect)
   const speaker = createLineSpeaker(door.ask, messageBytesMax, app.log)
   const listener = await listen(
     (_taken, isClosing) => (req, res) => answer(req, res, { ...app, door, isClosing }),
@@ -58,7 +58,7 @@ export async function serveChecks(
 /** Time in milliseconds; shorter than the time after which the listener closes connections. */
 const CUT_MS = 9_000
 
-type Needs = Pick<App, 'pool' | 'boss'> & { door: CheckDoor; isClosing: () => boolean }
+type Needs = Pick<App, 'pool' | 'boss'> & { door: CheckRoutes; isClosing: () => boolean }
 
 function answer(req: IncomingMessage, res: ServerResponse, { door, ...app }: Needs): void {
   if (door.handle(req, res)) return

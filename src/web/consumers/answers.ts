@@ -4,8 +4,8 @@ import { type FeedbackAnswer, listAnswers } from '../../db/feedback-answers.ts'
 import type { Feedback, FeedbackKey } from '../../db/feedback-reports.ts'
 import { type Db, inTransaction } from '../../db/pool.ts'
 import type { ReportEvent } from '../../db/report-events.ts'
-import { findLeft } from '../../feedback/owe-feedback.ts'
-import { type AnswerTaken, takeAnswer } from '../../feedback/take-answer.ts'
+import { findLeft } from '../../feedback/queue-feedback.ts'
+import { type AnswerTaken, recordAnswer } from '../../feedback/take-answer.ts'
 import { domainOf } from '../../mail/address.ts'
 import { type AnswerKind, answerKinds, parseAnswerToken } from '../../mail/verp.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
@@ -81,7 +81,7 @@ export function answerRoutes(site: Needs): Router {
     const said = kind === 'resolved' || kind === 'wrong' ? form.text('said') : undefined
     const how = isOneClick ? 'one-click' : 'link'
     const taken = await inTransaction(site.pool, (tx) =>
-      takeAnswer(tx, feedback, kind, how, site, site.clock(), { said }),
+      recordAnswer(tx, feedback, kind, how, site, site.clock(), { said }),
     )
     await sendQuestion(req, res, site, question, taken)
   })

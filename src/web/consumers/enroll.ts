@@ -1,9 +1,9 @@
 import { type Request, type Response, Router } from 'express'
-import type { EnrollmentWish } from '../../db/enrollment-requests.ts'
+import type { EnrollmentTerms } from '../../db/enrollment-requests.ts'
 import {
   confirmEnrollment,
   consumerLink,
-  findWish,
+  findEnrollmentByToken,
   requestEnrollment,
 } from '../../feedback/enroll.ts'
 import { domainOf } from '../../mail/address.ts'
@@ -11,11 +11,11 @@ import { storableText } from '../../mail/text.ts'
 import { feedbackTopics } from '../../verdict/choose-contact.ts'
 import {
   readScopes,
-  readTelling,
+  parseFeedbackSettings,
   scopeText,
-  tellingChoices,
-  type TellingWish,
-  usualTelling,
+  feedbackChoices,
+  type FeedbackSettings,
+  defaultFeedbackSettings,
 } from '../../verdict/consumers.ts'
 import { askerHash } from '../lists/downloads.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
@@ -25,7 +25,7 @@ import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
 /** Parses from a form how a consumer receives feedback; undefined if a field is invalid. */
-export function tellingOf(form: Form): TellingWish | undefined {
+export function tellingOf(form: Form): FeedbackSettings | undefined {
   const {
     format,
     form: shape,
@@ -35,12 +35,12 @@ export function tellingOf(form: Form): TellingWish | undefined {
     form: form.text('form'),
     pace: form.text('pace'),
   }
-  return readTelling({ format, form: shape, pace, takes: form.texts('takes') })
+  return parseFeedbackSettings({ format, form: shape, pace, takes: form.texts('takes') })
 }
 
 /** The data for the view part `telling`: the choices and the selected ones. */
-export function shownTelling(wish: TellingWish) {
-  return { ...wish, takes: wish.takes ?? feedbackTopics, choices: tellingChoices, feedbackTopics }
+export function shownSettings(wish: FeedbackSettings) {
+  return { ...wish, takes: wish.takes ?? feedbackTopics, choices: feedbackChoices, feedbackTopics }
 }
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> & FormReader
@@ -54,7 +54,7 @@ export function enrollRoutes(site: Needs): Router {
   const router = Router()
   router.get('/consumers/enroll', (req, res) => {
     const fields = { address: '', scopes: '' }
-    sendForm(req, res, { fields, telling: usualTelling, faults: [], status: 200 })
+    sendForm(req, res, { fields, telling: defaultFeedbackSettings, faults: [], status: 200 })
   })
   router.post('/consumers/enroll', (req, res) => takeWish(req, res, site))
   router.get('/consumers/enroll/sent', (req, res) => {
@@ -62,7 +62,7 @@ export function enrollRoutes(site: Needs): Router {
     sendPage(req, res, { view: 'pages/consumers/sent', title })
   })
   router.get('/consumers/enroll/:token', async (req, res) => {
-    const request = await findWish(req.params.token, site)
+    const request = await findEnrollmentByToken(req.params.token, site)
     const wish = request?.state === 'sent' ? request.wish : undefined
     sendConfirm(req, res, { token: req.params.token, wish, address: request?.address })
   })
@@ -92,12 +92,12 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
     ...('faults' in scopes ? [words.faults.scopes(scopes.faults.join(' '))] : []),
     ...(telling ? [] : [words.faults.telling]),
   ]
-  const given = { fields, telling: telling ?? usualTelling }
+  const given = { fields, telling: telling ?? defaultFeedbackSettings }
   if (faults.length > 0 || 'faults' in scopes || !telling) {
     return sendForm(req, res, { ...given, faults, status: 422 })
   }
   await limitAsking(req, site, 'enroll', fields.address)
-  const wish: EnrollmentWish = { ...telling, scopes, language: visit.language }
+  const wish: EnrollmentTerms = { ...telling, scopes, language: visit.language }
   const asker = askerHash(req, site.config)
   const taken = await requestEnrollment(
     { address: fields.address.toLowerCase(), wish, askerHash: asker },
@@ -127,21 +127,21 @@ function isAddress(text: string): boolean {
 
 type ShownForm = {
   fields: Fields
-  telling: TellingWish
+  telling: FeedbackSettings
   faults: readonly string[]
   status: number
 }
 
 function sendForm(req: Request, res: Response, { telling, status, ...data }: ShownForm): void {
   const title = visitOf(req).words.consumers.enroll.title
-  const shown = { ...data, telling: shownTelling(telling) }
+  const shown = { ...data, telling: shownSettings(telling) }
   sendPage(req, res, { view: 'pages/consumers/enroll', title, status, data: shown })
 }
 
 function sendConfirm(
   req: Request,
   res: Response,
-  asked: { token: string; wish: EnrollmentWish | undefined; address: string | undefined },
+  asked: { token: string; wish: EnrollmentTerms | undefined; address: string | undefined },
 ): void {
   const { token, wish } = asked
   res.setHeader('x-robots-tag', 'noindex, nofollow')

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { listScopes } from '../../db/consumer-scopes.ts'
-import { type Consumer, findConsumer, keepTelling } from '../../db/consumers.ts'
+import { type Consumer, findConsumer, updateFeedbackSettings } from '../../db/consumers.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { pauseConsumer, resumeConsumer, stopConsumer } from '../../feedback/change-consumer.ts'
 import { parseConsumerToken } from '../../feedback/enroll.ts'
@@ -11,7 +11,7 @@ import { sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { shownTelling, tellingOf } from './enroll.ts'
+import { shownSettings, tellingOf } from './enroll.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
 
@@ -77,7 +77,7 @@ async function act(
       return (await pauseConsumer(tx, id, until, now)) ? 'paused' : 'refused'
     }
     if (asked !== 'keep' || !telling) return undefined
-    await keepTelling(tx, id, telling)
+    await updateFeedbackSettings(tx, id, telling)
     return 'kept'
   })
 }
@@ -100,7 +100,7 @@ async function sendOwn(
       state: stateAt(consumer, site.clock()),
       pausedUntil: consumer.pausedUntil,
       scopes: scopes.map(scopeText),
-      telling: shownTelling(consumer),
+      telling: shownSettings(consumer),
       pauses,
       action: pathname,
       fault,

@@ -5,7 +5,7 @@ import { composeDocument, operations } from '../api/contract/document.ts'
 import { chapters, type Operation } from '../api/contract/operation.ts'
 import { cors, otherMethods } from '../api/cors.ts'
 import { sendPage } from '../pages/render.ts'
-import { speakEnglish } from '../pages/visit.ts'
+import { useEnglish } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
 /** Examples of an operation in three languages. */
@@ -260,7 +260,7 @@ export function docsRoutes(site: Needs): Router {
   const router = Router()
   const data = describeContract(site.publicUrl)
   router.get('/docs', (req, res) => {
-    speakEnglish(req)
+    useEnglish(req)
     sendPage(req, res, { view: 'docs/reference', title: 'For programs', data })
   })
   return router

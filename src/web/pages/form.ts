@@ -56,7 +56,7 @@ export async function readForm(
       : createUrlencodedParser(partLimits)
   await take(req, res, { bytesMax, ownerId: reporter?.id }, parser.write)
   const form = formOf(await parser.end())
-  const isProven = () => takesPassword.has(req.path) && givesPassword(form)
+  const isProven = () => takesPassword.has(req.path) && hasPassword(form)
   requireFormToken(req, form.text(tokenField), isProven)
   return form
 }
@@ -68,7 +68,7 @@ function costOf(req: Request, bytesMax: number): number {
 }
 
 /** Whether a form identifies its sender by a password. */
-export function givesPassword(form: Form): boolean {
+export function hasPassword(form: Form): boolean {
   return (form.bytes('user[password]')?.length ?? 0) > 0
 }
 

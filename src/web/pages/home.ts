@@ -7,7 +7,7 @@ import type { Site } from '../site.ts'
 import { type FormReader, readShortForm } from './form.ts'
 import { sendPage } from './render.ts'
 import { localPath } from './sign-in.ts'
-import { rememberLanguage, speakEnglish, visitOf } from './visit.ts'
+import { rememberLanguage, useEnglish, visitOf } from './visit.ts'
 
 /** The home page, and the list of problem types that API responses link to. */
 export function homeRoutes(): Router {
@@ -16,7 +16,7 @@ export function homeRoutes(): Router {
     sendPage(req, res, { view: 'pages/home', title: visitOf(req).words.home.title })
   })
   router.get('/problems', (req, res) => {
-    speakEnglish(req)
+    useEnglish(req)
     const list = Object.entries(problems).map(([name, { status, title }]) => ({
       name,
       status,

@@ -63,7 +63,7 @@ export function setReporter(req: Request, reporter: Reporter | undefined): void 
 /**
  * Responds in English regardless of the visitor's language: the pages for operators have no other.
  */
-export function speakEnglish(req: Request): void {
+export function useEnglish(req: Request): void {
   const words = catalogs.en
   visits.set(req, { ...visitOf(req), language: 'en', isLanguageStated: true, words })
 }

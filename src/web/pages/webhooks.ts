@@ -4,7 +4,7 @@ import { listDeliveries, listWebhooks } from '../../db/webhooks.ts'
 import {
   addWebhook,
   changeWebhook,
-  forgetWebhook,
+  deleteOwnWebhook,
   renewSecret,
   tryWebhook,
   webhookEvents,
@@ -56,7 +56,7 @@ async function obey(form: Form, { id: reporterId }: Reporter, site: Needs): Prom
   if (!isUuid(id)) return { refused: 'gone' }
   const key = { id, reporterId }
   if (action === 'remove') {
-    return (await forgetWebhook(site, key)) ? { done: 'removed' } : { refused: 'gone' }
+    return (await deleteOwnWebhook(site, key)) ? { done: 'removed' } : { refused: 'gone' }
   }
   if (action === 'renew') {
     const renewed = await renewSecret(site, key)

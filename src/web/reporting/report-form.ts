@@ -1,10 +1,14 @@
 import { type Request, type Response, Router } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
 import type { ReportKind } from '../../db/reports.ts'
-import { type Became, UPLOAD_MESSAGES_MAX, uploadBytesMax } from '../../reports/accept-report.ts'
+import {
+  type AcceptedReport,
+  UPLOAD_MESSAGES_MAX,
+  uploadBytesMax,
+} from '../../reports/accept-report.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { admitReports } from '../limits.ts'
-import { type Form, type FormReader, givesPassword, readForm } from '../pages/form.ts'
+import { type Form, type FormReader, hasPassword, readForm } from '../pages/form.ts'
 import { scriptedContentPolicy, sendPage } from '../pages/render.ts'
 import { requireReporter, signIn } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
@@ -28,7 +32,7 @@ function sendResults(req: Request, res: Response, lines: readonly UploadLine[]):
   const taken = results.filter(({ id }) => id !== undefined)
   const refused = lines.find(({ outcome }) => !outcome.taken)?.outcome
   const status = refused && !refused.taken ? refused.refusal.status : 422
-  const countOf = (which: Became['is']) => taken.filter(({ is }) => is === which).length
+  const countOf = (which: AcceptedReport['is']) => taken.filter(({ is }) => is === which).length
   sendPage(req, res, {
     view: 'pages/sent',
     title: visitOf(req).words.sent.title,
@@ -50,7 +54,7 @@ type Result = {
   name: string
   isRebuilt: boolean
   id?: string
-  is?: Became['is']
+  is?: AcceptedReport['is']
   problem?: ProblemName
   helpPath?: string | undefined
 }
@@ -82,7 +86,7 @@ export function reportRoutes(site: Needs): Router {
       partBytesMax: messageBytesMax,
     })
     // A password identifies the reporter, regardless of who is signed in.
-    const reporter = givesPassword(form) ? await signIn(req, form, site) : visitOf(req).reporter
+    const reporter = hasPassword(form) ? await signIn(req, form, site) : visitOf(req).reporter
     if (reporter) return takeForm(req, res, site, form, reporter)
     const wrong = form.text('user[email_or_login]') !== undefined
     const problem = wrong ? 'wrong' : 'needed'

@@ -3,7 +3,7 @@ import { parseOutbox, runOutbox, runQueue } from '../../../src/cli/outbox.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
-import { oweLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/letters.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 
@@ -66,7 +66,7 @@ test('what was refused is sent again, of both kinds, and that is noted', async (
   await app.pool.query('delete from audit_log')
   await app.pool.query(`update feedback_reports set state = 'refused', reply = '554 no'`)
   const letterId = await inTransaction(app.pool, (tx) =>
-    oweLetter(
+    queueLetter(
       tx,
       {
         ...{ kind: 'account', to: 'person@there.example', subject: 'Sign up', text: 'Hello.' },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
-import { oweLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/letters.ts'
 import { composeAnswerAddress, composeReturnPath } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -173,7 +173,7 @@ test('it is found by the return path it names too', async () => {
 
 test('a complaint about a letter ends the letters to that address', async () => {
   const id = await inTransaction(app.pool, (tx) =>
-    oweLetter(
+    queueLetter(
       tx,
       {
         ...{ kind: 'advice', to: 'ann@reporters.example', subject: 'x', text: 'x' },

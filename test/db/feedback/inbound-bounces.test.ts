@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
-import { oweLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/letters.ts'
 import { composeLetterReturnPath, composeReturnPath } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -41,7 +41,7 @@ async function letter(to = 'ann@reporters.example', hoursAgo = 1): Promise<strin
   const said = { kind: 'answer', to, subject: 'x', text: 'x', reporterId: app.ann } as const
   const more = { language: 'en', autoSubmitted: 'generated' } as const
   const id = await inTransaction(app.pool, (tx) =>
-    oweLetter(tx, { ...said, ...more }, app, new Date()),
+    queueLetter(tx, { ...said, ...more }, app, new Date()),
   )
   await app.pool.query(`update letters set state = 'sent', finished_at = $2 where id = $1`, [
     id,

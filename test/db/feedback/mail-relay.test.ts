@@ -6,7 +6,7 @@ import { listSuppressed } from '../../../src/db/suppressions.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { openForwarding } from '../../../src/feedback/leave-now.ts'
 import { runSendLetter } from '../../../src/feedback/send-letter.ts'
-import { oweLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/letters.ts'
 import { createLogger } from '../../../src/log.ts'
 import type { SendResult } from '../../../src/net/mailer.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
@@ -79,7 +79,7 @@ function openProcess() {
 async function oweLetterTo(to: string): Promise<string> {
   const said = { kind: 'account', subject: 'Sign up', text: 'Hello.', language: 'en' } as const
   return inTransaction(app.pool, (tx) =>
-    oweLetter(tx, { ...said, to, autoSubmitted: 'generated' }, app, app.clock()),
+    queueLetter(tx, { ...said, to, autoSubmitted: 'generated' }, app, app.clock()),
   )
 }
 

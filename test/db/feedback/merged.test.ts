@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type FeedbackKey, findFeedback, listFeedback } from '../../../src/db/feedback-reports.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { changeConsumer, stopConsumer } from '../../../src/feedback/change-consumer.ts'
-import { takeAnswer } from '../../../src/feedback/take-answer.ts'
+import { recordAnswer } from '../../../src/feedback/take-answer.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { keepBounce } from '../../../src/feedback/keep-inbound.ts'
 import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
@@ -115,7 +115,7 @@ test('"not ours" of a sample counts for its block, and tells the next contact', 
   await app.pool.query(`update analyses set network_cidr = '192.0.2.0/24' where id = $1`, [
     far.reportId,
   ])
-  await inTransaction(app.pool, (tx) => takeAnswer(tx, head, 'not-ours', 'link', app, new Date()))
+  await inTransaction(app.pool, (tx) => recordAnswer(tx, head, 'not-ours', 'link', app, new Date()))
   expect(await eventsOf(keys, 'desk-not-ours')).toBe(2)
   for (const key of keys) {
     expect((await toldOf(key)).includes('abuse@second.example')).toBe(key !== far)
@@ -127,7 +127,7 @@ test('each part of a digest is answered by itself', async () => {
   const { keys, head, others } = await oneMail('abuse@daily.example', ['e1', 'e2'], 'digest')
   const [other = nothing] = others
   const answer = (key: FeedbackKey) =>
-    inTransaction(app.pool, (tx) => takeAnswer(tx, key, 'resolved', 'link', app, new Date()))
+    inTransaction(app.pool, (tx) => recordAnswer(tx, key, 'resolved', 'link', app, new Date()))
   expect(await answer(other)).toBe('unknown')
   await forward(head)
   expect(await statesOf(app, [head, other])).toEqual(['sent', 'merged'])

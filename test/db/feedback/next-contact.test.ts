@@ -3,9 +3,9 @@ import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { listSuppressed, suppress } from '../../../src/db/suppressions.ts'
 import { markNotOurs, markResolved, markWrong } from '../../../src/feedback/take-answer.ts'
-import { oweFeedback } from '../../../src/feedback/owe-feedback.ts'
+import { queueFeedback } from '../../../src/feedback/queue-feedback.ts'
 import { stopConsumer } from '../../../src/feedback/change-consumer.ts'
-import { tellNextContact } from '../../../src/feedback/next-contact.ts'
+import { notifyNextContact } from '../../../src/feedback/next-contact.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import type { TestApp } from '../../support/app.ts'
 import { network, openToldApp, type ToldApp } from './told-app.ts'
@@ -48,21 +48,21 @@ test('the same consumer is told once of a report, whatever runs again', async ()
     now,
   )
   const owed = [...consumers.values()].map((consumer) => ({ reportId, consumer }))
-  await at.inTx((tx) => oweFeedback(tx, owed, app, now))
-  await at.inTx((tx) => oweFeedback(tx, owed, app, now))
+  await at.inTx((tx) => queueFeedback(tx, owed, app, now))
+  await at.inTx((tx) => queueFeedback(tx, owed, app, now))
   expect(await at.told(reportId)).toEqual([
     '1 abuse@one.example queued',
     '2 abuse@two.example queued',
   ])
   const redeemed = owed.map((one) => ({ ...one, kind: 'redeemed' as const }))
-  const [third] = await at.inTx((tx) => oweFeedback(tx, redeemed, app, now))
+  const [third] = await at.inTx((tx) => queueFeedback(tx, redeemed, app, now))
   expect(third).toMatchObject({ number: 3, kind: 'redeemed' })
 })
 
 test('after a bounce the next contact is told, and at most three are', async () => {
   const reportId = await at.reported()
   const next = (number: number) =>
-    at.inTx((tx) => tellNextContact(tx, { reportId, number }, app, now))
+    at.inTx((tx) => notifyNextContact(tx, { reportId, number }, app, now))
   expect(await next(1)).toEqual({ told: 'abuse@two.example' })
   expect(await next(1)).toEqual({ nobody: 'Another was told already.' })
   expect(await next(2)).toEqual({ told: 'abuse@three.example' })
@@ -73,7 +73,7 @@ test('after a bounce the next contact is told, and at most three are', async () 
 test('nobody follows who bounces or stopped, nor on a report that was taken back', async () => {
   const [one, two, three] = [await at.reported(), await at.reported(), await at.reported()]
   const next = (reportId: string) =>
-    at.inTx((tx) => tellNextContact(tx, { reportId, number: 1 }, app, now))
+    at.inTx((tx) => notifyNextContact(tx, { reportId, number: 1 }, app, now))
   const suppression = { status: null, detail: 'a test', since: now, until: null }
   await suppress(app.pool, { ...suppression, address: 'abuse@two.example', reason: 'hard-bounce' })
   expect(await next(one)).toEqual({ told: 'abuse@three.example' })

@@ -4,7 +4,7 @@ import { unpack } from '../../../src/db/rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
 import { runSendLetter } from '../../../src/feedback/send-letter.ts'
-import { oweLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/letters.ts'
 import { parseOwnAddress } from '../../../src/mail/verp.ts'
 import { createMailer, type Mailer } from '../../../src/net/mailer.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 function owe(to: string): Promise<string> {
   return inTransaction(app.pool, (tx) =>
-    oweLetter(
+    queueLetter(
       tx,
       {
         kind: 'advice',

@@ -3,7 +3,7 @@ import { inTransaction } from '../../../src/db/pool.ts'
 import { addWebhook, changeWebhook, renewSecret } from '../../../src/people/webhooks.ts'
 import { runDeliverWebhook, openWebhookLines } from '../../../src/people/deliver-webhooks.ts'
 import type { WebhookMessage, WebhookOutcome } from '../../../src/mail/webhook-message.ts'
-import { oweWebhooks } from '../../../src/queue/boss.ts'
+import { queueWebhooks } from '../../../src/queue/boss.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 
@@ -47,7 +47,7 @@ async function owe(mark: string, count = 1) {
     Array.from({ length: count }, (_, n) => app.report(spamMessage(`${mark}-${n}`))),
   )
   const news = { 'report.analyzed': reports.map(({ id }) => id) }
-  await inTransaction(app.pool, (tx) => oweWebhooks(tx, app.boss, news, now))
+  await inTransaction(app.pool, (tx) => queueWebhooks(tx, app.boss, news, now))
   return news['report.analyzed']
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
-import { countOwnDays } from '../../../src/counting/campaign-counts.ts'
+import { countReporterDays } from '../../../src/counting/campaign-counts.ts'
 import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { imposeShadowBan } from '../../../src/people/shadow-bans.ts'
@@ -69,7 +69,7 @@ async function seenOf(person: Person, id: string): Promise<Record<string, string
   const ask = async (path: string) => (await fetch(`${site.url}${path}`, { headers })).text()
   const browser = await signedInBrowser(site.url, person)
   const page = async (path: string) => (await browser.get(path)).text()
-  await countOwnDays(site.app.pool, () => new Date(Date.now() + 7_200_000))
+  await countReporterDays(site.app.pool, () => new Date(Date.now() + 7_200_000))
   const letters = await listLettersOf(site.app.pool, id)
   const copies = letters.map(async (letter) => {
     const packed = await findLetterMessage(site.app.pool, letter.id)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { listWebhooks, listWebhooksByIds } from '../../../src/db/webhooks.ts'
-import { takeAnswer } from '../../../src/feedback/take-answer.ts'
+import { recordAnswer } from '../../../src/feedback/take-answer.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { addWebhook, webhookEvents } from '../../../src/people/webhooks.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
@@ -51,7 +51,7 @@ test('each step of a report is owed once to the webhooks of its reporter', async
   await runForwardReport([key], { ...app, parser, mailer })
   expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.told'])
   const answer = () =>
-    inTransaction(app.pool, (tx) => takeAnswer(tx, key, 'resolved', 'link', app, new Date()))
+    inTransaction(app.pool, (tx) => recordAnswer(tx, key, 'resolved', 'link', app, new Date()))
   expect([await answer(), await answer()]).toEqual(['taken', 'repeated'])
   await retractReport(app, id, { isReporter: true })
   await retractReport(app, id, { isReporter: true })
@@ -85,7 +85,7 @@ test('what is rolled back was never owed', async () => {
   await analyze(id)
   await runForwardReport([{ reportId: id, number: 1 }], { ...app, parser, mailer })
   const failing = inTransaction(app.pool, async (tx) => {
-    await takeAnswer(tx, { reportId: id, number: 1 }, 'wrong', 'link', app, new Date())
+    await recordAnswer(tx, { reportId: id, number: 1 }, 'wrong', 'link', app, new Date())
     throw new Error('after all')
   })
   await expect(failing).rejects.toThrow('after all')

@@ -7,7 +7,7 @@ import { halvesOf, pairKey } from '../../../src/counting/keys.ts'
 import { type Counts, createCounterReader } from '../../../src/counting/reader.ts'
 import { listReportsByIds } from '../../../src/db/reports.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { tellRelays } from '../../../src/reports/relays.ts'
+import { setRelays } from '../../../src/reports/relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runKeepHouse } from '../../../src/reports/keep-house.ts'
 import { KARMA_SHARD } from '../../../src/counting/evidence.ts'
@@ -130,7 +130,7 @@ test('a report that is looked at again is counted as what it is then, and once',
       return readCounted(row?.['content'] as Buffer).shingles
     }
     const before = await shingles()
-    await tellRelays(unsure, unsure.ann, [{ cidr: '192.0.2.10/32', name: null, how: 'set' }])
+    await setRelays(unsure, unsure.ann, [{ cidr: '192.0.2.10/32', name: null, how: 'set' }])
     const after = await shingles()
     expect(after.equals(before)).toBe(false)
     await rollUpAll(unsure.pool, new Date())

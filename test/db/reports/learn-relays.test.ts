@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { addAccount } from '../../../src/processes/add-account.ts'
 import { listRelays } from '../../../src/db/reporter-relays.ts'
-import { forgetRelay, runLearnRelays, tellRelays } from '../../../src/reports/relays.ts'
+import { forgetRelay, runLearnRelays, setRelays } from '../../../src/reports/relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -136,7 +136,7 @@ test('what the reporter said is never overridden', async () => {
   await report(12, relayedSigned, wanted)
   for (const how of ['refused', 'set'] as const) {
     await app.pool.query('delete from relay_lessons')
-    await tellRelays(app, app.ann, [{ cidr: '192.0.2.0/24', name: null, how }])
+    await setRelays(app, app.ann, [{ cidr: '192.0.2.0/24', name: null, how }])
     await learn()
     expect(await known()).toEqual([`192.0.2.0/24 ${how} 0`])
     await forgetRelay(app, app.ann, '192.0.2.0/24')

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { oweFeedback } from '../../../src/feedback/owe-feedback.ts'
+import { queueFeedback } from '../../../src/feedback/queue-feedback.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
-import { oweLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/letters.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { redriveDeadLetters } from '../../../src/queue/redrive.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -96,7 +96,7 @@ test('of one report each feedback report has a job of its own', async () => {
   )
   const consumer = consumers.get('abuse@second.example')
   const second = consumer ? [told, dead].map((one) => ({ ...one, consumer })) : []
-  await inTransaction(app.pool, (tx) => oweFeedback(tx, second, app, app.clock()))
+  await inTransaction(app.pool, (tx) => queueFeedback(tx, second, app, app.clock()))
   await app.pool.query('delete from pgboss.job')
   await app.boss.send('forward-report', { ...told, number: 1 })
   await die({ ...dead, number: 1 }, 'forward-report')
@@ -139,7 +139,7 @@ test('a letter without a job is put in line again, but no dead letter', async ()
     inTransaction(app.pool, (tx) => {
       const said = { subject: 'Hello', text: 'Hello.', language: 'en' } as const
       const letter = { kind: 'advice', to, autoSubmitted: 'generated', ...said } as const
-      return oweLetter(tx, letter, app, app.clock())
+      return queueLetter(tx, letter, app, app.clock())
     })
   const [lost, dead] = [await oweTo('lost@reporters.example'), await oweTo('d@reporters.example')]
   await app.pool.query('delete from pgboss.job')

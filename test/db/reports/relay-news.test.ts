@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { removeRelay } from '../../../src/db/reporter-relays.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { listReportsByIds } from '../../../src/db/reports.ts'
-import { answerQuestion, forgetRelay, tellRelays } from '../../../src/reports/relays.ts'
+import { answerQuestion, forgetRelay, setRelays } from '../../../src/reports/relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -49,7 +49,7 @@ function thenOnce(happens: () => Promise<unknown>): ParserPool {
 }
 
 function tell(how: 'set' | 'refused', cidr = relay, now = new Date()) {
-  return tellRelays({ ...app, clock: () => now }, app.ann, [{ cidr, name: null, how }])
+  return setRelays({ ...app, clock: () => now }, app.ann, [{ cidr, name: null, how }])
 }
 
 /** The state of a report, how often it was put in line, and how often only for later. */
@@ -95,7 +95,7 @@ test('what does not change, or is somebody else’s, or elsewhere, holds up nobo
   const happens = async () => {
     await tell('set')
     await tell('refused', '203.0.113.0/24')
-    await tellRelays(app, app.bob, [{ cidr: relay, name: null, how: 'set' }])
+    await setRelays(app, app.bob, [{ cidr: relay, name: null, how: 'set' }])
   }
   await analyze(id, thenOnce(happens))
   expect(await stands(id)).toEqual(['kept', 1, 0])

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
-import { oweLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/letters.ts'
 import { runSendLetter } from '../../../src/feedback/send-letter.ts'
 import type { Mailer, OutgoingMail } from '../../../src/net/mailer.ts'
 import { answerLinks, composeAnswerAddress } from '../../../src/mail/verp.ts'
@@ -145,7 +145,7 @@ test('letters are listed with their copies, and held ones leave when they are le
   const { pool, clock } = site.app
   const letter = { kind: 'advice', to: 'ann@reporters.example', subject: 'Hello' } as const
   const said = { ...letter, text: 'How to leave the list.', language: 'en' as const }
-  const id = await oweLetter(pool, { ...said, autoSubmitted: 'generated' }, site.app, clock())
+  const id = await queueLetter(pool, { ...said, autoSubmitted: 'generated' }, site.app, clock())
   await runSendLetter([{ letterId: id }], { ...site.app, mailer: undefined })
   const list = await (await desk.get('/admin/outbox/letters?state=held')).text()
   expect(list).toContain(`/admin/outbox/letters/${id}`)

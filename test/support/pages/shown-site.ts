@@ -11,7 +11,7 @@ import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { runSendLetter } from '../../../src/feedback/send-letter.ts'
 import { keepModel } from '../../../src/judging/models.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
-import { oweLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/letters.ts'
 import { adviceOffLink, answerLinks } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { figuresOf } from '../../../src/verdict/model/figures.ts'
@@ -178,7 +178,7 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   const at = clock()
   const letter = { kind: 'advice', to: 'ann@reporters.example', subject: 'Hello' } as const
   const said = { ...letter, text: 'How to leave the list.', language: 'en' as const }
-  const letterId = await oweLetter(pool, { ...said, autoSubmitted: 'generated' }, app, at)
+  const letterId = await queueLetter(pool, { ...said, autoSubmitted: 'generated' }, app, at)
   await runSendLetter([{ letterId }], { ...app, mailer: undefined })
   const scored = [0, 1, 2, 3].map((n) => ({ probability: n / 4, isUnwanted: n > 1 }))
   const rows = { train: { phishing: 30, ham: 20 }, calibrate: {}, test: { ham: 9 }, leftOut: 3 }

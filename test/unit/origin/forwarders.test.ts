@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { readHops } from '../../../src/origin/trace.ts'
-import { findWhence, type WhenceClues } from '../../../src/origin/origin.ts'
+import { findOrigin, type OriginClues } from '../../../src/origin/origin.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 
-function whence(lines: readonly string[], fields: string, clues: Partial<WhenceClues> = {}) {
+function whence(lines: readonly string[], fields: string, clues: Partial<OriginClues> = {}) {
   const received = lines.map((line) => `Received: ${line}; ${time}\r\n`).join('')
   const { fields: read } = parseHeader(Buffer.from(`${fields}${received}\r\n`))
-  return findWhence(read, readHops(read), { trustedRelays: [], ...clues })
+  return findOrigin(read, readHops(read), { trustedRelays: [], ...clues })
 }
 
 const atProton =

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { healthyRecord, mayTell } from '../../../src/verdict/contact-health.ts'
+import { healthyRecord, mayNotify } from '../../../src/verdict/contact-health.ts'
 import { phraseBook } from '../../../src/texts/phrase-book.ts'
 
 const consumer = { ...healthyRecord, pausedUntil: null, enrolledAt: null, takes: null }
@@ -7,7 +7,7 @@ const now = new Date('2026-11-22T12:00:00Z')
 
 // Reports are stopped and paused by the consumer itself or by an administrator.
 test.for(['stopped', 'paused'] as const)('%s reports are nobody’s wish', (state) => {
-  const told = mayTell({ ...consumer, state }, undefined, now)
+  const told = mayNotify({ ...consumer, state }, undefined, now)
   const why = 'why' in told ? told.why : ''
   expect(why).not.toMatch(/asked/)
   for (const language of ['fr', 'ru']) {

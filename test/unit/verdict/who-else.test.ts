@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import {
-  type AlsoTell,
-  alsoTellOf,
+  type OtherAddress,
+  otherAddresses,
   type KnownContact,
   type ScopeMatch,
 } from '../../../src/verdict/choose-contact.ts'
@@ -9,7 +9,7 @@ import { alsoToldOf, consequenceOf, type Judged } from '../../../src/verdict/con
 import { answersForBlock, readScopes } from '../../../src/verdict/consumers.ts'
 import {
   healthyRecord,
-  mayTell,
+  mayNotify,
   type ConsumerStanding,
 } from '../../../src/verdict/contact-health.ts'
 import type { VerdictSymbol } from '../../../src/verdict/verdict.ts'
@@ -17,7 +17,7 @@ import type { VerdictSymbol } from '../../../src/verdict/verdict.ts'
 const word: VerdictSymbol = { name: 'A_SIGN', weight: 5, meaning: 'A sign.', basis: 'word' }
 const enrolled: KnownContact = { state: 'enrolled', health: 'healthy' }
 const how = { keepsTokens: false, why: 'A reason.' }
-const cfbl: AlsoTell = { ...how, address: 'fbl@shop.example', source: 'cfbl', format: 'arf' }
+const cfbl: OtherAddress = { ...how, address: 'fbl@shop.example', source: 'cfbl', format: 'arf' }
 const brand: ScopeMatch = { kind: 'domain', value: 'shop.example', address: 'b@shop.example' }
 const close: ScopeMatch = { kind: 'range', value: '192.0.2.0/28', address: 'close@desk.example' }
 const wide: ScopeMatch = { kind: 'range', value: '192.0.2.0/24', address: 'wide@desk.example' }
@@ -135,11 +135,11 @@ test('a marketer gets its tokens back by its signature alone, and is named once'
   const marketer = { key: 'shop', name: 'Shop', proof: 'shop.example', why: 'It is.' }
   const address = 'fbl@shop.example'
   const by = (its: 'signature' | 'range') =>
-    alsoTellOf({ cfbl: null, marketer: { ...marketer, by: its, feedback: address } })
+    otherAddresses({ cfbl: null, marketer: { ...marketer, by: its, feedback: address } })
   expect(by('signature')).toMatchObject([{ address, keepsTokens: true, source: 'marketer' }])
   expect(by('range')).toMatchObject([{ address, keepsTokens: false }])
   const silent = { ...marketer, by: 'signature' as const, feedback: null }
-  expect(alsoTellOf({ cfbl: null, marketer: silent })).toEqual([])
+  expect(otherAddresses({ cfbl: null, marketer: silent })).toEqual([])
   const both = [...by('signature'), { ...cfbl, address }]
   expect(told({ alsoTell: both, verdict: verdict('marketing') })).toEqual([address])
 })
@@ -151,7 +151,7 @@ const standing: ConsumerStanding = {
   ...{ state: 'enrolled', pausedUntil: null, enrolledAt: now, takes: null },
 }
 
-test.for<[string, Partial<ConsumerStanding>, Parameters<typeof mayTell>[1], string]>([
+test.for<[string, Partial<ConsumerStanding>, Parameters<typeof mayNotify>[1], string]>([
   ['one that enrolled', {}, undefined, 'yes'],
   ['one that was found', { state: 'found', enrolledAt: null }, undefined, 'yes'],
   ['one whose pause is over', { state: 'paused', pausedUntil: now }, undefined, 'yes'],
@@ -162,7 +162,7 @@ test.for<[string, Partial<ConsumerStanding>, Parameters<typeof mayTell>[1], stri
   ['one whose mail comes back', { health: 'dead', healthUntil: later }, undefined, 'bouncing'],
   ['one suppressed for bounces', {}, { reason: 'soft-bounces' }, 'bouncing'],
 ])('%s may be told now or not', ([, change, suppression, expected]) => {
-  expect(mayTell({ ...standing, ...change }, suppression, now).is).toBe(expected)
+  expect(mayNotify({ ...standing, ...change }, suppression, now).is).toBe(expected)
 })
 
 const layer = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { healthWord, mailWord, worstOf } from '../../../src/web/admin/overview.ts'
+import { healthWord, mailStatus, worstOf } from '../../../src/web/admin/overview.ts'
 import { readSearch } from '../../../src/web/admin/reports.ts'
 import { shownDuration } from '../../../src/web/admin/send-admin-page.ts'
 import { parseBase64, urlencodedField } from '../../../src/web/bodies/body-tasks.ts'
@@ -317,7 +317,7 @@ test.for([
 ] as const)('mail is %s with %j, jobs %j, held: %j', ([tone, relay, job, isHeld]) => {
   for (const name of ['forward-report', 'send-letter']) {
     const queues = [{ ...empty, name, ...job }]
-    const word = mailWord(queues, { relay: { ...takes, ...relay } }, { isHeld, now: at })
+    const word = mailStatus(queues, { relay: { ...takes, ...relay } }, { isHeld, now: at })
     expect(word?.tone).toBe(tone)
     const all = worstOf([word, healthWord(queues, 'dead-letter')])
     expect(all?.tone).toBe(tone ?? 'good')

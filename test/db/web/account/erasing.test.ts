@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { countOwnDays } from '../../../../src/counting/campaign-counts.ts'
+import { countReporterDays } from '../../../../src/counting/campaign-counts.ts'
 import { findAccount } from '../../../../src/db/reporters.ts'
 import { findReport } from '../../../../src/db/reports.ts'
 import { imposeShadowBan } from '../../../../src/people/shadow-bans.ts'
@@ -160,7 +160,7 @@ test('nothing is left of held reports', async () => {
   const browser = await signedInBrowser(site.url, person)
   await erase(browser, person, 'remove')
   expect(await work(await erasureOf(person))).toBeGreaterThan(0)
-  await countOwnDays(site.app.pool, () => new Date())
+  await countReporterDays(site.app.pool, () => new Date())
   const left = (await tablesWith(aside)).filter((name) => !name.startsWith('job'))
   expect(left).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { countOwnDays } from '../../../../src/counting/campaign-counts.ts'
+import { countReporterDays } from '../../../../src/counting/campaign-counts.ts'
 import { inTransaction } from '../../../../src/db/pool.ts'
 import {
   countReporterDay,
@@ -43,7 +43,7 @@ function withoutPlaces({ networks, countries, ...counts }: WholeDay) {
 test('a day is counted when its reports are analyzed, and agrees with the reports', async () => {
   const payloads = await app.reports('d1', 'd2', 'd3')
   await runAnalyzeReport(payloads, app)
-  expect(await countOwnDays(app.pool, app.clock)).toBe(1)
+  expect(await countReporterDays(app.pool, app.clock)).toBe(1)
   const { kept, counted } = await both()
   expect(kept).toEqual(counted)
   expect(kept).toMatchObject({ spam: 3, retracted: 0 })
@@ -53,7 +53,7 @@ test('what is taken back is taken from the day on which it came', async () => {
   const [payload = { reportId: '' }] = await app.reports('r1')
   await runAnalyzeReport([payload], app)
   await retractReport(app, payload.reportId, { isReporter: true })
-  await countOwnDays(app.pool, later)
+  await countReporterDays(app.pool, later)
   const { kept, counted } = await both()
   expect(kept).toEqual(counted)
   expect(kept).toMatchObject({ spam: 3, retracted: 1 })
@@ -62,13 +62,13 @@ test('what is taken back is taken from the day on which it came', async () => {
 test('what a transaction that failed would have changed is not counted', async () => {
   const [payload = { reportId: '' }] = await app.reports('f1')
   await runAnalyzeReport([payload], app)
-  await countOwnDays(app.pool, later)
+  await countReporterDays(app.pool, later)
   const before = await both()
   await inTransaction(app.pool, async (tx) => {
     await tx.query(`update reports set state = 'failed' where id = $1`, [payload.reportId])
     throw new Error('killed')
   }).catch(() => undefined)
-  expect(await countOwnDays(app.pool, later)).toBe(0)
+  expect(await countReporterDays(app.pool, later)).toBe(0)
   expect(await both()).toEqual(before)
 })
 
@@ -92,8 +92,8 @@ test('a count that dies leaves its day due, and another counts it', async () => 
       })
     },
   } as unknown as typeof app.pool
-  await expect(countOwnDays(dying, later)).rejects.toThrow('killed')
-  expect(await countOwnDays(app.pool, later)).toBe(1)
+  await expect(countReporterDays(dying, later)).rejects.toThrow('killed')
+  expect(await countReporterDays(app.pool, later)).toBe(1)
   const { kept, counted } = await both()
   expect(kept).toEqual(counted)
 })
@@ -101,18 +101,18 @@ test('a count that dies leaves its day due, and another counts it', async () => 
 test('many processes count a day once, and a busy day waits for a pause', async () => {
   await runAnalyzeReport(await app.reports('m1', 'm2'), app)
   const now = later()
-  const counts = await Promise.all([1, 2, 3].map(() => countOwnDays(app.pool, () => now)))
+  const counts = await Promise.all([1, 2, 3].map(() => countReporterDays(app.pool, () => now)))
   expect(counts.reduce((sum, one) => sum + one, 0)).toBe(1)
   await app.pool.query('update reporter_days set spam = 100000')
   await runAnalyzeReport(await app.reports('m3'), app)
-  expect(await countOwnDays(app.pool, () => now)).toBe(0)
-  expect(await countOwnDays(app.pool, () => new Date(now.getTime() + 501_000))).toBe(1)
+  expect(await countReporterDays(app.pool, () => now)).toBe(0)
+  expect(await countReporterDays(app.pool, () => new Date(now.getTime() + 501_000))).toBe(1)
 })
 
 test('a held report counts as all others do to its reporter', async () => {
   const [payload = { reportId: '' }] = await app.reports('s1')
   await runAnalyzeReport([payload], app)
-  await countOwnDays(app.pool, () => new Date(Date.now() + 7_200_000))
+  await countReporterDays(app.pool, () => new Date(Date.now() + 7_200_000))
   const before = await both()
   const id = '01a20000-0000-7000-8000-000000000001'
   const aside = payload.reportId.replace(/.{12}$/, '000000000001')

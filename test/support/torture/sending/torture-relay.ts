@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { OpenApp } from '../../../../src/processes/open-app.ts'
 import { startWork } from '../../../../src/processes/work.ts'
 import { inTransaction } from '../../../../src/db/pool.ts'
-import { mailWord } from '../../../../src/web/admin/overview.ts'
+import { mailStatus } from '../../../../src/web/admin/overview.ts'
 import { createReadMail, createReadQueues } from '../../../../src/web/site.ts'
-import { oweLetter } from '../../../../src/letters/letters.ts'
+import { queueLetter } from '../../../../src/letters/letters.ts'
 import { deadLetterQueue } from '../../../../src/queue/queues.ts'
 import type { SinkFailure, SinkStep } from '../../smtp-sink.ts'
 import { fillOutbox } from './fill-outbox.ts'
@@ -70,7 +70,7 @@ async function oweLetters(app: OpenApp): Promise<void> {
       to: `person-${at}@there.example`,
       autoSubmitted: 'generated',
     } as const
-    await inTransaction(app.pool, (tx) => oweLetter(tx, letter, app, app.clock()))
+    await inTransaction(app.pool, (tx) => queueLetter(tx, letter, app, app.clock()))
   }
 }
 
@@ -112,7 +112,7 @@ async function examineKept(app: OpenApp): Promise<string[]> {
 /** Whether the overview says that mail does not leave; no other queue is worked here. */
 async function overviewWarns(app: OpenApp): Promise<boolean> {
   const queues = await createReadQueues(app)()
-  const word = mailWord(queues, await createReadMail(app)(), { isHeld: false, now: app.clock() })
+  const word = mailStatus(queues, await createReadMail(app)(), { isHeld: false, now: app.clock() })
   return word !== undefined
 }
 

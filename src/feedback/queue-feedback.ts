@@ -16,7 +16,7 @@ import type { Db } from '../db/pool.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { send } from '../queue/boss.ts'
 import { forwardReport } from '../queue/queues.ts'
-import type { KnownContact, ToldAs } from '../verdict/choose-contact.ts'
+import type { KnownContact, RecipientRole } from '../verdict/choose-contact.ts'
 import { contactOf } from '../verdict/contact-health.ts'
 import type { LoadedFeedback } from './load-content.ts'
 import { paceOf } from './pace-feedback.ts'
@@ -134,13 +134,13 @@ function hasLeft({ state }: Pick<Feedback, 'state'>): boolean {
 }
 
 /** A report, and the consumer to notify of it. */
-export type OwedFeedback = {
+export type QueuedFeedback = {
   reportId: string
   consumer: Consumer
   /** Default: a complaint. */
   kind?: FeedbackKind
   /** Default: as the abuse desk of the network. */
-  toldAs?: ToldAs
+  toldAs?: RecipientRole
   keepsTokens?: boolean
 }
 
@@ -153,9 +153,9 @@ const NUMBER_MAX = 255
  * report was the same; withdrawn feedback does not count. Feedback on shadowed reports is stored
  * but not sent: their reporters see what would be sent. Returns the queued feedback.
  */
-export async function oweFeedback(
+export async function queueFeedback(
   tx: Db,
-  owed: readonly OwedFeedback[],
+  owed: readonly QueuedFeedback[],
   app: Pick<App, 'boss'>,
   now: Date,
 ): Promise<NewFeedback[]> {
