@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
-import { isAlive, type Program } from '../support/process.ts'
+import { isAlive, type Program, untilGone } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
 
 const places: Place[] = []
@@ -49,6 +49,17 @@ test('start on an empty folder gives a working instance, and Ctrl-C ends all of 
   await saysNoSecret(second, here)
   expect((await client.get(id)).timeline).toEqual(report.timeline)
   expect(await client.raw(id)).toEqual(Buffer.from(spamMessage('first')))
+})
+
+test('SIGTERM to npm start alone ends everything it started', async () => {
+  const here = await place()
+  const npm = await untilRunning(here.npmStart())
+  const pids = here.tree().map(({ pid }) => pid)
+  expect(pids.length).toBeGreaterThan(4)
+  const stopping = performance.now()
+  npm.kill('SIGTERM')
+  await untilGone(pids, CLOSE_MS)
+  expect(performance.now() - stopping).toBeLessThan(CLOSE_MS)
 })
 
 /** Nothing of what is kept in files of mode 600 may stand in what was printed or logged. */

@@ -2,7 +2,15 @@ import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { freePort, reachableFolder, unprivileged } from '../../src/db/embedded.ts'
 import { makeScratchFolder } from './scratch-folder.ts'
-import { descendants, isAlive, killAll, processes, type Program, startProgram } from './process.ts'
+import {
+  descendants,
+  isAlive,
+  killAll,
+  processes,
+  type Program,
+  startCommand,
+  startProgram,
+} from './process.ts'
 
 /** A data folder of a test's own, with free ports, and what was started on it. */
 export type Place = {
@@ -12,6 +20,8 @@ export type Place = {
   env: Record<string, string>
   /** `signalpost start` on this folder. */
   start: (env?: Record<string, string>) => Program
+  /** `npm start` on this folder. */
+  npmStart: () => Program
   /** What is kept about the first accounts. */
   accounts: () => Promise<Accounts>
   /** Where PostgreSQL notes its own pid. */
@@ -55,6 +65,11 @@ export async function makePlace(env: Record<string, string> = {}): Promise<Place
     env: settings,
     start(more = {}) {
       const program = startProgram(['start'], { ...settings, ...more })
+      started.push(program)
+      return program
+    },
+    npmStart() {
+      const program = startCommand(['npm', 'start'], settings)
       started.push(program)
       return program
     },

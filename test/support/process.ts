@@ -36,7 +36,16 @@ const RUN_MS = 60_000
 
 /** Starts `signalpost …` under these settings, none inherited, in a process group of its own. */
 export function startProgram(args: readonly string[], env: Record<string, string>): Program {
-  const child = spawn(process.execPath, [main, ...args], {
+  return startCommand([process.execPath, main, ...args], env)
+}
+
+/** Starts a command in the same way, in the folder of the project. */
+export function startCommand(
+  [file, ...args]: readonly [string, ...string[]],
+  env: Record<string, string>,
+): Program {
+  const child = spawn(file, args, {
+    cwd: path.join(import.meta.dirname, '..', '..'),
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,
