@@ -162,6 +162,6 @@ test('the command line gives a token its scopes', async () => {
   const wrong = ['add', '--email', 'a@b.example', '--token', '--scope', 'all']
   expect(() => parseAccount(wrong)).toThrow('may name')
   const tooMuch = ['--email', 'gus@example.org', '--token', '--scope', 'admin']
-  await expect(add(...tooMuch)).rejects.toThrow('for administrators')
+  await expect(add(...tooMuch)).rejects.toThrow('Only administrators')
   expect(await add(...tooMuch, '--admin')).toHaveProperty('token')
 })
