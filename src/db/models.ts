@@ -1,6 +1,6 @@
 import type { ModelReport } from '../verdict/model/figures.ts'
 import type { Calibration, ModelFormat } from '../verdict/model/model.ts'
-import { insertAudit } from './audit-log.ts'
+import { insertAudit, type OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
 
 /** `candidate`: never active; `retired`: active before. */
@@ -31,14 +31,11 @@ export type ListedModel = {
   promotedBy: string | null
 }
 
-/** When a model was changed and by whom; null: at the command line. */
-export type ModelAction = { at: Date; reporterId: string | null }
-
 /** The key of the lock under which versions and states change one at a time. */
 const MODELS_LOCK = 1_015_001
 
 /** Stores a model as a candidate and returns its version. Must run in a transaction. */
-export async function insertModel(tx: Db, model: NewModel, deed: ModelAction): Promise<number> {
+export async function insertModel(tx: Db, model: NewModel, deed: OperatorAction): Promise<number> {
   await lockModels(tx)
   const { rows } = await tx.query<{ version: number }>(
     'select coalesce(max(version), 0) + 1 as version from models',
@@ -108,7 +105,11 @@ export async function findActiveModel(db: Db): Promise<number | undefined> {
 }
 
 /** Makes a model the active one. Must run in a transaction. False when the model does not exist. */
-export async function promoteModel(tx: Db, version: number, deed: ModelAction): Promise<boolean> {
+export async function promoteModel(
+  tx: Db,
+  version: number,
+  deed: OperatorAction,
+): Promise<boolean> {
   await lockModels(tx)
   const before = await findActiveModel(tx)
   const model = await findModel(tx, version)
@@ -129,7 +130,7 @@ export async function promoteModel(tx: Db, version: number, deed: ModelAction): 
  */
 export async function rollBackModel(
   tx: Db,
-  deed: ModelAction,
+  deed: OperatorAction,
 ): Promise<{ from: number; to: number | null } | undefined> {
   await lockModels(tx)
   const from = await findActiveModel(tx)

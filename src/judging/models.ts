@@ -1,9 +1,9 @@
+import type { OperatorAction } from '../db/audit-log.ts'
 import { follow } from '../db/follow.ts'
 import {
   findActiveModel,
   findModelContent,
   insertModel,
-  type ModelAction,
   type NewModel,
   promoteModel,
   rollBackModel,
@@ -20,7 +20,11 @@ import { type Model, ModelFault } from '../verdict/model/model.ts'
 export type Promotion = { is: 'promoted' } | { is: 'unknown' } | { is: 'refused'; why: string }
 
 /** Activates a model after checking that it can be applied. */
-export async function promote(pool: Pool, version: number, deed: ModelAction): Promise<Promotion> {
+export async function promote(
+  pool: Pool,
+  version: number,
+  deed: OperatorAction,
+): Promise<Promotion> {
   const kept = await findModelContent(pool, version)
   if (!kept) return { is: 'unknown' }
   try {
@@ -56,13 +60,17 @@ function faultOf(model: Model): string | undefined {
 /** Reverts the last promotion; undefined when no model is active. */
 export async function rollBack(
   pool: Pool,
-  deed: ModelAction,
+  deed: OperatorAction,
 ): Promise<{ from: number; to: number | null } | undefined> {
   return inTransaction(pool, (tx) => rollBackModel(tx, deed))
 }
 
 /** Stores a model as a candidate and returns its version. */
-export async function keepModel(pool: Pool, model: NewModel, deed: ModelAction): Promise<number> {
+export async function keepModel(
+  pool: Pool,
+  model: NewModel,
+  deed: OperatorAction,
+): Promise<number> {
   return inTransaction(pool, (tx) => insertModel(tx, model, deed))
 }
 

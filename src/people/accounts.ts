@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { insertConsent, removeAccountLinks, takeAccountLink } from '../db/accounts.ts'
-import { insertAudit } from '../db/audit-log.ts'
+import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import { type ErasureWay, insertErasure } from '../db/erasures.ts'
 import { setLetterReporter } from '../db/letters.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
@@ -151,9 +151,6 @@ export function erasureHash(token: string): Buffer {
   return createHash('sha256').update(`signalpost erasure ${token}`).digest()
 }
 
-/** Who changes an account, and when; the id is null at the command line. */
-export type AccountAction = { at: Date; reporterId: string | null }
-
 /**
  * Disables an account: ends its sessions; its tokens and its mail-in address stop working until it
  * is enabled again. The audit log contains its id, because an address there would outlive the
@@ -162,7 +159,7 @@ export type AccountAction = { at: Date; reporterId: string | null }
 export async function disableAccount(
   tx: Db,
   account: Account,
-  deed: AccountAction,
+  deed: OperatorAction,
 ): Promise<'done' | 'nothing' | 'last-admin'> {
   if (!(await mayLeave(tx, account))) return 'last-admin'
   if (!(await markReporter(tx, account.id, ['active'], 'disabled'))) return 'nothing'
@@ -175,7 +172,7 @@ export async function disableAccount(
 export async function enableAccount(
   tx: Db,
   account: Account,
-  deed: AccountAction,
+  deed: OperatorAction,
 ): Promise<'done' | 'nothing'> {
   if (!(await markReporter(tx, account.id, ['disabled'], 'active'))) return 'nothing'
   await insertAudit(tx, { ...deed, action: 'enable account', detail: account.id })

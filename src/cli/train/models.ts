@@ -1,13 +1,8 @@
+import type { OperatorAction } from '../../db/audit-log.ts'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { App } from '../../app.ts'
-import {
-  findModel,
-  findModelContent,
-  type ListedModel,
-  listModels,
-  type ModelAction,
-} from '../../db/models.ts'
+import { findModel, findModelContent, type ListedModel, listModels } from '../../db/models.ts'
 import { reasonOf, UsageError } from '../../errors.ts'
 import { keepModel, promote, rollBack } from '../../judging/models.ts'
 import { factDefinitions } from '../../verdict/facts/facts.ts'
@@ -111,7 +106,7 @@ export function parseModels(args: readonly string[]): ModelsRequest {
 
 /** Shows, promotes, rolls back, imports and exports models. Returns the output. */
 export async function runModels(request: ModelsRequest, app: Needs): Promise<string> {
-  const deed: ModelAction = { at: app.clock(), reporterId: null }
+  const deed: OperatorAction = { at: app.clock(), reporterId: null }
   switch (request.action) {
     case 'list':
       return list(app)
@@ -170,7 +165,7 @@ async function show(version: number, { pool }: Needs): Promise<string> {
   ].join('\n')
 }
 
-async function promoted(version: number, deed: ModelAction, { pool }: Needs): Promise<string> {
+async function promoted(version: number, deed: OperatorAction, { pool }: Needs): Promise<string> {
   const done = await promote(pool, version, deed)
   if (done.is === 'unknown') throw noSuch(version)
   if (done.is === 'refused')
@@ -178,14 +173,14 @@ async function promoted(version: number, deed: ModelAction, { pool }: Needs): Pr
   return `Promoted version ${version}. It takes effect in all processes within two seconds.`
 }
 
-async function rolledBack(deed: ModelAction, { pool }: Needs): Promise<string> {
+async function rolledBack(deed: OperatorAction, { pool }: Needs): Promise<string> {
   const done = await rollBack(pool, deed)
   if (!done) throw new UsageError(['No model is active, so there is no promotion to undo.'])
   if (done.to === null) return `Rolled back version ${done.from}. No model is active now.`
   return `Rolled back version ${done.from}. Version ${done.to} is active again.`
 }
 
-async function importFile(file: string, deed: ModelAction, { pool }: Needs): Promise<string> {
+async function importFile(file: string, deed: OperatorAction, { pool }: Needs): Promise<string> {
   const content = await readFile(file).catch((error: unknown) => {
     throw new UsageError([`Cannot read ${file}: ${reasonOf(error)}`])
   })
