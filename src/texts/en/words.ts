@@ -91,12 +91,6 @@ export const en = {
   relays: relaysEn,
   events: eventsEn,
   problems: problemsEn,
-  chart: {
-    nothing: 'Nothing was counted in this time.',
-    figures: 'The figures as a table',
-    when: 'When (UTC)',
-    highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
-  },
   advice: adviceEn,
   lists: listsEn,
   answers: answersEn,

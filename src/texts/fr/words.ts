@@ -98,12 +98,6 @@ export const fr: Words = {
   relays: relaysFr,
   events: eventsFr,
   problems: problemsFr,
-  chart: {
-    nothing: 'Rien n’a été compté pendant ce temps.',
-    figures: 'Les chiffres en tableau',
-    when: 'Quand (UTC)',
-    highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
-  },
   advice: adviceFr,
   lists: listsFr,
   answers: answersFr,

@@ -96,12 +96,6 @@ export const ru: Words = {
   relays: relaysRu,
   events: eventsRu,
   problems: problemsRu,
-  chart: {
-    nothing: 'За это время ничего не насчитано.',
-    figures: 'Числа в таблице',
-    when: 'Когда (UTC)',
-    highest: (value, when) => `Самый высокий столбец: ${value} (${when}).`,
-  },
   advice: adviceRu,
   lists: listsRu,
   answers: answersRu,

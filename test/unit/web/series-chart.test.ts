@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { Eta } from 'eta'
 import { expect, test } from 'vitest'
-import { en } from '../../../src/texts/en/words.ts'
+import { textsIn } from '../../../src/texts/messages.ts'
 import { seriesChart, type ChartOptions } from '../../../src/web/pages/series-chart.ts'
 
 type Key = 'spam' | 'ham'
@@ -106,7 +106,7 @@ const views = path.join(import.meta.dirname, '../../../src/web/views')
 const eta = new Eta({ views, autoEscape: true, autoTrim: [false, 'nl'] })
 const draw = (points: Parameters<typeof seriesChart<Key>>[0]) =>
   eta.render('parts/series', {
-    words: en,
+    texts: textsIn('en'),
     chart: seriesChart(points, { ...options, title: 'Of <b>' }),
   })
 
@@ -119,6 +119,6 @@ test('the picture has a name, a sentence for those who cannot see it, and a tabl
 })
 
 test('without counts it says so in place of an empty picture', () => {
-  expect(draw([])).toContain(en.chart.nothing)
+  expect(draw([])).toContain(textsIn('en')('chart.nothing'))
   expect(draw([])).not.toContain('role="img"')
 })

@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Formatters, IntlMessageFormat } from 'intl-messageformat'
+import type words from './en/words.json'
+import { locales } from './wording.ts'
+
+/**
+ * The texts of every language: the files `texts/<language>/<subject>.json` map codes to messages in
+ * the ICU format, or to lists of messages, such as the steps of a guide. English has every code.
+ */
+type English = typeof words
+
+/** A language of pages and letters. */
+export type Language = keyof typeof locales
+
+/** The code of a list of messages. */
+type ListCode = { [C in keyof English]: English[C] extends string ? never : C }[keyof English]
+
+/** The code of a single message. */
+export type Code = Exclude<keyof English, ListCode>
+
+/**
+ * Values for the placeholders of a message. They are inserted unchanged, so a page must escape the
+ * result. A `Date` is formatted in UTC, with `{day, date, long}`.
+ */
+type Params = Readonly<Record<string, string | number | Date>>
+
+/** A text for a reader; `lang` is set if it is in English because its translation is missing. */
+export type Said = { text: string; lang: 'en' | undefined }
+
+/** Returns the texts of one language by their codes; those without a translation in English. */
+export type Texts = {
+  (code: Code, params?: Params): string
+  (code: ListCode, params?: Params): string[]
+}
+
+type Catalogs = Readonly<Record<Language, Readonly<Record<string, string | readonly string[]>>>>
+type Format = (params?: Params) => string
+
+/** The functions that look up texts in catalogs. A message is compiled when it is first used. */
+export function createMessages(catalogs: Catalogs) {
+  const compiled = new Map<string, Format>()
+
+  const find = (language: Language, code: string) => {
+    const from = Object.hasOwn(catalogs[language], code) ? language : 'en'
+    return { from, found: Object.hasOwn(catalogs[from], code) ? catalogs[from][code] : undefined }
+  }
+  const format = (language: Language, pattern: string, params?: Params) => {
+    const key = `${language} ${pattern}`
+    const known = compiled.get(key) ?? compile(language, pattern)
+    compiled.set(key, known)
+    return known(params)
+  }
+
+  /** The texts of a language. */
+  const textsIn = (language: Language): Texts =>
+    ((code: string, params?: Params) => {
+      const { from, found } = find(language, code)
+      if (found === undefined) throw new Error(`No message has the code "${code}".`)
+      if (typeof found === 'string') return format(from, found, params)
+      return found.map((one) => format(from, one, params))
+    }) as Texts
+
+  /**
+   * The message with a code that may be unknown, such as a code in a stored row. Undefined if no
+   * language has it, or if it is a list.
+   */
+  const message = (language: Language, code: string, params?: Params): Said | undefined => {
+    const { from, found } = find(language, code)
+    if (typeof found !== 'string') return undefined
+    return { text: format(from, found, params), lang: from === language ? undefined : 'en' }
+  }
+
+  return { textsIn, message }
+}
+
+export const { textsIn, message } = createMessages({
+  en: readCatalog('en'),
+  fr: readCatalog('fr'),
+  ru: readCatalog('ru'),
+})
+
+function readCatalog(language: Language): Record<string, string | string[]> {
+  const folder = path.join(import.meta.dirname, language)
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'))
+  const subjects = files.map((file) => readFileSync(path.join(folder, file), 'utf8'))
+  return Object.assign({}, ...subjects.map((text) => JSON.parse(text) as object))
+}
+
+const BEGINS = '_begins'
+
+function compile(language: Language, pattern: string): Format {
+  if (!/[{}']/.test(pattern)) return () => pattern
+  const options = { ignoreTag: true, formatters }
+  const message = new IntlMessageFormat(pattern, locales[language], undefined, options)
+  if (!pattern.includes(BEGINS)) return (params) => String(message.format(params))
+  return (params = {}) => String(message.format({ ...params, ...beginningsOf(params) }))
+}
+
+/**
+ * For each parameter `name` a parameter `name_begins`, which is `vowel` or `consonant`, so that
+ * French can elide: `{name_begins, select, vowel {d’} other {de }}{name}`.
+ */
+function beginningsOf(params: Params): Params {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => {
+      const isVowel = /^[aeiouàâäéèêëîïôöùûüœæ]/i.test(String(value))
+      return [`${name}${BEGINS}`, isVowel ? 'vowel' : 'consonant']
+    }),
+  )
+}
+
+/** Groups the digits of all numbers, which Russian would do from five digits on only. */
+const formatters: Formatters = {
+  getNumberFormat: remembering(
+    (locale, options) =>
+      new Intl.NumberFormat(locale, { useGrouping: true, ...options } as Intl.NumberFormatOptions),
+  ),
+  getDateTimeFormat: remembering(
+    (locale, options) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options }),
+  ),
+  getPluralRules: remembering((locale, options) => new Intl.PluralRules(locale, options)),
+}
+
+function remembering<Args extends unknown[], Made>(make: (...args: Args) => Made) {
+  const made = new Map<string, Made>()
+  return (...args: Args): Made => {
+    const key = JSON.stringify(args)
+    const known = made.get(key) ?? make(...args)
+    made.set(key, known)
+    return known
+  }
+}
