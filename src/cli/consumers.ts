@@ -272,7 +272,7 @@ async function setOne(
 ): Promise<ConsumerDetails> {
   await ensureConsumers(tx, [{ address, source: 'operator' }], now)
   const consumer = await findConsumerDetails(tx, { address })
-  if (!consumer) throw new Error('A consumer that was made is not there.')
+  if (!consumer) throw new Error('The consumer was not found after it was inserted.')
   const scopes = (await listScopes(tx, [consumer.id])).get(consumer.id) ?? []
   const present = lineOf(consumer, scopes)
   const { format, form, pace, takes, hourlyMax, connectionsMax, note } = { ...present, ...wanted }

@@ -84,7 +84,7 @@ export async function runLists(
     const manifest = await runPublishLists(app)
     return manifest
       ? JSON.stringify(manifest, null, 2)
-      : 'Another process is publishing the lists now. Try again later.'
+      : 'Another process is publishing the lists. Try again later.'
   }
   const { name, asks } = request.question
   const listings = await findLiveListings(app.pool, asks, app.clock())

@@ -25,14 +25,14 @@ const looks: Record<StationRole, { mark: string; rail: string; style: Style; wor
   ours: { mark: '●', rail: '│', style: 'green', words: "a machine of the reporter's provider" },
   origin: { mark: '◆', rail: '│', style: ['bold', 'yellow'], words: 'THE ORIGIN' },
   unclear: { mark: '?', rail: '┊', style: 'yellow', words: 'the trace ends here' },
-  believed: { mark: '◉', rail: '│', style: 'cyan', words: 'named by a provider we know' },
+  believed: { mark: '◉', rail: '│', style: 'cyan', words: 'named by a known provider' },
   claimed: { mark: '○', rail: '┊', style: 'dim', words: 'only claimed' },
   forged: { mark: '✗', rail: '┊', style: 'red', words: 'cannot be true' },
 }
 const seen: Record<TracedHop['trust'], string> = {
   trusted: 'received it from',
   injection: 'received it directly from',
-  believed: 'reports, and is trusted, that it received it from',
+  believed: 'reports (and is trusted) that it received it from',
   claimed: 'claims that it received it from',
   forged: 'a forged line names',
 }
@@ -98,7 +98,7 @@ function details(station: Station, hop: TracedHop | undefined, found: Pictured):
   const submitted = isSubmitter ? ['the machine from which the message was submitted'] : []
   if (role !== 'origin' || !origin) return [...also, ...because, ...submitted, ...odd].map(clean)
   const behind = submitter
-    ? [`behind it, according to its provider: ${submitter.ip}. ${submitter.how}`]
+    ? [`client behind it, according to its provider: ${submitter.ip}. ${submitter.how}`]
     : []
   return [
     ...also,

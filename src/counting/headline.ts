@@ -28,9 +28,9 @@ export function differentWords(
 }
 
 const prefixWords: Record<Prefix, string> = {
-  reports: 'In the reports of two weeks',
-  checks: 'In the mail checked in two weeks',
-  outgoing: 'In the mail sent in two weeks',
+  reports: 'In reports of the last two weeks',
+  checks: 'In mail checked in the last two weeks',
+  outgoing: 'In mail sent in the last two weeks',
 }
 
 const PIECE_CHARS_MAX = 80
@@ -63,7 +63,7 @@ function subjectSentence([asked]: readonly KnownPiece[], told: KnownPiece): stri
   const name = told.type?.replaceAll('-', ' ')
   if (asked.piece === told.piece) return `Known as ${name}.`
   const what = `its ${name} “${shortened(told.piece ?? '')}”`
-  return `Nothing is counted of exactly this; ${what}, which others may share, is known.`
+  return `There are no counts for this exact value. These are for ${what}, which others may share.`
 }
 
 function shortened(text: string): string {
@@ -78,17 +78,17 @@ function countsSentence({ counts }: KnownPiece, prefix: Prefix): string {
   if (!amounts || Object.values(amounts).every((amount) => amount === 0)) return ''
   const { complaint, spam, ham, redeemed } = amounts
   if (complaint === 0 && spam === 0 && ham === 0) {
-    return `${prefixWords[prefix]}: all that was counted was taken back, ${times(redeemed)}.`
+    return `${prefixWords[prefix]}: all reports were retracted (${times(redeemed)}).`
   }
-  const complained = complaint === 0 ? 'nobody complained' : `complained of ${times(complaint)}`
+  const complained = complaint === 0 ? 'no complaints' : `complained about ${times(complaint)}`
   const called = [
-    spam === 0 ? '' : `called spam ${times(spam)}`,
-    ham === 0 ? '' : `called legitimate ${times(ham)}`,
+    spam === 0 ? '' : `judged spam ${times(spam)}`,
+    ham === 0 ? '' : `judged legitimate ${times(ham)}`,
   ].filter(Boolean)
   const clauses = [
     prefix === 'reports' || complaint !== 0 ? complained : '',
-    called.length > 0 ? called.join(' and ') : 'never called spam or legitimate',
-    redeemed === 0 ? '' : `taken back ${times(redeemed)}`,
+    called.length > 0 ? called.join(' and ') : 'never judged spam or legitimate',
+    redeemed === 0 ? '' : `retracted ${times(redeemed)}`,
   ]
   return `${prefixWords[prefix]}: ${clauses.filter(Boolean).join(', ')}.`
 }
@@ -100,7 +100,7 @@ function reportersSentence(pieces: readonly KnownPiece[], told: KnownPiece): str
     const words = unique && differentWords(unique, 'reports')
     if (words === undefined) continue
     const who = `${words} ${words === '1' ? 'reporter' : 'different reporters'}`
-    if (piece === told) return `By ${who}.`
+    if (piece === told) return `From ${who}.`
     const name = piece.type?.replaceAll('-', ' ')
     return `The ${name} “${shortened(piece.piece ?? '')}” has ${who}.`
   }
@@ -122,12 +122,12 @@ function timesSentence({ series = {} }: KnownPiece): string {
 function whyNothing(pieces: readonly KnownPiece[]): string {
   const from = Math.min(...pieces.map(({ countedFrom }) => countedFrom))
   return [
-    'Nothing is counted of this in the last two weeks.',
-    'No report counts for it: there may be none, they were taken back, they are older, or the ' +
-      'messages do not name it in a form that can be read.',
-    'What was reported just now is counted as soon as it is analyzed.',
+    'There are no counts for this value in the last two weeks.',
+    'Possible reasons: no one reported it, the reports were retracted or are older, or the ' +
+      'messages contain it in a form that cannot be read.',
+    'A report counts as soon as it is analyzed.',
     pieces.length > 0 && from > 1
-      ? `Of the mail that is only checked, such pieces are counted from time ${from} on.`
+      ? `In mail that is only checked, such values are counted from occurrence ${from} on.`
       : '',
   ]
     .filter(Boolean)

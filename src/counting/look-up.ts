@@ -62,30 +62,30 @@ const VALUE_CHARS_MAX = 8_000
  */
 export function readQuestion({ kind, value, type, hash }: LookUpInput): ReadQuestion {
   if ([kind, type, hash].filter(Boolean).length > 1) {
-    return { fault: 'Say only one of kind, type and hash.' }
+    return { fault: 'Give only one of kind, type and hash.' }
   }
   if (hash) return readHash(hash)
-  if (!value?.trim()) return { fault: `Say the value that you ask about. ${kindsSentence()}` }
+  if (!value?.trim()) return { fault: `Enter a value to look up. ${kindsSentence()}` }
   if (value.length > VALUE_CHARS_MAX) {
     return { fault: `The value is longer than ${VALUE_CHARS_MAX} characters.` }
   }
   if (type) return readTyped(type, value)
   if (!kind && /^[0-9a-f]{16}$/i.test(value.trim())) return readHash(value)
   const known = questionKinds.find(({ name }) => name === (kind || guessKind(value)))
-  if (!known) return { fault: `There is no kind "${kind?.slice(0, 40)}". ${kindsSentence()}` }
+  if (!known) return { fault: `Unknown kind "${kind?.slice(0, 40)}". ${kindsSentence()}` }
   const pieces = askedPieces(known.name, value)
   if (pieces.length === 0 && !kind) {
-    return { fault: `There is nothing in this that could be counted. ${kindsSentence()}` }
+    return { fault: `Nothing in this value can be counted. ${kindsSentence()}` }
   }
   if (pieces.length === 0) {
-    return { fault: `This is not ${known.is}, like ${known.example}` }
+    return { fault: `This is not ${known.is}, such as ${known.example}` }
   }
   return { question: { kind: known.name, isGuessed: !kind, value }, pieces }
 }
 
 function readHash(hash: string): ReadQuestion {
   const digits = hash.trim().toLowerCase()
-  if (!/^[0-9a-f]{16}$/.test(digits)) return { fault: 'A hash has 16 hexadecimal digits.' }
+  if (!/^[0-9a-f]{16}$/.test(digits)) return { fault: 'A hash must have 16 hexadecimal digits.' }
   return { question: { hash: digits }, pieces: [{ hash: digits }] }
 }
 
@@ -93,7 +93,7 @@ function readTyped(type: string, value: string): ReadQuestion {
   const known = Object.values(pieceTypes).find(({ name }) => name === type)
   if (!known) {
     const names = Object.keys(pieceTypes).join(', ')
-    return { fault: `There is no type "${type.slice(0, 40)}". The types are ${names}.` }
+    return { fault: `Unknown type "${type.slice(0, 40)}". The types are ${names}.` }
   }
   return { question: { type: known.name, value }, pieces: [pieceAsWritten(known.name, value)] }
 }

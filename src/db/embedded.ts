@@ -212,7 +212,7 @@ export async function freePort(): Promise<number> {
     const port = PORTS.first + (systemRandom(2).readUInt16BE() % PORTS.count)
     if (await isFree(port)) return port
   }
-  throw new Error(`No free port was found from ${PORTS.first} on.`)
+  throw new Error(`No port is free from ${PORTS.first} up.`)
 }
 
 function isFree(port: number): Promise<boolean> {
@@ -298,10 +298,11 @@ async function untilReady(server: ChildProcess, url: string, logFile: string): P
   server.once('error', (error) => (end = error.message))
   const patience = performance.now() + START_MS
   for (;;) {
-    if (end !== undefined) throw new Error(`PostgreSQL ended at once (${end}); see ${logFile}`)
+    if (end !== undefined)
+      throw new Error(`PostgreSQL exited during its start (${end}). See ${logFile}`)
     if (await answers(url)) return
     if (performance.now() > patience)
-      throw new Error(`PostgreSQL did not get ready; see ${logFile}`)
+      throw new Error(`PostgreSQL did not become ready in time. See ${logFile}`)
     await wait(50)
   }
 }
@@ -348,7 +349,7 @@ async function stopLeftover(folder: string): Promise<void> {
   process.kill(pid, 'SIGINT')
   for (let waited = 0; await isServer(pid, folder); waited += 100) {
     if (waited === 30_000) process.kill(pid, 'SIGQUIT')
-    if (waited > 60_000) throw new Error(`PostgreSQL process ${pid} does not end; end it first`)
+    if (waited > 60_000) throw new Error(`PostgreSQL process ${pid} does not stop. Stop it first.`)
     await wait(100)
   }
 }

@@ -113,7 +113,7 @@ const sqlFiles = {
     const sql = await readFile(path.join(folder, file), 'utf8')
     return {
       up: (transaction: knex.Knex) => transaction.raw(sql.replaceAll('?', '\\?')),
-      down: () => Promise.reject(new Error(`${file} cannot be undone: migrations go forward only`)),
+      down: () => Promise.reject(new Error(`${file} cannot be undone: migrations only go forward`)),
     }
   },
 }

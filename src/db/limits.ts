@@ -149,7 +149,7 @@ export async function countAttempts(
   const found = new Map(rows.map((row) => [row.key, row]))
   return countings.map(({ key }) => {
     const row = found.get(key)
-    if (!row) throw new Error('A key was counted by nobody.')
+    if (!row) throw new Error('The database returned no row for a rate limit.')
     return row
   })
 }

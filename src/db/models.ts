@@ -143,7 +143,7 @@ export async function rollBackModel(
   const to = rows[0]?.version ?? null
   await retireActive(tx)
   await tx.query(`update models set state = 'active' where version = $1`, [to])
-  const detail = to === null ? `${from}: none acts` : `${from} to ${to}`
+  const detail = to === null ? `${from}: no model is active` : `${from} to ${to}`
   await insertAudit(tx, { ...deed, action: 'roll back model', detail })
   return { from, to }
 }

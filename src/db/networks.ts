@@ -171,7 +171,7 @@ export async function keepOverride(
     [cidr, asn, name, country, contacts[0] ?? null, contacts, isMuted, deed.at],
   )
   const said = [
-    `abuse ${isMuted ? 'none' : contacts.join(', ') || 'as others say'}`,
+    `abuse ${isMuted ? 'none' : contacts.join(', ') || 'from the imported tables'}`,
     ...(name === null ? [] : [`name ${name}`]),
     ...(asn === null ? [] : [`AS${asn}`]),
     ...(country === null ? [] : [country]),

@@ -51,7 +51,7 @@ export async function composeLoaded(
   onSlow?: () => void,
 ): Promise<ComposedFeedback> {
   const [head] = parts
-  if (!head) throw new RangeError('Nothing was loaded of the feedback report.')
+  if (!head) throw new RangeError('The content of the feedback report is not loaded.')
   const composed = await Promise.all(
     parts.map(({ packed, analysis, content }) => parser.compose(packed, analysis, content, onSlow)),
   )
@@ -78,7 +78,7 @@ export async function composeLoaded(
 /** The Message-ID of the mail. A digest has its own, because it contains several reports. */
 export function messageIdOf({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>) {
   const content = parts[0]?.content
-  if (!content) throw new RangeError('Nothing was loaded of the feedback report.')
+  if (!content) throw new RangeError('The content of the feedback report is not loaded.')
   const { reportId, number, isDigest } = feedback
   if (isDigest) return `<${reportId}.${number}.digest@${content.domain}>`
   return feedbackMessageId(content)

@@ -278,7 +278,7 @@ export async function confirmEnrollment(token: string, app: Needs): Promise<Conf
     if (!(await mayEnroll(tx, address, now))) return undefined
     const source = 'enrollment' as const
     const consumer = (await ensureConsumers(tx, [{ address, source }], now)).get(address)
-    if (!consumer) throw new Error('A consumer that was made is not there.')
+    if (!consumer) throw new Error('The consumer was not found after it was inserted.')
     const proven = await provenOf(tx, address, wish.scopes, now)
     const waiting = wish.scopes.filter((scope) => !proven.includes(scope))
     const state = waiting.length > 0 ? 'proven' : 'accepted'

@@ -81,7 +81,7 @@ export async function runForwardReport(
     const its = loaded.get(nameOf(one.feedback))
     if (its) return [startSending(one, its, app, forwarding)]
     one.ticket?.drop()
-    const hopeless = 'The report of this feedback is not complete any more.'
+    const hopeless = 'The report of this feedback report is no longer complete.'
     outcomes.set(nameOf(one.feedback), { hopeless })
     return []
   })
@@ -211,7 +211,7 @@ async function sendOne(
     domain: config.returnPathDomain,
     secret: config.secret,
   })
-  if (!mailer) throw new Error('Sending was switched off.')
+  if (!mailer) throw new Error('Sending is switched off.')
   return mailer.send({ envelope: { from, to: feedback.address }, raw, ...how })
 }
 
@@ -283,7 +283,7 @@ function again(
   const now = app.clock()
   const since = putOffSince ?? now.toISOString()
   if (now.getTime() - Date.parse(since) > GIVE_UP_MS) {
-    return { hopeless: 'The mail server of its consumer took nothing for five days.' }
+    return { hopeless: 'The mail server of the consumer accepted nothing for five days.' }
   }
   return { putOff, payload: { reportId, number, putOffSince: since } }
 }

@@ -138,7 +138,7 @@ export async function handleInboundMail({ mailId }: { mailId: string }, app: Nee
     if (!(await markInboundMail(tx, mail.id, kind))) return
     const match = isLoop ? undefined : await matchMail(tx, mail, reading, settings)
     const done = isLoop
-      ? { outcome: 'Our own mail came home: nothing was done.', needsLook: false }
+      ? { outcome: 'This is our own mail, returned to us. No action was taken.', needsLook: false }
       : await act(tx, mail, match, reading, app)
     await fileMail(tx, mail.id, filingOf(kind, match, reading, done))
   })
@@ -159,11 +159,11 @@ async function act(
   if (reading.kind === 'bounce') {
     const outcome = match
       ? await keepBounce(tx, match, reading.results, app, now)
-      : 'It is about no mail of ours that is known.'
+      : 'It matches none of our mail.'
     return { outcome, needsLook: match?.by === 'message-id' && match.feedback !== undefined }
   }
   if (reading.kind === 'reply') return keepReply(tx, mail, match ?? {}, reading, app, now)
-  return { outcome: 'Filed; machines are not answered.', needsLook: false }
+  return { outcome: 'Filed. Automatic mail gets no answer.', needsLook: false }
 }
 
 const LINE_CHARS_MAX = 1_000

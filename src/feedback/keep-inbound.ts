@@ -43,7 +43,7 @@ export async function keepBounce(
   at: Date,
 ): Promise<string> {
   const address = feedback?.address ?? letter?.address
-  if (address === undefined) return 'What it is about is no longer kept.'
+  if (address === undefined) return 'The mail it is about has been deleted.'
   const failure = failureOf(results, address)
   if (typeof failure === 'string') return failure
   const isProof = by !== 'message-id' && by !== 'reference'
@@ -66,11 +66,11 @@ function failureOf(results: readonly BounceResult[], address: string): Failure |
 }
 
 const sentenceOf: Record<BounceResult['action'], string> = {
-  failed: 'It came back.',
-  delayed: 'It is merely delayed: nothing changes.',
-  delivered: 'It arrived.',
-  relayed: 'It was handed on to a server that gives no receipts.',
-  expanded: 'It arrived, and went on to several others.',
+  failed: 'It bounced.',
+  delayed: 'It is only delayed. No action was taken.',
+  delivered: 'It was delivered.',
+  relayed: 'It was relayed to a server that does not report deliveries.',
+  expanded: 'It was delivered and passed on to several recipients.',
 }
 
 function hasSameDomain(recipient: string, address: string): boolean {
@@ -93,7 +93,7 @@ async function bounceFeedback(
   const status = storable(failure.status)
   const { reason } = failure
   const isNew = await markBounced(tx, { reportId, number, at, status, reason })
-  if (!isNew) return 'It had come back before: nothing changes.'
+  if (!isNew) return 'The bounce was already known. No action was taken.'
   await countMails(tx, 'feedback', ['bounced'])
   const detail = `The feedback report came back undelivered (${status ?? 'no status given'}).`
   const cameBack = [{ reportId, number }, ...(await listMergedReports(tx, feedback))]
@@ -101,12 +101,13 @@ async function bounceFeedback(
     tx,
     cameBack.map((one) => ({ reportId: one.reportId, at, event: 'bounced', detail })),
   )
-  if (!failure.isProof) return 'It came back, says who knows its Message-ID: see whether it is so.'
+  if (!failure.isProof)
+    return 'It names our mail only by its Message-ID, which others know too. Please review it.'
   const until = await keepConsumerHealth(tx, feedback, failure, at)
-  if (until === undefined) return 'A soft bounce, counted.'
+  if (until === undefined) return 'Soft bounce counted.'
   await suppressFor(tx, feedback.address, failure, { at, until })
   for (const key of cameBack) await notifyNextContact(tx, key, app, at)
-  return 'The address is suppressed, and the next contact is looked for.'
+  return 'The address is suppressed. The next abuse contact of the network will be notified.'
 }
 
 /**
@@ -132,17 +133,17 @@ async function keepConsumerHealth(
 
 async function bounceLetter(tx: Db, letter: Letter, failure: Failure, at: Date): Promise<string> {
   const status = storable(failure.status)
-  const reply = `Came back: ${failure.reason} (${status ?? 'no status given'}).`
+  const reply = `Bounced: ${failure.reason} (${status ?? 'no status given'}).`
   if (!(await markLetterBounced(tx, letter.id, reply))) {
-    return 'The letter had come back before: nothing changes.'
+    return 'The bounce of the letter was already known. No action was taken.'
   }
   await countMails(tx, 'letter', ['bounced'])
   const until = failure.hard
     ? afterBounce(healthyRecord, letterBounce(letter, true, at)).healthUntil
     : await endOfRow(tx, letter, at)
-  if (until === null) return 'The letter came back; a soft bounce.'
+  if (until === null) return 'The letter bounced (soft bounce).'
   await suppressFor(tx, letter.address, failure, { at, until })
-  return 'The letter came back, and the address is suppressed.'
+  return 'The letter bounced. The address is suppressed.'
 }
 
 /** Returns until when an address is suppressed after consecutive soft bounces; null if too few. */
@@ -170,7 +171,7 @@ async function suppressFor(
     address,
     reason: hard ? 'hard-bounce' : 'soft-bounces',
     status: storable(status),
-    detail: hard ? `Mail came back: ${reason}.` : `Mail came back time and again: ${reason}.`,
+    detail: hard ? `Mail bounced: ${reason}.` : `Mail bounced repeatedly: ${reason}.`,
     since: at,
     until,
   })
@@ -196,22 +197,22 @@ export async function keepComplaint(
   at: Date,
 ): Promise<string> {
   const type = complaint?.fields.find(([name]) => name.toLowerCase() === 'feedback-type')?.[1]
-  if (harmless.has((type ?? '').trim().toLowerCase())) return 'It complains of nothing.'
-  if (!match) return 'It is about no mail of ours that is known: see what it is.'
+  if (harmless.has((type ?? '').trim().toLowerCase())) return 'It is not a complaint.'
+  if (!match) return 'It matches none of our mail. Please review it.'
   const { feedback, letter } = match
-  const detail = 'Complained of our mail in a feedback report.'
+  const detail = 'Complained about our mail in a feedback report.'
   if (feedback && !match.isSigned) {
-    return 'Only a Message-ID says what it is about, which others know too: see what it is.'
+    return 'It names our mail only by its Message-ID, which others know too. Please review it.'
   }
   if (feedback) {
     await stopConsumer(tx, feedback.consumerId, { why: detail, reason: 'complaint' }, at)
-    return 'The consumer was stopped, and its address is suppressed.'
+    return 'The consumer was stopped and its address is suppressed.'
   }
-  if (!letter) return 'What it is about is no longer kept.'
+  if (!letter) return 'The mail it is about has been deleted.'
   const { address } = letter
   const suppression = { address, status: null, detail, since: at, until: null }
   await suppress(tx, { ...suppression, reason: 'complaint' })
-  return 'The address is suppressed: no letter goes there any more.'
+  return 'The address is suppressed. It gets no more letters.'
 }
 
 /** The action taken on a reply, and whether a person should look at it. */
@@ -230,22 +231,26 @@ export async function keepReply(
   at: Date,
 ): Promise<ReplyKept> {
   const forPeople = (outcome: string) => ({ outcome, needsLook: true })
-  if (!feedback) return forPeople(letter ? 'A letter was answered.' : 'Somebody wrote to us.')
-  if (answer === undefined) return forPeople('A feedback report was answered in free words.')
-  if (isAutomatic) return forPeople('It reads like an answer, but a machine may have sent it.')
+  if (!feedback) return forPeople(letter ? 'A reply to a letter.' : 'A mail that is not a reply.')
+  if (answer === undefined) return forPeople('A reply to a feedback report in free text.')
+  if (isAutomatic)
+    return forPeople('It looks like an answer, but may have been sent automatically.')
   // A reporter can derive the Message-ID from the number of the report.
   if (by !== 'recipient')
-    return forPeople('It reads like an answer, but came to no signed address.')
+    return forPeople('It looks like an answer, but was not sent to a signed address.')
   if (author === null || !isOfDesk(author, feedback.address)) {
-    return forPeople('It reads like an answer, but not of who was told: nothing was done.')
+    return forPeople(
+      'It looks like an answer, but is not from the abuse desk. No action was taken.',
+    )
   }
   const taken = await recordAnswer(tx, feedback, answer, 'mail', app, at, {
     said: text,
     mailId: id,
   })
-  if (taken === 'unknown') return forPeople('The feedback report had not left: nothing was done.')
-  const again = taken === 'repeated' ? ', as it was before' : ''
-  return { outcome: `The answer was taken${again}: ${answer}.`, needsLook: false }
+  if (taken === 'unknown')
+    return forPeople('The feedback report had not been sent. No action was taken.')
+  const again = taken === 'repeated' ? ', the same as before' : ''
+  return { outcome: `Answer recorded${again}: ${answer}.`, needsLook: false }
 }
 
 /**

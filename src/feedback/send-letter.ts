@@ -55,7 +55,7 @@ export async function runSendLetter(
 function again({ letterId, putOffSince }: Payload, now: Date): JobOutcome {
   const since = putOffSince ?? now.toISOString()
   if (now.getTime() - Date.parse(since) > GIVE_UP_MS) {
-    return { hopeless: 'The mail server of its reader stalled for five days.' }
+    return { hopeless: 'The mail server of the recipient accepted nothing for five days.' }
   }
   const payload = { letterId, putOffSince: since }
   return { putOff: new Date(now.getTime() + LEASE_MS), payload }

@@ -74,7 +74,7 @@ export async function suppressRefused(
     status: status === undefined ? null : storableText(status, 20),
     detail: isGone
       ? 'Our mail server says that the address does not exist.'
-      : 'Our mail server says that the mailbox takes no mail.',
+      : 'Our mail server says that the mailbox accepts no mail.',
     since: at,
     until: after.healthUntil,
   })

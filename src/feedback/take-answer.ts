@@ -48,7 +48,7 @@ export async function markNotOurs(
   now: Date,
 ): Promise<NextContact> {
   const feedback = await findFeedback(tx, { reportId, number })
-  if (!feedback) return { nobody: 'There is no such feedback report.' }
+  if (!feedback) return { nobody: 'The feedback report does not exist.' }
   await countAnswer(tx, feedback.consumerId, 'not-ours')
   const [analysis] = await listPackedAnalyses(tx, [reportId])
   const cidr = analysis?.network?.cidr ?? analysis?.originIp

@@ -42,7 +42,7 @@ export function gathered<Question, Answer>(
   async function round(waiting: readonly Waiting[]): Promise<void> {
     try {
       const answers = await work(waiting.map(({ question }) => question))
-      if (answers.length !== waiting.length) throw new Error('Not every question was answered.')
+      if (answers.length !== waiting.length) throw new Error('Not every query was answered.')
       waiting.forEach(({ resolve }, index) => resolve(answers[index] as Answer))
     } catch (error) {
       for (const { reject } of waiting) reject(error)
@@ -200,7 +200,7 @@ type Reputations = Awaited<ReturnType<ReputationReader['read']>>
 
 function reputationAt(reputations: Reputations, at: number): Reputations[number] {
   const one = reputations[at]
-  if (!one) throw new RangeError('There is no reputation for a subject that was asked for.')
+  if (!one) throw new RangeError('No reputation was loaded for a subject.')
   return one
 }
 

@@ -101,7 +101,7 @@ class Follower {
     this.#id = uuidv7(options.clock())
     const shipped = this.#compile(shippedRules(), 0)
     if ('faults' in shipped) {
-      throw new Error(`The program's own rules: ${shipped.faults.map(faultLine).join('; ')}`)
+      throw new Error(`The shipped rules are invalid: ${shipped.faults.map(faultLine).join('; ')}`)
     }
     this.#book = shipped.rules
   }

@@ -105,7 +105,10 @@ export async function rollBackRules(
   const former = await findRules(app.pool, version)
   if (!former) return undefined
   const base = await newestRuleVersion(app.pool)
-  const note = version === 0 ? "Back to the program's own rules." : `Back to version ${version}.`
+  const note =
+    version === 0
+      ? 'Return to the rules shipped with the program.'
+      : `Return to version ${version}.`
   const content = former.isShipped ? null : former.content
   return applyRules(app, content, base, { ...deed, note })
 }
@@ -148,7 +151,7 @@ export async function dryRunRules(
   const acting = compileRules((await actingRules(db)).content, definitions)
   if ('faults' in acting) {
     const [fault] = acting.faults
-    const reason = `The rules that act cannot be run by this program: ${fault?.reason ?? ''}`
+    const reason = `This program cannot run the active rules: ${fault?.reason ?? ''}`
     return { faults: [{ line: 1, reason }] }
   }
   const run = new DryRun(acting.rules, candidate.rules, judge)

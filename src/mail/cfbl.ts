@@ -56,17 +56,20 @@ export function judgeCfbl(
   const asked = fieldValues(fields, addressKey)
   if (asked.length === 0) return null
   const nobody = (obstacle: string) => ({ addresses: [], feedbackId: null, obstacle })
-  if (asked.length > addressesMax) return nobody('It names too many addresses for complaints.')
+  if (asked.length > addressesMax)
+    return nobody('The message names too many addresses for complaints.')
   const read = asked.map(parseCfblAddress)
   const named = read.filter((one) => one !== undefined)
-  if (named.length === 0) return nobody('Its address for complaints cannot be read.')
+  if (named.length === 0) return nobody("The message's address for complaints is invalid.")
   const author = onlyAuthorDomain(fields)
-  if (author === undefined) return nobody('It does not name one author.')
+  if (author === undefined) return nobody('The message does not have exactly one author.')
   const valid = signatures.filter(({ isValid }) => isValid)
-  if (valid.length === 0) return nobody('No signature of it verifies.')
+  if (valid.length === 0) return nobody('No DKIM signature of the message is valid.')
   const faults = named.map((one) => faultOf(domainOf(one.address) ?? '', author, valid, fields))
   const addresses = named.filter((_, index) => faults[index] === undefined)
-  const unreadable = read.includes(undefined) ? 'One of its addresses cannot be read.' : null
+  const unreadable = read.includes(undefined)
+    ? 'One of the addresses for complaints is invalid.'
+    : null
   const obstacle = faults.find((fault) => fault !== undefined) ?? unreadable
   return { addresses, feedbackId: addresses.length > 0 ? feedbackIdOf(fields) : null, obstacle }
 }
@@ -99,20 +102,21 @@ function faultOf(
   fields: readonly HeaderField[],
 ): string | undefined {
   const authors = valid.filter((signature) => matches(signature.domain, author))
-  if (authors.length === 0) return 'No signature of the author’s domain verifies.'
+  if (authors.length === 0) return 'No signature of the author’s domain is valid.'
   const isCovering = ({ covered }: CfblSignature) => covers(covered, fields)
   const hasAuthors = authors.some(isCovering)
   if (isSameOrBelow(domain, author)) {
     return hasAuthors ? undefined : 'The author’s signature does not cover the address.'
   }
   const own = valid.filter((signature) => matches(signature.domain, domain))
-  if (own.length === 0) return 'No signature of the domain that is to be told verifies.'
-  if (!own.some(isCovering)) return 'The signature of who is to be told does not cover the address.'
+  if (own.length === 0) return 'No signature of the complaint address’s domain is valid.'
+  if (!own.some(isCovering))
+    return 'The signature of the complaint address’s domain does not cover the address.'
   const isSignedBefore = authors.some(
     ({ covered }) => !covered.includes(addressKey) && !covered.includes(idKey),
   )
   if (hasAuthors || isSignedBefore) return undefined
-  return 'The author’s signature covers only a part of what asks for complaints.'
+  return 'The author’s signature covers only some of the fields that request complaints.'
 }
 
 /** Whether a signature covers every CFBL field in the header; a field added later is not signed. */

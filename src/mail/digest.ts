@@ -183,16 +183,16 @@ function textOf(content: DigestContent, groups: readonly Group[], attached: numb
   const rest = reports.length - attached
   const paragraphs = [
     wrap(
-      `These are ${String(reports.length)} feedback reports about mail from your network. ` +
+      `This mail has ${String(reports.length)} feedback reports about mail from your network. ` +
         `${rest === 0 ? 'All of them are' : `${String(attached)} of them are`} attached, each in ` +
-        'the Abuse Reporting Format (RFC 5965) with the message it is about.' +
-        (rest === 0 ? '' : ' The others are in this list only; ask for them by their numbers.'),
+        'the Abuse Reporting Format (RFC 5965) with the reported message.' +
+        (rest === 0 ? '' : ' The others are only listed here. To get one, reply with its number.'),
       '',
     ),
     ...groups.slice(0, groupsMax).map(groupLines),
     ...(groups.length <= groupsMax
       ? []
-      : [wrap(`${String(groups.length - groupsMax)} smaller ones are left out of this list.`, '')]),
+      : [wrap(`${String(groups.length - groupsMax)} smaller groups are not listed.`, '')]),
     answerLines(content),
   ]
   return paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n')
@@ -218,12 +218,12 @@ function groupLines(group: Group): string[] {
 function answerLines({ unsubscribe, service }: DigestContent): string[] {
   return [
     ...wrap(
-      'To answer one of them, open the page that it names, or reply to this mail, quote its ' +
+      'To answer a report, open the page that it names, or reply to this mail, quote the report ' +
         'number and say "resolved", "not ours", "wrong" or "stop".',
       '',
     ),
-    ...fact('No more', unsubscribe),
-    ...fact('Made by', service),
+    ...fact('Stop', unsubscribe),
+    ...fact('Operator', service),
   ]
 }
 

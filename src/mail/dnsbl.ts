@@ -35,10 +35,10 @@ export const knownZones: readonly BlacklistZone[] = [
     testDomain: 'surbl-org-permanent-test-point.com',
     refusals: ['127.0.0.1'],
     answers: [
-      means(8, 'phishing', 'Links to it stand in phishing mail.'),
+      means(8, 'phishing', 'Links to it appear in phishing mail.'),
       means(16, 'malware', 'Links to it lead to malware.'),
-      means(64, 'spam', 'Links to it stand in spam.'),
-      means(128, 'compromised', 'A cracked site: links to it stand in spam.'),
+      means(64, 'spam', 'Links to it appear in spam.'),
+      means(128, 'compromised', 'A hacked site. Links to it appear in spam.'),
     ],
   },
   {
@@ -48,11 +48,11 @@ export const knownZones: readonly BlacklistZone[] = [
     refusals: ['127.0.0.1'],
     answers: [
       means(2, 'spam', 'A domain of spammers.'),
-      means(4, 'other', 'Stands in bulk mail, some of it wanted.'),
-      means(8, 'other', 'A new or hidden domain that begins to stand in mail.'),
+      means(4, 'other', 'Appears in bulk mail, some of it wanted.'),
+      means(8, 'other', 'A new or hidden domain that has begun to appear in mail.'),
     ],
   },
-  plain('bl.spamcop.net', 'Its users reported spam from here.'),
+  plain('bl.spamcop.net', 'SpamCop users reported spam from this address.'),
   plain('b.barracudacentral.org', 'Sends spam to its customers or traps.'),
   plain('psbl.surriel.com', 'Sent mail to a spam trap.'),
   plain('dnsbl-1.uceprotect.net', 'Sent mail to spam traps in the last seven days.'),
@@ -60,8 +60,8 @@ export const knownZones: readonly BlacklistZone[] = [
     zone: 'dnsbl.dronebl.org',
     lists: 'addresses',
     answers: [
-      means('127.0.0.2', 'other', 'A sample entry.'),
-      means('any', 'compromised', 'A drone, an open proxy or an attacker.'),
+      means('127.0.0.2', 'other', 'A test entry.'),
+      means('any', 'compromised', 'A bot, an open proxy or an attacker.'),
     ],
   },
   {
@@ -69,9 +69,9 @@ export const knownZones: readonly BlacklistZone[] = [
     lists: 'addresses',
     refusals: ['127.0.0.255'],
     answers: [
-      means('127.0.*.0', 'other', 'A known mail server, trusted no further.'),
-      means('127.0.*.1', 'other', 'A known mail server that seldom sends spam.'),
-      means('127.0.*.2', 'welcome', 'A mail server that hardly ever sends spam.'),
+      means('127.0.*.0', 'other', 'A known mail server without a trust level.'),
+      means('127.0.*.1', 'other', 'A known mail server that rarely sends spam.'),
+      means('127.0.*.2', 'welcome', 'A mail server that almost never sends spam.'),
       means('127.0.*.3', 'welcome', 'A mail server that never sends spam.'),
     ],
   },
@@ -79,22 +79,22 @@ export const knownZones: readonly BlacklistZone[] = [
 
 function sbl(): ZoneMeaning[] {
   return [
-    means('127.0.0.2', 'spam', 'SBL: spam sources and those who serve spammers.'),
-    means('127.0.0.3', 'spam', 'CSS: sends spam of low reputation.'),
+    means('127.0.0.2', 'spam', 'SBL: a spam source or spam support service.'),
+    means('127.0.0.3', 'spam', 'CSS: a spam source of low reputation.'),
     means('127.0.0.9', 'spam', 'DROP: a network run by criminals.'),
-    means('127.0.0.30', 'malware', 'BCL: commands a botnet.'),
+    means('127.0.0.30', 'malware', 'BCL: controls a botnet.'),
   ]
 }
 
 function xbl(): ZoneMeaning[] {
   return ['4', '5', '6', '7'].map((last) =>
-    means(`127.0.0.${last}`, 'compromised', 'XBL: infected, or taken over.'),
+    means(`127.0.0.${last}`, 'compromised', 'XBL: infected or hijacked.'),
   )
 }
 
 function pbl(): ZoneMeaning[] {
   return ['10', '11'].map((last) =>
-    means(`127.0.0.${last}`, 'dynamic', 'PBL: should not send mail by itself.'),
+    means(`127.0.0.${last}`, 'dynamic', 'PBL: should not send mail directly.'),
   )
 }
 
@@ -209,10 +209,10 @@ export function readZoneAnswer(
   const codes = [...new Set(records)].sort()
   for (const code of codes) {
     if (code.startsWith('127.255.255.') || zone.refusals?.includes(code)) {
-      return { is: 'refused', why: `It refuses our questions (${code}).` }
+      return { is: 'refused', why: `The list refuses our queries (${code}).` }
     }
     if (!code.startsWith('127.')) {
-      return { is: 'refused', why: `It answers ${code}, which is no answer of a list.` }
+      return { is: 'refused', why: `The list answered ${code}, which is not a valid list answer.` }
     }
   }
   const listing = codes.filter((code) => code !== '127.0.0.1')
@@ -235,7 +235,12 @@ function meaningsOf({ answers }: BlacklistZone, code: string): Omit<ZoneMeaning,
   const meant = answers.filter(({ match }) => match !== 'any' && matches(match, code))
   if (meant.length > 0) return meant
   const anything = answers.find(({ match }) => match === 'any')
-  return [anything ?? { category: 'other', meaning: `It answers ${code}, whatever that means.` }]
+  return [
+    anything ?? {
+      category: 'other',
+      meaning: `The list answered ${code}, whose meaning is unknown.`,
+    },
+  ]
 }
 
 function matches(match: string | number, code: string): boolean {

@@ -54,11 +54,11 @@ export type ReportSample = {
 }
 
 const openings: Record<FeedbackType, string> = {
-  abuse: 'One of our users did not ask for it and reported it as spam.',
-  fraud: 'One of our users reported it, and we think it is phishing or fraud.',
-  virus: 'One of our users reported it. It contains malware or links to it.',
-  'not-spam': 'We are sorry: it was not spam and should not have been reported to you.',
-  other: 'One of our users did not want it and reported it.',
+  abuse: 'One of our users did not ask for this message and reported it as spam.',
+  fraud: 'One of our users reported this message. We think it is phishing or fraud.',
+  virus: 'One of our users reported this message. It contains malware or links to malware.',
+  'not-spam': 'The message was not spam. We apologize for reporting it to you.',
+  other: 'One of our users did not want this message and reported it.',
 }
 
 /**
@@ -77,7 +77,7 @@ export function composeFeedbackText(
     networkLines(facts, explanation),
     messageLines(facts, fields),
     [
-      'How we know it came from there:',
+      'How we know that it came from this address:',
       ...explanation.why.flatMap((why) => wrap(cleanLine(why), '- ')),
     ],
     wrap(requestOf(facts, explanation), ''),
@@ -100,8 +100,8 @@ function firstSentence({ feedbackType, sourceIp, arrivedAt }: FeedbackFacts): st
 function countOf({ incidents = 1 }: FeedbackFacts): string {
   if (incidents < 2) return ''
   return (
-    ` This report stands for ${String(incidents)} messages of one kind that we were told of; ` +
-    'the attached one is a sample.'
+    ` This report covers ${String(incidents)} similar messages that were reported to us; ` +
+    'the attached message is a sample.'
   )
 }
 
@@ -121,9 +121,9 @@ function sourceLines({ sources }: FeedbackExplanation): string[][] {
   const { listed, total } = sources
   const which =
     listed.length < total
-      ? `The list is cut: it has ${String(listed.length)} of the ${String(total)} messages.`
+      ? `This list is shortened: it has ${String(listed.length)} of the ${String(total)} messages.`
       : `All ${String(total)} messages:`
-  const form = 'Address, port where it is known, and time received (UTC).'
+  const form = 'Address, port (if known), and time received (UTC).'
   return [
     [
       ...wrap(`${which} ${form}`, ''),
@@ -171,27 +171,27 @@ function requestOf(
   { takenBack, reportNumber }: FeedbackExplanation,
 ): string {
   if (feedbackType !== 'not-spam') {
-    return 'Please find out what sent it and stop it.'
+    return 'Please find what sent this message and stop it.'
   }
   const earlier = takenBack ?? reportNumber.split('.')[0]
   return (
     `We retract our report ${earlier ?? ''} about this message. Please undo any action that you ` +
-    'took because of that report. You need to do nothing else.'
+    'took because of it. No other action is needed.'
   )
 }
 
 function attachedOf({ incidents = 1 }: FeedbackFacts, form: 'whole' | 'headers'): string {
   const attached = form === 'whole' ? 'The message is attached' : 'Its header is attached'
-  const who = incidents < 2 ? 'the person who received it' : 'the people who received them'
+  const who = incidents < 2 ? 'the recipient' : 'the recipients'
   return (
-    `${attached}. Addresses and names of ${who}, and tokens that may stand for them, are ` +
-    'replaced by codes ("redacted-..."). The same code means the same in all our reports to you.'
+    `${attached}. Addresses and names of ${who}, and tokens that may identify them, are ` +
+    'replaced by codes ("redacted-..."). A code has the same meaning in all our reports to you.'
   )
 }
 
 const rebuiltNote =
-  'The mail program of our user does not keep messages as they were sent. The header is the one ' +
-  'that it received; the body was put together anew, so signatures over it cannot be verified.'
+  "The reporter's mail program does not keep messages as they were sent. The header is the one " +
+  'that it received. The body was rebuilt, so signatures over it cannot be verified.'
 
 const answerLabels: readonly [AnswerKind, string][] = [
   ['resolved', 'Resolved'],
@@ -204,23 +204,23 @@ function answerLines(
   { feedbackType }: FeedbackFacts,
   { answers, reportNumber }: FeedbackExplanation,
 ): string[] {
-  const purpose = 'To answer, to ask, or to get no more reports'
+  const purpose = 'To answer, to ask a question, or to stop our reports'
   if (!answers) return wrap(`${purpose}, reply to this mail and quote ${reportNumber}.`, '')
   // A report that withdraws another requests nothing, so there is nothing to resolve or to dispute.
   if (feedbackType === 'not-spam') {
-    const how = 'No answer is needed. To get no more of our reports, open this page, which asks'
-    return [...wrap(`${how} before it acts, or reply "stop".`, ''), ...fact('Stop', answers.stop)]
+    const how = 'No answer is needed. To stop our reports, open this page, which asks for'
+    return [...wrap(`${how} confirmation, or reply "stop".`, ''), ...fact('Stop', answers.stop)]
   }
   return [
     ...wrap(
-      'Tell us what came of it: open one of these pages, each of which asks before it acts, or ' +
+      'Please tell us the result: open one of these pages (each asks for confirmation), or ' +
         'reply to this mail with one of the words.',
       '',
     ),
     ...answerLabels.flatMap(([kind, label]) => fact(label, answers[kind])),
     ...wrap(
-      'Resolved: it has been dealt with. Not ours: you do not answer for that address. Wrong: ' +
-        'the message was no abuse. Stop: send us no more reports.',
+      'Resolved: you have dealt with it. Not ours: you are not responsible for the address. ' +
+        'Wrong: the message was not abuse. Stop: send us no more reports.',
       '',
     ),
   ]
@@ -228,19 +228,19 @@ function answerLines(
 
 function unsolicitedOf({ network }: FeedbackExplanation): string {
   return (
-    `You did not ask for our reports. You get this one because your address is published as ` +
-    `the abuse contact for ${network.cidr}. To get no more of them, open the page after "Stop" ` +
-    'or reply "stop": it takes effect at once.'
+    `You did not ask for our reports. We sent you this one because your address is published as ` +
+    `the abuse contact for ${network.cidr}. To stop our reports, open the page after "Stop" ` +
+    'or reply "stop". This takes effect at once.'
   )
 }
 
 const formats = {
-  arf: 'second part says the same for machines (Abuse Reporting Format, RFC 5965)',
-  xarf: 'third part says the same for machines (XARF 4, JSON) and holds the message',
+  arf: 'second part has the same content for programs (Abuse Reporting Format, RFC 5965)',
+  xarf: 'third part has the same content for programs (XARF 4, JSON) and includes the message',
 } as const
 
 function closingLines({ service }: FeedbackExplanation, format: ReportSample['format']): string[] {
-  return [...fact('Made by', service), '', ...wrap(`The ${formats[format]}.`, '')]
+  return [...fact('Operator', service), '', ...wrap(`The ${formats[format]}.`, '')]
 }
 
 /** Changes a link so that nobody follows it by accident and filters accept the mail. */

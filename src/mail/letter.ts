@@ -40,10 +40,11 @@ export function composeLetter(content: LetterContent): Buffer {
   const { from, to, replyTo, messageId, inReplyTo, unsubscribe } = content
   const addresses = [from, to, ...(replyTo === undefined ? [] : [replyTo])]
   if (!addresses.every((address) => addressShape.test(address))) {
-    throw new RangeError('Not an address to write in a header')
+    throw new RangeError('Not a valid address for a header')
   }
-  if (!messageIdShape.test(messageId)) throw new RangeError('Not a Message-ID')
-  if (unsubscribe !== undefined && !urlShape.test(unsubscribe)) throw new RangeError('Not a link')
+  if (!messageIdShape.test(messageId)) throw new RangeError('Not a valid Message-ID')
+  if (unsubscribe !== undefined && !urlShape.test(unsubscribe))
+    throw new RangeError('Not a valid link')
   const answered = messageIdShape.test(inReplyTo ?? '') ? inReplyTo : undefined
   const subject = composeSubject(content.subject)
   const fields: [name: string, value: string | undefined][] = [

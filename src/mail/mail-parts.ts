@@ -11,7 +11,7 @@ export const feedbackTypes = {
   abuse: 'Unsolicited mail',
   fraud: 'Phishing or fraud',
   virus: 'Malware',
-  'not-spam': 'Mail wrongly reported',
+  'not-spam': 'Mail reported by mistake',
   other: 'Unwanted mail',
 } as const
 
@@ -214,10 +214,10 @@ export function checkHeader({ addresses, messageIds, links }: HeaderPieces): voi
   const isWrong = (shape: RegExp) => (piece: string | undefined) =>
     piece !== undefined && !shape.test(piece)
   if (addresses.some(isWrong(addressShape))) {
-    throw new RangeError('Not an address to write in a header')
+    throw new RangeError('Not a valid address for a header')
   }
-  if (messageIds.some(isWrong(messageIdShape))) throw new RangeError('Not a Message-ID')
-  if (links.some(isWrong(urlShape))) throw new RangeError('Not a link')
+  if (messageIds.some(isWrong(messageIdShape))) throw new RangeError('Not a valid Message-ID')
+  if (links.some(isWrong(urlShape))) throw new RangeError('Not a valid link')
 }
 
 /** Composes the From field: the address, with a display name if there is one (RFC 5322 §3.4). */

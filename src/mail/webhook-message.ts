@@ -39,12 +39,12 @@ export function readWebhookUrl(
   { mayBeInternal }: { mayBeInternal: boolean },
 ): { url: URL } | { refused: string } {
   const url = text.length <= WEBHOOK_URL_CHARS_MAX ? URL.parse(text) : null
-  if (!url || /[\s\\]/.test(text)) return { refused: 'cannot be read as an address.' }
+  if (!url || /[\s\\]/.test(text)) return { refused: 'is not a valid URL.' }
   if (url.protocol !== 'https:') return { refused: 'must begin with https://.' }
   if (url.username !== '' || url.password !== '') {
-    return { refused: 'may hold no name and no password.' }
+    return { refused: 'must not contain a user name or a password.' }
   }
-  if (url.port !== '') return { refused: 'must be on the usual port.' }
+  if (url.port !== '') return { refused: 'must use the default port.' }
   const isName = mayBeInternal ? isHostName(url.hostname) : isPublicName(url.hostname)
   if (!isName) return { refused: `must lead to a ${mayBeInternal ? '' : 'public '}host name.` }
   url.hash = ''

@@ -135,10 +135,10 @@ function headerFacts({ recipients = [] }: FeedbackFacts, { fields }: OriginalPar
 
 function descriptionOf({ facts, explanation }: FeedbackReportInput): string {
   const { incidents = 1 } = facts
-  const count = incidents < 2 ? '' : ` It stands for ${String(incidents)} messages of one kind.`
-  const port = facts.sourcePort === undefined ? ' The port of the client was not noted.' : ''
+  const count = incidents < 2 ? '' : ` It covers ${String(incidents)} similar messages.`
+  const port = facts.sourcePort === undefined ? " The client's port is unknown." : ''
   return (
-    `A message from ${facts.sourceIp}, taken in by SMTP, was reported by who received it.` +
+    `The recipient of a message from ${facts.sourceIp}, received by SMTP, reported it.` +
     `${count}${port} Quote ${explanation.reportNumber} when you answer.`
   ).slice(0, 1000)
 }

@@ -53,8 +53,8 @@ async function faultOfEntry(
   if (reading.is === 'refused') return { why: reading.why, isSilent: false }
   const why =
     expected === 'listed'
-      ? `It does not list its test entry ${shown}.`
-      : `It lists ${shown}, which no list may.`
+      ? `The list does not contain its test entry ${shown}.`
+      : `The list contains ${shown}, which no list may contain.`
   return { why, isSilent: false }
 }
 
@@ -121,7 +121,7 @@ function watchZone(zone: BlacklistZone, { resolve, clock, log }: WatchOptions): 
   let testing: Promise<void> | undefined
 
   function switchOff(reason: string, pauseMs: number): void {
-    if (state.state !== 'off') log?.warn({ zone: zone.zone, reason }, 'A blacklist is off.')
+    if (state.state !== 'off') log?.warn({ zone: zone.zone, reason }, 'Switched a blacklist off.')
     Object.assign(state, { state: 'off', reason })
     dueAt = clock().getTime() + pauseMs
   }
@@ -134,7 +134,7 @@ function watchZone(zone: BlacklistZone, { resolve, clock, log }: WatchOptions): 
     if (!tested.isSound) {
       return switchOff(tested.why, tested.isSilent ? pauses.silent : pauses.unsound)
     }
-    if (state.state === 'off') log?.info({ zone: zone.zone }, 'A blacklist is on again.')
+    if (state.state === 'off') log?.info({ zone: zone.zone }, 'Switched a blacklist on again.')
     Object.assign(state, { state: 'on', reason: undefined, hasIpv6: tested.hasIpv6 })
     dueAt = clock().getTime() + pauses.sound
   }
@@ -154,7 +154,7 @@ function watchZone(zone: BlacklistZone, { resolve, clock, log }: WatchOptions): 
     },
     async ask(name, { subject, family }) {
       if (state.state === 'off') return unknown(state.reason)
-      if (family === 6 && !state.hasIpv6) return unknown('It lists no IPv6.')
+      if (family === 6 && !state.hasIpv6) return unknown('The list has no IPv6 entries.')
       state.questions += 1
       const answer = await resolve(name, 'A')
       if (answer.is === 'unknown') {
@@ -188,7 +188,7 @@ function newState({ zone, lists }: BlacklistZone): ZoneState {
   }
 }
 
-function unknown(why = 'The list is off.'): Said {
+function unknown(why = 'The list is switched off.'): Said {
   return { is: 'unknown', why }
 }
 

@@ -285,7 +285,7 @@ type Means = { transport: Pool; lanes: Lanes; limits: MailerLimits }
 async function sendOne(mail: OutgoingMail, means: Means): Promise<SendResult> {
   const { from, to } = mail.envelope
   if (!addressShape.test(to) || (from !== '' && !addressShape.test(from))) {
-    const reply = 'Not an address mail can go to'
+    const reply = 'Not an address that mail can be sent to'
     return { outcome: 'rejected', replyCode: undefined, reply, about: 'message' }
   }
   const place = await means.lanes.enter(mail.lane ?? 'fast', means.limits.placeMs)
@@ -315,7 +315,7 @@ async function sendOne(mail: OutgoingMail, means: Means): Promise<SendResult> {
     })
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    if (watch.signal.aborted) return later('The mail server took too long.', 'message')
+    if (watch.signal.aborted) return later('The mail server took too long to answer.', 'message')
     return sendFailure(error, isBegun ? 'message' : 'session')
   } finally {
     for (const timer of timers) clearTimeout(timer)

@@ -156,10 +156,10 @@ const silence = ['ETIMEOUT', 'ECONNREFUSED']
 
 const reasons: Readonly<Record<string, string>> = {
   ESERVFAIL: 'The name server failed (SERVFAIL).',
-  EREFUSED: 'The name server refused the question.',
+  EREFUSED: 'The name server refused the query.',
   ETIMEOUT: 'No name server answered in time.',
   ECONNREFUSED: 'No name server could be reached.',
-  ECANCELLED: 'The question was given up.',
+  ECANCELLED: 'The query was canceled.',
 }
 
 /**
@@ -184,7 +184,7 @@ function openNameServers(servers: readonly string[] | undefined, tryMs: number):
         if (noSuchName.includes(code)) {
           return { answer: { is: 'none' }, ttlSeconds: undefined, isSilent: false }
         }
-        const why = reasons[code] ?? `The question failed (${code}).`
+        const why = reasons[code] ?? `The query failed (${code}).`
         const isSilent = silence.includes(code)
         return { answer: { is: 'unknown', why }, ttlSeconds: undefined, isSilent }
       }
@@ -284,10 +284,13 @@ const lives = { least: minute, most: 30 * minute, found: 15 * minute, none: 5 * 
 const UNKNOWN_MS = 30_000
 const AWAY_MS = 30_000
 
-const nobody: DnsAnswer = { is: 'unknown', why: 'Nobody is to be asked (DNS_SERVERS=none).' }
-const away: DnsAnswer = { is: 'unknown', why: 'No name server answers at present.' }
+const nobody: DnsAnswer = {
+  is: 'unknown',
+  why: 'DNS look-ups are switched off (DNS_SERVERS=none).',
+}
+const away: DnsAnswer = { is: 'unknown', why: 'No name server is answering at the moment.' }
 const late: DnsAnswer = { is: 'unknown', why: 'The answer took too long.' }
-const crowded: DnsAnswer = { is: 'unknown', why: 'Too many questions are being asked.' }
+const crowded: DnsAnswer = { is: 'unknown', why: 'There are too many DNS queries at the moment.' }
 
 /**
  * Creates a resolver that uses the given servers (`ip` or `ip:port`), those of the system, or none.

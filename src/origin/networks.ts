@@ -142,19 +142,20 @@ export function readOverride(fields: OverrideFields): NetworkOverride | { faults
   const country = readCountry(fields.country.trim())
   const name = readName(fields.name)
   const faults: string[] = []
-  if (cidr === undefined) faults.push('The block is neither an address nor a CIDR block.')
-  if (!contacts) faults.push(`The abuse contact must be "${NOBODY}" or at most ten addresses.`)
+  if (cidr === undefined) faults.push('The block is not an IP address or a CIDR block.')
+  if (!contacts)
+    faults.push(`The abuse contact must be "${NOBODY}" or at most ten email addresses.`)
   if (cidr !== undefined && contacts?.length && isWiderThanAnyHolding(cidr)) {
     faults.push('The block is too wide for one abuse contact.')
   }
-  if (asn === undefined) faults.push('The AS number is none.')
-  if (country === undefined) faults.push('The country must be a code of two letters.')
+  if (asn === undefined) faults.push('The AS number is not valid.')
+  if (country === undefined) faults.push('The country must be a two-letter code.')
   if (cidr === undefined || !contacts || asn === undefined || country === undefined) {
     return { faults }
   }
   if (faults.length > 0) return { faults }
   if (!isMuted && contacts.length === 0 && asn === null && name === null && country === null) {
-    return { faults: ['Say at least one thing of the network.'] }
+    return { faults: ['Set at least one property of the network.'] }
   }
   return { cidr, asn, name, country, contacts, isMuted }
 }

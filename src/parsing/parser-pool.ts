@@ -254,7 +254,7 @@ async function runInTime(
     return (await threads.run(chunk, { signal: watch.signal })) as ParserOutcome[]
   } catch (cause) {
     if (!watch.signal.aborted) throw cause
-    throw new Error(`The message could not be read within ${msMax / 1000} s.`, { cause })
+    throw new Error(`The message could not be parsed within ${msMax / 1000} s.`, { cause })
   } finally {
     clearTimeout(timer)
   }
@@ -321,7 +321,7 @@ function createLine(
 
 function settle(its: readonly Pending[], outcomes: readonly ParserOutcome[]): void {
   its.forEach(({ resolve, reject }, index) => {
-    const outcome = outcomes[index] ?? { fault: 'The parser gave no answer.' }
+    const outcome = outcomes[index] ?? { fault: 'The parser returned no answer.' }
     if ('made' in outcome) resolve(outcome.made)
     else reject(new Error(outcome.fault))
   })

@@ -128,8 +128,8 @@ export async function beginErasure(
     await removeAccountLinks(tx, reporter.id)
     const tokenHash = erasureHash(token)
     await insertErasure(tx, { ...erasure, reporterId: reporter.id, tokenHash })
-    const reports = how === 'keep' ? 'its reports stay' : 'its reports go too'
-    const detail = `An account is erased; ${reports}.`
+    const reports = how === 'keep' ? 'its reports are kept' : 'its reports are deleted'
+    const detail = `Erasure of an account started; ${reports}.`
     await insertAudit(tx, { at: now, reporterId: null, action: 'erase account', detail })
     await send(app.boss, eraseAccount, [{ erasureId: erasure.id }], tx)
     return { token }

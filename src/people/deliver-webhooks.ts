@@ -34,9 +34,9 @@ function composeWebhook(
   webhook: Webhook,
   app: Pick<App, 'clock' | 'config'> & { stateOf: ReadonlyMap<string, ReportState> },
 ): WebhookMessage | { dropped: string } {
-  if (webhook.state !== 'enabled') return { dropped: 'The webhook was off.' }
+  if (webhook.state !== 'enabled') return { dropped: 'The webhook was disabled.' }
   const status = reportId === null ? undefined : app.stateOf.get(reportId)
-  if (reportId !== null && !status) return { dropped: 'The report is not kept any more.' }
+  if (reportId !== null && !status) return { dropped: 'The report has been deleted.' }
   const url = `${app.config.publicUrl}/api/v1/reports/${reportId}`
   const data = status ? { report_id: reportId, url, status } : { webhook_id: webhook.id }
   return {

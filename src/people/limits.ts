@@ -359,9 +359,9 @@ function faultsOfChange(change: LimitChange, attempt: string): string[] {
       : [`The number of attempts must be from 1 to ${ATTEMPTS_MAX}.`]),
     ...(isWindow && windowMs <= WINDOW_SECONDS_MAX * 1_000 && windowMs % 60 === 0
       ? []
-      : [`The window must be from 1 to ${WINDOW_SECONDS_MAX} seconds, by whole 60 ms.`]),
+      : [`The window must be from 1 to ${WINDOW_SECONDS_MAX} seconds, in steps of 0.06 s.`]),
     ...(behavior === 'shadow' && attempt !== 'report' && attempt !== 'mail-in'
-      ? ['Only reports can be held: this limit can refuse or be off.']
+      ? ['The behavior "shadow" is only available for reports. Choose "refuse" or "off".']
       : []),
   ]
 }
@@ -378,7 +378,7 @@ export async function changeLimit(
 ): Promise<string[]> {
   return inTransaction(pool, async (tx) => {
     const limit = (await listRateLimits(tx)).find((one) => one.name === name)
-    if (!limit) return ['There is no such limit.']
+    if (!limit) return ['Unknown limit.']
     const { windowMs, attemptsMax, behavior } = { ...limit, ...change }
     const next = { windowMs, attemptsMax, behavior }
     const faults = faultsOfChange(next, limit.attempt)

@@ -63,7 +63,7 @@ export async function addWebhook(
   })
   if (added !== 'added') return { refused: added }
   const webhook = await findWebhook(app.pool, reporterId, id)
-  if (!webhook) throw new Error('a webhook that was just added is not there')
+  if (!webhook) throw new Error('The webhook was not found after it was inserted.')
   return { webhook, secret: secretOf(webhook, app) }
 }
 

@@ -42,7 +42,7 @@ export type QuestionKind = {
 const kinds = [
   {
     name: 'link',
-    is: 'a web address',
+    is: 'a URL',
     example: 'https://shop.example/offer',
     types: [
       ...['link', 'link-path', 'link-host', 'link-organization', 'link-ip', 'link-network'],
@@ -91,7 +91,7 @@ const kinds = [
   },
   {
     name: 'network',
-    is: 'a /24, or a /48 of IPv6',
+    is: 'an IPv4 /24 or an IPv6 /48',
     example: '192.0.2.0/24',
     types: ['origin-network', 'submitter-network', 'claimed-ip-network', 'link-network'],
     draft: draftOfNetwork,
@@ -112,7 +112,7 @@ const kinds = [
   },
   {
     name: 'name',
-    is: 'a display name, with its address or without',
+    is: 'a display name, with or without its address',
     example: 'Your Bank <service@shop.example>',
     types: ['author-name', 'author-name-and-organization'],
     draft: draftOfName,
@@ -147,7 +147,7 @@ const kinds = [
   },
   {
     name: 'text',
-    is: 'a text, whole or a passage',
+    is: 'a text: all of it or a passage',
     example: 'You have won a prize. Click below to claim it.',
     types: [
       ...['text', 'text-letters', 'paragraph', 'sentence', 'words', 'text-start', 'text-end'],
@@ -157,7 +157,7 @@ const kinds = [
   },
   {
     name: 'list',
-    is: 'a mailing list, by its List-Id',
+    is: 'a mailing list (List-Id)',
     example: 'news.shop.example',
     types: ['list-id', 'list-organization'],
     draft: (value) => ({ fields: { 'List-Id': value } }),
@@ -171,7 +171,7 @@ const kinds = [
   },
   {
     name: 'signer',
-    is: 'the domain of a DKIM signature, with its selector or without',
+    is: 'the domain of a DKIM signature, with or without its selector',
     example: 's1._domainkey.shop.example',
     types: [
       ...['signer-key', 'signer-domain', 'signer-organization', 'claimed-signer-key'],
@@ -181,21 +181,21 @@ const kinds = [
   },
   {
     name: 'helo',
-    is: 'what a machine calls itself',
+    is: 'a HELO name of a machine',
     example: 'mail7.shop.example',
     types: ['origin-helo', 'origin-helo-organization', 'origin-helo-shape', 'submitter-helo'],
     draft: (value) => draftOfMachine({ helo: value.trim() }),
   },
   {
     name: 'rdns',
-    is: 'the name of a machine in the DNS',
+    is: 'a reverse DNS name of a machine',
     example: 'mail7.shop.example',
     types: ['origin-rdns', 'origin-rdns-organization', 'origin-rdns-shape'],
     draft: (value) => draftOfMachine({ rdns: value.trim() }),
   },
   {
     name: 'message-id',
-    is: 'a Message-ID, or its domain',
+    is: 'a Message-ID or its domain',
     example: '<4711.abc@shop.example>',
     types: ['message-id-domain', 'message-id-organization', 'message-id-shape'],
     draft: draftOfMessageId,
@@ -209,14 +209,14 @@ const kinds = [
   },
   {
     name: 'reporter',
-    is: 'a reporter, by their id',
+    is: 'a reporter (id)',
     example: '0190a5b4-0000-7000-8000-000000000000',
     types: ['reporter'],
     draft: (value) => draftOfId(value, 'reporter'),
   },
   {
     name: 'campaign',
-    is: 'a campaign, by its id',
+    is: 'a campaign (id)',
     example: '0190a5b4-0000-7000-8000-000000000000',
     types: ['campaign'],
     draft: (value) => draftOfId(value, 'campaign'),

@@ -32,8 +32,8 @@ async function explainRefusal(error: unknown): Promise<never> {
   // knex puts the SQL statement before the reason.
   const reason = reasonOf(error).split(' - ').at(-1)
   throw new DatabaseUnsuitable(
-    `The account of DATABASE_URL may not create or change what is needed (${reason}): ` +
-      `make it the owner of the database and of what is in it.`,
+    `The database account in DATABASE_URL lacks a permission (${reason}). ` +
+      `Make it the owner of the database and its objects.`,
     { cause: error },
   )
 }

@@ -76,7 +76,7 @@ export async function askForContact(
       'Registry look-ups are switched off because RDAP_BOOTSTRAP_URL is "none".',
     ])
   if (!rdap.mayAsk(ip))
-    throw new UsageError([`${ip} is not a public address, so no registry has it.`])
+    throw new UsageError([`${ip} is not a public address, so it is in no registry.`])
   const answer = await rdap.ask(ip)
   if (answer.is === 'later') {
     io.complain(`${answer.why} Try again after ${answer.retryAt.toISOString()}.`)

@@ -125,7 +125,7 @@ async function runBatch<Payload extends object>(
     handle,
   )
   sound.forEach(({ index }, position) => {
-    outcomes[index] = results[position] ?? { retry: 'The handler gave no outcome.' }
+    outcomes[index] = results[position] ?? { retry: 'The handler returned no outcome.' }
   })
   return outcomes
 }

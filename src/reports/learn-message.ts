@@ -119,6 +119,6 @@ async function learnerId({ pool, clock }: Pick<Needs, 'pool' | 'clock'>): Promis
   const fresh = { id: uuidv7(createdAt), email: learnerEmail, createdAt }
   const made = await insertReporter(pool, { ...fresh, passwordHash: null, isAdmin: false })
   const id = made ?? (await findReporterByEmail(pool, learnerEmail))?.id
-  if (id === undefined) throw new Error('The account vanished while it was looked for.')
+  if (id === undefined) throw new Error('The account was deleted during the lookup.')
   return id
 }

@@ -32,7 +32,7 @@ export function failureOf(error: unknown, log: Logger): FailedRequest | undefine
   }
   const status = clientStatus(error)
   if (status !== undefined) {
-    return callerFailure(status, 'The address or the header of the request is malformed.')
+    return callerFailure(status, 'The URL or the header of the request is malformed.')
   }
   if (isOutage(error)) {
     tellOutage(error, log)

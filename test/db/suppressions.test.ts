@@ -19,7 +19,7 @@ const noon = new Date('2026-11-22T12:00:00Z')
 const inAWeek = new Date('2026-11-29T12:00:00Z')
 
 async function keep(change: Partial<Suppression> & { address: string }): Promise<void> {
-  const usual = { reason: 'hard-bounce', status: '5.1.1', detail: 'It came back.' } as const
+  const usual = { reason: 'hard-bounce', status: '5.1.1', detail: 'It bounced.' } as const
   await suppress(database.pool, { ...usual, since: noon, until: null, ...change })
 }
 

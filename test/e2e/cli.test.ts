@@ -110,7 +110,7 @@ function expectMisuse(line: string, outcome: Outcome | undefined): void {
 
 test('what is complained of cannot move the cursor of the terminal', async () => {
   const { stderr } = await runProgram(['counters', '\u001b[2Jkind', 'x'], nowhere)
-  expect(stderr).toContain('There is no kind "‹U+001B›[2Jkind"')
+  expect(stderr).toContain('Unknown kind "‹U+001B›[2Jkind"')
   expect(stderr).not.toContain('\u001b')
 })
 

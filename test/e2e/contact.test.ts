@@ -36,7 +36,7 @@ test('contact prints what the registry says of an address', async () => {
 
 test.for([
   ['192.0.2.8', /^No abuse contact is registered for 192\.0\.2\.0\/24/],
-  ['192.0.2.9', /^127\.0\.0\.1 cannot be asked now: it answered 503\. Try again after 2/],
+  ['192.0.2.9', /^127\.0\.0\.1 is not available: it answered 503\. Try again after 2/],
 ] as const)('contact says why there is none for %s, and ends with 1', async ([ip, why]) => {
   const { code, stderr } = await runProgram(['contact', ip], env)
   expect(code).toBe(1)

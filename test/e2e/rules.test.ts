@@ -81,7 +81,7 @@ test('rules are compared, tried, applied, listed and rolled back', async () => {
   expect((await rules('show')).stdout).toBe('[]')
   expect((await rules('show 2')).stdout).toBe(good)
   const history = await rules('history')
-  expect(history.stdout).toMatch(/^3 .*Back to version 1\.\n2 .*Spam_again\.\n1 .*Nothing\.$/m)
+  expect(history.stdout).toMatch(/^3 .*Return to version 1\.\n2 .*Spam_again\.\n1 .*Nothing\.$/m)
 })
 
 test.for(['diff', 'dry-run', 'apply'])('"rules %s" refuses a file with faults', async (action) => {

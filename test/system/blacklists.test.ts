@@ -104,8 +104,8 @@ test('lists that were closed accuse nobody, and acquit nobody', async () => {
   const found = await ask(lists, '192.0.2.7', '203.0.113.9')
   expect(found.map(({ is }) => is)).toEqual(['unknown', 'unknown', 'unknown', 'unknown'])
   expect(lists.states()).toMatchObject([
-    { state: 'off', reason: 'It does not list its test entry 127.0.0.2.' },
-    { state: 'off', reason: 'It lists 127.0.0.1, which no list may.' },
+    { state: 'off', reason: 'The list does not contain its test entry 127.0.0.2.' },
+    { state: 'off', reason: 'The list contains 127.0.0.1, which no list may contain.' },
   ])
 })
 
@@ -121,7 +121,7 @@ test('a list that is mended is on again', async () => {
 test('a zone that the server does not have is off', async () => {
   const lists = await open(['absent.example=addresses'])
   expect(await lists.test()).toMatchObject([
-    { state: 'off', reason: 'The name server refused the question.' },
+    { state: 'off', reason: 'The name server refused the query.' },
   ])
 })
 

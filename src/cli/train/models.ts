@@ -90,7 +90,7 @@ export function parseModels(args: readonly string[]): ModelsRequest {
   if (rest.length > 0) throw misuse()
   if (action === 'import' && what !== undefined && file === undefined) {
     if (values.format === 'catboost') return { action, file: what }
-    throw new UsageError(['Say --format catboost: no other format is imported.'])
+    throw new UsageError(['Use --format catboost. Other formats cannot be imported.'])
   }
   if (values.format !== undefined) throw misuse()
   if (action === 'export' && what !== undefined && file !== undefined) {

@@ -244,8 +244,8 @@ function withheld(entity: Entity, content: string): Entity {
   const bytes = Buffer.from(content, 'latin1')
   const described = composeEncodedWords(entityField(entity, 'content-type') ?? entity.type)
   const text = [
-    'This part was left out: it may name the person who received the message.',
-    `Described as: ${described.slice(0, 300)}`,
+    'This part was removed because it may identify the person who received the message.',
+    `Content type: ${described.slice(0, 300)}`,
     `Bytes: ${String(bytes.length)}`,
     `SHA-256: ${createHash('sha256').update(bytes).digest('hex')}`,
   ].join('\r\n')

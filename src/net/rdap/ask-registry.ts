@@ -44,13 +44,14 @@ const REDIRECTS_MAX = 3
 export async function followUrl(url: URL, deadline: Date, tools: FollowTools): Promise<Followed> {
   let here = url
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-    if (!tools.mayOpen(here)) return { is: 'unusable', why: 'it leads to a place out of reach' }
+    if (!tools.mayOpen(here))
+      return { is: 'unusable', why: 'it redirects to an address that is not allowed' }
     const answer = await askInTurn(here, deadline, tools)
     if (answer.is !== 'moved') return answer
-    if (!answer.to) return { is: 'unusable', why: 'it leads nowhere' }
+    if (!answer.to) return { is: 'unusable', why: 'it redirects without an address' }
     here = answer.to
   }
-  return { is: 'unusable', why: 'it leads from place to place' }
+  return { is: 'unusable', why: 'it redirects too often' }
 }
 
 async function askInTurn(
@@ -139,14 +140,14 @@ export async function askRegistry(
   const registry = base.hostname
   const answer = await tools.follow(new URL(`ip/${address.text}`, base), deadline)
   if (answer.is === 'absent') {
-    return unknownNetwork(address.text, registry, `${registry} knows no network of the address.`)
+    return unknownNetwork(address.text, registry, `${registry} has no network for the address.`)
   }
   if (answer.is === 'later') return laterOf(answer, registry)
   const found = answer.is === 'json' ? readNetwork(answer.json, address) : undefined
   if (!found) {
-    const why = answer.is === 'unusable' ? answer.why : 'the answer is not about the address'
+    const why = answer.is === 'unusable' ? answer.why : 'the answer is about another address'
     const retryAt = new Date(tools.clock().getTime() + UNUSABLE_MS)
-    return { is: 'later', retryAt, why: `${registry} cannot be understood: ${why}.` }
+    return { is: 'later', retryAt, why: `The answer of ${registry} cannot be used: ${why}.` }
   }
   const { cidrs, name, country } = found
   const contacts = await contactsOf(found, address, base, deadline, tools)
@@ -226,11 +227,11 @@ async function contactsAround(
 }
 
 function laterOf({ retryAt, why }: Later, registry: string): RegistryAnswer {
-  return { is: 'later', retryAt, why: `${registry} cannot be asked now: ${why}.` }
+  return { is: 'later', retryAt, why: `${registry} is not available: ${why}.` }
 }
 
 function nobodyNamed({ cidrs, name, isRedacted }: NetworkAnswer): string {
   const network = name === null ? `${cidrs[0]}` : `${cidrs[0]} (${name})`
-  const held = isRedacted ? ' The registry holds contacts back.' : ''
+  const held = isRedacted ? ' The registry withholds contacts.' : ''
   return `No abuse contact is registered for ${network}.${held}`
 }

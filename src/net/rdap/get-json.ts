@@ -114,7 +114,7 @@ function guardLookup(mayConnect: (address: IpAddress) => boolean, lookup: Lookup
 }
 
 function outOfReach(host: string): Error {
-  return new Error(`${host} leads to an address out of reach.`)
+  return new Error(`${host} has an address that is not allowed.`)
 }
 
 /** @throws RangeError for an invalid status code */

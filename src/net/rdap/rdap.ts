@@ -133,7 +133,7 @@ export function createPace(clock: Clock, wait: (ms: number) => Promise<void>): R
       const waitMs = reserve(server, rates[origin] ?? usualRate, now, deadline.getTime() - now)
       if (waitMs === undefined) {
         const retryAt = new Date(deadline.getTime() + 1_000)
-        return { ok: false, retryAt, why: 'too many questions wait for it' }
+        return { ok: false, retryAt, why: 'too many queries are waiting for it' }
       }
       if (waitMs > 0) await wait(waitMs)
       return { ok: true }
@@ -223,13 +223,13 @@ export function createRdap(
     async ask(ip, asn = null) {
       const address = parseIp(ip)
       if (!address || !reach.mayAsk(address)) {
-        return unknownNetwork(ip, null, 'No registry is asked about this address.')
+        return unknownNetwork(ip, null, 'This address is not looked up in registries.')
       }
       const deadline = new Date(clock().getTime() + PATIENCE_MS)
       const known = await services[address.family](deadline)
       if ('is' in known) return known
       const base = findService(known, address)
-      if (!base) return unknownNetwork(ip, null, 'No registry is in charge of the address.')
+      if (!base) return unknownNetwork(ip, null, 'No registry is responsible for the address.')
       return inLine(base.origin, async () => {
         const remembered = memory.find(address, asn)
         if (remembered) return remembered
@@ -260,7 +260,7 @@ function keptServices(
     // An empty list is treated as an error: it would name no registry for any address.
     if (services && services.length > 0) kept = { services, until: now + SERVICES_MS }
     if (kept) return kept.services
-    const why = 'The list of the registries cannot be read.'
+    const why = 'The list of registries cannot be read.'
     const retryAt = answer.is === 'later' ? answer.retryAt : new Date(now + UNREADABLE_MS)
     return { is: 'later' as const, why, retryAt }
   }

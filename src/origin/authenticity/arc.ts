@@ -108,13 +108,16 @@ const domainCharsMax = 253
 export function judgeChain(chain: ArcChain, dns: DnsFindings): ArcFinding | undefined {
   switch (chain.is) {
     case 'none':
-      return unsealed('none', 'Nobody sealed it.')
+      return unsealed('none', 'The message has no seal.')
     case 'broken':
       return unsealed('fail', 'The chain has gaps.')
     case 'undue':
-      return unsealed('unchecked', 'The chain is longer than any honest one.')
+      return unsealed('unchecked', 'The chain is too long.')
     case 'own':
-      return unsealed('unchecked', 'Only the receiver sealed it, and says the same in its lines.')
+      return unsealed(
+        'unchecked',
+        'Only the receiver sealed the message, and its Received lines show the same.',
+      )
     case 'whole': {
       const names = [chain.messageKeyName, ...chain.seals.map(({ keyName }) => keyName)]
       const answers = names.map((name) => textAnswer(dns, name))
@@ -122,7 +125,7 @@ export function judgeChain(chain: ArcChain, dns: DnsFindings): ArcFinding | unde
         return unsealed('fail', 'The key of a seal does not exist.')
       }
       if (answers.every((answer) => answer.is === 'found')) return undefined
-      return unsealed('temperror', 'The key of a seal could not be asked for.')
+      return unsealed('temperror', 'The key of a seal could not be looked up.')
     }
   }
 }
@@ -140,8 +143,8 @@ export async function verifyChain(
     ...saidBy(verifier.arc.chain[instance - 1]?.['arc-authentication-results']?.parsed),
   }))
   const { status } = await arc(verifier.arc, { resolver: resolver as never })
-  if (status.result !== 'pass') return unsealed('fail', 'A seal does not fit the message.')
-  return { result: 'pass', why: 'All seals fit the message.', seals }
+  if (status.result !== 'pass') return unsealed('fail', 'A seal does not match the message.')
+  return { result: 'pass', why: 'All seals match the message.', seals }
 }
 
 type Said = Pick<SealFinding, 'clientIp' | 'spf' | 'dkim'>

@@ -54,7 +54,7 @@ async function askDns(
   return { answers: Object.fromEntries(answers), spf, listings: listed }
 }
 
-const late: DnsAnswer = { is: 'unknown', why: 'The answer did not come in time.' }
+const late: DnsAnswer = { is: 'unknown', why: 'The DNS look-up took too long.' }
 
 async function askSpf(
   question: SpfQuestion | undefined,

@@ -21,7 +21,7 @@ export function textAnswer({ answers }: DnsFindings, name: string): DnsAnswer {
   return notAsked
 }
 
-const notAsked: DnsAnswer = { is: 'unknown', why: 'It was not asked for.' }
+const notAsked: DnsAnswer = { is: 'unknown', why: 'The signature was not checked.' }
 
 /**
  * Presents the answers as a resolver. Of several records it returns the key or policy, not
@@ -146,12 +146,12 @@ function coveredBy(tags: TagList): string[] {
 
 function faultOf(tags: TagList, covered: readonly string[]): string | undefined {
   const algorithm = (tags.get('a') ?? '').toLowerCase()
-  if (algorithm === 'rsa-sha1') return 'It is made by SHA-1, which proves nothing any more.'
-  if (!['rsa-sha256', 'ed25519-sha256'].includes(algorithm)) return 'Its algorithm is not known.'
-  if (tags.get('v') !== '1') return 'Its version is not known.'
+  if (algorithm === 'rsa-sha1') return 'It uses SHA-1, which is no longer secure.'
+  if (!['rsa-sha256', 'ed25519-sha256'].includes(algorithm)) return 'Its algorithm is unknown.'
+  if (tags.get('v') !== '1') return 'Its version is unknown.'
   const canons = (tags.get('c') ?? 'simple/simple').toLowerCase().split('/')
   if (!canons.every((canon) => canon === 'relaxed' || canon === 'simple')) {
-    return 'Its canonicalization is not known.'
+    return 'Its canonicalization is unknown.'
   }
   if (!covered.includes('from')) return 'It does not cover the From field.'
   return undefined
@@ -192,7 +192,7 @@ export function judgeUnread(signature: Signature, dns: DnsFindings): DkimFinding
   const answer = textAnswer(dns, keyName)
   if (answer.is === 'none') return finding(signature, 'permerror', 'Its key does not exist.')
   if (answer.is === 'unknown') {
-    return finding(signature, 'temperror', 'Its key could not be asked for.')
+    return finding(signature, 'temperror', 'Its key could not be looked up.')
   }
   if (!answer.records.some((record) => /(^|;)\s*p\s*=\s*[^;\s]/.test(record))) {
     return finding(signature, 'permerror', 'Its key was revoked.')
@@ -205,11 +205,11 @@ export function judgeUnread(signature: Signature, dns: DnsFindings): DkimFinding
  * it.
  */
 export function judgeRead(signature: Signature, read: LibraryResult | undefined): DkimFinding {
-  if (!read) return finding(signature, 'neutral', 'It cannot be read.')
+  if (!read) return finding(signature, 'neutral', 'It is malformed.')
   const { result, comment, underSized } = read.status
   if (result === 'pass') {
     return underSized === undefined
-      ? finding(signature, 'pass', 'What it covers is as it was signed.')
+      ? finding(signature, 'pass', 'The signed content is unchanged.')
       : finding(signature, 'policy', 'It covers only the beginning of the body.')
   }
   if (result === 'policy') return finding(signature, 'policy', 'Its key is too weak.')
@@ -219,13 +219,13 @@ export function judgeRead(signature: Signature, read: LibraryResult | undefined)
 
 /** The library's comments, and the results they mean. */
 const reasons: ReadonlyMap<string, readonly [DkimResult, string]> = new Map([
-  ['body hash did not verify', ['fail', 'The body is not the one that was signed.']],
-  ['bad signature', ['fail', 'The header is not the one that was signed, or the key another one.']],
+  ['body hash did not verify', ['fail', 'The body was changed after signing.']],
+  ['bad signature', ['fail', 'The header was changed after signing, or the key is another one.']],
   ['expired', ['neutral', 'It had expired when the message arrived.']],
-  ['invalid expiration', ['neutral', 'It expires before it was made.']],
-  ['invalid public key', ['permerror', 'Its key cannot be read.']],
-  ['unknown key version', ['permerror', 'Its key cannot be read.']],
-  ['unknown key type', ['permerror', 'Its key cannot be read.']],
+  ['invalid expiration', ['neutral', 'Its expiry is before its creation.']],
+  ['invalid public key', ['permerror', 'Its key is malformed.']],
+  ['unknown key version', ['permerror', 'Its key is malformed.']],
+  ['unknown key type', ['permerror', 'Its key is malformed.']],
   ['inappropriate hash algorithm', ['permerror', 'Its key is not for this algorithm.']],
   ['key not for email', ['permerror', 'Its key is not for mail.']],
 ])

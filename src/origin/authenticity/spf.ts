@@ -135,7 +135,7 @@ async function ask(resolve: Resolve, name: string, type: string): Promise<Librar
 function policiesOf(records: readonly string[]): string[] {
   const policies = records.filter((record) => /^v=spf1(?: |$)/i.test(record)).slice(0, policiesMax)
   if (policies.every(({ length }) => length <= policyCharsMax)) return policies
-  const text = 'The policy is too long.'
+  const text = 'The SPF record requires too many look-ups.'
   throw Object.assign(new Error(text), { spfResult: { error: 'permerror', text } })
 }
 

@@ -256,12 +256,12 @@ function treeOf(bytes: Buffer): Tree | string {
   const metadata = readMmdbValue(bytes, start, 0)
   if (!isMmdbMap(metadata)) return 'the metadata is damaged.'
   const version = metadata['binary_format_major_version']
-  if (version !== VERSION) return `version ${show(version)} of the format is not known.`
+  if (version !== VERSION) return `version ${show(version)} of the format is not supported.`
   const { node_count: nodes, record_size: recordBits, ip_version: family } = metadata
   if (recordBits !== 24 && recordBits !== 28 && recordBits !== 32) {
-    return `records of ${show(recordBits)} bits are not known.`
+    return `records of ${show(recordBits)} bits are not supported.`
   }
-  if (family !== 4 && family !== 6) return `IP version ${show(family)} is not known.`
+  if (family !== 4 && family !== 6) return `IP version ${show(family)} is not supported.`
   if (typeof nodes !== 'number' || !Number.isInteger(nodes))
     return 'the number of nodes is missing.'
   const dataStart = (nodes * recordBits) / 4 + GAP_BYTES
@@ -300,8 +300,8 @@ function* leavesOf(tree: Tree): Generator<Leaf | string> {
       yield { cidr: cidrOf(branch, isIpv6), place: record - nodes - GAP_BYTES }
       continue
     }
-    if (length === bits) return yield 'the tree is deeper than an address is long.'
-    if (++visited > nodes * VISITS_PER_NODE_MAX) return yield 'the nodes of the tree are knotted.'
+    if (length === bits) return yield 'the tree is deeper than an address has bits.'
+    if (++visited > nodes * VISITS_PER_NODE_MAX) return yield 'the tree has a loop.'
     const half = 1n << BigInt(bits - length - 1)
     const [left, right] = recordsOf(tree, record)
     waiting.push({ record: right, address: address + half, length: length + 1 })

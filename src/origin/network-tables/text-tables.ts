@@ -133,7 +133,8 @@ function readRow(cells: readonly string[], order: readonly Column[]): LineReadin
   const abuse = cell('abuse')
   if (abuse !== '' && !isContact(abuse)) return faulty(`${quoted(abuse)} is not a mail address.`)
   const contacts = readContacts(`${abuse} ${cell('contacts')}`)
-  if (!contacts) return faulty(`${quoted(cell('contacts'))} are not at most ten mail addresses.`)
+  if (!contacts)
+    return faulty(`${quoted(cell('contacts'))} is not a list of at most ten mail addresses.`)
   return { is: 'range', blocks, asn, name: readName(cell('name')), country, contacts }
 }
 
@@ -167,7 +168,7 @@ export function readDelegated(line: string): LineReading {
   const cells = row.split('|').map((cell) => cell.trim())
   const [registry = '', place = '', type = '', start = '', value = '', , status = ''] = cells
   if (!/^[a-z]+$/i.test(registry) || cells.length < 6) {
-    return faulty('a line has seven cells: registry|cc|type|start|value|date|status.')
+    return faulty('a line must have seven cells: registry|cc|type|start|value|date|status.')
   }
   if (cells[5] === 'summary' || type === 'asn') return skipped
   if (type !== 'ipv4' && type !== 'ipv6') {
@@ -217,7 +218,9 @@ export function readIpToAs(line: string): LineReading {
   const cells = row.split('\t').map((cell) => cell.trim())
   const [first = '', last = '', as = '', place = '', name = ''] = cells
   if (cells.length < cellsInRow - 1 || cells.length > cellsInRow) {
-    return faulty('a line has five cells between tabs: first, last, AS number, country, name.')
+    return faulty(
+      'a line must have five cells between tabs: first, last, AS number, country, name.',
+    )
   }
   const asn = readAsn(as)
   if (asn === undefined || asn === null) return faulty(`${quoted(as)} is not an AS number.`)

@@ -65,7 +65,7 @@ export function appendShingles(
 
 function requirePlace(placeOf: ReadonlyMap<string, number>, hash: string): number {
   const place = placeOf.get(hash)
-  if (place === undefined) throw new RangeError('A pair is counted under a piece that is absent.')
+  if (place === undefined) throw new RangeError('A pair refers to a missing piece.')
   return place
 }
 

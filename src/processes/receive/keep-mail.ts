@@ -70,19 +70,19 @@ async function collect(
       else chunks.push(chunk)
     }
   } catch (error) {
-    throw isSmtpReply(error) ? error : smtpReply(451, '4.4.2 The mail did not arrive whole', error)
+    throw isSmtpReply(error) ? error : smtpReply(451, '4.4.2 The message is incomplete', error)
   }
   if (refusal) throw refusal
   return Buffer.concat(chunks)
 }
 
 function tooBig(bytesMax: number): SmtpReply {
-  return smtpReply(552, `5.3.4 At most ${bytesMax} bytes are taken`)
+  return smtpReply(552, `5.3.4 The maximum size is ${bytesMax} bytes`)
 }
 
 function noRoom(held: number, heldMax: number): SmtpReply | undefined {
   if (held <= heldMax) return undefined
-  return smtpReply(452, '4.3.1 No room for more mail now, try again later')
+  return smtpReply(452, '4.3.1 No space for more mail, try again later')
 }
 
 /** A mail as received from a client. */
@@ -112,7 +112,7 @@ export async function keepMail(
   app: Needs,
 ): Promise<void> {
   const { mailFrom, peerIp, raw } = arrival
-  if (hops(raw) > HOPS_MAX) throw smtpReply(554, '5.4.6 This mail runs in circles')
+  if (hops(raw) > HOPS_MAX) throw smtpReply(554, '5.4.6 Mail loop detected')
   const now = app.clock()
   const content = createHash('sha256').update(raw).digest()
   const packed = await pack(raw)

@@ -251,7 +251,7 @@ async function listen(server: SMTPServer, { config, log }: Needs): Promise<numbe
 function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): NodeJS.Timeout {
   const cut = () => {
     for (const connection of server.connections) {
-      if (connection.id === id) connection.send(421, '4.4.2 This takes too long')
+      if (connection.id === id) connection.send(421, '4.4.2 Timeout')
     }
   }
   return setTimeout(cut, ms).unref()
@@ -261,5 +261,5 @@ function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): No
 function replyTo(error: unknown, { log }: Pick<Needs, 'log'>): Error {
   if (isSmtpReply(error)) return error
   log.error(withoutData(error), 'Could not store an incoming mail. Its sender is asked to retry.')
-  return smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
+  return smtpReply(451, '4.3.0 Cannot store the mail, try again later')
 }

@@ -32,7 +32,7 @@ export async function recipientOf(
 ): Promise<Recipient | SmtpReply> {
   const { returnPathDomain: domain, secret } = app.config
   const own = parseOwnAddress(address, { domain, secret })
-  if (own === 'forged') return smtpReply(550, '5.7.1 This address was never given out')
+  if (own === 'forged') return smtpReply(550, '5.7.1 This address was never used')
   if (own === undefined) {
     if (isRead(address, app)) return { ...nothing, rcptTo: address, purpose: 'other' }
     return unknown()
@@ -59,7 +59,7 @@ export function bytesMaxFor(
 }
 
 function unknown(): SmtpReply {
-  return smtpReply(550, '5.1.1 No such address here; nothing is relayed')
+  return smtpReply(550, '5.1.1 No such recipient here; relaying denied')
 }
 
 /**

@@ -63,7 +63,7 @@ export function createPeers(limits: PeerLimits): Peers {
       if (network !== undefined) {
         if (asksToCome(network, now) !== undefined) return tooMuch('connections')
         const present = sessionsOf.get(network) ?? 0
-        if (present >= sessionsMax) return tooMuch('connections at once')
+        if (present >= sessionsMax) return tooMuch('simultaneous connections')
         sessionsOf.set(network, present + 1)
       }
       sessions.set(sessionId, { network, strangers: 0 })
@@ -92,7 +92,7 @@ export function createPeers(limits: PeerLimits): Peers {
       if (!session) return refusal
       session.strangers += 1
       if (session.network === undefined || session.strangers < strangers) return refusal
-      return smtpReply(421, '4.7.1 Too many recipients that are not here')
+      return smtpReply(421, '4.7.1 Too many unknown recipients')
     },
   }
 }
@@ -135,7 +135,7 @@ export async function takeRecipient(
   if (recipient instanceof Error) return peers.guess(session.id, recipient)
   const bytesMax = bytesMaxFor(recipient.purpose, app.config)
   if (announcedBytes(session) <= bytesMax) return undefined
-  return smtpReply(552, `5.3.4 At most ${bytesMax} bytes are taken at this address`)
+  return smtpReply(552, `5.3.4 The maximum size at this address is ${bytesMax} bytes`)
 }
 
 /**
@@ -191,7 +191,7 @@ async function keepEach(
           withoutData(error),
           'Could not store an incoming mail. Its sender is asked to retry.',
         )
-      const later = () => smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
+      const later = () => smtpReply(451, '4.3.0 Cannot store the mail, try again later')
       replies.push(isSmtpReply(error) ? error : later())
     }
   }
@@ -206,7 +206,7 @@ function fit(
   if (recipient instanceof Error) return recipient
   const bytesMax = bytesMaxFor(recipient.purpose, config)
   if (bytes <= bytesMax) return recipient
-  return smtpReply(552, `5.3.4 At most ${bytesMax} bytes are taken at this address`)
+  return smtpReply(552, `5.3.4 The maximum size at this address is ${bytesMax} bytes`)
 }
 
 /** The size announced by the client (RFC 1870); 0 if it announced none. */

@@ -57,10 +57,10 @@ const categories: Readonly<Record<ListCategory, string>> = {
 export function englishReasons(reasons: PublicReasons): string[] {
   const { category, reportersAtLeast, lastDay, until, times } = reasons
   return [
-    `${categories[category]} by at least ${reportersAtLeast} people, independently.`,
+    `${categories[category]} by at least ${reportersAtLeast} independent reporters.`,
     `The last report came on ${lastDay}.`,
-    ...(times > 1 ? [`It is listed for the ${ordinal(times)} time.`] : []),
-    `It is listed until ${until}, if nothing more is reported.`,
+    ...(times > 1 ? [`This is its ${ordinal(times)} listing.`] : []),
+    `It stays listed until ${until} if there are no new reports.`,
   ]
 }
 

@@ -172,7 +172,7 @@ export function reputationAt(
 const flagWords: Record<ReputationFlag, string> = {
   listed: 'It is listed (certainly bad).',
   welcome: 'It is welcome (certainly good).',
-  awake: 'Several people report it now, after two weeks or more without a report.',
+  awake: 'Several people report it now, after at least two weeks without a report.',
   jumped: 'Its share of complaints has changed from the weeks before.',
   new: 'It was first seen less than a week ago.',
   exempt: 'An administrator exempted it, so it does not count against a message.',
@@ -198,19 +198,19 @@ export function explainReputation(
   }
   return [
     `Score ${shown(reputation.score)} = (${shown(all.good)} for it − ${shown(all.bad)} against ` +
-      `it) ÷ (both + ${PRIOR}, so that little evidence means little).`,
-    `${people(speaking.bad)} against it, ${people(speaking.good)} for it. One reporter counts ` +
-      `once, and never more than one and a half times.`,
-    ...(crowd
-      ? ['Reporters who are not proven spoke too: all of them together count 0.3 at most.']
-      : []),
-    `Of the last days alone: score ${shown(reputation.recentScore)}, from evidence of ` +
+      `it) ÷ (both + ${PRIOR}, so that little evidence has little effect).`,
+    `${people(speaking.bad)} against it, ${people(speaking.good)} for it. Each reporter counts ` +
+      `as one source, with a weight of at most 1.5.`,
+    ...(crowd ? ['Unproven reporters also reported it: together they count at most 0.3.'] : []),
+    `In the last days: score ${shown(reputation.recentScore)}, from evidence of ` +
       `${shown(reputation.recentWeight)}.`,
     ...reputation.flags.map((flag) => flagWords[flag]),
-    `Evidence loses half its weight in ${SLOW_DAYS} days, for the last days in ${FAST_DAYS} day.`,
-    `From ${SURE_SCORE_MIN} on, with evidence of ${shown(SURE_WEIGHT_MIN)}, what stands for one ` +
-      `source is listed or welcome of itself: that is what is left after ${SURE_DAYS} days of ` +
-      `${SURE_REPORTERS_MIN} reporters who are believed in full. What many share never is.`,
+    `Evidence loses half its weight in ${SLOW_DAYS} days; in the score of the last days, in ` +
+      `${FAST_DAYS} day.`,
+    `A subject of one source is listed or welcome automatically at a score of ` +
+      `±${SURE_SCORE_MIN} with evidence of ${shown(SURE_WEIGHT_MIN)}, which is what remains ` +
+      `of ${SURE_REPORTERS_MIN} fully trusted reporters after ${SURE_DAYS} days. Shared names ` +
+      'are never listed or welcome automatically.',
   ]
 }
 
@@ -220,5 +220,5 @@ function shown(value: number): string {
 }
 
 function people(count: number): string {
-  return count === 1 ? '1 proven reporter speaks' : `${count} proven reporters speak`
+  return count === 1 ? '1 proven reporter' : `${count} proven reporters`
 }

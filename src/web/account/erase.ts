@@ -31,7 +31,7 @@ export function eraseRoutes(site: Needs): Router {
   // exist.
   router.get('/account/erased/:token', async (req, res) => {
     const erasure = await findErasureByToken(site.pool, erasureHash(req.params.token))
-    if (!erasure) throw new ProblemError('not-found', 'There is no such erasure, or not any more.')
+    if (!erasure) throw new ProblemError('not-found', 'Erasure not found. It may have ended.')
     const { erase: words } = visitOf(req).words.ownAccount
     const isDone = erasure.state === 'done'
     sendPage(req, res, {

@@ -220,7 +220,7 @@ async function add(zip: ZipFile, { path, at, bytes }: ArchiveEntry, gone: AbortS
 
 function untilGone(gone: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    const leave = () => reject(new Error('Nobody reads the archive any more.'))
+    const leave = () => reject(new Error('The reader of the archive has disconnected.'))
     if (gone.aborted) leave()
     else gone.addEventListener('abort', leave, { once: true })
   })

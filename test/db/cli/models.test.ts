@@ -87,7 +87,7 @@ test('one model acts at a time, and a rollback goes back the way of the promotio
   expect(await states()).toEqual(['3 retired', '2 retired', '1 retired'])
   await expect(models('rollback')).rejects.toThrow(UsageError)
   const [last] = await listAudit(database.pool, { before: undefined, limit: 1 })
-  expect(last).toMatchObject({ action: 'roll back model', detail: '1: none acts' })
+  expect(last).toMatchObject({ action: 'roll back model', detail: '1: no model is active' })
 })
 
 test('processes follow promotions and rollbacks within two seconds', async () => {

@@ -84,7 +84,7 @@ test('plain ASCII comes also where the value is of another script', async () => 
 test('what is unknown has the exit status 1', async () => {
   const { status, written } = await run(['address', 'nobody@elsewhere.example'])
   expect(status).toBe(1)
-  expect(written).toContain('Nothing is counted of this in the last two weeks.')
+  expect(written).toContain('There are no counts for this value in the last two weeks.')
 })
 
 test('JSON is what the API answers; with --series it has those of all pieces', async () => {
@@ -118,12 +118,12 @@ test('a long text comes from a pipe', async () => {
 })
 
 test.for([
-  [[], /^Say the value that you ask about/],
+  [[], /^Enter a value to look up/],
   [['link'], /^The value is missing\. Use "counters link VALUE"\.$/],
-  [['links', 'x'], /^There is no kind "links"/],
+  [['links', 'x'], /^Unknown kind "links"/],
   [['subject', 'two', 'words'], /^Enclose a value of several words in quotes\.$/],
   [['--type', 'link-host', 'a', 'b'], /^Enclose a value/],
-  [['--hash', 'xyz'], /^A hash has 16 hexadecimal digits\.$/],
+  [['--hash', 'xyz'], /^A hash must have 16 hexadecimal digits\.$/],
   [['ip', 'shop'], /^This is not an IP address/],
 ] as const)('misuse is told: %j', async ([args, words]) => {
   await expect(reading(args)).rejects.toThrow(words)

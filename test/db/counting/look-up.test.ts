@@ -98,7 +98,7 @@ test('who was seen on many days is one, also of more than a row holds', async ()
   const reporters = pieces[0]?.uniques.find(({ type }) => type === 'author-reporters')
   expect(reporters?.counts.reports?.twoWeeks).toBe(162)
   expect(reporters?.different.reports).toBe(121)
-  expect(summary).toContain('By 121 different reporters.')
+  expect(summary).toContain('From 121 different reporters.')
 })
 
 test('series come with the piece that is told, or with all that are counted', async () => {
@@ -123,9 +123,9 @@ test('series come with the piece that is told, or with all that are counted', as
 
 test('the headline says how often, by how many, since when', async () => {
   expect((await known({ value: 'offers@shop.example' })).summary).toBe(
-    'In the reports of two weeks: complained of 3 times, called spam 3 times and called ' +
-      'legitimate once. In the mail checked in two weeks: called spam once. By 3 different ' +
-      'reporters. First counted on 18 Nov, last on 20 Nov, 12:30 to 12:40 UTC.',
+    'In reports of the last two weeks: complained about 3 times, judged spam 3 times and judged ' +
+      'legitimate once. In mail checked in the last two weeks: judged spam once. From 3 ' +
+      'different reporters. First counted on 18 Nov, last on 20 Nov, 12:30 to 12:40 UTC.',
   )
   expect((await known({ value: 'https://pay.shop.example/a?id=1' })).summary).toContain(
     'The link organization “shop.example” has 3 different reporters.',
@@ -134,7 +134,7 @@ test('the headline says how often, by how many, since when', async () => {
 
 test('who was only written to is not told to have written', async () => {
   const { summary } = await known({ kind: 'domain', value: 'provider.example' })
-  expect(summary).toMatch(/^Known as recipient domain\. In the reports of two weeks: /)
+  expect(summary).toMatch(/^Known as recipient domain\. In reports of the last two weeks: /)
 })
 
 test.for([
@@ -151,7 +151,7 @@ test.for([
   ['a page whose path others have', 'https://innocent.example/a?id=9', 'link pattern “/a”'],
 ])('what is told of something wider is not laid at the door of %s', async ([, value, wider]) => {
   expect((await known({ value: value ?? '' })).summary).toMatch(
-    `Nothing is counted of exactly this; its ${wider}, which others may share, is known.`,
+    `There are no counts for this exact value. These are for its ${wider}, which others may share.`,
   )
 })
 
@@ -162,7 +162,9 @@ test('what is known in another role than the first is told with that role', asyn
 test('of what is unknown it says so, and why that may be', async () => {
   const { told, summary, pieces } = await known({ value: '198.51.100.99' })
   expect(told).toBeNull()
-  expect(summary).toMatch(/^Nothing is counted of this in the last two weeks\. No report counts/)
+  expect(summary).toMatch(
+    /^There are no counts for this value in the last two weeks\. Possible reasons/,
+  )
   expect(summary).not.toContain('Nobody')
   expect(pieces.map(({ type }) => type)).toContain('origin-ip')
 })
@@ -171,7 +173,7 @@ test('where every piece may be held back, it says from when on it is counted', a
   const { summary, pieces } = await known({ type: 'sentence', value: 'never seen' })
   expect(pieces[0]?.countedFrom).toBe(3)
   expect(summary).toContain(
-    'Of the mail that is only checked, such pieces are counted from time 3 on.',
+    'In mail that is only checked, such values are counted from occurrence 3 on.',
   )
 })
 
@@ -203,23 +205,23 @@ test('what was counted and taken back is not told as known', async () => {
   await appendDeltas(database.pool, [{ ...one, redeemed: 2 }], now)
   await rollUpAll(database.pool, now)
   expect((await known({ hash: '7'.repeat(16) })).summary).toMatch(
-    /^In the reports of two weeks: all that was counted was taken back, twice\./,
+    /^In reports of the last two weeks: all reports were retracted \(twice\)\./,
   )
 })
 
 test.for([
-  ['nothing', {}, /^Say the value that you ask about\. The kinds are link, address, domain/],
-  ['a blank value', { kind: 'link', value: ' ' }, /^Say the value/],
-  ['an unknown kind', { kind: 'links', value: 'x' }, /^There is no kind "links"\. The kinds are/],
-  ['an unknown type', { type: 'links', value: 'x' }, /^There is no type "links"\. The types are/],
+  ['nothing', {}, /^Enter a value to look up\. The kinds are link, address, domain/],
+  ['a blank value', { kind: 'link', value: ' ' }, /^Enter a value/],
+  ['an unknown kind', { kind: 'links', value: 'x' }, /^Unknown kind "links"\. The kinds are/],
+  ['an unknown type', { type: 'links', value: 'x' }, /^Unknown type "links"\. The types are/],
   [
     'a value of another kind',
     { kind: 'ip', value: 'shop' },
-    /^This is not an IP address, like 192/,
+    /^This is not an IP address, such as 192/,
   ],
-  ['a value of signs only', { value: '\0\uFFFD' }, /^There is nothing in this that could be count/],
-  ['a malformed hash', { hash: 'abc' }, /^A hash has 16 hexadecimal digits\.$/],
-  ['two ways at once', { kind: 'ip', hash: 'a' }, /^Say only one of kind, type and hash\.$/],
+  ['a value of signs only', { value: '\0\uFFFD' }, /^Nothing in this value can be counted/],
+  ['a malformed hash', { hash: 'abc' }, /^A hash must have 16 hexadecimal digits\.$/],
+  ['two ways at once', { kind: 'ip', hash: 'a' }, /^Give only one of kind, type and hash\.$/],
   ['a value without end', { value: 'x'.repeat(8_001) }, /longer than 8000 characters\.$/],
 ] as const)('%s is refused in words', async ([, given, words]) => {
   expect(await fault(given)).toMatch(words)

@@ -186,7 +186,7 @@ test('one that cannot be composed does not hold up the others of its batch', asy
     ...parser,
     compose: (packed, analysis, content) =>
       content.reportId === payloads[1]?.reportId
-        ? Promise.reject(new Error('The message could not be read within 20 s.'))
+        ? Promise.reject(new Error('The message could not be parsed within 20 s.'))
         : parser.compose(packed, analysis, content),
   }
   const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))
@@ -194,7 +194,7 @@ test('one that cannot be composed does not hold up the others of its batch', asy
   const outcomes = await runForwardReport(keys, { ...app, parser: fragile, mailer: far })
   expect(outcomes).toEqual([
     'done',
-    { retry: 'The message could not be read within 20 s.' },
+    { retry: 'The message could not be parsed within 20 s.' },
     'done',
   ])
   expect(far.mails).toHaveLength(2)
@@ -204,7 +204,7 @@ test('one whose message is gone is beyond saving, and holds up no other', async 
   const payloads = await analyzed('whole', 'gone')
   await app.pool.query('delete from raw_messages where id = $1', [payloads[1]?.reportId])
   const far = farEnd()
-  const hopeless = 'The report of this feedback is not complete any more.'
+  const hopeless = 'The report of this feedback report is no longer complete.'
   expect(await forward(payloads, far)).toEqual(['done', { hopeless }])
   expect(far.mails).toHaveLength(1)
 })

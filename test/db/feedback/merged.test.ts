@@ -99,7 +99,7 @@ test('where a sample comes back, the next contact hears of all of its campaign',
   const bounce = () =>
     inTransaction(app.pool, (tx) => keepBounce(tx, match, [result as never], app, new Date()))
   await bounce()
-  expect(await bounce()).toBe('It had come back before: nothing changes.')
+  expect(await bounce()).toBe('The bounce was already known. No action was taken.')
   expect(await eventsOf(keys, 'bounced')).toBe(3)
   for (const key of keys) {
     expect(await toldOf(key)).toEqual(['abuse@first.example', 'abuse@second.example'])

@@ -77,7 +77,7 @@ test('without a mail server it is held, and released when somebody says so', asy
 })
 
 test('nothing is sent to an address that is suppressed, in any case of letters', async () => {
-  const kept = { reason: 'hard-bounce', status: '5.1.1', detail: 'It came back.' } as const
+  const kept = { reason: 'hard-bounce', status: '5.1.1', detail: 'It bounced.' } as const
   const since = app.clock()
   await suppress(app.pool, { address: 'Gone@reporters.example', ...kept, since, until: null })
   const letterId = await owe('gone@Reporters.example')
@@ -107,5 +107,7 @@ test('one that always stalls is put off since when it began, and given up at las
     100,
   )
   expect(fresh).toMatchObject({ payload: { letterId, putOffSince: expect.any(String) } })
-  expect(old).toEqual({ hopeless: 'The mail server of its reader stalled for five days.' })
+  expect(old).toEqual({
+    hopeless: 'The mail server of the recipient accepted nothing for five days.',
+  })
 })

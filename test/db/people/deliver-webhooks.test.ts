@@ -125,7 +125,7 @@ test('an account that may do nothing is told nothing, and what waited is dropped
   }
   expect(to.sent).toEqual([])
   expect(await waiting()).toEqual([])
-  expect(await log()).toMatchObject([{ state: 'dropped', outcome: 'The webhook was off.' }])
+  expect(await log()).toMatchObject([{ state: 'dropped', outcome: 'The webhook was disabled.' }])
 })
 
 test('what is not taken is tried again under the same id, after pauses that double', async () => {

@@ -136,8 +136,8 @@ test.for([
     const error: unknown = await migrateAll(url.href, new Date()).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ name: 'DatabaseUnfit' })
     const { message } = error as Error
-    expect(message).toContain(`is needed (${reason}`)
-    expect(message).toContain('make it the owner of the database')
+    expect(message).toContain(`lacks a permission (${reason}`)
+    expect(message).toContain('Make it the owner of the database')
   } finally {
     url.username = ''
     await ask(`${inject('serverUrl')}${url.pathname}`, `drop owned by ${role} cascade`)

@@ -71,7 +71,7 @@ test('the API tells what is known, as JSON that nobody keeps', async () => {
   expect(path?.counts.reports?.today).toEqual({ ham: 0, spam: 2, complaint: 2, redeemed: 0 })
   const host = known.pieces[known.told ?? -1]
   expect(host?.series?.reports?.days[0]).toMatchObject({ complaint: 2 })
-  expect(known.summary).toContain('complained of twice, called spam twice')
+  expect(known.summary).toContain('complained about twice, judged spam twice')
 })
 
 test('what the gate holds back of checked mail says so; reports of it count at once', async () => {
@@ -97,13 +97,13 @@ test('the API is for administrators', async () => {
 })
 
 test.for([
-  ['', 422, 'Say the value that you ask about. The kinds are link, address'],
-  ['?value=', 422, 'Say the value'],
-  ['?kind=links&value=x', 422, 'There is no kind "links"'],
+  ['', 422, 'Enter a value to look up. The kinds are link, address'],
+  ['?value=', 422, 'Enter a value'],
+  ['?kind=links&value=x', 422, 'Unknown kind "links"'],
   ['?link=x', 422, 'There is no "link". Known are kind, value, type, hash, series.'],
   ['?value=a&value=b', 422, 'Say value only once.'],
   ['?value=192.0.2.7&series=some', 422, 'series: must be "told" or "all".'],
-  ['?hash=12', 422, 'A hash has 16 hexadecimal digits.'],
+  ['?hash=12', 422, 'A hash must have 16 hexadecimal digits.'],
 ] as const)(
   'the query "%s" is a problem that says what is wrong',
   async ([query, status, detail]) => {
@@ -130,7 +130,7 @@ test('the page shows the headline, the windows, the pictures and the pieces', as
   expect(status).toBe(200)
   expect(headers.get('cache-control')).toBe('no-store')
   expect(html).toContain('Detected as “address”')
-  expect(html).toContain('complained of twice, called spam twice. By 1 reporter.')
+  expect(html).toContain('complained about twice, judged spam twice. From 1 reporter.')
   expect(html.match(/<svg[^>]*role="img"/g)).toHaveLength(2)
   expect(html).toMatch(/<th scope="row">Two weeks<\/th><td class="number">2<\/td>/)
   expect(html).toContain('href="/admin/reports?author=offers%40shop.example"')
@@ -147,7 +147,7 @@ test('a warning stands only where what was asked was itself complained of', asyn
   expect(html).toContain('its author domain “shop.example”, which others may share')
   expect(html).not.toContain('class="note warn"')
   const claimed = await page({ type: 'origin-helo', value: 'mail7.shop.example' })
-  expect(claimed.html).toContain('called spam twice')
+  expect(claimed.html).toContain('judged spam twice')
   expect(claimed.html).not.toContain('class="note warn"')
 })
 
@@ -166,7 +166,7 @@ test('the reports of a subject are searched by the subject as it is written', as
 test('the page of what is unknown says so, and which pieces it looked for', async () => {
   const { status, html } = await page({ value: '198.51.100.99' })
   expect(status).toBe(200)
-  expect(html).toContain('Nothing is counted of this in the last two weeks.')
+  expect(html).toContain('There are no counts for this value in the last two weeks.')
   expect(html).toMatch(/<details open>\n<summary>8 pieces have no counts/)
   expect(html).not.toContain('role="img"')
 })
@@ -174,7 +174,7 @@ test('the page of what is unknown says so, and which pieces it looked for', asyn
 test('a value that is none of its kind is refused, and stays in the form', async () => {
   const { status, html } = await page({ kind: 'ip', value: '"hello"' })
   expect(status).toBe(422)
-  expect(html).toMatch(/role="alert"[^>]*><p>This is not an IP address, like 192\.0\.2\.7/)
+  expect(html).toMatch(/role="alert"[^>]*><p>This is not an IP address, such as 192\.0\.2\.7/)
   expect(html).toContain('value="&quot;hello&quot;"')
   expect(html).toContain('<option selected>ip</option>')
 })

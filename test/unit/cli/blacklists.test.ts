@@ -93,7 +93,7 @@ test('the command shows how each list stands, and whether all may be asked', asy
   const bad = await testBlacklists({ dnsServers, blacklists }, clock)
   expect(bad.isSound).toBe(false)
   expect(bad.text).toMatch(
-    /gone\.example +domains +off +\d+ +It does not list its test entry test\./,
+    /gone\.example +domains +off +\d+ +The list does not contain its test entry test\./,
   )
 })
 

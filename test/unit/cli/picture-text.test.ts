@@ -35,7 +35,7 @@ test('the origin tells its network, how sure we are and why, and who is behind i
     'network: Example Hosting',
     'fairly sure (75 %), because',
     '· It was seen.',
-    'behind it, according to its provider: 203.0.113.9. Its provider stamped it.',
+    'client behind it, according to its provider: 203.0.113.9. Its provider stamped it.',
     '! Something is odd.',
   ])
 })

@@ -44,5 +44,5 @@ test('an answer too few fails: nobody gets another one’s answer', async () => 
   const { ask, rounds } = work(1)
   const answer = ask(1)
   rounds[0]?.end([])
-  await expect(answer).rejects.toThrow('Not every question was answered.')
+  await expect(answer).rejects.toThrow('Not every query was answered.')
 })

@@ -152,7 +152,7 @@ test('a list of messages that is cut says so', () => {
   }
   expect(textOf(2)).toContain('All 2 messages: Address, port')
   expect(textOf(2)).toContain('- 192.0.2.7 port 4321, 2026-11-20T12:00:00Z\n- 2001:db8::1\n')
-  expect(textOf(3000)).toContain('The list is cut: it has 2 of the 3000 messages. Address')
+  expect(textOf(3000)).toContain('This list is shortened: it has 2 of the 3000 messages. Address')
   const alone = { listed: listed.slice(0, 1), total: 1 }
   const explanation = { ...inputWith().explanation, sources: alone }
   expect(cut(composeFeedbackReport(inputWith({ explanation })).raw).text).not.toContain('- 192.0')

@@ -126,7 +126,7 @@ test('a zone without IPv6 entries is asked for IPv4 only', async () => {
       zone: 'hosts.example',
       subject: '2001:db8::25',
       is: 'unknown',
-      why: 'It lists no IPv6.',
+      why: 'The list has no IPv6 entries.',
     },
     { zone: 'hosts.example', subject: '192.0.2.8', is: 'clean' },
   ])
@@ -140,20 +140,30 @@ test('a zone that lists the whole of IPv6 is asked for IPv4 only', async () => {
 })
 
 test.for([
-  ['does not list 127.0.0.2', '2.0.0.127.hosts.example', undefined, /does not list.*127\.0\.0\.2/],
-  ['lists 127.0.0.1', '1.0.0.127.hosts.example', listed, /lists 127\.0\.0\.1, which no list may/],
+  [
+    'does not list 127.0.0.2',
+    '2.0.0.127.hosts.example',
+    undefined,
+    /does not contain.*127\.0\.0\.2/,
+  ],
+  [
+    'lists 127.0.0.1',
+    '1.0.0.127.hosts.example',
+    listed,
+    /contains 127\.0\.0\.1, which no list may/,
+  ],
   ['cannot be asked', '2.0.0.127.hosts.example', down, /SERVFAIL/],
   [
     'refuses us',
     '2.0.0.127.hosts.example',
     { is: 'found', records: ['127.255.255.254'] },
-    /refuses our questions/,
+    /refuses our queries/,
   ],
   [
     'is parked',
     '1.0.0.127.hosts.example',
     { is: 'found', records: ['198.51.100.1'] },
-    /no answer of a list/,
+    /not a valid list answer/,
   ],
 ] as const)('a zone that %s is switched off', async ([, name, answer, why]) => {
   if (answer) dns.set(name, answer)
@@ -163,7 +173,7 @@ test.for([
   const reason = expect.stringMatching(why) as string
   expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'unknown', why: reason }])
   expect(lists.states()).toMatchObject([{ state: 'off', reason, questions: 0 }])
-  expect(logged).toEqual(['A blacklist is off.'])
+  expect(logged).toEqual(['Switched a blacklist off.'])
 })
 
 test.for([
@@ -188,7 +198,7 @@ test('a zone that was off is tested again after ten minutes, and answers then', 
     [{ is: 'listed' }],
     [{ is: 'listed' }],
   ])
-  expect(logged).toEqual(['A blacklist is off.', 'A blacklist is on again.'])
+  expect(logged).toEqual(['Switched a blacklist off.', 'Switched a blacklist on again.'])
 })
 
 test('a zone that breaks is found out within the hour', async () => {
@@ -219,7 +229,7 @@ test('a zone that stays off is logged once', async () => {
   const lists = open([hosts])
   await lists.test()
   await lists.test()
-  expect(logged).toEqual(['A blacklist is off.'])
+  expect(logged).toEqual(['Switched a blacklist off.'])
 })
 
 test('what nobody answers is unknown; five in a row switch the zone off', async () => {
@@ -245,7 +255,7 @@ test('a zone that begins to refuse us is switched off, and that is no listing', 
   dns.set('8.2.0.192.hosts.example', { is: 'found', records: ['127.255.255.255'] })
   expect(await lists.listings({ addresses: ['192.0.2.8'], domains: [] })).toEqual([])
   expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'unknown' }])
-  expect(logged).toEqual(['A blacklist is off.'])
+  expect(logged).toEqual(['Switched a blacklist off.'])
 })
 
 test('a zone that never answers holds up nobody for more than three seconds', async () => {

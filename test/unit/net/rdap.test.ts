@@ -226,7 +226,7 @@ test('what is held back is said so', async () => {
     is: 'none',
     why:
       'No abuse contact is registered for 192.0.2.0/24 (EXAMPLE-NET). ' +
-      'The registry holds contacts back.',
+      'The registry withholds contacts.',
   })
 })
 

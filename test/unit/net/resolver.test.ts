@@ -64,7 +64,7 @@ test('no such name, no such record and "no mail here" are all none', async () =>
 
 test.for([
   ['SERVFAIL', 'The name server failed (SERVFAIL).'],
-  ['REFUSED', 'The name server refused the question.'],
+  ['REFUSED', 'The name server refused the query.'],
 ] as const)('%s is unknown, not a no', async ([conduct, why]) => {
   server.behave(conduct)
   expect(await ask('mail.example')).toEqual({ is: 'unknown', why })
@@ -213,7 +213,7 @@ test('only so many questions leave at once; what waits too long is unknown', asy
   const names = ['a.example', 'b.example', 'c.example', 'd.example']
   const answers = await Promise.all(names.map((name) => resolve(name, 'A')))
   const tooLate = { is: 'unknown', why: 'The answer took too long.' }
-  const crowded = { is: 'unknown', why: 'Too many questions are being asked.' }
+  const crowded = { is: 'unknown', why: 'There are too many DNS queries at the moment.' }
   expect(answers).toEqual([tooLate, tooLate, tooLate, crowded])
   expect(server.questions).toEqual(['A a.example', 'A b.example'])
   go()
@@ -224,7 +224,7 @@ test('only so many questions leave at once; what waits too long is unknown', asy
 
 test('nobody is asked when nobody may be', async () => {
   const { resolve: deaf } = createResolver({ servers: 'none', clock: () => now })
-  const why = 'Nobody is to be asked (DNS_SERVERS=none).'
+  const why = 'DNS look-ups are switched off (DNS_SERVERS=none).'
   expect(await deaf('mail.example', 'A')).toEqual({ is: 'unknown', why })
 })
 

@@ -8,7 +8,7 @@ const nothing: Authentication = {
   dkim: [],
   passedOver: 0,
   dmarc: { result: 'none', policy: null, domain: null, alignedBy: [] },
-  arc: { result: 'none', why: 'Nobody sealed it.', seals: [] },
+  arc: { result: 'none', why: 'The message has no seal.', seals: [] },
 }
 
 test('each check and each signature has its line, in a fixed order', () => {
@@ -17,7 +17,7 @@ test('each check and each signature has its line, in a fixed order', () => {
     selector: 's1',
     result: 'fail' as const,
     aligned: domain === 'shop.example',
-    why: 'The body is not the one that was signed.',
+    why: 'The body was changed after signing.',
   }))
   const rows = authenticationRows({ ...nothing, dkim })
   expect(rows.map(({ check, domain, result }) => [check, domain, result])).toEqual([
@@ -28,7 +28,7 @@ test('each check and each signature has its line, in a fixed order', () => {
     ['ARC', null, 'none'],
   ])
   expect(rows[1]?.meaning).toBe(
-    'The body is not the one that was signed. The domain is aligned with the author’s domain.',
+    'The body was changed after signing. The domain is aligned with the author’s domain.',
   )
   expect(rows[2]?.meaning).toContain('not aligned with the author’s domain')
 })
@@ -54,7 +54,7 @@ test('the sealers of a chain are named from the first on', () => {
   const seals = [seal, { ...seal, instance: 2, domain: 'b.example' }]
   const rows = authenticationRows({
     ...nothing,
-    arc: { result: 'pass', why: 'All seals fit the message.', seals },
+    arc: { result: 'pass', why: 'All seals match the message.', seals },
   })
   expect(rows.at(-1)).toMatchObject({ domain: 'a.example, b.example', tone: 'good' })
 })

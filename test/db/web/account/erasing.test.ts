@@ -262,7 +262,10 @@ test('the log says that an account was erased, and nothing of whose', async () =
     `select detail, reporter_id from audit_log where action = 'erase account' limit 1`,
   )
   expect(rows).toEqual([
-    { detail: expect.stringMatching(/^An account is erased; its reports/), reporter_id: null },
+    {
+      detail: expect.stringMatching(/^Erasure of an account started; its reports/),
+      reporter_id: null,
+    },
   ])
 })
 

@@ -217,7 +217,7 @@ describe('a message', () => {
 
   test('carries a note instead of a part that hides its content', () => {
     const raw = redacted(message).raw.toString('latin1')
-    expect(raw).toContain('Described as: application/pdf; name="invoice.pdf"')
+    expect(raw).toContain('Content type: application/pdf; name="invoice.pdf"')
     expect(raw).toContain(createHash('sha256').update('%PDF-1.4 who knows').digest('hex'))
     expect(raw).not.toContain(base64('%PDF-1.4 who knows'))
   })
@@ -246,7 +246,7 @@ describe('a message', () => {
     const encoding = `Content-Transfer-Encoding: base64\r\n\r\n`
     const body = Buffer.from(reporter, 'utf16le').toString('base64')
     const { raw } = redacted(`${text}${encoding}${body}\r\n`, [reporter])
-    expect(raw.toString()).toContain('This part was left out')
+    expect(raw.toString()).toContain('This part was removed')
     expect(raw.toString()).not.toContain(body)
   })
 

@@ -42,7 +42,7 @@ test('a chain that verifies tells who sealed, and what each sealer saw', async (
   expect(dkim).toMatchObject([{ result: 'pass', aligned: true }])
   expect(arc).toEqual({
     result: 'pass',
-    why: 'All seals fit the message.',
+    why: 'All seals match the message.',
     seals: [
       {
         instance: 1,

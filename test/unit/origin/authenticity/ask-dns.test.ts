@@ -68,7 +68,7 @@ test('what has not come when the time is over is unknown; the rest is kept', asy
     answers: {
       'TXT s1._domainkey.shop.example': {
         is: 'unknown',
-        why: 'The answer did not come in time.',
+        why: 'The DNS look-up took too long.',
       },
       'TXT _dmarc.shop.example': { is: 'found', records: ['v=DMARC1; p=none'] },
     },

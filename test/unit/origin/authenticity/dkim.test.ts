@@ -47,7 +47,7 @@ test('a good signature passes, with whose it is', async () => {
       selector: 's1',
       result: 'pass',
       aligned: true,
-      why: 'What it covers is as it was signed.',
+      why: 'The signed content is unchanged.',
     },
   ])
 })
@@ -114,8 +114,8 @@ test('the key is found among other records of its name', async () => {
 })
 
 const why = {
-  body: 'The body is not the one that was signed.',
-  header: 'The header is not the one that was signed, or the key another one.',
+  body: 'The body was changed after signing.',
+  header: 'The header was changed after signing, or the key is another one.',
 }
 
 test.for<[string, (raw: Buffer) => Buffer, string]>([
@@ -137,14 +137,14 @@ test.for<[string, readonly string[] | 'unknown' | undefined, string, string]>([
   ['another key', [other.record], 'fail', why.header],
   ['no key', undefined, 'permerror', 'Its key does not exist.'],
   ['a revoked key', ['v=DKIM1; k=rsa; p='], 'permerror', 'Its key was revoked.'],
-  ['a broken key', ['v=DKIM1; p=AAAA'], 'permerror', 'Its key cannot be read.'],
+  ['a broken key', ['v=DKIM1; p=AAAA'], 'permerror', 'Its key is malformed.'],
   [
     'a key for other services',
     [`${rsa.record}; s=tlsrpt`],
     'permerror',
     'Its key is not for mail.',
   ],
-  ['no answer', 'unknown', 'temperror', 'Its key could not be asked for.'],
+  ['no answer', 'unknown', 'temperror', 'Its key could not be looked up.'],
 ])('a signature with %s says why', async ([, records, result, reason]) => {
   const found = await dkim(good, records ? { [name]: records } : {})
   expect(found).toMatchObject([{ result, why: reason }])

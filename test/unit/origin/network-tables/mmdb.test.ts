@@ -98,17 +98,17 @@ test.for([
   [
     'another version',
     composeMmdb(nested, { metadata: { binary_format_major_version: 3 } }),
-    'version 3 of the format is not known.',
+    'version 3 of the format is not supported.',
   ],
   [
     'odd records',
     composeMmdb(nested, { metadata: { record_size: 20 } }),
-    'records of 20 bits are not known.',
+    'records of 20 bits are not supported.',
   ],
   [
     'an odd family',
     composeMmdb(nested, { metadata: { ip_version: 5 } }),
-    'IP version 5 is not known.',
+    'IP version 5 is not supported.',
   ],
   [
     'no number of nodes',

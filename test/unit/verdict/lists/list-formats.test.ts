@@ -50,21 +50,21 @@ test.for([
 
 test('reasons are sentences with days and round numbers, and nothing else', () => {
   expect(englishReasons(publicReasons({ ...entry, times: 2, category: 'phishing' }))).toEqual([
-    'It was reported for phishing by at least 10 people, independently.',
+    'It was reported for phishing by at least 10 independent reporters.',
     'The last report came on 2026-11-20.',
-    'It is listed for the 2nd time.',
-    'It is listed until 2026-11-27, if nothing more is reported.',
+    'This is its 2nd listing.',
+    'It stays listed until 2026-11-27 if there are no new reports.',
   ])
   const times = [1, 3, 11, 12, 21, 112].map(
     (n) => englishReasons(publicReasons({ ...entry, times: n }))[2],
   )
   expect(times).toEqual([
-    'It is listed until 2026-11-27, if nothing more is reported.',
-    'It is listed for the 3rd time.',
-    'It is listed for the 11th time.',
-    'It is listed for the 12th time.',
-    'It is listed for the 21st time.',
-    'It is listed for the 112th time.',
+    'It stays listed until 2026-11-27 if there are no new reports.',
+    'This is its 3rd listing.',
+    'This is its 11th listing.',
+    'This is its 12th listing.',
+    'This is its 21st listing.',
+    'This is its 112th listing.',
   ])
 })
 

@@ -54,8 +54,8 @@ test('five who agree never do, nor with any number of newcomers', () => {
 test('the explanation tells the figures that are used', () => {
   const { base, detail } = said({ reporters: 6 })
   const text = explainReputation(reputationAt(base, start), detail, start).join(' ')
-  expect(text).toContain('From 0.65 on, with evidence of 5.6,')
-  expect(text).toContain('after 3 days of 6 reporters who are believed in full')
+  expect(text).toContain('at a score of ±0.65 with evidence of 5.6,')
+  expect(text).toContain('of 6 fully trusted reporters after 3 days')
 })
 
 /** What a list makes of what is known of an address. */
