@@ -12,6 +12,7 @@ import {
   pardonListing,
   removeExemption,
 } from '../../../src/db/listings.ts'
+import { ensurePartitions } from '../../../src/db/partitions.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { setMark } from '../../../src/db/reputations.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
@@ -28,6 +29,7 @@ let now: Date
 
 beforeAll(async () => {
   database = await freshDatabase()
+  await ensurePartitions(database.pool, start, 1)
 })
 afterAll(() => database.close())
 
