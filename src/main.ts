@@ -3,6 +3,7 @@ import type { App } from './app.ts'
 import {
   accountCommand,
   deskCommands,
+  limitsCommand,
   listsCommand,
   marketersCommand,
   modelCommands,
@@ -10,11 +11,11 @@ import {
   reputationCommand,
   rulesCommand,
 } from './cli/chores.ts'
-import { type Command, type Described, operatorCommand } from './cli/command.ts'
+import type { Command } from './cli/command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { createLogger, type Logger } from './log.ts'
-import { closeInTime, stopSignal } from './processes/starters.ts'
+import { closeInTime, stopSignal } from './processes/stop-signal.ts'
 import { shownText } from './web/pages/render.ts'
 
 const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
@@ -127,8 +128,7 @@ const commands: Record<string, Command> = {
   reputation: reputationCommand,
   rules: rulesCommand,
   lists: listsCommand,
-  limits: operatorCommand(() => import('./cli/limits.ts')),
-  suppressions: operatorCommand(() => import('./cli/suppressions.ts')),
+  limits: limitsCommand,
   ...deskCommands,
   marketers: marketersCommand,
   blacklists: {
@@ -178,9 +178,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) return help(name)
   if (name !== 'inspect' && args.some((arg) => arg === '--help' || arg === '-h')) {
-    for (const { usage, summary } of await describe(command)) {
-      say(`signalpost ${usage}\n    ${summary}`)
-    }
+    say(`signalpost ${command.usage}\n\n${command.summary}`)
     return DONE
   }
   try {
@@ -195,10 +193,8 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
         String(error.code).startsWith('ERR_PARSE_ARGS'))
     const problems = error instanceof UsageError ? error.problems : [reasonOf(error)]
     for (const problem of problems) complain(`signalpost ${name}: ${problem}`)
-    if (isMisuse) {
-      const usages = (await describe(command)).map(({ usage }) => `signalpost ${usage}`)
-      complain(`Usage: ${usages.join('\n       ')}`)
-    } else if (error instanceof Error && !isPlain(error)) complain(error.stack ?? '')
+    if (isMisuse) complain(`Usage: signalpost ${command.usage}`)
+    else if (error instanceof Error && !isPlain(error)) complain(error.stack ?? '')
     // The channel to a supervisor would keep a finished process running.
     if (process.connected) process.disconnect?.()
     return isMisuse ? MISUSED : FAILED
@@ -210,14 +206,8 @@ function isPlain(error: Error): boolean {
   return ['DatabaseAway', 'DatabaseUnfit'].includes(error.name)
 }
 
-/** The usages and summaries of a command. */
-async function describe(command: Command): Promise<readonly Described[]> {
-  return 'describe' in command ? command.describe() : [command]
-}
-
-async function help(name: string): Promise<number> {
-  const described = (await Promise.all(Object.values(commands).map(describe))).flat()
-  const lines = described.map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
+function help(name: string): number {
+  const lines = Object.values(commands).map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
   const text = `Usage: signalpost COMMAND\n\n${lines.join('\n')}\n\nSettings: see .env.example`
   if (['help', '--help', '-h'].includes(name)) say(text)
   else complain(`signalpost: Unknown command "${name}".\n${text}`)

@@ -11,8 +11,8 @@ import {
   releaseFeedbackReports,
   releaseLettersToPeople,
 } from '../feedback/release-held.ts'
-import { queueNames } from '../processes/work.ts'
-import { deadLetterQueue } from '../queue/queues.ts'
+import { queueNames } from '../processes/queues.ts'
+import { deadLetterQueue } from '../queue/define-queue.ts'
 import { redriveDeadLetters } from '../queue/redrive.ts'
 
 /** The subcommands of `outbox`. */

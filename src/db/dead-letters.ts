@@ -71,7 +71,7 @@ export async function listDeadIds(
 /**
  * The data fields with the time since when a job is postponed; a job that is too old is given up.
  */
-const patience = ['putOffSince', 'refusedSince', 'firstAskedAt']
+const patience = ['postponedSince', 'refusedSince', 'firstAskedAt']
 
 /**
  * Resets the age of dead letters that are retried: those with these ids, or all that existed at an

@@ -1,9 +1,8 @@
 import type { WorkApp } from '../app.ts'
+import type { SendOutcome } from '../letters/relay-gate.ts'
 import type { Clock } from '../world.ts'
 
 type Send = NonNullable<WorkApp['mailer']>['send']
-/** The result of sending one mail. */
-export type SendOutcome = Awaited<ReturnType<Send>>
 type Lane = NonNullable<Parameters<Send>[0]['lane']>
 
 /** Sends one mail in the given lane and calls `onStall` as soon as the delivery stalls. */
@@ -20,7 +19,7 @@ export type Ticket = {
 }
 
 /** A place in the queue, or the time of the next attempt. */
-type Admission = { ticket: Ticket } | { putOff: Date }
+type Admission = { ticket: Ticket } | { waitsUntil: Date }
 
 /**
  * The queues of all consumers in one process. Each consumer receives at most a fixed number of
@@ -88,10 +87,10 @@ export function createConsumerLines(clock: Clock, pauses = usualPauses): Consume
         lines.set(id, line)
       }
       line.connections = connectionsMax ?? CONNECTIONS
-      if (now < line.notBefore) return { putOff: new Date(line.notBefore) }
+      if (now < line.notBefore) return { waitsUntil: new Date(line.notBefore) }
       const room = Math.floor((BACKLOG_MS / line.typicalMs) * atOnce(line))
       if (line.waiting.size >= Math.min(WAITING_MAX, Math.max(WAITING_MIN, room))) {
-        return { putOff: new Date(now + BACKLOG_MS) }
+        return { waitsUntil: new Date(now + BACKLOG_MS) }
       }
       return { ticket: takeTicket(line, { clock, pauses }) }
     },

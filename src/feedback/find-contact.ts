@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { concludeLookUp, listPackedAnalyses } from '../db/analyses.ts'
 import { keepRegistryRows, type NewRegistryRow } from '../db/feedback-answers.ts'
@@ -6,7 +7,7 @@ import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
 import { commonBlock } from '../mail/ip-blocks.ts'
 import { send } from '../queue/boss.ts'
-import { findContact } from '../queue/queues.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import {
   drawConsequences,
@@ -16,9 +17,20 @@ import {
 } from './draw-consequences.ts'
 import { queueFeedback } from './queue-feedback.ts'
 
+/**
+ * Queries the registries for the abuse contact of a report's origin, and continues with the result.
+ * `firstAskedAt` is the time of the first query of a postponed job.
+ */
+export const findContact = defineQueue({
+  name: 'find-contact',
+  payload: z.object({ reportId: z.uuid(), firstAskedAt: z.iso.datetime().optional() }),
+  ...{ retryLimit: 5, retryDelay: 30, retryDelayMax: 3_600, expireInSeconds: 120 },
+  batchSize: 20,
+})
+
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'>
 type Analysis = Awaited<ReturnType<typeof listPackedAnalyses>>[number]
-type Payload = { reportId: string; firstAskedAt?: string | undefined }
+type Payload = z.infer<typeof findContact.payload>
 type Waiting = Analysis & {
   reporterId: string
   originIp: string
@@ -142,7 +154,7 @@ async function conclude(
       .filter(({ analysis }) => alive.has(analysis.id))
       .map((one) => end(tx, one)),
   )
-  const putOff = doing('look-up').filter(({ analysis }) => alive.has(analysis.id))
+  const postponed = doing('look-up').filter(({ analysis }) => alive.has(analysis.id))
   const mine = ended.filter((one) => one !== undefined)
   const owed = mine.flatMap(({ analysis: { id }, drawn: { told } }) =>
     told.map((one) => ({ reportId: id, ...one })),
@@ -153,7 +165,7 @@ async function conclude(
   await Promise.all([
     insertEvents(tx, events),
     queueFeedback(tx, owed, app, now),
-    ...putOff.map(({ analysis }) => {
+    ...postponed.map(({ analysis }) => {
       const { id: reportId, originIp } = analysis
       const payload = { reportId, firstAskedAt: analysis.firstAskedAt.toISOString() }
       const startAfter = nextTry(analysis, answers.get(originIp), now)

@@ -1,13 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
-import { type FeedbackKey, listFeedback, nameOf } from '../db/feedback-reports.ts'
+import { listFeedback, nameOf } from '../db/feedback-reports.ts'
 import { reasonOf } from '../errors.ts'
+import {
+  COMPOSING_MS_MAX,
+  type GatedResult,
+  isRefusal,
+  type SendOutcome,
+} from '../letters/relay-gate.ts'
 import { composeReturnPath } from '../mail/verp.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { composeLoaded, messageIdOf } from './compose-feedback.ts'
-import type { SendOutcome, SendTurn, Ticket } from './consumer-lines.ts'
+import type { SendTurn, Ticket } from './consumer-lines.ts'
 import {
   type Forwarding,
   hourlyMaxOf,
@@ -19,16 +27,29 @@ import {
 } from './leave-now.ts'
 import { type LoadedFeedback, loadFeedback } from './load-content.ts'
 import { outcomeWords } from './queue-feedback.ts'
-import { COMPOSING_MS_MAX, type GatedResult, isRefusal } from './relay-gate.ts'
+
+/**
+ * Composes and sends one feedback report. The retries span days, because mail servers may be down
+ * for days. A postponed job has the time since when it waits for its consumer (`postponedSince`),
+ * and since when our own mail server refuses it (`refusedSince`).
+ */
+export const forwardReport = defineQueue({
+  name: 'forward-report',
+  payload: z.object({
+    reportId: z.uuid(),
+    number: z.int().min(1).max(255),
+    postponedSince: z.iso.datetime().optional(),
+    refusedSince: z.iso.datetime().optional(),
+  }),
+  ...{ retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
+  ...{ batchSize: 50, concurrency: 2 },
+})
 
 type How = Parameters<SendTurn>[0]
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'mailer'> & {
   parser: Pick<ParserPool, 'compose' | 'sign'>
 }
-type Payload = FeedbackKey & {
-  putOffSince?: string | undefined
-  refusedSince?: string | undefined
-}
+type Payload = z.infer<typeof forwardReport.payload>
 type Placed = SendableFeedback & { ticket: Ticket | undefined; refusedSince?: string | undefined }
 
 /** A feedback report that is being composed or sent. */
@@ -81,8 +102,8 @@ export async function runForwardReport(
     const its = loaded.get(nameOf(one.feedback))
     if (its) return [startSending(one, its, app, forwarding)]
     one.ticket?.drop()
-    const hopeless = 'The report of this feedback report is no longer complete.'
-    outcomes.set(nameOf(one.feedback), { hopeless })
+    const failed = 'The report of this feedback report is no longer complete.'
+    outcomes.set(nameOf(one.feedback), { failed })
     return []
   })
   await waitFor(under, forwarding)
@@ -90,7 +111,9 @@ export async function runForwardReport(
   return payloads.map((payload) => {
     const outcome = outcomes.get(nameOf(payload)) ?? 'done'
     outcomes.delete(nameOf(payload))
-    return outcome === 'done' || !('putOff' in outcome) ? outcome : again(payload, outcome, app)
+    return outcome === 'done' || !('postponedTo' in outcome)
+      ? outcome
+      : again(payload, outcome, app)
   })
 }
 
@@ -111,7 +134,7 @@ async function findPlaces(
   const now = app.clock()
   const idle = queued.filter((feedback) => {
     if (!underWay.has(nameOf(feedback))) return true
-    outcomes.set(nameOf(feedback), { putOff: new Date(now.getTime() + againMs), payload: {} })
+    outcomes.set(nameOf(feedback), { postponedTo: new Date(now.getTime() + againMs), payload: {} })
     return false
   })
   const leaving = await selectSendable(idle, app)
@@ -120,7 +143,7 @@ async function findPlaces(
     const admission = lines.admit(one.consumer)
     const refusedSince = wanted.get(nameOf(one.feedback))?.refusedSince
     if ('ticket' in admission) return [{ ...one, ticket: admission.ticket, refusedSince }]
-    outcomes.set(nameOf(one.feedback), { putOff: admission.putOff, payload: {} })
+    outcomes.set(nameOf(one.feedback), { postponedTo: admission.waitsUntil, payload: {} })
     return []
   })
   const within = new Set((await withinLimits(inLine, app)).map(({ feedback }) => nameOf(feedback)))
@@ -186,7 +209,7 @@ async function deliver(
       return afterRelay({ ...feedback, refusedSince: since }, result.until)
     }
     if (result !== undefined && result.fault !== 'places') return { retry: result.reason }
-    return { putOff: new Date(app.clock().getTime() + againMs), payload: {} }
+    return { postponedTo: new Date(app.clock().getTime() + againMs), payload: {} }
   }
   const { reportId, number } = feedback
   const state = result === 'held' ? 'held' : result.outcome === 'accepted' ? 'sent' : 'refused'
@@ -263,27 +286,27 @@ function postpone(one: OnItsWay, app: Needs, { leaseMs, againMs }: Forwarding): 
   const isInLine =
     !composing.isSlow() && ticket !== undefined && ticket.expectedMs <= EXPECTED_MS_MAX
   const ms = isInLine && ticket.drop() ? againMs : leaseMs
-  return { putOff: new Date(app.clock().getTime() + ms), payload: {} }
+  return { postponedTo: new Date(app.clock().getTime() + ms), payload: {} }
 }
 
 /**
  * Postpones a report because our own mail server is unavailable; such waiting has no time limit.
  */
-function afterRelay({ reportId, number, refusedSince }: Payload, putOff: Date): JobOutcome {
+function afterRelay({ reportId, number, refusedSince }: Payload, postponedTo: Date): JobOutcome {
   const since = refusedSince === undefined ? {} : { refusedSince }
-  return { putOff, payload: { reportId, number, ...since } }
+  return { postponedTo, payload: { reportId, number, ...since } }
 }
 
 function again(
-  { reportId, number, putOffSince }: Payload,
-  { putOff, payload }: { putOff: Date; payload: object },
+  { reportId, number, postponedSince }: Payload,
+  { postponedTo, payload }: { postponedTo: Date; payload: object },
   app: Pick<Needs, 'clock'>,
 ): JobOutcome {
-  if ('reportId' in payload) return { putOff, payload }
+  if ('reportId' in payload) return { postponedTo, payload }
   const now = app.clock()
-  const since = putOffSince ?? now.toISOString()
+  const since = postponedSince ?? now.toISOString()
   if (now.getTime() - Date.parse(since) > GIVE_UP_MS) {
-    return { hopeless: 'The mail server of the consumer accepted nothing for five days.' }
+    return { failed: 'The mail server of the consumer accepted nothing for five days.' }
   }
-  return { putOff, payload: { reportId, number, putOffSince: since } }
+  return { postponedTo, payload: { reportId, number, postponedSince: since } }
 }

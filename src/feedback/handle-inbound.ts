@@ -1,5 +1,5 @@
-import type { App, WorkApp } from '../app.ts'
-import { listDeadIds } from '../db/dead-letters.ts'
+import { z } from 'zod'
+import type { WorkApp } from '../app.ts'
 import { type Feedback, findFeedback } from '../db/feedback-reports.ts'
 import {
   fileMail,
@@ -7,7 +7,6 @@ import {
   findWaitingMail,
   type InboundMail,
   markInboundMail,
-  markMailsFailed,
   type MatchedBy,
 } from '../db/inbox.ts'
 import { findLetter, type Letter } from '../db/letters.ts'
@@ -19,9 +18,17 @@ import type { InboundReading } from '../mail/inbound/read-inbound.ts'
 import { storableText } from '../mail/text.ts'
 import type { ReturnPathSettings } from '../mail/verp.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
-import { handleInbound, takeMailed } from '../queue/queues.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { keepBounce, keepComplaint, keepReply } from './keep-inbound.ts'
+
+/** Reads a received mail: a bounce or an answer. */
+export const handleInbound = defineQueue({
+  name: 'handle-inbound',
+  payload: z.object({ mailId: z.uuid() }),
+  ...{ retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
+  batchSize: 10,
+})
 
 /** Our mail that an inbound mail is about, as far as it is still stored. */
 export type Match = {
@@ -191,10 +198,4 @@ function filingOf(
     said: text === '' ? null : storableText(text, TEXT_CHARS_MAX),
     ...done,
   }
-}
-
-/** Marks mails whose job has died as failed. A redriven job still handles them. */
-export async function markDeadMails({ pool }: Pick<App, 'pool'>, since: Date): Promise<void> {
-  const dead = await listDeadIds(pool, 'mailId', [handleInbound.name, takeMailed.name], since)
-  if (dead.length > 0) await markMailsFailed(pool, dead)
 }

@@ -13,9 +13,9 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports } from '../db/reports.ts'
 import type { Packed } from '../db/rows.ts'
-import { queueWebhooks, send } from '../queue/boss.ts'
-import { redeemReport } from '../queue/queues.ts'
+import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { suppressConsumer } from './suppress.ts'
+import { takeBackComplaints } from './take-back-complaints.ts'
 
 /** The outcome of one feedback report, its exact copy, and the event for the report's story. */
 type Sent = {
@@ -129,7 +129,7 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> 
     insertEvents(tx, events),
     queueWebhooks(tx, boss, { 'report.told': reportIds }, now),
   ])
-  await markForwarded(tx, [...new Set(reportIds)], boss)
+  await markForwarded(tx, [...new Set(reportIds)], app, now)
   await failRecipients(tx, mine, app)
   await countMails(
     tx,
@@ -157,13 +157,17 @@ function together({ detail }: ReportEvent): string {
  * Marks reports as forwarded. If a report was retracted, or changed to "not spam", while its
  * feedback was being sent, the feedback is retracted too.
  */
-async function markForwarded(tx: Db, ids: readonly string[], boss: App['boss']): Promise<void> {
+async function markForwarded(tx: Db, ids: readonly string[], app: Needs, now: Date): Promise<void> {
   const forwarded = new Set(await markReports(tx, ids, ['analyzed'], 'forwarded'))
   const others = ids.filter((id) => !forwarded.has(id))
   if (others.length === 0) return
   const retracted = (await listReportsByIds(tx, others)).filter(
     ({ state, kind }) => state === 'retracted' || kind === 'not-spam',
   )
-  const jobs = retracted.map(({ id }) => ({ reportId: id }))
-  await send(boss, redeemReport, jobs, tx)
+  await takeBackComplaints(
+    tx,
+    retracted.map(({ id }) => id),
+    app,
+    now,
+  )
 }

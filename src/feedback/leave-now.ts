@@ -12,7 +12,7 @@ import { type ConsumerLines, createConsumerLines, usualPauses } from './consumer
 import { createKeeper, type Keeper } from './keep-outcomes.ts'
 import { notifyNextContact } from './next-contact.ts'
 import { endOfHour } from './pace-feedback.ts'
-import { createRelayGate, LEASE_MS, type RelayGate } from './relay-gate.ts'
+import { createRelayGate, LEASE_MS, type RelayGate } from '../letters/relay-gate.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 

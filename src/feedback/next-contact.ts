@@ -11,9 +11,9 @@ import { findReport, markReports } from '../db/reports.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type MergedNetwork, mergeLayers } from '../origin/networks.ts'
 import { send } from '../queue/boss.ts'
-import { findContact } from '../queue/queues.ts'
 import { chooseContact, type OwnAddresses, topicOf } from '../verdict/choose-contact.ts'
 import type { VerdictClass } from '../verdict/verdict.ts'
+import { findContact } from './find-contact.ts'
 import { knownContacts, queueFeedback } from './queue-feedback.ts'
 
 /** The network of an address, and the mail addresses, in lower case, that disowned it. */

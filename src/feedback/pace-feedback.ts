@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import { type Consumer, findConsumer } from '../db/consumers.ts'
 import type { FeedbackKey } from '../db/feedback-reports.ts'
@@ -15,9 +16,18 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { send } from '../queue/boss.ts'
-import { forwardReport } from '../queue/queues.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import { mayNotify } from '../verdict/contact-health.ts'
+import { forwardReport } from './forward-report.ts'
 import { DIGEST_MAX } from './load-content.ts'
+
+/** Sends feedback that is due. */
+export const paceFeedback = defineQueue({
+  name: 'pace-feedback',
+  payload: z.object({}),
+  ...{ retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 600 },
+  cron: '* * * * *',
+})
 
 /** Whether a feedback report is sent at once or waits, and until when. */
 export type SendTime = { state: 'queued' } | { state: 'waiting'; dueAt: Date }

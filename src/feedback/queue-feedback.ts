@@ -15,9 +15,9 @@ import { listShadowedAmong, listShadowedFeedback, releaseShadowedFeedback } from
 import type { Db } from '../db/pool.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { send } from '../queue/boss.ts'
-import { forwardReport } from '../queue/queues.ts'
 import type { KnownContact, RecipientRole } from '../verdict/choose-contact.ts'
 import { contactOf } from '../verdict/contact-health.ts'
+import { forwardReport } from './forward-report.ts'
 import type { LoadedFeedback } from './load-content.ts'
 import { paceOf } from './pace-feedback.ts'
 

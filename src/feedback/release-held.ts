@@ -3,8 +3,9 @@ import { insertAudit } from '../db/audit-log.ts'
 import { type HeldChoice, type ReleasedState, releaseFeedback } from '../db/feedback-waiting.ts'
 import { releaseLetters } from '../db/letters.ts'
 import { inTransaction } from '../db/pool.ts'
+import { sendLetter } from '../letters/send-letter.ts'
 import { send } from '../queue/boss.ts'
-import { forwardReport, sendLetter } from '../queue/queues.ts'
+import { forwardReport } from './forward-report.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 

@@ -11,7 +11,7 @@ import {
 } from '../db/reporters.ts'
 import { type AccountNews, composeAccountLetter, type LetterLanguage } from '../texts/letters.ts'
 import { systemRandom } from '../world.ts'
-import { queueLetter } from './letters.ts'
+import { queueLetter } from './send-letter.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { publicUrl: string }
 

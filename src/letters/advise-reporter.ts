@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import {
   type AdvisedReporter,
@@ -15,12 +16,20 @@ import { listSuppressed } from '../db/suppressions.ts'
 import { reasonOf } from '../errors.ts'
 import { adviceOffLink } from '../mail/verp.ts'
 import { send } from '../queue/boss.ts'
-import { adviseReporter } from '../queue/queues.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { type Advice, type AdviceCase, adviceOf, oneClickLink } from '../verdict/advice.ts'
 import type { Marketer } from '../verdict/marketers/marketer.ts'
 import { composeAdvice, findAdvice, unsubscribeWays } from './advice-letters.ts'
-import { queueLetter } from './letters.ts'
+import { queueLetter } from './send-letter.ts'
+
+/** Writes a letter that advises a reporter how to unsubscribe. */
+export const adviseReporter = defineQueue({
+  name: 'advise-reporter',
+  payload: z.object({ reportId: z.uuid() }),
+  ...{ retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
+  batchSize: 20,
+})
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 

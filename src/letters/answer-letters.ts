@@ -3,7 +3,7 @@ import { type AnswerReader, listAnswerReaders } from '../db/feedback-answers.ts'
 import type { Db } from '../db/pool.ts'
 import { domainOf } from '../mail/address.ts'
 import type { AnswerKind } from '../mail/verp.ts'
-import { queueLetter } from './letters.ts'
+import { queueLetter } from './send-letter.ts'
 
 /** The words of a letter about an abuse desk's answer, in one language. */
 type AnswerWords = {

@@ -1,16 +1,31 @@
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import {
   beginUnsubscribe,
   endUnsubscribe,
   findUnsubscribe,
+  insertUnsubscribe,
   listStuckUnsubscribes,
 } from '../db/advices.ts'
 import { findAnalysis } from '../db/analyses.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
+import { holdReport, type Report } from '../db/reports.ts'
 import { reasonOf } from '../errors.ts'
+import { findAdvice } from '../letters/advice-letters.ts'
 import type { OneClickOutcome, PostOneClick } from '../mail/list-unsubscribe.ts'
+import { send } from '../queue/boss.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
+import { oneClickLink } from '../verdict/advice.ts'
+
+/** Sends one unsubscribe request for a reporter. A retry never sends it again. */
+export const unsubscribe = defineQueue({
+  name: 'unsubscribe',
+  payload: z.object({ reportId: z.uuid() }),
+  ...{ retryLimit: 10, retryDelay: 30, retryDelayMax: 600, expireInSeconds: 300 },
+  batchSize: 5,
+})
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
@@ -26,6 +41,31 @@ const STUCK_MAX = 1_000
 const lost: OneClickOutcome = {
   state: 'unknown',
   outcome: 'We may have asked, and cannot tell what became of it. We do not ask twice.',
+}
+
+/**
+ * Queues the one unsubscribe request of a report, unless it is not allowed or was already queued.
+ */
+export async function requestUnsubscribe(
+  app: Needs & Pick<App, 'boss'>,
+  report: Report,
+): Promise<void> {
+  const analysis = await findAnalysis(app.pool, report.id)
+  if (!analysis) return
+  const { advice } = await findAdvice(app.pool, report, analysis.details)
+  const now = app.clock()
+  const age = { receivedAt: report.receivedAt, now }
+  const link = oneClickLink(analysis.details, advice, age)
+  if (link === undefined) return
+  const { id: reportId, reporterId } = report
+  const { hostname: host } = new URL(link)
+  await inTransaction(app.pool, async (tx) => {
+    if ((await holdReport(tx, reportId)) === 'retracted') return
+    if (!(await insertUnsubscribe(tx, { reportId, reporterId, host, askedAt: now }))) return
+    const detail = `The reporter wants ${host} to be asked, once.`
+    await insertEvents(tx, [{ reportId, at: now, event: 'unsubscribing', detail }])
+    await send(app.boss, unsubscribe, [{ reportId }], tx)
+  })
 }
 
 /**

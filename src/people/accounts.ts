@@ -1,25 +1,19 @@
-import { createHash } from 'node:crypto'
-import { insertConsent, removeAccountLinks, takeAccountLink } from '../db/accounts.ts'
+import { insertConsent, takeAccountLink } from '../db/accounts.ts'
 import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
-import { type ErasureWay, insertErasure } from '../db/erasures.ts'
 import { setLetterReporter } from '../db/letters.ts'
-import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import type { Db } from '../db/pool.ts'
 import {
   type Account,
   countOtherAdmins,
   holdAdmins,
   insertReporter,
   markReporter,
-  removeMailInAddress,
   type Reporter,
   updateReporterSettings,
 } from '../db/reporters.ts'
 import { insertKarma } from '../db/reputations.ts'
-import { removeSessions, removeTokens } from '../db/sessions.ts'
-import { removeWebhooksOf } from '../db/webhooks.ts'
-import { type Boss, send } from '../queue/boss.ts'
-import { eraseAccount } from '../queue/queues.ts'
-import { type Clock, systemRandom, uuidv7 } from '../world.ts'
+import { removeSessions } from '../db/sessions.ts'
+import { uuidv7 } from '../world.ts'
 
 /** Why a password is refused. */
 export type PasswordFault = 'short' | 'long' | 'common' | 'own-name'
@@ -103,52 +97,14 @@ export async function makeAccount(
   return id
 }
 
-const TOKEN_BYTES = 24
-
-/**
- * Closes an account at once and queues its erasure. Returns the secret of the page that shows the
- * progress; `last-admin` when no administrator would remain, `begun` when another request was
- * first.
- */
-export async function beginErasure(
-  app: { pool: Pool; boss: Boss; clock: Clock },
-  reporter: Reporter,
-  how: ErasureWay,
-): Promise<{ token: string } | 'last-admin' | 'begun'> {
-  const now = app.clock()
-  const token = systemRandom(TOKEN_BYTES).toString('base64url')
-  const erasure = { id: uuidv7(now), anonymousId: uuidv7(now), how, askedAt: now }
-  return inTransaction(app.pool, async (tx) => {
-    if (!(await mayLeave(tx, reporter))) return 'last-admin'
-    if (!(await markReporter(tx, reporter.id, ['active', 'disabled'], 'erasing'))) return 'begun'
-    await removeSessions(tx, reporter.id, undefined)
-    await removeTokens(tx, reporter.id)
-    await removeWebhooksOf(tx, reporter.id)
-    await removeMailInAddress(tx, reporter.id)
-    await removeAccountLinks(tx, reporter.id)
-    const tokenHash = erasureHash(token)
-    await insertErasure(tx, { ...erasure, reporterId: reporter.id, tokenHash })
-    const reports = how === 'keep' ? 'its reports are kept' : 'its reports are deleted'
-    const detail = `Erasure of an account started; ${reports}.`
-    await insertAudit(tx, { at: now, reporterId: null, action: 'erase account', detail })
-    await send(app.boss, eraseAccount, [{ erasureId: erasure.id }], tx)
-    return { token }
-  })
-}
-
 /**
  * Whether an account may be closed: it must not be the last active administrator. Locks
  * administrators.
  */
-async function mayLeave(tx: Db, { id, isAdmin }: Reporter): Promise<boolean> {
+export async function mayLeave(tx: Db, { id, isAdmin }: Reporter): Promise<boolean> {
   if (!isAdmin) return true
   await holdAdmins(tx)
   return (await countOtherAdmins(tx, id)) > 0
-}
-
-/** Returns the hash under which the page of an erasure is found. */
-export function erasureHash(token: string): Buffer {
-  return createHash('sha256').update(`signalpost erasure ${token}`).digest()
 }
 
 /**

@@ -1,9 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { z } from 'zod'
 import type { App } from '../app.ts'
-import { inTransaction } from '../db/pool.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
 import { listReportsByIds, type ReportState } from '../db/reports.ts'
 import {
+  anyWebhooks,
   type Delivery,
+  findListening,
+  insertDeliveries,
   listWaitingDeliveries,
   listWebhooksByIds,
   markDelivery,
@@ -11,6 +15,7 @@ import {
   markWebhookFailing,
   markWebhookTaking,
   type Webhook,
+  type WebhookEvent,
 } from '../db/webhooks.ts'
 import { reasonOf } from '../errors.ts'
 import {
@@ -19,8 +24,53 @@ import {
   type WebhookMessage,
   type WebhookOutcome,
 } from '../mail/webhook-message.ts'
+import { type Boss, send } from '../queue/boss.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { uuidTime } from '../world.ts'
+import { uuidTime, uuidv7 } from '../world.ts'
+
+/** Delivers one event to one webhook. Postponed while its receiver fails. */
+export const deliverWebhook = defineQueue({
+  name: 'deliver-webhook',
+  payload: z.object({ webhookId: z.uuid(), deliveryId: z.uuid() }),
+  ...{ retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
+  ...{ batchSize: 50, concurrency: 2 },
+})
+
+/**
+ * Queues webhook deliveries for events of reports, in the transaction that causes the events. When
+ * no webhook exists this costs one prepared query, sent together with the statements around it.
+ */
+export async function queueWebhooks(
+  tx: Db,
+  boss: Boss,
+  news: Readonly<Partial<Record<WebhookEvent, readonly string[]>>>,
+  now: Date,
+): Promise<void> {
+  const told = Object.entries(news).filter(([, reportIds]) => reportIds.length > 0)
+  if (told.length === 0 || !(await anyWebhooks(tx))) return
+  for (const [name, reportIds] of told) {
+    const event = name as WebhookEvent
+    const listening = await findListening(tx, event, [...new Set(reportIds)])
+    const owed = listening.map((one) => ({ ...one, id: uuidv7(now), event }))
+    await insertDeliveries(tx, owed)
+    const jobs = owed.map(({ webhookId, id }) => ({ webhookId, deliveryId: id }))
+    await send(boss, deliverWebhook, jobs, tx)
+  }
+}
+
+/** Queues a test delivery to one webhook; returns its id. */
+export async function queueTestWebhook(
+  tx: Db,
+  boss: Boss,
+  webhookId: string,
+  now: Date,
+): Promise<string> {
+  const id = uuidv7(now)
+  await insertDeliveries(tx, [{ webhookId, id, event: 'webhook.test', reportId: null }])
+  await send(boss, deliverWebhook, [{ webhookId, deliveryId: id }], tx)
+  return id
+}
 
 /** Time in milliseconds for which deliveries are also signed with the previous secret. */
 const SECRETS_OVERLAP_MS = 86_400_000
@@ -114,7 +164,7 @@ function pauseMs(failures: number): number {
 }
 
 type DeliveryNeeds = Pick<App, 'pool' | 'clock' | 'config'> & { postWebhook: PostWebhook }
-type Payload = { webhookId: string; deliveryId: string }
+type Payload = z.infer<typeof deliverWebhook.payload>
 
 /** The deliveries of one process that are in progress, and its time limits. */
 export type WebhookLines = {
@@ -176,7 +226,7 @@ export async function runDeliverWebhook(
   return payloads.map((payload) => {
     if (!waiting.some(({ id }) => id === payload.deliveryId)) return 'done'
     const outcome = outcomes.get(payload.deliveryId) ?? letGo(payload, batch)
-    return outcome === 'done' || !('putOff' in outcome) ? outcome : { ...outcome, payload }
+    return outcome === 'done' || !('postponedTo' in outcome) ? outcome : { ...outcome, payload }
   })
 }
 
@@ -219,13 +269,13 @@ async function tellOne(
   try {
     const message = composeWebhook(delivery, webhook, { ...app, stateOf })
     if ('dropped' in message) return await keepDropped(delivery, message.dropped, app)
-    if (line.isPaused) return { putOff: line.isPaused, payload: {} }
+    if (line.isPaused) return { postponedTo: line.isPaused, payload: {} }
     underWay.add(delivery.id)
     const outcome = await app.postWebhook(message)
     const kept = await keepAttempt(delivery, webhook, outcome, app)
     if (kept !== 'done') line.isPaused = kept.pausedUntil
     if (kept === 'done' || kept.isEnded) return 'done'
-    return { putOff: kept.pausedUntil, payload: {} }
+    return { postponedTo: kept.pausedUntil, payload: {} }
   } catch (error) {
     return { retry: reasonOf(error) }
   } finally {
@@ -237,5 +287,5 @@ async function tellOne(
 function letGo({ webhookId, deliveryId }: Payload, { app, lines }: Batch): JobOutcome {
   const isUnderWay = lines.underWay.get(webhookId)?.has(deliveryId) ?? false
   const ms = isUnderWay ? lines.leaseMs : lines.againMs
-  return { putOff: new Date(app.clock().getTime() + ms), payload: {} }
+  return { postponedTo: new Date(app.clock().getTime() + ms), payload: {} }
 }

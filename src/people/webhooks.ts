@@ -13,8 +13,8 @@ import {
   type WebhookEvent,
 } from '../db/webhooks.ts'
 import { readWebhookUrl, shownWebhookKey, webhookKey } from '../mail/webhook-message.ts'
-import { queueTestWebhook } from '../queue/boss.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
+import { queueTestWebhook } from './deliver-webhooks.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 

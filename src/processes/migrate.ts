@@ -4,6 +4,7 @@ import { createPool, findPooling } from '../db/pool.ts'
 import { DatabaseUnsuitable, reasonOf, sqlState } from '../errors.ts'
 import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemRandom } from '../world.ts'
+import { queues } from './queues.ts'
 
 /** Number of partitions created in advance: weeks of reports, generations of counters. */
 type Ahead = { weeks: number; generations: number }
@@ -50,7 +51,7 @@ async function migrateEverything(databaseUrl: string, now: Date, ahead: Ahead): 
     await ensurePartitions(pool, now, ahead.weeks)
     await ensureCounterPartitions(pool, now, ahead.generations)
     const boss = await startBoss(databaseUrl, 'migrates', { name: 'migrate', onError })
-    await createQueues(boss, pool)
+    await createQueues(boss, queues, pool)
     await stopBoss(boss, 5_000)
   } finally {
     await pool.end()

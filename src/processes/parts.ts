@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import path from 'node:path'
-import { queues } from '../queue/queues.ts'
+import { queueNames } from './queues.ts'
 
 /**
  * A part of Signalpost that runs as a separate process: its name, command line and allocator
@@ -35,7 +35,7 @@ export const parts: readonly ProcessPart[] = [
   { name: 'analyze', args: workOn(analyzing), allocator: thrifty },
   {
     name: 'forward',
-    args: workOn(queues.map(({ name }) => name).filter((name) => !analyzing.includes(name))),
+    args: workOn(queueNames.filter((name) => !analyzing.includes(name))),
     allocator: thrifty,
   },
   { name: 'count', args: ['count'], allocator: thrifty },

@@ -4,6 +4,7 @@ import { readSigningKey } from '../net/mailer.ts'
 import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
 import { createUnpackPool } from '../parsing/unpack-pool.ts'
 import { serve } from '../web/serve.ts'
+import { queueNames } from './queues.ts'
 
 /** Serves the API and the pages from when it resolves until it is closed. */
 export async function web(app: App): Promise<{ close(): Promise<void>; url: string }> {
@@ -13,7 +14,7 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
   const openParser = () => createParserPool(1, undefined, { signingKey })
   const preview = createPreview(app, () => (parser ??= openParser()))
   const unpacking = createUnpackPool()
-  const served = await serve(app, preview, unpacking.unpack)
+  const served = await serve(app, { preview, unpack: unpacking.unpack, queueNames })
   if (app.config.publicUrl.startsWith('https:') && app.config.trustedProxies.length === 0) {
     app.log.warn(
       'TRUSTED_PROXIES is empty. Behind a proxy, all clients share the limits of one address.',

@@ -2,22 +2,22 @@ import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { forwardingIdle, openForwarding } from '../feedback/leave-now.ts'
-import { SEND_MS_MAX } from '../feedback/relay-gate.ts'
+import { SEND_MS_MAX } from '../letters/relay-gate.ts'
 import { openJudge } from '../judging/judge.ts'
 import { openMarketers } from '../marketers/live-marketers.ts'
 import { createMailer, readSigningKey, signing } from '../net/mailer.ts'
 import { createOneClick } from '../net/public-post.ts'
 import { createPostWebhook } from '../net/webhook.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
-import * as queues from '../queue/queues.ts'
+import { openWebhookLines } from '../people/deliver-webhooks.ts'
+import { createLimits } from '../people/limits.ts'
+import { analyzeReport } from '../reports/analyze-report.ts'
+import { createIntake } from '../reports/accept-report.ts'
 import { openDns, openRdap } from './open-app.ts'
-import { startersOf } from './starters.ts'
+import { handledQueues, queueNames } from './queues.ts'
 
 /** Maximum age in milliseconds of the cached data by which a report is judged. */
 const JUDGED_FRESH_MS = 10_000
-
-/** The queue names that `--queues` accepts. */
-export const queueNames: readonly string[] = queues.queues.map(({ name }) => name)
 
 /** Parses `--queues a,b`; without the option, returns all queues. */
 export function parseQueues(args: readonly string[]): readonly string[] {
@@ -44,7 +44,7 @@ export async function startWork(
   const mailer = signing(createMailer(app.config.smtpUrl, { sendMsMax: SEND_MS_MAX }), signingKey)
   const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
   const rdap = openRdap(app.config)
-  const opened = names.includes(queues.analyzeReport.name)
+  const opened = names.includes(analyzeReport.name)
     ? await openJudge(app, { name: 'work', freshMs: JUDGED_FRESH_MS })
     : undefined
   const judge =
@@ -56,21 +56,15 @@ export async function startWork(
   const postWebhook = createPostWebhook({ resolve: dnsTools.resolve, networks, userAgent })
   const known = marketers && { marketers }
   const forwarding = openForwarding(app)
+  const mailIn = { intake: createIntake(app), limits: createLimits(app) }
+  const posting = { postOneClick, postWebhook, webhookLines: openWebhookLines() }
   const tools = {
     ...app,
-    parser,
-    mailer,
-    dns,
-    rdap,
-    judge,
-    forwarding,
-    postOneClick,
-    ...known,
-    postWebhook,
+    ...{ parser, mailer, dns, rdap, judge, forwarding },
+    ...{ ...known, ...posting, ...mailIn },
   }
-  const starters = startersOf(app, tools)
-  if (names.includes(queues.analyzeReport.name)) void blacklists.test()
-  for (const name of names) await starters[name]?.()
+  if (names.includes(analyzeReport.name)) void blacklists.test()
+  for (const { queue, work } of handledQueues) if (names.includes(queue.name)) await work(tools)
   app.log.info({ queues: names, threads: app.config.workers }, 'Processing jobs.')
   return {
     close: async () => {

@@ -2,9 +2,7 @@ import { hash } from 'node:crypto'
 import { type Db as BossDb, PgBoss } from 'pg-boss'
 import { gatherQueueStatistics } from '../db/dead-letters.ts'
 import type { Db } from '../db/pool.ts'
-import { anyWebhooks, findListening, insertDeliveries, type WebhookEvent } from '../db/webhooks.ts'
-import { uuidv7 } from '../world.ts'
-import { deadLetterQueue, deliverWebhook, type QueueDefinition, queues } from './queues.ts'
+import { deadLetterQueue, type Queue } from './define-queue.ts'
 
 export type Boss = PgBoss
 
@@ -50,12 +48,12 @@ export async function startBoss(
  * Creates the queues or updates their settings, and analyzes the job table: without statistics the
  * planner makes every fetch a nested loop, which is 20 to 400 times slower.
  */
-export async function createQueues(boss: Boss, db: Db): Promise<void> {
+export async function createQueues(boss: Boss, queues: readonly Queue[], db: Db): Promise<void> {
   const kept = { retentionSeconds: 30 * DAY_SECONDS, deleteAfterSeconds: 3600 }
   await boss.createQueue(deadLetterQueue, { ...kept, retentionSeconds: 400 * DAY_SECONDS })
-  for (const { name, options } of queues) {
+  for (const { name, retryLimit, retryDelay, retryDelayMax, expireInSeconds } of queues) {
     const settings = {
-      ...options,
+      ...{ retryLimit, retryDelay, retryDelayMax, expireInSeconds },
       ...kept,
       retryBackoff: true,
       notify: true,
@@ -95,7 +93,7 @@ export async function stopBoss(boss: Boss, timeoutMs: number): Promise<void> {
  */
 export async function send<Payload extends object>(
   boss: Boss,
-  queue: QueueDefinition<Payload>,
+  queue: Queue<Payload>,
   payloads: readonly Payload[],
   tx: Db,
   { startAfter }: { startAfter?: Date } = {},
@@ -106,39 +104,4 @@ export async function send<Payload extends object>(
     payloads.map((data) => (startAfter ? { data, startAfter } : { data })),
     { db: preparedBossDb(tx), returnId: false },
   )
-}
-
-/**
- * Queues webhook deliveries for events of reports, in the transaction that causes the events. When
- * no webhook exists this costs one prepared query, sent together with the statements around it.
- */
-export async function queueWebhooks(
-  tx: Db,
-  boss: Boss,
-  news: Readonly<Partial<Record<WebhookEvent, readonly string[]>>>,
-  now: Date,
-): Promise<void> {
-  const told = Object.entries(news).filter(([, reportIds]) => reportIds.length > 0)
-  if (told.length === 0 || !(await anyWebhooks(tx))) return
-  for (const [name, reportIds] of told) {
-    const event = name as WebhookEvent
-    const listening = await findListening(tx, event, [...new Set(reportIds)])
-    const owed = listening.map((one) => ({ ...one, id: uuidv7(now), event }))
-    await insertDeliveries(tx, owed)
-    const jobs = owed.map(({ webhookId, id }) => ({ webhookId, deliveryId: id }))
-    await send(boss, deliverWebhook, jobs, tx)
-  }
-}
-
-/** Queues a test delivery to one webhook; returns its id. */
-export async function queueTestWebhook(
-  tx: Db,
-  boss: Boss,
-  webhookId: string,
-  now: Date,
-): Promise<string> {
-  const id = uuidv7(now)
-  await insertDeliveries(tx, [{ webhookId, id, event: 'webhook.test', reportId: null }])
-  await send(boss, deliverWebhook, [{ webhookId, deliveryId: id }], tx)
-  return id
 }

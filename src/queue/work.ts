@@ -5,7 +5,7 @@ import { inTransaction, type Pool } from '../db/pool.ts'
 import { forLog, PermanentError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Boss, bossDb } from './boss.ts'
-import type { QueueDefinition } from './queues.ts'
+import type { Queue } from './define-queue.ts'
 
 /**
  * The result of one job: done, to be retried, permanently failed, or postponed. A postponed job
@@ -14,8 +14,8 @@ import type { QueueDefinition } from './queues.ts'
 export type JobOutcome =
   | 'done'
   | { retry: string }
-  | { hopeless: string }
-  | { putOff: Date; payload: object }
+  | { failed: string }
+  | { postponedTo: Date; payload: object }
 
 /**
  * Processes a batch and returns one outcome for each payload, in order. An exception fails the
@@ -23,44 +23,42 @@ export type JobOutcome =
  */
 export type Handler<Payload> = (payloads: readonly Payload[]) => Promise<readonly JobOutcome[]>
 
-/** Batch size, and number of batches in parallel. */
-export type WorkSettings = { batchSize: number; concurrency: number }
-
 /** Polling interval in seconds while NOTIFY works; then polling only finds retries that are due. */
 const NOTIFY_POLL_SECONDS = 5
 
 /**
  * Starts a worker for a queue. It is notified of new jobs at once, and fetches again without
- * waiting while batches are full.
+ * waiting while batches are full. A scheduled queue gets one job at each of its times, regardless
+ * of the number of processes.
  */
 export async function workQueue<Payload extends object>(
   app: { boss: Boss; pool: Pool; log: Logger },
-  queue: QueueDefinition<Payload>,
-  settings: WorkSettings,
+  queue: Queue<Payload>,
   handle: Handler<Payload>,
 ): Promise<void> {
   await app.boss.work<object>(
     queue.name,
     {
-      batchSize: settings.batchSize,
-      localConcurrency: settings.concurrency,
+      batchSize: queue.batchSize,
+      localConcurrency: queue.concurrency,
       burstWhenBatchFull: true,
       notifyPollingIntervalSeconds: NOTIFY_POLL_SECONDS,
       perJobResults: true as const,
     },
     async (jobs: Job<object>[]) => {
       const outcomes = await runBatch(queue, jobs, handle)
-      await putOff(app, queue, jobs, outcomes)
+      await postpone(app, queue, jobs, outcomes)
       return outcomes.map((outcome, index) => {
         const id = jobs[index]?.id ?? ''
-        if (outcome !== 'done' && !('putOff' in outcome)) {
-          const reason = 'retry' in outcome ? outcome.retry : outcome.hopeless
+        if (outcome !== 'done' && !('postponedTo' in outcome)) {
+          const reason = 'retry' in outcome ? outcome.retry : outcome.failed
           app.log.warn({ queue: queue.name, jobId: id, reason: forLog(reason) }, 'A job failed.')
         }
         return settle(id, outcome)
       })
     },
   )
+  if (queue.cron !== undefined) await app.boss.schedule(queue.name, queue.cron, {}, { tz: 'UTC' })
 }
 
 /**
@@ -68,16 +66,16 @@ export async function workQueue<Payload extends object>(
  * each exists at any time. A job that another worker has claimed meanwhile gets no successor. A
  * successor inherits the creation time, so that its age is counted from the first job.
  */
-async function putOff<Payload extends object>(
+async function postpone<Payload extends object>(
   { boss, pool }: { boss: Boss; pool: Pool },
-  { name }: QueueDefinition<Payload>,
+  { name }: Queue<Payload>,
   jobs: readonly Job<object>[],
   outcomes: readonly JobOutcome[],
 ): Promise<void> {
   const those = jobs.flatMap((job, index) => {
     const outcome = outcomes[index]
-    if (outcome === undefined || outcome === 'done' || !('putOff' in outcome)) return []
-    return [{ job, next: { data: outcome.payload, startAfter: outcome.putOff } }]
+    if (outcome === undefined || outcome === 'done' || !('postponedTo' in outcome)) return []
+    return [{ job, next: { data: outcome.payload, startAfter: outcome.postponedTo } }]
   })
   if (those.length === 0) return
   await inTransaction(pool, async (tx) => {
@@ -109,7 +107,7 @@ function settledOf(response: object): readonly string[] {
 }
 
 async function runBatch<Payload extends object>(
-  queue: QueueDefinition<Payload>,
+  queue: Queue<Payload>,
   jobs: readonly Job<object>[],
   handle: Handler<Payload>,
 ): Promise<JobOutcome[]> {
@@ -118,7 +116,7 @@ async function runBatch<Payload extends object>(
   jobs.forEach(({ data }, index) => {
     const parsed = queue.payload.safeParse(data)
     if (parsed.success) sound.push({ index, payload: parsed.data })
-    else outcomes[index] = { hopeless: `The job's data are malformed: ${parsed.error.message}` }
+    else outcomes[index] = { failed: `The job's data are malformed: ${parsed.error.message}` }
   })
   const results = await attempt(
     sound.map(({ payload }) => payload),
@@ -147,25 +145,13 @@ async function attempt<Payload>(
 
 function outcomeOf(error: unknown): JobOutcome {
   const reason = reasonOf(error)
-  return error instanceof PermanentError ? { hopeless: reason } : { retry: reason }
+  return error instanceof PermanentError ? { failed: reason } : { retry: reason }
 }
 
 function settle(id: string, outcome: JobOutcome): JobResult {
-  if (outcome === 'done' || 'putOff' in outcome) return { id, status: 'completed' }
-  if ('hopeless' in outcome) {
-    return { id, status: 'deadletter', output: { message: outcome.hopeless } }
+  if (outcome === 'done' || 'postponedTo' in outcome) return { id, status: 'completed' }
+  if ('failed' in outcome) {
+    return { id, status: 'deadletter', output: { message: outcome.failed } }
   }
   return { id, status: 'failed', output: { message: outcome.retry } }
-}
-
-/**
- * Schedules a queue by a cron expression (UTC); it runs once, regardless of the number of
- * processes.
- */
-export async function schedule(
-  boss: Boss,
-  queue: QueueDefinition<Record<string, never>>,
-  cron: string,
-): Promise<void> {
-  await boss.schedule(queue.name, cron, {}, { tz: 'UTC' })
 }

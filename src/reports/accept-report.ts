@@ -21,8 +21,8 @@ import {
 } from '../mail/containers/unpack-file.ts'
 import { fieldsOf, normalizedForHash, type ReadMessage } from '../mail/message.ts'
 import { type Boss, send } from '../queue/boss.ts'
-import { analyzeReport } from '../queue/queues.ts'
 import { type Clock, uuidv7 } from '../world.ts'
+import { analyzeReport } from './analyze-report.ts'
 import { changeReports } from './change-report.ts'
 
 /**

@@ -1,10 +1,17 @@
+import { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
 import { readKarmas } from '../counting/reputation-reader.ts'
 import { insertAnalyses, listPackedAnalyses, type NewAnalysis } from '../db/analyses.ts'
 import { claimReleased } from '../db/limits.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { insertEvents, markJudged, markSentBefore, type ReportEvent } from '../db/report-events.ts'
+import {
+  insertEvents,
+  listReportsWith,
+  markJudged,
+  markSentBefore,
+  type ReportEvent,
+} from '../db/report-events.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { listReportsByIds, type Report, type ReportKind, type ReportState } from '../db/reports.ts'
 import {
@@ -13,15 +20,17 @@ import {
   type DrawnConsequence,
   findKnownNetworks,
 } from '../feedback/draw-consequences.ts'
+import { findContact } from '../feedback/find-contact.ts'
 import { queueFeedback, sendShadowed } from '../feedback/queue-feedback.ts'
+import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import type { CaseToJudge, Judge } from '../judging/judge.ts'
 import { queueAdvice } from '../letters/advise-reporter.ts'
 import type { LiveMarketers } from '../marketers/live-marketers.ts'
 import type { Network } from '../origin/networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
-import { queueWebhooks, send } from '../queue/boss.ts'
-import { findContact } from '../queue/queues.ts'
-import { requeueReports } from '../queue/redrive.ts'
+import { queueWebhooks } from '../people/deliver-webhooks.ts'
+import { type Boss, send } from '../queue/boss.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
 import { ageObstacle } from '../verdict/consequences.ts'
@@ -41,8 +50,15 @@ import {
   type ReadReport,
   toCount,
 } from './read-messages.ts'
-import { takeBackComplaints } from './redeem-report.ts'
 import { findRelays, type ReportRelays } from './relays.ts'
+
+/** Analyzes a reported message: what it is and where it came from. */
+export const analyzeReport = defineQueue({
+  name: 'analyze-report',
+  payload: z.object({ reportId: z.uuid() }),
+  ...{ retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
+  ...{ batchSize: 50, concurrency: 2 },
+})
 
 type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> &
   Readers & {
@@ -401,4 +417,34 @@ function bareNetwork({ origin }: Case): Network | null {
 function storyOf({ origin, originObstacle }: AnalysisDigest, why: string): string {
   if (!origin) return `${originObstacle ?? 'The origin could not be found.'} ${why}`
   return `It came from ${origin.ip} (${percentOf(origin.confidence)} % sure). ${why}`
+}
+
+/**
+ * Minimum time in milliseconds between two repeated analyses of a report, because each costs a
+ * complete analysis and a reporter may change answers often.
+ */
+const REOPENING_MS = 3_600_000
+
+/**
+ * Queues reports for another analysis because of new knowledge about relays. Those that were queued
+ * for this reason within the last hour start an hour later, unless their own question was answered.
+ */
+export async function requeueReports(
+  tx: Db,
+  boss: Boss,
+  { ids, answeredId, now }: { ids: readonly string[]; answeredId?: string | undefined; now: Date },
+): Promise<void> {
+  if (ids.length === 0) return
+  const pausedSince = new Date(now.getTime() - REOPENING_MS)
+  const recent = new Set(await listReportsWith(tx, 'reopened', ids, pausedSince))
+  const isLater = (id: string) => recent.has(id) && id !== answeredId
+  const detail = 'More is known of the reporter’s mail servers: it is looked at again.'
+  await insertEvents(
+    tx,
+    ids.map((reportId) => ({ reportId, at: now, event: 'reopened', detail })),
+  )
+  const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
+  await send(boss, analyzeReport, jobs(ids.filter((id) => !isLater(id))), tx)
+  const startAfter = new Date(now.getTime() + REOPENING_MS)
+  await send(boss, analyzeReport, jobs(ids.filter(isLater)), tx, { startAfter })
 }

@@ -12,9 +12,11 @@ import {
   type ReportEvent,
 } from '../db/report-events.ts'
 import { markReports, type ReportKind, type ReportState } from '../db/reports.ts'
-import { type Boss, queueWebhooks, send } from '../queue/boss.ts'
-import { analyzeReport, redeemReport } from '../queue/queues.ts'
+import { queueWebhooks } from '../people/deliver-webhooks.ts'
+import { type Boss, send } from '../queue/boss.ts'
 import type { Clock } from '../world.ts'
+import { analyzeReport } from './analyze-report.ts'
+import { redeemReport } from './redeem-report.ts'
 
 const words: Record<ReportKind, string> = {
   spam: 'The reporter now says that this is spam.',

@@ -1,10 +1,16 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import type { App } from '../app.ts'
+import { removeAccountLinks } from '../db/accounts.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
+import { insertAudit } from '../db/audit-log.ts'
 import {
   anonymizeReport,
   endErasure,
   type Erasure,
+  type ErasureWay,
   findErasure,
+  insertErasure,
   listReportsToErase,
   markErasure,
   removeLettersOf,
@@ -17,16 +23,73 @@ import {
 } from '../db/erasures.ts'
 import { withdrawFeedback } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { type Account, findAccount, removeReporter } from '../db/reporters.ts'
+import {
+  type Account,
+  findAccount,
+  markReporter,
+  removeMailInAddress,
+  removeReporter,
+  type Reporter,
+} from '../db/reporters.ts'
 import { listRawMessages } from '../db/reports.ts'
 import { pack, unpack } from '../db/rows.ts'
+import { removeSessions, removeTokens } from '../db/sessions.ts'
+import { removeWebhooksOf } from '../db/webhooks.ts'
 import { readMessage } from '../mail/message.ts'
 import { type AddressRedactor, createAddressRedactor } from '../mail/redaction/address-redactor.ts'
 import { recipientsIn } from '../mail/redaction/redact-fields.ts'
 import { reporterNames } from '../mail/redaction/reporter-names.ts'
+import { mayLeave } from '../people/accounts.ts'
+import { send } from '../queue/boss.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { systemRandom } from '../world.ts'
+import { systemRandom, uuidv7 } from '../world.ts'
 import { retractIn } from './change-report.ts'
+
+/** Erases an account. The job repeats until no data is left. */
+export const eraseAccount = defineQueue({
+  name: 'erase-account',
+  payload: z.object({ erasureId: z.uuid() }),
+  ...{ retryLimit: 50, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 300 },
+})
+
+const TOKEN_BYTES = 24
+
+/**
+ * Closes an account at once and queues its erasure. Returns the secret of the page that shows the
+ * progress; `last-admin` when no administrator would remain, `begun` when another request was
+ * first.
+ */
+export async function beginErasure(
+  app: Pick<App, 'pool' | 'boss' | 'clock'>,
+  reporter: Reporter,
+  how: ErasureWay,
+): Promise<{ token: string } | 'last-admin' | 'begun'> {
+  const now = app.clock()
+  const token = systemRandom(TOKEN_BYTES).toString('base64url')
+  const erasure = { id: uuidv7(now), anonymousId: uuidv7(now), how, askedAt: now }
+  return inTransaction(app.pool, async (tx) => {
+    if (!(await mayLeave(tx, reporter))) return 'last-admin'
+    if (!(await markReporter(tx, reporter.id, ['active', 'disabled'], 'erasing'))) return 'begun'
+    await removeSessions(tx, reporter.id, undefined)
+    await removeTokens(tx, reporter.id)
+    await removeWebhooksOf(tx, reporter.id)
+    await removeMailInAddress(tx, reporter.id)
+    await removeAccountLinks(tx, reporter.id)
+    const tokenHash = erasureHash(token)
+    await insertErasure(tx, { ...erasure, reporterId: reporter.id, tokenHash })
+    const reports = how === 'keep' ? 'its reports are kept' : 'its reports are deleted'
+    const detail = `Erasure of an account started; ${reports}.`
+    await insertAudit(tx, { at: now, reporterId: null, action: 'erase account', detail })
+    await send(app.boss, eraseAccount, [{ erasureId: erasure.id }], tx)
+    return { token }
+  })
+}
+
+/** Returns the hash under which the page of an erasure is found. */
+export function erasureHash(token: string): Buffer {
+  return createHash('sha256').update(`signalpost erasure ${token}`).digest()
+}
 
 /** The erasure in progress. `isPatient`: whether to wait for feedback that is being sent. */
 type ErasingWork = { erasure: Erasure; account: Account; isPatient: boolean; now: Date }
@@ -159,7 +222,7 @@ export async function runEraseAccount(
 }
 
 function later(erasureId: string, app: Needs, afterMs: number): JobOutcome {
-  return { putOff: new Date(app.clock().getTime() + afterMs), payload: { erasureId } }
+  return { postponedTo: new Date(app.clock().getTime() + afterMs), payload: { erasureId } }
 }
 
 /** Processes one page of reports. `through`: the pass is complete and no reports remain. */

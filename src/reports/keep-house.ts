@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import { forgetReputations } from '../counting/fold-evidence.ts'
 import { removeExpiredLinks } from '../db/accounts.ts'
@@ -10,7 +11,7 @@ import { listOpenErasures, removeErasures } from '../db/erasures.ts'
 import { removeEndedCorrections, removeRegistryRows } from '../db/feedback-answers.ts'
 import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
 import { findOldestKey, removeIdempotencyKeys, removeReportKeys } from '../db/idempotency-keys.ts'
-import { listWaitingMails, removeInboundKeys } from '../db/inbox.ts'
+import { listWaitingMails, markMailsFailed, removeInboundKeys } from '../db/inbox.ts'
 import { listQueuedLetters } from '../db/letters.ts'
 import { listUncounted, removeIdleCounts } from '../db/limits.ts'
 import {
@@ -25,23 +26,38 @@ import { removeReporterDays } from '../db/reporter-days.ts'
 import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
 import { removeDeliveries } from '../db/webhooks.ts'
-import { markDeadMails } from '../feedback/handle-inbound.ts'
+import { findContact } from '../feedback/find-contact.ts'
+import { forwardReport } from '../feedback/forward-report.ts'
+import { handleInbound } from '../feedback/handle-inbound.ts'
+import { sendLetter } from '../letters/send-letter.ts'
 import { endStuckUnsubscribes } from '../marketers/unsubscribe-reporter.ts'
 import { send } from '../queue/boss.ts'
-import {
-  analyzeReport,
-  eraseAccount,
-  findContact,
-  forwardReport,
-  handleInbound,
-  type QueueDefinition,
-  redeemReport,
-  sendLetter,
-  takeMailed,
-} from '../queue/queues.ts'
+import { defineQueue, type Queue } from '../queue/define-queue.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
+import { analyzeReport } from './analyze-report.ts'
+import { eraseAccount } from './erase-account.ts'
+import { redeemReport } from './redeem-report.ts'
+import { takeMailed } from './take-mailed.ts'
+
+/** Creates the partitions of the coming weeks, drops those past retention, deletes old keys. */
+export const keepHouse = defineQueue({
+  name: 'keep-house',
+  payload: z.object({}),
+  ...{ retryLimit: 3, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
+  cron: '17 * * * *',
+})
+
+/** Marks the reports and the inbound mails whose job became a dead letter. */
+export const markDead = defineQueue({
+  name: 'mark-dead',
+  payload: z.object({}),
+  ...{ retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 60 },
+  cron: '* * * * *',
+})
 
 type OrphanNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
+
+const mailQueues = [handleInbound.name, takeMailed.name]
 
 const ORPHAN_MS = 10 * 60_000
 /** Maximum number of waiting rows checked per run, oldest first; later runs reach the rest. */
@@ -71,7 +87,7 @@ async function requeueOrphans(app: OrphanNeeds): Promise<void> {
 /** A report may have several feedback reports, each with its own job or dead letter. */
 async function requeueFeedback(app: OrphanNeeds, before: string): Promise<void> {
   const queued = await listQueuedFeedback(app.pool, before, forwardReport.name, WAITING_MAX)
-  await putInLine(app, forwardReport, queued)
+  await queueOrphans(app, forwardReport, queued)
 }
 
 async function requeueMail(app: OrphanNeeds, before: string): Promise<void> {
@@ -80,7 +96,6 @@ async function requeueMail(app: OrphanNeeds, before: string): Promise<void> {
   const letters = await listQueuedLetters(pool, before, deadLetters, WAITING_MAX)
   const ofLetters = letters.map((letterId) => ({ letterId }))
   await requeue(app, sendLetter, 'letterId', ofLetters)
-  const mailQueues = [handleInbound.name, takeMailed.name]
   const deadMails = await listDeadIds(pool, 'mailId', mailQueues, new Date(0))
   const mails = await listWaitingMails(pool, before, deadMails, WAITING_MAX)
   for (const queue of [handleInbound, takeMailed]) {
@@ -92,7 +107,7 @@ async function requeueMail(app: OrphanNeeds, before: string): Promise<void> {
 
 async function requeue<Key extends JobKey, Payload extends Record<Key, string>>(
   { pool, boss, log }: Pick<OrphanNeeds, 'pool' | 'boss' | 'log'>,
-  queue: QueueDefinition<Payload>,
+  queue: Queue<Payload>,
   key: Key,
   waiting: readonly Payload[],
 ): Promise<void> {
@@ -100,12 +115,12 @@ async function requeue<Key extends JobKey, Payload extends Record<Key, string>>(
   const ids = waiting.map((payload) => payload[key])
   const busy = await listIdsWithJobs(pool, queue.name, key, ids)
   const orphans = waiting.filter((payload) => !busy.has(payload[key]))
-  await putInLine({ pool, boss, log }, queue, orphans)
+  await queueOrphans({ pool, boss, log }, queue, orphans)
 }
 
-async function putInLine<Payload extends object>(
+async function queueOrphans<Payload extends object>(
   { pool, boss, log }: Pick<OrphanNeeds, 'pool' | 'boss' | 'log'>,
-  queue: QueueDefinition<Payload>,
+  queue: Queue<Payload>,
   orphans: readonly Payload[],
 ): Promise<void> {
   if (orphans.length === 0) return
@@ -167,19 +182,21 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
 }
 
 /**
- * Marks reports as failed if their analysis or contact search has died. This runs here because the
- * worker may have died with the job.
+ * Marks reports as failed if their analysis or contact search has died, and inbound mails if their
+ * job has died; a redriven job still handles them. This runs here because the worker may have died
+ * with the job.
  */
 export async function runMarkDead(app: HouseNeeds): Promise<void> {
   const since = new Date(app.clock().getTime() - DAY_MS)
   const analysis = await listDeadIds(app.pool, 'reportId', [analyzeReport.name], since)
-  await markDead(app, analysis, 'received', 'The analysis failed for good.')
+  await markFailed(app, analysis, 'received', 'The analysis failed for good.')
   const lookUps = await listDeadIds(app.pool, 'reportId', [findContact.name], since)
-  await markDead(app, lookUps, 'analyzed', 'Looking for a contact failed for good.')
-  await markDeadMails(app, since)
+  await markFailed(app, lookUps, 'analyzed', 'Looking for a contact failed for good.')
+  const mails = await listDeadIds(app.pool, 'mailId', mailQueues, since)
+  if (mails.length > 0) await markMailsFailed(app.pool, mails)
 }
 
-async function markDead(
+async function markFailed(
   app: HouseNeeds,
   dead: readonly string[],
   from: ReportState,

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import { findWaitingMail, type InboundMail, markInboundMail } from '../db/inbox.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
@@ -11,7 +12,7 @@ import {
   type Reporter,
 } from '../db/reporters.ts'
 import { unpack } from '../db/rows.ts'
-import { queueLetter } from '../letters/letters.ts'
+import { queueLetter } from '../letters/send-letter.ts'
 import { composeMailInAnswer, type MailInResult } from '../letters/mail-in-letters.ts'
 import { forwardedMessages } from '../mail/forwarded-messages.ts'
 import { fieldValue, parseHeader } from '../mail/header.ts'
@@ -19,9 +20,17 @@ import { mayBeAnswered } from '../mail/inbound/automatic.ts'
 import { readMessage } from '../mail/message.ts'
 import { composeMailInAddress, mailInHash, mailInSecret } from '../mail/verp.ts'
 import type { Limits } from '../people/limits.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
 import { messageRefusal, structureLimits } from './learn-message.ts'
+
+/** Accepts the messages in a mail from a reporter. */
+export const takeMailed = defineQueue({
+  name: 'take-mailed',
+  payload: z.object({ mailId: z.uuid() }),
+  ...{ retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+})
 
 type AddressNeeds = Pick<App, 'pool' | 'config'>
 
@@ -84,8 +93,8 @@ export async function runTakeMailed(
   }
   const admission = await app.limits.admit('mail-in', { reporterId: reporter.id })
   if (admission.is === 'refused') {
-    const putOff = new Date(app.clock().getTime() + admission.waitSeconds * 1_000)
-    return { putOff, payload: { mailId } }
+    const postponedTo = new Date(app.clock().getTime() + admission.waitSeconds * 1_000)
+    return { postponedTo, payload: { mailId } }
   }
   const raw = await unpack(mail)
   const isShadowed = admission.is === 'shadowed'

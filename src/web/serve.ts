@@ -28,11 +28,13 @@ const BYTES_IN_HAND_MAX = 150_000_000
 const LINE_BYTES_IN_HAND_MAX = 100_000_000
 const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 
+/** What serving needs besides the application. */
+type Tools = { preview: Preview; unpack: Unpacker; queueNames: readonly string[] }
+
 /** Serves all HTTP requests from when it resolves until it is closed. */
 export async function serve(
   app: App,
-  preview: Preview,
-  unpack: Unpacker,
+  { preview, unpack, queueNames }: Tools,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
   const station = createCheckStation(app, 'web')
@@ -41,7 +43,8 @@ export async function serve(
   const door = createCheckRoutes(app, { station, bodies }, isTrusted)
   const listener = await listen(
     (taken, isClosing) => {
-      const made = createSite(app, taken, { bodies, checkMetrics: door.statistics.metrics })
+      const checkMetrics = door.statistics.metrics
+      const made = createSite(app, taken, { bodies, checkMetrics, queueNames })
       const site = { ...made, isTrusted, isClosing }
       const takeUpload = createTakeUpload({ ...app.config, submit: site.submit, unpack })
       return createExpress({ ...site, preview, takeUpload }, door)
@@ -61,9 +64,13 @@ export async function serve(
 function createSite(
   app: App,
   port: number,
-  { bodies, checkMetrics }: { bodies: BodyPool; checkMetrics: () => Promise<string> },
+  {
+    bodies,
+    checkMetrics,
+    queueNames,
+  }: Pick<Tools, 'queueNames'> & { bodies: BodyPool; checkMetrics: () => Promise<string> },
 ): Omit<Site, 'preview' | 'takeUpload' | 'isTrusted' | 'isClosing'> {
-  const readQueues = createReadQueues(app)
+  const readQueues = createReadQueues(app, queueNames)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
   const readMail = createReadMail(app)

@@ -20,7 +20,7 @@ import type { Preview } from '../feedback/compose-feedback.ts'
 import type { Credentials } from '../people/credentials.ts'
 import type { Limits } from '../people/limits.ts'
 import type { Boss } from '../queue/boss.ts'
-import { deadLetterQueue, queues } from '../queue/queues.ts'
+import { deadLetterQueue } from '../queue/define-queue.ts'
 import type { Clock } from '../world.ts'
 import type { ReadLines } from './api/bulk.ts'
 import type { BodyPool } from './bodies/body-pool.ts'
@@ -143,25 +143,32 @@ export type ReadQueues = () => Promise<readonly QueueState[]>
 const REMEMBERED_MS = 2_000
 
 /** Creates a reader that queries the database at most every two seconds. */
-export function createReadQueues(app: { pool: Pool; boss: Boss; clock: Clock }): ReadQueues {
+export function createReadQueues(
+  app: { pool: Pool; boss: Boss; clock: Clock },
+  queueNames: readonly string[],
+): ReadQueues {
+  const names = [...queueNames, deadLetterQueue]
   let readAt = 0
   let reading: Promise<readonly QueueState[]> | undefined
   return () => {
     const now = app.clock()
     if (!reading || now.getTime() - readAt > REMEMBERED_MS) {
       readAt = now.getTime()
-      reading = readQueues(app, now)
+      reading = readQueues(app, names, now)
       reading.catch(() => (reading = undefined))
     }
     return reading
   }
 }
 
-async function readQueues(app: { pool: Pool; boss: Boss }, now: Date): Promise<QueueState[]> {
-  const names = [...queues.map(({ name }) => name), deadLetterQueue]
+async function readQueues(
+  app: { pool: Pool; boss: Boss },
+  names: readonly string[],
+  now: Date,
+): Promise<QueueState[]> {
   const [backlogs, counted] = await Promise.all([
     listBacklogs(app.pool, names, now),
-    app.boss.getQueues(names),
+    app.boss.getQueues([...names]),
   ])
   const countOf = new Map(counted.map((queue) => [queue.name, queue]))
   return backlogs.map((backlog) => ({

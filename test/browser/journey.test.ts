@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runSendLetter } from '../../src/feedback/send-letter.ts'
+import { runSendLetter } from '../../src/letters/send-letter.ts'
 import { type Person, sampleMessage, startWebSite, type WebSite } from '../db/web/web-site.ts'
 import { lettersTo } from '../support/letters.ts'
 import { faultsOf } from './axe.ts'

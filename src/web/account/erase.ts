@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { findErasureByToken } from '../../db/erasures.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import { beginErasure, erasureHash } from '../../people/accounts.ts'
+import { beginErasure, erasureHash } from '../../reports/erase-account.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
 import { closeSession } from '../pages/session.ts'

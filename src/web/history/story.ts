@@ -11,7 +11,7 @@ import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
 import { blockOfAddress } from '../../mail/ip-blocks.ts'
 import { networkSet } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
-import { answerQuestion, type RelayStatement, SET_RELAYS_MAX } from '../../reports/relays.ts'
+import { answerQuestion, type RelayStatement, SET_RELAYS_MAX } from '../../reports/learn-relays.ts'
 import {
   openCandidates,
   readAnswer,

@@ -1,18 +1,11 @@
 import { type Request, type Response, Router } from 'express'
-import {
-  findUnsubscribe,
-  insertUnsubscribe,
-  setWantsAdvice,
-  type UnsubscribeState,
-} from '../../db/advices.ts'
-import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
-import { type Db, inTransaction } from '../../db/pool.ts'
-import { insertEvents } from '../../db/report-events.ts'
-import { findReport, holdReport, type Report } from '../../db/reports.ts'
+import { findUnsubscribe, setWantsAdvice, type UnsubscribeState } from '../../db/advices.ts'
+import type { KeptAnalysis } from '../../db/analyses.ts'
+import type { Db } from '../../db/pool.ts'
+import { findReport, type Report } from '../../db/reports.ts'
 import { findAdvice, unsubscribeWays, type UnsubscribeWays } from '../../letters/advice-letters.ts'
 import { parseAdviceOffToken } from '../../mail/verp.ts'
-import { send } from '../../queue/boss.ts'
-import { unsubscribe } from '../../queue/queues.ts'
+import { requestUnsubscribe } from '../../marketers/unsubscribe-reporter.ts'
 import { oneClickLink } from '../../verdict/advice.ts'
 import type { AdviceLanguage, Marketer } from '../../verdict/marketers/marketer.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
@@ -93,7 +86,7 @@ export function adviceRoutes(site: Needs): Router {
     if (report?.reporterId !== reporter.id) {
       throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
     }
-    await askToUnsubscribe(report, site)
+    await requestUnsubscribe(site, report)
     res.redirect(303, `/reports/${report.id}#unsubscribe`)
   })
   router.get('/advice/off/:token', (req, res) => {
@@ -108,28 +101,6 @@ export function adviceRoutes(site: Needs): Router {
     sendOff(req, res, reporterId === undefined ? 'unknown' : 'done', req.params.token)
   })
   return router
-}
-
-/**
- * Queues the one unsubscribe request of a report, unless it is not allowed or was already queued.
- */
-async function askToUnsubscribe(report: Report, site: Needs): Promise<void> {
-  const analysis = await findAnalysis(site.pool, report.id)
-  if (!analysis) return
-  const { advice } = await findAdvice(site.pool, report, analysis.details)
-  const now = site.clock()
-  const age = { receivedAt: report.receivedAt, now }
-  const link = oneClickLink(analysis.details, advice, age)
-  if (link === undefined) return
-  const { id: reportId, reporterId } = report
-  const { hostname: host } = new URL(link)
-  await inTransaction(site.pool, async (tx) => {
-    if ((await holdReport(tx, reportId)) === 'retracted') return
-    if (!(await insertUnsubscribe(tx, { reportId, reporterId, host, askedAt: now }))) return
-    const detail = `The reporter wants ${host} to be asked, once.`
-    await insertEvents(tx, [{ reportId, at: now, event: 'unsubscribing', detail }])
-    await send(site.boss, unsubscribe, [{ reportId }], tx)
-  })
 }
 
 function sendOff(

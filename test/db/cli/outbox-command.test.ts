@@ -3,7 +3,7 @@ import { parseOutbox, runOutbox, runQueue } from '../../../src/cli/outbox.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
-import { queueLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/send-letter.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 

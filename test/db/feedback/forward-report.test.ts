@@ -204,8 +204,8 @@ test('one whose message is gone is beyond saving, and holds up no other', async 
   const payloads = await analyzed('whole', 'gone')
   await app.pool.query('delete from raw_messages where id = $1', [payloads[1]?.reportId])
   const far = farEnd()
-  const hopeless = 'The report of this feedback report is no longer complete.'
-  expect(await forward(payloads, far)).toEqual(['done', { hopeless }])
+  const failed = 'The report of this feedback report is no longer complete.'
+  expect(await forward(payloads, far)).toEqual(['done', { failed }])
   expect(far.mails).toHaveLength(1)
 })
 

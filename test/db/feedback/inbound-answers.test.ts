@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
-import { queueLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/send-letter.ts'
 import { composeAnswerAddress, composeReturnPath } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'

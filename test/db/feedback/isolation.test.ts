@@ -33,7 +33,8 @@ afterEach(async () => {
 const forward = (keys: Parameters<typeof runForwardReport>[0]) =>
   runForwardReport(keys, { ...app, mailer }, forwarding)
 const marks = (name: string, count: number) => Array.from({ length: count }, (_, at) => name + at)
-const isPutOff = (outcome: unknown) => typeof outcome === 'object' && 'putOff' in (outcome ?? {})
+const isPostponed = (outcome: unknown) =>
+  typeof outcome === 'object' && 'postponedTo' in (outcome ?? {})
 
 test('a consumer that stalls delays none of two hundred others', async () => {
   const stalled = await owe(app, 'abuse@stalls.example', marks('stalls', 8))
@@ -70,7 +71,7 @@ test('who stalled is left alone for a while, and tried from the slow lane after 
   await forward(first)
   const second = await owe(app, 'abuse@pauses.example', ['pauses-2'])
   const [outcome] = await forward(second)
-  expect(isPutOff(outcome)).toBe(true)
+  expect(isPostponed(outcome)).toBe(true)
   expect(sink.messages).toEqual([])
 })
 
@@ -85,8 +86,8 @@ test('what is being sent when its batch ends is kept when it has ended', async (
     },
   }
   const [outcome] = await runForwardReport(keys, { ...app, mailer: slow }, forwarding)
-  expect(isPutOff(outcome)).toBe(true)
-  expect(isPutOff((await runForwardReport(keys, { ...app, mailer }, forwarding))[0])).toBe(true)
+  expect(isPostponed(outcome)).toBe(true)
+  expect(isPostponed((await runForwardReport(keys, { ...app, mailer }, forwarding))[0])).toBe(true)
   gate.resolve(undefined)
   await forwardingIdle(forwarding)
   expect(await statesOf(app, keys)).toEqual(['sent'])
@@ -101,13 +102,13 @@ test('one refusal for now is tried again; many in a row leave the consumer alone
   for (const key of keys.slice(0, 4)) {
     expect(await forward([key])).toEqual([{ retry: expect.stringContaining('451') }])
   }
-  expect(isPutOff((await forward(keys.slice(4)))[0])).toBe(true)
+  expect(isPostponed((await forward(keys.slice(4)))[0])).toBe(true)
 })
 
 test('what nobody took for five days is given up', async () => {
   const [key = { reportId: '', number: 1 }] = await owe(app, 'abuse@gone.example', ['gone'])
   sink.failFor('abuse@gone.example', 'stall')
-  const putOffSince = new Date(Date.now() - 6 * 86_400_000).toISOString()
-  const [outcome] = await forward([{ ...key, putOffSince }])
-  expect(outcome).toEqual({ hopeless: expect.stringContaining('five days') })
+  const postponedSince = new Date(Date.now() - 6 * 86_400_000).toISOString()
+  const [outcome] = await forward([{ ...key, postponedSince }])
+  expect(outcome).toEqual({ failed: expect.stringContaining('five days') })
 })

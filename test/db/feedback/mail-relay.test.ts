@@ -3,14 +3,12 @@ import { findMailRelay, listMailTotals } from '../../../src/db/mail-relay.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { listBacklogs } from '../../../src/db/dead-letters.ts'
 import { listSuppressed } from '../../../src/db/suppressions.ts'
-import { runForwardReport } from '../../../src/feedback/forward-report.ts'
+import { forwardReport, runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { openForwarding } from '../../../src/feedback/leave-now.ts'
-import { runSendLetter } from '../../../src/feedback/send-letter.ts'
-import { queueLetter } from '../../../src/letters/letters.ts'
+import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import { createLogger } from '../../../src/log.ts'
 import type { SendResult } from '../../../src/net/mailer.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { forwardReport } from '../../../src/queue/queues.ts'
 import { send } from '../../../src/queue/boss.ts'
 import { workQueue } from '../../../src/queue/work.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -93,9 +91,9 @@ test.each([denied, away])('what the relay says of us pauses all mail: %j', async
   const { far, forward, letters } = openProcess()
   far.answer = answer
   const outcomes = await forward(keys)
-  for (const outcome of outcomes) expect(outcome).toMatchObject({ putOff: expect.any(Date) })
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ postponedTo: expect.any(Date) })
   const tried = far.sent
-  expect(await letters([{ letterId }])).toMatchObject([{ putOff: expect.any(Date) }])
+  expect(await letters([{ letterId }])).toMatchObject([{ postponedTo: expect.any(Date) }])
   expect(far.sent).toBe(tried)
   expect(await statesOf(app, keys)).toEqual(['queued', 'queued', 'queued'])
   expect((await listSuppressed(app.pool, [`abuse@${mark}.example`], new Date())).size).toBe(0)
@@ -104,7 +102,7 @@ test.each([denied, away])('what the relay says of us pauses all mail: %j', async
   expect(relay.nextTryAt?.getTime()).toBeGreaterThan(far.now)
 
   far.now += 10_000
-  expect(await letters([{ letterId }])).toMatchObject([{ putOff: expect.any(Date) }])
+  expect(await letters([{ letterId }])).toMatchObject([{ postponedTo: expect.any(Date) }])
   expect(far.sent).toBe(tried + 1)
   expect(await findMailRelay(app.pool)).toMatchObject({ failures: 2 })
 
@@ -126,7 +124,7 @@ test('while other mail is accepted, one refusal pauses nothing', async () => {
   await forward(keys.slice(0, 1))
   far.answer = denied
   expect(await forward(keys.slice(1))).toMatchObject([
-    { putOff: expect.any(Date), payload: { refusedSince: new Date(far.now).toISOString() } },
+    { postponedTo: expect.any(Date), payload: { refusedSince: new Date(far.now).toISOString() } },
   ])
   const relay = await findMailRelay(app.pool)
   expect(relay.refusedSince).not.toBeNull()
@@ -175,7 +173,7 @@ test('what the relay says of the recipient suppresses the address', async () => 
 })
 
 test('a postponed job is as old as the first one', async () => {
-  const queue = { ...forwardReport, name: 'postponed' }
+  const queue = { ...forwardReport, name: 'postponed', batchSize: 1, concurrency: 1 }
   await app.boss.createQueue(queue.name)
   await send(app.boss, queue, [{ reportId: crypto.randomUUID(), number: 1 }], app.pool)
   await app.pool.query(
@@ -183,17 +181,12 @@ test('a postponed job is as old as the first one', async () => {
   )
   let runs = 0
   const ran = new Promise<void>((resolve) => {
-    void workQueue(
-      { ...app, log: createLogger('silent', 'test') },
-      queue,
-      { batchSize: 1, concurrency: 1 },
-      (jobs) => {
-        runs++
-        if (runs === 2) resolve()
-        const putOff = new Date(Date.now() + (runs === 1 ? 0 : 3_600_000))
-        return Promise.resolve(jobs.map((payload) => ({ putOff, payload })))
-      },
-    )
+    void workQueue({ ...app, log: createLogger('silent', 'test') }, queue, (jobs) => {
+      runs++
+      if (runs === 2) resolve()
+      const postponedTo = new Date(Date.now() + (runs === 1 ? 0 : 3_600_000))
+      return Promise.resolve(jobs.map((payload) => ({ postponedTo, payload })))
+    })
   })
   await ran
   await app.boss.offWork('postponed', { wait: true })

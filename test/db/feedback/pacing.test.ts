@@ -243,7 +243,6 @@ test('what left while it was being taken back is taken back too', async () => {
     `select state from pgboss.job where name = 'redeem-report' and data->>'reportId' = $1`,
     [key.reportId],
   )
-  expect(jobs).toHaveLength(2)
-  await runRedeemReport([key], app)
+  expect(jobs).toHaveLength(1)
   expect(await statesOf(app, [key, { ...key, number: 2 }])).toEqual(['sent', 'queued'])
 })

@@ -33,7 +33,7 @@ const mailer: Mailer = {
   close: () => Promise.resolve(),
 }
 const busy: SendResult = { outcome: 'later', replyCode: 451, reason: '451 busy' }
-const putOff = { putOff: expect.any(Date), payload: expect.any(Object) }
+const postponed = { postponedTo: expect.any(Date), payload: expect.any(Object) }
 
 /** A parser that composes these reports in its slow lane until the gate opens. */
 function slowFor(reportIds: readonly string[]) {
@@ -58,9 +58,9 @@ function forward(keys: Parameters<typeof runForwardReport>[0], needs: object = {
 test('one that is slow to compose delays no other, and leaves when it is composed', async () => {
   const keys = await owe(app, 'abuse@slow.example', ['slow-1', 'slow-2', 'slow-3'])
   const slow = slowFor(keys.slice(0, 1).map(({ reportId }) => reportId))
-  expect(await forward(keys, slow)).toEqual([putOff, 'done', 'done'])
+  expect(await forward(keys, slow)).toEqual([postponed, 'done', 'done'])
   expect(await statesOf(app, keys)).toEqual(['queued', 'sent', 'sent'])
-  expect(await forward(keys)).toEqual([putOff, 'done', 'done'])
+  expect(await forward(keys)).toEqual([postponed, 'done', 'done'])
   slow.open()
   await forwardingIdle(forwarding)
   expect(await statesOf(app, keys)).toEqual(['sent', 'sent', 'sent'])
@@ -100,7 +100,7 @@ test('what is composed too late for its lease is not sent, nor counted for the h
   const keys = await owe(app, 'abuse@late.example', ['late'])
   let now = Date.now()
   const slow = slowFor(keys.map(({ reportId }) => reportId))
-  expect(await forward(keys, { ...slow, clock: () => new Date(now) })).toEqual([putOff])
+  expect(await forward(keys, { ...slow, clock: () => new Date(now) })).toEqual([postponed])
   now += 61_000
   slow.open()
   await forwardingIdle(forwarding)

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { addWebhook, changeWebhook, renewSecret } from '../../../src/people/webhooks.ts'
-import { runDeliverWebhook, openWebhookLines } from '../../../src/people/deliver-webhooks.ts'
+import {
+  openWebhookLines,
+  queueWebhooks,
+  runDeliverWebhook,
+} from '../../../src/people/deliver-webhooks.ts'
 import type { WebhookMessage, WebhookOutcome } from '../../../src/mail/webhook-message.ts'
-import { queueWebhooks } from '../../../src/queue/boss.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 
@@ -136,10 +139,10 @@ test('what is not taken is tried again under the same id, after pauses that doub
   const pauses: number[] = []
   for (let tried = 0; tried < 12; tried++) {
     const [outcome] = await deliver(payloads, to)
-    if (outcome === 'done' || outcome === undefined || !('putOff' in outcome)) break
+    if (outcome === 'done' || outcome === undefined || !('postponedTo' in outcome)) break
     expect(outcome.payload).toEqual(payloads[0])
-    pauses.push((outcome.putOff.getTime() - now.getTime()) / 1_000)
-    now = outcome.putOff
+    pauses.push((outcome.postponedTo.getTime() - now.getTime()) / 1_000)
+    now = outcome.postponedTo
   }
   expect(pauses.slice(0, 4)).toEqual([30, 60, 120, 240])
   expect(Math.max(...pauses)).toBe(4 * 3_600)
@@ -182,7 +185,7 @@ test('one that is taken again begins anew, and what waited follows', async () =>
   const down = world(() => failing)
   const outcomes = await deliver(payloads, down)
   expect(down.sent.length).toBeLessThanOrEqual(4)
-  expect(outcomes.every((one) => typeof one === 'object' && 'putOff' in one)).toBe(true)
+  expect(outcomes.every((one) => typeof one === 'object' && 'postponedTo' in one)).toBe(true)
   expect(await app.rows('select failures from webhooks')).toEqual([{ failures: 1 }])
   const early = world(() => taken)
   await deliver(payloads, early)
@@ -209,7 +212,7 @@ test('who stalls takes four places, and holds up nobody else', async () => {
   const of = (id: string) => outcomes.filter((_, index) => payloads[index]?.webhookId === id)
   expect(of(quick.id)).toEqual(Array.from({ length: 10 }, () => 'done'))
   const delays = of(stalled.id).map((one) =>
-    typeof one === 'object' && 'putOff' in one ? one.putOff.getTime() - now.getTime() : 0,
+    typeof one === 'object' && 'postponedTo' in one ? one.postponedTo.getTime() - now.getTime() : 0,
   )
   expect(delays.toSorted((a, b) => a - b)).toEqual([
     ...Array.from({ length: 6 }, () => lines.againMs),

@@ -192,12 +192,6 @@ test('changed while its complaint was leaving, the complaint is corrected', asyn
       await analyze(id)
     }),
   )
-  const [job] = await app.rows(
-    `select data from pgboss.job where name = 'redeem-report' and data ->> 'reportId' = $1`,
-    [id],
-  )
-  expect(job).toEqual({ data: { reportId: id } })
-  await redeem(id)
   expect(await stands(id)).toMatchObject({ told: ['complaint sent', 'redeemed queued'] })
 })
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { addAccount } from '../../../src/processes/add-account.ts'
 import { listRelays } from '../../../src/db/reporter-relays.ts'
-import { forgetRelay, runLearnRelays, setRelays } from '../../../src/reports/relays.ts'
+import { forgetRelay, runLearnRelays, setRelays } from '../../../src/reports/learn-relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'

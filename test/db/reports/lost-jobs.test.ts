@@ -5,7 +5,7 @@ import { inTransaction } from '../../../src/db/pool.ts'
 import { queueFeedback } from '../../../src/feedback/queue-feedback.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
-import { queueLetter } from '../../../src/letters/letters.ts'
+import { queueLetter } from '../../../src/letters/send-letter.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { redriveDeadLetters } from '../../../src/queue/redrive.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -111,7 +111,7 @@ test('of one report each feedback report has a job of its own', async () => {
 test('what was given up for its age begins anew when it is redriven', async () => {
   const { reportId } = await owed()
   await app.pool.query('delete from pgboss.job')
-  const payload = { reportId, number: 1, putOffSince: new Date(0).toISOString() }
+  const payload = { reportId, number: 1, postponedSince: new Date(0).toISOString() }
   await die(payload, 'forward-report')
   const clock = inAnHour
   expect(await redriveDeadLetters({ ...app, clock }, 'all', app.ann)).toBe(1)

@@ -8,9 +8,8 @@ import {
   makeMailInAddress,
   runTakeMailed,
 } from '../../../src/reports/take-mailed.ts'
-import { createLimits } from '../../../src/people/limits.ts'
-import { changeLimit } from '../../support/limits.ts'
-import { putShadowBan, removeShadowBan } from '../../../src/db/limits.ts'
+import { changeLimit, createLimits } from '../../../src/people/limits.ts'
+import { imposeShadowBan, liftShadowBan } from '../../../src/reports/shadow-bans.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -138,13 +137,13 @@ test('a message that was reported before by another way is the same report', asy
 })
 
 test('an inline forward is refused with how to do it, once a day', async () => {
-  now = new Date('2026-11-22T10:00:00Z')
+  now = new Date()
   await mailed([greeting])
   await mailed([file('application/zip', 'junk.zip', spamMessage('zipped'))])
   const first = await letters()
   expect(first.map(subjectOf)).toEqual(['Your report by mail could not be taken'])
   expect(first[0]?.raw).toContain('Gmail')
-  now = new Date('2026-11-23T10:00:01Z')
+  now = new Date(now.getTime() + 86_401_000)
   await mailed([file('application/zip', 'junk.zip', spamMessage('zipped'))])
   const both = await letters()
   expect(both).toHaveLength(2)
@@ -205,22 +204,23 @@ test('the answer goes to the account, whoever the mail says it is from', async (
 })
 
 test('what comes too often waits, and what a banned reporter mails is held', async () => {
-  await changeLimit(app.pool, 'mail-in-hour', { attempts: 1, seconds: 7_200 })
+  const change = { attemptsMax: 1 }
+  const deed = { at: now, reporterId: null }
+  await changeLimit(app.pool, 'mail-in-hour', { ...change, windowMs: 7_200_000 }, deed)
   const [first, second] = [
     await arrived(forwardOf([attached(spamMessage('often 1'))])),
     await arrived(forwardOf([attached(spamMessage('often 2'))])),
   ]
   expect(await take(first)).toBe('done')
   expect(await take(second)).toMatchObject({
-    putOff: expect.any(Date) as Date,
+    postponedTo: expect.any(Date) as Date,
     payload: second,
   })
-  await changeLimit(app.pool, 'mail-in-hour', { attempts: 500 })
-  const ban = { reason: 'a test', imposedAt: now, imposedBy: null }
-  await putShadowBan(app.pool, { reporterId: app.ann, ...ban })
+  await changeLimit(app.pool, 'mail-in-hour', { attemptsMax: 500 }, deed)
+  await imposeShadowBan(app, { reporterId: app.ann, reason: 'a test' }, deed)
   expect(await take(second)).toBe('done')
   expect(await app.rows(`select subject from reports where shadow = 'held'`)).toHaveLength(1)
-  await removeShadowBan(app.pool, app.ann)
+  await liftShadowBan(app, app.ann, deed)
 })
 
 test('what a reporter without an account mailed is put aside', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { analyzeReport, deadLetterQueue } from '../../../src/queue/queues.ts'
+import { deadLetterQueue } from '../../../src/queue/define-queue.ts'
+import { analyzeReport } from '../../../src/reports/analyze-report.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { keepAnalysis } from './kept-analysis.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseQueue } from '../../../src/cli/outbox.ts'
-import { parseQueues, queueNames } from '../../../src/processes/work.ts'
+import { queueNames } from '../../../src/processes/queues.ts'
+import { parseQueues } from '../../../src/processes/work.ts'
 
 test.for([
   [['list'], { action: 'list' }],

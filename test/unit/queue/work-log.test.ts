@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { forLog } from '../../../src/errors.ts'
-import type { QueueDefinition } from '../../../src/queue/queues.ts'
+import { defineQueue } from '../../../src/queue/define-queue.ts'
 import { workQueue } from '../../../src/queue/work.ts'
 import { expectEffort } from '../../support/effort.ts'
 
@@ -10,11 +10,13 @@ test('a job that failed is logged without the addresses that a mail server quote
   let run: ((jobs: object[]) => Promise<unknown>) | undefined
   const boss = { work: (_: string, __: object, its: typeof run) => void (run = its) }
   const app = { boss, pool: {}, log: { warn: (line: object) => lines.push(line) } }
-  const queue = { name: 'q', payload: z.object({}) } as unknown as QueueDefinition<object>
+  const queue = defineQueue({
+    name: 'q',
+    payload: z.object({}),
+    ...{ retryLimit: 0, retryDelay: 1, retryDelayMax: 1, expireInSeconds: 1 },
+  })
   const reason = '450 4.2.1 <ann@reporters.example>: try report-abc234@bounces.test.example later'
-  await workQueue(app as never, queue, { batchSize: 1, concurrency: 1 }, () =>
-    Promise.resolve([{ retry: reason }]),
-  )
+  await workQueue(app as never, queue, () => Promise.resolve([{ retry: reason }]))
   await run?.([{ id: '1', data: {} }])
   expect(lines).toEqual([{ queue: 'q', jobId: '1', reason: '450 4.2.1 <…@…>: try …@… later' }])
 })

@@ -44,7 +44,7 @@ test('a report whose sending took three minutes goes with its reporter all the s
   const browser = await signedInBrowser(site.url, gil)
   await erase(browser, gil, 'keep')
   const [erasureId = ''] = await erasuresOf(gil)
-  expect(await workIn(3, erasureId)).toHaveProperty('putOff')
+  expect(await workIn(3, erasureId)).toHaveProperty('postponedTo')
   const [id, at] = [uuidv7(new Date()), new Date()]
   await site.app.pool.query(
     `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,

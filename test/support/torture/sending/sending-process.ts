@@ -1,11 +1,10 @@
 import { pino } from 'pino'
 import { openApp } from '../../../../src/processes/open-app.ts'
 import { readConfig } from '../../../../src/config.ts'
-import { runForwardReport } from '../../../../src/feedback/forward-report.ts'
+import { forwardReport, runForwardReport } from '../../../../src/feedback/forward-report.ts'
 import { openForwarding } from '../../../../src/feedback/leave-now.ts'
 import { createMailer } from '../../../../src/net/mailer.ts'
 import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
-import { forwardReport } from '../../../../src/queue/queues.ts'
 import { workQueue } from '../../../../src/queue/work.ts'
 
 // One process of a torture run, there to be killed: it forwards as the worker does, in a hurry.
@@ -22,7 +21,7 @@ const forwarding = openForwarding(app, {
   pauses: { refusalMs: 200, stallMs: 500, refusalMsMax: 1_000, stallMsMax: 2_000 },
 })
 const parser = createParserPool(1)
-await workQueue(app, forwardReport, { batchSize: 20, concurrency: 2 }, (jobs) =>
+await workQueue(app, { ...forwardReport, batchSize: 20 }, (jobs) =>
   runForwardReport(jobs, { ...app, parser, mailer }, forwarding),
 )
 process.send?.('working')

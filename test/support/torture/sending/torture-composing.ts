@@ -1,11 +1,10 @@
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { OpenApp } from '../../../../src/processes/open-app.ts'
-import { runForwardReport } from '../../../../src/feedback/forward-report.ts'
+import { forwardReport, runForwardReport } from '../../../../src/feedback/forward-report.ts'
 import { forwardingIdle, openForwarding } from '../../../../src/feedback/leave-now.ts'
 import { createMailer } from '../../../../src/net/mailer.ts'
 import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
-import { forwardReport } from '../../../../src/queue/queues.ts'
 import { workQueue } from '../../../../src/queue/work.ts'
 import { spamMessage } from '../../messages.ts'
 import type { SunkMail } from '../../smtp-sink.ts'
@@ -93,9 +92,7 @@ async function startForwarding(app: OpenApp): Promise<{ close: () => Promise<voi
   const mailer = createMailer(app.config.smtpUrl)
   const forwarding = openForwarding(app)
   const tools = { ...app, parser, mailer }
-  await workQueue(app, forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
-    runForwardReport(jobs, tools, forwarding),
-  )
+  await workQueue(app, forwardReport, (jobs) => runForwardReport(jobs, tools, forwarding))
   return {
     async close() {
       await app.boss.offWork(forwardReport.name, { wait: true })

@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { OpenApp } from '../../../../src/processes/open-app.ts'
+import { queueNames } from '../../../../src/processes/queues.ts'
 import { startWork } from '../../../../src/processes/work.ts'
 import { inTransaction } from '../../../../src/db/pool.ts'
 import { mailStatus } from '../../../../src/web/admin/overview.ts'
 import { createReadMail, createReadQueues } from '../../../../src/web/site.ts'
-import { queueLetter } from '../../../../src/letters/letters.ts'
-import { deadLetterQueue } from '../../../../src/queue/queues.ts'
+import { queueLetter } from '../../../../src/letters/send-letter.ts'
+import { deadLetterQueue } from '../../../../src/queue/define-queue.ts'
 import type { SinkFailure, SinkStep } from '../../smtp-sink.ts'
 import { fillOutbox } from './fill-outbox.ts'
 import { withSink } from './with-sink.ts'
@@ -111,7 +112,7 @@ async function examineKept(app: OpenApp): Promise<string[]> {
 
 /** Whether the overview says that mail does not leave; no other queue is worked here. */
 async function overviewWarns(app: OpenApp): Promise<boolean> {
-  const queues = await createReadQueues(app)()
+  const queues = await createReadQueues(app, queueNames)()
   const word = mailStatus(queues, await createReadMail(app)(), { isHeld: false, now: app.clock() })
   return word !== undefined
 }

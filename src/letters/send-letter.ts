@@ -1,22 +1,100 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { WorkApp } from '../app.ts'
-import { findLetter, findLetterMessage, type Letter, markLetter } from '../db/letters.ts'
+import { z } from 'zod'
+import type { App, WorkApp } from '../app.ts'
+import {
+  findLetter,
+  findLetterMessage,
+  insertLetter,
+  type Letter,
+  markLetter,
+} from '../db/letters.ts'
 import { countMails } from '../db/mail-relay.ts'
-import { inTransaction } from '../db/pool.ts'
-import { unpack } from '../db/rows.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { pack, unpack } from '../db/rows.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { reasonOf } from '../errors.ts'
-import { composeLetterReturnPath } from '../mail/verp.ts'
+import { composeLetter, type LetterContent } from '../mail/letter.ts'
+import { composeLetterAnswerAddress, composeLetterReturnPath } from '../mail/verp.ts'
+import { send } from '../queue/boss.ts'
+import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { createRelayGate, isRefusal, LEASE_MS, type RelayGate } from './relay-gate.ts'
-import { suppressRefused } from './suppress.ts'
+import { uuidv7 } from '../world.ts'
+import {
+  createRelayGate,
+  isRefusal,
+  LEASE_MS,
+  type RelayGate,
+  suppressRefused,
+} from './relay-gate.ts'
+
+/**
+ * Sends one letter: advice, an answer, an invitation. The retries span days, because mail servers
+ * may be down for days. A postponed job has the time since when its recipient's mail server stalls
+ * (`postponedSince`), and since when our own mail server refuses it (`refusedSince`).
+ */
+export const sendLetter = defineQueue({
+  name: 'send-letter',
+  payload: z.object({
+    letterId: z.uuid(),
+    postponedSince: z.iso.datetime().optional(),
+    refusedSince: z.iso.datetime().optional(),
+  }),
+  ...{ retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
+  batchSize: 20,
+})
+
+/** A letter to send: its content, its recipient and what it concerns. */
+export type NewLetter = Pick<Letter, 'kind'> &
+  Partial<Pick<Letter, 'reporterId' | 'reportId' | 'consumerId'>> &
+  Pick<
+    LetterContent,
+    'to' | 'subject' | 'text' | 'language' | 'inReplyTo' | 'autoSubmitted' | 'unsubscribe'
+  > & {
+    /** Whether the recipient may answer; then it has its own Reply-To address. */
+    isAnswerable?: boolean
+  }
+
+/**
+ * Composes, stores and queues a letter, in the transaction that requires it. The letter is composed
+ * now, so its content does not change while it waits. Returns its id.
+ */
+export async function queueLetter(
+  tx: Db,
+  { kind, reporterId, reportId, consumerId, isAnswerable = false, ...said }: NewLetter,
+  { boss, config }: Pick<App, 'boss' | 'config'>,
+  now: Date,
+): Promise<string> {
+  const id = uuidv7(now)
+  const settings = { domain: config.returnPathDomain, secret: config.secret }
+  const raw = composeLetter({
+    ...said,
+    from: config.mailFrom,
+    operator: config.operatorName,
+    replyTo: isAnswerable ? composeLetterAnswerAddress(id, settings) : undefined,
+    date: now,
+    messageId: letterMessageId(id, config.returnPathDomain),
+  })
+  await insertLetter(tx, {
+    id,
+    kind,
+    address: said.to,
+    reporterId: reporterId ?? null,
+    reportId: reportId ?? null,
+    consumerId: consumerId ?? null,
+    createdAt: now,
+    ...(await pack(raw)),
+  })
+  await send(boss, sendLetter, [{ letterId: id }], tx)
+  return id
+}
+
+/** Returns the Message-ID of a letter, with its angle brackets. */
+function letterMessageId(id: string, domain: string): string {
+  return `<letter.${id}@${domain}>`
+}
 
 type Needs = Pick<WorkApp, 'pool' | 'clock' | 'config' | 'mailer'>
-type Payload = {
-  letterId: string
-  putOffSince?: string | undefined
-  refusedSince?: string | undefined
-}
+type Payload = z.infer<typeof sendLetter.payload>
 
 /** Time in milliseconds after which an undeliverable letter is given up (RFC 5321 §4.5.4.1). */
 const GIVE_UP_MS = 5 * 86_400_000
@@ -52,20 +130,23 @@ export async function runSendLetter(
   return payloads.map((payload, index) => outcomes[index] ?? again(payload, app.clock()))
 }
 
-function again({ letterId, putOffSince }: Payload, now: Date): JobOutcome {
-  const since = putOffSince ?? now.toISOString()
+function again({ letterId, postponedSince }: Payload, now: Date): JobOutcome {
+  const since = postponedSince ?? now.toISOString()
   if (now.getTime() - Date.parse(since) > GIVE_UP_MS) {
-    return { hopeless: 'The mail server of the recipient accepted nothing for five days.' }
+    return { failed: 'The mail server of the recipient accepted nothing for five days.' }
   }
-  const payload = { letterId, putOffSince: since }
-  return { putOff: new Date(now.getTime() + LEASE_MS), payload }
+  const payload = { letterId, postponedSince: since }
+  return { postponedTo: new Date(now.getTime() + LEASE_MS), payload }
 }
 
 /**
  * Postpones a letter because our own mail server is unavailable; such waiting has no time limit.
  */
-function afterRelay({ letterId, refusedSince }: Payload, putOff: Date): JobOutcome {
-  return { putOff, payload: { letterId, ...(refusedSince !== undefined && { refusedSince }) } }
+function afterRelay({ letterId, refusedSince }: Payload, postponedTo: Date): JobOutcome {
+  return {
+    postponedTo,
+    payload: { letterId, ...(refusedSince !== undefined && { refusedSince }) },
+  }
 }
 
 async function sendOne(payload: Payload, app: Needs, relay: RelayGate): Promise<JobOutcome> {

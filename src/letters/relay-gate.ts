@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import type { App, WorkApp } from '../app.ts'
 import {
   claimTrial,
   findMailRelay,
@@ -7,7 +7,14 @@ import {
   noteRefused,
   type RelayPauses,
 } from '../db/mail-relay.ts'
-import type { SendOutcome } from './consumer-lines.ts'
+import type { Db } from '../db/pool.ts'
+import { suppress } from '../db/suppressions.ts'
+import { statusIn } from '../mail/bounces/codes.ts'
+import { storableText } from '../mail/text.ts'
+import { afterRefusal, type HealthRecord, healthyRecord } from '../verdict/contact-health.ts'
+
+/** The result of sending one mail. */
+export type SendOutcome = Awaited<ReturnType<NonNullable<WorkApp['mailer']>['send']>>
 
 /**
  * Maximum time in milliseconds for the mailer to send one message; callers set this limit when they
@@ -166,4 +173,34 @@ function isOwnFault(refusedSince: Date | undefined, relay: MailRelay, now: Date)
 function paused(until: Date): GatedResult {
   const reason = 'Sending is paused, because the mail server refuses our mail.'
   return { outcome: 'later', replyCode: undefined, reason, fault: 'relay', until }
+}
+
+/**
+ * The reason why our mail server refused a recipient: the address does not exist, or it accepts no
+ * mail.
+ */
+export type RefusedRecipient = { about: 'gone' | 'unreachable'; reply: string }
+
+/** Suppresses an address that our mail server refused. */
+export async function suppressRefused(
+  tx: Db,
+  address: string,
+  { about, reply }: RefusedRecipient,
+  at: Date,
+  record: HealthRecord = healthyRecord,
+): Promise<HealthRecord> {
+  const isGone = about === 'gone'
+  const after = afterRefusal(record, { isGone, at })
+  const status = statusIn(reply)
+  await suppress(tx, {
+    address,
+    reason: isGone ? 'hard-bounce' : 'soft-bounces',
+    status: status === undefined ? null : storableText(status, 20),
+    detail: isGone
+      ? 'Our mail server says that the address does not exist.'
+      : 'Our mail server says that the mailbox accepts no mail.',
+    since: at,
+    until: after.healthUntil,
+  })
+  return after
 }

@@ -3,8 +3,7 @@ import { findLetter, findLetterMessage, releaseLetters } from '../../../src/db/l
 import { unpack } from '../../../src/db/rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
-import { runSendLetter } from '../../../src/feedback/send-letter.ts'
-import { queueLetter } from '../../../src/letters/letters.ts'
+import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import { parseOwnAddress } from '../../../src/mail/verp.ts'
 import { createMailer, type Mailer } from '../../../src/net/mailer.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -101,13 +100,13 @@ test('one that always stalls is put off since when it began, and given up at las
   const letterId = await owe('stalls@reporters.example')
   const stalling: Mailer = { ...mailer, send: () => new Promise(() => undefined) }
   const [fresh, old] = await runSendLetter(
-    [{ letterId }, { letterId, putOffSince: new Date(0).toISOString() }],
+    [{ letterId }, { letterId, postponedSince: new Date(0).toISOString() }],
     { ...app, mailer: stalling },
     undefined,
     100,
   )
-  expect(fresh).toMatchObject({ payload: { letterId, putOffSince: expect.any(String) } })
+  expect(fresh).toMatchObject({ payload: { letterId, postponedSince: expect.any(String) } })
   expect(old).toEqual({
-    hopeless: 'The mail server of the recipient accepted nothing for five days.',
+    failed: 'The mail server of the recipient accepted nothing for five days.',
   })
 })

@@ -1,0 +1,91 @@
+import type { App } from '../app.ts'
+import { listConsumersByIds } from '../db/consumers.ts'
+import { type Feedback, type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
+import { listMerged } from '../db/feedback-waiting.ts'
+import type { Db } from '../db/pool.ts'
+import { listReportsByIds, type Report } from '../db/reports.ts'
+import { queueFeedback } from './queue-feedback.ts'
+
+/**
+ * Queues a correction for every consumer that received the message as a complaint, whether it
+ * enrolled or not. A consumer that received one sample of a campaign cannot tell the merged reports
+ * apart and has a reason to act while one of them is valid, so the sample is retracted only after
+ * all its reports are.
+ */
+export async function takeBackComplaints(
+  tx: Db,
+  ids: readonly string[],
+  app: Pick<App, 'boss'>,
+  now: Date,
+): Promise<void> {
+  if (ids.length === 0) return
+  const complaints = (await listFeedback(tx, ids)).filter(({ kind }) => kind === 'complaint')
+  const sent = [
+    ...(await listToldAlone(tx, complaints)),
+    ...(await listToldForNobody(tx, complaints)),
+  ]
+  const consumers = await listConsumersByIds(tx, [
+    ...new Set(sent.map(({ consumerId }) => consumerId)),
+  ])
+  const owed = sent.flatMap(({ reportId, consumerId, toldAs, keepsTokens }) => {
+    const consumer = consumers.get(consumerId)
+    return consumer ? [{ reportId, consumer, kind: 'redeemed' as const, toldAs, keepsTokens }] : []
+  })
+  await queueFeedback(tx, owed, app, now)
+}
+
+/** Returns the complaints sent individually or in a digest. */
+async function listToldAlone(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
+  const digests = new Set(
+    (await listHeads(tx, complaints))
+      .filter(({ isDigest, state }) => isDigest && state === 'sent')
+      .map(nameOf),
+  )
+  return complaints.filter(
+    (one) =>
+      (one.state === 'sent' && (one.incidents === 1 || one.isDigest)) ||
+      (one.state === 'merged' && digests.has(headName(one))),
+  )
+}
+
+/** Returns the sent campaign samples of these reports for which no valid complaint remains. */
+async function listToldForNobody(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
+  const own = complaints.filter(({ incidents }) => incidents > 1)
+  const all = [...own, ...(await listHeads(tx, complaints))]
+  const samples = new Map(
+    all
+      .filter(({ state, isDigest }) => state === 'sent' && !isDigest)
+      .map((one) => [nameOf(one), one]),
+  )
+  if (samples.size === 0) return []
+  const merged = await listMerged(tx, [...samples.values()])
+  const ids = [...all, ...merged.map(({ member }) => member)].map(({ reportId }) => reportId)
+  const reports = await listReportsByIds(tx, [...new Set(ids)])
+  const standing = new Set(reports.filter(isComplaint).map(({ id }) => id))
+  const stands = new Set([
+    ...[...samples.values()].filter(({ reportId }) => standing.has(reportId)).map(nameOf),
+    ...merged.filter(({ member }) => standing.has(member.reportId)).map(({ head }) => nameOf(head)),
+  ])
+  return [...samples.values()].filter((sample) => !stands.has(nameOf(sample)))
+}
+
+/** Whether the reporter still classifies the message as unwanted. */
+export function isComplaint({ state, kind }: Pick<Report, 'state' | 'kind'>): boolean {
+  return state !== 'retracted' && kind !== 'not-spam'
+}
+
+/** Returns the feedback reports into which these were merged. */
+async function listHeads(tx: Db, members: readonly Feedback[]): Promise<Feedback[]> {
+  const ids = new Set(members.flatMap(({ mergedInto }) => mergedInto ?? []))
+  if (ids.size === 0) return []
+  const names = new Set(members.map(headName))
+  return (await listFeedback(tx, [...ids])).filter((head) => names.has(nameOf(head)))
+}
+
+function nameOf({ reportId, number }: FeedbackKey): string {
+  return `${reportId} ${number}`
+}
+
+function headName({ mergedInto, mergedNumber }: Feedback): string {
+  return `${mergedInto} ${mergedNumber}`
+}

@@ -1,0 +1,81 @@
+import type { App } from '../app.ts'
+import { findContact, runFindContact } from '../feedback/find-contact.ts'
+import { forwardReport, runForwardReport } from '../feedback/forward-report.ts'
+import type { Forwarding } from '../feedback/leave-now.ts'
+import { handleInbound, runHandleInbound } from '../feedback/handle-inbound.ts'
+import { paceFeedback, runPaceFeedback } from '../feedback/pace-feedback.ts'
+import { adviseReporter, runAdviseReporter } from '../letters/advise-reporter.ts'
+import { runSendLetter, sendLetter } from '../letters/send-letter.ts'
+import { publishLists, runPublishLists } from '../lists/publish-lists.ts'
+import { proposeMarketers, runProposeMarketers } from '../marketers/propose-marketers.ts'
+import { runUnsubscribe, unsubscribe } from '../marketers/unsubscribe-reporter.ts'
+import { deliverWebhook, runDeliverWebhook, type WebhookLines } from '../people/deliver-webhooks.ts'
+import type { Queue } from '../queue/define-queue.ts'
+import { type JobOutcome, workQueue } from '../queue/work.ts'
+import { analyzeReport, runAnalyzeReport } from '../reports/analyze-report.ts'
+import { eraseAccount, runEraseAccount } from '../reports/erase-account.ts'
+import { keepHouse, markDead, runKeepHouse, runMarkDead } from '../reports/keep-house.ts'
+import { learnRelays, runLearnRelays } from '../reports/learn-relays.ts'
+import { redeemReport, runRedeemReport } from '../reports/redeem-report.ts'
+import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
+
+/** What the handlers need besides the application. */
+type Tools = App &
+  Parameters<typeof runAnalyzeReport>[1] &
+  Parameters<typeof runForwardReport>[1] &
+  Parameters<typeof runUnsubscribe>[1] &
+  Parameters<typeof runDeliverWebhook>[1] &
+  Parameters<typeof runTakeMailed>[1] & { forwarding: Forwarding; webhookLines: WebhookLines }
+
+/** A queue, and the function that starts to process its jobs. */
+type HandledQueue = { queue: Queue; work: (tools: Tools) => Promise<void> }
+
+/** All queues with their handlers. */
+export const handledQueues: readonly HandledQueue[] = [
+  handled(analyzeReport, runAnalyzeReport),
+  handled(findContact, runFindContact),
+  handled(forwardReport, (jobs, tools) => runForwardReport(jobs, tools, tools.forwarding)),
+  handled(sendLetter, (jobs, tools) => runSendLetter(jobs, tools, tools.forwarding.relay)),
+  handled(adviseReporter, runAdviseReporter),
+  handled(unsubscribe, runUnsubscribe),
+  handled(redeemReport, runRedeemReport),
+  handled(handleInbound, runHandleInbound),
+  handled(deliverWebhook, (jobs, tools) => runDeliverWebhook(jobs, tools, tools.webhookLines)),
+  handledSingly(takeMailed, runTakeMailed),
+  handledSingly(eraseAccount, runEraseAccount),
+  scheduled(keepHouse, runKeepHouse),
+  scheduled(learnRelays, runLearnRelays),
+  scheduled(markDead, runMarkDead),
+  scheduled(publishLists, runPublishLists),
+  scheduled(proposeMarketers, runProposeMarketers),
+  scheduled(paceFeedback, runPaceFeedback),
+]
+
+/** All queues that have workers. */
+export const queues: readonly Queue[] = handledQueues.map(({ queue }) => queue)
+
+/** The queue names that `--queues` accepts. */
+export const queueNames: readonly string[] = queues.map(({ name }) => name)
+
+function handled<Payload extends object>(
+  queue: Queue<Payload>,
+  run: (payloads: readonly Payload[], tools: Tools) => Promise<readonly JobOutcome[]>,
+): HandledQueue {
+  return { queue, work: (tools) => workQueue(tools, queue, (payloads) => run(payloads, tools)) }
+}
+
+function handledSingly<Payload extends object>(
+  queue: Queue<Payload>,
+  run: (payload: Payload, tools: Tools) => Promise<JobOutcome>,
+): HandledQueue {
+  return handled(queue, (payloads, tools) =>
+    Promise.all(payloads.map((payload) => run(payload, tools))),
+  )
+}
+
+function scheduled(queue: Queue, run: (tools: Tools) => Promise<unknown>): HandledQueue {
+  return handled(queue, async (payloads, tools) => {
+    await run(tools)
+    return payloads.map(() => 'done')
+  })
+}

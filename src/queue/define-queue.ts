@@ -1,0 +1,32 @@
+import type { z } from 'zod'
+
+/** A queue. Times are in seconds. */
+export type Queue<Payload extends object = object> = {
+  name: string
+  /** The schema of the job data: ids, never content. */
+  payload: z.ZodType<Payload>
+  /** Attempts after the first. */
+  retryLimit: number
+  /** Time before the second attempt; doubled, with random variation, for each further one. */
+  retryDelay: number
+  retryDelayMax: number
+  /** Maximum duration of one attempt. */
+  expireInSeconds: number
+  /** Maximum number of jobs in one call of the handler. */
+  batchSize: number
+  /** Number of batches that a process handles at the same time. */
+  concurrency: number
+  /** When to create a job, as a cron expression in UTC. */
+  cron?: string
+}
+
+/** Defines a queue, of one job at a time by default. Its handler is in the same file. */
+export function defineQueue<Payload extends object>(
+  queue: Omit<Queue<Payload>, 'batchSize' | 'concurrency'> &
+    Partial<Pick<Queue<Payload>, 'batchSize' | 'concurrency'>>,
+): Queue<Payload> {
+  return { batchSize: 1, concurrency: 1, ...queue }
+}
+
+/** The queue of jobs that ran out of retries, with the reason. */
+export const deadLetterQueue = 'dead-letter'
