@@ -3,7 +3,6 @@ import type { App } from './app.ts'
 import {
   accountCommand,
   deskCommands,
-  limitsCommand,
   listsCommand,
   marketersCommand,
   modelCommands,
@@ -11,7 +10,7 @@ import {
   reputationCommand,
   rulesCommand,
 } from './cli/chores.ts'
-import type { Command } from './cli/command.ts'
+import { type Command, type Described, operatorCommand } from './cli/command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { createLogger, type Logger } from './log.ts'
@@ -128,7 +127,8 @@ const commands: Record<string, Command> = {
   reputation: reputationCommand,
   rules: rulesCommand,
   lists: listsCommand,
-  limits: limitsCommand,
+  limits: operatorCommand(() => import('./cli/limits.ts')),
+  suppressions: operatorCommand(() => import('./cli/suppressions.ts')),
   ...deskCommands,
   marketers: marketersCommand,
   blacklists: {
@@ -178,7 +178,9 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) return help(name)
   if (name !== 'inspect' && args.some((arg) => arg === '--help' || arg === '-h')) {
-    say(`signalpost ${command.usage}\n\n${command.summary}`)
+    for (const { usage, summary } of await describe(command)) {
+      say(`signalpost ${usage}\n    ${summary}`)
+    }
     return DONE
   }
   try {
@@ -193,8 +195,10 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
         String(error.code).startsWith('ERR_PARSE_ARGS'))
     const problems = error instanceof UsageError ? error.problems : [reasonOf(error)]
     for (const problem of problems) complain(`signalpost ${name}: ${problem}`)
-    if (isMisuse) complain(`Usage: signalpost ${command.usage}`)
-    else if (error instanceof Error && !isPlain(error)) complain(error.stack ?? '')
+    if (isMisuse) {
+      const usages = (await describe(command)).map(({ usage }) => `signalpost ${usage}`)
+      complain(`Usage: ${usages.join('\n       ')}`)
+    } else if (error instanceof Error && !isPlain(error)) complain(error.stack ?? '')
     // The channel to a supervisor would keep a finished process running.
     if (process.connected) process.disconnect?.()
     return isMisuse ? MISUSED : FAILED
@@ -206,8 +210,14 @@ function isPlain(error: Error): boolean {
   return ['DatabaseAway', 'DatabaseUnfit'].includes(error.name)
 }
 
-function help(name: string): number {
-  const lines = Object.values(commands).map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
+/** The usages and summaries of a command. */
+async function describe(command: Command): Promise<readonly Described[]> {
+  return 'describe' in command ? command.describe() : [command]
+}
+
+async function help(name: string): Promise<number> {
+  const described = (await Promise.all(Object.values(commands).map(describe))).flat()
+  const lines = described.map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
   const text = `Usage: signalpost COMMAND\n\n${lines.join('\n')}\n\nSettings: see .env.example`
   if (['help', '--help', '-h'].includes(name)) say(text)
   else complain(`signalpost: Unknown command "${name}".\n${text}`)

@@ -42,20 +42,6 @@ const outboxCommand = {
   },
 }
 
-/** `signalpost suppressions`; its code is loaded when it runs. */
-const suppressionsCommand = {
-  usage: 'suppressions list [PART] | add ADDRESS --why TEXT [--days N] | remove ADDRESS',
-  summary: 'list, add or remove addresses that get no mail from us',
-  async run({ args, config, log }: CommandContext) {
-    const { parseSuppressions, runSuppressions } = await import('./suppressions.ts')
-    const request = parseSuppressions(args)
-    const { withDatabase } = await import('../processes/open-app.ts')
-    const { told, isDone } = await withDatabase(config, log, (app) => runSuppressions(request, app))
-    process.stdout.write(told)
-    return isDone ? 0 : 1
-  },
-}
-
 const consumersCommand = {
   usage:
     'consumers list [--state STATE] [--search PART] | export | import FILE |\n' +
@@ -79,7 +65,6 @@ const consumersCommand = {
 /** The commands for outgoing mail, consumers and suppressions, by name. */
 export const deskCommands = {
   outbox: outboxCommand,
-  suppressions: suppressionsCommand,
   consumers: consumersCommand,
 }
 
@@ -173,20 +158,6 @@ export const modelCommands = {
 function printText(text: string): number {
   process.stdout.write(`${text}\n`)
   return 0
-}
-
-/** `signalpost limits`; its code is loaded when it runs. */
-export const limitsCommand = {
-  usage: 'limits list | set NAME [--attempts N] [--seconds N] [--behavior refuse|shadow|off]',
-  summary: 'list and change the rate limits',
-  async run({ args, config, log }: CommandContext) {
-    const { parseLimits, runLimits } = await import('./limits.ts')
-    const request = parseLimits(args)
-    const { withDatabase } = await import('../processes/open-app.ts')
-    const { told, isDone } = await withDatabase(config, log, (app) => runLimits(request, app))
-    process.stdout.write(told)
-    return isDone ? 0 : 1
-  },
 }
 
 /** `signalpost lists`; its code is loaded when it runs. */

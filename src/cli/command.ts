@@ -1,12 +1,218 @@
+import { readFile } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import {
+  type Action,
+  messageOf,
+  type Outcome,
+  type Problem,
+  readInput,
+  runAction,
+} from '../actions.ts'
+import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
+import { CallerError, reasonOf, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 
 /** The input of a command. */
 export type CommandContext = { args: readonly string[]; config: Config; log: Logger }
 
+/** How to call a command, and what it does. */
+export type Described = { usage: string; summary: string }
+
 /** A command in the table of `main.ts`. Resolves to the exit code; throws UsageError. */
-export type Command = {
-  usage: string
-  summary: string
+export type Command = (Described | { describe: () => Promise<readonly Described[]> }) & {
   run: (context: CommandContext) => Promise<number>
+}
+
+/** A command that only reads. What it does not find is a CallerError. */
+export type Query<Input extends z.ZodObject = z.ZodObject> = {
+  name: string
+  summary: string
+  input: Input
+  print(input: z.output<Input>, app: App): Promise<string>
+}
+
+/** Declares a query; its types follow from its input. */
+export function defineQuery<Input extends z.ZodObject>(query: Query<Input>): Query<Input> {
+  return query
+}
+
+/** The commands of one subject. */
+export type Operations = readonly (Action | Query)[]
+
+/** The streams of a command. */
+export type Streams = {
+  stdin: Readable
+  stdout: { write: (text: string) => unknown }
+  stderr: { write: (text: string) => unknown }
+}
+
+/** Makes a command of the actions and queries of a subject, which are loaded when it runs. */
+export function operatorCommand(load: () => Promise<{ operations: Operations }>): Command {
+  return {
+    describe: async () => describe((await load()).operations),
+    run: async ({ args, config, log }) => {
+      const { withDatabase } = await import('../processes/open-app.ts')
+      const { operations } = await load()
+      return runOperation(operations, args, (work) => withDatabase(config, log, work), process)
+    },
+  }
+}
+
+/**
+ * Runs the operation that the arguments name. Returns the exit code: 1 if it was refused or changed
+ * nothing.
+ *
+ * @param args begin with the second word of the command
+ * @throws UsageError if the arguments name no operation, or fields have values they cannot have
+ */
+export async function runOperation(
+  operations: Operations,
+  args: readonly string[],
+  open: (work: (app: App) => Promise<number>) => Promise<number>,
+  { stdin, stdout, stderr }: Streams,
+): Promise<number> {
+  const operation = findOperation(operations, args)
+  const given = await givenIn(operation, args, stdin)
+  const input = readInput(operation.input, given)
+  if ('problems' in input) throw new UsageError(input.problems.map(worded(operation, args)))
+  const [group] = operation.name.split(' ')
+  const complain = (problem: string) => {
+    stderr.write(`signalpost ${group}: ${problem}\n`)
+    return 1
+  }
+  return open(async (app) => {
+    if (!('run' in operation)) {
+      stdout.write(ended(await operation.print(input.data, app)))
+      return 0
+    }
+    const outcome = await runAction(operation, given, app, null)
+    if ('problems' in outcome) {
+      for (const problem of outcome.problems) complain(worded(operation, args)(problem))
+      return 1
+    }
+    stdout.write(ended(textOf(operation, outcome)))
+    return 'done' in outcome ? 0 : 1
+  }).catch((error: unknown) => {
+    if (error instanceof CallerError) return complain(error.message)
+    throw error
+  })
+}
+
+function textOf(action: Action, outcome: Exclude<Outcome, { problems: unknown }>): string {
+  if ('unchanged' in outcome) return messageOf(action, outcome.unchanged)
+  return outcome.text ?? messageOf(action, outcome.done, outcome.count)
+}
+
+function ended(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`
+}
+
+/** The operation whose name has the most words in common with the arguments, from the first. */
+function findOperation(operations: Operations, args: readonly string[]): Operations[number] {
+  const found = operations
+    .filter(({ name }) => wordsOf(name).every((word, at) => word === args[at]))
+    .toSorted((one, other) => wordsOf(other.name).length - wordsOf(one.name).length)[0]
+  if (found) return found
+  const names = operations.map(({ name }) => `"${name}"`)
+  throw new UsageError([`Use ${names.join(', ').replace(/, ([^,]+)$/, ' or $1')}.`])
+}
+
+/** The words of an operation after the name of the command. */
+function wordsOf(name: string): string[] {
+  return name.split(' ').slice(1)
+}
+
+type Field = { name: string; schema: z.ZodType; option: string; argument: string | undefined }
+
+function fieldsOf({ input }: Operations[number]): Field[] {
+  return Object.entries(input.shape).map(([name, schema]) => {
+    const { option, argument } = (schema as z.ZodType).meta() ?? {}
+    const kebab = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    return { name, schema: schema as z.ZodType, option: option ?? kebab, argument }
+  })
+}
+
+async function givenIn(operation: Operations[number], args: readonly string[], stdin: Readable) {
+  const fields = fieldsOf(operation)
+  const options = fields.filter(({ argument }) => argument === undefined)
+  const { values, positionals } = parseArgs({
+    args: args.slice(wordsOf(operation.name).length),
+    allowPositionals: true,
+    options: Object.fromEntries(
+      options.map(({ option, schema }) => [
+        option,
+        { type: isFlag(schema) ? 'boolean' : 'string' },
+      ]),
+    ) as Record<string, { type: 'boolean' | 'string' }>,
+  })
+  const places = fields.filter(({ argument }) => argument !== undefined)
+  const extra = positionals[places.length]
+  if (extra !== undefined) throw new UsageError([`Unexpected argument "${extra}".`])
+  const given: Record<string, unknown> = {}
+  for (const { name, option, schema } of options) {
+    const value = values[option]
+    given[name] = typeof value === 'string' && isList(schema) ? value.split(',') : value
+  }
+  for (const [at, { name, schema }] of places.entries()) {
+    given[name] = await contentOf(positionals[at], schema, stdin)
+  }
+  return given
+}
+
+async function contentOf(argument: string | undefined, schema: z.ZodType, stdin: Readable) {
+  const fileBytesMax = schema.meta()?.fileBytesMax
+  if (argument === undefined || fileBytesMax === undefined) return argument
+  const reading = argument === '-' ? buffer(stdin) : readFile(argument)
+  const bytes = await reading.catch((error: unknown) => {
+    throw new UsageError([`Cannot read ${argument}: ${reasonOf(error)}`])
+  })
+  if (bytes.length <= fileBytesMax) return bytes.toString()
+  throw new UsageError([`${argument} is larger than ${fileBytesMax / 1024} KB.`])
+}
+
+/** Puts the argument or option before a problem of its field. */
+function worded(operation: Operations[number], args: readonly string[]) {
+  return ({ field, message }: Problem): string => {
+    const found = fieldsOf(operation).find(({ name }) => name === field)
+    if (!found) return message
+    const { argument, option, schema } = found
+    if (argument === undefined) return `--${option}: ${message}`
+    const isFile = schema.meta()?.fileBytesMax !== undefined
+    return `${(isFile && args[wordsOf(operation.name).length]) || argument}: ${message}`
+  }
+}
+
+function isFlag(schema: z.ZodType): boolean {
+  return bare(schema) instanceof z.ZodBoolean
+}
+
+function isList(schema: z.ZodType): boolean {
+  return bare(schema) instanceof z.ZodArray
+}
+
+function bare(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {
+    return bare(schema.unwrap() as z.ZodType)
+  }
+  return schema
+}
+
+/** The usages of operations, from their input. */
+export function describe(operations: Operations): Described[] {
+  return operations.map((operation) => {
+    const { name, summary } = operation
+    return { usage: [name, ...fieldsOf(operation).map(fieldUsage)].join(' '), summary }
+  })
+}
+
+function fieldUsage({ schema, option, argument }: Field): string {
+  const inner = bare(schema)
+  const words = inner instanceof z.ZodEnum ? inner.options.join('|') : 'TEXT'
+  const value = isFlag(schema) ? '' : ` ${schema.meta()?.value ?? words}`
+  const shown = argument ?? `--${option}${value}`
+  return schema.safeParse(undefined).success ? `[${shown}]` : shown
 }

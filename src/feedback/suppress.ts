@@ -1,54 +1,62 @@
+import { z } from 'zod'
+import { daysField, defineAction, endOf, textField } from '../actions.ts'
 import type { App } from '../app.ts'
-import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import { findConsumer, keepHealth, listConsumers } from '../db/consumers.ts'
 import type { Feedback } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
-import { removeSuppression, suppress, type Suppression } from '../db/suppressions.ts'
+import { removeSuppression, suppress } from '../db/suppressions.ts'
 import { type RefusedRecipient, suppressRefused } from '../letters/relay-gate.ts'
 import { healthyRecord } from '../verdict/contact-health.ts'
 import { notifyNextContact } from './next-contact.ts'
 import { listMergedReports } from './queue-feedback.ts'
 
 const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$/
+const addressError = 'Enter a valid email address.'
+const REASON_CHARS_MAX = 500
 
-/**
- * Returns a mail address in lower case, as suppressions store it; undefined if the text is not one.
- */
-export function readAddress(text: string): string | undefined {
-  const address = text.trim().toLowerCase()
-  return addressShape.test(address) ? address : undefined
-}
+const addressField = z
+  .string({ error: addressError })
+  .transform((text) => text.trim().toLowerCase())
+  .pipe(z.string().regex(addressShape, addressError))
 
-/** Suppresses an address on behalf of an operator, permanently or until an instant. */
-export async function suppressManually(
-  tx: Db,
-  { address, detail, until }: Pick<Suppression, 'address' | 'detail' | 'until'>,
-  { at, reporterId }: OperatorAction,
-): Promise<void> {
-  await suppress(tx, { address, reason: 'operator', status: null, detail, since: at, until })
-  const term = until ? `until ${until.toISOString().slice(0, 10)}` : 'for good'
-  await insertAudit(tx, {
-    ...{ at, reporterId, action: 'suppress' },
-    detail: `${address}, ${term}: ${detail}`,
-  })
-}
+/** Stops all mail to an address, permanently or for some days. */
+export const suppressAddress = defineAction({
+  name: 'suppressions add',
+  summary: 'stop all mail to an address',
+  audit: 'suppress',
+  input: z.object({
+    address: addressField.meta({ argument: 'ADDRESS' }),
+    reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
+    days: daysField,
+  }),
+  messages: { set: 'Suppression saved. No more mail is sent to this address.' },
+  async run(tx, { address, reason, days }, context) {
+    const until = endOf(days, context)
+    const suppression = { address, status: null, detail: reason, since: context.at, until }
+    await suppress(tx, { ...suppression, reason: 'operator' })
+    const term = until ? `until ${until.toISOString().slice(0, 10)}` : 'for good'
+    return { done: 'set', audit: `${address}, ${term}: ${reason}` }
+  },
+})
 
-/**
- * Lifts the suppression of an address and clears its bounce record. False if it is not suppressed.
- */
-export async function liftSuppression(
-  tx: Db,
-  address: string,
-  { at, reporterId }: OperatorAction,
-): Promise<boolean> {
-  const lifted = await removeSuppression(tx, address)
-  if (!lifted) return false
-  const consumer = (await listConsumers(tx, [lifted.address])).get(lifted.address)
-  if (consumer) await keepHealth(tx, consumer.id, healthyRecord)
-  const detail = `${lifted.address} (was: ${lifted.reason})`
-  await insertAudit(tx, { at, reporterId, action: 'unsuppress', detail })
-  return true
-}
+/** Also clears the bounce record of the address. */
+export const unsuppressAddress = defineAction({
+  name: 'suppressions remove',
+  summary: 'let an address get mail again',
+  audit: 'unsuppress',
+  input: z.object({ address: textField(320, addressError).meta({ argument: 'ADDRESS' }) }),
+  messages: {
+    lifted: 'Suppression removed. Mail may be sent to this address again.',
+    nothing: 'The address is not suppressed.',
+  },
+  async run(tx, { address }) {
+    const lifted = await removeSuppression(tx, address)
+    if (!lifted) return { unchanged: 'nothing' }
+    const consumer = (await listConsumers(tx, [lifted.address])).get(lifted.address)
+    if (consumer) await keepHealth(tx, consumer.id, healthyRecord)
+    return { done: 'lifted', audit: `${lifted.address} (was: ${lifted.reason})` }
+  },
+})
 
 /**
  * Suppresses the refused consumer of a feedback report and notifies the next contact of the

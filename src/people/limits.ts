@@ -1,17 +1,14 @@
 import { createHmac } from 'node:crypto'
-import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import {
   type Attempt,
   countAttempts,
   type LimitCount,
   type KeyKind,
-  type LimitChange,
   listBannedAmong,
   listRateLimits,
   type RateLimit,
-  updateRateLimit,
 } from '../db/limits.ts'
-import { inTransaction, type Pool } from '../db/pool.ts'
+import type { Pool } from '../db/pool.ts'
 import { parseIp } from '../mail/ip.ts'
 import { systemElapsed } from '../world.ts'
 
@@ -342,50 +339,4 @@ function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
   if (waits.length > 0) return { is: 'refused', waitSeconds: Math.max(...waits), limits }
   const isAbove = rulings.some(({ ruling }) => !ruling.isAdmitted)
   return { is: isBanned || isAbove ? 'shadowed' : 'admitted', limits }
-}
-
-/** The longest window, and the maximum number of attempts that can be set. */
-const WINDOW_SECONDS_MAX = 86_400
-const ATTEMPTS_MAX = 1_000_000_000
-
-/** Returns what is wrong with a change, as sentences. */
-function faultsOfChange(change: LimitChange, attempt: string): string[] {
-  const { windowMs, attemptsMax, behavior } = change
-  const isCount = Number.isSafeInteger(attemptsMax) && attemptsMax >= 1
-  const isWindow = Number.isSafeInteger(windowMs) && windowMs >= 1_000
-  return [
-    ...(isCount && attemptsMax <= ATTEMPTS_MAX
-      ? []
-      : [`The number of attempts must be from 1 to ${ATTEMPTS_MAX}.`]),
-    ...(isWindow && windowMs <= WINDOW_SECONDS_MAX * 1_000 && windowMs % 60 === 0
-      ? []
-      : [`The window must be from 1 to ${WINDOW_SECONDS_MAX} seconds, in steps of 0.06 s.`]),
-    ...(behavior === 'shadow' && attempt !== 'report' && attempt !== 'mail-in'
-      ? ['The behavior "shadow" is only available for reports. Choose "refuse" or "off".']
-      : []),
-  ]
-}
-
-/**
- * Changes a limit; the change takes effect in all processes within two seconds, and another window
- * starts with new counts. Returns what is wrong, as sentences; empty when the change was made.
- */
-export async function changeLimit(
-  pool: Pool,
-  name: string,
-  change: Partial<LimitChange>,
-  deed: OperatorAction,
-): Promise<string[]> {
-  return inTransaction(pool, async (tx) => {
-    const limit = (await listRateLimits(tx)).find((one) => one.name === name)
-    if (!limit) return ['Unknown limit.']
-    const { windowMs, attemptsMax, behavior } = { ...limit, ...change }
-    const next = { windowMs, attemptsMax, behavior }
-    const faults = faultsOfChange(next, limit.attempt)
-    if (faults.length > 0) return faults
-    await updateRateLimit(tx, name, next, deed.at)
-    const detail = `${name}: ${attemptsMax} in ${windowMs / 1_000} s, ${behavior}`
-    await insertAudit(tx, { at: deed.at, reporterId: deed.reporterId, action: 'set limit', detail })
-    return []
-  })
 }

@@ -1,110 +1,123 @@
-import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
+import { z } from 'zod'
+import { type ActionContext, defineAction, type Outcome, textField } from '../actions.ts'
 import { endHolding, listHeldReports, putShadowBan, removeShadowBan } from '../db/limits.ts'
-import { inTransaction, type Pool } from '../db/pool.ts'
-import { type Boss, send } from '../queue/boss.ts'
+import type { Db } from '../db/pool.ts'
+import { findReporterByEmail } from '../db/reporters.ts'
+import { findReport } from '../db/reports.ts'
+import { send } from '../queue/boss.ts'
 import { analyzeReport } from './analyze-report.ts'
 
-type Needs = { pool: Pool; boss: Boss }
-
-/** Maximum number of held reports released or dropped in a transaction, and in one request. */
-const AT_ONCE = 100
-const IN_ONE_GO_MAX = 10_000
+const REASON_CHARS_MAX = 500
 
 /**
  * Bans a reporter: new reports are answered, analyzed and shown as usual, but have no effect on
- * others. Adds an audit entry.
+ * others.
  */
-export async function imposeShadowBan(
-  { pool }: Pick<Needs, 'pool'>,
-  { reporterId, reason }: { reporterId: string; reason: string },
-  deed: OperatorAction,
-): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    const ban = { reporterId, reason, imposedAt: deed.at, imposedBy: deed.reporterId }
-    await putShadowBan(tx, ban)
-    const detail = `${reporterId}: ${reason}`
-    await insertAudit(tx, { ...deed, action: 'shadow ban', detail })
-  })
+export const banReporter = defineAction({
+  name: 'bans add',
+  summary: 'hold the reports of an account',
+  audit: 'shadow ban',
+  input: z.object({
+    email: textField(320, 'Enter the email address of the account.').meta({ argument: 'EMAIL' }),
+    reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
+  }),
+  messages: { banned: 'Reporter banned. New reports are held.' },
+  async run(tx, { email, reason }, { at, reporterId }) {
+    const reporter = await findReporterByEmail(tx, email)
+    if (!reporter) {
+      return { problems: [{ field: 'email', message: 'No account has this email address.' }] }
+    }
+    const { id } = reporter
+    if (reporter.isAdmin) {
+      return { problems: [{ field: 'email', message: 'Administrators cannot be banned.' }] }
+    }
+    await putShadowBan(tx, { reporterId: id, reason, imposedAt: at, imposedBy: reporterId })
+    return { done: 'banned', audit: `${id}: ${reason}`, id }
+  },
+})
+
+/** New reports count again; reports already held stay held. */
+export const liftBan = defineAction({
+  name: 'bans remove',
+  summary: 'let the reports of an account count again',
+  audit: 'lift shadow ban',
+  input: z.object({ reporter: z.uuid() }),
+  messages: {
+    lifted: 'Ban removed. New reports count.',
+    nothing: 'This reporter was not banned.',
+  },
+  async run(tx, { reporter }) {
+    const isLifted = await removeShadowBan(tx, reporter)
+    return isLifted ? { done: 'lifted', audit: reporter } : { unchanged: 'nothing' }
+  },
+})
+
+/** Held reports: one, or all of a reporter. */
+const held = z.object({ reporter: z.uuid(), report: z.string().optional() })
+
+/** The maximum number of held reports released or dropped in a transaction, and by one action. */
+const AT_ONCE = 100
+const IN_ONE_GO_MAX = 10_000
+
+/** Their reporters see no change; a job adds the effects that were held back. */
+export const releaseHeldReports = defineAction({
+  name: 'bans release',
+  summary: 'let held reports count',
+  audit: 'release reports',
+  input: held,
+  messages: { released: (count: number) => `${reportsWere(count)} released.` },
+  async run(tx, which, { boss, count }: ActionContext<'boss'>) {
+    return endStep(tx, which, { how: 'released', count }, async (ids) => {
+      await send(
+        boss,
+        analyzeReport,
+        ids.map((reportId) => ({ reportId })),
+        tx,
+      )
+    })
+  },
+})
+
+/** They never count; their reporters see no change. */
+export const dropHeldReports = defineAction({
+  name: 'bans drop',
+  summary: 'discard held reports',
+  audit: 'drop reports',
+  input: held,
+  messages: { dropped: (count: number) => `${reportsWere(count)} discarded.` },
+  run: (tx, which, { count }) => endStep(tx, which, { how: 'dropped', count }),
+})
+
+function reportsWere(count: number): string {
+  return count === 1 ? 'One report was' : `${count} reports were`
 }
 
-/**
- * Lifts a ban: new reports count again; reports already held stay held. Adds an audit entry. False
- * when there was no ban.
- */
-export async function liftShadowBan(
-  { pool }: Pick<Needs, 'pool'>,
-  reporterId: string,
-  deed: OperatorAction,
-): Promise<boolean> {
-  return inTransaction(pool, async (tx) => {
-    const isLifted = await removeShadowBan(tx, reporterId)
-    if (isLifted) await insertAudit(tx, { ...deed, action: 'lift shadow ban', detail: reporterId })
-    return isLifted
-  })
-}
-
-/** Selects held reports: one, or all of a reporter. */
-export type Held = { reportId: string } | { reporterId: string }
-
-/**
- * Releases held reports, so that they count. Their reporters see no change; a job adds the effects
- * that were held back. Returns the number released.
- */
-export async function releaseHeldReports(
-  app: Needs,
-  which: Held,
-  deed: OperatorAction,
-): Promise<number> {
-  return inBatches(app, which, async (ids) =>
-    inTransaction(app.pool, async (tx) => {
-      const released = await endHolding(tx, ids, 'released')
-      if (released.length === 0) return 0
-      const jobs = released.map((reportId) => ({ reportId }))
-      await send(app.boss, analyzeReport, jobs, tx)
-      const detail = detailOf(which, released)
-      await insertAudit(tx, { ...deed, action: 'release reports', detail })
-      return released.length
-    }),
-  )
-}
-
-/**
- * Drops held reports, so that they never count; their reporters see no change. Returns the number
- * dropped.
- */
-export async function dropHeldReports(
-  app: Needs,
-  which: Held,
-  deed: OperatorAction,
-): Promise<number> {
-  return inBatches(app, which, async (ids) =>
-    inTransaction(app.pool, async (tx) => {
-      const dropped = await endHolding(tx, ids, 'dropped')
-      if (dropped.length === 0) return 0
-      await insertAudit(tx, { ...deed, action: 'drop reports', detail: detailOf(which, dropped) })
-      return dropped.length
-    }),
-  )
-}
-
-function detailOf(which: Held, done: readonly unknown[]): string {
-  return 'reportId' in which ? which.reportId : `${done.length} of ${which.reporterId}`
-}
-
-async function inBatches(
-  { pool }: Needs,
-  which: Held,
-  work: (ids: readonly string[]) => Promise<number>,
-): Promise<number> {
-  if ('reportId' in which) return work([which.reportId])
-  const { reporterId } = which
-  let done = 0
-  let before: string | undefined
-  while (done < IN_ONE_GO_MAX) {
-    const held = await listHeldReports(pool, { reporterId, before, limit: AT_ONCE })
-    if (held.length === 0) return done
-    done += await work(held.map(({ id }) => id))
-    before = held.at(-1)?.id
+async function endStep<How extends 'released' | 'dropped'>(
+  tx: Db,
+  { reporter, report }: z.output<typeof held>,
+  { how, count }: { how: How; count: number },
+  follow?: (ids: readonly string[]) => Promise<void>,
+): Promise<Outcome<How>> {
+  if (report !== undefined && !(await isOf(tx, report, reporter))) {
+    const message = 'This reporter has no held report with this id.'
+    return { problems: [{ field: 'report', message }] }
   }
-  return done
+  const page = { reporterId: reporter, before: undefined, limit: AT_ONCE }
+  const ids =
+    report === undefined ? (await listHeldReports(tx, page)).map(({ id }) => id) : [report]
+  const ended = await endHolding(tx, ids, how)
+  if (ended.length === 0) return { done: how, count: 0 }
+  await follow?.(ended)
+  const audit = report ?? `${ended.length} of ${reporter}`
+  return {
+    done: how,
+    count: ended.length,
+    audit,
+    isPartial: ids.length === AT_ONCE && count + AT_ONCE < IN_ONE_GO_MAX,
+  }
+}
+
+async function isOf(tx: Db, reportId: string, reporterId: string): Promise<boolean> {
+  if (!z.uuid().safeParse(reportId).success) return false
+  return (await findReport(tx, reportId))?.reporterId === reporterId
 }

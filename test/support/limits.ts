@@ -1,4 +1,7 @@
-import type { Db } from '../../src/db/pool.ts'
+import { runAction } from '../../src/actions.ts'
+import type { RateLimit } from '../../src/db/limits.ts'
+import type { Db, Pool } from '../../src/db/pool.ts'
+import { setLimit } from '../../src/people/limit-actions.ts'
 
 /** Turns all limits off, for tests that report more in a minute than is allowed. */
 export async function turnLimitsOff(db: Db): Promise<void> {
@@ -17,4 +20,16 @@ export async function onlyLimit(
      values ('only', 'webhook', 'reporter', $1, $2, 'refuse', now())`,
     [limit.windowMs, limit.attemptsMax],
   )
+}
+
+/** Changes a limit as an operator at the command line; returns what is wrong. */
+export async function changeLimit(
+  pool: Pool,
+  name: string,
+  change: { attempts?: number; seconds?: number; behavior?: RateLimit['behavior'] },
+): Promise<readonly string[]> {
+  const seconds = change.seconds?.toString()
+  const app = { pool, clock: () => new Date() }
+  const outcome = await runAction(setLimit, { name, ...change, seconds }, app, null)
+  return 'problems' in outcome ? outcome.problems.map(({ message }) => message) : []
 }

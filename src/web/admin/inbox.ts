@@ -15,7 +15,7 @@ import { findLetter } from '../../db/letters.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { type Packed, unpack } from '../../db/rows.ts'
 import { listSuppressions } from '../../db/suppressions.ts'
-import { liftSuppression, readAddress, suppressManually } from '../../feedback/suppress.ts'
+import { suppressAddress, unsuppressAddress } from '../../feedback/suppress.ts'
 import { type AnswerTaken, recordAnswer } from '../../feedback/take-answer.ts'
 import { storableText } from '../../mail/text.ts'
 import { type AnswerKind, answerKinds } from '../../mail/verp.ts'
@@ -24,80 +24,51 @@ import { isUuid, pageOf, queryOf, sendMessage, shownBytes, shownText } from '../
 import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { exemptionTerms, termOf } from './lists.ts'
+import { daysOfTerm, exemptionTerms } from './lists.ts'
+import { doneMessage, postAction, type Refused } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
-
-type SuppressionNeeds = Pick<Site, 'pool' | 'clock'> & FormReader
 
 const LINES = 50
 const ADDRESS_CHARS_MAX = 320
-const REASON_CHARS_MAX = 500
-
-const suppressionActions = {
-  set: 'Suppression saved. No more mail is sent to this address.',
-  lifted: 'Suppression removed. Mail may be sent to this address again.',
-  nothing: 'The address is not suppressed.',
-}
 
 /** The page to list, add and remove suppressed addresses. */
-export function suppressionRoutes(site: SuppressionNeeds): Router {
+export function suppressionRoutes(site: Site): Router {
   const router = Router()
-  router.get('/', (req, res) => sendSuppressions(req, res, site, []))
-  router.post('/', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const text = storableText(form.text('address') ?? '', ADDRESS_CHARS_MAX)
-    const deed = { at: site.clock(), reporterId: administrator.id }
-    if (form.text('do') === 'lift') {
-      const isGone = await inTransaction(site.pool, (tx) => liftSuppression(tx, text, deed))
-      return sendDone(res, isGone ? 'lifted' : 'nothing')
-    }
-    const detail = storableText(form.text('reason') ?? '', REASON_CHARS_MAX)
-    const [address, until] = [readAddress(text), termOf(form.text('term'), deed.at)]
-    const faults = [
-      ...(address === undefined ? ['Enter a valid email address.'] : []),
-      ...(detail === '' ? ['Please give a reason.'] : []),
-      ...(until === undefined ? ['Choose a duration.'] : []),
-    ]
-    if (address === undefined || until === undefined || faults.length > 0) {
-      return sendSuppressions(req, res, site, faults, { address: text, reason: detail })
-    }
-    await inTransaction(site.pool, (tx) => suppressManually(tx, { address, detail, until }, deed))
-    sendDone(res, 'set')
-  })
+  router.get('/', (req, res) => sendSuppressions(req, res, site))
+  router.post(
+    '/',
+    postAction(site, {
+      actions: { set: suppressAddress, lift: unsuppressAddress },
+      fields: (_, form) => ({ days: daysOfTerm(form) }),
+      back: () => '/admin/suppressions',
+      show: (req, res, refused) => sendSuppressions(req, res, site, refused),
+    }),
+  )
   return router
-}
-
-function sendDone(res: Response, done: keyof typeof suppressionActions): void {
-  res.redirect(303, `/admin/suppressions${queryOf({ done })}`)
 }
 
 async function sendSuppressions(
   req: Request,
   res: Response,
-  site: SuppressionNeeds,
-  faults: readonly string[],
-  form = { address: '', reason: '' },
+  site: Site,
+  refused: Refused = { problems: [], given: {} },
 ): Promise<void> {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const text = (name: string) => storableText(given.get(name) ?? '', ADDRESS_CHARS_MAX) || undefined
   const [after, part] = [text('after'), text('part')]
   const rows = await listSuppressions(site.pool, { after, part, limit: LINES + 1 })
   const { lines, next } = pageOf(rows, LINES, ({ address }) => ({ part, after: address }))
-  const [now, done] = [site.clock(), given.get('done') ?? '']
+  const now = site.clock()
   sendAdminPage(req, res, {
     view: 'admin/inbox/suppressions',
     title: 'Suppressions',
-    status: faults.length > 0 ? 422 : 200,
+    status: refused.problems.length > 0 ? 422 : 200,
     data: {
       lines: lines.map((line) => ({ ...line, isOver: line.until !== null && line.until <= now })),
       terms: exemptionTerms,
-      done: Object.hasOwn(suppressionActions, done)
-        ? suppressionActions[done as keyof typeof suppressionActions]
-        : undefined,
-      faults,
-      form,
+      done: doneMessage(req, suppressAddress, unsuppressAddress),
+      faults: refused.problems,
+      form: refused.given,
       part: part ?? '',
       next,
       isFirst: after === undefined,

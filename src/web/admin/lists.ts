@@ -13,7 +13,7 @@ import { storableText } from '../../mail/text.ts'
 import { readListQuestion } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import { pardon } from '../lists/delisting.ts'
-import { type FormReader, readShortForm } from '../pages/form.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
@@ -31,10 +31,16 @@ export const exemptionTerms = [
 ] as const
 
 /** Returns the end of a term; null if it is unlimited; undefined if the value is unknown. */
-export function termOf(value: string | undefined, now: Date): Date | null | undefined {
+function termOf(value: string | undefined, now: Date): Date | null | undefined {
   const term = exemptionTerms.find((one) => one.value === value)
   if (!term) return undefined
   return term.value === 'good' ? null : new Date(now.getTime() + Number(term.value) * DAY_MS)
+}
+
+/** The days of a term in a form, as an action takes them; undefined without end. */
+export function daysOfTerm(form: Form): string | undefined {
+  const term = form.text('term') ?? ''
+  return term === 'good' ? undefined : term
 }
 
 type Needs = Pick<Site, 'pool' | 'clock'> & FormReader

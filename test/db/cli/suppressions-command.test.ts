@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseSuppressions, runSuppressions } from '../../../src/cli/suppressions.ts'
+import { operations } from '../../../src/cli/suppressions.ts'
+import { runCommand } from '../../support/command.ts'
 import { runProgram } from '../../support/process.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -9,23 +10,25 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-const now = new Date('2026-11-22T06:00:00Z')
+const now = new Date()
+const dayAfter = (days: number) =>
+  new Date(now.getTime() + days * 86_400_000).toISOString().slice(0, 10)
 
-async function told(...args: string[]) {
-  return runSuppressions(parseSuppressions(args), { pool: database.pool, clock: () => now })
+async function run(...args: string[]) {
+  return runCommand(operations, args, { pool: database.pool, clock: () => now })
 }
 
 test('an address is added for a while, listed, and removed, with the audit log', async () => {
-  await told('add', 'Bob@Desk.example', '--why', 'He telephoned.', '--days', '30')
-  await told('add', 'abuse@other.example', '--why', 'A lawyer wrote.')
-  expect((await told('list')).told.split('\n')).toEqual([
-    'abuse@other.example  operator  since 2026-11-22, permanent  A lawyer wrote.',
-    'bob@desk.example  operator  since 2026-11-22, until 2026-12-22  He telephoned.',
+  await run('add', 'Bob@Desk.example', '--why', 'He telephoned.', '--days', '30')
+  await run('add', 'abuse@other.example', '--why', 'A lawyer wrote.')
+  expect((await run('list')).stdout.split('\n')).toEqual([
+    `abuse@other.example  operator  since ${dayAfter(0)}, permanent  A lawyer wrote.`,
+    `bob@desk.example  operator  since ${dayAfter(0)}, until ${dayAfter(30)}  He telephoned.`,
     '',
   ])
-  expect((await told('list', 'DESK')).told).toMatch(/^bob@desk\.example/)
-  expect(await told('remove', 'bob@desk.example')).toMatchObject({ isDone: true })
-  expect(await told('remove', 'bob@desk.example')).toMatchObject({ isDone: false })
+  expect((await run('list', 'DESK')).stdout).toMatch(/^bob@desk\.example/)
+  expect(await run('remove', 'bob@desk.example')).toMatchObject({ code: 0 })
+  expect(await run('remove', 'bob@desk.example')).toMatchObject({ code: 1 })
   const { rows } = await database.pool.query(
     'select action, reporter_id from audit_log order by action',
   )
@@ -38,16 +41,19 @@ test('an address is added for a while, listed, and removed, with the audit log',
 
 test.for([
   [['drop'], /Use "suppressions list/],
-  [['add', 'nobody', '--why', 'x'], /not a valid email address/],
-  [['add', 'a@b.example'], /reason with --why/],
-  [['add', 'a@b.example', '--why', 'x', '--days', '0'], /--days must be/],
-  [['remove', 'a@b.example', 'c@d.example'], /Use "suppressions list/],
-] as const)('%s is misuse', ([args, message]) => {
-  expect(() => parseSuppressions(args)).toThrow(message)
+  [['add', 'nobody', '--why', 'x'], /ADDRESS: Enter a valid email address/],
+  [['add', 'a@b.example'], /--why: Please give a reason/],
+  [
+    ['add', 'a@b.example', '--why', 'x', '--days', '0'],
+    /--days: Enter a whole number from 1 to 3650/,
+  ],
+  [['remove', 'a@b.example', 'c@d.example'], /Unexpected argument/],
+] as const)('%s is misuse', async ([args, message]) => {
+  await expect(run(...args)).rejects.toThrow(message)
 })
 
 test('the command runs', async () => {
   const env = { DATABASE_URL: database.url, LOG_LEVEL: 'warn' }
   const ran = await runProgram(['suppressions', 'remove', 'no@body.example'], env)
-  expect(ran).toMatchObject({ code: 1, stdout: 'no@body.example is not suppressed.\n', stderr: '' })
+  expect(ran).toMatchObject({ code: 1, stdout: 'The address is not suppressed.\n', stderr: '' })
 })

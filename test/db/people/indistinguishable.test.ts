@@ -3,7 +3,7 @@ import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { countReporterDays } from '../../../src/counting/campaign-counts.ts'
 import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/rows.ts'
-import { imposeShadowBan } from '../../../src/reports/shadow-bans.ts'
+import { putShadowBan } from '../../../src/db/limits.ts'
 import { runAdviseReporter } from '../../../src/letters/advise-reporter.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
@@ -26,8 +26,8 @@ beforeAll(async () => {
   await site.app.pool.query('update rate_limits set attempts_max = 1000000')
   // Names of one length: what is made of them differs in nothing else.
   ;[banned, usual] = [await site.addPerson('eve@x.example'), await site.addPerson('bob@x.example')]
-  const deed = { at: new Date(), reporterId: null }
-  await imposeShadowBan(site.app, { reporterId: banned.id, reason: 'a test' }, deed)
+  const ban = { reason: 'a test', imposedAt: new Date(), imposedBy: null }
+  await putShadowBan(site.app.pool, { reporterId: banned.id, ...ban })
 })
 afterAll(async () => {
   await parser.close()

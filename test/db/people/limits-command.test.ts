@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseLimits, runLimits } from '../../../src/cli/limits.ts'
+import { describe } from '../../../src/cli/command.ts'
+import { operations } from '../../../src/cli/limits.ts'
+import { runCommand } from '../../support/command.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
@@ -8,41 +10,46 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-const now = new Date()
-
-async function told(...args: string[]) {
-  return runLimits(parseLimits(args), { pool: database.pool, clock: () => now })
+async function run(...args: string[]) {
+  return runCommand(operations, args, { pool: database.pool, clock: () => new Date() })
 }
 
 test('limits are listed, and changed with the audit log', async () => {
-  expect((await told('list')).told).toContain(
-    'lookup-minute  lookup by address: 60 in 60 s, refuse',
+  expect((await run('list')).stdout).toContain(
+    'lookup-minute  lookup by address: 60 in 60 s, refuse\n',
   )
-  const set = await told('set', 'lookup-minute', '--attempts', '90', '--behavior', 'off')
-  expect(set).toEqual({
-    told: 'lookup-minute  lookup by address: 90 in 60 s, off\n',
-    isDone: true,
-  })
+  const set = await run('set', 'lookup-minute', '--attempts', '90', '--behavior', 'off')
+  expect(set).toEqual({ code: 0, stdout: 'lookup-minute: 90 in 60 s, off\n', stderr: '' })
   const { rows } = await database.pool.query('select action, reporter_id, detail from audit_log')
   expect(rows).toEqual([
     { action: 'set limit', reporter_id: null, detail: 'lookup-minute: 90 in 60 s, off' },
   ])
 })
 
-test('what a limit cannot be is said, and nothing is changed', async () => {
-  expect(await told('set', 'lookup-minute', '--seconds', '0.5')).toMatchObject({
-    told: expect.stringMatching(/^The window must be/) as string,
-    isDone: false,
+test('a limit that does not exist is refused', async () => {
+  expect(await run('set', 'nothing', '--attempts', '5')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'signalpost limits: NAME: Unknown limit. "limits list" shows the limits.\n',
   })
-  expect(await told('set', 'nothing', '--attempts', '5')).toMatchObject({ isDone: false })
 })
 
 test.for([
-  [['drop'], /Use "limits list"/],
-  [['set', 'lookup-minute'], /Use "limits list"/],
-  [['list', '--attempts', '5'], /Use "limits list"/],
-  [['set', 'lookup-minute', '--attempts', 'many'], /--attempts must be a number/],
-  [['set', 'lookup-minute', '--behavior', 'ban'], /--behavior must be one of/],
-] as const)('%j is refused', ([args, words]) => {
-  expect(() => parseLimits([...args])).toThrow(words)
+  [['drop'], /Use "limits list" or "limits set"\./],
+  [['set'], /NAME: Name a limit/],
+  [['set', 'lookup-minute'], /Give the attempts/],
+  [['list', '--attempts', '5'], /Unknown option '--attempts'/],
+  [['set', 'lookup-minute', 'more', '--attempts', '5'], /Unexpected argument "more"/],
+  [['set', 'lookup-minute', '--attempts', 'many'], /--attempts: Enter a whole number/],
+  [['set', 'lookup-minute', '--seconds', '0.5'], /--seconds: The window must be/],
+  [['set', 'lookup-minute', '--behavior', 'ban'], /--behavior: Choose one of refuse/],
+] as const)('%j is misuse', async ([args, words]) => {
+  await expect(run(...args)).rejects.toThrow(words)
+})
+
+test('the usage follows from the operations', () => {
+  expect(describe(operations).map(({ usage }) => usage)).toEqual([
+    'limits list',
+    'limits set NAME [--attempts N] [--seconds N] [--behavior refuse|shadow|off]',
+  ])
 })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../../src/db/pool.ts'
-import { type LimitChange, listRateLimits, removeIdleCounts } from '../../../src/db/limits.ts'
-import { changeLimit, createLimits } from '../../../src/people/limits.ts'
+import { listRateLimits, removeIdleCounts } from '../../../src/db/limits.ts'
+import { createLimits } from '../../../src/people/limits.ts'
+import { changeLimit } from '../../support/limits.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
 const secret = 'a secret of the tests, long enough'
-const deed = { at: new Date(), reporterId: null }
 const reporterId = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ function open(pool: Pool = database.pool, notBefore?: () => Date) {
 }
 
 test('sixteen that ask at once are admitted as often as the limit says, and no more', async () => {
-  await changeLimit(database.pool, 'webhook-minute', { attemptsMax: 100 }, deed)
+  await changeLimit(database.pool, 'webhook-minute', { attempts: 100 })
   const pools = Array.from({ length: 16 }, () =>
     createPool(database.url, { connectionsMax: 1, name: 'limits', onLost: () => undefined }),
   )
@@ -52,7 +52,7 @@ test('attempts while limited keep counting: who hammers stays out', async () => 
 })
 
 test('the strictest of several limits decides, and all of them are told', async () => {
-  await changeLimit(database.pool, 'read-minute', { attemptsMax: 3 }, deed)
+  await changeLimit(database.pool, 'read-minute', { attempts: 3 })
   const limits = open()
   const actor = { reporterId: reporterId(3), address: '192.0.2.7' }
   for (let n = 0; n < 3; n++) expect((await limits.admit('read', actor)).is).toBe('admitted')
@@ -71,9 +71,9 @@ test('who is not known under a limit does not fall under it', async () => {
 })
 
 test('a machine that is refused shuts nobody else out, and fills no table with names', async () => {
-  await changeLimit(database.pool, 'sign-in-address', { attemptsMax: 5 }, deed)
-  await changeLimit(database.pool, 'sign-in-name', { attemptsMax: 10 }, deed)
-  await changeLimit(database.pool, 'sign-in-network', { attemptsMax: 10 }, deed)
+  await changeLimit(database.pool, 'sign-in-address', { attempts: 5 })
+  await changeLimit(database.pool, 'sign-in-name', { attempts: 10 })
+  await changeLimit(database.pool, 'sign-in-network', { attempts: 10 })
   const limits = open()
   const knock = (address: string, name: string) => limits.admit('sign-in', { address, name })
   const guesses = Array.from({ length: 50 }, () => knock('192.0.2.20', 'ann@reporters.example'))
@@ -88,7 +88,7 @@ test('a machine that is refused shuts nobody else out, and fills no table with n
 })
 
 test('a name is admitted as often as its limit says, from however many addresses', async () => {
-  await changeLimit(database.pool, 'sign-in-name', { attemptsMax: 10 }, deed)
+  await changeLimit(database.pool, 'sign-in-name', { attempts: 10 })
   const limits = open()
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, n) =>
@@ -102,21 +102,21 @@ test('a change acts in processes that are running', async () => {
   const limits = open()
   const actor = { name: 'ann@reporters.example', address: '192.0.2.9' }
   expect((await limits.admit('confirm', actor)).limits).toHaveLength(1)
-  await changeLimit(database.pool, 'confirm-address', { behavior: 'off' }, deed)
+  await changeLimit(database.pool, 'confirm-address', { behavior: 'off' })
   await expect.poll(async () => (await limits.admit('confirm', actor)).limits.length).toBe(0)
 })
 
 test('with another window, counting begins anew', async () => {
   const actor = { reporterId: reporterId(4) }
-  await changeLimit(database.pool, 'webhook-minute', { attemptsMax: 1 }, deed)
+  await changeLimit(database.pool, 'webhook-minute', { attempts: 1 })
   expect((await open().admit('webhook', actor)).is).toBe('admitted')
   expect((await open().admit('webhook', actor)).is).toBe('refused')
-  await changeLimit(database.pool, 'webhook-minute', { windowMs: 30_000 }, deed)
+  await changeLimit(database.pool, 'webhook-minute', { seconds: 30 })
   expect((await open().admit('webhook', actor)).is).toBe('admitted')
 })
 
 test('a limit that shadows is exceeded without a word', async () => {
-  await changeLimit(database.pool, 'report-minute', { attemptsMax: 1, behavior: 'shadow' }, deed)
+  await changeLimit(database.pool, 'report-minute', { attempts: 1, behavior: 'shadow' })
   const limits = open()
   const actor = { reporterId: reporterId(5) }
   const answers = [await limits.admit('report', actor), await limits.admit('report', actor)]
@@ -127,17 +127,17 @@ test('a limit that shadows is exceeded without a word', async () => {
   ])
 })
 
-test.for<[string, Partial<LimitChange>]>([
-  ['a window that 60 does not divide', { windowMs: 1_001 }],
-  ['a window of more than a day', { windowMs: 86_460_000 }],
-  ['no attempts at all', { attemptsMax: 0 }],
+test.for<[string, Parameters<typeof changeLimit>[2]]>([
+  ['a window that 60 does not divide', { seconds: 1.001 }],
+  ['a window of more than a day', { seconds: 86_460 }],
+  ['no attempts at all', { attempts: 0 }],
   ['putting a reading aside', { behavior: 'shadow' }],
 ])('%s is refused', async ([, change]) => {
-  expect(await changeLimit(database.pool, 'read-minute', change, deed)).toHaveLength(1)
+  expect(await changeLimit(database.pool, 'read-minute', change)).toHaveLength(1)
 })
 
 test('a limit that nobody knows cannot be changed', async () => {
-  expect(await changeLimit(database.pool, 'none', { attemptsMax: 5 }, deed)).toHaveLength(1)
+  expect(await changeLimit(database.pool, 'none', { attempts: 5 })).toHaveLength(1)
 })
 
 test('the limits that are seeded leave room for a hundred reports in a minute', async () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Action, runAction } from '../../../src/actions.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { findReport } from '../../../src/db/reports.ts'
 import {
+  banReporter,
   dropHeldReports,
-  imposeShadowBan,
-  liftShadowBan,
+  liftBan,
   releaseHeldReports,
 } from '../../../src/reports/shadow-bans.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
@@ -31,11 +32,16 @@ afterAll(async () => {
   await site.close()
 })
 
-const deed = () => ({ at: new Date(), reporterId: admin.id })
+/** Runs an action of the administrator; returns how many it changed, or undefined. */
+async function act(action: Action, given: Record<string, string>): Promise<number | undefined> {
+  const outcome = await runAction(action, given, site.app, admin.id)
+  if ('problems' in outcome) throw new Error(outcome.problems[0]?.message)
+  return 'done' in outcome ? (outcome.count ?? 1) : undefined
+}
 
 async function banned(): Promise<Person> {
   const person = await site.addPerson(`eve${++made}@reporters.example`)
-  await imposeShadowBan(site.app, { reporterId: person.id, reason: 'reports rivals' }, deed())
+  await act(banReporter, { email: person.email, reason: 'reports rivals' })
   return person
 }
 
@@ -138,7 +144,7 @@ test('what a banned reporter changes is answered as usual, and held', async () =
     await jobsOf('analyze-report', usual[0]?.id ?? ''),
   )
   // What bob reported before a ban is held when bob changes it afterwards.
-  await imposeShadowBan(site.app, { reporterId: bob.id, reason: 'reports rivals' }, deed())
+  await act(banReporter, { email: bob.email, reason: 'reports rivals' })
   const later = await say(bob, 'phishing')
   expect(later.shown).toEqual([202, 'received', true])
   expect(later.id).toBe(usual[0]?.id)
@@ -221,7 +227,7 @@ test('its reporter takes it back, and sees so', async () => {
     status: 'retracted',
     timeline: [{ event: 'received' }, { event: 'retracted' }],
   })
-  expect(await releaseHeldReports(site.app, { reportId: body.id }, deed())).toBe(0)
+  expect(await act(releaseHeldReports, { reporter: ann.id, report: body.id })).toBe(0)
 })
 
 test('a released report takes effect once, and its story stays as it was', async () => {
@@ -229,20 +235,20 @@ test('a released report takes effect once, and its story stays as it was', async
   const id = await site.report(ann, spamMessage('released'))
   await analyze(id)
   const seen = await (await api(ann, `/${id}`)).text()
-  expect(await releaseHeldReports(site.app, { reportId: id }, deed())).toBe(1)
+  expect(await act(releaseHeldReports, { reporter: ann.id, report: id })).toBe(1)
   expect(await (await api(ann, `/${id}`)).text()).toBe(seen)
   await Promise.all([analyze(id), analyze(id)])
   await analyze(id)
   expect(await effectsOf(id)).toEqual({ counted: 1, evidence: 1, feedback: 1, mails: 1 })
   expect(await (await api(ann, `/${id}`)).text()).toBe(seen)
   expect(await findReport(site.app.pool, id)).toMatchObject({ shadow: null })
-  expect(await releaseHeldReports(site.app, { reportId: id }, deed())).toBe(0)
+  expect(await act(releaseHeldReports, { reporter: ann.id, report: id })).toBe(0)
 })
 
 test('a report that is released before it is analyzed is analyzed as all others', async () => {
   const ann = await banned()
   const id = await site.report(ann, spamMessage('early'))
-  await releaseHeldReports(site.app, { reportId: id }, deed())
+  await act(releaseHeldReports, { reporter: ann.id, report: id })
   await Promise.all([analyze(id), analyze(id)])
   expect(await effectsOf(id)).toEqual({ counted: 1, evidence: 1, feedback: 1, mails: 1 })
   expect(await findReport(site.app.pool, id)).toMatchObject({ shadow: null, state: 'analyzed' })
@@ -252,7 +258,7 @@ test('a report that is retracted after its release takes no effect', async () =>
   const ann = await banned()
   const id = await site.report(ann, spamMessage('too late'))
   await analyze(id)
-  await releaseHeldReports(site.app, { reportId: id }, deed())
+  await act(releaseHeldReports, { reporter: ann.id, report: id })
   await api(ann, `/${id}`, { method: 'DELETE' })
   await analyze(id)
   await runRedeemReport([{ reportId: id }], site.app)
@@ -263,7 +269,7 @@ test('a report that counted stops doing so when a banned reporter changes it', a
   const bob = await site.addPerson('gina@reporters.example')
   const id = await site.report(bob, spamMessage('stops'))
   await analyze(id)
-  await imposeShadowBan(site.app, { reporterId: bob.id, reason: 'reports rivals' }, deed())
+  await act(banReporter, { email: bob.email, reason: 'reports rivals' })
   await api(bob, '?kind=phishing', { method: 'POST', body: spamMessage('stops') })
   await analyze(id)
   await runRedeemReport([{ reportId: id }], site.app)
@@ -277,30 +283,30 @@ test('a report that counted stops doing so when a banned reporter changes it', a
 test('all of a reporter are released, however many', async () => {
   const ann = await banned()
   await Promise.all(Array.from({ length: 130 }, (_, n) => report(ann, `many ${n}`)))
-  expect(await releaseHeldReports(site.app, { reporterId: ann.id }, deed())).toBe(130)
+  expect(await act(releaseHeldReports, { reporter: ann.id })).toBe(130)
   expect(await held(ann)).toBe(0)
 })
 
 test('what is dropped never counts, but its reporter sees it and its message', async () => {
   const ann = await banned()
   const { body } = await report(ann, 'dropped')
-  expect(await dropHeldReports(site.app, { reporterId: ann.id }, deed())).toBe(1)
+  expect(await act(dropHeldReports, { reporter: ann.id })).toBe(1)
   await analyze(body.id)
   expect(await effectsOf(body.id)).toMatchObject({ counted: 0, evidence: 0, mails: 0 })
   expect((await api(ann, `/${body.id}`)).status).toBe(200)
   const raw = await api(ann, `/${body.id}/raw`)
   expect(Buffer.from(await raw.arrayBuffer())).toEqual(sampleMessage('dropped'))
-  expect(await releaseHeldReports(site.app, { reportId: body.id }, deed())).toBe(0)
+  expect(await act(releaseHeldReports, { reporter: ann.id, report: body.id })).toBe(0)
 })
 
 test('once the ban is lifted, what comes counts; what is held stays held', async () => {
   const ann = await banned()
   await report(ann, 'before')
-  expect(await liftShadowBan(site.app, ann.id, deed())).toBe(true)
+  expect(await act(liftBan, { reporter: ann.id })).toBe(1)
   const { body } = await report(ann, 'after')
   expect(await findReport(site.app.pool, body.id)).toMatchObject({ shadow: null })
   expect(await held(ann)).toBe(1)
-  expect(await liftShadowBan(site.app, ann.id, deed())).toBe(false)
+  expect(await act(liftBan, { reporter: ann.id })).toBeUndefined()
 })
 
 test('administrators ban, see, release, drop and lift on pages', async () => {

@@ -8,8 +8,9 @@ import {
   makeMailInAddress,
   runTakeMailed,
 } from '../../../src/reports/take-mailed.ts'
-import { changeLimit, createLimits } from '../../../src/people/limits.ts'
-import { imposeShadowBan, liftShadowBan } from '../../../src/reports/shadow-bans.ts'
+import { createLimits } from '../../../src/people/limits.ts'
+import { changeLimit } from '../../support/limits.ts'
+import { putShadowBan, removeShadowBan } from '../../../src/db/limits.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -204,9 +205,7 @@ test('the answer goes to the account, whoever the mail says it is from', async (
 })
 
 test('what comes too often waits, and what a banned reporter mails is held', async () => {
-  const change = { attemptsMax: 1 }
-  const deed = { at: now, reporterId: null }
-  await changeLimit(app.pool, 'mail-in-hour', { ...change, windowMs: 7_200_000 }, deed)
+  await changeLimit(app.pool, 'mail-in-hour', { attempts: 1, seconds: 7_200 })
   const [first, second] = [
     await arrived(forwardOf([attached(spamMessage('often 1'))])),
     await arrived(forwardOf([attached(spamMessage('often 2'))])),
@@ -216,11 +215,12 @@ test('what comes too often waits, and what a banned reporter mails is held', asy
     postponedTo: expect.any(Date) as Date,
     payload: second,
   })
-  await changeLimit(app.pool, 'mail-in-hour', { attemptsMax: 500 }, deed)
-  await imposeShadowBan(app, { reporterId: app.ann, reason: 'a test' }, deed)
+  await changeLimit(app.pool, 'mail-in-hour', { attempts: 500 })
+  const ban = { reason: 'a test', imposedAt: now, imposedBy: null }
+  await putShadowBan(app.pool, { reporterId: app.ann, ...ban })
   expect(await take(second)).toBe('done')
   expect(await app.rows(`select subject from reports where shadow = 'held'`)).toHaveLength(1)
-  await liftShadowBan(app, app.ann, deed)
+  await removeShadowBan(app.pool, app.ann)
 })
 
 test('what a reporter without an account mailed is put aside', async () => {

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { changeLimit } from '../../../src/people/limits.ts'
+import { changeLimit } from '../../support/limits.ts'
 import { signedInBrowser } from './browser.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
 
 let site: WebSite
 let ann: Person
-const deed = { at: new Date(), reporterId: null }
 
 beforeAll(async () => {
   site = await startWebSite()
@@ -50,7 +49,7 @@ test('several messages in one request count as many reports', async () => {
 
 test('who is above a limit is answered 429 and told how long to wait', async () => {
   const bob = await site.addPerson('bob@reporters.example')
-  await changeLimit(site.app.pool, 'report-minute', { attemptsMax: 3 }, deed)
+  await changeLimit(site.app.pool, 'report-minute', { attempts: 3 })
   await expect
     .poll(async () => (await post('one', bob)).headers.get('ratelimit-policy'))
     .toMatch(/q=3;w=60/)
@@ -62,13 +61,13 @@ test('who is above a limit is answered 429 and told how long to wait', async () 
   })
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
   expect(refused.headers.get('ratelimit')).toMatch(/^"report-minute";r=0;t=\d+$/)
-  await changeLimit(site.app.pool, 'report-minute', { attemptsMax: 1_200 }, deed)
+  await changeLimit(site.app.pool, 'report-minute', { attempts: 1_200 })
 })
 
 test('a page that was asked for too often says so', async () => {
   const dan = await site.addPerson('dan@reporters.example')
   const browser = await signedInBrowser(site.url, dan)
-  await changeLimit(site.app.pool, 'report-day', { attemptsMax: 1 }, deed)
+  await changeLimit(site.app.pool, 'report-day', { attempts: 1 })
   const send = (mark: string) => {
     const form = new FormData()
     form.append('reporting[raw_email]', sampleMessage(mark).toString())
@@ -79,7 +78,7 @@ test('a page that was asked for too often says so', async () => {
   const answer = await send('page again')
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(await answer.text()).toMatch(/<h1/)
-  await changeLimit(site.app.pool, 'report-day', { attemptsMax: 50_000 }, deed)
+  await changeLimit(site.app.pool, 'report-day', { attempts: 50_000 })
 })
 
 test('passwords are not tried without end, and those that are right need no trying', async () => {
@@ -87,7 +86,7 @@ test('passwords are not tried without end, and those that are right need no tryi
   const ask = (authorization: string) =>
     fetch(`${site.url}/api/v1/relays`, { headers: { authorization } })
   const wrong = () => ask(`Basic ${Buffer.from(`${eva.email}:wrong`).toString('base64')}`)
-  await changeLimit(site.app.pool, 'password-here', { attemptsMax: 3 }, deed)
+  await changeLimit(site.app.pool, 'password-here', { attempts: 3 })
   await expect
     .poll(async () => (await wrong()).headers.get('ratelimit-policy'))
     .toMatch(/"password-here";q=3/)

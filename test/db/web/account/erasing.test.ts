@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countReporterDays } from '../../../../src/counting/campaign-counts.ts'
 import { findAccount } from '../../../../src/db/reporters.ts'
 import { findReport } from '../../../../src/db/reports.ts'
-import { imposeShadowBan } from '../../../../src/reports/shadow-bans.ts'
+import { putShadowBan } from '../../../../src/db/limits.ts'
 import { runEraseAccount } from '../../../../src/reports/erase-account.ts'
 import { uuidv7 } from '../../../../src/world.ts'
 import { tablesWith as tablesOfPool } from '../../../support/find-text.ts'
@@ -152,8 +152,8 @@ test('erased with the reports: nothing of them is left', async () => {
 
 test('nothing is left of held reports', async () => {
   const person = await site.addPerson('aside.person@mailhouse.example')
-  const deed = { at: new Date(), reporterId: null }
-  await imposeShadowBan(site.app, { reporterId: person.id, reason: 'a test' }, deed)
+  const ban = { reason: 'a test', imposedAt: new Date(), imposedBy: null }
+  await putShadowBan(site.app.pool, { reporterId: person.id, ...ban })
   const aside = await site.report(person, messageTo(person.email, 'aside'))
   await keepAnalysis(site.app.pool, aside, sampleMessage('aside'))
   expect(await tablesWith(aside)).toContain('analyses')

@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import type { App } from './app.ts'
+import { type AuditAction, insertAudit, type OperatorAction } from './db/audit-log.ts'
+import { type Db, inTransaction, type Pool } from './db/pool.ts'
+import { storableText } from './mail/text.ts'
+import type { Clock } from './world.ts'
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** The field is a positional argument of the command, shown under this name. */
+    argument?: string
+    /** The option of the command, where it is not the name of the field. */
+    option?: string
+    /** What stands for the value in the usage of the command: `N`, `A,B`. */
+    value?: string
+    /** The argument is the path of a file, `-` for standard input; the field is its content. */
+    fileBytesMax?: number
+  }
+}
+
+/**
+ * What an action gets besides its input: the time, the operator, the parts of the process, and how
+ * much its former steps changed.
+ */
+export type ActionContext<Part extends keyof App = never> = OperatorAction &
+  Pick<App, Part> & { count: number }
+
+/** Shown to the operator. A function gets the number of things changed. */
+type Message = string | ((count: number) => string)
+
+/** What is wrong with the input, as a sentence that says what to do, and the field if it is one. */
+export type Problem = { message: string; field?: string | undefined }
+
+/** The result of an action. `done` and `unchanged` are names of its messages. */
+export type Outcome<Code extends string = string> =
+  | {
+      done: Code
+      /** The detail of the audit entry, or of each; without it there is none. */
+      audit?: string | readonly string[]
+      count?: number
+      /** The output of the command, in place of the message. */
+      text?: string
+      /** The id of what was made, for the page that shows it. */
+      id?: string
+      /** Runs the action again, in a transaction of its own; the counts are added up. */
+      isPartial?: boolean
+    }
+  | { unchanged: Code }
+  | { problems: readonly Problem[] }
+
+/** What an operator can do: its command, form and audit entry follow from this declaration. */
+export type Action<
+  Input extends z.ZodObject = z.ZodObject,
+  Part extends keyof App = keyof App,
+  Code extends string = string,
+> = {
+  /** The words of the command: `limits set`. */
+  name: string
+  /** What it does, for the help: `change a rate limit`. */
+  summary: string
+  audit: AuditAction
+  input: Input
+  messages: Readonly<Record<Code, Message>>
+  /** Runs in a transaction, which an outcome with problems must leave unchanged. */
+  run(tx: Db, input: z.output<Input>, context: ActionContext<Part>): Promise<Outcome<Code>>
+}
+
+/** Declares an action; the types follow from its parts. */
+export function defineAction<
+  Input extends z.ZodObject,
+  Part extends keyof App = never,
+  Code extends string = string,
+>(action: Action<Input, Part, Code>): Action<Input, Part, Code> {
+  return action
+}
+
+/**
+ * Checks the input, and runs an action with its audit entries in one transaction. `given` contains
+ * texts, as from a command line or a form.
+ */
+export async function runAction<
+  Input extends z.ZodObject,
+  Part extends keyof App,
+  Code extends string,
+>(
+  action: Action<Input, Part, Code>,
+  given: Readonly<Record<string, unknown>>,
+  app: { pool: Pool; clock: Clock } & Pick<App, Part>,
+  reporterId: string | null,
+): Promise<Outcome<Code>> {
+  const input = readInput(action.input, given)
+  if ('problems' in input) return input
+  for (let count = 0; ;) {
+    const outcome = await inTransaction(app.pool, async (tx) => {
+      const by = { at: app.clock(), reporterId }
+      const step = await action.run(tx, input.data, { ...app, ...by, count })
+      const details = 'done' in step && step.audit !== undefined ? [step.audit].flat() : []
+      for (const detail of details) await insertAudit(tx, { ...by, action: action.audit, detail })
+      return step
+    })
+    if (!('done' in outcome)) return outcome
+    count += outcome.count ?? 0
+    if (outcome.count === undefined) return outcome
+    if (outcome.isPartial !== true) return { ...outcome, count }
+  }
+}
+
+/** Checks an input; what is wrong is told for each field. */
+export function readInput<Input extends z.ZodObject>(
+  schema: Input,
+  given: Readonly<Record<string, unknown>>,
+): { data: z.output<Input> } | { problems: readonly Problem[] } {
+  const read = schema.safeParse(given)
+  if (read.success) return { data: read.data }
+  const problems = read.error.issues.map(({ path: [field], message }): Problem => {
+    return { message, field: field === undefined ? undefined : String(field) }
+  })
+  return { problems }
+}
+
+/** The message of an outcome. */
+export function messageOf({ messages }: Pick<Action, 'messages'>, code: string, count = 0): string {
+  const message = Object.hasOwn(messages, code) ? messages[code] : undefined
+  return typeof message === 'function' ? message(count) : (message ?? '')
+}
+
+/** A line of text, without the space around it and cut at `charsMax`; `missing` asks for it. */
+export function textField(charsMax: number, missing: string) {
+  return z
+    .string({ error: missing })
+    .transform((text) => storableText(text.trim(), charsMax))
+    .pipe(z.string().min(1, missing))
+}
+
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number) {
+  const error = `Enter a whole number from ${min} to ${max}.`
+  return z.coerce
+    .string({ error })
+    .regex(/^\d{1,15}$/, error)
+    .transform(Number)
+    .pipe(z.number().min(min, error).max(max, error))
+}
+
+/** One of some words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, { error: `Choose one of ${words.join(', ')}.` })
+}
+
+const DAY_MS = 86_400_000
+const DAYS_MAX = 3_650
+
+/** A number of days; without it, the action has no end. */
+export const daysField = wholeNumber(1, DAYS_MAX).optional().meta({ value: 'N' })
+
+/** The end of a number of days; null without one. */
+export function endOf(days: number | undefined, { at }: Pick<OperatorAction, 'at'>): Date | null {
+  return days === undefined ? null : new Date(at.getTime() + days * DAY_MS)
+}

@@ -1,0 +1,84 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { type Action, messageOf, type Outcome, runAction } from '../../actions.ts'
+import { type Form, readForm } from '../pages/form.ts'
+import { queryOf } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+
+/** A form that was refused: what is wrong, and its fields, to show again. */
+export type Refused = { problems: readonly string[]; given: Readonly<Record<string, string>> }
+
+/** The page to which a form belongs. */
+export type ActionPage = {
+  /** The actions by the value of the field `do`; one without is the only one. */
+  actions: Action | Readonly<Record<string, Action>>
+  /** Where the browser goes afterwards; `done` and `count` are added. */
+  back: (req: Request, outcome: Outcome, form: Form) => string
+  /** Shows the page again with a form that was refused; without it, an error page is shown. */
+  show?: (req: Request, res: Response, refused: Refused) => unknown
+  /** Fields that the form has under another name, or that come from the path. */
+  fields?: (req: Request, form: Form) => Readonly<Record<string, unknown>>
+  bytesMax?: number
+}
+
+const SHORT_BYTES_MAX = 64_000
+
+/** Handles a form whose submission is an action of the signed-in administrator. */
+export function postAction(site: Site, page: ActionPage) {
+  return async (req: Request, res: Response): Promise<void> => {
+    const bytesMax = page.bytesMax ?? SHORT_BYTES_MAX
+    const form = await readForm(req, res, site, { bytesMax, partBytesMax: bytesMax })
+    const administrator = requireReporter(req, res)
+    if (!administrator) return
+    const action = chosenAction(page.actions, form.text('do') ?? '')
+    const given = { ...givenIn(action, form), ...page.fields?.(req, form) }
+    const outcome = await runAction(action, given, site, administrator.id)
+    if (!('problems' in outcome))
+      return res.redirect(303, withDone(page.back(req, outcome, form), outcome))
+    const problems = outcome.problems.map(({ message }) => message)
+    if (!page.show) throw new ProblemError('bad-field', problems.join(' '))
+    await page.show(req, res, { problems, given: textsOf(given) })
+  }
+}
+
+function chosenAction(actions: ActionPage['actions'], name: string): Action {
+  if ('run' in actions) return actions as Action
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined
+  if (action) return action
+  throw new ProblemError('bad-field', 'Unknown action. Reload the page and try again.')
+}
+
+/** The fields of an action in a form; an empty field is not given. */
+function givenIn({ input }: Action, form: Form): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(input.shape).map(([name, schema]) => {
+      if (schema instanceof z.ZodArray) return [name, form.texts(name)]
+      return [name, form.text(name) || undefined]
+    }),
+  )
+}
+
+function textsOf(given: Readonly<Record<string, unknown>>): Record<string, string> {
+  const texts = Object.entries(given).map(([name, value]) => {
+    return [name, typeof value === 'string' ? value : ''] as const
+  })
+  return Object.fromEntries(texts)
+}
+
+function withDone(path: string, outcome: Exclude<Outcome, { problems: unknown }>): string {
+  const done = 'done' in outcome ? outcome.done : outcome.unchanged
+  const count = 'done' in outcome ? outcome.count : undefined
+  const query = queryOf({ done, count: count === undefined ? undefined : String(count) })
+  return path + (path.includes('?') ? query.replace('?', '&') : query)
+}
+
+/** The message of the action that led to this page; undefined if none did. */
+export function doneMessage(req: Request, ...actions: readonly Action[]): string | undefined {
+  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const [code, count] = [given.get('done') ?? '', given.get('count') ?? '']
+  const shown = /^\d{1,9}$/.test(count) ? Number(count) : 0
+  const action = actions.find(({ messages }) => Object.hasOwn(messages, code))
+  return action && messageOf(action, code, shown)
+}
