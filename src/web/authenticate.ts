@@ -39,7 +39,7 @@ export async function authenticateRequest(
       : scheme === 'basic' && schemes.includes('basic')
         ? await byBasic(value, credentials, passwordGuard(req))
         : undefined
-  if (!caller) throw refusal(schemes, 'These credentials are not valid here.')
+  if (!caller) throw refusal(schemes, 'These credentials are not valid.')
   if (scope !== 'any' && !caller.scopes.includes(scope)) throw outOfScope(scope)
   if (scope === 'admin' && !caller.isAdmin) throw new ProblemError('not-allowed', forAdministrators)
   if (caller.hasTotp) throw needsToken()
@@ -74,7 +74,7 @@ function decoded(bytes: Buffer): string {
   }
 }
 
-const forAdministrators = 'This is for administrators.'
+const forAdministrators = 'Only administrators may do this.'
 
 function refusal(schemes: readonly Scheme[], detail: string): ProblemError {
   const challenge = schemes.map((scheme) => challenges[scheme]).join(', ')
@@ -84,15 +84,15 @@ function refusal(schemes: readonly Scheme[], detail: string): ProblemError {
 /** With two-step verification on, the password alone is not sufficient for a program. */
 function needsToken(): ProblemError {
   const detail =
-    'This account signs in with a second step, so its password does not open the API. Make a ' +
-    'token on the page of your settings, and use it in place of the password.'
+    'This account uses two-step verification, so its password does not work for the API. ' +
+    'Create a token in your settings and use it instead of the password.'
   return new ProblemError('not-allowed', detail)
 }
 
 /** The error for a missing scope (RFC 6750 §3.1). */
 function outOfScope(scope: TokenScope): ProblemError {
   const challenge = `${challenges.bearer}, error="insufficient_scope", scope="${scope}"`
-  return new ProblemError('not-allowed', `This token is not allowed the scope "${scope}".`, {
+  return new ProblemError('not-allowed', `This token does not have the scope "${scope}".`, {
     'www-authenticate': challenge,
   })
 }

@@ -42,7 +42,7 @@ let expected: Promise<string[]> | undefined
 
 /** The reason why the process cannot serve; undefined if it can. */
 async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string | undefined> {
-  if (isClosing()) return 'the process is about to end'
+  if (isClosing()) return 'the process is shutting down'
   try {
     expected ??= expectedMigrations()
     const missing = await missingMigrations(pool, await expected)

@@ -69,7 +69,7 @@ export async function admit(
   for (const [name, value] of limitFields(admission.limits)) res.setHeader(name, value)
   if (admission.is !== 'refused') return admission.is
   const { waitSeconds } = admission
-  const detail = `That is too often. Wait ${waitSeconds} seconds; trying meanwhile counts too.`
+  const detail = `Too many requests. Wait ${waitSeconds} seconds; attempts before that also count.`
   throw new ProblemError('too-often', detail, { 'retry-after': String(waitSeconds) })
 }
 

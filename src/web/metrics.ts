@@ -22,33 +22,31 @@ function createCounterMetrics(): CounterMetrics {
     new Counter({ name: `signalpost_counts_${name}_total`, help, registers })
 
   const totals = {
-    deltas: total('deltas', 'Increments rolled up, since the beginning of the database.'),
-    passed: total('gate_passed', 'Keys that the gates let have a counter.'),
+    deltas: total('deltas', 'Increments rolled up since the database was created.'),
+    passed: total('gate_passed', 'Keys that the gates gave a counter.'),
     heldBack: total('gate_held_back', 'Sightings of keys that the gates held back.'),
-    turnovers: total('gate_turnovers', 'Generations of the filters of the gates that ended.'),
+    turnovers: total('gate_turnovers', 'Generations of gate filters that ended.'),
   }
   const gates = {
     falsePositives: gauge(
       'gate_false_positive_rate',
-      'Share of keys never seen that a gate takes for seen: the mean of the shards, the worst.',
+      'Share of new keys taken for known ones: mean and worst shard.',
       ['of'],
     ),
-    fill: gauge(
-      'gate_fill_ratio',
-      'How full the present generations of the gates are: the mean of the shards, the worst.',
-      ['of'],
-    ),
+    fill: gauge('gate_fill_ratio', 'Fill level of the gates: mean and worst shard.', ['of']),
   }
   const beganAt = gauge(
     'gate_generation_start_seconds',
-    'When the present generation of the gate of a shard began, in Unix time.',
+    'Start of the gate generation, in Unix time.',
     ['shard'],
   )
-  const gateBytes = gauge('gate_memory_bytes', 'Memory of the gates, where they roll up.', [])
+  const gateBytes = gauge('gate_memory_bytes', 'Memory used by the gates.', [])
   const waiting = {
-    rows: gauge('backlog_rows', 'Packed rows of increments that wait.', ['shard']),
-    bytes: gauge('backlog_bytes', 'Bytes of increments that wait.', ['shard']),
-    oldestSeconds: gauge('backlog_oldest_seconds', 'Age of the oldest that wait.', ['shard']),
+    rows: gauge('backlog_rows', 'Packed rows of increments waiting for the roll-up.', ['shard']),
+    bytes: gauge('backlog_bytes', 'Bytes of increments waiting for the roll-up.', ['shard']),
+    oldestSeconds: gauge('backlog_oldest_seconds', 'Age of the oldest waiting increments.', [
+      'shard',
+    ]),
   }
   const tables = gauge('table_bytes', 'Size on disk, with partitions and indexes.', ['table'])
 
@@ -91,7 +89,7 @@ async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): 
   const registers = [registry]
   const ended = new Counter({
     name: 'signalpost_mail_total',
-    help: 'Mails of ours by kind and by how they ended.',
+    help: 'Mails sent by us, by kind and result.',
     labelNames: ['kind', 'outcome'],
     registers,
   })
@@ -104,7 +102,7 @@ async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): 
   }
   const unsent = new Gauge({
     name: 'signalpost_mail_unsent',
-    help: 'Mails that have not left: queued, waiting for their hour, held, or refused.',
+    help: 'Mails not sent yet: queued, waiting for a limit, held or refused.',
     labelNames: ['kind', 'state'],
     registers,
   })
@@ -117,7 +115,7 @@ async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): 
   }
   const since = new Gauge({
     name: 'signalpost_mail_relay_refusing_seconds',
-    help: 'Since when our own mail server takes none of our mail; 0 while it does.',
+    help: 'Seconds for which our own mail server has accepted no mail; 0 while it does.',
     registers,
   })
   const refusedMs = relay.refusedSince ? now.getTime() - relay.refusedSince.getTime() : 0
@@ -135,13 +133,25 @@ export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Prom
   const gauge = (name: string, help: string, labelNames: readonly string[]) =>
     new Gauge({ name: `signalpost_rules_${name}`, help, labelNames: [...labelNames], registers })
   const perProcess = ['process', 'id']
-  const newest = gauge('newest_version', 'The version of the rules that is to act; 0: shipped.', [])
-  const version = gauge('version', 'The version of the rules that acts in a process.', perProcess)
-  const refused = gauge('refused', '1 where a process cannot run the newest rules.', perProcess)
-  const cutOff = gauge('cut_off', 'Rules that cost too much and are not run.', perProcess)
+  const newest = gauge(
+    'newest_version',
+    'The version of the rules that should be active; 0 is the shipped version.',
+    [],
+  )
+  const version = gauge(
+    'version',
+    'The version of the rules that is active in a process.',
+    perProcess,
+  )
+  const refused = gauge('refused', '1 if a process cannot run the newest rules.', perProcess)
+  const cutOff = gauge(
+    'cut_off',
+    'Rules that were switched off because they are too slow.',
+    perProcess,
+  )
   const errors = new Counter({
     name: 'signalpost_rules_errors_total',
-    help: 'Evaluations that failed, and so did not hold, under the version that acts.',
+    help: 'Failed evaluations, which count as not matched, of the active version.',
     labelNames: perProcess,
     registers,
   })
@@ -212,20 +222,20 @@ export function createMetrics(
   const registers = [registry]
   const intake = new Counter({
     name: 'signalpost_intake_messages_total',
-    help: 'Reported messages by channel and by what became of them.',
+    help: 'Reported messages by channel and result.',
     labelNames: ['channel', 'outcome'],
     registers,
   })
   const requests = new Histogram({
     name: 'signalpost_http_request_seconds',
-    help: 'Time from the end of the request header to the end of the answer.',
+    help: 'Time from the end of the request header to the end of the response.',
     labelNames: ['method', 'route', 'status'],
     buckets: seconds,
     registers,
   })
   const consumersByHealth = new Gauge({
     name: 'signalpost_consumers',
-    help: 'Addresses we have feedback for, by whether their mail comes back.',
+    help: 'Consumers by the state of their address.',
     labelNames: ['health'],
     registers,
   })

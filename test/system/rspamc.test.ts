@@ -45,7 +45,7 @@ test('what rspamc teaches is analyzed as a report, and nobody hears of it', asyn
   const message = checkedMail('bad', 'https://bad.example/offer')
   expect((await rspamc(port, ['learn_spam'], message)).text).toContain('success = true')
   const again = await rspamc(port, ['learn_spam'], message)
-  expect(again.text).toContain('It was learned as spam before.')
+  expect(again.text).toContain('The message was already learned as spam.')
   expect((await rspamc(port, ['learn_ham'], message)).text).toContain('success = true')
   const states = await until('the analysis', async () => {
     const { rows } = await site.database.pool.query<{ state: string; kind: string }>(

@@ -80,7 +80,8 @@ export function reputationApi(site: ReputationNeeds): Router {
   router.get('/:name', async (req, res) => {
     await admit(req, res, site, 'lookup', {})
     const question = readListQuestion(req.params.name)
-    if (!question) throw new ProblemError('bad-field', 'This is no address, domain, host or link.')
+    if (!question)
+      throw new ProblemError('bad-field', 'This is not an address, domain, host or link.')
     const listed = (await listingsOf(question, site)).map(listedJson)
     sendJson(res, 200, {
       name: question.name,
@@ -125,7 +126,7 @@ export function relaysApi(site: RelayNeeds): Router {
   router.delete('/', async (req, res) => {
     const id = await callerOf(req, res, site, 'account')
     if (!(await forgetRelay(site, id, parseCidr(cidrOf(req))))) {
-      throw new ProblemError('not-found', 'You have no such relay.')
+      throw new ProblemError('not-found', 'Relay not found.')
     }
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
@@ -162,7 +163,7 @@ async function describeRelays({ pool }: RelayNeeds, reporterId: string): Promise
 function cidrOf(req: Request): string {
   const { cidr } = req.query
   if (typeof cidr === 'string') return cidr
-  throw new ProblemError('bad-field', 'Name the relay: ?cidr=192.0.2.7.')
+  throw new ProblemError('bad-field', 'Name the relay in the query, for example ?cidr=192.0.2.7.')
 }
 
 function parseCidr(text: string): string {

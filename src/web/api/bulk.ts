@@ -211,7 +211,7 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
     given.push({ ref: null, outcome: refused(tooMany()) })
     return 'enough'
   })
-  if (given.length === 0) throw new ProblemError('no-message', 'Send a JSON object a line.')
+  if (given.length === 0) throw new ProblemError('no-message', 'Send one JSON object per line.')
   await sendBulk(res, given, site)
 }
 
@@ -239,8 +239,7 @@ async function prepare(
 ): Promise<() => Promise<Given>> {
   let ref: string | null = null
   try {
-    if (line === 'too-long')
-      throw new ProblemError('too-big', 'This line is longer than it may be.')
+    if (line === 'too-long') throw new ProblemError('too-big', 'This line is too long.')
     const item = await site.bodies.read('bulkItem', line, { ownerId: reporter.id })
     ref = item.given.ref ?? null
     const { raw, remarks } = givenMessage(item)
@@ -290,6 +289,6 @@ function refused(refusal: ProblemError): Outcome {
 }
 
 function tooMany(): ProblemError {
-  const detail = `A request may hold ${BULK_MAX} messages. From here on nothing was read.`
+  const detail = `A request may contain at most ${BULK_MAX} messages. The rest was not read.`
   return new ProblemError('bad-field', detail)
 }

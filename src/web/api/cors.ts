@@ -57,7 +57,7 @@ export function otherMethods(...taken: readonly string[]) {
       res.setHeader('allow', header)
       return void res.end()
     }
-    throw new ProblemError('wrong-method', `This address takes ${taken.join(', ')}.`, {
+    throw new ProblemError('wrong-method', `This URL supports ${taken.join(', ')}.`, {
       allow: header,
     })
   }
@@ -85,7 +85,10 @@ export async function claimKey(
   submission: ApiSubmission,
 ): Promise<ClaimedKey> {
   if (!KEY.test(key)) {
-    throw new ProblemError('bad-request', 'Idempotency-Key: 1 to 255 visible ASCII characters.')
+    throw new ProblemError(
+      'bad-request',
+      'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+    )
   }
   const keyHash = createHash('sha256').update(`${reporterId} ${key}`).digest()
   const bodyHash = hashOf(submission)
@@ -93,7 +96,7 @@ export async function claimKey(
   if (claimed.bodyHash.equals(bodyHash)) return { keyHash, answer: answerOf(claimed.answer) }
   throw new ProblemError(
     'key-used',
-    'This Idempotency-Key came with another body before. Use a new key for a new request.',
+    'This Idempotency-Key was used with another body. Use a new key for a new request.',
   )
 }
 

@@ -49,7 +49,7 @@ async function listReports(req: Request, res: Response, site: ListNeeds): Promis
   await admit(req, res, site, 'read', { reporterId, tokenHash })
   const { before, after, limit, kind, status, since } = readQuery(req, reportPageSchema)
   if (before !== undefined && after !== undefined) {
-    throw new ProblemError('bad-field', 'Say before or after, not both.')
+    throw new ProblemError('bad-field', 'Use either before or after, not both.')
   }
   const rows = await listReporterPage(site.pool, reporterId, {
     before,
@@ -333,5 +333,5 @@ function wrongType(): ProblemError {
 }
 
 function notFound(): ProblemError {
-  return new ProblemError('not-found', 'There is no such report, or it is not yours.')
+  return new ProblemError('not-found', 'Report not found, or not yours.')
 }

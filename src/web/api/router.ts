@@ -14,7 +14,7 @@ export function apiRouter(site: Site): Router {
   router.use(cors)
   for (const [path, part] of Object.entries(apiParts(site))) router.use(path, part)
   router.use(() => {
-    throw new ProblemError('not-found', 'The API has no such address.')
+    throw new ProblemError('not-found', 'The API has no such URL.')
   })
   router.use(problemAnswers(site))
   return router

@@ -80,7 +80,7 @@ export function nothingTaken(
   const names = new Set(outcomes.map((outcome) => (outcome.taken ? '' : outcome.refusal.problem)))
   const [only] = names
   const name = names.size === 1 && only ? only : 'nothing-accepted'
-  const problem = problemOf(site.publicUrl, name, 'Each entry of results says what was wrong.')
+  const problem = problemOf(site.publicUrl, name, 'Each entry of results says what is wrong.')
   return { status: problems[name].status, body: { ...problem, results } }
 }
 

@@ -92,9 +92,10 @@ function oneWebhook(router: Router, site: Needs): void {
 async function sendTest(req: OneRequest, res: Response, site: Needs): Promise<void> {
   const tried = await tryWebhook(site, await keyOf(req, res, site))
   if (!tried) throw notFound()
-  if (tried === 'off') throw new ProblemError('bad-field', 'This webhook is off: enable it first.')
+  if (tried === 'off')
+    throw new ProblemError('bad-field', 'This webhook is disabled. Enable it first.')
   if (tried === 'too-often') {
-    const detail = 'A webhook can be tried a few times an hour. Try again later.'
+    const detail = 'A webhook can be tested a few times an hour. Try again later.'
     throw new ProblemError('too-often', detail, { 'retry-after': '3600' })
   }
   sendJson(res, 202, { id: `msg_${tried.deliveryId}` })
@@ -157,11 +158,11 @@ async function requireWebhook(req: OneRequest, res: Response, site: Needs): Prom
 function problemOfRefusal(refusal: WebhookRefusal): ProblemError {
   if (refusal.refused === 'address') return new ProblemError('bad-field', `url ${refusal.why}`)
   if (refusal.refused === 'taken') {
-    return new ProblemError('bad-field', 'url: you have a webhook with this address already.')
+    return new ProblemError('bad-field', 'url: another of your webhooks has this URL.')
   }
-  return new ProblemError('bad-field', `At most ${WEBHOOKS_MAX} webhooks can be kept.`)
+  return new ProblemError('bad-field', `At most ${WEBHOOKS_MAX} webhooks are allowed.`)
 }
 
 function notFound(): ProblemError {
-  return new ProblemError('not-found', 'You have no such webhook.')
+  return new ProblemError('not-found', 'Webhook not found.')
 }

@@ -68,7 +68,7 @@ export function createTurns(places: number, ownBytesMax: number): TakeTurn {
 function tooMuch(): ProblemError {
   return new ProblemError(
     'unavailable',
-    'Other uploads of yours wait already. Try again shortly.',
+    'Other uploads of yours are already waiting. Try again shortly.',
     {
       'retry-after': '5',
     },

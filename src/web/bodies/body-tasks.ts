@@ -49,14 +49,17 @@ export function readQuery<Schema extends z.ZodObject>(req: Request, schema: Sche
   for (const [name, value] of new URL(req.originalUrl, 'http://site').searchParams) {
     if (!Object.hasOwn(schema.shape, name)) {
       const known = Object.keys(schema.shape).join(', ')
-      throw new ProblemError('bad-field', `There is no "${name.slice(0, 40)}". Known are ${known}.`)
+      throw new ProblemError(
+        'bad-field',
+        `Unknown field "${name.slice(0, 40)}". The fields are ${known}.`,
+      )
     }
-    if (given[name] !== undefined) throw new ProblemError('bad-field', `Say ${name} only once.`)
+    if (given[name] !== undefined) throw new ProblemError('bad-field', `Give ${name} only once.`)
     given[name] = value
   }
   const parsed = schema.safeParse(given)
   if (parsed.success) return parsed.data
-  throw faultOf(parsed.error, 'The address')
+  throw faultOf(parsed.error, 'The URL')
 }
 
 function faultOf(error: z.ZodError, whole: string): ProblemError {
@@ -70,7 +73,8 @@ function jsonOf(body: Buffer): unknown {
   let brackets = 0
   for (const open of ['[', '{']) {
     for (let at = body.indexOf(open); at >= 0; at = body.indexOf(open, at + 1)) {
-      if (++brackets > BRACKETS_MAX) throw new ProblemError('bad-request', 'The JSON is too deep.')
+      if (++brackets > BRACKETS_MAX)
+        throw new ProblemError('bad-request', 'The JSON is nested too deeply.')
     }
   }
   try {
@@ -100,7 +104,7 @@ function messageInBase64(text: string | undefined): Buffer {
   }
   const raw = parseBase64(text)
   if (raw) return raw
-  throw new ProblemError('bad-base64', 'The field "message" must hold the message in base64.')
+  throw new ProblemError('bad-base64', 'The field "message" must contain the message in base64.')
 }
 
 /**

@@ -83,7 +83,7 @@ function openParser(contentType: string, limits: FormLimits): FormParser {
     busboy.destroy()
     wake()
   }
-  const failBroken = () => fail(broken('The multipart form is cut off or malformed.'))
+  const failBroken = () => fail(broken('The multipart form is incomplete or malformed.'))
   const failFull = () =>
     fail(new ProblemError('bad-field', `A form may have at most ${limits.partsMax} parts.`))
   busboy.on('file', (name: string | undefined, stream, fileName: string | undefined) => {

@@ -37,7 +37,7 @@ export function createCheckStatistics(clock: Clock, lost: () => number): CheckSt
   const registers = [new Registry()]
   const seconds = new Histogram({
     name: 'signalpost_check_seconds',
-    help: 'Time from the last byte of a checked message to its answer.',
+    help: 'Time from the last byte of a checked message to the answer.',
     labelNames: ['action'],
     buckets: bounds,
     registers,
@@ -87,14 +87,15 @@ function createShown(registers: Registry[]) {
   const total = (name: string, help: string) =>
     new Counter({ name: `signalpost_check_${name}_total`, help, registers })
   return {
-    learned: total('learned', 'Messages that mail servers learned here.'),
+    learned: total('learned', 'Messages learned from mail servers.'),
     failed: total(
       'failed',
-      'Questions without a verdict and lessons that failed, for want of the database or of room.',
+      'Checks without a verdict and failed lessons, because the database or memory was ' +
+        'unavailable.',
     ),
     lost: new Gauge({
       name: 'signalpost_check_counts_lost',
-      help: 'Counts of checked messages that found no room while the database was away.',
+      help: 'Counts of checked messages that were lost because the database was unavailable.',
       registers,
     }),
   }
@@ -145,7 +146,7 @@ export function createAsk(
 
   const checkedInTime = async (raw: Buffer, fields: Fields) => {
     const isFull = waiting >= WAITING_MAX || waitingBytes + raw.length > WAITING_BYTES_MAX
-    if (isFull && waiting > 0) throw new Error('Too many questions at once.')
+    if (isFull && waiting > 0) throw new Error('Too many checks at once.')
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {
       const giveUp = () => reject(new Error(`No answer within ${ANSWER_MS_MAX / 1_000} s.`))

@@ -177,14 +177,14 @@ async function learnMessage(
   { kind, bytesMax }: { kind: Learnable; bytesMax: number },
 ): Promise<void> {
   const given = await givenIn(req, res, inside, bytesMax)
-  if (given === 'too-big') return sendError(res, 413, 'The message is too big to be learned.')
+  if (given === 'too-big') return sendError(res, 413, 'The message is too large to learn.')
   if (given === 'no-room') throw new Error('Too many bytes at once.')
   if (!Buffer.isBuffer(given)) return sendError(res, 400, given.fault)
   const fit = await inside.bodies.read('message', given, { ownerId: 'mail server' })
   if ('refusal' in fit) return sendError(res, fit.refusal.status, fit.refusal.detail)
   const lesson = await inside.learn(fit.message, kind)
   const as = kind === 'spam' ? 'spam' : 'ham'
-  if (lesson === 'known') return sendError(res, 208, `It was learned as ${as} before.`)
+  if (lesson === 'known') return sendError(res, 208, `The message was already learned as ${as}.`)
   inside.statistics.learned()
   sendJson(res, 200, { success: true })
 }

@@ -66,12 +66,12 @@ export function createGate(
     for (const [who] of guessers) {
       wrong.set(who, { times: live(who, now).times + 1, until: now + SILENCE_MS })
     }
-    return { status: 401, error: 'This is not the password.' }
+    return { status: 401, error: 'The password is wrong.' }
   }
 }
 
 const closed =
-  'Only programs on this machine may ask, and not through a proxy, unless CHECK_PASSWORD is set.'
+  'Only programs on this machine may use this, without a proxy, unless CHECK_PASSWORD is set.'
 
 function guessersOf(
   req: IncomingMessage,

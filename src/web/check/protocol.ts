@@ -62,16 +62,17 @@ export async function messageIn(
   bytesMax: number,
 ): Promise<CheckedBody> {
   if (fields['file'] && body.length === 0) {
-    return { fault: 'Send the message itself: files of this machine are not read.' }
+    return { fault: 'Send the message itself. Files on this machine are not read.' }
   }
   const form = fields['compression']?.[0]?.trim().toLowerCase() ?? ''
-  if (form !== '' && form !== 'zstd') return { fault: `${textOf(form) ?? 'That'} is not zstd.` }
+  if (form !== '' && form !== 'zstd')
+    return { fault: `${textOf(form) ?? 'The encoding'} is not supported. Use zstd.` }
   const whole = form === 'zstd' ? await unpacked(body, bytesMax) : body
   if (!Buffer.isBuffer(whole)) return whole
   const length = fields['message-length']?.[0]
   if (length === undefined) return whole
   if (!/^\d{1,15}$/.test(length.trim()) || Number(length) > whole.length) {
-    return { fault: 'Message-Length is not the length of what was sent.' }
+    return { fault: 'Message-Length does not match the length of the body.' }
   }
   return whole.subarray(whole.length - Number(length))
 }
@@ -82,7 +83,7 @@ async function unpacked(body: Buffer, bytesMax: number): Promise<CheckedBody> {
     const small = await inSlices(() => unpackedAtOnce(body, bytesMax))
     return small ?? (await inTurn(() => unpackedInSlices(body, bytesMax)))
   } catch {
-    return { fault: 'The body is not what zstd makes.' }
+    return { fault: 'The body is not valid zstd.' }
   }
 }
 
@@ -178,8 +179,8 @@ const refusals: Partial<Record<VerdictClass, string>> = {
 }
 
 const noVerdict: Record<'unread' | 'unavailable', string> = {
-  unread: 'No verdict: the message is empty, too large, or could not be read.',
-  unavailable: 'No verdict: the service cannot give one now.',
+  unread: 'No verdict: the message is empty, too large or malformed.',
+  unavailable: 'No verdict: the service is temporarily unavailable.',
 }
 
 /**

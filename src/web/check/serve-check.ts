@@ -65,7 +65,7 @@ function answer(req: IncomingMessage, res: ServerResponse, { door, ...app }: Nee
   const path = pathOf(req)
   if (path === '/readyz') return void sendReadiness(res, app)
   if (path === '/healthz') return void res.writeHead(200).end('alive\n')
-  if (path !== '/metrics') return sendError(res, 404, 'There is nothing here.')
+  if (path !== '/metrics') return sendError(res, 404, 'There is nothing at this URL.')
   const refused = door.gate(req)
   if (refused) return sendError(res, refused.status, refused.error)
   void door.statistics.metrics().then((text) => {

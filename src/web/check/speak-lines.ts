@@ -87,7 +87,8 @@ function speaksLines(held: Buffer): boolean | undefined {
 async function converse(socket: Socket, ask: Ask, bytesMax: number, log: Logger): Promise<void> {
   const deadline = setTimeout(() => socket.destroy(), QUESTION_MS_MAX)
   try {
-    if (!isLoopback(socket.remoteAddress)) return refuse(socket, 'Only this machine may ask so.')
+    if (!isLoopback(socket.remoteAddress))
+      return refuse(socket, 'Only programs on this machine may use this protocol.')
     const question = await readQuestion(socket, bytesMax)
     if (question === undefined) return void socket.destroy()
     if (question.isPing) return void socket.end('RSPAMD/1.3 0 PONG\r\n')

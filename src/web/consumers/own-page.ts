@@ -50,7 +50,7 @@ export function ownConsumerRoutes(site: Needs): Router {
 async function consumerOf(token: string, { pool, config }: Needs): Promise<Consumer> {
   const id = parseConsumerToken(token, config.secret)
   const consumer = id === undefined ? undefined : await findConsumer(pool, id)
-  if (!consumer) throw new ProblemError('not-found', 'There is no such page.')
+  if (!consumer) throw new ProblemError('not-found', 'Page not found.')
   return consumer
 }
 

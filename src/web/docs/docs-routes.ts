@@ -341,7 +341,8 @@ const proofs: Record<Operation['need'], string> = {
   account: 'Needs a token with the scope “account”, or the password.',
   any: 'Needs any token, or the password.',
   admin: 'For administrators: a token with the scope “admin”, or the password.',
-  'plug-in': 'Needs Basic credentials: the mail address, and the password or a token.',
-  'mail-server': 'Needs the header Password, or to be asked from this machine where none is set.',
-  nothing: 'For anybody.',
+  'plug-in': 'Needs Basic credentials: the email address, and the password or a token.',
+  'mail-server':
+    'Needs the header Password. If no password is set, only works from the same machine.',
+  nothing: 'Needs no account.',
 }

@@ -216,7 +216,7 @@ export function historyRoutes(site: Needs): Router {
     '/reports/:id/message.eml',
     ofOwn(async (_req, res, report) => {
       const packed = await findRawMessage(site.pool, report.id)
-      if (!packed) throw new ProblemError('not-found', 'The message is no longer kept.')
+      if (!packed) throw new ProblemError('not-found', 'The message has been deleted.')
       sendMessage(res, `${report.id}.eml`, await unpack(packed))
     }),
   )

@@ -79,7 +79,7 @@ export function toldRoutes(site: Needs): Router {
   router.get('/reports/:id/told/:number/message.eml', async (req, res) => {
     const told = await requireTold(req, res, site)
     if (!told) return
-    if (!told.copy) throw new ProblemError('not-found', 'There is no such mail.')
+    if (!told.copy) throw new ProblemError('not-found', 'Mail not found.')
     const { reportId, number } = told.feedback
     sendMessage(res, `told-${reportId}-${number}.eml`, told.copy.raw)
   })
@@ -97,7 +97,7 @@ async function requireTold(
   const report = isUuid(id) ? await findOwnReport(pool, reporter.id, id) : undefined
   const isOwn = report !== undefined && /^\d{1,3}$/.test(number)
   const feedback = isOwn && (await findFeedback(pool, { reportId: id, number: Number(number) }))
-  if (!feedback) throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
+  if (!feedback) throw new ProblemError('not-found', 'Report not found, or not yours.')
   const { mergedInto, mergedNumber } = feedback
   const head =
     mergedInto === null || mergedNumber === null
@@ -196,7 +196,7 @@ const LINKS_SHOWN = 20
 export async function requireOwn(id: string, reporter: Reporter, db: Db): Promise<Report> {
   const report = isUuid(id) ? await findOwnReport(db, reporter.id, id) : undefined
   if (report) return report
-  throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
+  throw new ProblemError('not-found', 'Report not found, or not yours.')
 }
 
 /** Sends the story of a report: everything that happened to it, in plain language. */

@@ -169,7 +169,7 @@ export function delistingRoutes(site: Needs): Router {
   router.post('/lookup/delist', (req, res) => takeWish(req, res, site))
   router.get('/lookup/delist/:token', async (req, res) => {
     const request = await findDelisting(site.pool, tokenHash(req.params.token))
-    if (!request) throw new ProblemError('not-found', 'There is no such request.')
+    if (!request) throw new ProblemError('not-found', 'Request not found.')
     sendStatus(req, res, request)
   })
   return router

@@ -98,7 +98,7 @@ function mayDownload(req: Request, res: Response, { config }: Needs): boolean {
   if (config.listsArePublic) return true
   const reporter = requireReporter(req, res)
   if (reporter && !reporter.isAdmin) {
-    throw new ProblemError('not-allowed', 'These lists are not given out.')
+    throw new ProblemError('not-allowed', 'These lists are not public.')
   }
   return reporter !== undefined
 }
@@ -131,9 +131,9 @@ async function sendFile(
   { config }: Needs,
   name: string,
 ): Promise<void> {
-  if (!listFileNames.includes(name)) throw new ProblemError('not-found', 'There is no such list.')
+  if (!listFileNames.includes(name)) throw new ProblemError('not-found', 'List not found.')
   const handle = await open(path.join(config.listsDir, name)).catch(absent)
-  if (!handle) throw new ProblemError('not-found', 'This list has not been written yet.')
+  if (!handle) throw new ProblemError('not-found', 'This list has not been published yet.')
   try {
     await sendOpen(req, res, handle, {
       name,

@@ -39,7 +39,8 @@ export function languageRoutes(site: Needs): Router {
   router.post('/language', async (req, res) => {
     const form = await readShortForm(req, res, site)
     const language = form.text('lang')
-    if (!isLanguage(language)) throw new ProblemError('bad-field', 'We do not speak it.')
+    if (!isLanguage(language))
+      throw new ProblemError('bad-field', 'This language is not available.')
     const { reporter } = visitOf(req)
     if (reporter) await updateReporterSettings(site.pool, reporter.id, { language })
     rememberLanguage(res, language, site)
@@ -64,7 +65,7 @@ export function helpRoutes(): Router {
   router.get('/help/source/:client', (req, res) => {
     const { help } = visitOf(req).words
     const { client } = req.params
-    if (!isGuide(help.sources, client)) throw new ProblemError('not-found', 'No such guide.')
+    if (!isGuide(help.sources, client)) throw new ProblemError('not-found', 'Guide not found.')
     const guide = help.sources[client]
     const title = help.pageTitle(guide.name)
     sendPage(req, res, { view: 'pages/help-source', title, data: { guide } })

@@ -52,7 +52,7 @@ export function pageRoutes(site: Site): Router {
   router.use(ownConsumerRoutes(site))
   router.use('/admin', adminRoutes(site))
   router.use(() => {
-    throw new ProblemError('not-found', 'There is no such page.')
+    throw new ProblemError('not-found', 'Page not found.')
   })
   router.use(errorPages(site))
   return router

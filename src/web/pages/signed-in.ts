@@ -86,7 +86,7 @@ export async function signIn(req: Request, form: Form, site: Needs): Promise<Rep
   const caller = await takePassword(req, form, site)
   if (!caller) return undefined
   if (caller.hasTotp) {
-    throw new ProblemError('not-allowed', 'Sign in first: your account needs a code too.')
+    throw new ProblemError('not-allowed', 'Sign in first. Your account also needs a code.')
   }
   const { id, email, isAdmin } = caller
   await openSession(req, caller, caller.life, site)

@@ -127,7 +127,7 @@ export function requireFormToken(req: Request, given: string | undefined, isProv
   const token = formTokenOf(req)
   if (token === undefined || isSame(given, token)) return
   if (given === undefined && (isProven() || isOldClient(req))) return
-  throw new ProblemError('stale-form', 'Load the page again, and send the form from there.')
+  throw new ProblemError('stale-form', 'Load the page again and send the form from there.')
 }
 
 function isOldClient({ path, headers }: Request): boolean {

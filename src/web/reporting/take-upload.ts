@@ -57,16 +57,16 @@ const DAMAGED_MAX = 10
 
 const reasons = {
   'no-header':
-    'This Outlook file holds no header as the message was received ' +
+    'This Outlook file does not contain the header with which the message was received ' +
     '(PR_TRANSPORT_MESSAGE_HEADERS). ' +
     'Save the message as .eml, or send its source.',
   'not-a-message': 'There is no mail message in this file.',
-  'damaged-archive': 'The file is damaged, took too long, or is packed in a way not read here.',
+  'damaged-archive': 'The file is damaged, takes too long to unpack, or has an unsupported format.',
   'encrypted-archive': 'The archive is encrypted. Pack it without a password.',
-  'nested-archive': 'An archive inside an archive is not opened. Send it by itself.',
-  'too-many-messages': `One upload may hold at most ${UPLOAD_MESSAGES_MAX} messages.`,
-  'unpacks-too-big': 'What is in the archive is bigger than one upload may be.',
-  'too-big': 'The file has more bytes than one file may have.',
+  'nested-archive': 'An archive inside an archive is not opened. Send it separately.',
+  'too-many-messages': `An upload may contain at most ${UPLOAD_MESSAGES_MAX} messages.`,
+  'unpacks-too-big': 'The unpacked archive is too large for one upload.',
+  'too-big': 'The file is too large.',
 } as const
 
 type Needs = { submit: Submit; unpack: Unpacker; messageBytesMax: number }

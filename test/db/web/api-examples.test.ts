@@ -98,7 +98,7 @@ test('the web mail plug-in of the reference reports, and hears the same twice', 
     ]
     expect(first).toMatch(/\/api\/v1\/reports\/[0-9a-f-]{36}$/)
     expect(second).toBe(first)
-    expect(wrong).toBe('These credentials are not valid here.')
+    expect(wrong).toBe('These credentials are not valid.')
   })
 })
 

@@ -37,7 +37,7 @@ test('a lesson is a report of the mail server, in line for its analysis', async 
 test('the same lesson again changes nothing, and says so', async () => {
   await learn('spam')
   const { status, json } = await learn('spam')
-  expect([status, json.error]).toEqual([208, 'It was learned as spam before.'])
+  expect([status, json.error]).toEqual([208, 'The message was already learned as spam.'])
   expect(await reports()).toHaveLength(1)
 })
 

@@ -100,8 +100,8 @@ test.for([
   ['', 422, 'Enter a value to look up. The kinds are link, address'],
   ['?value=', 422, 'Enter a value'],
   ['?kind=links&value=x', 422, 'Unknown kind "links"'],
-  ['?link=x', 422, 'There is no "link". Known are kind, value, type, hash, series.'],
-  ['?value=a&value=b', 422, 'Say value only once.'],
+  ['?link=x', 422, 'Unknown field "link". The fields are kind, value, type, hash, series.'],
+  ['?value=a&value=b', 422, 'Give value only once.'],
   ['?value=192.0.2.7&series=some', 422, 'series: must be "told" or "all".'],
   ['?hash=12', 422, 'A hash must have 16 hexadecimal digits.'],
 ] as const)(

@@ -18,7 +18,10 @@ test('a web process that is to end is not ready, and answers until that was seen
     statusOf(`${site.url}/sign-in`),
     site.report(ann, sampleMessage('draining')),
   ])
-  expect([readiness.status, await readiness.text()]).toEqual([503, 'the process is about to end\n'])
+  expect([readiness.status, await readiness.text()]).toEqual([
+    503,
+    'the process is shutting down\n',
+  ])
   expect(Number(readiness.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(readiness.headers.get('connection')).toBe('close')
   expect(page).toBe(200)

@@ -89,9 +89,9 @@ test('"none" says that nobody is written to', async () => {
 })
 
 test.for([
-  ['no block', { cidr: 'x"y', abuse: 'a@b.example' }, 'neither an address nor a CIDR'],
+  ['no block', { cidr: 'x"y', abuse: 'a@b.example' }, 'not an IP address or a CIDR'],
   ['no address', { cidr: '192.0.2.0/24', abuse: 'nobody' }, 'abuse contact must be'],
-  ['nothing said', { cidr: '192.0.2.0/24' }, 'at least one thing'],
+  ['nothing said', { cidr: '192.0.2.0/24' }, 'at least one property'],
 ] as const)('a form with %s is given back with its fault', async ([, form, fault]) => {
   const answer = await desk.post('/admin/networks', { ...form, do: 'set' })
   expect(answer.status).toBe(422)

@@ -11,7 +11,7 @@ export const accountOperations: readonly Operation[] = [
     method: 'get',
     path: '/api/v1/account',
     chapter: 'Account',
-    summary: 'Who am I, and what may I do?',
+    summary: 'Get your account and the rights of these credentials',
     need: 'any',
     answers: { 200: { description: 'You.', content: { 'application/json': 'Account' } } },
     problems: ['too-often'],
@@ -33,9 +33,9 @@ export const accountOperations: readonly Operation[] = [
     method: 'put',
     path: '/api/v1/relays',
     chapter: 'Account',
-    summary: 'Name a mail server of yours, or one that is not',
+    summary: 'Set or refuse a mail server',
     description:
-      'This also answers the question of a report. Reports that asked are looked at again.',
+      'This also answers the question of a report. Reports with that question are analyzed again.',
     need: 'account',
     body: { 'application/json': 'RelayStatement' },
     answers: { 200: { description: 'All.', content: { 'application/json': 'Relays' } } },
@@ -47,7 +47,7 @@ export const accountOperations: readonly Operation[] = [
     method: 'delete',
     path: '/api/v1/relays',
     chapter: 'Account',
-    summary: 'Forget a mail server',
+    summary: 'Remove a mail server',
     need: 'account',
     parameters: { query: z.object({ cidr: z.string() }) },
     answers: { 200: { description: 'All.', content: { 'application/json': 'Relays' } } },
@@ -72,15 +72,15 @@ export const accountOperations: readonly Operation[] = [
     chapter: 'Webhooks',
     summary: 'Add a webhook',
     description:
-      'We send a POST to its address, signed as Standard Webhooks has it, when something happens ' +
-      'to a report of yours. What is not answered 2xx within ten seconds is tried again for a ' +
-      'day, after pauses that double from half a minute to four hours. The same event has the ' +
-      'same webhook-id each time. Five webhooks at most.',
+      'Signalpost sends a POST request to the URL when the state of one of your reports ' +
+      'changes. It is signed as in Standard Webhooks. Without a 2xx answer within ten seconds ' +
+      'it is repeated for a day, with pauses that double from half a minute to four hours. ' +
+      'The same event always has the same webhook-id. An account can have five webhooks.',
     need: 'account',
     body: { 'application/json': 'NewWebhook' },
     answers: {
       201: {
-        description: 'Added. The secret is shown here and never again.',
+        description: 'Webhook added. The secret is shown only here.',
         content: { 'application/json': 'WebhookWithSecret' },
         headers: ['Location'],
       },
@@ -93,7 +93,7 @@ export const accountOperations: readonly Operation[] = [
     method: 'get',
     path: '/api/v1/webhooks/{id}',
     chapter: 'Webhooks',
-    summary: 'Read one webhook',
+    summary: 'Get a webhook',
     need: 'account',
     parameters: { path: idPath },
     answers: { 200: { description: 'It.', content: { 'application/json': 'Webhook' } } },
@@ -105,7 +105,7 @@ export const accountOperations: readonly Operation[] = [
     method: 'patch',
     path: '/api/v1/webhooks/{id}',
     chapter: 'Webhooks',
-    summary: 'Change a webhook, turn it off, or on again',
+    summary: 'Change, disable or enable a webhook',
     need: 'account',
     parameters: { path: idPath },
     body: { 'application/json': 'WebhookChange' },
@@ -118,13 +118,13 @@ export const accountOperations: readonly Operation[] = [
     method: 'post',
     path: '/api/v1/webhooks/{id}/secret',
     chapter: 'Webhooks',
-    summary: 'Make a new secret',
-    description: 'For a day messages are signed with the new secret and with the one before it.',
+    summary: 'Create a new secret',
+    description: 'For a day, messages are signed with both the new and the previous secret.',
     need: 'account',
     parameters: { path: idPath },
     answers: {
       200: {
-        description: 'The new secret, shown here and never again.',
+        description: 'The new secret. It is shown only here.',
         content: { 'application/json': 'WebhookWithSecret' },
       },
     },
@@ -136,11 +136,14 @@ export const accountOperations: readonly Operation[] = [
     method: 'post',
     path: '/api/v1/webhooks/{id}/test',
     chapter: 'Webhooks',
-    summary: 'Have a message sent that only tries a webhook',
+    summary: 'Send a test message to a webhook',
     need: 'account',
     parameters: { path: idPath },
     answers: {
-      202: { description: 'It will be sent.', content: { 'application/json': 'WebhookTest' } },
+      202: {
+        description: 'The message will be sent.',
+        content: { 'application/json': 'WebhookTest' },
+      },
     },
     problems: ['not-found', 'bad-field', 'too-often'],
     example: {},
@@ -150,10 +153,12 @@ export const accountOperations: readonly Operation[] = [
     method: 'get',
     path: '/api/v1/webhooks/{id}/deliveries',
     chapter: 'Webhooks',
-    summary: 'See what was sent to a webhook, and how that went',
+    summary: 'List the deliveries of a webhook',
     need: 'account',
     parameters: { path: idPath },
-    answers: { 200: { description: 'The last.', content: { 'application/json': 'Deliveries' } } },
+    answers: {
+      200: { description: 'The latest deliveries.', content: { 'application/json': 'Deliveries' } },
+    },
     problems: ['not-found', 'too-often'],
     example: {},
   },
@@ -165,7 +170,7 @@ export const accountOperations: readonly Operation[] = [
     summary: 'Remove a webhook',
     need: 'account',
     parameters: { path: idPath },
-    answers: { 204: { description: 'It is gone.' } },
+    answers: { 204: { description: 'Webhook removed.' } },
     problems: ['not-found', 'too-often'],
     example: {},
   },

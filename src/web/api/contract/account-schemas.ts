@@ -8,19 +8,19 @@ export const accountSchema = z
   .object({
     id: z.uuid(),
     email: z.string(),
-    is_admin: z.boolean().describe('Whether these credentials have the rights of administrators.'),
+    is_admin: z.boolean().describe('Whether these credentials have administrator rights.'),
     proved_by: z.enum(['token', 'password']),
-    scopes: list(z.enum(scopes)).describe('What these credentials allow.'),
+    scopes: list(z.enum(scopes)).describe('The scopes of these credentials.'),
     limits: z.object({
       message_bytes: z.int(),
       files_in_a_form: z.int(),
-      messages_in_a_request: z.int().describe('With those inside of files.'),
+      messages_in_a_request: z.int().describe('Includes messages inside files.'),
       reports_in_bulk: z.int(),
       webhooks: z.int(),
       relays: z.int(),
     }),
   })
-  .describe('The caller’s account.')
+  .describe('The account of the caller.')
 
 /** The events that a webhook may receive. */
 const webhookEventSchema = z.enum([
@@ -34,12 +34,12 @@ const webhookEventSchema = z.enum([
 const url = z
   .string()
   .max(WEBHOOK_URL_CHARS_MAX)
-  .describe('An https address of a public host, on port 443.')
+  .describe('An https URL of a public host, on port 443.')
 const events = z
   .array(webhookEventSchema)
   .min(1)
   .transform((some) => [...new Set(some)])
-  .describe('What it is told of.')
+  .describe('The events that are sent.')
 
 /** A new webhook. */
 export const newWebhookSchema = z.object({ url, events })
@@ -51,7 +51,10 @@ export const webhookChangeSchema = z.object({
   state: z
     .enum(['enabled', 'disabled'])
     .optional()
-    .describe('enabled: told, and of what failed forgiven. disabled: told nothing.'),
+    .describe(
+      'enabled: events are sent. Enabling also resets earlier failures. disabled: no events ' +
+        'are sent.',
+    ),
 })
 
 /** A webhook as its owner sees it. */
@@ -62,19 +65,19 @@ export const webhookSchema = z
     events: list(webhookEventSchema),
     state: z
       .enum(['enabled', 'disabled', 'failed'])
-      .describe('failed: it took nothing for five days, or said 410; it is told nothing.'),
+      .describe('failed: no events are sent, after five days of failures or status 410.'),
     created_at: instant,
     failing_since: instant.nullable(),
-    paused_until: instant.nullable().describe('It is left alone until then.'),
+    paused_until: instant.nullable().describe('No deliveries before this time.'),
   })
-  .describe('Where software of the reporter’s is told what becomes of reports.')
+  .describe('A URL of the reporter’s software that is called when the state of a report changes.')
 
 /** A webhook with its secret, which is returned only once. */
 export const webhookSecretSchema = webhookSchema.extend({
   secret: z
     .string()
     .regex(/^whsec_/)
-    .describe('What messages are signed with (Standard Webhooks). Shown once.'),
+    .describe('The secret that signs messages (Standard Webhooks). Shown once.'),
 })
 
 /** All webhooks of a reporter. */
@@ -91,10 +94,10 @@ export const deliveriesSchema = z.object({
       at: instant.describe('When it happened.'),
       tries: z.int(),
       tried_at: instant.nullable(),
-      status: z.int().nullable().describe('What HTTP said last; null when nobody answered.'),
+      status: z.int().nullable().describe('The last HTTP status; null without an answer.'),
       outcome: z.string().nullable(),
     }),
-  ).describe('The last twenty, newest first; none older than a week.'),
+  ).describe('The latest twenty, newest first; at most a week old.'),
 })
 
 /** The id of a test message in the list of deliveries. */
@@ -109,9 +112,9 @@ export const webhookMessageSchema = z
       z.object({
         report_id: z.uuid(),
         url: z.url(),
-        status: z.string().describe('How the report stands when this is sent.'),
+        status: z.string().describe('The state of the report at the time of sending.'),
       }),
       z.object({ webhook_id: z.uuid() }),
     ]),
   })
-  .describe('What a webhook is sent. Never anything of the reported message.')
+  .describe('The body of a webhook request. It contains nothing from the reported message.')

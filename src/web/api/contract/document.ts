@@ -96,11 +96,11 @@ export function composeDocument(publicUrl: string): Json {
     info: {
       title: 'Signalpost',
       version: '1',
-      summary: 'A clearing house for reports of spam',
+      summary: 'A clearing house for spam reports',
       description:
-        'Report unwanted messages, follow what becomes of the reports, and ask what is known. ' +
-        'Whatever goes wrong is answered as a problem (RFC 9457). Fields may be added to answers ' +
-        'at any time; none is taken away within version 1.',
+        'Report unwanted messages, follow your reports, and look up reputations. ' +
+        'Every error is a problem document (RFC 9457). New fields may be added to responses ' +
+        'at any time; none is removed within version 1.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl }],
@@ -115,18 +115,18 @@ const securitySchemes = {
   token: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A token of the account; it may do what its scopes say.',
+    description: 'A token of the account, limited to its scopes.',
   },
   password: {
     type: 'http',
     scheme: 'basic',
-    description: 'Mail address and password, or a token in its place.',
+    description: 'The email address and password of the account; a token may replace the password.',
   },
   mailServer: {
     type: 'apiKey',
     in: 'header',
     name: 'Password',
-    description: 'The password of mail servers, where one is set.',
+    description: 'The password for mail servers, if one is set.',
   },
 }
 
@@ -207,9 +207,9 @@ function contentOf(content: Readonly<Record<string, Content>>): Json {
 
 function schemaOf(content: Content): Json {
   if (content === 'text') return { type: 'string' }
-  if (content === 'bytes') return { description: 'The message as it is.' }
-  if (content === 'file') return { description: 'The file as it is, with the messages inside.' }
-  if (content === 'lines') return { ...refTo('BulkItem'), description: 'One such object a line.' }
+  if (content === 'bytes') return { description: 'The message as raw bytes.' }
+  if (content === 'file') return { description: 'The file as raw bytes, with its messages.' }
+  if (content === 'lines') return { ...refTo('BulkItem'), description: 'One such object per line.' }
   if (content === 'form') return { type: 'object', additionalProperties: true }
   return refTo(content)
 }
@@ -257,7 +257,7 @@ const mailServerFaults: Json = Object.fromEntries(
   ([400, 401, 403, 405, 413, 415, 422, 429, 503] as const).map((status) => [
     status,
     {
-      description: 'It is not judged, and why.',
+      description: 'The message was not judged. The text says why.',
       content: { 'application/json': { schema: refTo('CheckError') } },
     },
   ]),
@@ -267,11 +267,11 @@ function webhook(): Json {
   return {
     operationId: 'told-by-webhook',
     tags: ['Webhooks'],
-    summary: 'What a webhook is sent',
+    summary: 'The body of a webhook request',
     description:
-      'Signed by Standard Webhooks: HMAC-SHA256 over "webhook-id.webhook-timestamp.body" with ' +
-      'the bytes of the secret behind whsec_. Refuse what is older than five minutes, and take ' +
-      'each webhook-id once.',
+      'Signed as in Standard Webhooks: HMAC-SHA256 over "webhook-id.webhook-timestamp.body", ' +
+      'with the decoded bytes after whsec_ as the key. Reject requests older than five ' +
+      'minutes, and process each webhook-id once.',
     security: [],
     parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
       name,
@@ -284,8 +284,8 @@ function webhook(): Json {
       content: { 'application/json': { schema: refTo('WebhookMessage') } },
     },
     responses: {
-      204: { description: 'Any 2xx: it was taken.' },
-      410: { description: 'It never wants to hear of us again.' },
+      204: { description: 'Any 2xx status: accepted.' },
+      410: { description: 'The receiver is gone. The webhook is switched off.' },
     },
   }
 }

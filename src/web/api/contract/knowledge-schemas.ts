@@ -3,7 +3,7 @@ import { instant, list } from './report-schemas.ts'
 
 /** A relay named by the caller. */
 export const relayStatementSchema = z.object({
-  cidr: z.string().describe('An address, or a block of addresses.'),
+  cidr: z.string().describe('An IP address or a CIDR block.'),
   how: z.enum(['set', 'refused'], { error: 'must be "set" or "refused"' }).default('set'),
 })
 
@@ -14,7 +14,9 @@ export const relaysSchema = z.object({
       cidr: z.string(),
       how: z.enum(['set', 'learned', 'proposed', 'refused']),
       name: z.string().nullable(),
-      reports: z.int().describe('How many reports show it; 0 where the reporter named it.'),
+      reports: z
+        .int()
+        .describe('The number of reports with this relay; 0 if the reporter named it.'),
       since: instant,
     }),
   ),
@@ -31,24 +33,26 @@ export const reputationSchema = z.object({
       category: z.string(),
       code: z.string(),
       since: z.string(),
-      until: z.string().describe('The first day on which it is not listed any more.'),
+      until: z.string().describe('The first day on which it is no longer listed.'),
       times: z.int(),
       reasons: list(z.string()),
     }),
   ),
-  url: z.url().describe('The page on which it can be asked to be taken off.'),
+  url: z.url().describe('The page to look it up and to request delisting.'),
 })
 
 /** The parameters of a counter query, each at most once. */
 export const counterQuestionSchema = z.object({
-  kind: z.string().exactOptional().describe('What the value is, such as link, address, file.'),
+  kind: z.string().exactOptional().describe('The kind of value, such as link, address or file.'),
   value: z.string().exactOptional(),
-  type: z.string().exactOptional().describe('The name of a type of pieces.'),
+  type: z.string().exactOptional().describe('A piece type.'),
   hash: z.string().exactOptional().describe('16 hexadecimal digits.'),
   series: z
     .enum(['told', 'all'], { error: 'must be "told" or "all"' })
     .default('told')
-    .describe('Series for drawing: of the piece that is told, or of all.'),
+    .describe(
+      'Whose series to return for charts: those of the selected piece (told) or of all pieces.',
+    ),
 })
 
 const byPrefix = z.record(z.string(), z.unknown())
@@ -57,7 +61,7 @@ const byPrefix = z.record(z.string(), z.unknown())
 export const countersSchema = z.object({
   summary: z.string(),
   question: z.record(z.string(), z.unknown()),
-  told: z.int().nullable().describe('The place of the most telling piece.'),
+  told: z.int().nullable().describe('The index of the most informative piece.'),
   pieces: list(
     z.object({
       type: z.string().nullable(),
@@ -105,7 +109,7 @@ export const checkAnswerSchema = z
       remove_headers: z.record(z.string(), z.number()),
     }),
   })
-  .describe('What rspamd answers.')
+  .describe('An answer in the format of rspamd.')
 
 /** The response to a refused mail server. */
 export const checkErrorSchema = z.object({ error: z.string() })

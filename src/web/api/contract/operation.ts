@@ -5,18 +5,22 @@ import type { SchemaName } from './document.ts'
 
 /** The header fields of responses that the contract promises. */
 export const answerHeaders = {
-  Location: { description: 'Where what was made is found.', type: 'string' },
-  Link: { description: 'rel="next": where the list goes on (RFC 8288).', type: 'string' },
+  Location: { description: 'The URL of the created resource.', type: 'string' },
+  Link: { description: 'rel="next": the next page of the list (RFC 8288).', type: 'string' },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', type: 'integer' },
-  Allow: { description: 'The methods that the address takes.', type: 'string' },
-  'WWW-Authenticate': { description: 'How to say who you are (RFC 9110).', type: 'string' },
-  'Accept-Post': { description: 'The types of bodies that are taken.', type: 'string' },
-  'Idempotency-Replayed': {
-    description: '"true" when this was answered before to the same Idempotency-Key.',
+  Allow: { description: 'The methods that this URL supports.', type: 'string' },
+  'WWW-Authenticate': {
+    description: 'The supported authentication schemes (RFC 9110).',
     type: 'string',
   },
-  'Content-Disposition': { description: 'Always an attachment.', type: 'string' },
-  RateLimit: { description: 'What is left of the limits that apply.', type: 'string' },
+  'Accept-Post': { description: 'The supported content types.', type: 'string' },
+  'Idempotency-Replayed': {
+    description:
+      '"true" if this is the stored answer to an earlier request with this Idempotency-Key.',
+    type: 'string',
+  },
+  'Content-Disposition': { description: 'Always "attachment".', type: 'string' },
+  RateLimit: { description: 'The remaining requests under each limit.', type: 'string' },
   'RateLimit-Policy': { description: 'The limits that apply.', type: 'string' },
 } as const
 
@@ -25,12 +29,12 @@ export type HeaderName = keyof typeof answerHeaders
 
 /** The chapters of the reference, in order. */
 export const chapters = {
-  Reports: 'Report messages, follow reports, take them back.',
-  Account: 'Who asks, and the mail servers of the reporter.',
-  Webhooks: 'Have your own software told what becomes of reports.',
-  Reputation: 'What is known of addresses, domains, hosts and links.',
-  'Mail servers': 'Verdicts on messages while they arrive, as rspamd gives them.',
-  Service: 'For those who watch over the service, and this document.',
+  Reports: 'Report messages, follow reports, retract them.',
+  Account: 'The account of the caller, and the mail servers of the reporter.',
+  Webhooks: 'Notify your own software of the state of reports.',
+  Reputation: 'Reputations of addresses, domains, hosts and links.',
+  'Mail servers': 'Verdicts on messages during delivery, in the format of rspamd.',
+  Service: 'Monitoring, and this document.',
 } as const
 
 /** The required credentials: a scope, those of a mail server, or none. */

@@ -9,8 +9,8 @@ const keyHeader = z.object({
     .regex(/^[\x21-\x7e]{1,255}$/)
     .optional()
     .describe(
-      'Any text that is yours. The same key with the same messages is answered as the first ' +
-        'time; with others it is refused. Kept for two days.',
+      'Any text that you choose. The same key with the same messages gets the same answer again; ' +
+        'with other messages it is refused. Keys are kept for two days.',
     ),
 })
 const remarks = z.object({
@@ -19,7 +19,7 @@ const remarks = z.object({
   received_via: z
     .array(z.string())
     .optional()
-    .describe('Addresses or blocks of your forwarders. Not for JSON and forms.'),
+    .describe('Addresses or CIDR blocks of your forwarders. Not for JSON and forms.'),
 })
 const messageProblems = [
   'bad-request',
@@ -56,14 +56,14 @@ export const reportOperations: readonly Operation[] = [
     method: 'post',
     path: '/api/v1/reports',
     chapter: 'Reports',
-    summary: 'Report one message, or a form of several',
+    summary: 'Report one or several messages',
     description:
-      'Send the message as it arrived, with its whole header: as it is (message/rfc822), as ' +
-      'JSON, or as files of a form. A file may be a message, or hold some: an .eml, .emlx or ' +
-      '.msg file, a mailbox (.mbox), or a .zip archive of these, told by its bytes; such a file ' +
-      'may also be sent by itself, without a form. A form may hold 100 files, and a request 500 ' +
-      'messages. What comes to one message is answered by a Receipt, what comes to several by ' +
-      'Results. The same message reported again is the same report.',
+      'Send each message unchanged, with its whole header: as raw bytes (message/rfc822), as ' +
+      'JSON, or as files of a form. A file can be a message, or contain messages: an .eml, ' +
+      '.emlx or .msg file, a mailbox (.mbox), or a .zip archive of these. The type is ' +
+      'detected from the bytes. Such a file can also be sent without a form. A form can have ' +
+      '100 files, and a request 500 messages. The answer is a Receipt for one message and ' +
+      'Results for several. Reporting the same message again gives the same report.',
     need: 'report',
     parameters: { query: remarks, header: keyHeader },
     body: {
@@ -77,12 +77,12 @@ export const reportOperations: readonly Operation[] = [
     },
     answers: {
       202: {
-        description: 'Taken in. Of several messages at least one is new.',
+        description: 'Accepted. At least one message is new.',
         content: { 'application/json': 'Receipt', 'application/json; several': 'Results' },
         headers: ['Location', ...replayed],
       },
       200: {
-        description: 'All of it had been reported before.',
+        description: 'All messages had been reported before.',
         content: { 'application/json': 'Receipt', 'application/json; several': 'Results' },
         headers: ['Location', ...replayed],
       },
@@ -95,11 +95,11 @@ export const reportOperations: readonly Operation[] = [
     method: 'post',
     path: '/api/v1/reports/bulk',
     chapter: 'Reports',
-    summary: 'Report many messages, each for itself',
+    summary: 'Report many messages',
     description:
-      'A JSON object a line, at most 1,000 of them and 500 MB. Lines are taken in while they ' +
-      'arrive, and each has its own result: some may be refused and others not. After a fault ' +
-      'send the whole again: nothing is reported twice.',
+      'Send one JSON object per line, at most 1,000 objects and 500 MB. Lines are processed ' +
+      'while they arrive, and each has its own result: some may be refused and others ' +
+      'accepted. After a failure, send the whole request again: no message is reported twice.',
     need: 'report',
     body: { 'application/x-ndjson': 'lines' },
     answers: {
@@ -109,7 +109,7 @@ export const reportOperations: readonly Operation[] = [
         headers: limits,
       },
       200: {
-        description: 'All that were taken had been reported before.',
+        description: 'All accepted messages had been reported before.',
         content: { 'application/json': 'BulkResults' },
         headers: limits,
       },
@@ -129,8 +129,8 @@ export const reportOperations: readonly Operation[] = [
     chapter: 'Reports',
     summary: 'List your own reports',
     description:
-      'The newest first. Follow next to go on. With after the oldest come first, so that the ' +
-      'last id you know leads to all that is new.',
+      'Newest first. Use the link "next" for the next page. With "after", the order is oldest ' +
+      'first, so that the last known id leads to all newer reports.',
     need: 'read',
     parameters: { query: reportPageSchema },
     answers: {
@@ -148,7 +148,7 @@ export const reportOperations: readonly Operation[] = [
     method: 'get',
     path: '/api/v1/reports/{id}',
     chapter: 'Reports',
-    summary: 'Read a report: where it stands, and what was found',
+    summary: 'Get the state and the results of a report',
     need: 'read',
     parameters: { path: idPath },
     answers: {
@@ -162,7 +162,7 @@ export const reportOperations: readonly Operation[] = [
     method: 'get',
     path: '/api/v1/reports/{id}/raw',
     chapter: 'Reports',
-    summary: 'Get the reported message back, to the byte',
+    summary: 'Get the reported message, byte for byte',
     need: 'read',
     parameters: { path: idPath },
     answers: {
@@ -180,12 +180,13 @@ export const reportOperations: readonly Operation[] = [
     method: 'delete',
     path: '/api/v1/reports/{id}',
     chapter: 'Reports',
-    summary: 'Take a report back',
-    description: 'What it was counted as is taken back, and who was told is told that as well.',
+    summary: 'Retract a report',
+    description:
+      'Its counts are reversed, and the notified abuse desks are notified of the retraction.',
     need: 'retract',
     parameters: { path: idPath },
     answers: {
-      200: { description: 'It is taken back.', content: { 'application/json': 'Report' } },
+      200: { description: 'The report is retracted.', content: { 'application/json': 'Report' } },
     },
     problems: ['not-found', 'too-often'],
     example: {},
@@ -195,13 +196,13 @@ export const reportOperations: readonly Operation[] = [
     method: 'post',
     path: '/api/signaler',
     chapter: 'Reports',
-    summary: 'Report a message as the plug-ins of Signal Spam do',
-    description: 'The field message of a form holds the message in base64.',
+    summary: 'Report a message with a Signal Spam plug-in',
+    description: 'The form field "message" contains the message in base64.',
     need: 'plug-in',
     body: { 'application/x-www-form-urlencoded': 'form', 'multipart/form-data': 'form' },
     answers: {
       202: {
-        description: 'Taken in, now or before.',
+        description: 'Accepted, now or earlier.',
         content: { 'application/json': 'Receipt' },
       },
     },
@@ -213,9 +214,9 @@ export const reportOperations: readonly Operation[] = [
     method: 'options',
     path: '/api/signaler',
     chapter: 'Reports',
-    summary: 'Find out whether the credentials of a plug-in are right',
+    summary: 'Check the credentials of a plug-in',
     need: 'plug-in',
-    answers: { 200: { description: 'They are.', headers: ['Allow'] } },
+    answers: { 200: { description: 'The credentials are valid.', headers: ['Allow'] } },
     problems: [],
     example: {},
   },

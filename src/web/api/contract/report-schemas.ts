@@ -4,20 +4,20 @@ import { verdictClasses } from '../../../verdict/verdict.ts'
 /** A problem (RFC 9457). */
 export const problemSchema = z
   .object({
-    type: z.url().describe('Leads to the page that lists all problems.'),
+    type: z.url().describe('The URL of the page about this problem.'),
     title: z.string(),
     status: z.int(),
-    detail: z.string().describe('What was wrong this time, for people.'),
+    detail: z.string().describe('An explanation for people.'),
   })
-  .describe('What was wrong (RFC 9457).')
+  .describe('An error (RFC 9457).')
 
 /** A problem with the result of each message, used if all were refused. */
 export const refusedSchema = problemSchema
   .extend({ results: z.array(z.unknown()).optional() })
-  .describe('What was wrong; with each result where several messages were sent.')
+  .describe('An error, with one result per message if several were sent.')
 
 /** An instant in responses. */
-export const instant = z.iso.datetime().describe('An instant in UTC (RFC 3339).')
+export const instant = z.iso.datetime().describe('A time in UTC (RFC 3339).')
 
 /** The id of a report. */
 export const reportId = z.uuid().describe('A version 7 UUID: ids sort by time.')
@@ -34,8 +34,9 @@ const kindSchema = z.enum(['spam', 'phishing', 'not-spam'])
 const statusSchema = z
   .enum(['received', 'analyzed', 'forwarded', 'kept', 'retracted', 'failed'])
   .describe(
-    'received: waits for its analysis. analyzed: somebody will be told. forwarded: somebody was ' +
-      'told. kept: nobody is told. retracted: taken back. failed: stuck, we are on it.',
+    'received: waiting for analysis. analyzed: an abuse desk will be notified. forwarded: ' +
+      'an abuse desk was notified. kept: no abuse desk is notified. retracted: withdrawn. ' +
+      'failed: an error that operators handle.',
   )
 
 const network = z.object({
@@ -49,7 +50,7 @@ const origin = z
   .object({
     ip: z.string(),
     confidence: z.number().min(0).max(1),
-    hop: z.int().describe('The index of the line that names it.'),
+    hop: z.int().describe('The index of the hop whose field names it.'),
     network: network.nullable(),
     why: list(z.string()),
   })
@@ -59,7 +60,7 @@ const origin = z
 const submitter = z
   .object({ ip: z.string(), how: z.string(), confidence: z.number().min(0).max(1) })
   .nullable()
-  .describe('The client behind a sending provider, where that provider stamped it.')
+  .describe('The client behind a sending provider, if that provider recorded it.')
 
 const text = z.string().nullable()
 
@@ -72,9 +73,9 @@ const hop = z.object({
   for: text,
   at: z.string().nullable().describe('ISO 8601.'),
   auth: text,
-  trust: z.string().describe('Whether the line is believed, and as what.'),
+  trust: z.string().describe('Whether the field is trusted, and why.'),
   because: text,
-  notes: list(z.object({ name: z.string(), text: z.string() })).describe('What is odd.'),
+  notes: list(z.object({ name: z.string(), text: z.string() })).describe('Signs of forgery.'),
 })
 
 const picture = z
@@ -85,26 +86,23 @@ const picture = z
         name: text,
         ip: text,
         aliases: list(z.string()),
-        hop: z.int().nullable().describe('The index of the hop that tells of it.'),
+        hop: z.int().nullable().describe('The index of the hop that describes it.'),
         unlinked: z.boolean(),
         submitter: z.boolean(),
       }),
     ),
-    border: z
-      .int()
-      .nullable()
-      .describe('Index of the first station that anybody may have invented.'),
+    border: z.int().nullable().describe('The index of the first station that may be forged.'),
   })
   .nullable()
-  .describe('The machines that the lines tell of, from the mailbox outward.')
+  .describe('The machines that the Received fields describe, from the mailbox outward.')
 
 const question = z
   .object({
     candidates: list(
       z.object({
         ip: z.string(),
-        name: text.describe('As it was looked up.'),
-        calls_itself: text.describe('What anybody may call himself.'),
+        name: text.describe('As looked up in DNS.'),
+        calls_itself: text.describe('As the machine called itself; it may be forged.'),
         hop: z.int(),
         seen: z.boolean(),
         internal: z.boolean(),
@@ -112,7 +110,7 @@ const question = z
     ),
   })
   .nullable()
-  .describe('What the reporter is asked: which machine is his own? Answered by PUT on relays.')
+  .describe("The machines of which one may be the reporter's own. Answer with PUT on relays.")
 
 const verdict = z
   .object({
@@ -121,17 +119,23 @@ const verdict = z
     symbols: list(z.object({ name: z.string(), weight: z.number(), meaning: z.string() })),
   })
   .nullable()
-  .describe('The symbols that a reporter may see, and their sum: what others reported is in class.')
+  .describe(
+    'The symbols that the reporter may see, and their sum. Symbols from the reports of others ' +
+      'are only in "class".',
+  )
 
 const campaign = z
   .object({
-    id: z.string().describe('The same in all reports of the campaign, and nothing beside that.'),
-    others_at_least: z.int().nullable().describe('A round number of other people; null when few.'),
+    id: z.string().describe('Identical in all reports of the campaign.'),
+    others_at_least: z
+      .int()
+      .nullable()
+      .describe('A rounded number of other people; null if there are few.'),
     first_seen_on: z.iso.date().nullable(),
     last_seen_on: z.iso.date().nullable(),
   })
   .nullable()
-  .describe('Of the reports of messages that say the same; null when it counts for none.')
+  .describe('The other reports of similar messages; null if they are not counted.')
 
 /** A report as returned to those who may see it. */
 export const reportSchema = z
@@ -144,21 +148,21 @@ export const reportSchema = z
       .enum(['msg'])
       .nullable()
       .describe(
-        'The form from which the message was put together anew: its signatures prove nothing.',
+        'The format from which the message was rebuilt; its signatures cannot be verified.',
       ),
     subject: text,
     author: text.describe('The address of the From field.'),
     origin,
-    origin_obstacle: text.describe('Why there is no origin.'),
+    origin_obstacle: text.describe('Why no origin was found.'),
     submitter,
-    hops: list(hop).describe('Every Received line, the newest first.'),
+    hops: list(hop).describe('Every Received field, newest first.'),
     picture,
     question,
     verdict,
     campaign,
     timeline: list(z.object({ at: instant, event: z.string(), detail: z.string() })),
   })
-  .describe('A report, and all that was found so far.')
+  .describe('A report and its results so far.')
 
 /** A report in a list. */
 export const reportLineSchema = z
@@ -176,45 +180,54 @@ export const reportLineSchema = z
 /** A page of a reporter's own reports. */
 export const reportListSchema = z.object({
   reports: list(reportLineSchema),
-  next: z.url().nullable().describe('Where the list goes on; null at its end.'),
+  next: z.url().nullable().describe('The URL of the next page; null on the last page.'),
 })
 
 const PAGE_MAX = 100
 
 /** The parameters that select a page of the caller's reports. */
 export const reportPageSchema = z.object({
-  before: z.uuid().optional().describe('Older than this report.'),
-  after: z.uuid().optional().describe('Newer than this report; the list is then oldest first.'),
-  limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(50).describe('How many at most.'),
+  before: z.uuid().optional().describe('Only reports older than this one.'),
+  after: z
+    .uuid()
+    .optional()
+    .describe('Only reports newer than this one; the list is then oldest first.'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(PAGE_MAX)
+    .default(50)
+    .describe('The maximum number of reports.'),
   kind: kindSchema.optional(),
   status: statusSchema.optional(),
   since: z.iso
     .datetime({ offset: true })
     .optional()
-    .describe('Only what was received from this instant on (RFC 3339).'),
+    .describe('Only reports received at or after this time (RFC 3339).'),
 })
 
 const kind = z
   .string()
-  .describe('What the message is: spam (which it is when nothing is said), phishing or not-spam.')
+  .describe('What the message is: spam (the default), phishing or not-spam.')
   .meta({ examples: ['spam', 'phishing', 'not-spam'] })
-const comment = z.string().describe('For administrators, at most 2,000 characters.')
+const comment = z.string().describe('A comment for administrators, at most 2,000 characters.')
 const receivedVia = z
   .union([z.string(), z.array(z.string())])
   .describe(
-    'Addresses or CIDR blocks of machines that the message came through before it reached the ' +
+    'Addresses or CIDR blocks of machines that the message passed before it reached the ' +
       'reporter, such as a forwarding service.',
   )
 
 /** One message as JSON. */
 export const submissionSchema = z
   .object({
-    message_base64: z.string().describe('The whole message, header and all, in base64.'),
+    message_base64: z.string().describe('The whole message with its header, in base64.'),
     kind: kind.optional(),
     comment: comment.optional(),
     received_via: receivedVia.optional(),
   })
-  .describe('One message to be reported.')
+  .describe('One message to report.')
 
 /** One message in a bulk request. */
 export const bulkItemSchema = submissionSchema
@@ -223,35 +236,35 @@ export const bulkItemSchema = submissionSchema
       .string()
       .max(200)
       .optional()
-      .describe('Whatever tells the sender which one this was; it is given back.'),
+      .describe('Any text that identifies the message for the client; it is returned.'),
     idempotency_key: z
       .string()
       .optional()
-      .describe('As the header Idempotency-Key, for this message alone.'),
+      .describe('Like the header Idempotency-Key, for this message only.'),
   })
-  .describe('One line of a bulk request: a message to be reported.')
+  .describe('One line of a bulk request: a message to report.')
 
 /** The response to one accepted message. */
 export const receiptSchema = z
   .object({
     id: reportId,
     status: statusSchema,
-    url: z.url().describe('Where to ask for it.'),
+    url: z.url().describe('The URL of the report.'),
     changed: z
       .boolean()
       .describe(
-        'True when the message had been reported as another kind before, or was retracted: the ' +
-          'report keeps its id and is now of this kind.',
+        'True if the message had been reported as another kind or retracted before: the ' +
+          'report keeps its id and now has this kind.',
       ),
   })
-  .describe('A message was taken in, or had been before.')
+  .describe('A message that was accepted, now or earlier.')
 
 const file = z
   .string()
   .nullable()
   .describe(
-    'The name of the file; for a message inside of one the way to it, such as ' +
-      '"spam.zip › 3.eml". Null for these where an answer is replayed.',
+    'The name of the file. For a message inside a file, its path, such as ' +
+      '"spam.zip › 3.eml". Null when a stored answer is returned.',
   )
 
 /** The response to a form or a file of several messages. */
@@ -259,12 +272,12 @@ export const resultsSchema = z
   .object({
     results: list(
       z.union([receiptSchema.extend({ file }), z.object({ file, problem: problemSchema })]),
-    ).describe('One for each message, in their order.'),
+    ).describe('One result per message, in order.'),
   })
-  .describe('What became of each message of a form or a file.')
+  .describe('The results of the messages of a form or a file.')
 
 const bulkPlace = {
-  index: z.int().describe('Its place in the request, from 0; blank lines do not count.'),
+  index: z.int().describe('The index in the request, from 0; blank lines do not count.'),
   ref: z.string().nullable(),
 }
 
@@ -272,7 +285,9 @@ const bulkPlace = {
 const bulkResultSchema = z.union([
   receiptSchema.extend({
     ...bulkPlace,
-    repeated: z.boolean().describe('Nothing changed: it had been reported so before.'),
+    repeated: z
+      .boolean()
+      .describe('Nothing changed: the message had been reported with this kind before.'),
   }),
   z.object({ ...bulkPlace, problem: problemSchema }),
 ])
@@ -280,10 +295,14 @@ const bulkResultSchema = z.union([
 /** The response to a bulk request. */
 export const bulkResultsSchema = z
   .object({
-    accepted: z.int().describe('How many are new.'),
-    changed: z.int().describe('How many had been reported as another kind before.'),
-    repeated: z.int().describe('How many had been reported so before.'),
+    accepted: z.int().describe('The number of new reports.'),
+    changed: z
+      .int()
+      .describe('The number of messages that had been reported as another kind before.'),
+    repeated: z
+      .int()
+      .describe('The number of messages that had been reported with this kind before.'),
     refused: z.int(),
-    results: list(bulkResultSchema).describe('One for each message, in their order.'),
+    results: list(bulkResultSchema).describe('One result per message, in order.'),
   })
-  .describe('What became of each message.')
+  .describe('The results of the messages.')

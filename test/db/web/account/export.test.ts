@@ -171,5 +171,5 @@ test('whoever leaves ends it', async () => {
   const nowhere = new Writable({ write: () => undefined })
   await expect(
     writeArchive({ ...hal, isAdmin: false }, site.app, nowhere, gone.signal),
-  ).rejects.toThrow('Nobody reads')
+  ).rejects.toThrow('disconnected')
 })
