@@ -9,22 +9,22 @@ import { measureJourney } from './measure-house/journey.ts'
 const root = path.join(import.meta.dirname, '..')
 const { values } = parseArgs({ options: { journey: { type: 'boolean', default: false } } })
 
-const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => ({ file, text: readFileSync(path.join(root, 'src', file), 'utf8') }))
+const filesThatEnd = (end: string) =>
+  readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(end))
+    .map((file) => ({ file, text: readFileSync(path.join(root, 'src', file), 'utf8') }))
+const files = filesThatEnd('.ts')
+const catalogs = filesThatEnd('.json').map(({ text }) => text.split('\n').length - 1)
 const lines = files
   .map(({ file, text }) => ({ file, count: text.split('\n').length - 1 }))
   .sort((a, b) => a.count - b.count)
-const code = lines.filter(({ file }) => !file.startsWith('texts/'))
+const code = lines.filter(({ file }) => !/^texts\/\w\w\//.test(file))
 const median = lines[Math.floor(lines.length / 2)]?.count
 
 print('TypeScript files in src', files.length)
 print('median lines of a file', median)
 print('lines of src without catalogs', sum(code.map(({ count }) => count)))
-print(
-  'lines of catalogs (src/texts)',
-  sum(lines.map(({ count }) => count)) - sum(code.map(({ count }) => count)),
-)
+print('lines of messages (src/texts, JSON)', sum(catalogs))
 print(
   'files under 25 lines',
   lines

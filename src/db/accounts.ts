@@ -1,5 +1,5 @@
 import type { Db } from './pool.ts'
-import type { LetterLanguage } from '../texts/letters.ts'
+import type { Language } from '../texts/messages.ts'
 import type { ReporterState } from './reporters.ts'
 import { first } from './rows.ts'
 
@@ -17,7 +17,7 @@ export type AccountLink = {
   /** The address the link was mailed to, in lower case. */
   address: string
   reporterId: string | null
-  language: LetterLanguage
+  language: Language
   /** The version of the privacy notice that was accepted with the request, and when. */
   consent: string | null
   consentedAt: Date | null
@@ -177,7 +177,7 @@ export async function listAccounts(
 }
 
 /** The version of the privacy notice that a person accepted, and in which language. */
-export type Consent = { version: string; language: LetterLanguage; consentedAt: Date }
+export type Consent = { version: string; language: Language; consentedAt: Date }
 
 /** Stores the consent of a reporter; repeated consent to one version keeps the first date. */
 export async function insertConsent(tx: Db, reporterId: string, consent: Consent): Promise<void> {

@@ -1,4 +1,4 @@
-import type { LetterLanguage } from '../texts/letters.ts'
+import type { Language } from '../texts/messages.ts'
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
 
@@ -158,7 +158,7 @@ export async function holdReporters(
 /** A reporter's settings for mail. */
 export type ReporterSettings = {
   /** Null: not set, which means English. */
-  language: LetterLanguage | null
+  language: Language | null
   /** Whether answers of abuse desks are also sent by mail. */
   wantsAnswers: boolean
   /** Whether letters advise how to unsubscribe from reported mail. */

@@ -9,7 +9,8 @@ import {
   findReporterSettings,
   type Reporter,
 } from '../db/reporters.ts'
-import { type AccountNews, composeAccountLetter, type LetterLanguage } from '../texts/letters.ts'
+import { letterText } from '../mail/letter.ts'
+import { type Language, textsIn } from '../texts/messages.ts'
 import { systemRandom } from '../world.ts'
 import { queueLetter } from './send-letter.ts'
 
@@ -22,8 +23,43 @@ type Pacing = {
   }
 }
 
+/** Kinds of letters about an account. */
+type AccountNews =
+  /** Sign-up: confirms the address. */
+  | 'confirm'
+  /** Sign-up with an address that already has an account. */
+  | 'exists'
+  | 'reset'
+  /** Password reset for an address without an account. */
+  | 'no-account'
+  /** The operator has disabled the account; sent whatever was requested. */
+  | 'disabled'
+  /** To a new address, which must be confirmed. */
+  | 'move'
+  /** To the previous address. */
+  | 'moved'
+  | 'password-changed'
+  | 'second-step-on'
+  | 'second-step-off'
+
+/** Composes a letter about an account. It contains no user input, only our own link. */
+function composeAccountLetter(
+  news: AccountNews,
+  language: Language,
+  link: string,
+): { subject: string; text: string } {
+  const texts = textsIn(language)
+  const greeting = texts('accountLetters.greeting')
+  const before = texts(`accountLetters.${news}.before`)
+  const after = texts(`accountLetters.${news}.after`)
+  return {
+    subject: texts(`accountLetters.${news}.subject`),
+    text: letterText([greeting, ...before, link, ...after]),
+  }
+}
+
 /** A request from an unauthenticated person. */
-type Asked = { address: string; language: LetterLanguage }
+type Asked = { address: string; language: Language }
 
 const HOUR_MS = 3_600_000
 const CONFIRM_MS = 48 * HOUR_MS

@@ -3,10 +3,7 @@ import { findMarketer } from '../db/marketers.ts'
 import type { Db } from '../db/pool.ts'
 import type { Report } from '../db/reports.ts'
 import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
-import { adviceLettersEn } from '../texts/en/letters.ts'
-import { adviceLettersFr } from '../texts/fr/letters.ts'
-import type { AdviceWords } from '../texts/letters.ts'
-import { adviceLettersRu } from '../texts/ru/letters.ts'
+import { type Texts, textsIn } from '../texts/messages.ts'
 import { type Advice, adviceOf } from '../verdict/advice.ts'
 import type { AdviceLanguage, Marketer } from '../verdict/marketers/marketer.ts'
 
@@ -131,61 +128,74 @@ export type AdviceFacts = {
 
 const SUBJECT_CHARS_MAX = 100
 const NAME_CHARS_MAX = 120
-const catalogs: Readonly<Record<AdviceLanguage, AdviceWords>> = {
-  en: adviceLettersEn,
-  fr: adviceLettersFr,
-  ru: adviceLettersRu,
-}
 
 /** Returns the subject and the text of an advice letter: who sent the mail, why, and what to do. */
 export function composeAdvice(facts: AdviceFacts): { subject: string; text: string } {
-  const words = catalogs[facts.language]
+  const texts = textsIn(facts.language)
   const { sender } = facts
   const name = plainLine(sender.is === 'known' ? sender.name : sender.domain, NAME_CHARS_MAX)
   const subject = plainLine(facts.subject ?? '', SUBJECT_CHARS_MAX)
-  const day = words.day(facts.reportedAt)
+  const day = facts.reportedAt
   const isKnown = sender.is === 'known'
+  const cautions = texts('adviceLetters.cautious', { name }).map(asItem)
   const paragraphs = [
-    words.hello,
-    subject === '' ? words.reportedUntitled(day) : words.reported(subject, day),
-    isKnown ? words.isKnown(name) : words.isCautious(name),
-    titled(words.whyTitle, [whyOf(facts, name, words)]),
-    ...(isKnown ? [] : [titled(words.cautiousTitle, words.cautious(name).map(asItem))]),
-    titled(words.howTitle, waysOf(facts, name, words)),
-    titled(words.nextTitle, [...words.next, ...toldOf(facts, words)]),
-    `${words.byPage}\n${facts.pageUrl}`,
-    `${words.weekly}\n${words.off}\n${facts.offUrl}`,
+    texts('adviceLetters.hello'),
+    subject === ''
+      ? texts('adviceLetters.reportedUntitled', { day })
+      : texts('adviceLetters.reported', { subject, day }),
+    texts(isKnown ? 'adviceLetters.isKnown' : 'adviceLetters.isCautious', { name }),
+    titled(texts('adviceLetters.whyTitle'), [whyOf(facts, name, texts)]),
+    ...(isKnown ? [] : [titled(texts('adviceLetters.cautiousTitle'), cautions)]),
+    titled(texts('adviceLetters.howTitle'), waysOf(facts, name, texts)),
+    titled(texts('adviceLetters.nextTitle'), [
+      ...texts('adviceLetters.next'),
+      ...toldOf(facts, texts),
+    ]),
+    `${texts('adviceLetters.byPage')}\n${facts.pageUrl}`,
+    `${texts('adviceLetters.weekly')}\n${texts('adviceLetters.off')}\n${facts.offUrl}`,
   ]
   return {
-    subject: isKnown ? words.subjectKnown(name) : words.subjectCautious(name),
+    subject: texts(`adviceLetters.subject${isKnown ? 'Known' : 'Cautious'}`, { name }),
     text: `${paragraphs.join('\n\n')}\n`,
   }
 }
 
-function toldOf({ told }: AdviceFacts, words: AdviceWords): string[] {
+function toldOf({ told }: AdviceFacts, texts: Texts): string[] {
   if (!told) return []
-  if (!told.network && !told.sender) return [words.nobodyAccused]
-  return [...(told.network ? [words.networkTold] : []), ...(told.sender ? [words.senderTold] : [])]
+  if (!told.network && !told.sender) return [texts('adviceLetters.nobodyAccused')]
+  return [
+    ...(told.network ? [texts('adviceLetters.networkTold')] : []),
+    ...(told.sender ? [texts('adviceLetters.senderTold')] : []),
+  ]
 }
 
-function whyOf({ sender }: AdviceFacts, name: string, words: AdviceWords): string {
-  if (sender.is === 'cautious') return words.whySignature(name)
+function whyOf({ sender }: AdviceFacts, name: string, texts: Texts): string {
+  if (sender.is === 'cautious') return texts('adviceLetters.whySignature', { domain: name })
   const proof = plainLine(sender.proof, NAME_CHARS_MAX)
-  return sender.by === 'signature' ? words.whySignature(proof) : words.whyRange(proof, name)
+  return sender.by === 'signature'
+    ? texts('adviceLetters.whySignature', { domain: proof })
+    : texts('adviceLetters.whyRange', { range: proof, name })
 }
 
-function waysOf(facts: AdviceFacts, name: string, words: AdviceWords): string[] {
+function waysOf(facts: AdviceFacts, name: string, texts: Texts): string[] {
   const { ways, canClick, website, pageUrl } = facts
-  const declared = declaredOf(facts, name, words)
+  const declared = declaredOf(facts, name, texts)
   const { link, mail } = ways
   const found = [
     ...(declared === undefined ? [] : [declared]),
-    ...(canClick ? [asItem(`${words.byClick}\n${pageUrl}`)] : []),
-    ...(link ? [asItem(`${words.byLink(link.host)}\n${link.url}`)] : []),
-    ...(mail ? [asItem(words.byMail(mail.address, mail.subject))] : []),
+    ...(canClick ? [asItem(`${texts('adviceLetters.byClick')}\n${pageUrl}`)] : []),
+    ...(link ? [asItem(`${texts('adviceLetters.byLink', { host: link.host })}\n${link.url}`)] : []),
+    ...(mail ? [asItem(byMail(mail, texts))] : []),
   ]
-  const shown = found.length > 0 ? found : [words.noWay(name)]
-  return website === null ? shown : [...shown, `${words.website} ${plainLine(website, 300)}`]
+  const shown = found.length > 0 ? found : [texts('adviceLetters.noWay', { name })]
+  return website === null
+    ? shown
+    : [...shown, `${texts('adviceLetters.website')} ${plainLine(website, 300)}`]
+}
+
+function byMail({ address, subject }: NonNullable<UnsubscribeWays['mail']>, texts: Texts): string {
+  if (subject === undefined) return texts('adviceLetters.byMail', { address })
+  return texts('adviceLetters.byMailWithSubject', { address, subject })
 }
 
 /**
@@ -194,20 +204,16 @@ function waysOf(facts: AdviceFacts, name: string, words: AdviceWords): string[] 
 function declaredOf(
   { declared, language }: AdviceFacts,
   name: string,
-  words: AdviceWords,
+  texts: Texts,
 ): string | undefined {
   const its = ([language, 'en', 'fr', 'ru'] as const).find((one) => declared[one] !== undefined)
   if (its === undefined) return undefined
-  const said = its === language ? words.said(name) : foreign(words, name, its)
+  const said =
+    its === language
+      ? texts('adviceLetters.said', { name })
+      : texts('adviceLetters.saidForeign', { name, language: its })
   const lines = plainLines(declared[its] ?? '').map((line) => (line === '' ? '' : `  ${line}`))
   return asItem([said, ...lines].join('\n'))
-}
-
-/** Inserts the language before the colon: "Example Shop says (in English):". */
-function foreign(words: AdviceWords, name: string, its: AdviceLanguage): string {
-  const said = words.said(name)
-  const colon = /\s*:$/.exec(said)?.[0] ?? ''
-  return `${said.slice(0, said.length - colon.length)} (${words.inLanguage[its]})${colon}`
 }
 
 function titled(title: string, lines: readonly string[]): string {

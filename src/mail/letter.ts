@@ -80,3 +80,25 @@ function composeSubject(text: string): string {
   if (line.includes('=?')) return utf8Words(line)
   return composeEncodedWords(Buffer.from(line).toString('latin1'))
 }
+
+const LINE_CHARS_MAX = 78
+
+/**
+ * The text of a letter from its paragraphs, wrapped for mail programs. A word that is longer than a
+ * line, such as a link, is not broken.
+ */
+export function letterText(paragraphs: readonly string[]): string {
+  return paragraphs.map((one) => one.split('\n').map(wrapped).join('\n')).join('\n\n')
+}
+
+function wrapped(text: string): string {
+  let line = ''
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > LINE_CHARS_MAX) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line].join('\n')
+}

@@ -10,7 +10,7 @@ import {
   updateReporter,
   updateReporterSettings,
 } from '../db/reporters.ts'
-import type { LetterLanguage } from '../texts/letters.ts'
+import type { Language } from '../texts/messages.ts'
 import { insertKarma } from '../db/reputations.ts'
 import { insertToken, type TokenScope, scopes, usualScopes } from '../db/sessions.ts'
 import { UsageError } from '../errors.ts'
@@ -63,7 +63,7 @@ export type AccountRequest = {
   /** Whether a new account starts with low karma, like one from an open sign-up. */
   isUnproven?: boolean
   /** The language of mail to the account; undefined keeps the current one, initially English. */
-  language?: LetterLanguage | undefined
+  language?: Language | undefined
   /** The scopes of the token; undefined: all except changes to the account. */
   scopes?: readonly TokenScope[] | undefined
 }

@@ -1,12 +1,4 @@
-import { en, type Words } from './en/words.ts'
-import { fr } from './fr/words.ts'
-import { ru } from './ru/words.ts'
-
-/** The languages of the public pages. A new language requires a catalog and a line here. */
-export const catalogs = { en, fr, ru } as const satisfies Record<string, Words>
-
-/** A supported language. */
-export type Language = keyof typeof catalogs
+import { type Language, locales } from './messages.ts'
 
 /** Language preferences of a visitor; each may be absent or invalid. */
 export type LanguageWishes = {
@@ -44,7 +36,7 @@ function ofBrowser(wishes: Omit<LanguageWishes, 'query' | 'account'>) {
 
 /** Whether a value is a supported language. */
 export function isLanguage(value: unknown): value is Language {
-  return typeof value === 'string' && Object.hasOwn(catalogs, value)
+  return typeof value === 'string' && Object.hasOwn(locales, value)
 }
 
 function preferred(header: string): Language {

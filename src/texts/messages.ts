@@ -1,20 +1,40 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Formatters, IntlMessageFormat } from 'intl-messageformat'
+import type account from './en/account.json'
+import type feedback from './en/feedback.json'
+import type help from './en/help.json'
+import type letters from './en/letters.json'
+import type lists from './en/lists.json'
+import type reports from './en/reports.json'
+import type settings from './en/settings.json'
+import type story from './en/story.json'
 import type words from './en/words.json'
-import { locales } from './wording.ts'
 
 /**
  * The texts of every language: the files `texts/<language>/<subject>.json` map codes to messages in
  * the ICU format, or to lists of messages, such as the steps of a guide. English has every code.
  */
-type English = typeof words
+type English = typeof account &
+  typeof feedback &
+  typeof help &
+  typeof letters &
+  typeof lists &
+  typeof reports &
+  typeof settings &
+  typeof story &
+  typeof words
+
+/** The locale of each language, for numbers and dates. */
+export const locales = { en: 'en-GB', fr: 'fr', ru: 'ru' } as const
 
 /** A language of pages and letters. */
 export type Language = keyof typeof locales
 
 /** The code of a list of messages. */
-type ListCode = { [C in keyof English]: English[C] extends string ? never : C }[keyof English]
+export type ListCode = {
+  [C in keyof English]: English[C] extends string ? never : C
+}[keyof English]
 
 /** The code of a single message. */
 export type Code = Exclude<keyof English, ListCode>
@@ -23,7 +43,7 @@ export type Code = Exclude<keyof English, ListCode>
  * Values for the placeholders of a message. They are inserted unchanged, so a page must escape the
  * result. A `Date` is formatted in UTC, with `{day, date, long}`.
  */
-type Params = Readonly<Record<string, string | number | Date>>
+export type Params = Readonly<Record<string, string | number | Date>>
 
 /** A text for a reader; `lang` is set if it is in English because its translation is missing. */
 export type Said = { text: string; lang: 'en' | undefined }
@@ -74,11 +94,16 @@ export function createMessages(catalogs: Catalogs) {
   return { textsIn, message }
 }
 
-export const { textsIn, message } = createMessages({
-  en: readCatalog('en'),
-  fr: readCatalog('fr'),
-  ru: readCatalog('ru'),
-})
+const catalogs = { en: readCatalog('en'), fr: readCatalog('fr'), ru: readCatalog('ru') }
+
+export const { textsIn, message } = createMessages(catalogs)
+
+/** The codes that begin with `start`, in order, with the parts of the rest. */
+export function codesBelow(start: string): { code: string; rest: string[] }[] {
+  return Object.keys(catalogs.en)
+    .filter((code) => code.startsWith(start))
+    .map((code) => ({ code, rest: code.slice(start.length).split('.') }))
+}
 
 function readCatalog(language: Language): Record<string, string | string[]> {
   const folder = path.join(import.meta.dirname, language)
@@ -108,6 +133,11 @@ function beginningsOf(params: Params): Params {
       return [`${name}${BEGINS}`, isVowel ? 'vowel' : 'consonant']
     }),
   )
+}
+
+/** Formats a number for a language. */
+export function number(language: Language, n: number): string {
+  return formatters.getNumberFormat(locales[language]).format(n)
 }
 
 /** Groups the digits of all numbers, which Russian would do from five digits on only. */

@@ -33,7 +33,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     marketers: { values: ['actions', 'mail', 'pieces', 'verdict', 'db', 'queue', 'letters'] },
     lists: { values: ['actions', 'mail', 'verdict', 'db', 'queue', 'counting'] },
     feedback: {
-      values: ['actions', ...knowledge, 'db', 'queue', 'parsing', 'letters', 'people'],
+      values: ['actions', ...knowledge, 'texts', 'db', 'queue', 'parsing', 'letters', 'people'],
     },
     reports: {
       values: [

@@ -12,7 +12,7 @@ import { openSession } from '../pages/session.ts'
 import { limitAsking } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
-import { addressOf, filled, letterLanguageOf, newPasswordOf, sendWritten } from './sign-up.ts'
+import { addressOf, letterLanguageOf, newPasswordOf, sendWritten } from './sign-up.ts'
 
 /** The purpose of a link that leads to the choice of a password. */
 type Purpose = 'confirm' | 'reset'
@@ -34,14 +34,14 @@ function sendChoosePassword(
   { address }: AccountLink,
   fault?: string,
 ): void {
-  const { title, lead, submit } = visitOf(req).words.account[purpose]
+  const { texts } = visitOf(req)
   sendPage(req, res, {
     view: 'pages/account/choose-password',
-    title,
+    title: texts(`account.${purpose}.title`),
     status: fault === undefined ? 200 : 422,
     data: {
-      lead: filled(lead, { address: shownLine(address) }),
-      submit,
+      lead: texts(`account.${purpose}.lead`, { address: shownLine(address) }),
+      submit: texts(`account.${purpose}.submit`),
       email: address,
       faults: fault === undefined ? {} : { password: fault },
     },
@@ -84,7 +84,7 @@ export function confirmRoutes(site: ConfirmNeeds): Router {
 export function sendBadLink(req: Request, res: Response, again: string): void {
   sendPage(req, res, {
     view: 'pages/account/bad-link',
-    title: visitOf(req).words.account.badLink.title,
+    title: visitOf(req).texts('account.badLink.title'),
     status: 404,
     data: { again },
   })
@@ -101,8 +101,8 @@ export function forgottenRoutes(site: ForgottenNeeds): Router {
     const form = await readShortForm(req, res, site)
     const address = addressOf(form, 'email')
     if (address === undefined) {
-      const { badEmail } = visitOf(req).words.account
-      return sendForgotten(req, res, { email: badEmail }, form.text('email'))
+      const { texts } = visitOf(req)
+      return sendForgotten(req, res, { email: texts('account.badEmail') }, form.text('email'))
     }
     await limitAsking(req, site, 'reset', address)
     const language = letterLanguageOf(visitOf(req).language)
@@ -158,7 +158,7 @@ function sendForgotten(
 ): void {
   sendPage(req, res, {
     view: 'pages/account/forgotten',
-    title: visitOf(req).words.account.forgotten.title,
+    title: visitOf(req).texts('account.forgotten.title'),
     status: Object.keys(faults).length > 0 ? 422 : 200,
     data: { faults, email },
   })

@@ -32,11 +32,11 @@ export function eraseRoutes(site: Needs): Router {
   router.get('/account/erased/:token', async (req, res) => {
     const erasure = await findErasureByToken(site.pool, erasureHash(req.params.token))
     if (!erasure) throw new ProblemError('not-found', 'Erasure not found. It may have ended.')
-    const { erase: words } = visitOf(req).words.ownAccount
+    const { texts } = visitOf(req)
     const isDone = erasure.state === 'done'
     sendPage(req, res, {
       view: 'pages/account/erased',
-      title: isDone ? words.doneTitle : words.progressTitle,
+      title: isDone ? texts('ownAccount.erase.doneTitle') : texts('ownAccount.erase.progressTitle'),
       data: { erasure, isDone },
     })
   })
@@ -50,20 +50,20 @@ async function erase(
   form: Form,
   reporter: Reporter,
 ): Promise<void> {
-  const { ownAccount } = visitOf(req).words
+  const { texts } = visitOf(req)
   const how = form.text('how')
   const isChosen = how === 'keep' || how === 'remove'
   const proven = await isProven(req, form, reporter, site)
   if (!isChosen || !proven) {
     const faults = {
-      ...(!isChosen && { 'how-keep': ownAccount.erase.noChoice }),
-      ...(!proven && { now: ownAccount.wrongProof }),
+      ...(!isChosen && { 'how-keep': texts('ownAccount.erase.noChoice') }),
+      ...(!proven && { now: texts('ownAccount.wrongProof') }),
     }
     return sendErase(req, res, site, reporter, { faults, how })
   }
   const begun = await beginErasure(site, reporter, how)
   if (begun === 'last-admin') {
-    const faults = { 'how-keep': ownAccount.erase.lastAdmin }
+    const faults = { 'how-keep': texts('ownAccount.erase.lastAdmin') }
     return sendErase(req, res, site, reporter, { faults, how })
   }
   await closeSession(req)
@@ -81,7 +81,7 @@ async function sendErase(
 ): Promise<void> {
   sendPage(req, res, {
     view: 'pages/account/erase',
-    title: visitOf(req).words.ownAccount.erase.title,
+    title: visitOf(req).texts('ownAccount.erase.title'),
     status: Object.keys(faults).length > 0 ? 422 : 200,
     data: { faults, how, asksForCode: await asksForCode(site, reporter) },
   })

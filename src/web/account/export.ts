@@ -240,7 +240,7 @@ export function exportRoutes(site: Needs): Router {
     const reporter = requireReporter(req, res)
     if (!reporter) return
     if (await isProven(req, form, reporter, site)) return sendArchive(res, reporter, site)
-    const faults = { now: visitOf(req).words.ownAccount.wrongProof }
+    const faults = { now: visitOf(req).texts('ownAccount.wrongProof') }
     await sendExport(req, res, site, reporter, faults)
   })
   return router
@@ -273,7 +273,7 @@ async function sendExport(
 ): Promise<void> {
   sendPage(req, res, {
     view: 'pages/account/export',
-    title: visitOf(req).words.ownAccount.export.title,
+    title: visitOf(req).texts('ownAccount.export.title'),
     status: Object.keys(faults).length > 0 ? 422 : 200,
     data: { faults, asksForCode: await asksForCode(site, reporter) },
   })

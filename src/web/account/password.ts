@@ -17,14 +17,7 @@ import { limitAsking, limitSignIn, requireReporter } from '../pages/signed-in.ts
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { sendBadLink } from './choose-password.ts'
-import {
-  addressOf,
-  type Faults,
-  filled,
-  letterLanguageOf,
-  newPasswordOf,
-  sendWritten,
-} from './sign-up.ts'
+import { addressOf, type Faults, letterLanguageOf, newPasswordOf, sendWritten } from './sign-up.ts'
 
 type ProofNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits'>
 
@@ -89,11 +82,11 @@ function moveRoutes(site: Needs): Router {
     if (!reporter) return
     const link = await findAccountLink(site.pool, 'move', linkHash(req.params.token), site.clock())
     if (link?.reporterId !== reporter.id) return sendBadLink(req, res, '/account/password')
-    const { move } = visitOf(req).words.account
+    const { texts } = visitOf(req)
     sendPage(req, res, {
       view: 'pages/account/move',
-      title: move.title,
-      data: { lead: filled(move.lead, { address: shownLine(link.address) }) },
+      title: texts('account.move.title'),
+      data: { lead: texts('account.move.lead', { address: shownLine(link.address) }) },
     })
   })
   router.post('/account/move/:token', async (req, res) => {
@@ -129,10 +122,10 @@ async function changePassword(
 ): Promise<void> {
   const chosen = await newPasswordOf(req, form, reporter.email)
   const proven = await isProven(req, form, reporter, site)
-  const { wrongProof } = visitOf(req).words.ownAccount
+  const { texts } = visitOf(req)
   if (!proven || 'fault' in chosen) {
     const faults = {
-      ...(!proven && { now: wrongProof }),
+      ...(!proven && { now: texts('ownAccount.wrongProof') }),
       ...('fault' in chosen && { password: chosen.fault }),
     }
     return sendPassword(req, res, site, reporter, faults)
@@ -153,13 +146,13 @@ async function changeAddress(
   form: Form,
   reporter: Reporter,
 ): Promise<void> {
-  const { account, ownAccount } = visitOf(req).words
+  const { texts } = visitOf(req)
   const address = addressOf(form, 'email')
   const proven = await isProven(req, form, reporter, site)
   if (address === undefined || !proven) {
     const faults = {
-      ...(address === undefined && { email: account.badEmail }),
-      ...(!proven && { now_address: ownAccount.wrongProof }),
+      ...(address === undefined && { email: texts('account.badEmail') }),
+      ...(!proven && { now_address: texts('ownAccount.wrongProof') }),
     }
     return sendPassword(req, res, site, reporter, faults, form.text('email'))
   }
@@ -177,17 +170,20 @@ async function sendPassword(
   faults: Faults,
   email = '',
 ): Promise<void> {
-  const { password } = visitOf(req).words.ownAccount
-  const notes: Record<string, string> = { changed: password.done, moved: password.moved }
+  const { texts } = visitOf(req)
+  const notes: Record<string, string> = {
+    changed: texts('ownAccount.password.done'),
+    moved: texts('ownAccount.password.moved'),
+  }
   sendPage(req, res, {
     view: 'pages/account/password',
-    title: password.title,
+    title: texts('ownAccount.password.title'),
     status: Object.keys(faults).length > 0 ? 422 : 200,
     data: {
       faults,
       email,
       note: notes[String(req.query['done'])],
-      address: filled(password.address, { address: shownLine(reporter.email) }),
+      address: texts('ownAccount.password.address', { address: shownLine(reporter.email) }),
       asksForCode: await asksForCode(site, reporter),
     },
   })

@@ -52,7 +52,7 @@ export function secondStepRoutes(site: Needs): Router {
     const action = form.text('do')
     if (action === 'on') return turnOn(req, res, site, form, reporter)
     if (!(await isProven(req, form, reporter, site))) {
-      const faults = { now: visitOf(req).words.ownAccount.wrongProof }
+      const faults = { now: visitOf(req).texts('ownAccount.wrongProof') }
       return sendSecondStep(req, res, site, reporter, faults)
     }
     await afterProof(action, req, res, site, reporter)
@@ -102,7 +102,7 @@ async function turnOn(
   if (!totpSecret || account?.hasTotp) return res.redirect(303, page)
   const step = stepOfCode(totpSecret, form.text('code') ?? '', site.clock())
   if (step === undefined) {
-    const faults = { code: visitOf(req).words.ownAccount.secondStep.wrong }
+    const faults = { code: visitOf(req).texts('ownAccount.secondStep.wrong') }
     return sendSecondStep(req, res, site, reporter, faults)
   }
   const secret = sealTotp(totpSecret, reporter.id, site.config.secret)
@@ -132,20 +132,24 @@ async function sendSecondStep(
   faults: Faults,
   codes?: readonly string[],
 ): Promise<void> {
-  const { secondStep } = visitOf(req).words.ownAccount
+  const { texts } = visitOf(req)
   const isOn = (await findAccount(site.pool, reporter.id))?.hasTotp ?? false
   const setup = isOn ? undefined : secretInSetup(req, site, reporter)
   const described = setup && describeTotp(setup, reporter.email)
   sendPage(req, res, {
     view: 'pages/account/second-step',
-    title: secondStep.title,
+    title: texts('ownAccount.secondStep.title'),
     status: Object.keys(faults).length > 0 ? 422 : 200,
     data: {
       faults,
       isOn,
       asksForCode: isOn,
       codes,
-      left: isOn ? secondStep.left(await countRecoveryCodes(site.pool, reporter.id)) : undefined,
+      left: isOn
+        ? texts('ownAccount.secondStep.left', {
+            count: await countRecoveryCodes(site.pool, reporter.id),
+          })
+        : undefined,
       setup: described && { text: described.text, picture: pictureOf(described.uri) },
     },
   })
@@ -189,7 +193,7 @@ export function secondStepCodeRoutes(site: CodeNeeds): Router {
     }
     awaiting.tries += 1
     await saveSession(req)
-    sendCode(req, res, visitOf(req).words.account.secondStep.wrong, next)
+    sendCode(req, res, visitOf(req).texts('account.secondStep.wrong'), next)
   })
   return router
 }
@@ -216,7 +220,7 @@ async function awaited(req: Request, site: CodeNeeds) {
 function sendCode(req: Request, res: Response, fault: string | undefined, next: string): void {
   sendPage(req, res, {
     view: 'pages/account/code',
-    title: visitOf(req).words.account.secondStep.title,
+    title: visitOf(req).texts('account.secondStep.title'),
     status: fault === undefined ? 200 : 401,
     data: { next, faults: fault === undefined ? {} : { code: fault } },
   })

@@ -16,7 +16,7 @@ import {
   usualScopes,
 } from '../../db/sessions.ts'
 import { createToken } from '../../people/credentials.ts'
-import type { Words } from '../../texts/en/words.ts'
+import type { Texts } from '../../texts/messages.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { isUuid, sendPage, shownLine } from '../pages/render.ts'
 import { closeSession } from '../pages/session.ts'
@@ -66,27 +66,29 @@ async function sendSessions(
   site: Needs,
   { id }: Reporter,
 ): Promise<void> {
-  const { sessions: words } = visitOf(req).words.ownAccount
+  const { texts } = visitOf(req)
   const found = await listSessions(site.pool, id, site.clock())
   const shown = found.map((one) => ({
     ...one,
-    device: deviceWords(one, words),
+    device: deviceWords(one, texts),
     isHere: one.handle === req.session.handle,
   }))
   sendPage(req, res, {
     view: 'pages/account/sessions',
-    title: words.title,
+    title: texts('ownAccount.sessions.title'),
     data: {
-      note: req.query['done'] === 'ended' ? words.ended : undefined,
+      note: req.query['done'] === 'ended' ? texts('ownAccount.sessions.ended') : undefined,
       sessions: shown,
       others: shown.filter(({ isHere }) => !isHere).length,
     },
   })
 }
 
-function deviceWords({ agent }: SignedInBrowser, words: Words['ownAccount']['sessions']): string {
+function deviceWords({ agent }: SignedInBrowser, texts: Texts): string {
   const device = deviceOf(agent)
-  return device ? shownLine(words.on(device.browser, device.system), 80) : words.unknown
+  return device
+    ? shownLine(texts('ownAccount.sessions.on', device), 80)
+    : texts('ownAccount.sessions.unknown')
 }
 
 const tokensPage = '/account/tokens'
@@ -119,15 +121,15 @@ export function tokenRoutes(site: Needs): Router {
 
 async function make(req: Request, form: Form, reporter: Reporter, site: Needs): Promise<Given> {
   const { id } = reporter
-  const { tokens } = visitOf(req).words.ownAccount
+  const { texts } = visitOf(req)
   const name = Array.from(form.text('name') ?? '')
     .slice(0, NAME_CHARS_MAX)
     .join('')
   const wanted = form.texts('scope')
   const chosen = scopesOf(reporter).filter((scope) => wanted.includes(scope))
   const faults = {
-    ...(name === '' && { name: tokens.noName }),
-    ...(chosen.length === 0 && { 'scope-report': tokens.noScope }),
+    ...(name === '' && { name: texts('ownAccount.tokens.noName') }),
+    ...(chosen.length === 0 && { 'scope-report': texts('ownAccount.tokens.noScope') }),
   }
   if (Object.keys(faults).length > 0) return { faults, name, chosen }
   const { token, hash } = createToken()
@@ -138,7 +140,7 @@ async function make(req: Request, form: Form, reporter: Reporter, site: Needs): 
     await insertToken(tx, { hash, reporterId: id, name, scopes: chosen, createdAt })
     return true
   })
-  return isMade ? { token } : { faults: { name: tokens.full }, name, chosen }
+  return isMade ? { token } : { faults: { name: texts('ownAccount.tokens.full') }, name, chosen }
 }
 
 async function sendTokens(
@@ -148,17 +150,17 @@ async function sendTokens(
   reporter: Reporter,
   given: Given,
 ): Promise<void> {
-  const { tokens } = visitOf(req).words.ownAccount
+  const { texts } = visitOf(req)
   sendPage(req, res, {
     view: 'pages/account/tokens',
-    title: tokens.title,
+    title: texts('ownAccount.tokens.title'),
     status: given.faults ? 422 : 200,
     data: {
       faults: given.faults ?? {},
       name: given.name ?? '',
       chosen: given.chosen ?? usualScopes,
       token: given.token,
-      note: req.query['done'] === 'ended' ? tokens.ended : undefined,
+      note: req.query['done'] === 'ended' ? texts('ownAccount.tokens.ended') : undefined,
       scopes: scopesOf(reporter),
       tokens: await listTokens(site.pool, reporter.id),
     },

@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
-import type { LetterLanguage } from '../../texts/letters.ts'
+import { isLanguage } from '../../texts/choose-language.ts'
+import type { Language } from '../../texts/messages.ts'
 import { askForAccount } from '../../letters/account-letters.ts'
 import { passwordFault } from '../../people/accounts.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
@@ -32,17 +33,12 @@ export async function newPasswordOf(
   const password = form.bytes('password')?.toString('utf8') ?? ''
   const fault = await passwordFault(password, email)
   if (!fault) return { password }
-  return { fault: visitOf(req).words.account.passwordFaults[fault] }
+  return { fault: visitOf(req).texts(`account.passwordFaults.${fault}`) }
 }
 
 /** Returns a language in which letters are available; English by default. */
-export function letterLanguageOf(value: unknown): LetterLanguage {
-  return value === 'fr' || value === 'ru' ? value : 'en'
-}
-
-/** Fills the placeholders of a catalog sentence. */
-export function filled(sentence: string, what: Record<string, string>): string {
-  return sentence.replace(/\{(\w+)\}/g, (hole, name: string) => what[name] ?? hole)
+export function letterLanguageOf(value: unknown): Language {
+  return isLanguage(value) ? value : 'en'
 }
 
 /**
@@ -51,22 +47,24 @@ export function filled(sentence: string, what: Record<string, string>): string {
  */
 const consentVersion = '2026-11-22'
 
+const privacySections = ['kept', 'duration', 'told', 'rights', 'cookies'] as const
+
 /** The privacy notice, to which users consent. */
 export function privacyRoutes({ config }: Pick<Site, 'config'>): Router {
   const router = Router()
   router.get('/privacy', (req, res) => {
-    const { privacy } = visitOf(req).words
+    const { texts } = visitOf(req)
     const days = String(config.retentionDays)
     sendPage(req, res, {
       view: 'pages/account/privacy',
-      title: privacy.title,
+      title: texts('privacy.title'),
       data: {
         version: consentVersion,
         operator: config.operatorName,
         contact: config.operatorContact,
-        sections: privacy.sections.map(({ title, lines }) => ({
-          title,
-          lines: lines.map((line) => filled(line, { days })),
+        sections: privacySections.map((section) => ({
+          title: texts(`privacy.${section}.title`),
+          lines: texts(`privacy.${section}.lines`, { days }),
         })),
       },
     })
@@ -89,12 +87,12 @@ export function signUpRoutes(site: Needs): Router {
   })
   router.post('/sign-up', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const { words } = visitOf(req)
+    const { texts } = visitOf(req)
     if (!site.config.signUpIsOpen) return sendSignUp(req, res, site, {})
     const address = addressOf(form, 'email')
     const faults: Faults = {
-      ...(address === undefined && { email: words.account.badEmail }),
-      ...(form.text('agree') !== 'yes' && { agree: words.account.signUp.agreeMissing }),
+      ...(address === undefined && { email: texts('account.badEmail') }),
+      ...(form.text('agree') !== 'yes' && { agree: texts('account.signUp.agreeMissing') }),
     }
     const language = letterLanguageOf(form.text('language'))
     if (address === undefined || Object.keys(faults).length > 0) {
@@ -109,11 +107,11 @@ export function signUpRoutes(site: Needs): Router {
 
 /** Sends the page that announces a letter, whichever letter it is. */
 export function sendWritten(req: Request, res: Response, address: string): void {
-  const { written } = visitOf(req).words.account
+  const { texts } = visitOf(req)
   sendPage(req, res, {
     view: 'pages/account/written',
-    title: written.title,
-    data: { lead: filled(written.lead, { address: shownLine(address) }) },
+    title: texts('account.written.title'),
+    data: { lead: texts('account.written.lead', { address: shownLine(address) }) },
   })
 }
 
@@ -123,20 +121,19 @@ function sendSignUp(
   { config }: Needs,
   given: { faults?: Faults; email?: string; language?: string },
 ): void {
-  const { words, language } = visitOf(req)
-  const { signUp } = words.account
+  const { texts, language } = visitOf(req)
   const faults = given.faults ?? {}
   const status = Object.keys(faults).length > 0 ? 422 : config.signUpIsOpen ? 200 : 403
   sendPage(req, res, {
     view: 'pages/account/sign-up',
-    title: signUp.title,
+    title: texts('account.signUp.title'),
     status,
     data: {
       isOpen: config.signUpIsOpen,
       faults,
       email: given.email ?? '',
       chosen: given.language ?? language,
-      consent: signUp.consent.map((line) => filled(line, { days: String(config.retentionDays) })),
+      consent: texts('account.signUp.consent', { days: String(config.retentionDays) }),
     },
   })
 }

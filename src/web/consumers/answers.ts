@@ -105,13 +105,13 @@ async function findQuestion(
 }
 
 function sendGone(req: Request, res: Response): void {
-  const { words } = visitOf(req)
+  const { texts } = visitOf(req)
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   sendPage(req, res, {
     view: 'pages/error',
-    title: words.error.title,
+    title: texts('error.title'),
     status: 404,
-    data: { sentence: words.problems['not-found'], detail: words.answers.gone, isOurs: false },
+    data: { sentence: texts('problems.not-found'), detail: texts('answers.gone'), isOurs: false },
   })
 }
 
@@ -127,13 +127,13 @@ async function sendQuestion(
     findAnalysis(pool, feedback.reportId),
     answersTo(pool, feedback),
   ])
-  const { words } = visitOf(req)
+  const { texts } = visitOf(req)
   const language = req.query['lang'] === undefined ? '' : queryOf({ lang: visitOf(req).language })
   const linkOf = (name: AnswerKind) => `/answer/${token}/${name}${language}`
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   sendPage(req, res, {
     view: 'pages/desk-answer',
-    title: words.answers.title,
+    title: texts('answers.title'),
     data: {
       feedback,
       kind,
@@ -143,7 +143,7 @@ async function sendQuestion(
       action: linkOf(kind),
       others: answerKinds
         .filter((name) => name !== kind)
-        .map((name) => ({ href: linkOf(name), name: words.answers.kinds[name].name })),
+        .map((name) => ({ href: linkOf(name), name: texts(`answers.kinds.${name}.name`) })),
       originIp: analysis?.originIp,
       network: analysis?.network,
     },

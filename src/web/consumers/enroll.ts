@@ -58,7 +58,7 @@ export function enrollRoutes(site: Needs): Router {
   })
   router.post('/consumers/enroll', (req, res) => takeWish(req, res, site))
   router.get('/consumers/enroll/sent', (req, res) => {
-    const title = visitOf(req).words.consumers.sent.title
+    const title = visitOf(req).texts('consumers.sent.title')
     sendPage(req, res, { view: 'pages/consumers/sent', title })
   })
   router.get('/consumers/enroll/:token', async (req, res) => {
@@ -84,13 +84,15 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
   const form = await readShortForm(req, res, site)
   const fields = fieldsOf(form)
   const visit = visitOf(req)
-  const { enroll: words } = visit.words.consumers
+  const { texts } = visit
   const scopes = readScopes(fields.scopes)
   const telling = tellingOf(form)
   const faults = [
-    ...(isAddress(fields.address) ? [] : [words.faults.address]),
-    ...('faults' in scopes ? [words.faults.scopes(scopes.faults.join(' '))] : []),
-    ...(telling ? [] : [words.faults.telling]),
+    ...(isAddress(fields.address) ? [] : [texts('consumers.enroll.faults.address')]),
+    ...('faults' in scopes
+      ? [texts('consumers.enroll.faults.scopes', { words: scopes.faults.join(' ') })]
+      : []),
+    ...(telling ? [] : [texts('consumers.enroll.faults.telling')]),
   ]
   const given = { fields, telling: telling ?? defaultFeedbackSettings }
   if (faults.length > 0 || 'faults' in scopes || !telling) {
@@ -104,7 +106,7 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
     site,
   )
   if (taken === 'too often') {
-    return sendForm(req, res, { ...given, faults: [words.often], status: 429 })
+    return sendForm(req, res, { ...given, faults: [texts('consumers.enroll.often')], status: 429 })
   }
   res.redirect(303, '/consumers/enroll/sent')
 }
@@ -133,7 +135,7 @@ type ShownForm = {
 }
 
 function sendForm(req: Request, res: Response, { telling, status, ...data }: ShownForm): void {
-  const title = visitOf(req).words.consumers.enroll.title
+  const title = visitOf(req).texts('consumers.enroll.title')
   const shown = { ...data, telling: shownSettings(telling) }
   sendPage(req, res, { view: 'pages/consumers/enroll', title, status, data: shown })
 }
@@ -147,7 +149,7 @@ function sendConfirm(
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   sendPage(req, res, {
     view: 'pages/consumers/confirm',
-    title: visitOf(req).words.consumers.confirm.title,
+    title: visitOf(req).texts('consumers.confirm.title'),
     status: wish ? 200 : 404,
     data: {
       wish,

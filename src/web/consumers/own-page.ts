@@ -34,7 +34,7 @@ export function ownConsumerRoutes(site: Needs): Router {
     const form = await readShortForm(req, res, site)
     const done = await act(consumer, form, site)
     if (done === undefined) {
-      const fault = visitOf(req).words.consumers.enroll.faults.telling
+      const fault = visitOf(req).texts('consumers.enroll.faults.telling')
       return sendOwn(req, res, { consumer, fault }, site)
     }
     res.redirect(303, `/consumers/${encodeURIComponent(req.params.token)}?done=${done}`)
@@ -93,7 +93,7 @@ async function sendOwn(
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   sendPage(req, res, {
     view: 'pages/consumers/own',
-    title: visitOf(req).words.consumers.own.title,
+    title: visitOf(req).texts('consumers.own.title'),
     status: fault === undefined ? 200 : 422,
     data: {
       address: consumer.address,

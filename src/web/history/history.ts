@@ -243,7 +243,7 @@ async function sendList(req: Request, res: Response, site: Needs): Promise<void>
   const page = await readOwnPage(site.pool, reporter.id, form, { before, after })
   sendPage(req, res, {
     view: 'pages/history/reports',
-    title: visitOf(req).words.reports.title,
+    title: visitOf(req).texts('reports.title'),
     data: {
       ...page,
       form,
@@ -261,10 +261,10 @@ async function askWhether(req: Request, res: Response, site: Needs, report: Repo
   if (report.state === 'retracted') return res.redirect(303, `/reports/${report.id}`)
   const feedback = await listFeedback(site.pool, [report.id])
   const complaints = feedback.filter(({ kind }) => kind === 'complaint')
-  const { words } = visitOf(req)
+  const { texts } = visitOf(req)
   sendPage(req, res, {
     view: 'pages/history/retract',
-    title: words.retraction.title,
+    title: texts('retraction.title'),
     data: {
       report,
       told: complaints.filter(({ state }) => state === 'sent').length,

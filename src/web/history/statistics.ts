@@ -17,8 +17,7 @@ import {
 } from '../../db/reporter-days.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import type { Report } from '../../db/reports.ts'
-import type { Language } from '../../texts/choose-language.ts'
-import type { Words } from '../../texts/en/words.ts'
+import type { Language, Texts } from '../../texts/messages.ts'
 import { sendPage } from '../pages/render.ts'
 import { type ChartOptions, seriesChart, type SeriesChart } from '../pages/series-chart.ts'
 import { visitOf } from '../pages/visit.ts'
@@ -81,7 +80,7 @@ const LATEST = 500
 /** Smaller campaigns would tell a spammer that someone else reported the mail. */
 const LARGE_CAMPAIGN = 50
 
-type Reading = { words: Words; language: Language; now: Date }
+type Reading = { texts: Texts; language: Language; now: Date }
 
 /** Sends the statistics of a reporter's reports, as charts and tables. */
 export async function sendStatistics(
@@ -98,17 +97,17 @@ export async function sendStatistics(
     sumReporterCountries(site.pool, reporter.id, month, PLACES_MAX),
     countInLargeCampaigns(site.pool, reporter.id, { latest: LATEST, reportsMin: LARGE_CAMPAIGN }),
   ])
-  const { words, language } = visitOf(req)
-  const reading = { words, language, now }
+  const { texts, language } = visitOf(req)
+  const reading = { texts, language, now }
   const recent = days.filter(({ day }) => day >= month)
   sendPage(req, res, {
     view: 'pages/history/statistics',
-    title: words.statistics.title,
+    title: texts('statistics.title'),
     data: {
       isEmpty: days.length === 0,
       month: drawn(recent, { ...reading, id: 'month', period: 'day', from: month }),
       year: drawn(days, { ...reading, id: 'year', period: 'week', from: year }),
-      became: [becameOf(recent, words), becameOf(days, words)],
+      became: [becameOf(recent, texts), becameOf(days, texts)],
       countries: bars(
         countries.map(({ country, reports }) => [nameOf(country, language), reports]),
       ),
@@ -133,17 +132,16 @@ function bars(rows: readonly (readonly [name: string, count: number])[]): Bar[] 
 
 function drawn(
   days: readonly CountedDay[],
-  { words, language, now, id, period, from }: Reading & Chosen,
+  { texts, language, now, id, period, from }: Reading & Chosen,
 ): SeriesChart {
-  const { kinds } = words.report
   const options: ChartOptions<'spam' | 'phishing' | 'notSpam'> = {
     id,
-    title: words.statistics.charts[period],
+    title: texts(`statistics.charts.${period}`),
     period,
     series: [
-      { key: 'spam', name: kinds.spam, tone: 'warn' },
-      { key: 'phishing', name: kinds.phishing, tone: 'bad' },
-      { key: 'notSpam', name: kinds['not-spam'], tone: 'good' },
+      { key: 'spam', name: texts('report.kinds.spam'), tone: 'warn' },
+      { key: 'phishing', name: texts('report.kinds.phishing'), tone: 'bad' },
+      { key: 'notSpam', name: texts('report.kinds.not-spam'), tone: 'good' },
     ],
     now,
     from: new Date(from),
@@ -157,18 +155,18 @@ function drawn(
 type Chosen = { id: string; period: 'day' | 'week'; from: string }
 
 /** The outcomes of the reports of these days; they add up to the total. */
-function becameOf(days: readonly CountedDay[], { statistics: words }: Words) {
+function becameOf(days: readonly CountedDay[], texts: Texts) {
   const sum = (key: keyof DayCounts) => days.reduce((total, day) => total + day[key], 0)
   const [told, kept, asked, retracted] = [sum('told'), sum('kept'), sum('asked'), sum('retracted')]
   const standing = sum('spam') + sum('phishing') + sum('notSpam')
   return {
     total: standing + retracted,
     parts: bars([
-      [words.became.told, told],
-      [words.became.kept, kept - asked],
-      [words.became.asked, asked],
-      [words.became.waiting, Math.max(0, standing - told - kept)],
-      [words.became.retracted, retracted],
+      [texts('statistics.became.told'), told],
+      [texts('statistics.became.kept'), kept - asked],
+      [texts('statistics.became.asked'), asked],
+      [texts('statistics.became.waiting'), Math.max(0, standing - told - kept)],
+      [texts('statistics.became.retracted'), retracted],
     ]),
     mails: sum('mails'),
     answered: sum('answered'),

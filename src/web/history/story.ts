@@ -67,7 +67,7 @@ export function toldRoutes(site: Needs): Router {
     const { feedback, copy } = told
     sendPage(req, res, {
       view: 'pages/history/told',
-      title: visitOf(req).words.told.title,
+      title: visitOf(req).texts('told.title'),
       data: {
         feedback,
         hasLeft: copy?.hasLeft,
@@ -155,7 +155,7 @@ export async function takeRelayAnswer(
   report: Report,
   form: Form,
 ): Promise<string | undefined> {
-  const { question: words } = visitOf(req).words
+  const { texts } = visitOf(req)
   const [analysis, events] = await Promise.all([
     findAnalysis(site.pool, report.id),
     listEvents(site.pool, report.id),
@@ -169,12 +169,13 @@ export async function takeRelayAnswer(
   }
   const offered = question.candidates.map(({ ip }) => ip)
   const picked = answer === 'none' ? [] : form.texts('relay').filter((ip) => offered.includes(ip))
-  if (answer !== 'none' && picked.length === 0) return words.nothing
+  if (answer !== 'none' && picked.length === 0) return texts('question.nothing')
   const read = readAnswer(question.candidates, picked)
-  if ('gap' in read) return words.gap(read.gap.picked.ip, read.gap.between.ip)
+  if ('gap' in read)
+    return texts('question.gap', { picked: read.gap.picked.ip, between: read.gap.between.ip })
   const said = [...statementsOf(read.mine, 'set'), ...statementsOf(read.notMine, 'refused')]
   const told = await answerQuestion(site, report, said)
-  return told === 'full' ? words.full(SET_RELAYS_MAX) : undefined
+  return told === 'full' ? texts('question.full', { most: SET_RELAYS_MAX }) : undefined
 }
 
 function statementsOf(
@@ -218,7 +219,7 @@ export async function sendStory(
   const advice = await shownAdvice(site.pool, { report, analysis, language, now: site.clock() })
   sendPage(req, res, {
     view: 'pages/history/story',
-    title: visitOf(req).words.story.title,
+    title: visitOf(req).texts('story.title'),
     status: refused ? 422 : 200,
     data: {
       report,

@@ -13,7 +13,7 @@ import {
 import { type Db, inTransaction } from '../../db/pool.ts'
 import { findReputations } from '../../db/reputations.ts'
 import { storableText } from '../../mail/text.ts'
-import type { ListWords } from '../../texts/en/lists.ts'
+import type { Texts } from '../../texts/messages.ts'
 import { publicReasons, type PublicReasons } from '../../verdict/lists/judge-candidate.ts'
 import { listedKinds, type Listing, type ListName, listNames } from '../../verdict/lists/list.ts'
 import {
@@ -105,16 +105,16 @@ async function sendLookup(req: Request, res: Response, site: LookupNeeds): Promi
   const text = (searchParams.get('q') ?? '').slice(0, CHARS_MAX + 1)
   const question = readListQuestion(text)
   const listings = question ? await listingsOf(question, site) : []
-  const { lists: words } = visitOf(req).words
+  const { texts } = visitOf(req)
   sendPage(req, res, {
     view: 'pages/lookup',
-    title: words.lookup.title,
+    title: texts('lists.lookup.title'),
     status: text.trim() !== '' && !question ? 422 : 200,
     data: {
       text: question?.name ?? text,
       isAsked: text.trim() !== '',
       name: question?.name,
-      entries: listings.map((listing) => shownEntry(listing, words)),
+      entries: listings.map((listing) => shownEntry(listing, texts)),
     },
   })
 }
@@ -132,20 +132,20 @@ function delistPath({ list, name }: Pick<Listing, 'list' | 'name'>): string {
   return `/lookup/delist${queryOf({ list, name })}`
 }
 
-function shownEntry(listing: Listing, words: ListWords) {
+function shownEntry(listing: Listing, texts: Texts) {
   const reasons = publicReasons(listing)
   return {
     ...reasons,
     name: listing.name,
-    list: words.names[listing.list],
-    sentence: sentenceOf(reasons, words),
-    advice: words.lookup.advice[listing.list],
+    list: texts(`lists.names.${listing.list}`),
+    sentence: sentenceOf(reasons, texts),
+    advice: texts(`lists.lookup.advice.${listing.list}`),
     delistPath: delistPath(listing),
   }
 }
 
-function sentenceOf({ category, reportersAtLeast }: PublicReasons, { lookup }: ListWords): string {
-  return lookup.reasons[category](reportersAtLeast)
+function sentenceOf({ category, reportersAtLeast }: PublicReasons, texts: Texts): string {
+  return texts(`lists.lookup.reasons.${category}`, { n: reportersAtLeast })
 }
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
@@ -189,15 +189,19 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
     contact: field('contact', SHORT_CHARS_MAX),
     done: field('done', DONE_CHARS_MAX),
   }
-  const { delist: words } = visitOf(req).words.lists
-  const faults = faultsOf(fields).map((fault) => words.faults[fault])
+  const { texts } = visitOf(req)
+  const faults = faultsOf(fields).map((fault) => texts(`lists.delist.faults.${fault}`))
   if (faults.length > 0) return sendForm(req, res, listing, { fields, faults, status: 422 })
   const token = systemRandom(TOKEN_BYTES).toString('base64url')
   const hash = askerHash(req, site.config)
   const submitted = { ...fields, listing, tokenHash: tokenHash(token), askerHash: hash }
   const outcome = await storeRequest(submitted, site)
   if (outcome === 'too often') {
-    return sendForm(req, res, listing, { fields, faults: [words.often], status: 429 })
+    return sendForm(req, res, listing, {
+      fields,
+      faults: [texts('lists.delist.often')],
+      status: 429,
+    })
   }
   if (outcome === 'not listed') return sendBack(res, listing.name)
   res.redirect(303, `/lookup/delist/${token}`)
@@ -237,16 +241,21 @@ function sendForm(
   { list, name }: Listing,
   { fields, faults, status }: { fields: Fields; faults: readonly string[]; status: number },
 ): void {
-  const { delist: words } = visitOf(req).words.lists
+  const { texts } = visitOf(req)
   const data = { list, name, fields, faults }
-  sendPage(req, res, { view: 'pages/delist', title: words.title(name), status, data })
+  sendPage(req, res, {
+    view: 'pages/delist',
+    title: texts('lists.delist.title', { name }),
+    status,
+    data,
+  })
 }
 
 /** Shows no data about the requester, because others may get the address of this page. */
 function sendStatus(req: Request, res: Response, request: DelistingRequest): void {
   const { id, name, state, answer } = request
   const data = { name, state, answer, askedAt: uuidTime(id) }
-  const title = visitOf(req).words.lists.status.title
+  const title = visitOf(req).texts('lists.status.title')
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   sendPage(req, res, { view: 'pages/delisting', title, data })
 }

@@ -104,19 +104,19 @@ function mayDownload(req: Request, res: Response, { config }: Needs): boolean {
 }
 
 async function sendLists(req: Request, res: Response, { config }: Needs): Promise<void> {
-  const words = visitOf(req).words.lists
+  const { texts } = visitOf(req)
   const manifest = await readManifest(config.listsDir)
   const lists = listNames.map((list) => ({
-    name: words.names[list],
+    name: texts(`lists.names.${list}`),
     files: fileNamesOf(list),
     ...manifest?.lists[list],
   }))
   const codes = listCategories.map((category) => ({
     code: listCodes[category],
-    meaning: words.downloads.meanings[category],
+    meaning: texts(`lists.downloads.meanings.${category}`),
   }))
   const data = { manifest, lists, codes, manifestName: MANIFEST }
-  sendPage(req, res, { view: 'pages/lists', title: words.downloads.title, data })
+  sendPage(req, res, { view: 'pages/lists', title: texts('lists.downloads.title'), data })
 }
 
 async function readManifest(folder: string) {

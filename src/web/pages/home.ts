@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import { updateReporterSettings } from '../../db/reporters.ts'
 import { isLanguage } from '../../texts/choose-language.ts'
-import { webMailEn } from '../../texts/en/help.ts'
+import { type Code, codesBelow, type ListCode, type Texts } from '../../texts/messages.ts'
 import { ProblemError, problems } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { type FormReader, readShortForm } from './form.ts'
@@ -13,7 +13,7 @@ import { rememberLanguage, useEnglish, visitOf } from './visit.ts'
 export function homeRoutes(): Router {
   const router = Router()
   router.get('/', (req, res) => {
-    sendPage(req, res, { view: 'pages/home', title: visitOf(req).words.home.title })
+    sendPage(req, res, { view: 'pages/home', title: visitOf(req).texts('home.title') })
   })
   router.get('/problems', (req, res) => {
     useEnglish(req)
@@ -21,7 +21,7 @@ export function homeRoutes(): Router {
       name,
       status,
       title,
-      sentence: visitOf(req).words.problems[name as keyof typeof problems],
+      sentence: visitOf(req).texts(`problems.${name as keyof typeof problems}`),
     }))
     sendPage(req, res, { view: 'pages/problems', title: 'Problems', data: { list } })
   })
@@ -49,30 +49,49 @@ export function languageRoutes(site: Needs): Router {
   return router
 }
 
-type Guides = ReturnType<typeof visitOf>['words']['help']['sources']
-
 /** The help pages: how to save a message with its header, for each mail program. */
 export function helpRoutes(): Router {
   const router = Router()
   router.get('/help', (req, res) => {
-    const { help } = visitOf(req).words
-    const isWeb = (key: string) => key in webMailEn
-    const guides = Object.entries(help.sources).map(([key, { name }]) => ({ key, name }))
-    const web = guides.filter(({ key }) => isWeb(key))
-    const programs = guides.filter(({ key }) => !isWeb(key))
-    sendPage(req, res, { view: 'pages/help', title: help.title, data: { web, programs } })
+    const { texts } = visitOf(req)
+    const named = (start: string) =>
+      codesBelow(start)
+        .filter(({ rest: [, field] }) => field === 'name')
+        .map(({ code, rest: [key] }) => ({ key, name: texts(code as Code) }))
+    const data = { web: named(WEB_MAIL), programs: named(PROGRAMS) }
+    sendPage(req, res, { view: 'pages/help', title: texts('help.title'), data })
   })
   router.get('/help/source/:client', (req, res) => {
-    const { help } = visitOf(req).words
-    const { client } = req.params
-    if (!isGuide(help.sources, client)) throw new ProblemError('not-found', 'Guide not found.')
-    const guide = help.sources[client]
-    const title = help.pageTitle(guide.name)
+    const { texts } = visitOf(req)
+    const guide = guideOf(req.params.client, texts)
+    if (!guide) throw new ProblemError('not-found', 'Guide not found.')
+    const title = texts('help.pageTitle', { name: guide.name })
     sendPage(req, res, { view: 'pages/help-source', title, data: { guide } })
   })
   return router
 }
 
-function isGuide(guides: Guides, key: string): key is keyof Guides {
-  return Object.hasOwn(guides, key)
+const WEB_MAIL = 'help.web.'
+const PROGRAMS = 'help.programs.'
+
+/**
+ * The guide for a mail program: ways to get a message with its complete header, the best first, and
+ * what is not possible. Undefined when there is none.
+ */
+function guideOf(client: string, texts: Texts) {
+  const found = [...codesBelow(WEB_MAIL), ...codesBelow(PROGRAMS)].filter(
+    ({ rest }) => rest[0] === client,
+  )
+  const textOf = (field: string) => {
+    const code = found.find(({ rest }) => rest[1] === field)?.code
+    return code === undefined ? undefined : texts(code as Code)
+  }
+  const ways = found
+    .filter(({ rest: [, field] }) => field !== 'name' && field !== 'note')
+    .map(({ code, rest: [, way] }) => ({
+      title: texts(`help.ways.${way}` as Code),
+      steps: texts(code as ListCode),
+    }))
+  const name = textOf('name')
+  return name === undefined ? undefined : { name, ways, note: textOf('note') }
 }

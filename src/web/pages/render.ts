@@ -1,9 +1,15 @@
 import path from 'node:path'
 import { Eta } from 'eta'
 import type { Request, Response } from 'express'
-import { catalogs, type Language } from '../../texts/choose-language.ts'
+import {
+  type Language,
+  locales,
+  message,
+  number,
+  type Params,
+  textsIn,
+} from '../../texts/messages.ts'
 import { phraseBook } from '../../texts/phrase-book.ts'
-import { locales, number } from '../../texts/wording.ts'
 import { assetUrls } from '../site.ts'
 import { formTokenOf, visitOf, withFormToken } from './visit.ts'
 
@@ -130,6 +136,11 @@ export const scriptedContentPolicy = [
   "connect-src 'self'",
 ].join('; ')
 
+const languageNames = (Object.keys(locales) as Language[]).map((code) => ({
+  code,
+  name: textsIn(code)('nav.languageName'),
+}))
+
 const eta = new Eta({
   views: path.join(import.meta.dirname, '..', 'views'),
   cache: true,
@@ -154,12 +165,10 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     // Last, so that page data cannot override the data about the visitor.
     ...visit,
     title: page.title,
-    languages: Object.entries(catalogs).map(([code, words]) => ({
-      code,
-      name: words.languageName,
-    })),
+    languages: languageNames,
     assets: assetUrls,
     show: shownLine,
+    message: (code: string, params?: Params) => message(visit.language, code, params),
     say: phraseBook(visit.language),
     when: (at: Date | string) => instant(at, visit.language),
     whenDay: (day: string | Date) => wholeDay(day, visit.language),

@@ -78,7 +78,7 @@ function errorPages(site: Pick<Site, 'log'>) {
     void next
     const failure = failureOf(error, site.log)
     if (!failure || res.headersSent) return void res.destroy()
-    const { words } = visitOf(req)
+    const { texts } = visitOf(req)
     const { problem, status, detail, headers } = failure
     for (const [name, value] of Object.entries(headers)) {
       // A challenge would make the browser show its own password dialog.
@@ -86,9 +86,9 @@ function errorPages(site: Pick<Site, 'log'>) {
     }
     sendPage(req, res, {
       view: 'pages/error',
-      title: words.error.title,
+      title: texts('error.title'),
       status,
-      data: { sentence: words.problems[problem], detail, isOurs: status === 500 },
+      data: { sentence: texts(`problems.${problem}`), detail, isOurs: status === 500 },
     })
   }
 }

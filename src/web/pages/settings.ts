@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { listRelays, type ReporterRelay } from '../../db/reporter-relays.ts'
 import { findReporterSettings, type Reporter, updateReporterSettings } from '../../db/reporters.ts'
-import type { LetterLanguage } from '../../texts/letters.ts'
+import { isLanguage } from '../../texts/choose-language.ts'
 import { howToForward } from '../../letters/mail-in-letters.ts'
 import { parseRelayBlock, type RelayRefusal } from '../../mail/ip-blocks.ts'
 import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/learn-relays.ts'
@@ -48,16 +48,16 @@ async function changeRelays(
   { id }: Reporter,
   { action, text }: { action: string | undefined; text: string },
 ): Promise<string | undefined> {
-  const { relays: words, question } = visitOf(req).words
+  const { texts } = visitOf(req)
   const parsed = parseRelayBlock(text)
-  if ('refusal' in parsed) return words.refusals[parsed.refusal]
+  if ('refusal' in parsed) return texts(`relays.refusals.${parsed.refusal}`)
   if (action === 'remove') {
     await forgetRelay(site, id, parsed.block)
     return undefined
   }
   const how = action === 'refuse' ? 'refused' : 'set'
   const told = await setRelays(site, id, [{ cidr: parsed.block, name: null, how }])
-  return told === 'full' ? question.full(SET_RELAYS_MAX) : undefined
+  return told === 'full' ? texts('question.full', { most: SET_RELAYS_MAX }) : undefined
 }
 
 async function sendRelays(
@@ -70,7 +70,7 @@ async function sendRelays(
   const relays = (await listRelays(site.pool, reporter.id)).map(withAddress)
   sendPage(req, res, {
     view: 'pages/relays',
-    title: visitOf(req).words.relays.title,
+    title: visitOf(req).texts('relays.title'),
     status: refused ? 422 : 200,
     data: {
       proposed: relays.filter(({ how }) => how === 'proposed'),
@@ -117,8 +117,8 @@ async function change(req: Request, form: Form, { id }: Reporter, site: Needs): 
     return { done: 'made' }
   }
   const language = form.text('language')
-  if (!isLetterLanguage(language)) {
-    return { problem: visitOf(req).words.settings.letters.unknown }
+  if (!isLanguage(language)) {
+    return { problem: visitOf(req).texts('settings.letters.unknown') }
   }
   const wantsAnswers = form.text('wants_answers') === 'yes'
   const wantsAdvice = form.text('wants_advice') === 'yes'
@@ -133,11 +133,11 @@ async function sendSettings(
   reporter: Reporter,
   word: Word | undefined,
 ): Promise<void> {
-  const { words, language } = visitOf(req)
+  const { texts, language } = visitOf(req)
   const settings = await findReporterSettings(site.pool, reporter.id)
   sendPage(req, res, {
     view: 'pages/settings',
-    title: words.settings.title,
+    title: texts('settings.title'),
     status: word && 'problem' in word ? 422 : 200,
     data: {
       word,
@@ -145,15 +145,11 @@ async function sendSettings(
       chosen: settings?.language ?? language,
       wantsAnswers: settings?.wantsAnswers ?? false,
       wantsAdvice: settings?.wantsAdvice ?? true,
-      howTo: howToForward[language],
+      howTo: howToForward(texts),
     },
   })
 }
 
 function isDone(value: unknown): value is 'saved' | 'made' {
   return value === 'saved' || value === 'made'
-}
-
-function isLetterLanguage(value: string | undefined): value is LetterLanguage {
-  return value === 'en' || value === 'fr' || value === 'ru'
 }

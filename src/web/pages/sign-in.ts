@@ -46,15 +46,15 @@ function sendSignIn(
   res: Response,
   answer: { next: string; status: number; wrong?: boolean; done?: unknown },
 ): void {
-  const { words } = visitOf(req)
+  const { texts } = visitOf(req)
   const notes: Record<string, string> = {
-    reset: words.account.reset.done,
-    over: words.account.secondStep.over,
-    move: words.account.move.otherAccount,
+    reset: texts('account.reset.done'),
+    over: texts('account.secondStep.over'),
+    move: texts('account.move.otherAccount'),
   }
   sendPage(req, res, {
     view: 'pages/sign-in',
-    title: words.signIn.title,
+    title: texts('signIn.title'),
     status: answer.status,
     data: { next: answer.next, wrong: answer.wrong ?? false, note: notes[String(answer.done)] },
   })

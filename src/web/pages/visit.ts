@@ -1,9 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
 import { findReporter, findReporterSettings, type Reporter } from '../../db/reporters.ts'
-import { catalogs, chooseLanguage, isLanguage, type Language } from '../../texts/choose-language.ts'
-import type { Words } from '../../texts/en/words.ts'
-import { textsIn, type Texts } from '../../texts/messages.ts'
+import { chooseLanguage, isLanguage } from '../../texts/choose-language.ts'
+import { type Language, textsIn, type Texts } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { useSession } from './session.ts'
@@ -16,7 +15,6 @@ export type Visit = {
   language: Language
   /** Whether the visitor or the browser stated a language. */
   isLanguageStated: boolean
-  words: Words
   texts: Texts
   /** The path of the page, without its query. */
   path: string
@@ -66,8 +64,8 @@ export function setReporter(req: Request, reporter: Reporter | undefined): void 
  * Responds in English regardless of the visitor's language: the pages for operators have no other.
  */
 export function useEnglish(req: Request): void {
-  const said = { words: catalogs.en, texts: textsIn('en') }
-  visits.set(req, { ...visitOf(req), language: 'en', isLanguageStated: true, ...said })
+  const texts = textsIn('en')
+  visits.set(req, { ...visitOf(req), language: 'en', isLanguageStated: true, texts })
 }
 
 async function recognize(req: Request, id: string, { pool }: Needs): Promise<void> {
@@ -84,12 +82,7 @@ function inLanguage(req: Request, account: string | null | undefined) {
     cookie: /(?:^|;\s*)lang=([a-z]{2})(?:;|$)/.exec(req.headers.cookie ?? '')?.[1],
     acceptLanguage: req.headers['accept-language'],
   })
-  return {
-    language,
-    isLanguageStated: isStated,
-    words: catalogs[language],
-    texts: textsIn(language),
-  }
+  return { language, isLanguageStated: isStated, texts: textsIn(language) }
 }
 
 /** The form field with the token of the session in which the form was shown. */

@@ -10,7 +10,7 @@ import {
   webhookEvents,
   type WebhookRefusal,
 } from '../../people/webhooks.ts'
-import type { Words } from '../../texts/en/words.ts'
+import type { Code } from '../../texts/messages.ts'
 import { uuidTime } from '../../world.ts'
 import { admit } from '../limits.ts'
 import type { Site } from '../site.ts'
@@ -20,8 +20,13 @@ import { requireReporter } from './signed-in.ts'
 import { visitOf } from './visit.ts'
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'limits'> & FormReader
-type Done = keyof Words['webhooks']['done']
-type Refused = keyof Words['webhooks']['refusals']
+const doneWords = ['removed', 'changed', 'tested'] as const
+type Done = (typeof doneWords)[number]
+type Refused = Code extends infer C
+  ? C extends `webhooks.refusals.${infer Name}`
+    ? Name
+    : never
+  : never
 
 /** The result of a form: done, refused, or a secret that is shown once. */
 type Word = { done: Done } | { refused: Refused } | { id: string; secret: string }
@@ -35,7 +40,7 @@ export function webhookRoutes(site: Needs): Router {
     const reporter = requireReporter(req, res)
     if (!reporter) return
     const { done } = req.query
-    await sendWebhooks(req, res, site, { reporter, word: isDone(req, done) ? { done } : undefined })
+    await sendWebhooks(req, res, site, { reporter, word: isDone(done) ? { done } : undefined })
   })
   router.post('/settings/webhooks', async (req, res) => {
     const form = await readShortForm(req, res, site)
@@ -90,7 +95,7 @@ async function sendWebhooks(
   { pool }: Needs,
   { reporter, word, form }: { reporter: Reporter; word: Word | undefined; form?: Form },
 ): Promise<void> {
-  const words = visitOf(req).words.webhooks
+  const { texts } = visitOf(req)
   const webhooks = await listWebhooks(pool, reporter.id)
   const shown = await Promise.all(
     webhooks.map(async (webhook) => ({
@@ -107,7 +112,7 @@ async function sendWebhooks(
   const chosen = isAdding ? form.texts('events') : webhookEvents
   sendPage(req, res, {
     view: 'pages/webhooks',
-    title: words.title,
+    title: texts('webhooks.title'),
     status: refused === undefined ? 200 : 422,
     data: {
       webhooks: shown,
@@ -120,6 +125,6 @@ async function sendWebhooks(
   })
 }
 
-function isDone(req: Request, value: unknown): value is Done {
-  return typeof value === 'string' && Object.hasOwn(visitOf(req).words.webhooks.done, value)
+function isDone(value: unknown): value is Done {
+  return doneWords.some((done) => done === value)
 }

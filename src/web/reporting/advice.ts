@@ -112,7 +112,7 @@ function sendOff(
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   sendPage(req, res, {
     view: 'pages/advice-off',
-    title: visitOf(req).words.advice.off.title,
+    title: visitOf(req).texts('advice.off.title'),
     status: state === 'unknown' ? 404 : 200,
     data: { state, token },
   })

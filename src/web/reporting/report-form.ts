@@ -35,7 +35,7 @@ function sendResults(req: Request, res: Response, lines: readonly UploadLine[]):
   const countOf = (which: AcceptedReport['is']) => taken.filter(({ is }) => is === which).length
   sendPage(req, res, {
     view: 'pages/sent',
-    title: visitOf(req).words.sent.title,
+    title: visitOf(req).texts('sent.title'),
     status: taken.length > 0 ? 200 : status,
     data: {
       isTaken: taken.length > 0,
@@ -105,7 +105,7 @@ export async function takeForm(
 ): Promise<void> {
   const remarks = remarksOf(form)
   if (!remarks) return sendForm(req, res, site, { status: 422, problem: 'bad-field', form })
-  const files = filesOf(form, visitOf(req).words.sent.pasted)
+  const files = filesOf(form, visitOf(req).texts('sent.pasted'))
   if (files.length === 0) return sendForm(req, res, site, { status: 422, problem: 'nothing', form })
   const who = { id: reporter.id, tokenHash: undefined }
   const admitMore = (messages: number) => admitReports(req, res, site, who, messages)
@@ -128,20 +128,20 @@ type FormState = {
 const kinds: readonly ReportKind[] = ['spam', 'phishing', 'not-spam']
 
 function sendForm(req: Request, res: Response, site: Needs, state: FormState): void {
-  const { words } = visitOf(req)
+  const { texts } = visitOf(req)
   const { form } = state
   const sentences = {
-    wrong: words.signIn.wrong,
-    needed: words.signIn.needed,
-    nothing: words.report.nothing,
-    'bad-field': words.problems['bad-field'],
+    wrong: texts('signIn.wrong'),
+    needed: texts('signIn.needed'),
+    nothing: texts('report.nothing'),
+    'bad-field': texts('problems.bad-field'),
   }
   const kind = kinds.find((one) => one === form?.text('kind')) ?? 'spam'
   const { messageBytesMax } = site.config
   res.setHeader('content-security-policy', scriptedContentPolicy)
   sendPage(req, res, {
     view: 'pages/report-form',
-    title: words.report.title,
+    title: texts('report.title'),
     status: state.status,
     data: {
       kinds,

@@ -1,70 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { IntlMessageFormat } from 'intl-messageformat'
 import { expect, test } from 'vitest'
-import { catalogs } from '../../../src/texts/choose-language.ts'
+import { type Code, type Language, locales, textsIn } from '../../../src/texts/messages.ts'
 
-type Language = keyof typeof catalogs
-type Said = { path: string; text: string }
+type Element = ReturnType<IntlMessageFormat['getAst']>[number]
+type Said = { code: string; text: string }
 
-const languages = Object.keys(catalogs) as Language[]
+const root = path.join(import.meta.dirname, '../../../src')
+const languages = Object.keys(locales) as Language[]
+const translations = ['fr', 'ru'] as const
+
+function subjectsOf(language: Language): string[] {
+  return readdirSync(path.join(root, 'texts', language)).filter((file) => file.endsWith('.json'))
+}
+
+function catalogOf(language: Language): [code: string, messages: string[]][] {
+  return subjectsOf(language).flatMap((file) => {
+    const text = readFileSync(path.join(root, 'texts', language, file), 'utf8')
+    const messages = Object.entries(JSON.parse(text) as Record<string, string | string[]>)
+    return messages.map(([code, said]): [string, string[]] => [code, [said].flat()])
+  })
+}
+
+const english = catalogOf('en')
+
+test('no two subjects have a message with the same code', () => {
+  const codes = english.map(([code]) => code)
+  expect(codes.filter((code, place) => codes.indexOf(code) !== place)).toEqual([])
+})
+
+test.for(translations)('%s has the subjects and codes of English, in its order', (language) => {
+  expect(subjectsOf(language)).toEqual(subjectsOf('en'))
+  expect(catalogOf(language).map(([code]) => code)).toEqual(english.map(([code]) => code))
+})
+
+test.for(translations)('the messages of %s have the placeholders of English', (language) => {
+  const other = new Map(catalogOf(language))
+  for (const [code, messages] of english) {
+    expect({ [code]: holesOf(other.get(code) ?? []) }).toEqual({ [code]: holesOf(messages) })
+  }
+})
+
+test.for(languages)('a plural of %s has a form for each category of the language', (language) => {
+  const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions()
+  for (const [code, messages] of catalogOf(language)) {
+    for (const element of messages.flatMap(elementsOf)) {
+      if (element.type !== PLURAL || !('options' in element)) continue
+      const forms = Object.keys(element.options).filter((form) => !form.startsWith('='))
+      expect({ [code]: forms.toSorted() }).toEqual({ [code]: pluralCategories.toSorted() })
+    }
+  }
+})
+
+test('every message is used by the source or a template', () => {
+  expect(english.map(([code]) => code).filter((code) => !isMentioned(code))).toEqual([])
+})
+
+const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.(ts|eta)$/.test(file))
+  .map((file) => readFileSync(path.join(root, file), 'utf8'))
+const mentioned = new Set(sources.flatMap((source) => found(source, /['"]([\w-]+\.[\w.-]*)['"]/g)))
+/** Codes with variable parts: `states.${state}`. */
+const patterns = sources
+  .flatMap((source) => found(source, /`([\w-]+\.(?:[\w.-]|\$\{(?:[^`{}]|\{[^`{}]*\})*\})*)`/g))
+  .map((code) => code.replaceAll('.', '\\.').replaceAll(/\$\{[^}]*\}/g, '[\\w.-]+?'))
+  .map((code) => new RegExp(`^${code}$`))
+
+/** Whether a source has the code, the code with variable parts, or its beginning: `'help.web.'`. */
+function isMentioned(code: string): boolean {
+  if (mentioned.has(code) || patterns.some((pattern) => pattern.test(code))) return true
+  return [...mentioned].some((start) => start.endsWith('.') && code.startsWith(start))
+}
+
+function found(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, one = '']) => one)
+}
+
+const [LITERAL, DATE, SELECT, PLURAL] = [0, 3, 5, 6]
+
+/** Names and kinds of the placeholders, without those that only the French needs to elide. */
+function holesOf(messages: readonly string[]): string[] {
+  const elements = messages.flatMap(elementsOf).filter(({ type }) => type !== LITERAL)
+  const names = elements.flatMap((element) => ('value' in element ? [element.value] : []))
+  return [...new Set(names)].filter((name) => !name.endsWith('_begins')).toSorted()
+}
+
+/** The elements of a message, with those inside of its plurals and selections. */
+function elementsOf(message: string): Element[] {
+  const inside = (elements: readonly Element[]): Element[] =>
+    elements.flatMap((element) => [
+      element,
+      ...('options' in element ? Object.values(element.options) : []).flatMap(({ value }) =>
+        inside(value),
+      ),
+    ])
+  return inside(new IntlMessageFormat(message, 'en', undefined, { ignoreTag: true }).getAst())
+}
+
 const numbers = [0, 1, 2, 5, 11, 21, 1.5, 1000] as const
 
-/**
- * Every text of a catalog under its path. What takes values is asked with each of the numbers and
- * with a name; a function that counts nothing says the same each time.
- */
-function textsOf(value: unknown, path = ''): Said[] {
-  if (typeof value === 'string') return [{ path, text: value }]
-  if (typeof value === 'function') {
-    const say = value as (...values: unknown[]) => unknown
-    const takesFields = /^\(?\{/.test(String(value))
-    return [...numbers, 'NAME']
-      .flatMap((given) =>
-        textsOf(
-          say(...Array.from({ length: say.length }, () => (takesFields ? fieldsOf(given) : given))),
-          `${path}(${given})`,
+/** Every text of a language; a message with placeholders once with each of the numbers. */
+function textsOf(language: Language): Said[] {
+  const texts = textsIn(language)
+  return catalogOf(language).flatMap(([code, messages]) => {
+    const elements = messages.flatMap(elementsOf)
+    const samples = elements.every(({ type }) => type === LITERAL) ? [0] : numbers
+    return samples.flatMap((n) => {
+      const params = Object.fromEntries(
+        elements.flatMap((element) =>
+          'value' in element ? [[element.value, valueOf(element, n)]] : [],
         ),
       )
-      .filter(({ path, text }) => !path.endsWith('(NAME)') || !/NaN|не\u00a0число/.test(text))
-  }
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, one]) =>
-    textsOf(one, path === '' ? key : `${path}.${key}`),
-  )
+      return [texts(code as Code, params)].flat().map((text) => ({ code, text }))
+    })
+  })
 }
 
-/** An object that has the same under every name, for words that take several values. */
-function fieldsOf(given: unknown): object {
-  return new Proxy({}, { get: () => given })
+function valueOf(element: Element, n: number): string | number | Date {
+  if (element.type === DATE) return new Date('2026-11-22')
+  if (element.type === SELECT && 'options' in element) return Object.keys(element.options)[0] ?? ''
+  return n
 }
 
-const texts = Object.fromEntries(
-  languages.map((language) => [language, textsOf(catalogs[language])]),
+const said = Object.fromEntries(
+  languages.map((language) => [language, textsOf(language)]),
 ) as Record<Language, Said[]>
 
-/** A guide has other steps and remarks where a program's menus differ; its name it must have. */
-const isGuide = /^help\.sources\.[\w-]+\.(?!name$)/
-
-test.for(languages)('the catalog %s says everything that the English one says', (language) => {
-  const paths = (of: Language) =>
-    texts[of].map(({ path }) => path).filter((path) => !isGuide.test(path))
-  expect(paths(language)).toEqual(paths('en'))
-  expect(texts[language].filter(({ text }) => text.trim() === '')).toEqual([])
-  expect(texts[language].filter(({ text }) => /undefined|null|\[object|NaN/.test(text))).toEqual([])
+test.for(languages)('no text of %s is empty or shows a value that is missing', (language) => {
+  const wrong = said[language].filter(
+    ({ text }) => text.trim() === '' || /undefined|null|\[object|NaN/.test(text),
+  )
+  expect(wrong).toEqual([])
 })
 
 /** Names, formats, and words that both languages have. */
-const sameInBoth = new Set([
-  'settings.letters.languages.en',
-  'settings.letters.languages.fr',
-  'settings.letters.languages.ru',
-  'consumers.telling.formats.arf',
-  'consumers.telling.formats.xarf',
-])
+const sameInBoth = new Set(['consumers.telling.formats.arf', 'consumers.telling.formats.xarf'])
 /** Names of mail programs. */
-const names = /^help\.sources\.[\w-]+\.name$/
+const names = /^help\.(web|programs)\.[\w-]+\.name$|^mailIn\.howTo\.[\w-]+\.program$/
 const sameInFrench = new Set([
   'account.code',
   'privacy.version',
-  'privacy.sections.4.title',
+  'privacy.cookies.title',
   'consumers.telling.format',
   'consumers.telling.topics.spam',
   'lists.downloads.meanings.spam',
@@ -75,13 +152,17 @@ const sameInFrench = new Set([
   'webhooks.title',
 ])
 
-test.for(['fr', 'ru'] as const)('nothing is left in English in the catalog %s', (language) => {
-  const english = new Map(texts.en.map(({ path, text }) => [path, text]))
-  const isKnown = (path: string) =>
-    sameInBoth.has(path) || names.test(path) || (language === 'fr' && sameInFrench.has(path))
-  const leftovers = texts[language].filter(
-    ({ path, text }) =>
-      english.get(path) === text && /[a-z]{2}/.test(text) && !isKnown(path.replace(/\(.*/, '')),
+test.for(translations)('nothing of %s is left in English', (language) => {
+  const all = new Map(english)
+  const isKnown = (code: string) =>
+    sameInBoth.has(code) || names.test(code) || (language === 'fr' && sameInFrench.has(code))
+  const leftovers = catalogOf(language).filter(
+    ([code, messages]) =>
+      !isKnown(code) &&
+      messages.some(
+        (one) =>
+          (all.get(code) ?? []).includes(one) && /[a-z]{2}/.test(one.replaceAll(/\{[^}]*\}/g, '')),
+      ),
   )
   expect(leftovers).toEqual([])
 })
@@ -119,18 +200,19 @@ test.for(
   languages.flatMap((language) =>
     faults[language].map(([name, fault]) => ({ language, name, fault })),
   ),
-)('in the catalog $language there is not $name', ({ language, fault }) => {
-  expect(texts[language].filter((said) => fault.test(ownText(said)))).toEqual([])
+)('in $language there is not $name', ({ language, fault }) => {
+  expect(said[language].filter((one) => fault.test(ownText(one)))).toEqual([])
 })
 
 /** Without the names of menus, which stand as their own programs have them. */
-function ownText({ path, text }: Said): string {
-  if (!path.startsWith('help.sources.')) return text
+function ownText({ code, text }: Said): string {
+  if (!/^help\.(web|programs)\.|^mailIn\.howTo\./.test(code)) return text
   return text.replaceAll(/«[^»]*»|“[^”]*”|„[^“”]*[“”]/g, 'MENU')
 }
 
-test('a name of a stranger that looks like a number is not taken for one', () => {
-  expect(catalogs.en.relays.proposal('# and #')).toContain('# and #')
+test('a name of a stranger that looks like a placeholder is inserted as it is', () => {
+  const name = `# {n} and '{name}'`
+  expect(textsIn('en')('relays.proposal', { name })).toContain(name)
 })
 
 test.for([
@@ -142,7 +224,7 @@ test.for([
   ['ru', 5, 'Жалобы на спам пришли не меньше чем от 5 человек.', 'Узнали из 5 ваших жалоб'],
   ['ru', 21, 'Жалобы на спам пришли не меньше чем от 21 человека.', 'Узнали из 21 вашей жалобы'],
 ] as const)('in %s, %s of them is right', ([language, n, people, learned]) => {
-  const { lists, relays } = catalogs[language]
-  expect(lists.lookup.reasons.spam(n)).toBe(people)
-  if (learned !== undefined) expect(relays.hows.learned(n)).toBe(learned)
+  const texts = textsIn(language)
+  expect(texts('lists.lookup.reasons.spam', { n })).toBe(people)
+  if (learned !== undefined) expect(texts('relays.hows.learned', { n })).toBe(learned)
 })
