@@ -10,7 +10,7 @@ import {
   reputationCommand,
   rulesCommand,
 } from './cli/chores.ts'
-import { type Command, type Described, operatorCommand } from './cli/command.ts'
+import { type Command, describe, operatorCommand } from './cli/command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { createLogger, type Logger } from './log.ts'
@@ -208,11 +208,6 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
 /** Whether the message of an error is sufficient without a stack. */
 function isPlain(error: Error): boolean {
   return ['DatabaseAway', 'DatabaseUnfit'].includes(error.name)
-}
-
-/** The usages and summaries of a command. */
-async function describe(command: Command): Promise<readonly Described[]> {
-  return 'describe' in command ? command.describe() : [command]
 }
 
 async function help(name: string): Promise<number> {

@@ -1,30 +1,30 @@
 import { readFile } from 'node:fs/promises'
 import { shownText } from '../web/pages/render.ts'
-import type { CommandContext } from './command.ts'
+import { type Command, type CommandContext, describe, operatorCommand } from './command.ts'
+
+const otherAccountCommands = operatorCommand(() => import('./accounts.ts'))
 
 /** `signalpost account`; its code is loaded when it runs. */
-export const accountCommand = {
-  usage:
-    'account add --email E [--password] [--admin] [--token] [--scope S,S] [--unproven]\n' +
-    '    [--language L] | list [BEGINNING] | disable E | enable E | no-second-step E',
-  summary:
-    'create or change an account (prints one line of JSON); list, disable or enable accounts.\n' +
-    '--password is read from standard input',
-  async run({ args, config, log }: CommandContext) {
+export const accountCommand: Command = {
+  async describe() {
+    const usage =
+      'account add --email E [--password] [--admin] [--token] [--scope S,S] [--unproven]\n' +
+      '      [--language L]'
+    const summary =
+      'create or change an account (prints one line of JSON)\n' +
+      '      The password is read from standard input.'
+    return [{ usage, summary }, ...(await describe(otherAccountCommands))]
+  },
+  async run(context) {
+    const { args, config, log } = context
+    if (args[0] !== 'add') return otherAccountCommands.run(context)
     const { withDatabase } = await import('../processes/open-app.ts')
-    if (args[0] === 'add') {
-      const { addAccount, parseAccount, readPassword } = await import('../processes/add-account.ts')
-      const { asksPassword, ...asked } = parseAccount(args)
-      const request = { ...asked, password: asksPassword ? await readPassword(process) : undefined }
-      const answer = await withDatabase(config, log, (app) => addAccount(request, app))
-      process.stdout.write(`${JSON.stringify(answer)}\n`)
-      return 0
-    }
-    const { parseAccounts, runAccounts } = await import('./accounts.ts')
-    const request = parseAccounts(args)
-    const { told, isDone } = await withDatabase(config, log, (app) => runAccounts(request, app))
-    process.stdout.write(told)
-    return isDone ? 0 : 1
+    const { addAccount, parseAccount, readPassword } = await import('../processes/add-account.ts')
+    const { asksPassword, ...asked } = parseAccount(args)
+    const request = { ...asked, password: asksPassword ? await readPassword(process) : undefined }
+    const answer = await withDatabase(config, log, (app) => addAccount(request, app))
+    process.stdout.write(`${JSON.stringify(answer)}\n`)
+    return 0
   },
 }
 

@@ -27,6 +27,11 @@ export type Command = (Described | { describe: () => Promise<readonly Described[
   run: (context: CommandContext) => Promise<number>
 }
 
+/** The usages and summaries of a command. */
+export async function describe(command: Command): Promise<readonly Described[]> {
+  return 'describe' in command ? command.describe() : [command]
+}
+
 /** A command that only reads. What it does not find is a CallerError. */
 export type Query<Input extends z.ZodObject = z.ZodObject> = {
   name: string
@@ -53,7 +58,7 @@ export type Streams = {
 /** Makes a command of the actions and queries of a subject, which are loaded when it runs. */
 export function operatorCommand(load: () => Promise<{ operations: Operations }>): Command {
   return {
-    describe: async () => describe((await load()).operations),
+    describe: async () => describeAll((await load()).operations),
     run: async ({ args, config, log }) => {
       const { withDatabase } = await import('../processes/open-app.ts')
       const { operations } = await load()
@@ -202,7 +207,7 @@ function bare(schema: z.ZodType): z.ZodType {
 }
 
 /** The usages of operations, from their input. */
-export function describe(operations: Operations): Described[] {
+export function describeAll(operations: Operations): Described[] {
   return operations.map((operation) => {
     const { name, summary } = operation
     return { usage: [name, ...fieldsOf(operation).map(fieldUsage)].join(' '), summary }

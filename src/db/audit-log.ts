@@ -51,6 +51,7 @@ export type AuditAction =
   | 'disable account'
   | 'enable account'
   | 'erase account'
+  | 'remove second step'
   | 'confirm again'
   | 'suppress'
   | 'unsuppress'

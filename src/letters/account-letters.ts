@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { type ActionContext, defineAction, textField } from '../actions.ts'
 import type { App } from '../app.ts'
-import { type AccountLink, putAccountLink } from '../db/accounts.ts'
+import { type AccountLink, findSignUp, putAccountLink } from '../db/accounts.ts'
 import { removeLetter } from '../db/letters.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import {
@@ -96,6 +98,26 @@ export async function askForAccount(
     consentedAt: app.clock(),
   })
 }
+
+/** Sends a new sign-up link and invalidates the old one, as if the person had signed up again. */
+export const resendConfirmation = defineAction({
+  name: 'account confirm',
+  summary: 'send the link of a sign-up again',
+  audit: 'confirm again',
+  input: z.object({ address: textField(320, 'Enter the address of the sign-up.') }),
+  messages: {
+    written: 'The confirmation link has been sent again.',
+    nothing: 'Nothing changed. The sign-up may already have been confirmed or removed.',
+  },
+  async run(tx, { address: text }, context: ActionContext<'pool' | 'boss' | 'clock' | 'config'>) {
+    const link = await findSignUp(tx, text, context.at)
+    if (!link || link.consent === null) return { unchanged: 'nothing' }
+    const { address, language, consent } = link
+    const { publicUrl } = context.config
+    await askForAccount({ address, language, consent }, { ...context, publicUrl })
+    return { done: 'written', audit: 'A sign-up.' }
+  },
+})
 
 /** Answers a request to reset a password, by letter only, in the same way. */
 export async function askForReset(asked: Asked, app: Needs & Pacing): Promise<void> {

@@ -1,18 +1,14 @@
 import { insertConsent, takeAccountLink } from '../db/accounts.ts'
-import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import { setLetterReporter } from '../db/letters.ts'
 import type { Db } from '../db/pool.ts'
 import {
-  type Account,
   countOtherAdmins,
   holdAdmins,
   insertReporter,
-  markReporter,
   type Reporter,
   updateReporterSettings,
 } from '../db/reporters.ts'
 import { insertKarma } from '../db/reputations.ts'
-import { removeSessions } from '../db/sessions.ts'
 import { uuidv7 } from '../world.ts'
 
 /** Why a password is refused. */
@@ -105,32 +101,4 @@ export async function mayLeave(tx: Db, { id, isAdmin }: Reporter): Promise<boole
   if (!isAdmin) return true
   await holdAdmins(tx)
   return (await countOtherAdmins(tx, id)) > 0
-}
-
-/**
- * Disables an account: ends its sessions; its tokens and its mail-in address stop working until it
- * is enabled again. The audit log contains its id, because an address there would outlive the
- * account.
- */
-export async function disableAccount(
-  tx: Db,
-  account: Account,
-  deed: OperatorAction,
-): Promise<'done' | 'nothing' | 'last-admin'> {
-  if (!(await mayLeave(tx, account))) return 'last-admin'
-  if (!(await markReporter(tx, account.id, ['active'], 'disabled'))) return 'nothing'
-  await removeSessions(tx, account.id, undefined)
-  await insertAudit(tx, { ...deed, action: 'disable account', detail: account.id })
-  return 'done'
-}
-
-/** Enables a disabled account. */
-export async function enableAccount(
-  tx: Db,
-  account: Account,
-  deed: OperatorAction,
-): Promise<'done' | 'nothing'> {
-  if (!(await markReporter(tx, account.id, ['disabled'], 'active'))) return 'nothing'
-  await insertAudit(tx, { ...deed, action: 'enable account', detail: account.id })
-  return 'done'
 }

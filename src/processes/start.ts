@@ -1,14 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { runAction } from '../actions.ts'
 import type { Config } from '../config.ts'
 import { type EmbeddedServer, startEmbedded } from '../db/embedded.ts'
 import { hasNetworks } from '../db/networks.ts'
-import { createPool, inTransaction, type Pool } from '../db/pool.ts'
+import { createPool, type Pool } from '../db/pool.ts'
 import { findReporterByEmail } from '../db/reporters.ts'
 import { UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { disableAccount } from '../people/accounts.ts'
+import { disableAccount } from '../people/account-actions.ts'
 import { systemClock } from '../world.ts'
 import { addAccount } from './add-account.ts'
 import { readZones } from './blacklist-zones.ts'
@@ -254,11 +255,8 @@ async function disableDemoReporter(
   { pool, clock }: { pool: Pool; clock: typeof systemClock },
   log: Logger,
 ): Promise<void> {
-  const account = await findReporterByEmail(pool, demoReporter)
-  if (!account) return
-  const deed = { at: clock(), reporterId: null }
-  const outcome = await inTransaction(pool, (tx) => disableAccount(tx, account, deed))
-  if (outcome === 'done') log.warn('Disabled the demo reporter because this instance is public.')
+  const outcome = await runAction(disableAccount, { account: demoReporter }, { pool, clock }, null)
+  if ('done' in outcome) log.warn('Disabled the demo reporter because this instance is public.')
 }
 
 async function ensureAccount(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describe } from '../../../src/cli/command.ts'
+import { describeAll } from '../../../src/cli/command.ts'
 import { operations } from '../../../src/cli/limits.ts'
 import { runCommand } from '../../support/command.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
@@ -48,7 +48,7 @@ test.for([
 })
 
 test('the usage follows from the operations', () => {
-  expect(describe(operations).map(({ usage }) => usage)).toEqual([
+  expect(describeAll(operations).map(({ usage }) => usage)).toEqual([
     'limits list',
     'limits set NAME [--attempts N] [--seconds N] [--behavior refuse|shadow|off]',
   ])

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseAccounts, runAccounts } from '../../../../src/cli/accounts.ts'
+import { operations } from '../../../../src/cli/accounts.ts'
 import { createCredentials } from '../../../../src/people/credentials.ts'
 import { findAccount } from '../../../../src/db/reporters.ts'
+import { runCommand } from '../../../support/command.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite, type Person, type WebSite } from '../web-site.ts'
@@ -98,15 +99,15 @@ test('the page is for administrators', async () => {
 
 test('the command line does the same', async () => {
   const eve = await site.addPerson('eve@example.org')
-  const run = (...args: string[]) => runAccounts(parseAccounts(args), site.app)
-  expect((await run('list', 'eve')).told).toMatch(/^\d{4}-\d\d-\d\d\tactive\treporter\teve@ex/)
-  expect(await run('disable', 'EVE@example.org')).toMatchObject({ isDone: true })
-  expect(await run('disable', eve.email)).toMatchObject({ isDone: false })
+  const run = (...args: string[]) => runCommand(operations, args, site.app)
+  expect((await run('list', 'eve')).stdout).toMatch(/^\d{4}-\d\d-\d\d\tactive\treporter\teve@ex/)
+  expect(await run('disable', 'EVE@example.org')).toMatchObject({ code: 0 })
+  expect(await run('disable', eve.email)).toMatchObject({ code: 1 })
   expect((await findAccount(site.app.pool, eve.id))?.state).toBe('disabled')
-  expect(await run('enable', eve.email)).toMatchObject({ isDone: true })
-  expect(await run('disable', 'nobody@example.org')).toMatchObject({ isDone: false })
-  expect(() => parseAccounts(['disable'])).toThrow('account add')
-  expect(() => parseAccounts(['explode', 'a@b.example'])).toThrow('account add')
+  expect(await run('enable', eve.email)).toMatchObject({ code: 0 })
+  expect(await run('disable', 'nobody@example.org')).toMatchObject({ code: 1 })
+  await expect(run('disable')).rejects.toThrow('EMAIL: Enter the email address')
+  await expect(run('explode', 'a@b.example')).rejects.toThrow('Use "account list"')
 })
 
 test('the page on privacy names the operator, the days and the version', async () => {

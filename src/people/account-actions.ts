@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { defineAction, textField } from '../actions.ts'
+import type { Db } from '../db/pool.ts'
+import { type Account, findAccount, findReporterByEmail, markReporter } from '../db/reporters.ts'
+import { removeSessions, removeTotp } from '../db/sessions.ts'
+import { mayLeave } from './accounts.ts'
+
+const ADDRESS_CHARS_MAX = 320
+
+/** An account, by its address or its id. */
+const accountInput = z.object({
+  account: textField(ADDRESS_CHARS_MAX, 'Enter the email address of an account.').meta({
+    argument: 'EMAIL',
+  }),
+})
+const nothing = 'Nothing changed. The account or sign-up may already have been changed or removed.'
+
+async function accountOf(tx: Db, text: string): Promise<Account | undefined> {
+  if (text.includes('@')) return findReporterByEmail(tx, text)
+  return z.uuid().safeParse(text).success ? findAccount(tx, text) : undefined
+}
+
+/**
+ * Ends the sessions of an account; its tokens and its mail-in address stop working until it is
+ * enabled again. The audit log contains its id, because an address there would outlive the account.
+ */
+export const disableAccount = defineAction({
+  name: 'account disable',
+  summary: 'disable an account: its sessions and tokens stop working',
+  audit: 'disable account',
+  input: accountInput,
+  messages: {
+    disabled: 'Account disabled. Its sessions and tokens no longer work.',
+    'last-admin': 'This is the last administrator. Make another account an administrator first.',
+    nothing,
+  },
+  async run(tx, { account: text }) {
+    const account = await accountOf(tx, text)
+    if (!account) return { unchanged: 'nothing' }
+    if (!(await mayLeave(tx, account))) return { unchanged: 'last-admin' }
+    if (!(await markReporter(tx, account.id, ['active'], 'disabled'))) {
+      return { unchanged: 'nothing' }
+    }
+    await removeSessions(tx, account.id, undefined)
+    return { done: 'disabled', audit: account.id }
+  },
+})
+
+/** Enables a disabled account. */
+export const enableAccount = defineAction({
+  name: 'account enable',
+  summary: 'enable a disabled account',
+  audit: 'enable account',
+  input: accountInput,
+  messages: { enabled: 'Account enabled.', nothing },
+  async run(tx, { account: text }) {
+    const account = await accountOf(tx, text)
+    if (!account || !(await markReporter(tx, account.id, ['disabled'], 'active'))) {
+      return { unchanged: 'nothing' }
+    }
+    return { done: 'enabled', audit: account.id }
+  },
+})
+
+/** For a person who has lost the second factor and all recovery codes. */
+export const removeSecondStep = defineAction({
+  name: 'account no-second-step',
+  summary: 'turn off the two-step sign-in of an account',
+  audit: 'remove second step',
+  input: accountInput,
+  messages: { removed: 'Two-step sign-in is off. The password is enough to sign in.', nothing },
+  async run(tx, { account: text }) {
+    const account = await accountOf(tx, text)
+    if (!account?.hasTotp) return { unchanged: 'nothing' }
+    await removeTotp(tx, account.id)
+    return { done: 'removed', audit: account.id }
+  },
+})
