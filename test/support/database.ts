@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { inject } from 'vitest'
+import { ensureCounterPartitions, ensurePartitions } from '../../src/db/partitions.ts'
 import { createPool, type Pool } from '../../src/db/pool.ts'
 
 /** A database for one test file, and a pool on it. */
@@ -7,14 +8,24 @@ export type TestDatabase = { url: string; pool: Pool; close: () => Promise<void>
 
 let made = 0
 
-/** Clones the migrated template, which has partitions for this week and the next: 30 ms. */
-export async function freshDatabase(): Promise<TestDatabase> {
+const WEEK_MS = 7 * 86_400_000
+
+/**
+ * Clones the migrated template, which has partitions for this week and the next, in 30 ms. Tests
+ * whose clock shows a fixed date pass it as `at`: partitions are added for the weeks before and
+ * after it, so that they pass in any year.
+ */
+export async function freshDatabase(at?: Date): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl')
   const name = inject('templateName').replace('template', `${process.pid}_${++made}`)
   const template = inject('templateName')
   await asAdmin(`create database ${name} template ${template} strategy file_copy`)
   const url = `${serverUrl}/${name}`
   const pool = createPool(url, { connectionsMax: 5, name: 'test', onLost: () => undefined })
+  if (at) {
+    await ensurePartitions(pool, new Date(at.getTime() - WEEK_MS), 2)
+    await ensureCounterPartitions(pool, at, 1)
+  }
   const close = async () => {
     await pool.end()
     if (inject('isDroppedEarly')) await asAdmin(`drop database if exists ${name} with (force)`)

@@ -109,8 +109,8 @@ test('a source is dropped, written down, and unknown ones are refused', async ()
 test.for([
   ['a wrong address', ['set', '192.0.2.0/24', '--abuse', 'nobody'], /abuse contact must be/],
   ['a wrong AS number', ['set', '192.0.2.0/24', '--asn', 'x'], /AS number/],
-  ['a wrong country', ['set', '192.0.2.0/24', '--country', 'FRA'], /two letters/],
-  ['a word that says nothing', ['set', '192.0.2.0/24', '--name', ''], /at least one thing/],
+  ['a wrong country', ['set', '192.0.2.0/24', '--country', 'FRA'], /two-letter code/],
+  ['a word that says nothing', ['set', '192.0.2.0/24', '--name', ''], /at least one property/],
 ] as const)('%s is refused and changes nothing', async ([, args, why]) => {
   await expect(networks(...args)).rejects.toThrow(why)
   expect(await networkOf('192.0.2.1')).toBeUndefined()

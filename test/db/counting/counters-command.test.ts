@@ -18,7 +18,7 @@ let database: TestDatabase
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
-  database = await freshDatabase()
+  database = await freshDatabase(now)
   const message = (hours: number): CountedWritten => ({
     written: offer,
     prefix: 'reports',

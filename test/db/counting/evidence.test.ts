@@ -27,7 +27,7 @@ let database: TestDatabase
 
 beforeAll(async () => {
   database = await freshDatabase()
-  await migrateAll(database.url, new Date())
+  await migrateAll(database.url, start)
 })
 afterAll(() => database.close())
 

@@ -19,7 +19,7 @@ import {
 let database: TestDatabase
 
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await freshDatabase(start)
 })
 afterAll(() => database.close())
 

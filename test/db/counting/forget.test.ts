@@ -11,6 +11,7 @@ import {
   foldAll,
   newcomers,
   reportedBy,
+  start,
   vouchedReporters,
 } from '../../support/evidence.ts'
 
@@ -18,7 +19,7 @@ let database: TestDatabase
 
 beforeAll(async () => {
   database = await freshDatabase()
-  await migrateAll(database.url, new Date())
+  await migrateAll(database.url, start)
 })
 afterAll(() => database.close())
 

@@ -10,7 +10,7 @@ import { type Increment, appendDeltas, reversal } from '../../support/increments
 const closers: (() => Promise<void>)[] = []
 let database: TestDatabase
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await freshDatabase(now)
   closers.push(database.close)
 })
 afterAll(async () => {

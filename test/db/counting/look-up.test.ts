@@ -25,7 +25,7 @@ const reported = (number: number, hours: number): CountedWritten => ({
 
 let database: TestDatabase
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await freshDatabase(now)
   const messages: CountedWritten[] = [
     reported(1, 0),
     reported(2, 2),

@@ -8,7 +8,7 @@ import { appendDeltas } from '../../support/increments.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await freshDatabase(now)
 })
 afterAll(() => database.close())
 

@@ -9,7 +9,7 @@ import { type Increment, appendDeltas } from '../../support/increments.ts'
 const closers: (() => Promise<void>)[] = []
 let database: TestDatabase
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await freshDatabase(now)
   closers.push(database.close)
 })
 afterAll(async () => {

@@ -12,7 +12,7 @@ let database: TestDatabase
 let parser: ParserPool
 
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await freshDatabase(start)
   parser = createParserPool(1)
 })
 afterAll(async () => {

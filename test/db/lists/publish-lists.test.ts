@@ -12,7 +12,6 @@ import {
   pardonListing,
   removeExemption,
 } from '../../../src/db/listings.ts'
-import { ensurePartitions } from '../../../src/db/partitions.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { setMark } from '../../../src/db/reputations.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
@@ -28,8 +27,7 @@ let folder: string
 let now: Date
 
 beforeAll(async () => {
-  database = await freshDatabase()
-  await ensurePartitions(database.pool, start, 1)
+  database = await freshDatabase(start)
 })
 afterAll(() => database.close())
 
