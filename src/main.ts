@@ -113,17 +113,8 @@ const commands: Record<string, Command> = {
       return withDatabase(config, log, (app) => tellCounters(request, app, process))
     },
   },
-  queue: {
-    usage: 'queue list | retry [QUEUE] | purge QUEUE',
-    summary: 'list the queues, retry dead letters, delete waiting jobs',
-    async run({ args, config, log }) {
-      const { parseQueue, runQueue } = await import('./cli/outbox.ts')
-      const request = parseQueue(args)
-      const { withDatabase } = await import('./processes/open-app.ts')
-      say(await withDatabase(config, log, (app) => runQueue(request, app)))
-      return DONE
-    },
-  },
+  queue: operatorCommand(() => import('./cli/queue.ts')),
+  outbox: operatorCommand(() => import('./cli/outbox.ts')),
   reputation: reputationCommand,
   rules: rulesCommand,
   lists: listsCommand,

@@ -28,20 +28,6 @@ export const accountCommand: Command = {
   },
 }
 
-/** `signalpost outbox`; its code is loaded when it runs. */
-const outboxCommand = {
-  usage: 'outbox list [STATE] | release|resend [--to ADDRESS | --letters]',
-  summary: 'list the newest outgoing mail as JSON lines; send held mail; send refused mail again',
-  async run({ args, config, log }: CommandContext) {
-    const { parseOutbox, runOutbox } = await import('./outbox.ts')
-    const request = parseOutbox(args)
-    const { withDatabase } = await import('../processes/open-app.ts')
-    const { told, isDone } = await withDatabase(config, log, (app) => runOutbox(request, app))
-    process.stdout.write(told)
-    return isDone ? 0 : 1
-  },
-}
-
 const consumersCommand = {
   usage:
     'consumers list [--state STATE] [--search PART] | export | import FILE |\n' +
@@ -64,7 +50,6 @@ const consumersCommand = {
 
 /** The commands for outgoing mail, consumers and suppressions, by name. */
 export const deskCommands = {
-  outbox: outboxCommand,
   consumers: consumersCommand,
 }
 

@@ -1,81 +1,99 @@
-import type { App } from '../app.ts'
-import { insertAudit } from '../db/audit-log.ts'
+import { z } from 'zod'
+import { type Action, type ActionContext, defineAction, wholeNumber } from '../actions.ts'
+import { listConsumers } from '../db/consumers.ts'
 import { type HeldChoice, type ReleasedState, releaseFeedback } from '../db/feedback-waiting.ts'
 import { releaseLetters } from '../db/letters.ts'
-import { inTransaction } from '../db/pool.ts'
+import type { Db } from '../db/pool.ts'
 import { sendLetter } from '../letters/send-letter.ts'
-import { send } from '../queue/boss.ts'
+import { type Boss, send } from '../queue/boss.ts'
 import { forwardReport } from './forward-report.ts'
 
-type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
-
+/** The maximum number of mails queued in one transaction. */
 const AT_ONCE = 500
 
-/**
- * Releases held feedback reports, or sends refused ones again. Each transaction queues a batch with
- * its jobs and an audit entry. Returns the number of queued reports; a repeated call returns 0.
- */
-export async function releaseFeedbackReports(
-  app: Needs,
-  { which, from }: { which: HeldChoice; from: ReleasedState },
-  administratorId: string | null,
-): Promise<number> {
-  return inSteps((limit) =>
-    inTransaction(app.pool, async (tx) => {
-      const keys = await releaseFeedback(tx, { which, from, now: app.clock() }, limit)
-      await send(app.boss, forwardReport, keys, tx)
-      await note(tx, app, { administratorId, from, count: keys.length, what: 'feedback reports' })
-      return keys.length
-    }),
-  )
-}
+/** Which mails: one or all feedback reports, those to one address, or one or all letters. */
+const input = z
+  .object({
+    to: z.string().optional().meta({ value: 'ADDRESS' }),
+    letters: z.boolean().optional(),
+    letter: z.uuid({ error: 'Letter not found.' }).optional().meta({ value: 'ID' }),
+    report: z.uuid().optional().meta({ value: 'ID' }),
+    number: wholeNumber(1, 999).default(1).meta({ value: 'N' }),
+  })
+  .refine(({ to, letters, letter }) => to === undefined || !(letters || letter !== undefined), {
+    error: 'Give an address or letters, not both.',
+  })
 
-/** Releases held letters, or sends refused ones again: one or all. Returns how many. */
-export async function releaseLettersToPeople(
-  app: Needs,
-  { which, from }: { which: { letterId: string } | 'all'; from: ReleasedState },
-  administratorId: string | null,
-): Promise<number> {
-  return inSteps((limit) =>
-    inTransaction(app.pool, async (tx) => {
-      const ids = await releaseLetters(tx, { which, from, now: app.clock() }, limit)
-      const jobs = ids.map((letterId) => ({ letterId }))
-      await send(app.boss, sendLetter, jobs, tx)
-      await note(tx, app, { administratorId, from, count: ids.length, what: 'letters' })
-      return ids.length
-    }),
-  )
-}
+/** Sends mail that is held because SMTP_URL was not set. */
+export const releaseHeld = defineRelease('held', {
+  name: 'outbox release',
+  summary: 'send held feedback reports or letters',
+  audit: 'release',
+})
 
-/** The sentence for the audit log and the command line. */
-export function releasedWords(from: ReleasedState, count: number, what: string): string {
-  const done = from === 'held' ? 'were released' : 'were queued to be sent again'
-  return `${count} ${from} ${what} ${done}.`
-}
+/** Sends mail again that our mail server refused, unless its address is suppressed. */
+export const resendRefused = defineRelease('refused', {
+  name: 'outbox resend',
+  summary: 'send refused feedback reports or letters again',
+  audit: 'resend',
+})
 
-async function inSteps(step: (limit: number) => Promise<number>): Promise<number> {
-  let released = 0
-  for (;;) {
-    const done = await step(AT_ONCE)
-    released += done
-    if (done < AT_ONCE) return released
+function defineRelease(from: ReleasedState, about: Pick<Action, 'name' | 'summary' | 'audit'>) {
+  const wordsOf = (name: string) => (count: number) => {
+    const done = from === 'held' ? 'released' : 'queued to be sent again'
+    return count === 1
+      ? `1 ${from} ${name} was ${done}.`
+      : `${count} ${from} ${name}s were ${done}.`
   }
+  const messages: Record<string, (count: number) => string> = {
+    [from]: wordsOf('feedback report'),
+    [`${from}-letters`]: wordsOf('letter'),
+  }
+  return defineAction({
+    ...about,
+    input,
+    messages,
+    async run(tx, which, { boss, at }: ActionContext<'boss'>) {
+      const done = which.letters || which.letter !== undefined ? `${from}-letters` : from
+      const selection = { ...which, from, now: at }
+      const count =
+        done === from
+          ? await queueFeedback(tx, boss, selection)
+          : await queueLetters(tx, boss, selection)
+      if (count === undefined) {
+        return { problems: [{ field: 'to', message: 'No consumer has this address.' }] }
+      }
+      const audit = count > 0 ? [messages[done]?.(count) ?? ''] : []
+      return { done, count, audit, isPartial: count === AT_ONCE }
+    },
+  })
 }
 
-type Released = {
-  administratorId: string | null
-  from: ReleasedState
-  count: number
-  what: string
+type Selection = z.output<typeof input> & { from: ReleasedState; now: Date }
+
+async function queueLetters(tx: Db, boss: Boss, { letter, from, now }: Selection) {
+  const which = letter === undefined ? 'all' : { letterId: letter }
+  const ids = await releaseLetters(tx, { which, from, now }, AT_ONCE)
+  const jobs = ids.map((letterId) => ({ letterId }))
+  await send(boss, sendLetter, jobs, tx)
+  return ids.length
 }
 
-async function note(
-  tx: Parameters<typeof insertAudit>[0],
-  { clock }: Pick<Needs, 'clock'>,
-  { administratorId, from, count, what }: Released,
-): Promise<void> {
-  if (count === 0) return
-  const action = from === 'held' ? 'release' : 'resend'
-  const detail = releasedWords(from, count, what)
-  await insertAudit(tx, { at: clock(), reporterId: administratorId, action, detail })
+async function queueFeedback(tx: Db, boss: Boss, { from, now, ...given }: Selection) {
+  const which = await choiceOf(tx, given)
+  if (!which) return undefined
+  const keys = await releaseFeedback(tx, { which, from, now }, AT_ONCE)
+  await send(boss, forwardReport, keys, tx)
+  return keys.length
+}
+
+async function choiceOf(
+  tx: Db,
+  { to, report, number }: z.output<typeof input>,
+): Promise<HeldChoice | undefined> {
+  if (report !== undefined) return { reportId: report, number }
+  if (to === undefined) return 'all'
+  const address = to.toLowerCase()
+  const consumer = (await listConsumers(tx, [address])).get(address)
+  return consumer && { consumerId: consumer.id }
 }

@@ -1,50 +1,58 @@
-import { insertAudit } from '../db/audit-log.ts'
+import { z } from 'zod'
+import { type ActionContext, defineAction } from '../actions.ts'
 import { restartRetries } from '../db/dead-letters.ts'
-import { inTransaction, type Pool } from '../db/pool.ts'
-import type { Clock } from '../world.ts'
-import { type Boss, bossDb } from './boss.ts'
+import { bossDb } from './boss.ts'
 import { deadLetterQueue } from './define-queue.ts'
 
 const REDRIVEN_AT_ONCE = 1_000
 
-/** Selects dead letters: by id, of one source queue, or all that exist now. */
-export type WhichDeadLetters = readonly string[] | { source: string } | 'all'
+/** A queue, by its name. */
+const queueField = z.string().regex(/^[a-z-]{1,60}$/, 'Name a queue. "queue list" shows them.')
 
-/**
- * Moves dead letters back to their own queues, and adds an audit entry in the same transaction; the
- * administrator is null at the command line. Returns the number moved.
- */
-export async function redriveDeadLetters(
-  app: { pool: Pool; boss: Boss; clock: Clock },
-  which: WhichDeadLetters,
-  administratorId: string | null,
-): Promise<number> {
-  const now = app.clock()
-  const filter = filterOf(which, now)
-  if ('ids' in filter && filter.ids.length === 0) return 0
-  return inTransaction(app.pool, async (tx) => {
+/** Returns dead letters to their own queues: those named, those of one queue, or all. */
+export const retryDeadLetters = defineAction({
+  name: 'queue retry',
+  summary: 'return dead letters to their queues',
+  audit: 'redrive',
+  input: z.object({
+    queue: queueField.optional().meta({ argument: 'QUEUE' }),
+    id: z.array(z.uuid()).optional().meta({ value: 'ID,ID' }),
+  }),
+  messages: {
+    moved: (count: number) =>
+      count === 1
+        ? '1 dead letter was returned to its queue.'
+        : `${count} dead letters were returned to their queues.`,
+  },
+  async run(tx, { queue, id: ids }, { boss, at }: ActionContext<'boss'>) {
+    if (ids?.length === 0) return { done: 'moved', count: 0 }
+    const source = queue === undefined ? {} : { sourceName: queue }
+    const filter = ids ? { ids } : { ...source, createdBefore: at }
     await restartRetries(tx, filter)
     let moved = 0
     for (;;) {
       const limit = REDRIVEN_AT_ONCE
-      const step = await app.boss.redrive(deadLetterQueue, { ...filter, limit, db: bossDb(tx) })
+      const step = await boss.redrive(deadLetterQueue, { ...filter, limit, db: bossDb(tx) })
       moved += step
       if (step < REDRIVEN_AT_ONCE) break
     }
-    if (moved === 0) return 0
-    const detail = `${moved} dead letters were returned to their queues (${wordsOf(which)}).`
-    await insertAudit(tx, { at: now, reporterId: administratorId, action: 'redrive', detail })
-    return moved
-  })
-}
+    if (moved === 0) return { done: 'moved', count: 0 }
+    const which = ids ? 'chosen' : queue === undefined ? 'all' : `of ${queue}`
+    const audit = `${moved} dead letters were returned to their queues (${which}).`
+    return { done: 'moved', count: moved, audit }
+  },
+})
 
-function filterOf(which: WhichDeadLetters, createdBefore: Date) {
-  if (which === 'all') return { createdBefore }
-  if ('source' in which) return { sourceName: which.source, createdBefore }
-  return { ids: [...which] }
-}
-
-function wordsOf(which: WhichDeadLetters): string {
-  if (which === 'all') return 'all'
-  return 'source' in which ? `of ${which.source}` : 'chosen'
-}
+/** Deletes the waiting jobs of a queue. */
+export const purgeQueue = defineAction({
+  name: 'queue purge',
+  summary: 'delete the waiting jobs of a queue',
+  audit: 'purge',
+  input: z.object({ queue: queueField.meta({ argument: 'QUEUE' }) }),
+  messages: { purged: 'Deleted the waiting jobs.' },
+  async run(_, { queue }, { boss }: ActionContext<'boss'>) {
+    await boss.deleteQueuedJobs(queue)
+    const audit = `Deleted the waiting jobs of ${queue}.`
+    return { done: 'purged', audit, text: audit }
+  },
+})

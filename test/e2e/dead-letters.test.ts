@@ -42,7 +42,7 @@ test('a job that nothing saves is a dead letter with its reason, and can be retr
 
   await pool.query(`insert into raw_messages select * from set_aside`)
   const retried = await runProgram(['queue', 'retry', 'analyze-report'], env)
-  expect(retried).toMatchObject({ code: 0, stdout: 'Returned 1 dead letters to their queues.\n' })
+  expect(retried).toMatchObject({ code: 0, stdout: '1 dead letter was returned to its queue.\n' })
   expect((await client.untilEvent(id, 'held')).status).toBe('analyzed')
 })
 

@@ -15,16 +15,14 @@ import {
 } from '../../db/letters.ts'
 import { unpack } from '../../db/rows.ts'
 import { findCopy } from '../../feedback/compose-feedback.ts'
-import { releaseFeedbackReports, releaseLettersToPeople } from '../../feedback/release-held.ts'
+import { releaseHeld, resendRefused } from '../../feedback/release-held.ts'
 import { healthAt } from '../../verdict/contact-health.ts'
-import { type FormReader, readShortForm } from '../pages/form.ts'
+import type { Form } from '../pages/form.ts'
 import { isUuid, pageOf, sendMessage, shownBytes } from '../pages/render.ts'
-import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
-
-type LetterNeeds = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
 
 const LINES = 50
 const COPY_BYTES_SHOWN = 256 * 1024
@@ -33,27 +31,23 @@ const states: readonly LetterState[] = [
   ...(['queued', 'held', 'sent', 'bounced', 'refused', 'suppressed'] as const),
 ]
 
-/** The actions of the forms: release `held` letters, resend `refused` ones. */
-const releases = [
-  { path: 'release', from: 'held' },
-  { path: 'resend', from: 'refused' },
-] as const
+/** The actions of the forms, by the last part of their paths. */
+const releases = { release: releaseHeld, resend: resendRefused }
 
 /** Letters: the list by state, the exact copy of each, and the forms that send them. */
-function letterRoutes(site: LetterNeeds): Router {
+function letterRoutes(site: Site): Router {
   const router = Router()
   router.get('/', async (req, res) => {
     const state = states.find((name) => name === req.query['state'])
     const before = isUuid(req.query['before']) ? req.query['before'] : undefined
     const rows = await listLetters(site.pool, { state, before }, LINES + 1)
     const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ state, before: id }))
-    const released = Number(req.query['released'] ?? Number.NaN)
     sendAdminPage(req, res, {
       view: 'admin/letters',
       title: 'Letters',
       data: {
         ...{ lines, next, state, states, isFirst: before === undefined },
-        released: Number.isSafeInteger(released) ? released : undefined,
+        done: doneMessage(req, releaseHeld, resendRefused),
       },
     })
   })
@@ -70,32 +64,17 @@ function letterRoutes(site: LetterNeeds): Router {
     const { letter, raw } = await requireLetter(req, site)
     sendMessage(res, `letter-${letter.id}.eml`, raw)
   })
-  letterReleaseRoutes(router, site)
-  return router
-}
-
-/** Queues letters again: one or all. */
-function letterReleaseRoutes(router: Router, site: LetterNeeds): void {
-  for (const { path, from } of releases) {
-    router.post(`/${path}`, async (req, res) => {
-      const form = await readShortForm(req, res, site)
-      const administrator = requireReporter(req, res)
-      if (!administrator) return
-      const letterId = form.text('id')
-      // An invalid id must not select all letters.
-      if (letterId !== undefined && !isUuid(letterId)) {
-        throw new ProblemError('not-found', 'Letter not found.')
-      }
-      const which = letterId === undefined ? 'all' : { letterId }
-      const released = await releaseLettersToPeople(site, { which, from }, administrator.id)
-      res.redirect(303, `/admin/outbox/letters?released=${released}`)
-    })
+  for (const [path, actions] of Object.entries(releases)) {
+    const fields = (_: Request, form: Form) => ({ letters: true, letter: form.text('id') })
+    const back = () => '/admin/outbox/letters'
+    router.post(`/${path}`, postAction(site, { actions, fields, back }))
   }
+  return router
 }
 
 async function requireLetter(
   req: Request<{ id: string }>,
-  { pool }: LetterNeeds,
+  { pool }: Site,
 ): Promise<{ letter: Letter; raw: Buffer }> {
   const { id } = req.params
   const letter = isUuid(id) ? await findLetter(pool, id) : undefined
@@ -104,12 +83,8 @@ async function requireLetter(
   return { letter, raw: await unpack(packed) }
 }
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'preview'> & FormReader
-
-type Key = { reportId: string; number: string }
-
 /** The feedback reports: the list by state, and the exact copy of each. */
-export function outboxRoutes(site: Needs): Router {
+export function outboxRoutes(site: Site): Router {
   const router = Router()
   router.use('/letters', letterRoutes(site))
   router.get('/', async (req, res) => {
@@ -130,12 +105,12 @@ export function outboxRoutes(site: Needs): Router {
         state,
         states: feedbackStates,
         isFirst: before === undefined,
-        released: releasedOf(req),
+        done: doneMessage(req, releaseHeld, resendRefused),
         ailing: await ailingOf(lines, site),
       },
     })
   })
-  router.get('/:reportId/:number', async (req, res) => {
+  router.get('/:reportId/:number', async (req: Request, res) => {
     const feedback = await requireFeedback(req, site)
     const copy = await copyOf(feedback, site)
     sendAdminPage(req, res, {
@@ -160,37 +135,22 @@ export function outboxRoutes(site: Needs): Router {
 }
 
 /** Queues feedback reports again: one, all of a consumer, or all. */
-function releaseRoutes(router: Router, site: Needs): void {
-  for (const { path, from } of releases) {
-    router.post(`/${path}`, async (req, res) => {
-      await readShortForm(req, res, site)
-      const administrator = requireReporter(req, res)
-      if (!administrator) return
-      const which = 'all'
-      const released = await releaseFeedbackReports(site, { which, from }, administrator.id)
-      res.redirect(303, `/admin/outbox?released=${released}`)
-    })
-    router.post(`/:reportId/:number/${path}`, async (req: Request<Key>, res) => {
-      const form = await readShortForm(req, res, site)
-      const administrator = requireReporter(req, res)
-      if (!administrator) return
-      const { reportId, number, consumerId } = await requireFeedback(req, site)
-      const which = form.text('which') === 'consumer' ? { consumerId } : { reportId, number }
-      const released = await releaseFeedbackReports(site, { which, from }, administrator.id)
-      res.redirect(303, `/admin/outbox?released=${released}`)
-    })
+function releaseRoutes(router: Router, site: Site): void {
+  const back = () => '/admin/outbox'
+  for (const [path, actions] of Object.entries(releases)) {
+    router.post(`/${path}`, postAction(site, { actions, back }))
+    const fields = async (req: Request, form: Form) => {
+      const { reportId, number, address } = await requireFeedback(req, site)
+      if (form.text('which') === 'consumer') return { to: address }
+      return { report: reportId, number: String(number) }
+    }
+    router.post(`/:reportId/:number/${path}`, postAction(site, { actions, fields, back }))
   }
 }
 
 /** Returns the exact copy; undefined if it cannot be composed, so that the page shows the rest. */
-async function copyOf(feedback: Feedback, { pool, preview }: Needs) {
+async function copyOf(feedback: Feedback, { pool, preview }: Site) {
   return findCopy(pool, feedback, (one) => preview(one).catch(() => undefined))
-}
-
-/** Returns how many were released by the action before this page. */
-function releasedOf(req: Pick<Request, 'query'>): number | undefined {
-  const { released } = req.query
-  return typeof released === 'string' && /^\d{1,9}$/.test(released) ? Number(released) : undefined
 }
 
 /**
@@ -198,7 +158,7 @@ function releasedOf(req: Pick<Request, 'query'>): number | undefined {
  */
 async function ailingOf(
   feedback: readonly Feedback[],
-  { pool, clock }: Needs,
+  { pool, clock }: Site,
 ): Promise<Record<string, string>> {
   const addresses = [...new Set(feedback.map(({ address }) => address))]
   const consumers = await listConsumers(pool, addresses)
@@ -210,7 +170,7 @@ async function ailingOf(
   )
 }
 
-async function requireFeedback(req: Request<Key>, site: Needs): Promise<Feedback> {
+async function requireFeedback(req: Request, site: Site): Promise<Feedback> {
   const key = keyOf(req.params.reportId, req.params.number)
   const feedback = key && (await findFeedback(site.pool, key))
   if (!feedback) throw new ProblemError('not-found', 'Feedback report not found.')

@@ -5,11 +5,10 @@ import { countUnread } from '../../db/inbox.ts'
 import { forwardReport } from '../../feedback/forward-report.ts'
 import { sendLetter } from '../../letters/send-letter.ts'
 import { deadLetterQueue } from '../../queue/define-queue.ts'
-import { redriveDeadLetters } from '../../queue/redrive.ts'
-import { type FormReader, readShortForm } from '../pages/form.ts'
+import { retryDeadLetters } from '../../queue/redrive.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
-import { requireReporter } from '../pages/signed-in.ts'
 import type { MailNow, QueueState, Site } from '../site.ts'
+import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage, shownDuration } from './send-admin-page.ts'
 
 /** The health of the queues as a sentence, and its severity. */
@@ -73,26 +72,28 @@ export function healthWord(queues: readonly QueueState[], deadLetterName: string
   return { tone: 'good', sentence: 'All queues are working, and there are no dead letters.' }
 }
 
-type DeadLetterNeeds = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
-
 const LINES = 50
 
 /** The page with dead letters, on which they can be retried. */
-export function deadLetterRoutes(site: DeadLetterNeeds): Router {
+export function deadLetterRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendList(req, res, site))
-  router.post('/', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const which = form.text('which') === 'all' ? 'all' : form.texts('id').filter(isUuid)
-    const moved = await redriveDeadLetters(site, which, administrator.id)
-    res.redirect(303, `/admin/dead-letters?moved=${moved}`)
-  })
+  router.post(
+    '/',
+    postAction(site, {
+      actions: retryDeadLetters,
+      fields: (_, form) => ({ id: form.text('which') === 'all' ? undefined : form.texts('id') }),
+      back: () => '/admin/dead-letters',
+    }),
+  )
   return router
 }
 
-async function sendList(req: Request, res: Response, site: DeadLetterNeeds): Promise<void> {
+async function sendList(
+  req: Request,
+  res: Response,
+  site: Pick<Site, 'pool' | 'clock'>,
+): Promise<void> {
   const before = keyOf(req.query['at'], req.query['id'])
   const page = { before, limit: LINES + 1 }
   const rows = await listDeadLetters(site.pool, deadLetterQueue, page)
@@ -101,7 +102,6 @@ async function sendList(req: Request, res: Response, site: DeadLetterNeeds): Pro
     id,
   }))
   const now = site.clock().getTime()
-  const { moved } = req.query
   sendAdminPage(req, res, {
     view: 'admin/dead-letters',
     title: 'Dead letters',
@@ -111,7 +111,7 @@ async function sendList(req: Request, res: Response, site: DeadLetterNeeds): Pro
         ageSeconds: (now - line.createdAt.getTime()) / 1000,
       })),
       next,
-      moved: typeof moved === 'string' && /^\d{1,9}$/.test(moved) ? Number(moved) : undefined,
+      done: doneMessage(req, retryDeadLetters),
       isFirst: before === undefined,
     },
   })

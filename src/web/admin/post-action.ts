@@ -10,6 +10,8 @@ import type { Site } from '../site.ts'
 /** A form that was refused: what is wrong, and its fields, to show again. */
 export type Refused = { problems: readonly string[]; given: Readonly<Record<string, string>> }
 
+type Given = Readonly<Record<string, unknown>>
+
 /** The page to which a form belongs. */
 export type ActionPage = {
   /** The actions by the value of the field `do`; one without is the only one. */
@@ -19,7 +21,7 @@ export type ActionPage = {
   /** Shows the page again with a form that was refused; without it, an error page is shown. */
   show?: (req: Request, res: Response, refused: Refused) => unknown
   /** Fields that the form has under another name, or that come from the path. */
-  fields?: (req: Request, form: Form) => Readonly<Record<string, unknown>>
+  fields?: (req: Request, form: Form) => Given | Promise<Given>
   bytesMax?: number
 }
 
@@ -33,7 +35,7 @@ export function postAction(site: Site, page: ActionPage) {
     const administrator = requireReporter(req, res)
     if (!administrator) return
     const action = chosenAction(page.actions, form.text('do') ?? '')
-    const given = { ...givenIn(action, form), ...page.fields?.(req, form) }
+    const given = { ...givenIn(action, form), ...(await page.fields?.(req, form)) }
     const outcome = await runAction(action, given, site, administrator.id)
     if (!('problems' in outcome))
       return res.redirect(303, withDone(page.back(req, outcome, form), outcome))

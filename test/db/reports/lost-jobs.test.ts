@@ -7,7 +7,8 @@ import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
 import { queueLetter } from '../../../src/letters/send-letter.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { redriveDeadLetters } from '../../../src/queue/redrive.ts'
+import { runAction } from '../../../src/actions.ts'
+import { retryDeadLetters } from '../../../src/queue/redrive.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -114,7 +115,8 @@ test('what was given up for its age begins anew when it is redriven', async () =
   const payload = { reportId, number: 1, postponedSince: new Date(0).toISOString() }
   await die(payload, 'forward-report')
   const clock = inAnHour
-  expect(await redriveDeadLetters({ ...app, clock }, 'all', app.ann)).toBe(1)
+  const moved = await runAction(retryDeadLetters, {}, { ...app, clock }, app.ann)
+  expect(moved).toMatchObject({ count: 1 })
   expect(await jobs('forward-report')).toEqual([{ reportId, number: 1 }])
 })
 

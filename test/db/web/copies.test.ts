@@ -127,12 +127,12 @@ test('what was held leaves once when an administrator lets it, and that is noted
   await forward(two, false)
   const path = `/admin/outbox/${one}/1/release`
   expect((await own.post(path, { which: 'one' })).status).toBe(403)
-  expect((await desk.post(path, { which: 'one' })).headers.get('location')).toMatch(/released=1$/)
-  expect((await desk.post(path, { which: 'one' })).headers.get('location')).toMatch(/released=0$/)
+  expect((await desk.post(path, { which: 'one' })).headers.get('location')).toMatch(/count=1$/)
+  expect((await desk.post(path, { which: 'one' })).headers.get('location')).toMatch(/count=0$/)
   expect(await forward(one)).toHaveLength(1)
   expect(await forward(two)).toHaveLength(0)
   const all = await desk.post('/admin/outbox/release', {})
-  expect(all.headers.get('location')).toMatch(/released=1$/)
+  expect(all.headers.get('location')).toMatch(/count=1$/)
   expect(await forward(two)).toHaveLength(1)
   const { rows } = await site.app.pool.query(
     `select detail from audit_log where action = 'release' order by at`,
@@ -150,8 +150,8 @@ test('letters are listed with their copies, and held ones leave when they are le
   expect(list).toContain(`/admin/outbox/letters/${id}`)
   const page = await (await desk.get(`/admin/outbox/letters/${id}`)).text()
   expect(page).toContain('How to leave the list.')
-  expect((await desk.post('/admin/outbox/letters/release', { id: 'x' })).status).toBe(404)
+  expect((await desk.post('/admin/outbox/letters/release', { id: 'x' })).status).toBe(422)
   const released = await desk.post('/admin/outbox/letters/release', { id })
-  expect(released.headers.get('location')).toMatch(/released=1$/)
+  expect(released.headers.get('location')).toMatch(/count=1$/)
   expect((await desk.get('/admin/outbox/letters/x')).status).toBe(404)
 })

@@ -1,28 +1,19 @@
 import { expect, test } from 'vitest'
-import { parseQueue } from '../../../src/cli/outbox.ts'
+import { operations } from '../../../src/cli/queue.ts'
 import { queueNames } from '../../../src/processes/queues.ts'
 import { parseQueues } from '../../../src/processes/work.ts'
+import { runCommand } from '../../support/command.ts'
 
 test.for([
-  [['list'], { action: 'list' }],
-  [['retry'], { action: 'retry', source: undefined }],
-  [['retry', 'forward-report'], { action: 'retry', source: 'forward-report' }],
-  [['purge', 'analyze-report'], { action: 'purge', queue: 'analyze-report' }],
-  [['purge', 'dead-letter'], { action: 'purge', queue: 'dead-letter' }],
-] as const)('%j is understood', ([args, request]) => {
-  expect(parseQueue(args)).toEqual(request)
-})
-
-test.for([
-  ['no verb', [], 'Use "queue list"'],
+  ['no verb', [], 'Use "queue list", "queue retry" or "queue purge"'],
   ['an unknown verb', ['drain'], 'Use "queue list"'],
-  ['everything at once', ['purge'], 'Use "queue list"'],
+  ['everything at once', ['purge'], 'QUEUE: Name one of the queues'],
   ['an unknown queue', ['purge', 'analyse-report'], 'Name one of the queues analyze-report'],
   ['the name of a method', ['retry', 'constructor'], 'Name one of the queues'],
-  ['two queues', ['retry', 'analyze-report', 'forward-report'], 'Name one of the queues'],
+  ['two queues', ['retry', 'analyze-report', 'forward-report'], 'Unexpected argument'],
   ['an option', ['list', '--all'], /--all/],
-] as const)('%s is refused', ([, args, problem]) => {
-  expect(() => parseQueue(args)).toThrow(problem)
+] as const)('%s is refused', async ([, args, problem]) => {
+  await expect(runCommand(operations, args, {})).rejects.toThrow(problem)
 })
 
 test('work takes every queue, or those named', () => {
