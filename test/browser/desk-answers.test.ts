@@ -47,10 +47,10 @@ test.for(screens)('a desk answers, and the reporter reads it, on %s', async ([, 
   const { page, complaints } = await openPage(browser, options)
   await page.goto(link)
   await page.getByLabel('Anything to add?').fill('The customer was warned.')
-  await page.getByRole('button', { name: 'Say that it is dealt with' }).click()
+  await page.getByRole('button', { name: 'Mark as resolved' }).click()
   expect(await page.getByRole('status').textContent()).toContain('Thank you.')
   await page.getByRole('link', { name: 'The report is wrong' }).click()
-  expect(await page.getByRole('button', { name: 'Say that it is wrong' }).isVisible()).toBe(true)
+  expect(await page.getByRole('button', { name: 'Dispute the report' }).isVisible()).toBe(true)
   await page.goto(`${site.url}/sign-in?next=/reports/${feedback.reportId}`)
   await page
     .locator('input[type=email], input[name="user[email_or_login]"]')

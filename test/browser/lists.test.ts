@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 const visitors = [
-  ['in English', { locale: 'en-GB' }, 'is listed.', 'A person will read it.'],
+  ['in English', { locale: 'en-GB' }, 'is listed.', 'A person will read your request.'],
   ['in French', { locale: 'fr-FR' }, 'est listé.', 'Une personne la lira.'],
   [
     'without JavaScript, on a narrow dark screen',
@@ -41,7 +41,7 @@ const visitors = [
       viewport: { width: 320, height: 700 },
     },
     'is listed.',
-    'A person will read it.',
+    'A person will read your request.',
   ],
 ] as const
 

@@ -43,7 +43,7 @@ test('who reports a known marketer is told how to unsubscribe, and nobody is acc
   expect(text).toContain('https://news.example.org/off?who=42')
   expect(text).toContain('off@example.org with the subject “off 42”')
   expect(text).toContain(`/reports/${id}`)
-  expect(text).toContain('Nobody was accused')
+  expect(text).toContain('We accused nobody')
   expect(headers.get('auto-submitted')).toBe('auto-generated')
   expect(headers.get('list')).toMatchObject({
     unsubscribe: { url: expect.stringContaining('/advice/off/') as string },

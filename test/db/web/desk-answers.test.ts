@@ -72,7 +72,7 @@ test('a repeat says so and changes nothing', async () => {
   const feedback = await told()
   await desk.post(linkOf(feedback, 'wrong'), { said: 'first' })
   const page = await (await desk.post(linkOf(feedback, 'wrong'), { said: 'second' })).text()
-  expect(page).toContain('You had said so before.')
+  expect(page).toContain('You gave this answer before.')
   expect(await answersTo(feedback)).toEqual([{ answer: 'wrong', how: 'link', said: 'first' }])
   expect(await eventsOf(feedback)).toEqual(['desk-wrong'])
 })

@@ -219,12 +219,12 @@ test('an administrator’s word against an address stands', async () => {
 })
 
 test.for([
-  [{ address: 'nobody' }, 'This is not a mail address.'],
-  [{ address: 'a@b.example\r\nBcc: x@y.example' }, 'This is not a mail address.'],
-  [{ scopes: '192.0.2.0/24 <b>bold</b>' }, 'Neither a block'],
-  [{ scopes: '0.0.0.0/0' }, 'Neither a block'],
-  [{ scopes: 'com' }, 'Neither a block'],
-  [{ takes: 'ham' }, 'at least one kind'],
+  [{ address: 'nobody' }, 'Enter a valid email address.'],
+  [{ address: 'a@b.example\r\nBcc: x@y.example' }, 'Enter a valid email address.'],
+  [{ scopes: '192.0.2.0/24 <b>bold</b>' }, 'Not a CIDR block'],
+  [{ scopes: '0.0.0.0/0' }, 'Not a CIDR block'],
+  [{ scopes: 'com' }, 'Not a CIDR block'],
+  [{ takes: 'ham' }, 'at least one type'],
   [{ format: '__proto__' }, 'Choose how'],
 ] as const)('a form with %o is given back', async ([part, fault]) => {
   const answer = await visitor.post('/consumers/enroll', { ...wish, ...part })

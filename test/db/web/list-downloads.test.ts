@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 test('before the first edition the page says so, and there is no file', async () => {
-  expect(await (await desk.get('/lists')).text()).toContain('No list has been written yet.')
+  expect(await (await desk.get('/lists')).text()).toContain('No list has been published yet.')
   expect((await desk.get('/lists/addresses.json')).status).toBe(404)
 })
 

@@ -122,7 +122,7 @@ test('little evidence goes at once, once, and stays away after the next edition'
   const status = await askFor(address)
   expect(status).toMatch(/^\/lookup\/delist\/[\w-]{32}$/)
   const html = await pageOf(status)
-  expect(html).toContain('It was taken off.')
+  expect(html).toContain('Removed from the list.')
   expect(html).toContain('noindex')
   for (const secret of Object.values(wish)) expect(html).not.toContain(secret)
   expect(await pageOf('/lookup?q=192.0.2.7')).toContain('is not listed')
@@ -133,12 +133,12 @@ test('little evidence goes at once, once, and stays away after the next edition'
   const later = new Date(site.app.clock().getTime() + 1_000)
   await know(site.app.pool, [{ kind: 'address', name: '192.0.2.7', bad: 26, at: later }])
   await runPublishLists({ ...site.app, clock: () => later })
-  expect(await pageOf(await askFor(address))).toContain('A person will read it.')
+  expect(await pageOf(await askFor(address))).toContain('A person will read your request.')
 })
 
 test('much evidence goes to administrators, whose exemption is written down', async () => {
   const status = await askFor(hard)
-  expect(await pageOf(status)).toContain('A person will read it.')
+  expect(await pageOf(status)).toContain('A person will read your request.')
   expect(await pageOf('/lookup?q=192.0.2.9')).toContain('is listed')
   const list = await pageOf('/admin/delistings', desk)
   expect(list).toContain('ann@host.example')
@@ -168,16 +168,16 @@ test('who is refused is told why', async () => {
   const answer = '<b>It still sends.</b>'
   expect((await desk.post(action, { do: 'refuse', answer })).status).toBe(303)
   const html = await pageOf(status)
-  expect(html).toContain('It stays on the list.')
+  expect(html).toContain('The entry stays on the list.')
   expect(html).toContain('&lt;b&gt;It still sends.')
   expect(await pageOf('/lookup?q=192.0.2.9')).toContain('is listed')
   expect(await pageOf('/admin/delistings?state=refused', desk)).toContain('192.0.2.9')
 })
 
 test.for([
-  [{ asker: '' }, 'Say who you are.'],
-  [{ contact: 'nobody' }, 'This is not a mail address.'],
-  [{ done: 'nothing' }, 'Say in a sentence or two'],
+  [{ asker: '' }, 'Enter your name and role.'],
+  [{ contact: 'nobody' }, 'Enter a valid email address.'],
+  [{ done: 'nothing' }, 'Describe in a sentence or two'],
 ] as const)('a form without %o is given back', async ([part, fault]) => {
   const given = { ...wish, asker: 'A "quoted" <b>', ...part }
   const answer = await visitor.post('/lookup/delist', { ...address, ...given })

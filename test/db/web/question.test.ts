@@ -26,7 +26,7 @@ test('a report that is not sure enough draws its walk and asks', async () => {
   expect(submitter).toBeNull()
   const page = await (await browser.get(`/reports/${id}`)).text()
   expect(page).toContain('Which of these machines belongs to your mail provider')
-  expect(page).toContain('Strangers begin here.')
+  expect(page).toContain('From here on nothing can be verified.')
   expect(page).toContain('relay.provider.example')
   expect(await (await browser.get('/reports')).text()).toContain('We have a question')
 })

@@ -82,7 +82,7 @@ test('the page names, shows and removes relays, and says why it cannot take one'
   expect(refused.status).toBe(422)
   expect(await refused.text()).toContain('value="10.0.0.1&quot;&gt;&lt;b&gt;"')
   const linkLocal = await browser.post('/relays', { do: 'add', cidr: '169.254.0.9' })
-  expect(await linkLocal.text()).toContain('This address means another machine on every cable')
+  expect(await linkLocal.text()).toContain('It means another machine on every network')
   const foreign = await browser.post(
     '/relays',
     { do: 'add', cidr: '203.0.113.1' },
@@ -105,7 +105,7 @@ test('internal addresses may be named, and the page says when they are theirs', 
     'fd00::/32 set',
   ])
   const page = await (await browser.get('/relays')).text()
-  expect(page).toContain('only if no gateway or tunnel stands between that machine and')
+  expect(page).toContain('only if no gateway or tunnel stands between that server and')
 })
 
 test('the page asks about a proposal, and the answer stands', async () => {

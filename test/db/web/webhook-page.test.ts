@@ -33,13 +33,13 @@ test('a webhook is added, tried, turned off and on, and removed by hand', async 
   expect(added.status).toBe(200)
   const html = await added.text()
   const secret = /whsec_[\w+/=]+/.exec(html)?.[0] ?? 'none'
-  expect(html).toContain('it will not be shown again')
+  expect(html).toContain('it is shown only once')
   expect(await read(ann)).not.toContain('whsec_')
   const id = idIn(html)
   const wish = (what: string) => ann.post(page, { do: what, id })
   const tested = await wish('test')
   expect([tested.status, tested.headers.get('location')]).toEqual([303, `${page}?done=tested`])
-  expect(await read(ann, '?done=tested')).toContain('A test is on its way.')
+  expect(await read(ann, '?done=tested')).toContain('Test queued.')
   expect(await read(ann)).toContain('Waiting')
   const renewed = await (await wish('renew')).text()
   expect(renewed).toMatch(/whsec_/)
@@ -47,7 +47,7 @@ test('a webhook is added, tried, turned off and on, and removed by hand', async 
   await wish('disable')
   expect(await read(ann)).toContain('<strong>Off</strong>')
   const off = await wish('test')
-  expect([off.status, await off.text()]).toEqual([422, expect.stringContaining('turn it on first')])
+  expect([off.status, await off.text()]).toEqual([422, expect.stringContaining('Turn it on first')])
   await wish('enable')
   expect(await read(ann)).toContain('<strong>On</strong>')
   expect((await wish('remove')).status).toBe(303)
@@ -66,9 +66,9 @@ test('webhooks of others are neither shown nor touched', async () => {
 })
 
 test.for([
-  ['an address inside', 'https://127.0.0.1/', ['report.told'], 'We cannot send there.'],
-  ['what is markup', 'https://x/"><script>', ['report.told'], 'We cannot send there.'],
-  ['nothing to tell', 'https://hooks.example.org/b', [], 'Choose at least one thing'],
+  ['an address inside', 'https://127.0.0.1/', ['report.told'], 'We cannot send to this address.'],
+  ['what is markup', 'https://x/"><script>', ['report.told'], 'We cannot send to this address.'],
+  ['nothing to tell', 'https://hooks.example.org/b', [], 'Choose at least one event'],
 ] as const)(
   '%s is refused, beside its field, and stays in the form',
   async ([, url, events, says]) => {

@@ -29,16 +29,16 @@ On 16 November 2026 you reported the message “What is new”.
 
 It is a mailing from Example Shop. You can unsubscribe, and here is how to do it safely.
 
-WHY WE BELIEVE IT
-The message carries a digital signature of example.org. We checked it when your \
-report came in, and it is valid: nobody else could have made it.
+WHY WE THINK SO
+The message has a valid digital signature of example.org. We verified it when your \
+report arrived. Nobody else can create such a signature.
 
 HOW TO UNSUBSCRIBE
 - Example Shop says:
     Open your account.
     Choose “No mail”.
-- With one click on the page of your report: we then ask the sender, once and for you, \
-to take you off the list.
+- With one click on the page of your report. We then ask the sender once, on your behalf, \
+to remove you from the list.
   https://here.example/reports/1
 - By the link in the message, which leads to news.example.org:
   https://news.example.org/off
@@ -46,15 +46,15 @@ to take you off the list.
 Website: https://www.example.org/
 
 WHAT HAPPENS NEXT
-After you unsubscribe, mail may still come for some days. If it does not stop within two \
-weeks, report the next message: then we know that unsubscribing does not help.
-Nobody was accused because of your report.
+After you unsubscribe, mail may still arrive for some days. If it does not stop within two \
+weeks, report the next message. Then we know that unsubscribing does not help.
+We accused nobody because of your report.
 
-All about your report:
+Your report:
 https://here.example/reports/1
 
-We write to you about the same sender once a week at most.
-If you do not want such advice any more:
+We write to you about the same sender at most once a week.
+To stop this advice:
 https://here.example/advice/off/x
 `)
 })
@@ -98,7 +98,7 @@ test.for(letters)(
 )
 
 test.for([
-  ['en', 'Nobody was accused', 'The sender asks to be told', 'The network that'],
+  ['en', 'We accused nobody', 'The sender has asked for complaints', 'We told the network that'],
   ['fr', 'Personne n’a été mis', 'L’expéditeur demande', 'Le réseau d’où'],
   ['ru', 'никого ни', 'Отправитель просит', 'сообщили сети'],
 ] as const)('who was told is said as it is: %s', ([language, nobody, sender, network]) => {

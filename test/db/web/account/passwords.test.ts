@@ -138,7 +138,7 @@ test('an address counts once it is confirmed there, and the old one is told', as
   expect((await browser.post(path, {})).headers.get('location')).toContain('moved')
   expect((await findAccount(site.app.pool, gil.id))?.email).toBe('gil2@example.org')
   const [letter] = await lettersTo(site.app.pool, 'gil@example.org')
-  expect(letter?.subject).toBe('Your account has another address now')
+  expect(letter?.subject).toBe('The address of your account has changed')
   expect(letter?.text).not.toContain('gil2@')
 })
 
@@ -168,7 +168,7 @@ test('who wants the address of somebody else learns nothing, and its owner is to
     (await unknown.text()).replaceAll('kim2@', 'kim@'),
   ])
   const [letter] = await lettersTo(site.app.pool, kim.email)
-  expect(letter?.subject).toBe('You have an account already')
+  expect(letter?.subject).toBe('You already have an account')
 })
 
 test('a disabled account is as an unknown one at the door, and is told so by letter', async () => {
@@ -179,7 +179,7 @@ test('a disabled account is as an unknown one at the door, and is told so by let
   expect(await signsIn(lea, lea.password)).toBe(false)
   await visitor().post('/forgotten', { email: lea.email })
   const [letter] = await lettersTo(site.app.pool, lea.email)
-  expect(letter?.subject).toBe('Your account is closed')
+  expect(letter?.subject).toBe('Your account is disabled')
   expect(letter?.text).not.toContain('/account/')
 })
 

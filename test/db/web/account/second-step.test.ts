@@ -127,7 +127,10 @@ test('it is switched off by password and code, and a letter says so', async () =
   await browser.post(page, { do: 'off', now: person.password, now_code: code })
   expect((await signedInBrowser(site.url, person)).cookies()).not.toBe('')
   const subjects = (await lettersTo(site.app.pool, person.email)).map(({ subject }) => subject)
-  expect(subjects).toEqual(['Signing in needs no code any more', 'Signing in now needs a code'])
+  expect(subjects).toEqual([
+    'Signing in no longer requires a code',
+    'Signing in now requires a code',
+  ])
 })
 
 test('the command line takes it away for who has lost everything', async () => {

@@ -136,7 +136,7 @@ test('who has an account is told so, with a link for a new password, in his lang
 test.for([
   ['no address', { email: 'nobody' }, 'This is not a mail address'],
   ['an address that breaks a header', { email: 'a@b.example\r\nBcc: c@d.example' }, 'not a mail'],
-  ['no consent', { agree: 'no' }, 'only for who agrees'],
+  ['no consent', { agree: 'no' }, 'Please accept the privacy notice'],
 ] as const)('%s is answered beside the field, and nothing is written', async ([, more, says]) => {
   const answer = await visitor().post('/sign-up', wish('fields@example.org', more))
   expect(answer.status).toBe(422)
