@@ -5,8 +5,8 @@ import type { Db } from './pool.ts'
 import { first, values } from './rows.ts'
 
 const columns = `list, name, category, listed_since as since, listed_until as until, times,
-  reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "pardonedAt",
-  pardoned_reporters as "pardonedReporters"`
+  reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "delistedAt",
+  pardoned_reporters as "delistedReporters"`
 
 /** Differs from all other advisory locks of the program. */
 const LOCK = 0x6c697374
@@ -69,14 +69,14 @@ export async function findLiveListings(
   return rows
 }
 
-/** Inserts or replaces entries, except those that were pardoned after the caller read them. */
+/** Inserts or replaces entries, except those that were delisted after the caller read them. */
 export async function keepListings(db: Db, listings: readonly Listing[]): Promise<void> {
   if (listings.length === 0) return
   const sorted = [...listings].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   const { text, params } = values(
     sorted.map((one) => [
       ...[one.list, one.name, one.category, one.since, one.until, one.times],
-      ...[one.reportersAtLeast, one.lastSeen, one.pardonedAt, one.pardonedReporters],
+      ...[one.reportersAtLeast, one.lastSeen, one.delistedAt, one.delistedReporters],
     ]),
   )
   await db.query(
@@ -111,14 +111,14 @@ export async function endListings(
  * Takes a name off its list on request, and stores the number of reporters that reported it. False
  * when the name is no longer listed.
  */
-export async function pardonListing(
+export async function delistName(
   tx: Db,
-  pardon: { list: ListName; name: string; at: Date; reporters: number },
+  delisting: { list: ListName; name: string; at: Date; reporters: number },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update listings set listed_until = $3, pardoned_at = $3, pardoned_reporters = $4
      where list = $1 and name = $2 and listed_until > $3`,
-    [pardon.list, pardon.name, pardon.at, Math.ceil(pardon.reporters)],
+    [delisting.list, delisting.name, delisting.at, Math.ceil(delisting.reporters)],
   )
   return rowCount === 1
 }

@@ -22,7 +22,7 @@ export type OwnQuery = {
 }
 
 /** A range of ids, and the end from which it is read. */
-export type OwnStretch = {
+export type OwnRange = {
   /** Exclusive upper bound. */
   before?: string | undefined
   /** Exclusive lower bound. */
@@ -42,9 +42,9 @@ export async function listOwnReports(
   db: Db,
   reporterId: string,
   query: OwnQuery,
-  stretch: OwnStretch,
+  range: OwnRange,
 ): Promise<ReportLine[]> {
-  const way = stretch.first === 'newest' ? 'desc' : 'asc'
+  const way = range.first === 'newest' ? 'desc' : 'asc'
   const { rows } = await db.query<ReportLine>(
     `select id, received_at as "receivedAt", state, kind, author, subject
      from (
@@ -57,10 +57,10 @@ export async function listOwnReports(
      order by id ${way} limit $5`,
     [
       reporterId,
-      stretch.before ?? null,
-      stretch.after ?? null,
-      stretch.lookedAtMax,
-      stretch.limit,
+      range.before ?? null,
+      range.after ?? null,
+      range.lookedAtMax,
+      range.limit,
       query.kind ?? null,
       query.states ?? null,
       query.words?.toLowerCase() ?? null,
@@ -136,7 +136,7 @@ export type OwnStop = { id: string; receivedAt: Date }
 export async function findOwnStop(
   db: Db,
   reporterId: string,
-  { before, after, first, lookedAtMax }: OwnStretch,
+  { before, after, first, lookedAtMax }: OwnRange,
 ): Promise<OwnStop | undefined> {
   const way = first === 'newest' ? 'desc' : 'asc'
   // A second row shows that more reports follow.

@@ -1,6 +1,6 @@
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import type { Db } from './pool.ts'
-import { first, type Packed, values } from './rows.ts'
+import { first, type Packed, unpack, values } from './rows.ts'
 
 /** The packed bytes of a reported message. */
 export type RawMessage = Packed & { id: string }
@@ -13,13 +13,10 @@ export async function insertRawMessages(tx: Db, messages: readonly RawMessage[])
   await tx.query(`insert into raw_messages (id, encoding, content) values ${text}`, params)
 }
 
-/** Returns the packed message of one report. */
-export async function findRawMessage(db: Db, id: string): Promise<RawMessage | undefined> {
-  return first(
-    await db.query<RawMessage>(`select id, encoding, content from raw_messages where id = $1`, [
-      id,
-    ]),
-  )
+/** Returns the message of a report as it was received. */
+export async function findRawMessage(db: Db, id: string): Promise<Buffer | undefined> {
+  const [packed] = await listRawMessages(db, [id])
+  return packed && unpack(packed)
 }
 
 /** Returns the packed messages of several reports, unordered. */

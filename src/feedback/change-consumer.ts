@@ -1,3 +1,4 @@
+import type { App } from '../app.ts'
 import { type AuditAction, insertAudit } from '../db/audit-log.ts'
 import { replaceScopes } from '../db/consumer-scopes.ts'
 import {
@@ -12,7 +13,7 @@ import {
 import { findEnrollmentById, moveEnrollment } from '../db/enrollment-requests.ts'
 import { withdrawFeedbackOf } from '../db/feedback-reports.ts'
 import { advanceDueFeedback } from '../db/feedback-waiting.ts'
-import type { Db } from '../db/pool.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed, removeSuppression, suppress } from '../db/suppressions.ts'
 import type { ConsumerLimits, ConsumerScope, FeedbackSettings } from '../verdict/consumers.ts'
@@ -52,7 +53,7 @@ export async function stopConsumer(
  * `consumer`. Feedback that waited for the end of the pause becomes due now. Returns false and
  * changes nothing if resuming is not allowed or the consumer is neither paused nor stopped.
  */
-export async function resumeConsumer(
+async function resumeConsumer(
   tx: Db,
   consumerId: string,
   { by }: { by: 'consumer' | 'operator' },
@@ -75,7 +76,7 @@ export async function resumeConsumer(
  * by a longer earlier pause becomes due at the end of this one. Returns false if the consumer does
  * not currently receive feedback.
  */
-export async function pauseConsumer(
+async function pauseConsumer(
   tx: Db,
   consumerId: string,
   until: Date | null,
@@ -169,4 +170,34 @@ export async function decideEnrollment(
   const scopes = wish.scopes.map(({ value }) => value).join(', ')
   await insertAudit(tx, { ...deed, action, detail: `${address}: ${scopes}`.slice(0, 1_000) })
   return true
+}
+
+/** A change that a consumer makes on its own page. */
+export type OwnChange =
+  | { do: 'stop' }
+  | { do: 'resume' }
+  | { do: 'pause'; until: Date | null }
+  | { do: 'keep'; settings: FeedbackSettings }
+
+/** Changes a consumer on behalf of itself; `refused` if the change is not possible or allowed. */
+export async function changeOwnConsumer(
+  { pool, clock }: Pick<App, 'pool' | 'clock'>,
+  id: string,
+  change: OwnChange,
+): Promise<'stopped' | 'resumed' | 'paused' | 'kept' | 'refused'> {
+  const now = clock()
+  return inTransaction(pool, async (tx) => {
+    if (change.do === 'stop') {
+      const why = 'It was asked for on the page of the consumer.'
+      return (await stopConsumer(tx, id, { why }, now)) ? 'stopped' : 'refused'
+    }
+    if (change.do === 'resume') {
+      return (await resumeConsumer(tx, id, { by: 'consumer' }, now)) ? 'resumed' : 'refused'
+    }
+    if (change.do === 'pause') {
+      return (await pauseConsumer(tx, id, change.until, now)) ? 'paused' : 'refused'
+    }
+    await updateFeedbackSettings(tx, id, change.settings)
+    return 'kept'
+  })
 }

@@ -3,14 +3,16 @@ import { listPackedAnalyses } from '../db/analyses.ts'
 import { countAnswer } from '../db/consumers.ts'
 import {
   type AnswerWay,
+  type FeedbackAnswer,
   insertAnswer,
   keepCorrection,
   listAnswers,
 } from '../db/feedback-answers.ts'
 import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
-import type { Db } from '../db/pool.ts'
-import { insertEvents } from '../db/report-events.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { queueAnswerLetters } from '../letters/answer-letters.ts'
+import { domainOf } from '../mail/address.ts'
 import { storableText } from '../mail/text.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
@@ -109,6 +111,17 @@ export async function recordAnswer(
   return 'taken'
 }
 
+/** Records an answer that a desk gave by a link in the feedback report. */
+export function takeAnswer(
+  app: Pick<App, 'pool' | 'boss' | 'config' | 'clock'>,
+  feedback: FeedbackKey,
+  { answer, how, said }: { answer: AnswerKind; how: AnswerWay; said: string | undefined },
+): Promise<AnswerTaken> {
+  return inTransaction(app.pool, (tx) =>
+    recordAnswer(tx, feedback, answer, how, app, app.clock(), { said }),
+  )
+}
+
 /** Notifies the reporters of all reports covered by an answer. */
 async function tellReporters(
   tx: Db,
@@ -147,4 +160,40 @@ async function applyAnswer(
   if (answer === 'wrong') await markWrong(tx, key)
   if (answer === 'not-ours') await markNotOurs(tx, key, app, now)
   if (answer === 'stop') await stopConsumer(tx, consumerId, { why: 'It asked us to stop.' }, now)
+}
+
+/** An answer of an abuse desk, as shown to a reporter. */
+export type ShownAnswer = Pick<FeedbackAnswer, 'answer' | 'at' | 'said'> & {
+  /** The domain of the abuse desk. */
+  desk: string
+}
+
+/**
+ * Returns the answers to the feedback about a report, oldest first: those to its own feedback
+ * reports, and those to feedback into which they were merged, if the report's story shows that the
+ * answer applies. Comments in the latter are omitted, because they may concern another person's
+ * report. Feedback in a digest is answered separately.
+ */
+export async function listAnswersTo(
+  db: Db,
+  feedback: readonly Feedback[],
+  events: readonly ReportEvent[],
+): Promise<ShownAnswer[]> {
+  const heads = feedback.flatMap(({ mergedInto }) => mergedInto ?? [])
+  const ids = [...new Set([...feedback.map(({ reportId }) => reportId), ...heads])]
+  if (ids.length === 0) return []
+  const answers = await listAnswers(db, ids)
+  const saidTo = (reportId: string | null, number: number | null) =>
+    answers.filter((one) => one.reportId === reportId && one.number === number)
+  const shown = feedback.flatMap(({ reportId, number, address, mergedInto, mergedNumber }) => {
+    const desk = domainOf(address) ?? address
+    const own = saidTo(reportId, number).map((one) => ({ ...one, desk }))
+    if (own.length > 0) return own
+    return saidTo(mergedInto, mergedNumber)
+      .filter(({ answer }) => events.some(({ event }) => event === `desk-${answer}`))
+      .map((one) => ({ ...one, said: null, desk }))
+  })
+  return shown
+    .toSorted((one, other) => one.at.getTime() - other.at.getTime())
+    .map(({ answer, at, said, desk }) => ({ answer, at, said, desk }))
 }

@@ -1,15 +1,23 @@
-import { insertConsent, takeAccountLink } from '../db/accounts.ts'
+import type { App } from '../app.ts'
+import { findAccountLink, insertConsent, takeAccountLink } from '../db/accounts.ts'
 import { setLetterReporter } from '../db/letters.ts'
-import type { Db } from '../db/pool.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
 import {
   countOtherAdmins,
+  findReporter,
   holdAdmins,
+  holdReporters,
   insertReporter,
   type Reporter,
+  updateReporter,
+  updateReporterEmail,
   updateReporterSettings,
 } from '../db/reporters.ts'
 import { insertKarma } from '../db/reputations.ts'
+import { removeSessions } from '../db/sessions.ts'
+import { linkHash, queueAccountLetter } from '../letters/account-letters.ts'
 import { uuidv7 } from '../world.ts'
+import { hashPassword } from './credentials.ts'
 
 /** Why a password is refused. */
 export type PasswordFault = 'short' | 'long' | 'common' | 'own-name'
@@ -68,29 +76,95 @@ function isSequence(plain: string): boolean {
   return steps.size === 1
 }
 
+type Needs = Pick<App, 'pool' | 'clock'>
+type LetterNeeds = Needs & Pick<App, 'boss' | 'config'> & { publicUrl: string }
+
 /**
  * Creates the account for a mailed link and deletes the link. The account is not vouched for.
  * Undefined when the link is invalid, or the address has an account by now.
  */
 export async function makeAccount(
-  tx: Db,
-  tokenHash: Buffer,
-  passwordHash: string,
-  now: Date,
-): Promise<string | undefined> {
-  const link = await takeAccountLink(tx, 'confirm', tokenHash, now)
-  if (!link) return undefined
-  const { address: email, language, consent, consentedAt } = link
-  const fresh = { id: uuidv7(now), email, isAdmin: false, passwordHash, createdAt: now }
-  const id = await insertReporter(tx, fresh)
-  if (id === undefined) return undefined
-  await insertKarma(tx, { reporterId: id, isVouched: false, now })
-  await updateReporterSettings(tx, id, { language })
-  if (consent !== null && consentedAt !== null) {
-    await insertConsent(tx, id, { version: consent, language, consentedAt })
-  }
-  if (link.letterId !== null) await setLetterReporter(tx, link.letterId, id)
-  return id
+  { pool, clock }: Needs,
+  token: string,
+  password: string,
+): Promise<Pick<Reporter, 'id' | 'email'> | undefined> {
+  const passwordHash = await hashPassword(password)
+  const now = clock()
+  return inTransaction(pool, async (tx) => {
+    const link = await takeAccountLink(tx, 'confirm', linkHash(token), now)
+    if (!link) return undefined
+    const { address: email, language, consent, consentedAt } = link
+    const fresh = { id: uuidv7(now), email, isAdmin: false, passwordHash, createdAt: now }
+    const id = await insertReporter(tx, fresh)
+    if (id === undefined) return undefined
+    await insertKarma(tx, { reporterId: id, isVouched: false, now })
+    await updateReporterSettings(tx, id, { language })
+    if (consent !== null && consentedAt !== null) {
+      await insertConsent(tx, id, { version: consent, language, consentedAt })
+    }
+    if (link.letterId !== null) await setLetterReporter(tx, link.letterId, id)
+    return { id, email }
+  })
+}
+
+/**
+ * Sets the password of the account that a mailed link belongs to, deletes the link, and ends every
+ * session. Informs the owner by letter. False when the link is invalid.
+ */
+export async function resetPassword(
+  app: LetterNeeds,
+  token: string,
+  password: string,
+): Promise<boolean> {
+  const passwordHash = await hashPassword(password)
+  return inTransaction(app.pool, async (tx) => {
+    const link = await takeAccountLink(tx, 'reset', linkHash(token), app.clock())
+    if (!link?.reporterId) return false
+    await holdReporters(tx, [link.reporterId], 'change')
+    const reporter = await findReporter(tx, link.reporterId)
+    // The account may have changed its address since the link was sent.
+    if (reporter?.email !== link.address) return false
+    await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
+    await removeSessions(tx, reporter.id, undefined)
+    await queueAccountLetter(tx, 'password-changed', reporter, app)
+    return true
+  })
+}
+
+/**
+ * Changes the password and ends all sessions except the current one, `sessionHandle`. Informs the
+ * owner by letter.
+ */
+export async function changePassword(
+  app: LetterNeeds,
+  reporter: Reporter,
+  { password, sessionHandle }: { password: string; sessionHandle: string | undefined },
+): Promise<void> {
+  const passwordHash = await hashPassword(password)
+  await inTransaction(app.pool, async (tx) => {
+    await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
+    await removeSessions(tx, reporter.id, sessionHandle)
+    await queueAccountLetter(tx, 'password-changed', reporter, app)
+  })
+}
+
+/**
+ * Changes the address of an account to that of a mailed link, which only this account may use, and
+ * informs the old address. False when the link is invalid, or another account has the address.
+ */
+export async function changeEmail(
+  app: LetterNeeds,
+  reporter: Reporter,
+  token: string,
+): Promise<boolean> {
+  return inTransaction(app.pool, async (tx) => {
+    const link = await findAccountLink(tx, 'move', linkHash(token), app.clock())
+    if (link?.reporterId !== reporter.id) return false
+    await takeAccountLink(tx, 'move', linkHash(token), app.clock())
+    if (!(await updateReporterEmail(tx, reporter.id, link.address))) return false
+    await queueAccountLetter(tx, 'moved', reporter, app)
+    return true
+  })
 }
 
 /**

@@ -1,9 +1,16 @@
 import { createHash, createHmac } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
-import type { Db } from '../db/pool.ts'
-import { type Account, findReporterByEmail, type Reporter } from '../db/reporters.ts'
-import { findTokenOwner, markTokenUsed, type TokenScope, scopesOf } from '../db/sessions.ts'
+import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { type Account, findReporterByEmail, holdReporters, type Reporter } from '../db/reporters.ts'
+import {
+  countTokens,
+  findTokenOwner,
+  insertToken,
+  markTokenUsed,
+  type TokenScope,
+  scopesOf,
+} from '../db/sessions.ts'
 import { BusyError } from '../errors.ts'
 import { type Clock, systemRandom } from '../world.ts'
 
@@ -77,6 +84,25 @@ export function passwordMarkOf(passwordHash: string): string {
 export function createToken(): { token: string; hash: Buffer } {
   const token = `sp_${systemRandom(32).toString('base64url')}`
   return { token, hash: tokenHash(token) }
+}
+
+/** Maximum number of tokens of a reporter. */
+const TOKENS_MAX = 100
+
+/** Adds a token to an account and returns it; undefined when the account has too many. */
+export async function addToken(
+  { pool, clock }: { pool: Pool; clock: Clock },
+  reporterId: string,
+  { name, scopes }: { name: string; scopes: readonly TokenScope[] },
+): Promise<string | undefined> {
+  const { token, hash } = createToken()
+  const createdAt = clock()
+  return inTransaction(pool, async (tx) => {
+    await holdReporters(tx, [reporterId], 'change')
+    if ((await countTokens(tx, reporterId)) >= TOKENS_MAX) return undefined
+    await insertToken(tx, { hash, reporterId, name, scopes, createdAt })
+    return token
+  })
 }
 
 /**

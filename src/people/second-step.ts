@@ -1,7 +1,18 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
-import type { Db } from '../db/pool.ts'
-import { findTotp, takeRecoveryCode, takeTotpStep } from '../db/sessions.ts'
+import type { App } from '../app.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import type { Reporter } from '../db/reporters.ts'
+import {
+  findTotp,
+  putRecoveryCodes,
+  putTotp,
+  removeSessions,
+  removeTotp,
+  takeRecoveryCode,
+  takeTotpStep,
+} from '../db/sessions.ts'
+import { queueAccountLetter } from '../letters/account-letters.ts'
 import { systemRandom } from '../world.ts'
 
 const SECRET_BYTES = 20
@@ -25,7 +36,7 @@ export function describeTotp(secret: Buffer, email: string): { text: string; uri
 }
 
 /** Returns the time step of a code; undefined when the code is not valid now. */
-export function stepOfCode(secret: Buffer, code: string, now: Date): number | undefined {
+function stepOfCode(secret: Buffer, code: string, now: Date): number | undefined {
   const token = code.replace(/\s/g, '')
   if (!/^\d{6}$/.test(token)) return undefined
   const delta = totpOf(secret, '').validate({
@@ -70,13 +81,59 @@ export function openTotp(sealed: Buffer, reporterId: string, secret: string): Bu
 }
 
 /** Returns ten codes for the loss of the device, and the hashes under which they are stored. */
-export function createRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
+function createRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
   const codes = Array.from({ length: RECOVERY_CODES }, () =>
     systemRandom(RECOVERY_BYTES)
       .toString('hex')
       .replace(/(.{5})(?=.)/g, '$1-'),
   )
   return { codes, hashes: codes.map(recoveryHash) }
+}
+
+type LetterNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { publicUrl: string }
+
+/**
+ * Turns the second step on if the code proves that the owner's device has the secret. Ends the
+ * sessions other than `sessionHandle`, which were opened with the password alone, and informs the
+ * owner by letter. Returns the recovery codes; undefined when the code is wrong.
+ */
+export async function turnOnSecondStep(
+  app: LetterNeeds,
+  reporter: Reporter,
+  {
+    totpSecret,
+    code,
+    sessionHandle,
+  }: { totpSecret: Buffer; code: string; sessionHandle: string | undefined },
+): Promise<string[] | undefined> {
+  const step = stepOfCode(totpSecret, code, app.clock())
+  if (step === undefined) return undefined
+  const secret = sealTotp(totpSecret, reporter.id, app.config.secret)
+  const { codes, hashes } = createRecoveryCodes()
+  await inTransaction(app.pool, async (tx) => {
+    await putTotp(tx, reporter.id, { secret, step, codeHashes: hashes })
+    await removeSessions(tx, reporter.id, sessionHandle)
+    await queueAccountLetter(tx, 'second-step-on', reporter, app)
+  })
+  return codes
+}
+
+/** Turns the second step off, and informs the owner by letter. */
+export async function turnOffSecondStep(app: LetterNeeds, reporter: Reporter): Promise<void> {
+  await inTransaction(app.pool, async (tx) => {
+    await removeTotp(tx, reporter.id)
+    await queueAccountLetter(tx, 'second-step-off', reporter, app)
+  })
+}
+
+/** Replaces the recovery codes of an account and returns the new ones. */
+export async function renewRecoveryCodes(
+  { pool }: Pick<App, 'pool'>,
+  reporterId: string,
+): Promise<string[]> {
+  const { codes, hashes } = createRecoveryCodes()
+  await inTransaction(pool, (tx) => putRecoveryCodes(tx, reporterId, hashes))
+  return codes
 }
 
 /**

@@ -1,35 +1,25 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
-import { listPackedAnalyses, removeAnalyses } from '../db/analyses.ts'
-import { type Db, inTransaction, type Pool } from '../db/pool.ts'
-import { insertEvents } from '../db/report-events.ts'
+import { listPackedAnalyses } from '../db/analyses.ts'
+import { inTransaction } from '../db/pool.ts'
 import {
   findLastTaught,
   listLessons,
   listRelays,
   markLesson,
-  putRelays,
-  removeRelay,
   replaceFoundRelays,
   type ReporterRelay,
-  trimRelays,
 } from '../db/reporter-relays.ts'
 import { holdReporters } from '../db/reporters.ts'
-import {
-  listActiveReporters,
-  listAnalyzedReports,
-  listAskedReports,
-  markReports,
-} from '../db/reports.ts'
+import { listActiveReporters, listAnalyzedReports } from '../db/reports.ts'
 import { unpack } from '../db/rows.ts'
 import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { networkSet, parseIp } from '../mail/ip.ts'
 import type { Analysis } from '../pieces/analyze.ts'
-import type { Boss } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import { relaysFromHistory, pastReport, type PastReport } from '../verdict/relays.ts'
-import { type Clock, uuidFloor, uuidTime } from '../world.ts'
-import { requeueReports } from './analyze-report.ts'
+import { uuidFloor, uuidTime } from '../world.ts'
+import { reopenAskedReports } from './set-relays.ts'
 
 /** Searches reports for the relays of the reporters' mail. */
 export const learnRelays = defineQueue({
@@ -39,123 +29,7 @@ export const learnRelays = defineQueue({
   cron: '41 * * * *',
 })
 
-type RelaysNeeds = { pool: Pool; boss: Boss; clock: Clock }
-
-/** A reporter's statement that a machine belongs to them or to their provider, or does not. */
-export type RelayStatement = { cidr: string; name: string | null; how: 'set' | 'refused' }
-
-/** Maximum number of relays that a reporter may name. */
-export const SET_RELAYS_MAX = 50
-const REFUSED_RELAYS_MAX = 200
-
-/**
- * Stores a reporter's statements about relays and reanalyzes the reports that waited for them.
- * `full`: the limit of named relays is reached and nothing was changed.
- */
-export async function setRelays(
-  app: RelaysNeeds,
-  reporterId: string,
-  statements: readonly RelayStatement[],
-): Promise<'done' | 'full'> {
-  return inTransaction(app.pool, (tx) =>
-    tell(tx, app, { reporterId, now: app.clock() }, statements),
-  )
-}
-
-/** Deletes a relay from any source. Returns false if it does not exist. */
-export async function forgetRelay(
-  app: RelaysNeeds,
-  reporterId: string,
-  cidr: string,
-): Promise<boolean> {
-  return inTransaction(app.pool, async (tx) => {
-    await holdReporters(tx, [reporterId], 'change')
-    return removeRelay(tx, reporterId, cidr)
-  })
-}
-
-/**
- * Stores the answer to a report's question. With `undefined` statements the reporter does not know;
- * only an event is added to the report's story.
- */
-export async function answerQuestion(
-  app: RelaysNeeds,
-  report: { id: string; reporterId: string },
-  statements: readonly RelayStatement[] | undefined,
-): Promise<'done' | 'full'> {
-  const now = app.clock()
-  const mine = statements?.filter(({ how }) => how === 'set').length ?? 0
-  const detail = !statements
-    ? 'The reporter does not know which of the machines belong to the mail provider.'
-    : mine > 0
-      ? `The reporter says of ${mine} of the machines that they belong to the mail provider.`
-      : 'The reporter says that none of the machines belongs to the mail provider.'
-  return inTransaction(app.pool, async (tx) => {
-    // The story must show the answer before its effects.
-    const later = new Date(now.getTime() + 1)
-    const news = { reporterId: report.reporterId, answeredId: report.id, now: later }
-    const told = statements ? await tell(tx, app, news, statements) : 'done'
-    if (told === 'full') return told
-    await insertEvents(tx, [{ reportId: report.id, at: now, event: 'answered', detail }])
-    return told
-  })
-}
-
-async function tell(
-  tx: Db,
-  app: Pick<RelaysNeeds, 'boss'>,
-  news: Omit<RelayNews, 'blocks'>,
-  statements: readonly RelayStatement[],
-): Promise<'done' | 'full'> {
-  const { reporterId, now } = news
-  await holdReporters(tx, [reporterId], 'change')
-  const said = new Map(statements.map((statement) => [statement.cidr, statement]))
-  const known = await listRelays(tx, reporterId)
-  const isSet = (cidr: string) => known.some((one) => one.cidr === cidr && one.how === 'set')
-  const wanted = [...said.values()].filter(({ how, cidr }) => how === 'set' && !isSet(cidr))
-  const named = known.filter(({ how }) => how === 'set').length
-  if (wanted.length > 0 && named + wanted.length > SET_RELAYS_MAX) return 'full'
-  const blocks = await putRelays(tx, reporterId, [...said.values()], now)
-  await trimRelays(tx, reporterId, 'refused', REFUSED_RELAYS_MAX)
-  await reopenAskedReports(tx, app.boss, { ...news, blocks })
-  return 'done'
-}
-
-/** New knowledge about a reporter's relays, and the report that led to it. */
-type RelayNews = {
-  reporterId: string
-  /** The CIDR blocks about which the knowledge changed. */
-  blocks: readonly string[]
-  /** The report whose question was answered; it is analyzed again at once. */
-  answeredId?: string | undefined
-  now: Date
-}
-
-const REOPENED_MAX = 200
-const REOPENED_AGE_MS_MAX = 30 * 86_400_000
-/**
- * Queues the reports again whose reporter was asked about one of the blocks: the latest 200 of the
- * last 30 days. They return to `received` and lose their analysis, in the transaction `tx` that
- * stores the new knowledge. Reports with feedback are excluded, so nothing is sent twice. A report
- * that was analyzed again within the last hour waits for another hour. Returns their ids.
- */
-async function reopenAskedReports(
-  tx: Db,
-  boss: Boss,
-  { reporterId, blocks, answeredId, now }: RelayNews,
-): Promise<string[]> {
-  if (blocks.length === 0) return []
-  const from = uuidFloor(new Date(now.getTime() - REOPENED_AGE_MS_MAX))
-  const page = { about: blocks, from, limit: REOPENED_MAX }
-  const asked = await listAskedReports(tx, reporterId, page)
-  const reopened = await markReports(tx, asked, ['kept'], 'received')
-  if (reopened.length === 0) return []
-  await removeAnalyses(tx, reopened)
-  await requeueReports(tx, boss, { ids: reopened, answeredId, now })
-  return reopened
-}
-
-type LearnRelaysNeeds = Pick<App, 'pool' | 'boss' | 'clock'>
+type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
 const ACTIVE_MS = 86_400_000
 /** Maximum number of reporters that one run examines, and that it learns from. */
@@ -170,7 +44,7 @@ const REPORTS_READ = 50
  * of reporters it learned from. Takes reporters in the order of their ids, and each run continues
  * after the last one.
  */
-export async function runLearnRelays(app: LearnRelaysNeeds, limits = usualLimits): Promise<number> {
+export async function runLearnRelays(app: Needs, limits = usualLimits): Promise<number> {
   const active = await listNextReporters(app, limits.seen)
   const lessons = await listLessons(
     app.pool,
@@ -186,7 +60,7 @@ export async function runLearnRelays(app: LearnRelaysNeeds, limits = usualLimits
   return taught.length
 }
 
-async function listNextReporters(app: LearnRelaysNeeds, limit: number) {
+async function listNextReporters(app: Needs, limit: number) {
   const since = uuidFloor(new Date(app.clock().getTime() - ACTIVE_MS))
   const last = (await findLastTaught(app.pool)) ?? FIRST_UUID
   const page = { after: last, to: LAST_UUID, limit }
@@ -197,7 +71,7 @@ async function listNextReporters(app: LearnRelaysNeeds, limit: number) {
 }
 
 /** Learns the relays of one reporter. */
-async function learnRelaysOf(app: LearnRelaysNeeds, reporterId: string): Promise<void> {
+async function learnRelaysOf(app: Needs, reporterId: string): Promise<void> {
   const now = app.clock()
   const [relays, history] = await Promise.all([
     listRelays(app.pool, reporterId),
@@ -217,7 +91,7 @@ async function learnRelaysOf(app: LearnRelaysNeeds, reporterId: string): Promise
   })
 }
 
-async function readHistory(app: LearnRelaysNeeds, reporterId: string): Promise<PastReport[]> {
+async function readHistory(app: Needs, reporterId: string): Promise<PastReport[]> {
   const reports = await listAnalyzedReports(app.pool, reporterId, REPORTS_READ)
   const packed = await listPackedAnalyses(
     app.pool,

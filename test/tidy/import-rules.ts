@@ -29,7 +29,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     counting: { values: [...knowledge, 'db'] },
     judging: { values: ['actions', ...knowledge, 'db', 'parsing', 'counting'] },
     letters: { values: ['actions', 'mail', 'verdict', 'texts', 'db', 'queue'] },
-    people: { values: ['actions', 'mail', 'db', 'queue'] },
+    people: { values: ['actions', 'mail', 'db', 'queue', 'letters'] },
     marketers: { values: ['actions', 'mail', 'pieces', 'verdict', 'db', 'queue', 'letters'] },
     lists: { values: ['actions', 'mail', 'verdict', 'db', 'queue', 'counting'] },
     feedback: {

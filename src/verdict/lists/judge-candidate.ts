@@ -83,7 +83,7 @@ export type Unlisted =
   | 'little weight'
   | 'low score'
   | 'nothing new'
-  | 'pardoned'
+  | 'delisted'
 
 /** Circumstances in which a candidate is judged. */
 export type ListingContext = {
@@ -140,8 +140,8 @@ export function judgeCandidate(
   if (candidate.score < evidenceMin.score) return 'low score'
   const { now } = circumstances
   if (former && isLive(former, now)) return renewed(former, candidate)
-  if (former && former.until >= lastSeen) return former.pardonedAt ? 'pardoned' : 'nothing new'
-  if (former && !hasNewReporters(former, candidate, now)) return 'pardoned'
+  if (former && former.until >= lastSeen) return former.delistedAt ? 'delisted' : 'nothing new'
+  if (former && !hasNewReporters(former, candidate, now)) return 'delisted'
   const times = (former?.times ?? 0) + 1
   const entry = {
     list,
@@ -152,8 +152,8 @@ export function judgeCandidate(
     times,
     reportersAtLeast: roundedReporters(candidate.independentReporters),
     lastSeen: startOfDay(lastSeen),
-    pardonedAt: former?.pardonedAt ?? null,
-    pardonedReporters: former?.pardonedReporters ?? null,
+    delistedAt: former?.delistedAt ?? null,
+    delistedReporters: former?.delistedReporters ?? null,
   }
   return isLive(entry, now) ? entry : 'nothing new'
 }
@@ -202,13 +202,13 @@ function renewed(former: Listing, candidate: ListCandidate): Listing {
 
 /** Whether enough new reporters have complained since the delisting. */
 function hasNewReporters(
-  { pardonedAt, pardonedReporters }: Listing,
+  { delistedAt, delistedReporters }: Listing,
   { independentReporters }: ListCandidate,
   now: Date,
 ): boolean {
-  if (!pardonedAt) return true
-  const days = (now.getTime() - pardonedAt.getTime()) / DAY_MS
-  const left = decayed(pardonedReporters ?? 0, days, SLOW_DAYS)
+  if (!delistedAt) return true
+  const days = (now.getTime() - delistedAt.getTime()) / DAY_MS
+  const left = decayed(delistedReporters ?? 0, days, SLOW_DAYS)
   return independentReporters >= left + NEW_REPORTERS_MIN
 }
 

@@ -57,9 +57,9 @@ export type Listing = {
   reportersAtLeast: number
   lastSeen: Date
   /** When it was last delisted on request; null: never. */
-  pardonedAt: Date | null
+  delistedAt: Date | null
   /** Number of independent reporters at that time, rounded up. */
-  pardonedReporters: number | null
+  delistedReporters: number | null
 }
 
 /**

@@ -82,7 +82,7 @@ const FEW_REPORTERS = 20
  */
 export function delistingCourse(listing: Listing | undefined, now: Date): DelistingCourse {
   if (!listing || !isLive(listing, now)) return 'not listed'
-  if (listing.category !== 'spam' || listing.pardonedAt !== null) return 'to administrators'
+  if (listing.category !== 'spam' || listing.delistedAt !== null) return 'to administrators'
   const isOld = now.getTime() - listing.lastSeen.getTime() >= OLD_DAYS * DAY_MS
   return isOld || listing.reportersAtLeast < FEW_REPORTERS ? 'at once' : 'to administrators'
 }

@@ -1,11 +1,7 @@
 import { type Request, type Response, Router } from 'express'
-import { type AccountLink, findAccountLink, takeAccountLink } from '../../db/accounts.ts'
-import { inTransaction } from '../../db/pool.ts'
-import { findReporter, holdReporters, updateReporter } from '../../db/reporters.ts'
-import { removeSessions } from '../../db/sessions.ts'
-import { askForReset, linkHash, queueAccountLetter } from '../../letters/account-letters.ts'
-import { makeAccount } from '../../people/accounts.ts'
-import { hashPassword } from '../../people/credentials.ts'
+import { type AccountLink, findAccountLink } from '../../db/accounts.ts'
+import { askForReset, linkHash } from '../../letters/account-letters.ts'
+import { makeAccount, resetPassword } from '../../people/accounts.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage, shownLine } from '../pages/render.ts'
 import { openSession } from '../pages/session.ts'
@@ -68,13 +64,9 @@ export function confirmRoutes(site: ConfirmNeeds): Router {
     if (!link) return sendBadLink(req, res, '/sign-up')
     const chosen = await newPasswordOf(req, form, link.address)
     if ('fault' in chosen) return sendChoosePassword(req, res, 'confirm', link, chosen.fault)
-    const passwordHash = await hashPassword(chosen.password)
-    const now = site.clock()
-    const made = await inTransaction(site.pool, (tx) =>
-      makeAccount(tx, linkHash(req.params.token), passwordHash, now),
-    )
-    if (made === undefined) return sendBadLink(req, res, '/sign-up')
-    await openSession(req, { id: made, email: link.address }, 'passing', site)
+    const account = await makeAccount(site, req.params.token, chosen.password)
+    if (!account) return sendBadLink(req, res, '/sign-up')
+    await openSession(req, account, 'passing', site)
     res.redirect(303, '/report')
   })
   return router
@@ -121,33 +113,12 @@ export function forgottenRoutes(site: ForgottenNeeds): Router {
     if (!link) return sendBadLink(req, res, '/forgotten')
     const chosen = await newPasswordOf(req, form, link.address)
     if ('fault' in chosen) return sendChoosePassword(req, res, 'reset', link, chosen.fault)
-    const passwordHash = await hashPassword(chosen.password)
-    if (!(await setPassword(site, req.params.token, passwordHash))) {
+    if (!(await resetPassword(site, req.params.token, chosen.password))) {
       return sendBadLink(req, res, '/forgotten')
     }
     res.redirect(303, '/sign-in?done=reset')
   })
   return router
-}
-
-/** Uses up the link, sets the password and ends every session; false if the link is invalid. */
-async function setPassword(
-  site: ForgottenNeeds,
-  token: string,
-  passwordHash: string,
-): Promise<boolean> {
-  return inTransaction(site.pool, async (tx) => {
-    const link = await takeAccountLink(tx, 'reset', linkHash(token), site.clock())
-    if (!link?.reporterId) return false
-    await holdReporters(tx, [link.reporterId], 'change')
-    const reporter = await findReporter(tx, link.reporterId)
-    // The account may have changed its address since the link was sent.
-    if (reporter?.email !== link.address) return false
-    await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
-    await removeSessions(tx, reporter.id, undefined)
-    await queueAccountLetter(tx, 'password-changed', reporter, site)
-    return true
-  })
 }
 
 function sendForgotten(

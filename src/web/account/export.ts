@@ -98,8 +98,8 @@ async function* reportEntries(
     const lines: string[] = []
     for (const report of page) {
       lines.push(JSON.stringify(await describeOne(report, pool)))
-      const packed = await findRawMessage(pool, report.id)
-      if (packed) yield await mailEntry('messages', report.id, report.receivedAt, packed)
+      const bytes = await findRawMessage(pool, report.id)
+      if (bytes) yield { path: `messages/${report.id}.eml`, at: report.receivedAt, bytes }
     }
     const path = `reports/${String(++file).padStart(6, '0')}.jsonl`
     const at = page.at(-1)?.receivedAt ?? new Date(0)

@@ -1,15 +1,8 @@
 import { type Request, type Response, Router } from 'express'
-import { findAccountLink, takeAccountLink } from '../../db/accounts.ts'
-import { inTransaction } from '../../db/pool.ts'
-import {
-  findAccount,
-  type Reporter,
-  updateReporter,
-  updateReporterEmail,
-} from '../../db/reporters.ts'
-import { removeSessions } from '../../db/sessions.ts'
-import { askToMove, linkHash, queueAccountLetter } from '../../letters/account-letters.ts'
-import { hashPassword } from '../../people/credentials.ts'
+import { findAccountLink } from '../../db/accounts.ts'
+import { findAccount, type Reporter } from '../../db/reporters.ts'
+import { askToMove, linkHash } from '../../letters/account-letters.ts'
+import { changeEmail, changePassword } from '../../people/accounts.ts'
 import { takeCode } from '../../people/second-step.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage, shownLine } from '../pages/render.ts'
@@ -61,12 +54,12 @@ export function passwordRoutes(site: Needs): Router {
   router.post('/account/password', async (req, res) => {
     const form = await readShortForm(req, res, site)
     const reporter = requireReporter(req, res)
-    if (reporter) await changePassword(req, res, site, form, reporter)
+    if (reporter) await takeNewPassword(req, res, site, form, reporter)
   })
   router.post('/account/address', async (req, res) => {
     const form = await readShortForm(req, res, site)
     const reporter = requireReporter(req, res)
-    if (reporter) await changeAddress(req, res, site, form, reporter)
+    if (reporter) await takeNewAddress(req, res, site, form, reporter)
   })
   router.use(moveRoutes(site))
   return router
@@ -93,27 +86,14 @@ function moveRoutes(site: Needs): Router {
     await readShortForm(req, res, site)
     const reporter = requireReporter(req, res)
     if (!reporter) return
-    const hasMoved = await move(site, reporter, req.params.token)
-    if (!hasMoved) return sendBadLink(req, res, '/account/password')
+    const isChanged = await changeEmail(site, reporter, req.params.token)
+    if (!isChanged) return sendBadLink(req, res, '/account/password')
     res.redirect(303, '/account/password?done=moved')
   })
   return router
 }
 
-async function move(site: Needs, reporter: Reporter, token: string): Promise<boolean> {
-  return inTransaction(site.pool, async (tx) => {
-    const link = await findAccountLink(tx, 'move', linkHash(token), site.clock())
-    if (link?.reporterId !== reporter.id) return false
-    await takeAccountLink(tx, 'move', linkHash(token), site.clock())
-    // Another account may have been created with this address since.
-    if (!(await updateReporterEmail(tx, reporter.id, link.address))) return false
-    // The letter goes to the old address.
-    await queueAccountLetter(tx, 'moved', reporter, site)
-    return true
-  })
-}
-
-async function changePassword(
+async function takeNewPassword(
   req: Request,
   res: Response,
   site: Needs,
@@ -130,16 +110,12 @@ async function changePassword(
     }
     return sendPassword(req, res, site, reporter, faults)
   }
-  const passwordHash = await hashPassword(chosen.password)
-  await inTransaction(site.pool, async (tx) => {
-    await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
-    await removeSessions(tx, reporter.id, req.session.handle)
-    await queueAccountLetter(tx, 'password-changed', reporter, site)
-  })
+  const { password } = chosen
+  await changePassword(site, reporter, { password, sessionHandle: req.session.handle })
   res.redirect(303, '/account/password?done=changed')
 }
 
-async function changeAddress(
+async function takeNewAddress(
   req: Request,
   res: Response,
   site: Needs,

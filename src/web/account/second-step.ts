@@ -1,24 +1,17 @@
 import { type Request, type Response, Router } from 'express'
 import { renderSVG } from 'uqr'
-import { inTransaction } from '../../db/pool.ts'
 import { type Account, findAccount, type Reporter } from '../../db/reporters.ts'
-import {
-  countRecoveryCodes,
-  putRecoveryCodes,
-  putTotp,
-  removeSessions,
-  removeTotp,
-} from '../../db/sessions.ts'
-import { queueAccountLetter } from '../../letters/account-letters.ts'
+import { countRecoveryCodes } from '../../db/sessions.ts'
 import { passwordMarkOf } from '../../people/credentials.ts'
 import {
-  createRecoveryCodes,
   createTotpSecret,
   describeTotp,
   openTotp,
+  renewRecoveryCodes,
   sealTotp,
-  stepOfCode,
   takeCode,
+  turnOffSecondStep,
+  turnOnSecondStep,
 } from '../../people/second-step.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
@@ -50,7 +43,7 @@ export function secondStepRoutes(site: Needs): Router {
     const reporter = requireReporter(req, res)
     if (!reporter) return
     const action = form.text('do')
-    if (action === 'on') return turnOn(req, res, site, form, reporter)
+    if (action === 'on') return takeFirstCode(req, res, site, form, reporter)
     if (!(await isProven(req, form, reporter, site))) {
       const faults = { now: visitOf(req).texts('ownAccount.wrongProof') }
       return sendSecondStep(req, res, site, reporter, faults)
@@ -76,21 +69,13 @@ async function afterProof(
     return sendSecondStep(req, res, site, reporter, {})
   }
   if (action === 'renew' && account?.hasTotp) {
-    const { codes, hashes } = createRecoveryCodes()
-    await inTransaction(site.pool, (tx) => putRecoveryCodes(tx, id, hashes))
-    return sendSecondStep(req, res, site, reporter, {}, codes)
+    return sendSecondStep(req, res, site, reporter, {}, await renewRecoveryCodes(site, id))
   }
-  if (action === 'off' && account?.hasTotp) {
-    await inTransaction(site.pool, async (tx) => {
-      await removeTotp(tx, id)
-      await queueAccountLetter(tx, 'second-step-off', reporter, site)
-    })
-  }
+  if (action === 'off' && account?.hasTotp) await turnOffSecondStep(site, reporter)
   res.redirect(303, page)
 }
 
-/** Turns on two-step verification if the code proves that the device has the secret. */
-async function turnOn(
+async function takeFirstCode(
   req: Request,
   res: Response,
   site: Needs,
@@ -100,19 +85,13 @@ async function turnOn(
   const totpSecret = secretInSetup(req, site, reporter)
   const account = await findAccount(site.pool, reporter.id)
   if (!totpSecret || account?.hasTotp) return res.redirect(303, page)
-  const step = stepOfCode(totpSecret, form.text('code') ?? '', site.clock())
-  if (step === undefined) {
+  const { handle: sessionHandle } = req.session
+  const proof = { totpSecret, code: form.text('code') ?? '', sessionHandle }
+  const codes = await turnOnSecondStep(site, reporter, proof)
+  if (!codes) {
     const faults = { code: visitOf(req).texts('ownAccount.secondStep.wrong') }
     return sendSecondStep(req, res, site, reporter, faults)
   }
-  const secret = sealTotp(totpSecret, reporter.id, site.config.secret)
-  const { codes, hashes } = createRecoveryCodes()
-  await inTransaction(site.pool, async (tx) => {
-    await putTotp(tx, reporter.id, { secret, step, codeHashes: hashes })
-    // Ends the other sessions, which were opened with the password alone.
-    await removeSessions(tx, reporter.id, req.session.handle)
-    await queueAccountLetter(tx, 'second-step-on', reporter, site)
-  })
   delete req.session.totpSetup
   await saveSession(req)
   await sendSecondStep(req, res, site, reporter, {}, codes)

@@ -1,10 +1,7 @@
 import Bowser from 'bowser'
 import { type Request, type Response, Router } from 'express'
-import { inTransaction } from '../../db/pool.ts'
-import { holdReporters, type Reporter } from '../../db/reporters.ts'
+import type { Reporter } from '../../db/reporters.ts'
 import {
-  countTokens,
-  insertToken,
   listSessions,
   listTokens,
   removeSession,
@@ -15,7 +12,7 @@ import {
   type SignedInBrowser,
   usualScopes,
 } from '../../db/sessions.ts'
-import { createToken } from '../../people/credentials.ts'
+import { addToken } from '../../people/credentials.ts'
 import type { Texts } from '../../texts/messages.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { isUuid, sendPage, shownLine } from '../pages/render.ts'
@@ -92,7 +89,6 @@ function deviceWords({ agent }: SignedInBrowser, texts: Texts): string {
 }
 
 const tokensPage = '/account/tokens'
-const TOKENS_MAX = 100
 const NAME_CHARS_MAX = 80
 
 /** Additional content of the page. */
@@ -120,7 +116,6 @@ export function tokenRoutes(site: Needs): Router {
 }
 
 async function make(req: Request, form: Form, reporter: Reporter, site: Needs): Promise<Given> {
-  const { id } = reporter
   const { texts } = visitOf(req)
   const name = Array.from(form.text('name') ?? '')
     .slice(0, NAME_CHARS_MAX)
@@ -132,15 +127,8 @@ async function make(req: Request, form: Form, reporter: Reporter, site: Needs): 
     ...(chosen.length === 0 && { 'scope-report': texts('ownAccount.tokens.noScope') }),
   }
   if (Object.keys(faults).length > 0) return { faults, name, chosen }
-  const { token, hash } = createToken()
-  const createdAt = site.clock()
-  const isMade = await inTransaction(site.pool, async (tx) => {
-    await holdReporters(tx, [id], 'change')
-    if ((await countTokens(tx, id)) >= TOKENS_MAX) return false
-    await insertToken(tx, { hash, reporterId: id, name, scopes: chosen, createdAt })
-    return true
-  })
-  return isMade ? { token } : { faults: { name: texts('ownAccount.tokens.full') }, name, chosen }
+  const token = await addToken(site, reporter.id, { name, scopes: chosen })
+  return token ? { token } : { faults: { name: texts('ownAccount.tokens.full') }, name, chosen }
 }
 
 async function sendTokens(

@@ -188,9 +188,8 @@ async function listDetails(ids: readonly string[], pool: Needs['pool']): Promise
 /** Returns the first of these reports that exists and is not retracted, with its text. */
 async function findSample(ids: readonly string[], { pool }: Needs) {
   for (const id of ids) {
-    const [report, packed] = await Promise.all([findReport(pool, id), findRawMessage(pool, id)])
-    if (report && report.state !== 'retracted' && packed)
-      return describeSample(report, await unpack(packed))
+    const [report, raw] = await Promise.all([findReport(pool, id), findRawMessage(pool, id)])
+    if (report && report.state !== 'retracted' && raw) return describeSample(report, raw)
   }
   return undefined
 }

@@ -3,7 +3,6 @@ import type { Outcome } from '../../actions.ts'
 import { findShadowBan, listHeldReports, listRateLimits, listShadowBans } from '../../db/limits.ts'
 import { findReporter, listReporterEmails } from '../../db/reporters.ts'
 import { findRawMessage } from '../../db/reports.ts'
-import { unpack } from '../../db/rows.ts'
 import { limitBehaviors, mayHold, setLimit } from '../../people/limit-actions.ts'
 import {
   banReporter,
@@ -71,9 +70,9 @@ export function shadowRoutes(site: Site): Router {
   )
   router.get('/reports/:id/message.eml', async (req, res) => {
     const { id } = req.params
-    const packed = isUuid(id) ? await findRawMessage(site.pool, id) : undefined
-    if (!packed) throw new ProblemError('not-found', 'The message has been deleted.')
-    sendMessage(res, `${id}.eml`, await unpack(packed))
+    const raw = isUuid(id) ? await findRawMessage(site.pool, id) : undefined
+    if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
+    sendMessage(res, `${id}.eml`, raw)
   })
   return router
 }

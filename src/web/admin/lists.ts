@@ -12,7 +12,7 @@ import { inTransaction } from '../../db/pool.ts'
 import { storableText } from '../../mail/text.ts'
 import { readListQuestion } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
-import { pardon } from '../lists/delisting.ts'
+import { delist } from '../../lists/delist.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
@@ -99,7 +99,7 @@ async function decide(deed: Decision, { pool, clock }: Needs): Promise<boolean> 
     const action = decision === 'accepted' ? 'accept delisting' : 'refuse delisting'
     await insertAudit(tx, { at, reporterId, action, detail: `${list}: ${name}` })
     if (decision === 'refused') return true
-    await pardon(tx, request, at)
+    await delist(tx, request, at)
     const term = termOf(deed.term, at)
     if (term === undefined) return true
     const reason = `Delisting request ${id}.`

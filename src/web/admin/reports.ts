@@ -6,7 +6,6 @@ import { type ReportQuery, searchReports } from '../../db/own-reports.ts'
 import { listEvents } from '../../db/report-events.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
 import { findRawMessage, findReport, type Report, type ReportState } from '../../db/reports.ts'
-import { unpack } from '../../db/rows.ts'
 import { parseBlock } from '../../mail/ip-blocks.ts'
 import { storableText } from '../../mail/text.ts'
 import { shownWalk } from '../history/story.ts'
@@ -130,9 +129,9 @@ export function adminReportRoutes(site: Needs): Router {
   router.get('/:id', (req, res) => sendReport(req, res, site))
   router.get('/:id/message.eml', async (req, res) => {
     const report = await requireReport(req.params.id, site)
-    const packed = await findRawMessage(site.pool, report.id)
-    if (!packed) throw new ProblemError('not-found', 'The message has been deleted.')
-    sendMessage(res, `${report.id}.eml`, await unpack(packed))
+    const raw = await findRawMessage(site.pool, report.id)
+    if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
+    sendMessage(res, `${report.id}.eml`, raw)
   })
   return router
 }
@@ -198,7 +197,7 @@ async function requireReport(id: string, site: Needs): Promise<Report> {
 
 async function sendReport(req: Request<{ id: string }>, res: Response, site: Needs): Promise<void> {
   const report = await requireReport(req.params.id, site)
-  const [analysis, events, feedback, emails, packed, campaignId] = await Promise.all([
+  const [analysis, events, feedback, emails, raw, campaignId] = await Promise.all([
     findAnalysis(site.pool, report.id),
     listEvents(site.pool, report.id),
     listFeedback(site.pool, [report.id]),
@@ -206,7 +205,6 @@ async function sendReport(req: Request<{ id: string }>, res: Response, site: Nee
     findRawMessage(site.pool, report.id),
     findCampaignOf(site.pool, report.id),
   ])
-  const raw = packed && (await unpack(packed))
   const authentication = analysis?.details.authentication
   sendAdminPage(req, res, {
     view: 'admin/report',

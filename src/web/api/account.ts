@@ -2,16 +2,16 @@ import { type Request, type Response, Router } from 'express'
 import type { z } from 'zod'
 import { listRelays } from '../../db/reporter-relays.ts'
 import type { TokenScope } from '../../db/sessions.ts'
+import { findListed } from '../../lists/delist.ts'
 import { parseRelayBlock } from '../../mail/ip-blocks.ts'
 import { WEBHOOKS_MAX } from '../../people/webhooks.ts'
 import { UPLOAD_MESSAGES_MAX } from '../../reports/accept-report.ts'
-import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/learn-relays.ts'
+import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/set-relays.ts'
 import { listedJson } from '../../verdict/lists/judge-candidate.ts'
 import { readListQuestion } from '../../verdict/lists/questions.ts'
 import { authenticateRequest } from '../authenticate.ts'
 import { readJson, readQuery } from '../bodies/body-tasks.ts'
 import { admit } from '../limits.ts'
-import { listingsOf } from '../lists/delisting.ts'
 import { refusalWords } from '../pages/settings.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -82,7 +82,7 @@ export function reputationApi(site: ReputationNeeds): Router {
     const question = readListQuestion(req.params.name)
     if (!question)
       throw new ProblemError('bad-field', 'This is not an address, domain, host or link.')
-    const listed = (await listingsOf(question, site)).map(listedJson)
+    const listed = (await findListed(site, question.asks)).map(listedJson)
     sendJson(res, 200, {
       name: question.name,
       is_listed: listed.length > 0,

@@ -6,17 +6,16 @@ import type { Db } from '../../db/pool.ts'
 import { listEvents, type ReportEvent } from '../../db/report-events.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { findRawMessage, findReport, type Report } from '../../db/reports.ts'
-import { unpack } from '../../db/rows.ts'
 import type { TokenScope } from '../../db/sessions.ts'
 import { retractReport } from '../../reports/change-report.ts'
+import { findQuestion, type ReportQuestion } from '../../reports/set-relays.ts'
+import { describeSame, type SameReports } from '../../reports/same-reports.ts'
 import { symbolScore, symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk } from '../../verdict/walk-picture.ts'
 import { uuidFloor } from '../../world.ts'
 import { authenticateRequest } from '../authenticate.ts'
 import { readQuery } from '../bodies/body-tasks.ts'
 import { goneSignal } from '../bodies/read-body.ts'
-import { describeSame, type SameReports } from '../history/statistics.ts'
-import { findQuestion, type ReportQuestion } from '../history/story.ts'
 import { admit, admitReports } from '../limits.ts'
 import { isUuid, queryOf, sendMessage } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
@@ -251,9 +250,9 @@ export function reportsApi(site: Needs): Router {
   router.all('/:id', otherMethods('GET', 'DELETE'))
   router.get('/:id/raw', async (req, res) => {
     const { report } = await requireOwnReport(req, res, site, 'read')
-    const packed = await findRawMessage(site.pool, report.id)
-    if (!packed) throw notFound()
-    sendMessage(res, `${report.id}.eml`, await unpack(packed))
+    const raw = await findRawMessage(site.pool, report.id)
+    if (!raw) throw notFound()
+    sendMessage(res, `${report.id}.eml`, raw)
   })
   router.all('/:id/raw', otherMethods('GET'))
   return router

@@ -1,54 +1,15 @@
 import { type Request, type Response, Router } from 'express'
 import { findAnalysis } from '../../db/analyses.ts'
-import { type FeedbackAnswer, listAnswers } from '../../db/feedback-answers.ts'
+import { listAnswers } from '../../db/feedback-answers.ts'
 import type { Feedback, FeedbackKey } from '../../db/feedback-reports.ts'
-import { type Db, inTransaction } from '../../db/pool.ts'
-import type { ReportEvent } from '../../db/report-events.ts'
 import { findLeft } from '../../feedback/queue-feedback.ts'
-import { type AnswerTaken, recordAnswer } from '../../feedback/take-answer.ts'
-import { domainOf } from '../../mail/address.ts'
+import { type AnswerTaken, takeAnswer } from '../../feedback/take-answer.ts'
 import { type AnswerKind, answerKinds, parseAnswerToken } from '../../mail/verp.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { queryOf, sendPage } from '../pages/render.ts'
 import { sameOrigin } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
-
-/** An answer of an abuse desk, as shown to a reporter. */
-export type ShownAnswer = Pick<FeedbackAnswer, 'answer' | 'at' | 'said'> & {
-  /** The domain of the abuse desk. */
-  desk: string
-}
-
-/**
- * Returns the answers to the feedback about a report, oldest first: those to its own feedback
- * reports, and those to feedback into which they were merged, if the report's story shows that the
- * answer applies. Comments in the latter are omitted, because they may concern another person's
- * report. Feedback in a digest is answered separately.
- */
-export async function answersOf(
-  db: Db,
-  feedback: readonly Feedback[],
-  events: readonly ReportEvent[],
-): Promise<ShownAnswer[]> {
-  const heads = feedback.flatMap(({ mergedInto }) => mergedInto ?? [])
-  const ids = [...new Set([...feedback.map(({ reportId }) => reportId), ...heads])]
-  if (ids.length === 0) return []
-  const answers = await listAnswers(db, ids)
-  const saidTo = (reportId: string | null, number: number | null) =>
-    answers.filter((one) => one.reportId === reportId && one.number === number)
-  const shown = feedback.flatMap(({ reportId, number, address, mergedInto, mergedNumber }) => {
-    const desk = domainOf(address) ?? address
-    const own = saidTo(reportId, number).map((one) => ({ ...one, desk }))
-    if (own.length > 0) return own
-    return saidTo(mergedInto, mergedNumber)
-      .filter(({ answer }) => events.some(({ event }) => event === `desk-${answer}`))
-      .map((one) => ({ ...one, said: null, desk }))
-  })
-  return shown
-    .toSorted((one, other) => one.at.getTime() - other.at.getTime())
-    .map(({ answer, at, said, desk }) => ({ answer, at, said, desk }))
-}
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl'> & FormReader
 
@@ -80,9 +41,7 @@ export function answerRoutes(site: Needs): Router {
     const { feedback, kind } = question
     const said = kind === 'resolved' || kind === 'wrong' ? form.text('said') : undefined
     const how = isOneClick ? 'one-click' : 'link'
-    const taken = await inTransaction(site.pool, (tx) =>
-      recordAnswer(tx, feedback, kind, how, site, site.clock(), { said }),
-    )
+    const taken = await takeAnswer(site, feedback, { answer: kind, how, said })
     await sendQuestion(req, res, site, question, taken)
   })
   return router

@@ -1,8 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { listScopes } from '../../db/consumer-scopes.ts'
-import { type Consumer, findConsumer, updateFeedbackSettings } from '../../db/consumers.ts'
-import { inTransaction } from '../../db/pool.ts'
-import { pauseConsumer, resumeConsumer, stopConsumer } from '../../feedback/change-consumer.ts'
+import { type Consumer, findConsumer } from '../../db/consumers.ts'
+import { changeOwnConsumer, type OwnChange } from '../../feedback/change-consumer.ts'
 import { parseConsumerToken } from '../../feedback/enroll.ts'
 import { scopeText } from '../../verdict/consumers.ts'
 import { stateAt } from '../../verdict/contact-health.ts'
@@ -18,9 +17,8 @@ type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
 /** Length of a pause in days; 0 lasts until it is ended manually. */
 const pauses = [1, 7, 30, 0]
 const DAY_MS = 86_400_000
-const deeds = ['enrolled', 'waiting', 'kept', 'paused', 'resumed', 'stopped', 'refused'] as const
-
-type Done = (typeof deeds)[number]
+/** The results that the page shows. */
+const results = ['enrolled', 'waiting', 'kept', 'paused', 'resumed', 'stopped', 'refused']
 
 /** The settings page of a consumer, reached by the link in its mail. */
 export function ownConsumerRoutes(site: Needs): Router {
@@ -32,11 +30,12 @@ export function ownConsumerRoutes(site: Needs): Router {
   router.post('/consumers/:token', async (req, res) => {
     const consumer = await consumerOf(req.params.token, site)
     const form = await readShortForm(req, res, site)
-    const done = await act(consumer, form, site)
-    if (done === undefined) {
+    const change = changeIn(form, site.clock())
+    if (change === undefined) {
       const fault = visitOf(req).texts('consumers.enroll.faults.telling')
       return sendOwn(req, res, { consumer, fault }, site)
     }
+    const done = await changeOwnConsumer(site, consumer.id, change)
     res.redirect(303, `/consumers/${encodeURIComponent(req.params.token)}?done=${done}`)
   })
   return router
@@ -54,32 +53,16 @@ async function consumerOf(token: string, { pool, config }: Needs): Promise<Consu
   return consumer
 }
 
-/** Performs the action in a form; undefined if it is invalid. */
-async function act(
-  { id }: Consumer,
-  form: Form,
-  { pool, clock }: Needs,
-): Promise<Done | undefined> {
-  const now = clock()
-  const telling = tellingOf(form)
+/** Parses the change in a form; undefined if it is invalid. */
+function changeIn(form: Form, now: Date): OwnChange | undefined {
+  const action = form.text('do')
+  if (action === 'stop' || action === 'resume') return { do: action }
   const days = pauses.find((some) => String(some) === form.text('days'))
-  const asked = form.text('do')
-  return inTransaction(pool, async (tx): Promise<Done | undefined> => {
-    if (asked === 'stop') {
-      const why = 'It was asked for on the page of the consumer.'
-      return (await stopConsumer(tx, id, { why }, now)) ? 'stopped' : 'refused'
-    }
-    if (asked === 'resume') {
-      return (await resumeConsumer(tx, id, { by: 'consumer' }, now)) ? 'resumed' : 'refused'
-    }
-    if (asked === 'pause' && days !== undefined) {
-      const until = days === 0 ? null : new Date(now.getTime() + days * DAY_MS)
-      return (await pauseConsumer(tx, id, until, now)) ? 'paused' : 'refused'
-    }
-    if (asked !== 'keep' || !telling) return undefined
-    await updateFeedbackSettings(tx, id, telling)
-    return 'kept'
-  })
+  if (action === 'pause' && days !== undefined) {
+    return { do: action, until: days === 0 ? null : new Date(now.getTime() + days * DAY_MS) }
+  }
+  const settings = tellingOf(form)
+  return action === 'keep' && settings ? { do: action, settings } : undefined
 }
 
 async function sendOwn(
@@ -104,7 +87,7 @@ async function sendOwn(
       pauses,
       action: pathname,
       fault,
-      done: deeds.find((one) => one === searchParams.get('done')),
+      done: results.find((one) => one === searchParams.get('done')),
     },
   })
 }

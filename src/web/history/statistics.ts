@@ -1,13 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Request, Response } from 'express'
-import {
-  countInLargeCampaigns,
-  countOtherReporters,
-  listCampaignsOf,
-  listMemberIds,
-  sumCampaignDays,
-} from '../../db/campaigns.ts'
-import type { Db } from '../../db/pool.ts'
+import { countInLargeCampaigns } from '../../db/campaigns.ts'
 import {
   type CountedDay,
   type DayCounts,
@@ -16,60 +8,11 @@ import {
   sumReporterNetworks,
 } from '../../db/reporter-days.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import type { Report } from '../../db/reports.ts'
 import type { Language, Texts } from '../../texts/messages.ts'
 import { sendPage } from '../pages/render.ts'
 import { type ChartOptions, seriesChart, type SeriesChart } from '../pages/series-chart.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
-
-/**
- * What a reporter may know about others who reported the same campaign. A spammer may also be a
- * reporter, and submit each copy of a mail to find out which recipient complained. So small numbers
- * are not shown, larger ones only as a rounded minimum of other people, and days only in UTC, such
- * as `2026-11-20`.
- */
-export type SameReports = {
-  /**
-   * Identifies the campaign. Its id is not used, because it contains the time of the first report.
-   */
-  mark: string
-  /** Undefined if there are too few. */
-  others: { min: number; firstDay: string; lastDay: string } | undefined
-}
-
-const LOOKED_AT = 2_000
-/** The shown minimums; smaller numbers are not shown. */
-const OTHERS_TOLD = [1_000, 500, 200, 100, 50, 20, 10, 5] as const
-
-/**
- * Describes the other reporters of a campaign. Undefined if the report has no campaign, is not
- * analyzed yet, or is retracted. The days always include that of the report itself.
- */
-export async function describeSame(
-  db: Db,
-  { id, reporterId, receivedAt }: Pick<Report, 'id' | 'reporterId' | 'receivedAt'>,
-): Promise<SameReports | undefined> {
-  const [own] = await listCampaignsOf(db, [id])
-  if (!own) return undefined
-  const mark = markOf(own.campaignId)
-  const [[total], newest] = await Promise.all([
-    sumCampaignDays(db, [own.campaignId]),
-    listMemberIds(db, own.campaignId, { from: 'newest', limit: LOOKED_AT }),
-  ])
-  const others = await countOtherReporters(db, newest, reporterId)
-  const min = OTHERS_TOLD.find((told) => others >= told)
-  if (!total || min === undefined) return { mark, others: undefined }
-  const day = receivedAt.toISOString().slice(0, 10)
-  const firstDay = day < total.firstDay ? day : total.firstDay
-  const lastDay = day > total.lastDay ? day : total.lastDay
-  return { mark, others: { min, firstDay, lastDay } }
-}
-
-/** The id contains 74 random bits, too many to guess. */
-function markOf(campaignId: string): string {
-  return createHash('sha256').update(campaignId).digest('hex').slice(0, 32)
-}
 
 const DAY_MS = 86_400_000
 const DAYS = 30

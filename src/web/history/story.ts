@@ -3,24 +3,15 @@ import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
 import { type Feedback, findFeedback, listFeedback } from '../../db/feedback-reports.ts'
 import { findOwnReport } from '../../db/own-reports.ts'
 import type { Db } from '../../db/pool.ts'
-import { listEvents, type ReportEvent } from '../../db/report-events.ts'
-import { listRelays } from '../../db/reporter-relays.ts'
+import { listEvents } from '../../db/report-events.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import type { Report } from '../../db/reports.ts'
 import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
-import { blockOfAddress } from '../../mail/ip-blocks.ts'
-import { networkSet } from '../../mail/ip.ts'
-import { storableText } from '../../mail/text.ts'
-import { answerQuestion, type RelayStatement, SET_RELAYS_MAX } from '../../reports/learn-relays.ts'
-import {
-  openCandidates,
-  readAnswer,
-  type RelayCandidate,
-  relayCandidates,
-} from '../../verdict/relays.ts'
+import { listAnswersTo } from '../../feedback/take-answer.ts'
+import { describeSame } from '../../reports/same-reports.ts'
+import { answerQuestion, findQuestion, SET_RELAYS_MAX } from '../../reports/set-relays.ts'
 import { symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk, ownReasons, percentOf, surenessOf } from '../../verdict/walk-picture.ts'
-import { answersOf } from '../consumers/answers.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, sendMessage, sendPage, shownBytes } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
@@ -28,7 +19,6 @@ import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import { shownAdvice } from '../reporting/advice.ts'
 import type { Site } from '../site.ts'
-import { describeSame } from './statistics.ts'
 
 /** The data of a route picture, prepared for `views/parts/way.eta`. */
 export function shownWalk({ details, network }: KeptAnalysis) {
@@ -116,39 +106,7 @@ function firstText(raw: Buffer): Buffer {
   return raw.subarray(from + 4, to < 0 ? raw.length : to)
 }
 
-/** The question that a report asks its reporter. */
-export type ReportQuestion = {
-  candidates: RelayCandidate[]
-  /** Whether the reporter answered "I do not know" since the question was asked. */
-  isAnswered: boolean
-}
-
-/**
- * Returns the machines to ask the reporter about: only while the report is kept because its origin
- * is uncertain, and only machines without a statement by the reporter.
- */
-export async function findQuestion(
-  db: Db,
-  report: Report,
-  analysis: KeptAnalysis | undefined,
-  events: readonly ReportEvent[],
-): Promise<ReportQuestion | undefined> {
-  if (report.state !== 'kept' || analysis?.details.consequence.action !== 'ask') return undefined
-  const relays = await listRelays(db, report.reporterId)
-  const said = (how: string) =>
-    networkSet(relays.flatMap((relay) => (relay.how === how ? [relay.cidr] : [])))
-  const candidates = openCandidates(relayCandidates(analysis.details.hops), {
-    mine: said('set'),
-    notMine: said('refused'),
-  })
-  if (candidates.length === 0) return undefined
-  const isAnswered = events.some(
-    ({ event, at }) => event === 'answered' && at > analysis.analyzedAt,
-  )
-  return { candidates, isAnswered }
-}
-
-/** Stores the answer to a report's question if it is still open; returns the problem otherwise. */
+/** Stores the answer in a form to a report's question; returns the problem otherwise. */
 export async function takeRelayAnswer(
   req: Request,
   site: Pick<Site, 'pool' | 'boss' | 'clock'>,
@@ -156,36 +114,14 @@ export async function takeRelayAnswer(
   form: Form,
 ): Promise<string | undefined> {
   const { texts } = visitOf(req)
-  const [analysis, events] = await Promise.all([
-    findAnalysis(site.pool, report.id),
-    listEvents(site.pool, report.id),
-  ])
-  const question = await findQuestion(site.pool, report, analysis, events)
-  if (!question) return undefined
   const answer = form.text('answer')
-  if (answer === 'unknown') {
-    if (!question.isAnswered) await answerQuestion(site, report, undefined)
-    return undefined
-  }
-  const offered = question.candidates.map(({ ip }) => ip)
-  const picked = answer === 'none' ? [] : form.texts('relay').filter((ip) => offered.includes(ip))
-  if (answer !== 'none' && picked.length === 0) return texts('question.nothing')
-  const read = readAnswer(question.candidates, picked)
-  if ('gap' in read)
-    return texts('question.gap', { picked: read.gap.picked.ip, between: read.gap.between.ip })
-  const said = [...statementsOf(read.mine, 'set'), ...statementsOf(read.notMine, 'refused')]
-  const told = await answerQuestion(site, report, said)
-  return told === 'full' ? texts('question.full', { most: SET_RELAYS_MAX }) : undefined
-}
-
-function statementsOf(
-  candidates: readonly RelayCandidate[],
-  how: RelayStatement['how'],
-): RelayStatement[] {
-  return candidates.flatMap(({ ip, name }) => {
-    const cidr = blockOfAddress(ip)
-    return cidr === undefined ? [] : [{ cidr, name: name && storableText(name, 255), how }]
-  })
+  const isWord = answer === 'unknown' || answer === 'none'
+  const outcome = await answerQuestion(site, report, isWord ? answer : form.texts('relay'))
+  if (outcome === 'done') return undefined
+  if (outcome === 'nothing') return texts('question.nothing')
+  if (outcome === 'full') return texts('question.full', { most: SET_RELAYS_MAX })
+  const { picked, between } = outcome.gap
+  return texts('question.gap', { picked: picked.ip, between: between.ip })
 }
 
 /** The problem with an answer, and the selected machines. */
@@ -226,7 +162,7 @@ export async function sendStory(
       events: [{ event: 'received', at: report.receivedAt, detail: '' }, ...events],
       feedback: feedback.filter(({ kind }) => kind === 'complaint'),
       corrections: feedback.filter(({ kind }) => kind === 'redeemed'),
-      answers: await answersOf(site.pool, feedback, events),
+      answers: await listAnswersTo(site.pool, feedback, events),
       found: analysis && findings(analysis),
       same,
       advice,

@@ -1,93 +1,23 @@
-import { createHash } from 'node:crypto'
 import { type Request, type Response, Router } from 'express'
-import { reputationKey } from '../../counting/reputation-reader.ts'
+import type { DelistingRequest } from '../../db/listings.ts'
 import {
-  countDelistings,
-  type DelistingRequest,
-  findDelisting,
-  findListings,
-  findLiveListings,
-  insertDelisting,
-  pardonListing,
-} from '../../db/listings.ts'
-import { type Db, inTransaction } from '../../db/pool.ts'
-import { findReputations } from '../../db/reputations.ts'
+  type DelistingForm,
+  findDelistingByToken,
+  findListed,
+  requestDelisting,
+} from '../../lists/delist.ts'
 import { storableText } from '../../mail/text.ts'
 import type { Texts } from '../../texts/messages.ts'
 import { publicReasons, type PublicReasons } from '../../verdict/lists/judge-candidate.ts'
-import { listedKinds, type Listing, type ListName, listNames } from '../../verdict/lists/list.ts'
-import {
-  delistingCourse,
-  type ListQuestion,
-  readListQuestion,
-} from '../../verdict/lists/questions.ts'
-import { sourcesAtLeast } from '../../verdict/reputation/detail.ts'
-import { systemRandom, uuidTime, uuidv7 } from '../../world.ts'
+import { type Listing, type ListName, listNames } from '../../verdict/lists/list.ts'
+import { readListQuestion } from '../../verdict/lists/questions.ts'
+import { uuidTime } from '../../world.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { queryOf, sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { askerHash } from './downloads.ts'
-
-/** A delisting request as submitted. */
-type Submitted = {
-  listing: Listing
-  asker: string
-  contact: string
-  done: string
-  tokenHash: Buffer
-  askerHash: Buffer
-}
-
-const DAY_MS = 86_400_000
-/**
- * Maximum number of requests per day for one name, from anyone, and from one client. A single
- * client cannot use up the limit of a name, so it cannot block its owner.
- */
-const OF_NAME_MAX = 25
-const OF_ASKER_MAX = 5
-
-/** Stores a request and grants it at once if allowed. */
-async function storeRequest(
-  submitted: Submitted,
-  { pool, clock }: Pick<Site, 'pool' | 'clock'>,
-): Promise<'kept' | 'too often' | 'not listed'> {
-  const now = clock()
-  const { listing, asker, contact, done, tokenHash, askerHash } = submitted
-  const { list, name } = listing
-  const since = new Date(now.getTime() - DAY_MS)
-  const limit = Math.max(OF_NAME_MAX, OF_ASKER_MAX)
-  const { ofName, ofAsker } = await countDelistings(pool, { name, askerHash, since, limit })
-  if (ofName >= OF_NAME_MAX || ofAsker >= OF_ASKER_MAX) return 'too often'
-  return inTransaction(pool, async (tx) => {
-    const [present] = await findListings(tx, list, [name])
-    const course = delistingCourse(present, now)
-    const isGone = course === 'at once' && (await pardon(tx, listing, now))
-    if (course === 'not listed' || (course === 'at once' && !isGone)) return 'not listed'
-    const state = isGone ? 'automatic' : 'open'
-    const decidedAt = isGone ? now : null
-    const who = { asker, contact, done, tokenHash, askerHash }
-    const id = uuidv7(now)
-    await insertDelisting(tx, { id, list, name, state, ...who, answer: null, decidedAt })
-    return 'kept'
-  })
-}
-
-/**
- * Delists an entry and records how many reporters were known then, because evidence up to that
- * instant must not list it again. Returns false if it was not listed.
- */
-export async function pardon(
-  tx: Db,
-  { list, name }: Pick<Listing, 'list' | 'name'>,
-  at: Date,
-): Promise<boolean> {
-  const key = reputationKey({ kind: listedKinds[list], name })
-  const [known] = await findReputations(tx, [key])
-  const reporters = sourcesAtLeast(known?.bad ?? 0)
-  return pardonListing(tx, { list, name, at, reporters })
-}
 
 type LookupNeeds = Pick<Site, 'pool' | 'clock'>
 
@@ -104,7 +34,7 @@ async function sendLookup(req: Request, res: Response, site: LookupNeeds): Promi
   const { searchParams } = new URL(req.originalUrl, 'http://site')
   const text = (searchParams.get('q') ?? '').slice(0, CHARS_MAX + 1)
   const question = readListQuestion(text)
-  const listings = question ? await listingsOf(question, site) : []
+  const listings = question ? await findListed(site, question.asks) : []
   const { texts } = visitOf(req)
   sendPage(req, res, {
     view: 'pages/lookup',
@@ -117,14 +47,6 @@ async function sendLookup(req: Request, res: Response, site: LookupNeeds): Promi
       entries: listings.map((listing) => shownEntry(listing, texts)),
     },
   })
-}
-
-/** Returns the current listings of a query, the most specific first. */
-export function listingsOf(
-  { asks }: ListQuestion,
-  { pool, clock }: LookupNeeds,
-): Promise<Listing[]> {
-  return findLiveListings(pool, asks, clock())
 }
 
 /** The path of the page to request a delisting. */
@@ -150,7 +72,6 @@ function sentenceOf({ category, reportersAtLeast }: PublicReasons, texts: Texts)
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
 
-const TOKEN_BYTES = 24
 const NAME_CHARS_MAX = 253
 const SHORT_CHARS_MAX = 200
 const DONE_CHARS_MAX = 4_000
@@ -166,20 +87,20 @@ export function delistingRoutes(site: Needs): Router {
     if (!listing) return sendBack(res, searchParams.get('name'))
     sendForm(req, res, listing, { fields: emptyFields, faults: [], status: 200 })
   })
-  router.post('/lookup/delist', (req, res) => takeWish(req, res, site))
+  router.post('/lookup/delist', (req, res) => takeRequest(req, res, site))
   router.get('/lookup/delist/:token', async (req, res) => {
-    const request = await findDelisting(site.pool, tokenHash(req.params.token))
+    const request = await findDelistingByToken(site, req.params.token)
     if (!request) throw new ProblemError('not-found', 'Request not found.')
     sendStatus(req, res, request)
   })
   return router
 }
 
-type Fields = Pick<Submitted, 'asker' | 'contact' | 'done'>
+type Fields = Pick<DelistingForm, 'asker' | 'contact' | 'done'>
 
 const emptyFields: Fields = { asker: '', contact: '', done: '' }
 
-async function takeWish(req: Request, res: Response, site: Needs): Promise<void> {
+async function takeRequest(req: Request, res: Response, site: Needs): Promise<void> {
   const form = await readShortForm(req, res, site)
   const field = (name: string, charsMax: number) => storableText(form.text(name) ?? '', charsMax)
   const listing = await listingNamed(form.text('list'), form.text('name'), site)
@@ -192,10 +113,8 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
   const { texts } = visitOf(req)
   const faults = faultsOf(fields).map((fault) => texts(`lists.delist.faults.${fault}`))
   if (faults.length > 0) return sendForm(req, res, listing, { fields, faults, status: 422 })
-  const token = systemRandom(TOKEN_BYTES).toString('base64url')
-  const hash = askerHash(req, site.config)
-  const submitted = { ...fields, listing, tokenHash: tokenHash(token), askerHash: hash }
-  const outcome = await storeRequest(submitted, site)
+  const asked = { ...fields, listing, askerHash: askerHash(req, site.config) }
+  const outcome = await requestDelisting(site, asked)
   if (outcome === 'too often') {
     return sendForm(req, res, listing, {
       fields,
@@ -204,7 +123,7 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
     })
   }
   if (outcome === 'not listed') return sendBack(res, listing.name)
-  res.redirect(303, `/lookup/delist/${token}`)
+  res.redirect(303, `/lookup/delist/${outcome.token}`)
 }
 
 function faultsOf({ asker, contact, done }: Fields): (keyof Fields)[] {
@@ -218,11 +137,10 @@ function faultsOf({ asker, contact, done }: Fields): (keyof Fields)[] {
 async function listingNamed(
   list: string | null | undefined,
   name: string | null | undefined,
-  { pool, clock }: Needs,
+  site: Needs,
 ): Promise<Listing | undefined> {
   if (!isListName(list) || !name || name.length > NAME_CHARS_MAX) return undefined
-  const asks = [{ list, name: storableText(name, NAME_CHARS_MAX) }]
-  const [listing] = await findLiveListings(pool, asks, clock())
+  const [listing] = await findListed(site, [{ list, name: storableText(name, NAME_CHARS_MAX) }])
   return listing
 }
 
@@ -258,8 +176,4 @@ function sendStatus(req: Request, res: Response, request: DelistingRequest): voi
   const title = visitOf(req).texts('lists.status.title')
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   sendPage(req, res, { view: 'pages/delisting', title, data })
-}
-
-function tokenHash(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
 }

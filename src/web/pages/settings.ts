@@ -4,7 +4,7 @@ import { findReporterSettings, type Reporter, updateReporterSettings } from '../
 import { isLanguage } from '../../texts/choose-language.ts'
 import { howToForward } from '../../letters/mail-in-letters.ts'
 import { parseRelayBlock, type RelayRefusal } from '../../mail/ip-blocks.ts'
-import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/learn-relays.ts'
+import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/set-relays.ts'
 import { mailInAddressOf, makeMailInAddress } from '../../reports/take-mailed.ts'
 import type { Site } from '../site.ts'
 import { type Form, type FormReader, readShortForm } from './form.ts'

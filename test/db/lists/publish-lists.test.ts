@@ -9,7 +9,7 @@ import {
   findListings,
   keepExemption,
   keepListings,
-  pardonListing,
+  delistName,
   removeExemption,
 } from '../../../src/db/listings.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
@@ -198,12 +198,12 @@ test('what an administrator welcomes or exempts is not listed, until that ends',
   expect(await namesIn('hosts')).toEqual(['www.bad.example'])
 })
 
-test('who was pardoned stays off until enough others complain', async () => {
+test('a delisted name stays off until enough others complain', async () => {
   await know(database.pool, [address('192.0.2.7', 12)])
   await publish()
-  const pardon = { list: 'addresses', name: '192.0.2.7', at: now, reporters: 12 } as const
-  expect(await pardonListing(database.pool, pardon)).toBe(true)
-  expect(await pardonListing(database.pool, pardon)).toBe(false)
+  const delisting = { list: 'addresses', name: '192.0.2.7', at: now, reporters: 12 } as const
+  expect(await delistName(database.pool, delisting)).toBe(true)
+  expect(await delistName(database.pool, delisting)).toBe(false)
   now = new Date(now.getTime() + 3_600_000)
   await know(database.pool, [address('192.0.2.7', 21)])
   await publish()
@@ -227,17 +227,17 @@ test('more than fits in one page is listed without a gap, each once, in order', 
   expect((JSON.parse(await read('addresses.json')) as { entries: [] }).entries).toHaveLength(count)
 })
 
-test('who is pardoned while the lists are judged is not put back', async () => {
+test('a name that is delisted while the lists are judged is not put back', async () => {
   const { pool } = database
   await know(pool, [address('192.0.2.7')])
   await publish()
   const [before] = await findListings(pool, 'addresses', ['192.0.2.7'])
   if (!before) throw new Error('It is not listed.')
-  const pardon = { list: 'addresses', name: '192.0.2.7', at: now, reporters: 13.2 } as const
-  expect(await inTransaction(pool, (tx) => pardonListing(tx, pardon))).toBe(true)
+  const delisting = { list: 'addresses', name: '192.0.2.7', at: now, reporters: 13.2 } as const
+  expect(await inTransaction(pool, (tx) => delistName(tx, delisting))).toBe(true)
   await keepListings(pool, [{ ...before, until: new Date(now.getTime() + 30 * DAY_MS) }])
   const [after] = await findListings(pool, 'addresses', ['192.0.2.7'])
-  expect(after).toMatchObject({ until: now, pardonedAt: now, pardonedReporters: 14 })
-  await keepListings(pool, [{ ...before, pardonedAt: now, times: 2 }])
+  expect(after).toMatchObject({ until: now, delistedAt: now, delistedReporters: 14 })
+  await keepListings(pool, [{ ...before, delistedAt: now, times: 2 }])
   expect(await findListings(pool, 'addresses', ['192.0.2.7'])).toMatchObject([{ times: 2 }])
 })

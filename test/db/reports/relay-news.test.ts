@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { removeRelay } from '../../../src/db/reporter-relays.ts'
+import { findReport } from '../../../src/db/reports.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { listReportsByIds } from '../../../src/db/reports.ts'
-import { answerQuestion, forgetRelay, setRelays } from '../../../src/reports/learn-relays.ts'
+import { answerQuestion, forgetRelay, setRelays } from '../../../src/reports/set-relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -157,10 +158,12 @@ test('who changes his mind is looked at again an hour later at most once', async
 test('an answer to a report’s own question is followed at once', async () => {
   const id = await report('next-question')
   await analyze(id)
-  for (const [times, cidr] of [relay, '198.51.100.23/32'].entries()) {
-    const said = [{ cidr, name: null, how: 'set' as const }]
-    await answerQuestion(app, { id, reporterId: app.ann }, said)
+  for (const [times, ip] of ['192.0.2.10', '198.51.100.23'].entries()) {
+    const asked = await findReport(app.pool, id)
+    expect(asked && (await answerQuestion(app, asked, [ip]))).toBe('done')
     expect(await stands(id)).toEqual(['received', times + 2, 0])
+    // Otherwise the machines that were not picked are not asked about again.
+    await forgetRelay(app, app.ann, '198.51.100.23/32')
     await analyze(id)
   }
 })

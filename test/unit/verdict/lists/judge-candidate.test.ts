@@ -40,8 +40,8 @@ test('what has just enough evidence is listed, with days and a round number', ()
     times: 1,
     reportersAtLeast: 6,
     lastSeen: new Date('2026-11-20T00:00:00Z'),
-    pardonedAt: null,
-    pardonedReporters: null,
+    delistedAt: null,
+    delistedReporters: null,
   })
   expect(listed(domain).list).toBe('domains')
   expect(listed(host).list).toBe('hosts')
@@ -112,28 +112,28 @@ test('what was last seen longer ago than an entry lasts is not listed at all', (
   expect(judgeCandidate(old, undefined, here)).toBe('nothing new')
 })
 
-test('who was pardoned comes back by three new reporters, not by what was known', () => {
+test('a delisted name comes back by three new reporters, not by what was known', () => {
   const entry = listed(bad)
   const at = new Date('2026-11-20T13:00:00Z')
-  const pardoned = { ...entry, until: at, pardonedAt: at, pardonedReporters: 5 }
+  const delisted = { ...entry, until: at, delistedAt: at, delistedReporters: 5 }
   const soon = { ...here, now: new Date('2026-11-20T14:00:00Z') }
-  expect(judgeCandidate(bad, pardoned, soon)).toBe('pardoned')
+  expect(judgeCandidate(bad, delisted, soon)).toBe('delisted')
   const one = { ...bad, lastSeen: new Date('2026-11-20T13:30:00Z') }
-  expect(judgeCandidate({ ...one, independentReporters: 7.9 }, pardoned, soon)).toBe('pardoned')
-  expect(judgeCandidate({ ...one, independentReporters: 8 }, pardoned, soon)).toMatchObject({
+  expect(judgeCandidate({ ...one, independentReporters: 7.9 }, delisted, soon)).toBe('delisted')
+  expect(judgeCandidate({ ...one, independentReporters: 8 }, delisted, soon)).toMatchObject({
     times: 2,
-    pardonedAt: at,
+    delistedAt: at,
   })
 })
 
 test('old evidence that faded makes room for new: after a month half of it is forgotten', () => {
   const at = new Date('2026-11-20T13:00:00Z')
-  const pardoned = { ...listed(bad), until: at, pardonedAt: at, pardonedReporters: 10 }
+  const delisted = { ...listed(bad), until: at, delistedAt: at, delistedReporters: 10 }
   const later = { ...here, now: new Date('2026-12-20T13:00:00Z') }
   const news = { ...bad, lastSeen: new Date('2026-12-20T12:00:00Z') }
   const judged = (independentReporters: number) =>
-    judgeCandidate({ ...news, independentReporters }, pardoned, later)
-  expect(judged(7.9)).toBe('pardoned')
+    judgeCandidate({ ...news, independentReporters }, delisted, later)
+  expect(judged(7.9)).toBe('delisted')
   expect(judged(8.1)).toMatchObject({ times: 2 })
 })
 

@@ -25,8 +25,8 @@ const entry: Listing = {
   times: 1,
   reportersAtLeast: 10,
   lastSeen: new Date('2026-11-20T00:00:00Z'),
-  pardonedAt: null,
-  pardonedReporters: null,
+  delistedAt: null,
+  delistedReporters: null,
 }
 const edition = {
   list: 'addresses',
@@ -129,7 +129,7 @@ test.for([
   ],
   ['phishing', { ...entry, category: 'phishing' }, 'to administrators'],
   ['malware', { ...entry, category: 'malware' }, 'to administrators'],
-  ['a second time', { ...entry, pardonedAt: old }, 'to administrators'],
+  ['a second time', { ...entry, delistedAt: old }, 'to administrators'],
   ['an entry that ended', { ...entry, until: now }, 'not listed'],
   ['nothing', undefined, 'not listed'],
 ] as const)('a wish to be taken off for %s goes its way', ([, listing, course]) => {

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import type { App } from '../app.ts'
+import { reputationKey } from '../counting/reputation-reader.ts'
+import {
+  countDelistings,
+  type DelistingRequest,
+  delistName,
+  findDelisting,
+  findListings,
+  findLiveListings,
+  insertDelisting,
+} from '../db/listings.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { findReputations } from '../db/reputations.ts'
+import { listedKinds, type Listing } from '../verdict/lists/list.ts'
+import { delistingCourse, type ListQuestion } from '../verdict/lists/questions.ts'
+import { sourcesAtLeast } from '../verdict/reputation/detail.ts'
+import { systemRandom, uuidv7 } from '../world.ts'
+
+type Needs = Pick<App, 'pool' | 'clock'>
+
+/** A request to delist an entry, as submitted. */
+export type DelistingForm = {
+  listing: Listing
+  asker: string
+  contact: string
+  /** What was done about the problem. */
+  done: string
+  /** Identifies the client. */
+  askerHash: Buffer
+}
+
+const DAY_MS = 86_400_000
+/**
+ * Maximum number of requests per day for one name, from anyone, and from one client. A single
+ * client cannot use up the limit of a name, so it cannot block its owner.
+ */
+const OF_NAME_MAX = 25
+const OF_ASKER_MAX = 5
+const TOKEN_BYTES = 24
+
+/**
+ * Stores a request and grants it at once if `delistingCourse` allows it. Returns the secret of the
+ * page that shows its state.
+ */
+export async function requestDelisting(
+  { pool, clock }: Needs,
+  { listing, askerHash, ...fields }: DelistingForm,
+): Promise<{ token: string } | 'too often' | 'not listed'> {
+  const now = clock()
+  const { list, name } = listing
+  const since = new Date(now.getTime() - DAY_MS)
+  const limit = Math.max(OF_NAME_MAX, OF_ASKER_MAX)
+  const { ofName, ofAsker } = await countDelistings(pool, { name, askerHash, since, limit })
+  if (ofName >= OF_NAME_MAX || ofAsker >= OF_ASKER_MAX) return 'too often'
+  const token = systemRandom(TOKEN_BYTES).toString('base64url')
+  return inTransaction(pool, async (tx) => {
+    const [present] = await findListings(tx, list, [name])
+    const course = delistingCourse(present, now)
+    const isGone = course === 'at once' && (await delist(tx, listing, now))
+    if (course === 'not listed' || (course === 'at once' && !isGone)) return 'not listed'
+    const state = isGone ? 'automatic' : 'open'
+    const decidedAt = isGone ? now : null
+    const kept = { id: uuidv7(now), list, name, state, answer: null, decidedAt } as const
+    await insertDelisting(tx, { ...kept, ...fields, askerHash, tokenHash: tokenHash(token) })
+    return { token }
+  })
+}
+
+/** Returns the request that a page shows; undefined when the link is invalid. */
+export function findDelistingByToken(
+  { pool }: Pick<Needs, 'pool'>,
+  token: string,
+): Promise<DelistingRequest | undefined> {
+  return findDelisting(pool, tokenHash(token))
+}
+
+function tokenHash(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+/**
+ * Delists an entry and records how many reporters were known then, because evidence up to that
+ * instant must not list it again. Returns false if it was not listed.
+ */
+export async function delist(
+  tx: Db,
+  { list, name }: Pick<Listing, 'list' | 'name'>,
+  at: Date,
+): Promise<boolean> {
+  const key = reputationKey({ kind: listedKinds[list], name })
+  const [known] = await findReputations(tx, [key])
+  const reporters = sourcesAtLeast(known?.bad ?? 0)
+  return delistName(tx, { list, name, at, reporters })
+}
+
+/** Returns the current listings of a query, the most specific first. */
+export function findListed({ pool, clock }: Needs, asks: ListQuestion['asks']): Promise<Listing[]> {
+  return findLiveListings(pool, asks, clock())
+}

@@ -1,0 +1,154 @@
+import {
+  findOwnStop,
+  listOutcomes,
+  listOwnReports,
+  type OwnOutcome,
+  type OwnQuery,
+  type OwnRange,
+  type OwnStop,
+  type ReportLine,
+} from '../db/own-reports.ts'
+import type { Db } from '../db/pool.ts'
+import type { ReportKind, ReportState } from '../db/reports.ts'
+import { uuidFloor } from '../world.ts'
+
+/** The outcomes by which reports can be filtered, in the order of the form. */
+export const ownOutcomes = ['asking', 'waiting', 'told', 'answered', 'kept', 'taken-back'] as const
+
+type Outcome = (typeof ownOutcomes)[number]
+
+/** A search in one's own reports; an empty field matches everything. */
+export type OwnSearch = {
+  words: string
+  kind: ReportKind | ''
+  outcome: Outcome | ''
+  /** Days in UTC such as `2026-11-20`, both inclusive. */
+  from: string
+  to: string
+}
+
+/** A report of the reporter, with its outcome. */
+type OwnLine = ReportLine & OwnOutcome
+
+/** The end of the adjacent page: ids of reports. */
+type Cursor = { before?: string | undefined; after?: string | undefined }
+
+/** A page of a reporter's reports, and where the pages before and after it begin. */
+type OwnPage = {
+  lines: OwnLine[]
+  /** Leads to newer reports; undefined if there are none. */
+  newer: Cursor | undefined
+  older: Cursor | undefined
+  /**
+   * Set if the search stopped before the page was full; `older` or `newer` continues from there.
+   */
+  lookedAtTo: Date | undefined
+}
+
+const LINES = 25
+const DAY_MS = 86_400_000
+/** Maximum number of reports examined per page, which takes about 15 ms. */
+const LOOKED_AT = 5_000
+/** Rows of other tables are read for this many reports at once, up to LOOKED_UP per page. */
+const CHUNK = 400
+const LOOKED_UP = 2_000
+
+const statesOf: Record<Outcome, readonly ReportState[]> = {
+  asking: ['kept'],
+  waiting: ['received', 'analyzed', 'failed'],
+  told: ['forwarded'],
+  answered: ['forwarded', 'retracted'],
+  kept: ['kept'],
+  'taken-back': ['retracted'],
+}
+
+/**
+ * Returns the page of a reporter's reports next to `before`, or to `after`; without either, the
+ * newest.
+ */
+export async function findOwnReports(
+  db: Db,
+  reporterId: string,
+  search: OwnSearch,
+  { before, after }: Cursor,
+): Promise<OwnPage> {
+  const isBack = after !== undefined
+  const { found, stop } = await gather(db, reporterId, search, {
+    before: least(before, search.to && uuidFloor(new Date(Date.parse(search.to) + DAY_MS))),
+    after: most(after, search.from && uuidFloor(new Date(search.from))),
+    first: isBack ? 'oldest' : 'newest',
+    limit: LINES + 1,
+    lookedAtMax: LOOKED_AT,
+  })
+  const shown = found.slice(0, LINES)
+  const lines = isBack ? shown.toReversed() : shown
+  const onward = found.length > LINES ? shown.at(-1)?.id : stop?.id
+  const [newest, oldest] = [lines.at(0)?.id, lines.at(-1)?.id]
+  const newer = isBack ? onward : before && (newest ?? before)
+  const older = isBack ? (oldest ?? after) : onward
+  return {
+    lines,
+    newer: newer ? { after: newer } : undefined,
+    older: older ? { before: older } : undefined,
+    lookedAtTo: stop?.receivedAt,
+  }
+}
+
+/** The reports found, and where the search stopped if the page is not full. */
+type Gathered = { found: OwnLine[]; stop: OwnStop | undefined }
+
+async function gather(
+  db: Db,
+  reporterId: string,
+  search: OwnSearch,
+  range: OwnRange,
+): Promise<Gathered> {
+  const query: OwnQuery = {
+    words: search.words || undefined,
+    kind: search.kind || undefined,
+    states: search.outcome === '' ? undefined : statesOf[search.outcome],
+  }
+  const isSought = [search.words, search.kind, search.outcome].some((field) => field !== '')
+  const fits = lookedUp[search.outcome] ?? (() => true)
+  const limit = search.outcome in lookedUp ? CHUNK : range.limit
+  const isBeyond = (id: string, stop: OwnStop) =>
+    range.first === 'newest' ? id < stop.id : id > stop.id
+  const found: OwnLine[] = []
+  let part = { ...range, limit }
+  for (let looked = 0; ;) {
+    const rows = await listOwnReports(db, reporterId, query, part)
+    const isEnd = rows.length < limit
+    const stop = isSought && isEnd ? await findOwnStop(db, reporterId, part) : undefined
+    const sure = stop ? rows.filter(({ id }) => !isBeyond(id, stop)) : rows
+    const outcomes = await listOutcomes(db, sure)
+    found.push(...sure.flatMap((row) => withOutcome(row, outcomes)).filter(fits))
+    const last = sure.at(-1)
+    looked += sure.length
+    if (found.length >= range.limit) return { found, stop: undefined }
+    if (!last || isEnd || sure.length < rows.length) return { found, stop }
+    if (looked >= LOOKED_UP) return { found, stop: last }
+    part = { ...part, [part.first === 'newest' ? 'before' : 'after']: last.id }
+  }
+}
+
+/** Outcomes that need other tables to decide whether a report matches. */
+const lookedUp: Readonly<Partial<Record<Outcome | '', (line: OwnLine) => boolean>>> = {
+  asking: ({ isAsking }) => isAsking,
+  answered: ({ answer }) => answer !== null,
+}
+
+function withOutcome(row: ReportLine, outcomes: ReadonlyMap<string, OwnOutcome>): OwnLine[] {
+  const outcome = outcomes.get(row.id)
+  return outcome ? [{ ...row, ...outcome }] : []
+}
+
+function least(...ids: (string | undefined)[]): string | undefined {
+  return ids.filter((id) => id).sort()[0]
+}
+
+function most(...ids: (string | undefined)[]): string | undefined {
+  return ids
+    .filter((id) => id)
+    .sort()
+    .at(-1)
+}

@@ -1,0 +1,210 @@
+import type { App } from '../app.ts'
+import { findAnalysis, type KeptAnalysis, removeAnalyses } from '../db/analyses.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { insertEvents, listEvents, type ReportEvent } from '../db/report-events.ts'
+import { listRelays, putRelays, removeRelay, trimRelays } from '../db/reporter-relays.ts'
+import { holdReporters } from '../db/reporters.ts'
+import { listAskedReports, markReports, type Report } from '../db/reports.ts'
+import { blockOfAddress } from '../mail/ip-blocks.ts'
+import { networkSet } from '../mail/ip.ts'
+import { storableText } from '../mail/text.ts'
+import type { Boss } from '../queue/boss.ts'
+import {
+  openCandidates,
+  readAnswer,
+  type RelayAnswer,
+  type RelayCandidate,
+  relayCandidates,
+} from '../verdict/relays.ts'
+import { uuidFloor } from '../world.ts'
+import { requeueReports } from './analyze-report.ts'
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
+
+/** A reporter's statement that a machine belongs to them or to their provider, or does not. */
+export type RelayStatement = { cidr: string; name: string | null; how: 'set' | 'refused' }
+
+/** Maximum number of relays that a reporter may name. */
+export const SET_RELAYS_MAX = 50
+const REFUSED_RELAYS_MAX = 200
+
+/**
+ * Stores a reporter's statements about relays and reanalyzes the reports that waited for them.
+ * `full`: the limit of named relays is reached and nothing was changed.
+ */
+export async function setRelays(
+  app: Needs,
+  reporterId: string,
+  statements: readonly RelayStatement[],
+): Promise<'done' | 'full'> {
+  return inTransaction(app.pool, (tx) =>
+    store(tx, app, { reporterId, now: app.clock() }, statements),
+  )
+}
+
+/** Deletes a relay from any source. Returns false if it does not exist. */
+export async function forgetRelay(app: Needs, reporterId: string, cidr: string): Promise<boolean> {
+  return inTransaction(app.pool, async (tx) => {
+    await holdReporters(tx, [reporterId], 'change')
+    return removeRelay(tx, reporterId, cidr)
+  })
+}
+
+async function store(
+  tx: Db,
+  app: Pick<Needs, 'boss'>,
+  news: Omit<RelayNews, 'blocks'>,
+  statements: readonly RelayStatement[],
+): Promise<'done' | 'full'> {
+  const { reporterId, now } = news
+  await holdReporters(tx, [reporterId], 'change')
+  const said = new Map(statements.map((statement) => [statement.cidr, statement]))
+  const known = await listRelays(tx, reporterId)
+  const isSet = (cidr: string) => known.some((one) => one.cidr === cidr && one.how === 'set')
+  const wanted = [...said.values()].filter(({ how, cidr }) => how === 'set' && !isSet(cidr))
+  const named = known.filter(({ how }) => how === 'set').length
+  if (wanted.length > 0 && named + wanted.length > SET_RELAYS_MAX) return 'full'
+  const blocks = await putRelays(tx, reporterId, [...said.values()], now)
+  await trimRelays(tx, reporterId, 'refused', REFUSED_RELAYS_MAX)
+  await reopenAskedReports(tx, app.boss, { ...news, blocks })
+  return 'done'
+}
+
+/** New knowledge about a reporter's relays, and the report that led to it. */
+type RelayNews = {
+  reporterId: string
+  /** The CIDR blocks about which the knowledge changed. */
+  blocks: readonly string[]
+  /** The report whose question was answered; it is analyzed again at once. */
+  answeredId?: string | undefined
+  now: Date
+}
+
+const REOPENED_MAX = 200
+const REOPENED_AGE_MS_MAX = 30 * 86_400_000
+/**
+ * Queues the reports again whose reporter was asked about one of the blocks: the latest 200 of the
+ * last 30 days. They return to `received` and lose their analysis, in the transaction `tx` that
+ * stores the new knowledge. Reports with feedback are excluded, so nothing is sent twice. A report
+ * that was analyzed again within the last hour waits for another hour. Returns their ids.
+ */
+export async function reopenAskedReports(
+  tx: Db,
+  boss: Boss,
+  { reporterId, blocks, answeredId, now }: RelayNews,
+): Promise<string[]> {
+  if (blocks.length === 0) return []
+  const from = uuidFloor(new Date(now.getTime() - REOPENED_AGE_MS_MAX))
+  const page = { about: blocks, from, limit: REOPENED_MAX }
+  const asked = await listAskedReports(tx, reporterId, page)
+  const reopened = await markReports(tx, asked, ['kept'], 'received')
+  if (reopened.length === 0) return []
+  await removeAnalyses(tx, reopened)
+  await requeueReports(tx, boss, { ids: reopened, answeredId, now })
+  return reopened
+}
+
+/** The question that a report asks its reporter. */
+export type ReportQuestion = {
+  candidates: RelayCandidate[]
+  /** Whether the reporter answered "I do not know" since the question was asked. */
+  isAnswered: boolean
+}
+
+/**
+ * Returns the machines to ask the reporter about: only while the report is kept because its origin
+ * is uncertain, and only machines without a statement by the reporter.
+ */
+export async function findQuestion(
+  db: Db,
+  report: Report,
+  analysis: KeptAnalysis | undefined,
+  events: readonly ReportEvent[],
+): Promise<ReportQuestion | undefined> {
+  if (report.state !== 'kept' || analysis?.details.consequence.action !== 'ask') return undefined
+  const relays = await listRelays(db, report.reporterId)
+  const said = (how: string) =>
+    networkSet(relays.flatMap((relay) => (relay.how === how ? [relay.cidr] : [])))
+  const candidates = openCandidates(relayCandidates(analysis.details.hops), {
+    mine: said('set'),
+    notMine: said('refused'),
+  })
+  if (candidates.length === 0) return undefined
+  const isAnswered = events.some(
+    ({ event, at }) => event === 'answered' && at > analysis.analyzedAt,
+  )
+  return { candidates, isAnswered }
+}
+
+/** The answer in a form: the addresses of the provider's machines, none of them, or unknown. */
+export type GivenAnswer = 'unknown' | 'none' | readonly string[]
+
+/**
+ * Why an answer is refused: `nothing` was selected, the limit of named relays is reached, or there
+ * is a gap: the reporter's mail passed an unselected machine between two selected ones.
+ */
+export type AnswerRefusal = 'nothing' | 'full' | Extract<RelayAnswer, { gap: object }>
+
+/**
+ * Stores the answer to a report's question. Does nothing when the question is no longer open. With
+ * the answer `unknown`, only an event is added to the report's story, once.
+ */
+export async function answerQuestion(
+  app: Needs,
+  report: Report,
+  given: GivenAnswer,
+): Promise<'done' | AnswerRefusal> {
+  const [analysis, events] = await Promise.all([
+    findAnalysis(app.pool, report.id),
+    listEvents(app.pool, report.id),
+  ])
+  const question = await findQuestion(app.pool, report, analysis, events)
+  if (!question) return 'done'
+  if (given === 'unknown') {
+    return question.isAnswered ? 'done' : storeAnswer(app, report, undefined)
+  }
+  const offered = question.candidates.map(({ ip }) => ip)
+  const picked = given === 'none' ? [] : given.filter((ip) => offered.includes(ip))
+  if (given !== 'none' && picked.length === 0) return 'nothing'
+  const read = readAnswer(question.candidates, picked)
+  if ('gap' in read) return read
+  const said = [...statementsOf(read.mine, 'set'), ...statementsOf(read.notMine, 'refused')]
+  return storeAnswer(app, report, said)
+}
+
+function statementsOf(
+  candidates: readonly RelayCandidate[],
+  how: RelayStatement['how'],
+): RelayStatement[] {
+  return candidates.flatMap(({ ip, name }) => {
+    const cidr = blockOfAddress(ip)
+    return cidr === undefined ? [] : [{ cidr, name: name && storableText(name, 255), how }]
+  })
+}
+
+/**
+ * Stores the answer to a report's question. With `undefined` statements the reporter does not know;
+ * only an event is added to the report's story.
+ */
+async function storeAnswer(
+  app: Needs,
+  report: { id: string; reporterId: string },
+  statements: readonly RelayStatement[] | undefined,
+): Promise<'done' | 'full'> {
+  const now = app.clock()
+  const mine = statements?.filter(({ how }) => how === 'set').length ?? 0
+  const detail = !statements
+    ? 'The reporter does not know which of the machines belong to the mail provider.'
+    : mine > 0
+      ? `The reporter says of ${mine} of the machines that they belong to the mail provider.`
+      : 'The reporter says that none of the machines belongs to the mail provider.'
+  return inTransaction(app.pool, async (tx) => {
+    // The story must show the answer before its effects.
+    const later = new Date(now.getTime() + 1)
+    const news = { reporterId: report.reporterId, answeredId: report.id, now: later }
+    const told = statements ? await store(tx, app, news, statements) : 'done'
+    if (told === 'full') return told
+    await insertEvents(tx, [{ reportId: report.id, at: now, event: 'answered', detail }])
+    return told
+  })
+}
