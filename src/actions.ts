@@ -42,6 +42,8 @@ export type Outcome<Code extends string = string> =
       text?: string
       /** The id of what was made, for the page that shows it. */
       id?: string
+      /** What cannot be part of the transaction; runs when it is committed. */
+      afterwards?: () => Promise<unknown>
       /** Runs the action again, in a transaction of its own; the counts are added up. */
       isPartial?: boolean
     }
@@ -99,6 +101,7 @@ export async function runAction<
       return step
     })
     if (!('done' in outcome)) return outcome
+    await outcome.afterwards?.()
     count += outcome.count ?? 0
     if (outcome.count === undefined) return outcome
     if (outcome.isPartial !== true) return { ...outcome, count }

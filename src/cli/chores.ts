@@ -77,20 +77,7 @@ export const networkCommands = {
       return 0
     },
   },
-  networks: {
-    usage:
-      'networks show IP | list | drop SOURCE | unset CIDR |\n' +
-      '    set CIDR [--abuse A,B|none] [--name N] [--asn N] [--country CC]',
-    summary:
-      'show the network and abuse contact of an address; set overrides of the imported tables',
-    async run({ args, config, log }: CommandContext): Promise<number> {
-      const { parseNetworks, runNetworks } = await import('./networks.ts')
-      const request = parseNetworks(args)
-      const { withDatabase } = await import('../processes/open-app.ts')
-      print(await withDatabase(config, log, (app) => runNetworks(request, app)))
-      return 0
-    },
-  },
+  networks: operatorCommand(() => import('./networks.ts')),
   contact: {
     usage: 'contact IP',
     summary: 'ask the Internet registries for the abuse contact of an address; needs no database',

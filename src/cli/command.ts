@@ -221,3 +221,16 @@ function fieldUsage({ schema, option, argument }: Field): string {
   const shown = argument ?? `--${option}${value}`
   return schema.safeParse(undefined).success ? `[${shown}]` : shown
 }
+
+/** Aligns rows in columns, as lines; the last column is not padded. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, at) => {
+    return Math.max(...rows.map((cells) => (cells[at] ?? '').length))
+  })
+  return rows.map((cells) => {
+    return cells
+      .map((cell, at) => (at === cells.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd()
+  })
+}

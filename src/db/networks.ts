@@ -1,5 +1,4 @@
 import type { NetworkLayer, NetworkOverride } from '../origin/networks.ts'
-import { insertAudit, type OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { values } from './rows.ts'
 
@@ -154,12 +153,8 @@ export async function listOverrides(
   return rows
 }
 
-/** Inserts or replaces the override of a block, and adds an audit entry. */
-export async function keepOverride(
-  tx: Db,
-  override: NetworkOverride,
-  deed: OperatorAction,
-): Promise<void> {
+/** Inserts or replaces the override of a block. */
+export async function putOverride(tx: Db, override: NetworkOverride, at: Date): Promise<void> {
   const { cidr, asn, name, country, contacts, isMuted } = override
   await tx.query(
     `insert into networks
@@ -168,27 +163,15 @@ export async function keepOverride(
      on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name,
        country = excluded.country, abuse = excluded.abuse, contacts = excluded.contacts,
        is_muted = excluded.is_muted, imported_at = excluded.imported_at`,
-    [cidr, asn, name, country, contacts[0] ?? null, contacts, isMuted, deed.at],
+    [cidr, asn, name, country, contacts[0] ?? null, contacts, isMuted, at],
   )
-  const said = [
-    `abuse ${isMuted ? 'none' : contacts.join(', ') || 'from the imported tables'}`,
-    ...(name === null ? [] : [`name ${name}`]),
-    ...(asn === null ? [] : [`AS${asn}`]),
-    ...(country === null ? [] : [country]),
-  ]
-  const detail = `${cidr}: ${said.join('; ')}`
-  await insertAudit(tx, { ...deed, action: 'set network', detail })
 }
 
-/**
- * Deletes the override of exactly this block and adds an audit entry. False when there was none.
- */
-export async function removeOverride(tx: Db, cidr: string, deed: OperatorAction): Promise<boolean> {
+/** Deletes the override of exactly this block. False when there was none. */
+export async function removeOverride(tx: Db, cidr: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `delete from networks where cidr = $1::cidr and source = 'manual'`,
     [cidr],
   )
-  if (!rowCount) return false
-  await insertAudit(tx, { ...deed, action: 'unset network', detail: cidr })
-  return true
+  return (rowCount ?? 0) > 0
 }

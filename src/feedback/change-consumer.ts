@@ -10,14 +10,12 @@ import {
   markResumed,
   markStopped,
 } from '../db/consumers.ts'
-import { findEnrollmentById, moveEnrollment } from '../db/enrollment-requests.ts'
 import { withdrawFeedbackOf } from '../db/feedback-reports.ts'
 import { advanceDueFeedback } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed, removeSuppression, suppress } from '../db/suppressions.ts'
 import type { ConsumerLimits, ConsumerScope, FeedbackSettings } from '../verdict/consumers.ts'
-import { addScopes } from './enroll.ts'
 import { resumesAtOf } from './pace-feedback.ts'
 
 /**
@@ -147,28 +145,6 @@ async function apply(
   await updateFeedbackSettings(tx, id, change)
   await keepLimits(tx, id, change)
   await replaceScopes(tx, id, change.scopes, at)
-  return true
-}
-
-/**
- * Decides on the scope requested by a consumer who has confirmed the address. Returns false if the
- * request is no longer pending.
- */
-export async function decideEnrollment(
-  tx: Db,
-  id: string,
-  decision: 'accepted' | 'refused',
-  deed: Deed & { reporterId: string },
-): Promise<boolean> {
-  const request = await findEnrollmentById(tx, id)
-  if (!request || request.consumerId === null) return false
-  const { wish, consumerId, address } = request
-  const to = { state: decision, wish, consumerId, ...deed }
-  if (!(await moveEnrollment(tx, id, 'proven', to))) return false
-  if (decision === 'accepted') await addScopes(tx, consumerId, wish.scopes, deed.at)
-  const action = decision === 'accepted' ? 'accept enrollment' : 'refuse enrollment'
-  const scopes = wish.scopes.map(({ value }) => value).join(', ')
-  await insertAudit(tx, { ...deed, action, detail: `${address}: ${scopes}`.slice(0, 1_000) })
   return true
 }
 

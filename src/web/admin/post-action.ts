@@ -2,7 +2,6 @@ import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { type Action, messageOf, type Outcome, runAction } from '../../actions.ts'
 import { type Form, readForm } from '../pages/form.ts'
-import { queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -70,10 +69,11 @@ function textsOf(given: Readonly<Record<string, unknown>>): Record<string, strin
 }
 
 function withDone(path: string, outcome: Exclude<Outcome, { problems: unknown }>): string {
-  const done = 'done' in outcome ? outcome.done : outcome.unchanged
+  const url = new URL(path, 'http://site')
+  url.searchParams.set('done', 'done' in outcome ? outcome.done : outcome.unchanged)
   const count = 'done' in outcome ? outcome.count : undefined
-  const query = queryOf({ done, count: count === undefined ? undefined : String(count) })
-  return path + (path.includes('?') ? query.replace('?', '&') : query)
+  if (count !== undefined) url.searchParams.set('count', String(count))
+  return url.pathname + url.search
 }
 
 /** The message of the action that led to this page; undefined if none did. */
