@@ -131,5 +131,7 @@ test('the page on privacy names the operator, the days and the version', async (
   } finally {
     await named.close()
   }
-  expect(await (await new Browser(site.url).get('/privacy')).text()).toContain('not yet said who')
+  expect(await (await new Browser(site.url).get('/privacy')).text()).toContain(
+    'has not given a name yet',
+  )
 })
