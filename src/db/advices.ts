@@ -1,11 +1,12 @@
 import type { OneClickOutcome } from '../mail/list-unsubscribe.ts'
+import type { Language } from '../texts/messages.ts'
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
 
 /** What decides whether a reporter receives advice letters, and where and in which language. */
 export type AdvisedReporter = {
   email: string
-  language: 'en' | 'fr' | 'ru' | null
+  language: Language | null
   wantsAdvice: boolean
 }
 

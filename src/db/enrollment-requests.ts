@@ -1,3 +1,4 @@
+import type { Language } from '../texts/messages.ts'
 import type { ConsumerScope, FeedbackSettings } from '../verdict/consumers.ts'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
@@ -9,7 +10,7 @@ export type EnrollmentState = 'sent' | 'proven' | 'accepted' | 'refused'
 /** What a consumer asks for when it enrolls. */
 export type EnrollmentTerms = FeedbackSettings & {
   scopes: ConsumerScope[]
-  language: 'en' | 'fr' | 'ru'
+  language: Language
 }
 
 /** An enrollment request. Its id contains its time. */

@@ -1,5 +1,6 @@
 import type { AnswerKind } from '../mail/verp.ts'
 import type { Network } from '../origin/networks.ts'
+import type { Language } from '../texts/messages.ts'
 import { uuidFloor } from '../world.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
@@ -56,7 +57,7 @@ export type AnswerReader = {
   reportId: string
   reporterId: string
   email: string
-  language: 'en' | 'fr' | 'ru' | null
+  language: Language | null
   receivedAt: Date
 }
 

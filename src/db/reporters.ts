@@ -16,7 +16,7 @@ export type Account = ReporterSecret & {
   state: ReporterState
   hasTotp: boolean
   /** The language of mail to it; null: not set. */
-  language: 'en' | 'fr' | 'ru' | null
+  language: Language | null
   createdAt: Date
 }
 

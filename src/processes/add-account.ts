@@ -10,7 +10,7 @@ import {
   updateReporter,
   updateReporterSettings,
 } from '../db/reporters.ts'
-import type { Language } from '../texts/messages.ts'
+import { type Language, locales } from '../texts/messages.ts'
 import { insertKarma } from '../db/reputations.ts'
 import { insertToken, type TokenScope, scopes, usualScopes } from '../db/sessions.ts'
 import { UsageError } from '../errors.ts'
@@ -78,7 +78,7 @@ const PASSWORD_CHARS_MIN = 10
 const notAnArgument =
   'The password is read from standard input. Use --password without a value. ' +
   'Other users of this machine can see arguments, so choose a different password.'
-const languages = z.enum(['en', 'fr', 'ru'])
+const languages = z.enum(Object.keys(locales) as Language[])
 
 /** Parses `add --email E` and its options. */
 export function parseAccount(args: readonly string[]): AccountArguments {

@@ -56,29 +56,38 @@ export type Texts = {
 
 type Catalogs = Readonly<Record<Language, Readonly<Record<string, string | readonly string[]>>>>
 type Format = (params?: Params) => string
+/** A compiled message or list, and the language it is in. */
+type Found = { format: Format | Format[]; from: Language }
 
 /** The functions that look up texts in catalogs. A message is compiled when it is first used. */
 export function createMessages(catalogs: Catalogs) {
-  const compiled = new Map<string, Format>()
-
-  const find = (language: Language, code: string) => {
-    const from = Object.hasOwn(catalogs[language], code) ? language : 'en'
-    return { from, found: Object.hasOwn(catalogs[from], code) ? catalogs[from][code] : undefined }
+  const known: Record<Language, Map<string, Found>> = {
+    en: new Map(),
+    fr: new Map(),
+    ru: new Map(),
   }
-  const format = (language: Language, pattern: string, params?: Params) => {
-    const key = `${language} ${pattern}`
-    const known = compiled.get(key) ?? compile(language, pattern)
-    compiled.set(key, known)
-    return known(params)
+  const find = (language: Language, code: string): Found | undefined => {
+    const before = known[language].get(code)
+    if (before) return before
+    const from = Object.hasOwn(catalogs[language], code) ? language : 'en'
+    const pattern = Object.hasOwn(catalogs[from], code) ? catalogs[from][code] : undefined
+    if (pattern === undefined) return undefined
+    const format =
+      typeof pattern === 'string'
+        ? compile(from, pattern)
+        : pattern.map((one) => compile(from, one))
+    const found = { format, from }
+    known[language].set(code, found)
+    return found
   }
 
   /** The texts of a language. */
   const textsIn = (language: Language): Texts =>
     ((code: string, params?: Params) => {
-      const { from, found } = find(language, code)
-      if (found === undefined) throw new Error(`No message has the code "${code}".`)
-      if (typeof found === 'string') return format(from, found, params)
-      return found.map((one) => format(from, one, params))
+      const found = find(language, code)
+      if (!found) throw new Error(`No message has the code "${code}".`)
+      const { format } = found
+      return typeof format === 'function' ? format(params) : format.map((one) => one(params))
     }) as Texts
 
   /**
@@ -86,9 +95,9 @@ export function createMessages(catalogs: Catalogs) {
    * language has it, or if it is a list.
    */
   const message = (language: Language, code: string, params?: Params): Said | undefined => {
-    const { from, found } = find(language, code)
-    if (typeof found !== 'string') return undefined
-    return { text: format(from, found, params), lang: from === language ? undefined : 'en' }
+    const found = find(language, code)
+    if (typeof found?.format !== 'function') return undefined
+    return { text: found.format(params), lang: found.from === language ? undefined : 'en' }
   }
 
   return { textsIn, message }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { IntlMessageFormat } from 'intl-messageformat'
+import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { type Code, type Language, locales, textsIn } from '../../../src/texts/messages.ts'
 
@@ -59,11 +60,11 @@ test('every message is used by the source or a template', () => {
 
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(ts|eta)$/.test(file))
-  .map((file) => readFileSync(path.join(root, file), 'utf8'))
-const mentioned = new Set(sources.flatMap((source) => found(source, /['"]([\w-]+\.[\w.-]*)['"]/g)))
+  .map((file) => ({ file, text: readFileSync(path.join(root, file), 'utf8') }))
+const mentioned = new Set(sources.flatMap(({ text }) => found(text, /['"]([\w-]+\.[\w.-]*)['"]/g)))
 /** Codes with variable parts: `states.${state}`. */
 const patterns = sources
-  .flatMap((source) => found(source, /`([\w-]+\.(?:[\w.-]|\$\{(?:[^`{}]|\{[^`{}]*\})*\})*)`/g))
+  .flatMap(({ text }) => found(text, /`([\w-]+\.(?:[\w.-]|\$\{(?:[^`{}]|\{[^`{}]*\})*\})*)`/g))
   .map((code) => code.replaceAll('.', '\\.').replaceAll(/\$\{[^}]*\}/g, '[\\w.-]+?'))
   .map((code) => new RegExp(`^${code}$`))
 
@@ -75,6 +76,72 @@ function isMentioned(code: string): boolean {
 
 function found(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, one = '']) => one)
+}
+
+test('each use of a message gives the parameters that it needs', () => {
+  const messages = english.map(([code, all]) => ({ code, holes: holesOf(all) }))
+  const wrong = sources.flatMap(({ file, text }) =>
+    callsIn(text).flatMap(({ call, codes, given }) => {
+      const meant = messages.filter(({ code }) => codes.test(code))
+      // Forms have a function of this name too; TypeScript checks the codes, but not in templates.
+      if (meant.length === 0) return file.endsWith('.eta') ? [`${file}: ${call}: no message`] : []
+      const isServed = meant.some(({ holes }) => holes.every((hole) => given.includes(hole)))
+      return isServed ? [] : [`${file}: ${call}: a parameter is missing`]
+    }),
+  )
+  expect(wrong).toEqual([])
+  expect(callsIn("texts('chart.highest', { value })")[0]?.given).toEqual(['value'])
+})
+
+const CALL_CHARS_MAX = 400
+
+type Call = { call: string; codes: RegExp; given: string[] }
+
+/** The calls `texts('code', { name })` of a source or template whose parameters are written out. */
+function callsIn(source: string): Call[] {
+  return [...source.matchAll(/\btexts\(/g)].flatMap(({ index }) => {
+    const { statements } = ts.createSourceFile(
+      'call.ts',
+      source.slice(index, index + CALL_CHARS_MAX),
+      ts.ScriptTarget.Latest,
+    )
+    const [first] = statements
+    if (!first || !ts.isExpressionStatement(first)) return []
+    const call = callOf(first.expression)
+    const [code, params] = call?.arguments ?? []
+    if (!call || !code || (params && !ts.isObjectLiteralExpression(params))) return []
+    const properties = params ? [...params.properties] : []
+    if (properties.some(ts.isSpreadAssignment)) return []
+    const given = properties.map((one) =>
+      one.name && ts.isIdentifier(one.name) ? one.name.text : '',
+    )
+    return codesOf(code).map((codes) => ({ call: source.slice(index, index + 60), codes, given }))
+  })
+}
+
+/** The innermost call that an expression begins with: of `texts('a').map(f)` the first. */
+function callOf(expression: ts.Expression): ts.CallExpression | undefined {
+  if (ts.isCallExpression(expression)) {
+    return ts.isIdentifier(expression.expression) ? expression : callOf(expression.expression)
+  }
+  if (ts.isPropertyAccessExpression(expression) || ts.isElementAccessExpression(expression)) {
+    return callOf(expression.expression)
+  }
+  if (ts.isBinaryExpression(expression)) return callOf(expression.left)
+  if (ts.isConditionalExpression(expression)) return callOf(expression.condition)
+  return undefined
+}
+
+/** What an expression may be as a code; a part that varies matches one part of a code. */
+function codesOf(code: ts.Expression): RegExp[] {
+  const literal = (text: string) => text.replaceAll('.', '\\.')
+  if (ts.isStringLiteralLike(code)) return [new RegExp(`^${literal(code.text)}$`)]
+  if (ts.isConditionalExpression(code)) {
+    return [...codesOf(code.whenTrue), ...codesOf(code.whenFalse)]
+  }
+  if (!ts.isTemplateExpression(code)) return []
+  const rest = code.templateSpans.map((span) => `[\\w.-]+${literal(span.literal.text)}`)
+  return [new RegExp(`^${literal(code.head.text)}${rest.join('')}$`)]
 }
 
 const [LITERAL, DATE, SELECT, PLURAL] = [0, 3, 5, 6]
