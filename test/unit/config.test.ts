@@ -57,7 +57,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
   })
 })
 
-test('everything that is wrong is named at once, each with its variable', () => {
+test('all errors are reported at once, each with its variable', () => {
   const problems = problemsOf({
     DATABASE_URL: 'mysql://db/signalpost',
     HTTP_PORT: '80800',
@@ -86,7 +86,7 @@ test('everything that is wrong is named at once, each with its variable', () => 
   expect(problems.every((problem) => problem.endsWith('(see .env.example)'))).toBe(true)
 })
 
-test('a faulty secret is not repeated in the problem', () => {
+test('an invalid secret is not repeated in the error', () => {
   expect(problemsOf({ SECRET: 'hunter2' }).join()).not.toContain('hunter2')
 })
 
@@ -112,7 +112,7 @@ test.for([
   ['DNS_SERVERS', '192.0.2.53:65536'],
   ['DNS_SERVERS', '[192.0.2.53]:53'],
   ['DNS_SERVERS', 'none,192.0.2.53'],
-] as const)('%s may not be %j', ([name, value]) => {
+] as const)('%s must not be %j', ([name, value]) => {
   expect(problemsOf({ [name]: value })).toHaveLength(1)
 })
 
@@ -130,26 +130,26 @@ test.for([
   expect(problemsOf({ [name]: value })).toEqual([])
 })
 
-test('an empty variable counts as absent', () => {
+test('an empty variable counts as missing', () => {
   const empty = Object.fromEntries(variableNames.map((name) => [name, '']))
   expect(readConfig(empty, machine)).toEqual(readConfig({}, machine))
 })
 
-test('variables that are not ours do no harm', () => {
+test('unknown variables are ignored', () => {
   expect(readConfig({ PATH: '/bin', HTTP_PORTS: 'x' }, machine)).toEqual(readConfig({}, machine))
 })
 
-test('PUBLIC_URL loses its trailing slashes, and without it follows the port', () => {
+test('PUBLIC_URL loses its trailing slashes; without it the default follows the port', () => {
   const given = { PUBLIC_URL: 'https://spam.example//' }
   expect(readConfig(given, machine).publicUrl).toBe('https://spam.example')
   expect(readConfig({ HTTP_PORT: '9000' }, machine).publicUrl).toBe('http://localhost:9000')
 })
 
-test('RDAP_BOOTSTRAP_URL=none switches the registries off', () => {
+test('RDAP_BOOTSTRAP_URL=none switches registry look-ups off', () => {
   expect(readConfig({ RDAP_BOOTSTRAP_URL: 'none' }, machine).rdapBootstrapUrl).toBeUndefined()
 })
 
-test('DATA_DIR is taken from the working folder unless it is absolute', () => {
+test('a relative DATA_DIR is resolved against the working directory', () => {
   expect(readConfig({ DATA_DIR: 'data' }, machine).dataDir).toBe('/srv/signalpost/data')
   expect(readConfig({ DATA_DIR: '/data' }, machine).dataDir).toBe('/data')
 })
@@ -159,11 +159,11 @@ test.for([
   ['192.0.2.53:5353 [2001:db8::53]:5353', ['192.0.2.53:5353', '[2001:db8::53]:5353']],
   ['none', 'none'],
   [' ', 'system'],
-] as const)('DNS_SERVERS %j are %j', ([given, servers]) => {
+] as const)('DNS_SERVERS %j is parsed as %j', ([given, servers]) => {
   expect(readConfig({ DNS_SERVERS: given }, machine).dnsServers).toEqual(servers)
 })
 
-test('each wrong name server is named', () => {
+test('each invalid name server is named', () => {
   const [problem] = problemsOf({ DNS_SERVERS: '192.0.2.53,ns.example,192.0.2.300' })
   expect(problem).toContain('names ns.example and 192.0.2.300, which is neither')
 })
@@ -173,7 +173,7 @@ test('BLACKLISTS are separated by commas or spaces', () => {
   expect(blacklists).toEqual(['zen.example', 'bl.example=addresses'])
 })
 
-test('the return path is in lower case', () => {
+test('the return path domain is in lower case', () => {
   const { returnPathDomain } = readConfig({ RETURN_PATH_DOMAIN: 'Bounces.Example' }, machine)
   expect(returnPathDomain).toBe('bounces.example')
 })

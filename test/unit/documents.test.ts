@@ -9,11 +9,11 @@ const files = readTree(root)
 const documents = readDocuments()
 const security = readDocument('SECURITY.md')
 
-test.for([...documents, security])('$path is short enough to read', ({ path, text }) => {
+test.for([...documents, security])('$path has an acceptable length', ({ path, text }) => {
   expect(Buffer.byteLength(text)).toBeLessThan(path === 'README.md' ? 14_000 : 20_000)
 })
 
-test('every page in docs is reached by links from the index', () => {
+test('every page in docs can be reached by links from the index', () => {
   const reached = new Set(['docs/README.md'])
   for (const name of reached) {
     const page = documents.find((one) => one.path === name)
@@ -26,7 +26,7 @@ test('every page in docs is reached by links from the index', () => {
   expect(pages.length).toBeGreaterThan(10)
 })
 
-test('every relative link in a document leads to a file, and to a heading of it', () => {
+test('every relative link in a document leads to an existing file and heading', () => {
   expect(brokenLinks(files)).toEqual([])
 })
 
@@ -72,7 +72,7 @@ test('every file that a document names in code exists', () => {
   expect(named.length).toBeGreaterThan(80)
 })
 
-test('the page of settings names every setting, and no other', () => {
+test('the settings page names every setting and no other', () => {
   const names = (text: string, form: RegExp) => [
     ...new Set([...text.matchAll(form)].map(([, name]) => name)),
   ]
@@ -81,7 +81,7 @@ test('the page of settings names every setting, and no other', () => {
   expect(names(table, /`([A-Z][A-Z_]+)`/g).toSorted()).toEqual(settings.toSorted())
 })
 
-/** `page: link` for each relative link that leads nowhere. */
+/** `page: link` for each broken relative link. */
 function brokenLinks(tree: readonly TidyFile[]): string[] {
   const known = new Map(tree.map((file) => [file.path, file]))
   return tree
@@ -121,7 +121,7 @@ function linksOf({ text }: { text: string }): string[] {
     .filter((link) => !/^[a-z]+:/.test(link))
 }
 
-/** The anchors of headings, as GitHub makes them: a repeated one gets a number. */
+/** The anchors of headings as GitHub makes them: a repeated one gets a number. */
 function anchorsOf({ text }: { text: string }): string[] {
   const seen = new Map<string, number>()
   return [...text.replaceAll(fenced, '').matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => {

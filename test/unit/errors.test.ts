@@ -37,11 +37,11 @@ test.for([
   ['the statement was canceled', withCode('57014'), false],
   ['a bug of ours', new TypeError('x is undefined'), false],
   ['something that is no error', 'ECONNREFUSED', false],
-] as const)('an outage or not: %s', ([, error, expected]) => {
+] as const)('whether an error is an outage: %s', ([, error, expected]) => {
   expect(isOutage(error)).toBe(expected)
 })
 
-test('a reason is words without a stack, whatever was thrown', () => {
+test('a reason is a text without a stack trace, whatever was thrown', () => {
   expect(reasonOf(new Error('no room'))).toBe('no room')
   expect(reasonOf(new RangeError())).toBe('RangeError')
   expect(reasonOf('just text')).toBe('just text')

@@ -5,18 +5,18 @@ const now = new Date('2026-11-20T13:06:07.089Z')
 const zeros = (count: number) => Buffer.alloc(count)
 const ones = (count: number) => Buffer.alloc(count, 0xff)
 
-test('a version 7 UUID has the instant, the version and the variant in their places', () => {
+test('a version 7 UUID has the time, the version and the variant at the specified bits', () => {
   expect(uuidv7(now, zeros)).toBe('01a1f910-7271-7000-8000-000000000000')
   expect(uuidv7(now, ones)).toBe('01a1f910-7271-7fff-bfff-ffffffffffff')
 })
 
-test('the example of RFC 9562, appendix A.6, comes out', () => {
+test('the example of RFC 9562, appendix A.6, is reproduced', () => {
   const random = () => Buffer.from('0000000000000cc318c4dc0c0c07398f', 'hex')
   const id = uuidv7(new Date('2022-02-22T19:22:22Z'), random)
   expect(id).toBe('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')
 })
 
-test('the instant can be read back, and the floor is below every id of its instant', () => {
+test('the time can be read back, and the floor is below every id of its millisecond', () => {
   expect(uuidTime(uuidv7(now))).toEqual(now)
   expect(uuidTime(uuidFloor(now))).toEqual(now)
   expect(uuidFloor(now) < uuidv7(now, zeros)).toBe(true)
@@ -41,7 +41,7 @@ test('ten thousand ids of one millisecond are all different', () => {
   expect(new Set(Array.from({ length: 10_000 }, () => uuidv7(now))).size).toBe(10_000)
 })
 
-test('the machine has a clock that runs and chance of any length', () => {
+test('the real world has a running clock and random bytes of any length', () => {
   expect(systemClock().getTime()).toBeGreaterThan(now.getTime() - 366 * 86_400_000)
   expect(systemRandom(0)).toHaveLength(0)
   expect(systemRandom(32).equals(systemRandom(32))).toBe(false)

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { parseAccount, readPassword } from '../../../src/processes/add-account.ts'
 
-test('the address is kept in lower case, and what is not asked for is not done', () => {
+test('the address is stored in lower case, and options that are not given have no effect', () => {
   expect(parseAccount(['add', '--email', 'Ann@Example.com'])).toEqual({
     email: 'ann@example.com',
     asksPassword: false,
@@ -12,7 +12,7 @@ test('the address is kept in lower case, and what is not asked for is not done',
   })
 })
 
-test('all options together', () => {
+test('all options can be combined', () => {
   const args = 'add --email a@example.com --password --admin --token --unproven --language ru'
   expect(parseAccount(args.split(' '))).toEqual({
     email: 'a@example.com',
@@ -24,7 +24,7 @@ test('all options together', () => {
   })
 })
 
-test('a password of ten characters is long enough, one of nine is not', async () => {
+test('a password needs at least ten characters', async () => {
   const given = (text: string) =>
     readPassword({ stdin: Readable.from([text]), stderr: process.stderr })
   expect(await given(`${'x'.repeat(10)}\nmore\n`)).toBe('x'.repeat(10))
@@ -32,7 +32,7 @@ test('a password of ten characters is long enough, one of nine is not', async ()
   await expect(given('')).rejects.toThrow('Standard input is empty')
 })
 
-test('a password among the arguments is refused, and is not repeated', () => {
+test('a password among the arguments is refused and not repeated in the message', () => {
   for (const given of [['--password', 'hunter2hunter2'], ['--password=hunter2hunter2']]) {
     const parse = () => parseAccount(['add', '--email', 'a@example.com', ...given])
     expect(parse).toThrow(/standard input|does not take an argument/)
@@ -49,11 +49,11 @@ test.for([
   ['two lines', ['add', '--email', 'a@example.com\nb@example.com'], '--email must be'],
   ['no language', ['add', '--email', 'a@example.com', '--language', 'xx'], '--language must be'],
   ['an unknown option', ['add', '--email', 'a@example.com', '--root'], /--root/],
-] as const)('%s is refused with what is wrong', ([, args, problem]) => {
+] as const)('%s is refused with a reason', ([, args, problem]) => {
   expect(() => parseAccount(args)).toThrow(problem)
 })
 
-test('all that is wrong is said at once', () => {
+test('all errors are reported at once', () => {
   expect(() => parseAccount(['--password', '--language', 'xx'])).toThrow(
     'Use "account add".\n--email must be a valid email address.\n--language must be',
   )

@@ -51,7 +51,7 @@ test('known lists, own lists and files of lists can be named together', async ()
   ])
 })
 
-test('everything wrong is named at once', async () => {
+test('all errors are reported at once', async () => {
   const problems = await problemsOf('bl.example', 'x=addresses', 'a.example=both', 'a.example=both')
   expect(problems).toContain('BLACKLISTS: bl.example is neither a known list nor zone=addresses')
   expect(problems).toContain('x=addresses is neither')
@@ -77,11 +77,11 @@ test.for([
   expect(await problemsOf(await fileWith(content))).toMatch(problem)
 })
 
-test('a file that is not there is named', async () => {
+test('a missing file is named in the error', async () => {
   expect(await problemsOf('@/nowhere/lists.json')).toContain('/nowhere/lists.json cannot be read')
 })
 
-test('the command shows how each list stands, and whether all may be asked', async () => {
+test('the command shows the state of each list, and whether all can be queried', async () => {
   server.put('2.0.0.127.good.example', { type: 'A', data: '127.0.0.2' })
   const dnsServers = [server.address]
   const good = await testBlacklists({ dnsServers, blacklists: ['good.example=addresses'] }, clock)
@@ -97,7 +97,7 @@ test('the command shows how each list stands, and whether all may be asked', asy
   )
 })
 
-test('with no list set the command names those it knows, and asks nobody', async () => {
+test('without a configured list the command prints the known lists and queries none', async () => {
   const { text, isSound } = await testBlacklists(
     { dnsServers: [server.address], blacklists: [] },
     clock,

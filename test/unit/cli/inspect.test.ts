@@ -26,7 +26,7 @@ async function run(args: readonly string[], stdin: string | Buffer = '', dns?: C
   return { status, out, err }
 }
 
-test('one file gives one object with every name of the contract, in its order', async () => {
+test('one file gives one object with every property of the contract, in order', async () => {
   const { status, out } = await run([newsletter])
   const found = JSON.parse(out) as Record<string, unknown>
   expect(status).toBe(0)
@@ -43,7 +43,7 @@ test('one file gives one object with every name of the contract, in its order', 
   })
 })
 
-test('--dns asks the DNS; without it nobody is asked, and what it would tell is null', async () => {
+test('with --dns the DNS is queried; without it the results of look-ups are null', async () => {
   const { resolve, asked } = fakeDns({ 'TXT _dmarc.example.net': ['v=DMARC1; p=none'] })
   const dns = { resolve, listings: () => Promise.resolve([]) }
   const without = JSON.parse((await run([newsletter], '', dns)).out) as Record<string, unknown>
@@ -60,7 +60,7 @@ test('--dns asks the DNS; without it nobody is asked, and what it would tell is 
   }
 })
 
-test('--pieces takes the message apart; without it its pieces are left out', async () => {
+test('with --pieces the output has the pieces of the message, else it does not', async () => {
   const found = async (...args: string[]) =>
     JSON.parse((await run([...args, newsletter])).out) as Record<string, unknown>
   expect(await found()).toMatchObject({ fingerprints: {}, shingles: null })
@@ -69,11 +69,11 @@ test('--pieces takes the message apart; without it its pieces are left out', asy
   expect(fingerprints).toHaveProperty('words')
 })
 
-test('--dns where there is nobody to ask is a misuse', async () => {
+test('--dns without name servers is a usage error', async () => {
   expect((await run(['--dns', newsletter])).status).toBe(2)
 })
 
-test('--jsonl gives one line for each name, in order, and never stops', async () => {
+test('--jsonl prints one line for each name, in order, and continues after errors', async () => {
   const names = [newsletter, path.join(folder, 'missing.eml'), folder, '', newsletter]
   const { status, out } = await run(['--jsonl', '--no-stamps'], `${names.join('\r\n')}\n`)
   const lines = out
@@ -85,7 +85,7 @@ test('--jsonl gives one line for each name, in order, and never stops', async ()
   expect(lines.map((line) => 'error' in line)).toEqual([false, true, true, true, false])
 })
 
-test('more names than are read ahead keep their order', async () => {
+test('more names than are read ahead stay in order', async () => {
   const names = Array.from({ length: 50 }, (_, index) => {
     const file = path.join(folder, `${index}.eml`)
     writeFileSync(file, `Subject: ${index}\nFrom: a@example.com\n\n`)
@@ -99,13 +99,13 @@ test('more names than are read ahead keep their order', async () => {
   expect(lines).toEqual(names)
 })
 
-test('- is standard input', async () => {
+test('- means standard input', async () => {
   const { status, out } = await run(['-'], 'Subject: piped\nFrom: a@example.com\n\n')
   expect(status).toBe(0)
   expect(JSON.parse(out)).toMatchObject({ file: '-', headers: { subject: 'piped' } })
 })
 
-test('a file that cannot be read is told, the others are answered, and it failed', async () => {
+test('an unreadable file is reported, and the exit code is 1 after the others', async () => {
   const { status, out, err } = await run([path.join(folder, 'missing.eml'), newsletter])
   expect(status).toBe(1)
   expect(err).toContain('missing.eml')
@@ -118,20 +118,20 @@ test.for([
   ['a provider that is no CIDR', ['--provider', '192.0.2.0/24,nowhere', newsletter]],
   ['files beside --jsonl', ['--jsonl', newsletter]],
   ['a picture as a line of JSON', ['--jsonl', '--picture']],
-] as const)('%s is misuse: 2, and the help', async ([, args]) => {
+] as const)('%s is a usage error: exit code 2, and the help', async ([, args]) => {
   const { status, out, err } = await run(args)
   expect(status).toBe(2)
   expect(out).toBe('')
   expect(err).toContain('Usage:')
 })
 
-test('--help shows how it is used', async () => {
+test('--help prints the usage', async () => {
   const { status, out } = await run(['--help'])
   expect(status).toBe(0)
   expect(out).toContain('--provider')
 })
 
-test('--provider names relays to trust, by commas or repeated', async () => {
+test('--provider names trusted relays, separated by commas or repeated', async () => {
   const relay = 'Received: from a (a [198.51.100.1]) by mx.example.net; x\n'
   const others = [relay.replace('100.1', '100.2'), relay.replace('198.51.100.1', '203.0.113.5')]
   const message = `${relay}${others.join('')}From: a@example.com\n\n`
@@ -147,7 +147,7 @@ test('--provider names relays to trust, by commas or repeated', async () => {
 
 const forged = path.join(samples, 'forged-chain-at-postfix.eml')
 
-test('--picture draws who saw whom, the origin, and where strangers begin', async () => {
+test('--picture draws the route, the origin, and where forgery becomes possible', async () => {
   const { status, out } = await run(['--picture', forged])
   expect(status).toBe(0)
   const marks = [
@@ -169,7 +169,7 @@ test('--picture draws who saw whom, the origin, and where strangers begin', asyn
   expect(lines.filter((line) => line.length > 100)).toEqual([])
 })
 
-test('--picture is plain text where no terminal is, whatever strangers wrote', async () => {
+test('--picture is plain text outside a terminal, whatever the message contains', async () => {
   const wicked =
     'Received: from \x1b[2J\x1b]0;owned\x07.example ([198.51.100.1]) by mx.example.net; x\n'
   const { out } = await run(['--picture', '-'], `Subject: \x1b[31mred\u202e\n${wicked}\n`)
@@ -178,12 +178,12 @@ test('--picture is plain text where no terminal is, whatever strangers wrote', a
   expect(out).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f\u202e]/)
 })
 
-test('--picture says why there is no origin', async () => {
+test('--picture explains why there is no origin', async () => {
   const { out } = await run(['--picture', '-'], 'Subject: x\nFrom: a@example.com\n\n')
   expect(out).toMatch(/No origin: The message has no Received line/)
 })
 
-test('each message of a mailbox is shown; --jsonl says that it cannot', async () => {
+test('each message of a mailbox file is shown; --jsonl refuses such a file', async () => {
   const message = (mark: string) =>
     `From a@b.example Mon Nov 16 10:00:00 2026\nFrom: a@b.example\nSubject: ${mark}\n\nText\n\n`
   const box = path.join(folder, 'two.mbox')
@@ -204,7 +204,7 @@ test('each message of a mailbox is shown; --jsonl says that it cannot', async ()
   expect(JSON.parse(second ?? '')).toMatchObject({ file: newsletter })
 })
 
-test('a mailbox of one message is that message, and a damaged archive has none', async () => {
+test('a mailbox file with one message is that message; a damaged archive has none', async () => {
   const one = path.join(folder, 'one.mbox')
   writeFileSync(one, 'From a@b.example Mon Nov 16 10:00:00 2026\nSubject: one\n\nText\n')
   expect(JSON.parse((await run([one])).out)).toMatchObject({

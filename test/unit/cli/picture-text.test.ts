@@ -17,7 +17,7 @@ const hop: TracedHop = {
 }
 const origin = { ip: '198.51.100.7', hop: 0, confidence: 0.75, why: ['It was seen.'] }
 
-test('the origin tells its network, how sure we are and why, and who is behind it', () => {
+test('the origin is shown with its network, confidence, reason and submitter', () => {
   const text = pictureText({
     hops: [hop],
     origin,
@@ -40,7 +40,7 @@ test('the origin tells its network, how sure we are and why, and who is behind i
   ])
 })
 
-test('a line that was passed over says why, where its reason is known', () => {
+test('a line that was skipped has its reason, if the reason is known', () => {
   const passed = { ...hop, trust: 'trusted' as const }
   const text = pictureText({
     hops: [passed, { ...hop, index: 1 }],
@@ -51,14 +51,14 @@ test('a line that was passed over says why, where its reason is known', () => {
   expect(text.match(/Nothing speaks for it\./g)).toHaveLength(1)
 })
 
-test('what is not certain is never 100 %', () => {
+test('an uncertain result is never shown as 100 %', () => {
   const found = { hops: [hop], originObstacle: null, submitter: null }
   const percent = (confidence: number) =>
     /\((\d+) %\)/.exec(pictureText({ ...found, origin: { ...origin, confidence } }))?.[1]
   expect([percent(1), percent(0.999)]).toEqual(['100', '99'])
 })
 
-test('colors come from who asks for them', () => {
+test('colors come from the caller', () => {
   const styles: unknown[] = []
   pictureText({ hops: [hop], origin, originObstacle: null, submitter: null }, (style, text) => {
     styles.push(style)

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { reportFiles } from '../../../src/cli/report.ts'
 import { outlookFile, traveledHeader } from '../../support/containers/outlook-file.ts'
 
-test('each message of a mailbox file is a report; an Outlook file is none here', async () => {
+test('each message of a mailbox file is reported; an Outlook file is refused', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'report-'))
   const taken: string[] = []
   const server = createServer((req, res) => {

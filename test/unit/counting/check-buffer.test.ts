@@ -17,7 +17,7 @@ const clock = () => new Date('2026-11-20T12:34:56Z')
 const key = (number: number) => ({ hi: number * 0x10000001, lo: number })
 const spam = headOf(2, 1, 0)
 
-/** Sums by key, head and unique of what is in blocks. */
+/** Sums the content of blocks by key, head and unique. */
 function sumsOf(blocks: readonly DeltaBlock[]): Map<string, number> {
   const sums = new Map<string, number>()
   for (const { content } of blocks) {
@@ -34,7 +34,7 @@ function sumsOf(blocks: readonly DeltaBlock[]): Map<string, number> {
   return sums
 }
 
-test('sums are those of a plain map, whatever is added', () => {
+test('the sums equal those of a plain map, whatever is added', () => {
   const half = fc.oneof(fc.integer({ min: 0, max: 2 }), fc.constant(0xffffffff))
   const hash = fc.record({ hi: half, lo: half })
   const addition = fc.tuple(
@@ -60,7 +60,7 @@ test('sums are those of a plain map, whatever is added', () => {
   )
 })
 
-test('a full tally says so, and still adds to what it has', () => {
+test('a full tally reports that it is full, and still adds to its existing keys', () => {
   const tally = createTally(2, 0)
   expect([1, 2, 3, 1].map((number) => tally.add(key(number), spam, 1))).toEqual([
     true,
@@ -70,7 +70,7 @@ test('a full tally says so, and still adds to what it has', () => {
   ])
 })
 
-test('increments wait for half a second at most, added up', async () => {
+test('increments are collected and summed for at most half a second', async () => {
   const appended: DeltaBlock[][] = []
   const append = (blocks: readonly DeltaBlock[]) => {
     appended.push([...blocks])
@@ -89,7 +89,7 @@ test('increments wait for half a second at most, added up', async () => {
   expect(appended).toHaveLength(2)
 })
 
-test('while the database is away counts are kept, and appended once when it is back', async () => {
+test('counts are kept while the database is unavailable, then appended once', async () => {
   let isAway = true
   const appended: DeltaBlock[] = []
   const failures: unknown[] = []

@@ -24,7 +24,7 @@ const message: CountedMessage = {
   at,
 }
 
-/** What is in blocks, by the key. */
+/** The content of blocks, by key. */
 function entriesOf(messages: readonly CountedMessage[]) {
   const found: object[] = []
   for (const { content } of packMessages(messages, at)) {
@@ -42,7 +42,7 @@ function entriesOf(messages: readonly CountedMessage[]) {
 const sorted = (entries: object[]) =>
   entries.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))
 
-test('pieces count under their hash, pairs as uniques under a key of their type', () => {
+test('pieces are counted under their hash, and pairs as uniques under a key of their type', () => {
   const common = { slot: slotOf(at), prefix: 0, amounts: [0, 1, 1, 0] }
   expect(entriesOf([message])).toEqual(
     sorted([
@@ -53,14 +53,14 @@ test('pieces count under their hash, pairs as uniques under a key of their type'
   )
 })
 
-test('pieces of gated types may be held back of mail that is checked, and no pairs', () => {
+test('in checked mail, pieces of gated types may be held back, and pairs do not count', () => {
   const gated = entriesOf([{ ...message, prefix: 'checks' }]).filter(
     (one) => 'gated' in one && one.gated,
   )
   expect(gated).toMatchObject([{ hi: 0, lo: 255, gated: 1, prefix: 1 }])
 })
 
-test('a redemption takes back where it was counted, and says so now, of nobody', () => {
+test('a redemption is counted where the report was counted, now, and for no reporter', () => {
   const [back, now] = redemption(message, later)
   expect(back).toEqual(opposite(message))
   const backs = entriesOf(back ? [back] : [])
@@ -75,12 +75,12 @@ test('a redemption takes back where it was counted, and says so now, of nobody',
   }
 })
 
-test('who adds nothing leaves no delta', () => {
+test('a reporter that adds nothing leaves no delta', () => {
   expect(packMessages([{ ...message, amounts: {} }], at)).toEqual([])
   expect(packMessages([{ ...message, amounts: { spam: 0 } }], at)).toEqual([])
 })
 
-test('the key of a pair differs by type and by piece, and no two types share their keys', () => {
+test('the key of a pair depends on its type and piece, and no two types share keys', () => {
   const pieces = [authorKey, { hi: 0, lo: 0 }, { hi: 0xffffffff, lo: 0xffffffff }]
   const types = Array.from({ length: 256 }, (_, type) => type)
   const keys = pieces.flatMap((piece) => types.map((type) => pairKey(type, piece)))
@@ -88,12 +88,12 @@ test('the key of a pair differs by type and by piece, and no two types share the
   for (const half of keys.flatMap(({ hi, lo }) => [hi, lo])) expect(half).toBe(half >>> 0)
 })
 
-test('keys of pairs are as they are stored', () => {
+test('keys of pairs are the same as those stored', () => {
   expect(pairKey(150, { hi: 0, lo: 0 })).toEqual({ hi: 3778043799, lo: 164011035 })
   expect(pairKey(197, authorKey)).toEqual({ hi: 1096034983, lo: 4159221949 })
 })
 
-test('what a report counted as comes back as it was', () => {
+test('the counts of a report are restored as they were stored', () => {
   for (const amounts of [{ spam: 1, complaint: 1 }, { ham: 1 }, { complaint: 1 }, {}]) {
     const { shingles } = message
     expect(readCounted(packCounted({ amounts, shingles }))).toEqual({ amounts, shingles })

@@ -53,7 +53,7 @@ const signed = fc.tuple(count, fc.boolean()).map(([one, isNegative]): Count => {
 })
 const cursor = () => ({ bytes: Buffer.alloc(1), at: 0 })
 
-test('every count of 64 bits comes back from its varint, and the next one after it', () => {
+test('every 64-bit count can be read back from its varint, and so can the next one', () => {
   fc.assert(
     fc.property(fc.array(count, { minLength: 1 }), (counts) => {
       const packed = cursor()
@@ -66,7 +66,7 @@ test('every count of 64 bits comes back from its varint, and the next one after 
   )
 })
 
-test('zigzag folds every sign away and back', () => {
+test('zigzag encoding and decoding preserve every sign', () => {
   fc.assert(
     fc.property(signed, (one) => {
       expect(zigzag(one) >= 0).toBe(true)
@@ -76,7 +76,7 @@ test('zigzag folds every sign away and back', () => {
   expect([0, -1, 1, -2].map(zigzag)).toEqual([0, 1, 2, 3])
 })
 
-test('sums are exact to 64 bits, and stay at the edge', () => {
+test('sums are exact up to 64 bits and saturate beyond', () => {
   fc.assert(
     fc.property(signed, signed, (a, b) => {
       const sum = BigInt(a) + BigInt(b)
@@ -98,7 +98,7 @@ const increment: fc.Arbitrary<Increment> = fc.record({
   at: fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }),
 })
 
-test('increments come back from their blocks, each in the shard of its key, sorted', () => {
+test('increments can be read back from their blocks, sorted, each in the shard of its key', () => {
   fc.assert(
     fc.property(fc.array(increment), (increments) => {
       const blocks = packIncrements(increments, new Date('2026-11-20T12:00:00Z'))
@@ -112,7 +112,7 @@ test('increments come back from their blocks, each in the shard of its key, sort
   )
 })
 
-/** Reads a block through the sorting that the roll-up does, and checks the order on the way. */
+/** Reads a block the way the roll-up sorts it, and checks the order on the way. */
 function readAll(shard: number, content: Buffer): Increment[] {
   scanBlock(content, (hi) => expect(shardOf(hi)).toBe(shard))
   const deltas = sortDeltas([content])
@@ -155,7 +155,7 @@ test('a large batch becomes several blocks of bounded size', () => {
   expect(blocks.flatMap(({ shard, content }) => readAll(shard, content))).toHaveLength(20_000)
 })
 
-test('members come back, with what has expired in one sum', () => {
+test('members can be read back; expired ones are in one sum', () => {
   const packed = cursor()
   writeMembers(packed, [
     { hi: 4_294_967_295, lo: 1, slots: [3, 7, 140], sums: [1, -2, 5] },
@@ -170,7 +170,7 @@ test('members come back, with what has expired in one sum', () => {
 
 const nowSlot = slotOf(new Date('2026-11-20T12:34:56Z'))
 
-/** A key that was complained of once, by one; `change` makes it something else. */
+/** A key with one complaint by one reporter; `change` overrides properties. */
 function seenOnce(change: (history: History, member: Member) => void = () => undefined): History {
   const history = emptyHistory()
   const member = { hi: 0xfedcba98, lo: 7, slots: [nowSlot % SLOTS_PER_DAY], sums: [2] }
@@ -186,7 +186,7 @@ function seenOnce(change: (history: History, member: Member) => void = () => und
   return history
 }
 
-/** What comes back of a history, with the members of its sets read. */
+/** The content of an unpacked history, with the members of its sets. */
 function repacked(history: History) {
   const packed = packHistory(history, nowSlot)
   const back = emptyHistory()
@@ -199,10 +199,10 @@ function repacked(history: History) {
   return packed
 }
 
-test('one who was seen with a key once takes no more than eight bytes, and comes back', () => {
+test('a reporter seen once with a key takes at most eight bytes and can be read back', () => {
   const bytes = repacked(seenOnce()).length
   const alone = repacked(seenOnce(({ sets }) => sets.splice(0))).length
-  // Without anybody, there is a byte that says so.
+  // Without members, one byte says so.
   expect(bytes - alone).toBe(8 - 1)
 })
 
@@ -223,6 +223,6 @@ test.for<[string, (history: History, member: Member) => void]>([
       Object.assign(sets[0] ?? {}, { members: [], chunks: 2, membersTotal: 70 })
     },
   ],
-])('with %s everything comes back too', ([, change]) => {
+])('with %s everything can be read back too', ([, change]) => {
   repacked(seenOnce(change))
 })

@@ -19,14 +19,14 @@ function memory(limits: { keysMax: number; freshMs: number }) {
   }
 }
 
-test('the answers come in the order of the questions, and each is asked once', async () => {
+test('answers come in the order of the queries, and each query is sent once', async () => {
   const { ask, asked } = memory({ keysMax: 10, freshMs: 100 })
   expect(await ask('b', 'a', 'b')).toEqual(['B', 'A', 'B'])
   expect(await ask('a', 'c')).toEqual(['A', 'C'])
   expect(asked).toEqual([['b', 'a'], ['c']])
 })
 
-test('what is no longer fresh is asked again', async () => {
+test('an expired answer is queried again', async () => {
   const { ask, asked, later } = memory({ keysMax: 10, freshMs: 100 })
   await ask('a')
   later(99)
@@ -36,7 +36,7 @@ test('what is no longer fresh is asked again', async () => {
   expect(asked).toEqual([['a'], ['a']])
 })
 
-test('what was answered by a clock that has since been put back is asked again', async () => {
+test('an answer is queried again if the clock was set back since', async () => {
   const { ask, asked, later } = memory({ keysMax: 10, freshMs: 100 })
   await ask('a')
   later(-3_600_000)
@@ -44,14 +44,14 @@ test('what was answered by a clock that has since been put back is asked again',
   expect(asked).toEqual([['a'], ['a']])
 })
 
-test('the oldest are forgotten first', async () => {
+test('the oldest answers are evicted first', async () => {
   const { ask, asked } = memory({ keysMax: 2, freshMs: 100 })
   await ask('a', 'b', 'c')
   expect(await ask('c', 'b', 'a')).toEqual(['C', 'B', 'A'])
   expect(asked).toEqual([['a', 'b', 'c'], ['a']])
 })
 
-test('what could not be asked is not remembered', async () => {
+test('a failed query is not cached', async () => {
   let isAway = true
   const read = remembering<string, string>(
     (questions) =>

@@ -30,7 +30,7 @@ test.for([
   expect(filled.join(' ')).toBe(expected)
 })
 
-test('prefixes are told apart, and what has nothing live is absent', () => {
+test('prefixes are kept apart, and keys without live counts are absent', () => {
   const history = emptyHistory()
   addCount(history.days, { period: dayOf(now), prefix: 1 }, 0, 7)
   const windows = windowsOf(packHistory(history, now), now)
@@ -42,7 +42,7 @@ test('prefixes are told apart, and what has nothing live is absent', () => {
   })
 })
 
-test('a series for drawing is in the order of time, without empty buckets', () => {
+test('a series for charts is ordered by time and has no empty buckets', () => {
   const history = emptyHistory()
   for (const ago of [5, 0, 143])
     addCount(history.slots, { period: now - ago, prefix: 0 }, 2, ago + 1)
@@ -54,13 +54,13 @@ test('a series for drawing is in the order of time, without empty buckets', () =
   expect(days).toEqual([])
 })
 
-test('nothing is known of an empty history', () => {
+test('an empty history has no counts', () => {
   const history = emptyHistory()
   clearHistory(history)
   expect(windowsOf(packHistory(history, now), now)).toEqual({})
 })
 
-test('what came to nothing, and what has expired, is not packed', () => {
+test('counts of zero and expired counts are not packed', () => {
   const history = emptyHistory()
   const empty = packHistory(history, now).length
   addCount(history.slots, { period: now, prefix: 0 }, SPAM, 1)
@@ -70,7 +70,7 @@ test('what came to nothing, and what has expired, is not packed', () => {
   expect(packHistory(history, now)).toHaveLength(empty)
 })
 
-test('a key with 24 buckets is packed into four bytes a bucket', () => {
+test('a key with 24 buckets takes four bytes per bucket', () => {
   const history = emptyHistory()
   for (let ago = 0; ago < 12; ago++) {
     addCount(history.slots, { period: now - ago * 7, prefix: 0 }, SPAM, ago + 1)

@@ -27,7 +27,7 @@ test.for([
   expect(paceOf(consumer, when)).toEqual(expected ?? { state: 'queued' })
 })
 
-test('a paused consumer is told when its pause ends, or later where its pace says so', () => {
+test('a report to a paused consumer is sent after the pause, or later if its pace says so', () => {
   const pausedUntil = at('2026-11-22T05:40:00Z')
   expect(paceOf({ ...paused, pausedUntil }, now)).toEqual({ state: 'waiting', dueAt: pausedUntil })
   expect(paceOf({ ...paused, pausedUntil, pace: 'campaign' }, now)).toEqual({
@@ -36,7 +36,7 @@ test('a paused consumer is told when its pause ends, or later where its pace say
   })
 })
 
-test('a pause that is over holds nothing up; one that is ended by hand is looked at daily', () => {
+test('a pause that is over delays nothing; a pause without an end is checked daily', () => {
   expect(paceOf({ ...paused, pausedUntil: now }, now)).toEqual({ state: 'queued' })
   expect(paceOf(paused, now)).toEqual({ state: 'waiting', dueAt: at('2026-11-23T05:19:30Z') })
 })

@@ -9,7 +9,7 @@ const envelope = {
   queueId: undefined,
 }
 
-test('an envelope is blamed on its client and on the domain of its return path', () => {
+test('an envelope counts against its client and the domain of its return path', () => {
   expect(envelopeSubjects(envelope)).toEqual([
     { kind: 'address', name: '203.0.113.9' },
     { kind: 'return-path-domain', name: 'news.shop.co.uk' },

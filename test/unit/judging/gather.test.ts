@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { gathered } from '../../../src/judging/judge.ts'
 
-/** Work whose rounds end when the test says so. */
+/** Work whose rounds end when the test ends them. */
 function work(lanes: number) {
   const rounds: { questions: readonly number[]; end: (answers?: readonly string[]) => void }[] = []
   const ask = gathered<number, string>(
@@ -15,7 +15,7 @@ function work(lanes: number) {
   return { ask, rounds, asked: () => rounds.map(({ questions }) => questions) }
 }
 
-test('what is asked while all lanes are busy goes into one round', async () => {
+test('queries that arrive while all lanes are busy go into one round', async () => {
   const { ask, rounds, asked } = work(2)
   const answers = [1, 2, 3, 4, 5].map(ask)
   expect(asked()).toEqual([[1], [2]])
@@ -27,7 +27,7 @@ test('what is asked while all lanes are busy goes into one round', async () => {
   expect(await Promise.all(answers)).toEqual([1, 2, 3, 4, 5].map((one) => `answer ${one}`))
 })
 
-test('a round that fails fails for all in it, and for nobody else', async () => {
+test('a round that fails fails for all its queries, and for no others', async () => {
   let rounds = 0
   const ask = gathered<number, number>((questions) => {
     rounds++
@@ -40,7 +40,7 @@ test('a round that fails fails for all in it, and for nobody else', async () => 
   expect(rounds).toBe(3)
 })
 
-test('an answer too few fails: nobody gets another one’s answer', async () => {
+test('a missing answer fails the round, so that answers are never mixed up', async () => {
   const { ask, rounds } = work(1)
   const answer = ask(1)
   rounds[0]?.end([])

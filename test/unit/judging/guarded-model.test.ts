@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { guarded } from '../../../src/judging/models.ts'
 
-test('a model that breaks over a message has no word of it, and is told of once', () => {
+test('a model that fails on a message has no effect on it, and is logged once', () => {
   const told: unknown[] = []
   const log = { error: (fields: unknown) => void told.push(fields) }
   const model = guarded(

@@ -22,7 +22,7 @@ const facts: AdviceFacts = {
   offUrl: 'https://here.example/advice/off/x',
 }
 
-test('a letter says whose mail it is, why, what to do, and what comes next', () => {
+test('the letter names the sender, the reason, what to do, and what happens next', () => {
   expect(composeAdvice(facts).text).toBe(`Hello,
 
 On 16 November 2026 you reported the message “What is new”.
@@ -59,12 +59,15 @@ https://here.example/advice/off/x
 `)
 })
 
-test.for(['fr', 'ru'] as const)('advice in another language says in which: %s', (language) => {
-  const { text } = composeAdvice({ ...facts, language })
-  expect(text).toContain(
-    language === 'fr' ? 'Example Shop indique (en anglais)\u00a0:' : 'сообщает (по-английски):',
-  )
-})
+test.for(['fr', 'ru'] as const)(
+  'advice in another language names that language: %s',
+  (language) => {
+    const { text } = composeAdvice({ ...facts, language })
+    expect(text).toContain(
+      language === 'fr' ? 'Example Shop indique (en anglais)\u00a0:' : 'сообщает (по-английски):',
+    )
+  },
+)
 
 const languages = ['en', 'fr', 'ru'] as const
 const variants: Partial<AdviceFacts>[] = [
@@ -79,7 +82,7 @@ const letters = languages.flatMap((language) =>
 ) as [(typeof languages)[number], number, { subject: string; text: string }][]
 
 test.for(letters)(
-  'the letter %s %i keeps to the typography of its language',
+  'the letter %s %i follows the typography of its language',
   ([language, , letter]) => {
     const prose = `${letter.subject}\n${letter.text.replaceAll(/https?:\S+/g, '')}`
     expect(prose).not.toMatch(/ {2,}\S.*undefined|undefined|null|\[object/)
@@ -101,18 +104,21 @@ test.for([
   ['en', 'We accused nobody', 'The sender has asked for complaints', 'We told the network that'],
   ['fr', 'Personne n’a été mis', 'L’expéditeur demande', 'Le réseau d’où'],
   ['ru', 'никого ни', 'Отправитель просит', 'сообщили сети'],
-] as const)('who was told is said as it is: %s', ([language, nobody, sender, network]) => {
-  const said = (told: AdviceFacts['told']) => {
-    const { text } = composeAdvice({ ...facts, language, told })
-    return [nobody, sender, network].map((words) => text.includes(words))
-  }
-  expect(said({ network: false, sender: false })).toEqual([true, false, false])
-  expect(said({ network: false, sender: true })).toEqual([false, true, false])
-  expect(said({ network: true, sender: true })).toEqual([false, true, true])
-  expect(said(undefined)).toEqual([false, false, false])
-})
+] as const)(
+  'the notified recipients are named correctly: %s',
+  ([language, nobody, sender, network]) => {
+    const said = (told: AdviceFacts['told']) => {
+      const { text } = composeAdvice({ ...facts, language, told })
+      return [nobody, sender, network].map((words) => text.includes(words))
+    }
+    expect(said({ network: false, sender: false })).toEqual([true, false, false])
+    expect(said({ network: false, sender: true })).toEqual([false, true, false])
+    expect(said({ network: true, sender: true })).toEqual([false, true, true])
+    expect(said(undefined)).toEqual([false, false, false])
+  },
+)
 
-test('what a stranger wrote cannot lead anywhere, nor change how the rest looks', () => {
+test('untrusted text cannot become a link or change the layout', () => {
   const subject = 'Win\u202e at https://bad.example/x \u200bnow\r\nBcc: all www.bad.example'
   const { text } = composeAdvice({ ...facts, subject })
   expect(text).toContain('“Win at … now Bcc: all …”')
@@ -142,6 +148,6 @@ test.for<[string, string | null, string | null, object]>([
   ['two addresses', null, 'mailto:a@a.example,b@b.example', {}],
   ['a line more', null, 'mailto:a@a.example%0d%0aBcc:x@y.example', {}],
   ['half a code', null, 'mailto:%E0%A4%A', {}],
-])('of the ways out, %s is shown as far as it is safe', ([, https, mailto, ways]) => {
+])('of the ways to unsubscribe, %s is shown if it is safe', ([, https, mailto, ways]) => {
   expect(unsubscribeWays({ https, mailto, oneClick: false })).toEqual(ways)
 })

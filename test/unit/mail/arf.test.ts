@@ -45,7 +45,7 @@ function inputWith(changes: Partial<FeedbackReportInput> = {}): FeedbackReportIn
   }
 }
 
-/** The three parts of a composed report, cut at its boundary. */
+/** The three parts of a composed report, split at its boundary. */
 function cut(raw: Buffer): { header: string; text: string; machine: string; copy: string } {
   const whole = raw.toString('latin1')
   const boundary = /boundary="([^"]+)"/.exec(whole)?.[1] ?? ''
@@ -57,13 +57,13 @@ function withOriginal(message: string | Buffer) {
   return composeFeedbackReport(inputWith({ original: Buffer.from(message) }))
 }
 
-test('composing again gives the same bytes and the same Message-ID', () => {
+test('composing twice gives the same bytes and the same Message-ID', () => {
   const [first, second] = [composeFeedbackReport(inputWith()), composeFeedbackReport(inputWith())]
   expect(second.raw.equals(first.raw)).toBe(true)
   expect(first.messageId).toBe('<fb.0198c5f0-1234-7abc-8def-0123456789ab.1@signalpost.example>')
 })
 
-test('the header is what RFC 5965 and RFC 3834 ask for', () => {
+test('the header follows RFC 5965 and RFC 3834', () => {
   const { header } = cut(composeFeedbackReport(inputWith()).raw)
   expect(header.split('\r\n')).toEqual([
     'From: feedback@signalpost.example',
@@ -80,7 +80,7 @@ test('the header is what RFC 5965 and RFC 3834 ask for', () => {
   ])
 })
 
-test('the text alone holds every datum an abuse desk needs', () => {
+test('the text alone has all data that an abuse desk needs', () => {
   const { text } = cut(composeFeedbackReport(inputWith()).raw)
   for (const datum of [
     '192.0.2.7',
@@ -112,14 +112,14 @@ test.each([
   ['A "quoted" \\ name, Inc.', '"A \\"quoted\\" \\\\ name, Inc." <feedback@signalpost.example>'],
   ['Évil\r\nBcc: x@y', '=?utf-8?B?w4l2aWwgQmNjOiB4QHk=?= <feedback@signalpost.example>'],
   [' ', 'feedback@signalpost.example'],
-])('From has the name of the operator %j', async (operator, from) => {
+])("From has the operator's name %j", async (operator, from) => {
   const { raw } = composeFeedbackReport(inputWith({ operator }))
   expect(cut(raw).header.split('\r\n')[0]).toBe(`From: ${from}`)
   expect((await simpleParser(raw)).from?.value[0]?.address).toBe('feedback@signalpost.example')
 })
 
 test.each(['fraud', 'virus', 'other'] as const)(
-  'a desk that never enrolled reads the type abuse, and %s in a field of ours',
+  'for a desk that never enrolled the type is abuse, and a field of ours has %s',
   (feedbackType) => {
     const facts = { ...inputWith().facts, feedbackType }
     const { explanation } = inputWith()
@@ -133,7 +133,7 @@ test.each(['fraud', 'virus', 'other'] as const)(
   },
 )
 
-test('a correction stays not-spam for a desk that never enrolled', () => {
+test('a correction keeps the type not-spam for a desk that never enrolled', () => {
   const facts = { ...inputWith().facts, feedbackType: 'not-spam' } as const
   const explanation = { ...inputWith().explanation, isUnsolicited: true }
   const { raw } = composeFeedbackReport(inputWith({ facts, explanation }))
@@ -141,7 +141,7 @@ test('a correction stays not-spam for a desk that never enrolled', () => {
   expect(raw.toString()).not.toContain('X-Signalpost-Type')
 })
 
-test('a list of messages that is cut says so', () => {
+test('a shortened list of messages says that it is shortened', () => {
   const listed = [
     { ip: '192.0.2.7', port: 4321, at: new Date('2026-11-20T12:00:00Z') },
     { ip: '2001:db8::1' },
@@ -158,13 +158,13 @@ test('a list of messages that is cut says so', () => {
   expect(cut(composeFeedbackReport(inputWith({ explanation })).raw).text).not.toContain('- 192.0')
 })
 
-test('links in the text cannot be followed by a slip', () => {
+test('links in the text cannot be clicked by accident', () => {
   const { text } = cut(composeFeedbackReport(inputWith()).raw)
   expect(text).toContain('hxxp://spam[.]example/watch')
   expect(text).not.toContain('http://spam.example')
 })
 
-test('the machine-readable part has its fields once, with bare values', () => {
+test('the machine-readable part has each field once, with bare values', () => {
   const { raw } = composeFeedbackReport(inputWith())
   expect(parseFeedbackReport(raw)?.fields).toEqual([
     ['Feedback-Type', 'abuse'],
@@ -178,7 +178,7 @@ test('the machine-readable part has its fields once, with bare values', () => {
   ])
 })
 
-test('every optional fact has its field', () => {
+test('every optional fact has a field', () => {
   const facts = {
     feedbackType: 'fraud',
     userAgent: 'Signalpost/0.1.0',
@@ -215,7 +215,7 @@ test('a fact with a line break cannot add a field', () => {
 })
 
 test.for(['abuse@example.net\r\nBcc: x@example.net', 'Abuse <abuse@example.net>', '', 'a@b, c@d'])(
-  'a report is never addressed to %j',
+  'a report is never sent to %j',
   (to) => {
     expect(() => composeFeedbackReport(inputWith({ to }))).toThrow(RangeError)
   },
@@ -244,13 +244,13 @@ describe('the Subject', () => {
     expect(subject?.replace(/\r\n/g, '')).toBe(expected)
   })
 
-  test('control characters in encoded words go', () => {
+  test('control characters in encoded words are removed', () => {
     const words = '=?utf-8?Q?a=00b=0D=0ABcc:_x=1B=7Fc?='
     const { header } = cut(withOriginal(`From: a@spam.example\r\nSubject: ${words}\r\n\r\n`).raw)
     expect(header).toContain('Subject: a b Bcc: x c\r\n')
   })
 
-  test('a long one is folded at its own blanks', () => {
+  test('a long subject is folded at its own spaces', () => {
     const long = Array.from({ length: 60 }, (_, index) => `word${String(index)}`).join(' ')
     const { header } = cut(withOriginal(`From: a@spam.example\r\nSubject: ${long}\r\n\r\n`).raw)
     expect(Math.max(...header.split('\r\n').map(({ length }) => length))).toBeLessThanOrEqual(78)
@@ -258,8 +258,8 @@ describe('the Subject', () => {
   })
 })
 
-describe('the copy of the message', () => {
-  test('is byte for byte the original where that is 7-bit', () => {
+describe('the attached message', () => {
+  test('is byte for byte the original if that is 7-bit', () => {
     expect(cut(composeFeedbackReport(inputWith()).raw).copy).toBe(
       'Content-Type: message/rfc822\r\n' + `Content-Transfer-Encoding: 7bit\r\n\r\n${original}`,
     )
@@ -273,7 +273,7 @@ describe('the copy of the message', () => {
     expect(raw.equals(composeFeedbackReport(inputWith()).raw)).toBe(true)
   })
 
-  test('is headers only where they suffice', () => {
+  test('is only the header where that suffices', () => {
     const { raw, form } = composeFeedbackReport(inputWith({ form: 'headers' }))
     expect(form).toBe('headers')
     expect(cut(raw).copy).toContain('Content-Type: text/rfc822-headers\r\n')
@@ -281,7 +281,7 @@ describe('the copy of the message', () => {
     expect(cut(raw).text.replace(/\s+/g, ' ')).toContain('Its header is attached')
   })
 
-  test('is headers only when a part cannot be made 7-bit', () => {
+  test('is only the header if a part cannot be made 7-bit', () => {
     const uuencoded = 'From: a@b.example\r\nContent-Transfer-Encoding: x-uuencode\r\n\r\n\xe9\r\n'
     expect(withOriginal(Buffer.from(uuencoded, 'latin1')).form).toBe('headers')
   })
@@ -309,7 +309,7 @@ describe('the copy of the message', () => {
     '',
   ].join('\r\n')
 
-  test('is 7-bit in lines of at most 998 characters whatever the original was', () => {
+  test('is 7-bit with lines of at most 998 characters, whatever the original was', () => {
     const { raw, form } = withOriginal(Buffer.from(eightBit, 'latin1'))
     expect(form).toBe('whole')
     expect(raw.every((byte) => byte < 0x80 && byte !== 0)).toBe(true)
@@ -323,7 +323,7 @@ describe('the copy of the message', () => {
     ).toBeLessThan(999)
   })
 
-  test('has parts that decode to what they were', async () => {
+  test('has parts that decode to the original content', async () => {
     const { copy } = cut(withOriginal(Buffer.from(eightBit, 'latin1')).raw)
     const inner = await simpleParser(copy.slice(copy.indexOf('\r\n\r\n') + 4))
     expect(inner.text).toContain('café = 1 ')
@@ -344,7 +344,7 @@ test('other programs find the three parts', async () => {
 const corpus = corpusFiles('phishing', 'spam', 'ham', 'newsletters', 'robustness', 'bounces')
 
 test.skipIf(corpus === undefined)(
-  'a report of any real message is 7-bit and reads back (skipped without the corpus)',
+  'a report about any real message is 7-bit and can be read back (skipped without the corpus)',
   () => {
     for (const { name, raw } of corpus ?? []) {
       const report = composeFeedbackReport(inputWith({ original: raw }))
@@ -360,7 +360,7 @@ test.for([
   ['envelopeId', 'Original-Envelope-Id'],
   ['reportingMta', 'Reporting-MTA'],
 ] as const)(
-  '%s with a control character or an encoded one is no line of its own',
+  '%s with a raw or encoded control character does not become a line of its own',
   ([fact, name]) => {
     for (const hostile of ['a\r\nBcc: x@y.example', 'a\0b', 'a\x1b[2J', 'a\x7fb', 'a\nb', 'a\tb']) {
       const facts = { ...inputWith().facts, [fact]: hostile }
@@ -368,7 +368,7 @@ test.for([
       expect(machine).not.toContain(`${name}:`)
       expect(machine).not.toMatch(/[\0-\x09\x0b\x0c\x0e-\x1f\x7f]|^Bcc/im)
     }
-    // What is under an encoding stays under it: no reader of these fields decodes words.
+    // Encoded words stay encoded, because readers of these fields do not decode them.
     const words = '=?utf-8?Q?a=0D=0ABcc:_x?='
     const facts = { ...inputWith().facts, [fact]: words }
     const { machine } = cut(composeFeedbackReport(inputWith({ facts })).raw)

@@ -18,7 +18,7 @@ test.for([
   expect(withShortBlankRuns(Buffer.from(body)).toString()).toBe(expected)
 })
 
-test('a body without long runs is the same buffer', () => {
+test('a body without long runs is returned as the same buffer', () => {
   const body = Buffer.from(`${'word '.repeat(1_000)}${blanks(200)}`)
   expect(withShortBlankRuns(body)).toBe(body)
 })

@@ -14,7 +14,7 @@ const settings = { domain: 'bounces.test.example', secret }
 const link = answerLinks(told, { publicUrl: 'https://spam.example', secret }).stop
 const address = composeAnswerAddress(told, settings)
 
-test('a concealed copy gives nobody the right to answer, and keeps its length', () => {
+test('a concealed copy gives no one the right to answer, and keeps its length', () => {
   const raw = Buffer.from(`Reply-To: ${address}\r\nList-Unsubscribe: <${link}>\r\n\r\n${link}\r\n`)
   const text = concealAnswers(raw).toString()
   expect(text).toHaveLength(raw.length)
@@ -26,7 +26,7 @@ test('a concealed copy gives nobody the right to answer, and keeps its length', 
   expect(text).not.toContain(address)
 })
 
-test('a link that quoted-printable breaks is concealed too, wherever it is broken', () => {
+test('a link broken by quoted-printable is concealed too, wherever it is broken', () => {
   const start = link.indexOf('/answer/') + '/answer/'.length
   for (let at = start; at <= start + 45; at++) {
     const broken = `${link.slice(0, at)}=\r\n${link.slice(at)}`
@@ -38,14 +38,14 @@ test('a link that quoted-printable breaks is concealed too, wherever it is broke
   }
 })
 
-test('everything else stays to the byte', () => {
+test('everything else stays the same byte for byte', () => {
   const raw = Buffer.from([0, 255, 13, 10, 61, 128, 254])
   expect(concealAnswers(raw)).toEqual(raw)
   const page = Buffer.from('https://spam.example/answer/short/stop re-abc@bounces.test.example')
   expect(concealAnswers(page)).toEqual(page)
 })
 
-test('the address inside the base64 of XARF is concealed, at every place it may begin', () => {
+test('the address inside the base64 of XARF is concealed at every alignment', () => {
   for (let at = 0; at < 160; at++) {
     const json = `{"x":"${'-'.repeat(at)}","a":"${address}","b":"${link}"}${' '.repeat(80)}`
     const raw = Buffer.from(

@@ -15,7 +15,7 @@ test.for([
   ['2026-11-03T08:15:00.250Z', '2026-11-03T08:15:00.250Z'],
   ['2026-11-03 08:15:00.123456789 +0100 CET m=+12.6', '2026-11-03T07:15:00.000Z'],
   ['Tue, 3 November 2026 08:15:00 +0000', '2026-11-03T08:15:00.000Z'],
-] as const)('%s is an instant', ([text, expected]) => {
+] as const)('%s is parsed as a date', ([text, expected]) => {
   expect(parseMailDate(text)?.toISOString()).toBe(expected)
 })
 
@@ -29,11 +29,11 @@ test.for([
   '2026-13-03 08:15:00 +0000',
   'Tue, 3 Nov 1901 08:15:00 +0000',
   '1'.repeat(100_000),
-])('%j names no instant', (text) => {
+])('%j is not a date', (text) => {
   expect(parseMailDate(text)).toBeUndefined()
 })
 
-test('an ISO date without a zone is UTC, whatever the zone of the machine', () => {
+test('an ISO date without a zone is UTC, whatever the time zone of the machine', () => {
   const before = process.env['TZ']
   process.env['TZ'] = 'Asia/Tokyo'
   try {

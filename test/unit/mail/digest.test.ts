@@ -48,7 +48,7 @@ function digestOf(reports: readonly DigestReport[], changes: Partial<DigestConte
 
 const two = [reportOf('1.1'), reportOf('2.1'), reportOf('3.1', { sourceIp: '192.0.2.8' })]
 
-test('a digest holds every report whole, as if it had come alone', async () => {
+test('a digest contains every report as if it were sent separately', async () => {
   const parsed = await simpleParser(digestOf(two))
   expect(parsed.attachments.map(({ contentType }) => contentType)).toEqual(
     Array.from({ length: 3 }, () => 'message/rfc822'),
@@ -57,7 +57,7 @@ test('a digest holds every report whole, as if it had come alone', async () => {
   expect(contents.sort()).toEqual(two.map(({ raw }) => raw.toString('latin1').trimEnd()).sort())
 })
 
-test('its text says of each campaign its kind, address, count, times and numbers', async () => {
+test('its text has the kind, address, count, times and numbers of each campaign', async () => {
   const { text } = await simpleParser(digestOf(two))
   expect(text).toContain(
     [
@@ -73,7 +73,7 @@ test('its text says of each campaign its kind, address, count, times and numbers
   expect(text).toContain('Unsolicited mail from 192.0.2.8')
 })
 
-test('one click stops them', async () => {
+test('one click stops digests', async () => {
   const { headers } = await simpleParser(digestOf(two))
   expect(JSON.stringify(headers.get('list'))).toContain('https://here.example/answer/token/stop')
   expect(digestOf(two).toString()).toContain(
@@ -81,7 +81,7 @@ test('one click stops them', async () => {
   )
 })
 
-test('what does not fit is only listed, and each campaign has a sample first', async () => {
+test('reports that do not fit are only listed, and each campaign has a sample first', async () => {
   const many = Array.from({ length: 120 }, (_, index) => reportOf(`${String(index)}.1`))
   const parsed = await simpleParser(digestOf([...many, reportOf('x.1', { sourceIp: '192.0.2.9' })]))
   expect(parsed.attachments).toHaveLength(100)

@@ -40,7 +40,7 @@ function questionFor(text: string): string {
   return addressQuestion('bl.example', address)
 }
 
-// RFC 5782 §2.1 and §2.4 have these very examples.
+// The examples are from RFC 5782 §2.1 and §2.4.
 test.for([
   ['192.0.2.99', '99.2.0.192.bl.example'],
   ['::ffff:192.0.2.99', '99.2.0.192.bl.example'],
@@ -48,7 +48,7 @@ test.for([
     '2001:db8:1:2:3:4:567:89ab',
     'b.a.9.8.7.6.5.0.4.0.0.0.3.0.0.0.2.0.0.0.1.0.0.0.8.b.d.0.1.0.0.2.bl.example',
   ],
-] as const)('%s is asked for as %s', ([address, name]) => {
+] as const)('the query name of %s is %s', ([address, name]) => {
   expect(questionFor(address)).toBe(name)
 })
 
@@ -59,11 +59,11 @@ test.for([
   ['nothing, when it is an address', '192.0.2.7', true, undefined],
   ['nothing, when it is a public suffix', 'co.uk', true, undefined],
   ['nothing, when it would be too long', `${'a.'.repeat(120)}example.com`, true, undefined],
-] as const)('of a domain is asked %s', ([, domain, takesWholeNames, name]) => {
+] as const)('the queried part of a domain is %s', ([, domain, takesWholeNames, name]) => {
   expect(domainQuestion({ zone: 'bl.example', takesWholeNames }, domain)).toBe(name)
 })
 
-test('codes of one meaning are one listing, in order', () => {
+test('codes with the same meaning are one listing, in order', () => {
   const reading = readZoneAnswer(zone, '192.0.2.7', ['127.0.0.5', '127.0.1.9', '127.0.0.4'])
   const at = { zone: 'bl.example', subject: '192.0.2.7' }
   const listings = [
@@ -73,14 +73,14 @@ test('codes of one meaning are one listing, in order', () => {
   expect(reading).toEqual({ is: 'listed', listings })
 })
 
-test('every bit of a mask is a listing of its own', () => {
+test('every bit of a mask is a separate listing', () => {
   const reading = readZoneAnswer(masked, 'shop.example', ['127.0.0.24'])
   expect(reading).toMatchObject({
     listings: [{ category: 'phishing' }, { category: 'malware' }],
   })
 })
 
-test('a code that means nothing we know is a listing of category other', () => {
+test('a code without a known meaning is a listing of category other', () => {
   expect(readZoneAnswer(zone, '192.0.2.7', ['127.0.0.77'])).toMatchObject({
     listings: [{ category: 'other', codes: ['127.0.0.77'] }],
   })
@@ -89,7 +89,7 @@ test('a code that means nothing we know is a listing of category other', () => {
 test.for([
   ['no record', []],
   ['127.0.0.1', ['127.0.0.1']],
-] as const)('%s lists nobody', ([, records]) => {
+] as const)('%s is no listing', ([, records]) => {
   expect(readZoneAnswer(zone, '192.0.2.7', records)).toEqual({ is: 'clean' })
 })
 
@@ -98,7 +98,7 @@ test.for([
   ['an error code beside a listing', ['127.0.0.4', '127.255.255.255']],
   ['the refusal of this zone', ['127.0.0.255']],
   ['an address of the Internet, from a parked domain', ['192.0.2.1']],
-] as const)('%s is no listing: the zone does not answer us', ([, records]) => {
+] as const)('%s is no listing: the zone refuses our queries', ([, records]) => {
   expect(readZoneAnswer(zone, '192.0.2.7', records).is).toBe('refused')
 })
 
@@ -133,7 +133,7 @@ test.for([
   ['bl.spamcop.net', '127.0.0.2', 'spam'],
   ['list.dnswl.org', '127.0.15.0', 'other'],
   ['list.dnswl.org', '127.0.5.3', 'welcome'],
-] as const)('%s means by %s: %s', ([name, code, category]) => {
+] as const)('%s means %s: %s', ([name, code, category]) => {
   const reading = readZoneAnswer(known(name), 'whoever', [code])
   expect(reading).toMatchObject({ is: 'listed', listings: [{ category }] })
 })
@@ -143,11 +143,11 @@ test.for([
   ['multi.surbl.org', '127.0.0.1'],
   ['multi.uribl.com', '127.0.0.1'],
   ['list.dnswl.org', '127.0.0.255'],
-] as const)('%s refuses us by %s', ([name, code]) => {
+] as const)('%s refuses our queries with %s', ([name, code]) => {
   expect(readZoneAnswer(known(name), 'whoever', [code]).is).toBe('refused')
 })
 
-test('each known zone stands once, in lower case, and its meanings are sentences', () => {
+test('each known zone is listed once, in lower case, and its meanings are sentences', () => {
   const names = knownZones.map((one) => one.zone)
   expect(new Set(names).size).toBe(names.length)
   expect(names).toEqual(names.map((name) => name.toLowerCase()))

@@ -20,11 +20,11 @@ test.for([
   ['=?utf-8?Q?never closed', '=?utf-8?Q?never closed'],
   [latin1('Café'), 'Café'],
   ['Caf\xe9', 'Café'],
-] as const)('%j reads %j', ([written, expected]) => {
+] as const)('%j is read as %j', ([written, expected]) => {
   expect(decodeHeaderText(written)).toBe(expected)
 })
 
-test('characters cut between two words of one charset are put together', () => {
+test('characters split between two encoded words of one charset are joined', () => {
   expect(decodeHeaderText('=?utf-8?Q?=C3?= =?utf-8?Q?=A9?=')).toBe('é')
 })
 
@@ -54,7 +54,7 @@ test.for([
   expect(parseMailboxes(written).map(({ name, address }) => [name, address])).toEqual(expected)
 })
 
-test('a header gives its fields, decoded', () => {
+test('the fields of a header are decoded', () => {
   const fields = extract(
     'Return-Path: <b@Example.com>\nFrom: =?utf-8?Q?J=C3=B6rg?= <J@EXAMPLE.com>\n' +
       'To: x@example.net\nSubject: =?utf-8?B?w6k=?=\nDate: Tue, 3 Nov 2026 08:15:00 +0100\nMessage-ID: <1@a>\n\n',
@@ -72,12 +72,12 @@ test('a header gives its fields, decoded', () => {
   })
 })
 
-test('what a header lacks is null, and an empty return path is empty', () => {
+test('missing fields are null, and an empty return path is an empty string', () => {
   const fields = extract('Return-Path: <>\nFrom: nobody\nDate: soon\n\n')
   expect(fields).toMatchObject({ returnPath: '', fromAddress: null, date: null, subject: null })
 })
 
-test('everything can be stored: no NUL, no lone surrogate, nothing endless', () => {
+test('everything can be stored: no NUL, no lone surrogate, bounded lengths', () => {
   const fields = extract(
     'From: a\0b@example.com\nSubject: =?utf-16le?B?ANg=?= =?utf-8?Q?=00?= ' +
       `${'x'.repeat(50_000)}\n\n`,

@@ -41,7 +41,7 @@ test.for([
   ['CRLF', '\r\n'],
   ['LF', '\n'],
   ['CR', '\r'],
-] as const)('fields come in order, repeated and unfolded, from %s lines', ([, lineEnd]) => {
+] as const)('fields keep their order, repeated and unfolded, with %s line ends', ([, lineEnd]) => {
   const raw = Buffer.from(report.replaceAll('\r\n', lineEnd))
   expect(parseFeedbackReport(raw)?.fields).toEqual(fields)
 })
@@ -73,7 +73,7 @@ test.for([
   expect(parseFeedbackReport(Buffer.from(change(report)))?.fields).toEqual(expected)
 })
 
-test('a report inside an attached message is not this message’s', () => {
+test('a report inside an attached message is not a report of the outer message', () => {
   const forwarded =
     'From: a@example.org\r\nContent-Type: multipart/mixed; boundary=outer\r\n\r\n--outer\r\n' +
     `Content-Type: message/rfc822\r\n\r\n${report}\r\n--outer--\r\n`
@@ -81,7 +81,7 @@ test('a report inside an attached message is not this message’s', () => {
 })
 
 test.for(['', '\r\n', 'x', '\0\0', 'Content-Type: multipart/report; boundary=b\r\n\r\n--b'])(
-  'no message is too broken: %j',
+  'no message is too malformed: %j',
   (text) => {
     expect(parseFeedbackReport(Buffer.from(text))).toBeUndefined()
   },
@@ -90,7 +90,7 @@ test.for(['', '\r\n', 'x', '\0\0', 'Content-Type: multipart/report; boundary=b\r
 const truths = corpusTruths('bounces')
 
 test.skipIf(truths === undefined)(
-  'every real report gives all its fields (skipped without the corpus)',
+  'every real report has all its fields (skipped without the corpus)',
   () => {
     for (const { name, raw, truth } of truths ?? []) {
       const expected = truth.feedback_report?.feedback_fields ?? []

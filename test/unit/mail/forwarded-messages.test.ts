@@ -78,11 +78,11 @@ test.for<[string, ForwardPart[], Buffer[]]>([
     [attached(Buffer.concat([Buffer.from('\r\n'), one]))],
     [one],
   ],
-])('%s is taken, to the byte', ([, parts, messages]) => {
+])('%s is accepted byte for byte', ([, parts, messages]) => {
   expect(taken(forwardOf(parts))).toEqual(bytes(...messages))
 })
 
-test('line ends stay as they were carried', () => {
+test('line ends stay as received', () => {
   expect(taken(forwardOf([greeting, attached(inLf(one))], { eol: '\n' }))).toEqual(bytes(inLf(one)))
   expect(taken(forwardOf([attached(inLf(one))]))).toEqual(bytes(inLf(one)))
   const lone = Buffer.from(inLf(one).toString('latin1').replaceAll('\n', '\r'), 'latin1')
@@ -92,7 +92,7 @@ test('line ends stay as they were carried', () => {
   expect(taken(Buffer.from(raw, 'latin1'))).toEqual(bytes(lone))
 })
 
-test('a mail that was cut off still has the message that was cut', () => {
+test('a truncated mail still has its truncated message', () => {
   const raw = forwardOf([greeting, attached(one)])
   const cut = raw.subarray(0, raw.indexOf(one) + one.length - 20)
   expect(taken(cut)).toEqual(bytes(one.subarray(0, one.length - 20)))
@@ -103,7 +103,7 @@ test.for<[string, ForwardPart[]]>([
   ['text about a message', [greeting]],
   ['its header alone', [{ header: ['Content-Type: text/rfc822-headers'], body: one }]],
   ['a picture', [file('image/png', 'shot.png', Buffer.from('no picture'))]],
-])('%s is no attached message', ([, parts]) => {
+])('%s is not an attached message', ([, parts]) => {
   expect(forwardedMessages(forwardOf(parts), limits)).toEqual({
     messages: [],
     beyond: 0,
@@ -116,18 +116,18 @@ test.for([
   ['application/octet-stream', 'junk.ZIP'],
   ['application/vnd.ms-outlook', 'junk.msg'],
   ['application/ms-tnef', 'winmail.dat'],
-])('%s named %s is not opened, but told of', ([type = '', name = '']) => {
+])('%s named %s is not opened, but reported', ([type = '', name = '']) => {
   const found = forwardedMessages(forwardOf([file(type, name, one), attached(two)]), limits)
   expect(found.unreadable).toBe(1)
   expect(found.messages).toHaveLength(1)
 })
 
-test('what is attached to the spam itself stays inside', () => {
+test('attachments of the spam itself stay inside it', () => {
   const spam = forwardOf([greeting, attached(one), attached(two)], { from: 'x@spam.example' })
   expect(taken(forwardOf([attached(spam)]))).toEqual(bytes(spam))
 })
 
-test('a forward of the reporter inside a forward is unwrapped', () => {
+test('a forward by the reporter inside a forward is unwrapped', () => {
   const inner = forwardOf([greeting, attached(one), attached(two)])
   expect(taken(forwardOf([attached(inner)]))).toEqual(bytes(one, two))
   const twice = forwardOf([greeting, attached(inner)], { from: 'Ann@Reporters.Example' })
@@ -139,7 +139,7 @@ test('a forward of the reporter inside a forward is unwrapped', () => {
 const passed = 'Authentication-Results: mx.reporters.example; dmarc=pass'
 const travelled = 'Received: from a.example (a.example [192.0.2.1]) by mx.reporters.example; x'
 
-test('a forward that the last machine vouches for is unwrapped too', () => {
+test('a forward authenticated by the last machine is unwrapped too', () => {
   const inner = forwardOf([attached(one)], { before: [passed, travelled] })
   expect(taken(forwardOf([attached(inner)]))).toEqual(bytes(one))
 })
@@ -148,7 +148,7 @@ test.for<[string, readonly string[]]>([
   ['that travelled, and for which nobody vouches', [travelled]],
   ['that vouches for itself', [travelled, passed]],
   ['that was delivered', ['Return-Path: <x@spam.example>']],
-])('a forward in the name of the reporter %s accuses nobody', ([, before]) => {
+])('a forward in the name of the reporter %s is not used against anyone', ([, before]) => {
   const inner = forwardOf([attached(one)], { before })
   const found = forwardedMessages(forwardOf([attached(inner), attached(two)]), limits)
   expect(found.messages).toEqual([two])
@@ -175,11 +175,11 @@ test.for<[string, Buffer]>([
     forwardOf([attached(one)], { from: 'ann@reporters.example>, <b@c.example' }),
   ],
   ['without any attached message', forwardOf([greeting])],
-])('a message in the name of the reporter %s is itself reported', ([, inner]) => {
+])('a message in the name of the reporter %s is itself the report', ([, inner]) => {
   expect(taken(forwardOf([attached(inner)]))).toEqual(bytes(inner))
 })
 
-test('a signature survives the journey', async () => {
+test('a signature stays valid after forwarding', async () => {
   const key = rsaKey()
   const zone = { 'TXT s1._domainkey.shop.example': [key.record] }
   for (const canonicalization of ['simple/simple', 'relaxed/relaxed']) {
@@ -189,7 +189,7 @@ test('a signature survives the journey', async () => {
       canonicalization,
     })
     const ways = [attached(message), file('message/rfc822', 'a.eml', message)]
-    // Some programs leave out the last line end of what they attach.
+    // Some programs omit the last line end of an attachment.
     ways.push(attached(message.subarray(0, message.length - 2)))
     for (const way of ways) {
       const [found = Buffer.alloc(0)] = forwardedMessages(forwardOf([way]), limits).messages
@@ -198,14 +198,14 @@ test('a signature survives the journey', async () => {
   }
 })
 
-test('of ten thousand attached messages fifty are taken, in little time', async () => {
+test('of ten thousand attached messages fifty are accepted, in little time', async () => {
   const raw = forwardOf(Array.from({ length: 10_000 }, () => attached(one)))
   const found = await expectEffort(() => forwardedMessages(raw, limits), 2_000)
   expect(found.messages).toHaveLength(50)
   expect(found.beyond).toBeGreaterThan(1_000)
 })
 
-test('a bomb of parts in parts is looked at in linear time', async () => {
+test('deeply nested parts take linear time', async () => {
   const deep = Array.from(
     { length: 3_000 },
     (_, level) => `Content-Type: multipart/mixed; boundary=b${level}\r\n\r\n--b${level}\r\n`,
@@ -224,7 +224,7 @@ test('a bomb of parts in parts is looked at in linear time', async () => {
   expect(await expectEffort(() => taken(wrappers), 1_000)).toHaveLength(1)
 })
 
-test('nothing that can be sent makes it throw', () => {
+test('no input throws', () => {
   const pieces = fc.constantFrom(
     ...['--b', '--b--', '\r\n', '\n', '\r', 'Content-Type: message/rfc822', ''],
     ...['Content-Type: multipart/mixed; boundary="b"', 'From: ann@reporters.example'],

@@ -17,7 +17,7 @@ test.for([
   expect(header.bodyOffset).toBe(bodyOffset)
 })
 
-test('folded lines are one value, and raw keeps them as they stand', () => {
+test('folded lines are one value, and raw keeps the original lines', () => {
   const [field] = parse('Subject: one\r\n\ttwo\r\n  three\r\nTo: x\r\n\r\n').fields
   expect([field?.name, field?.key]).toEqual(['Subject', 'subject'])
   expect(field?.value).toBe('one two three')
@@ -28,21 +28,21 @@ test('a lone CR inside a line with LF ends is not a line end', () => {
   expect(parse('A: 1\r2\nB: 3\n\n').fields.map(({ value }) => value)).toEqual(['1\r2', '3'])
 })
 
-test('where the blank line is missing, the header ends at the first text', () => {
+test('without a blank line the header ends at the first body text', () => {
   const text = 'A: 1\nB: 2\nDear Sir or Madam\nI write to you\n'
   expect(parse(text).bodyOffset).toBe(10)
 })
 
-test('a stray line between two fields is passed over', () => {
+test('a stray line between two fields is skipped', () => {
   expect(names('A: 1\nnot a field\nB: 2\n\nbody')).toEqual(['A', 'B'])
 })
 
-test('an mbox line before the header is no field', () => {
+test('an mbox line before the header is not a field', () => {
   expect(names('From x@example.com Tue Nov  3 08:15:00 2026\nA: 1\n\n')).toEqual(['A'])
   expect(names('From: x@example.com\nA: 1\n\n')).toEqual(['From', 'A'])
 })
 
-test('NULs and 8-bit bytes stay in values and never in names', () => {
+test('NULs and 8-bit bytes stay in values and never occur in names', () => {
   const header = parse('A: x\0y\xe9\nB\xe9: 2\nC: 3\n\n')
   expect(header.fields.map(({ name, value }) => [name, value])).toEqual([
     ['A', 'x\0y\xe9'],
@@ -50,7 +50,7 @@ test('NULs and 8-bit bytes stay in values and never in names', () => {
   ])
 })
 
-test('a blank before the colon is forgiven, one inside the name is not', () => {
+test('a space before the colon is accepted, one inside the name is not', () => {
   expect(names('Subject : x\nNo field: y\nTo: z\n\n')).toEqual(['Subject', 'To'])
 })
 
@@ -61,11 +61,11 @@ test('a header longer than the first slice is read whole', () => {
   expect(fieldValue(header.fields, 'subject')).toBe('last')
 })
 
-test('nothing at all has no fields', () => {
+test('empty input has no fields', () => {
   expect(parseHeader(Buffer.alloc(0))).toEqual({ fields: [], bodyOffset: 0, lineEnd: 'lf' })
 })
 
-test('fields are found by name in lower case, all of them top first', () => {
+test('fields are found by name in lower case, from the top', () => {
   const { fields } = parse('Received: b\nRECEIVED: a\nTo: x\n\n')
   expect(fieldValues(fields, 'received')).toEqual(['b', 'a'])
   expect(fieldValue(fields, 'received')).toBe('b')

@@ -17,7 +17,7 @@ test.for([
   ['0.0.0.0', '255.255.255.255', ['0.0.0.0/0']],
   ['255.255.255.255', '255.255.255.255', ['255.255.255.255/32']],
   ['2001:db8::', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff', ['2001:db8:0:0:0:0:0:0/32']],
-] as const)('the range %s to %s is %j', ([first, last, blocks]) => {
+] as const)('the range %s to %s has the blocks %j', ([first, last, blocks]) => {
   expect(blocksOfRange(first, last)).toEqual(blocks)
 })
 
@@ -26,11 +26,11 @@ test.for([
   ['its ends are of different families', '192.0.2.1', '2001:db8::1'],
   ['an end is no address', '192.0.2.1', '192.0.2.256'],
   ['an end is missing', '', '192.0.2.1'],
-] as const)('a range is none when %s', ([, first, last]) => {
+] as const)('a range is invalid when %s', ([, first, last]) => {
   expect(blocksOfRange(first, last)).toBeUndefined()
 })
 
-test('a range has as many addresses as its blocks, which neither overlap nor leave a gap', () => {
+test('the blocks of a range have as many addresses as the range, without overlaps or gaps', () => {
   const ends = fc.tuple(fc.nat({ max: 0xffff_ffff }), fc.nat({ max: 0xffff_ffff }))
   const text = (n: number) => [24, 16, 8, 0].map((shift) => (n >>> shift) & 255).join('.')
   fc.assert(
@@ -56,7 +56,7 @@ test.for([
   ['0.0.0.0/0', '0.0.0.0/0'],
   ['2001:DB8::1/32', '2001:db8:0:0:0:0:0:0/32'],
   ['2001:db8::1', '2001:db8:0:0:0:0:0:1/128'],
-] as const)('the block %j is %j', ([text, block]) => {
+] as const)('the block %j is normalized to %j', ([text, block]) => {
   expect(parseBlock(text)).toBe(block)
 })
 
@@ -74,7 +74,7 @@ test.for([
   '/24',
   '',
   'example.com',
-])('%j is no block', (text) => {
+])('%j is not a block', (text) => {
   expect(parseBlock(text)).toBeUndefined()
 })
 
@@ -96,7 +96,7 @@ test.for([
   ['192.0.2.0/24', '192.0.3.0/24', undefined],
   ['0.0.0.0/0', '2001:db8::/32', undefined],
   ['2001:db8::/32', '2001:db8:7::/48', '2001:db8:7:0:0:0:0:0/48'],
-] as const)('%s and %s have %s in common', ([one, other, common]) => {
+] as const)('%s and %s share %s', ([one, other, common]) => {
   expect(commonBlock(one, other)).toBe(common)
 })
 
@@ -107,6 +107,6 @@ test.for([
   ['2000::/11', true, true],
   ['2000::/12', false, true],
   ['2000::/13', false, false],
-] as const)('of %s it is %s that it is wider than any holding', ([cidr, isWide, isRegistry]) => {
+] as const)('%s is wider than any holding: %s', ([cidr, isWide, isRegistry]) => {
   expect([isWiderThanAnyHolding(cidr), isRegistryBlock(cidr)]).toEqual([isWide, isRegistry])
 })

@@ -39,11 +39,11 @@ test.for(
     '[192.0.2.1',
     '1'.repeat(100),
   ]),
-)('%j is no address', (text) => {
+)('%j is not an address', (text) => {
   expect(parseIp(text)).toBeUndefined()
 })
 
-test('what looks like an address is one exactly where the platform says so', () => {
+test('a text is an address exactly if the platform accepts it', () => {
   const group = fc.constantFrom('', '0', '1', 'db8', 'FFFF', '12345', 'g', '1.2.3.4', '1.2.3.256')
   const looking = fc
     .array(fc.tuple(group, fc.constantFrom(':', ':', ':', '::', '.')), { maxLength: 10 })
@@ -89,7 +89,7 @@ test.for([
   ['::/0', '2001:db8::1', true],
   ['0.0.0.0/0', '192.0.2.1', true],
   ['0.0.0.0/0', '2001:db8::1', false],
-] as const)('%s holds %s: %s', ([cidr, text, expected]) => {
+] as const)('%s contains %s: %s', ([cidr, text, expected]) => {
   expect(networkSet([cidr]).has(ip(text))).toBe(expected)
 })
 

@@ -15,7 +15,7 @@ const content: LetterContent = {
   unsubscribe: 'https://spam.example/letters/stop/abc',
 }
 
-test('a letter is read as it was written, in any letters', async () => {
+test('a letter can be read back, in any script', async () => {
   const raw = composeLetter(content)
   const read = await simpleParser(raw)
   expect(read.subject).toBe(content.subject)
@@ -24,14 +24,14 @@ test('a letter is read as it was written, in any letters', async () => {
   expect(read.headers.get('auto-submitted')).toBe('auto-replied')
 })
 
-test('a letter is 7-bit in short lines with CRLF, the same each time', () => {
+test('a letter is 7-bit with short CRLF lines, and the same each time', () => {
   const raw = composeLetter(content)
   expect(raw.equals(composeLetter(content))).toBe(true)
   const lines = raw.toString('latin1').split('\r\n')
   expect(lines.every((line) => line.length <= 78 && /^[\t\x20-\x7e]*$/.test(line))).toBe(true)
 })
 
-test('what it answers is left out where it would break the header', () => {
+test('In-Reply-To is omitted if it would break the header', () => {
   const raw = composeLetter({ ...content, inReplyTo: '<a@b>\r\nBcc: <x@y>' })
   expect(raw.toString()).not.toMatch(/Bcc|In-Reply-To|References/)
 })
@@ -51,7 +51,7 @@ test.for([
   ['=?utf-8?Q?a=0D=0ABcc:_x?=', '=?utf-8?Q?a=0D=0ABcc:_x?='],
   ['=?utf-8?B?AA==?= лист', '=?utf-8?B?AA==?= лист'],
 ] as const)(
-  'the Subject %j is one line of text, encoded words in it too',
+  'the subject %j is one line of text, encoded words included',
   async ([subject, read]) => {
     const raw = composeLetter({ ...content, subject })
     expect(raw.toString()).not.toMatch(/^Bcc/im)

@@ -56,6 +56,6 @@ test.for([
   ['X-Autoreply: yes', 'auto-reply'],
   ['Precedence: auto_reply', 'auto-reply'],
   ['Precedence: bulk', 'message'],
-] as const)('%j is a %s', ([text, expected]) => {
+] as const)('%j is rejected as %s', ([text, expected]) => {
   expect(messageKind(fields(text))).toBe(expected)
 })

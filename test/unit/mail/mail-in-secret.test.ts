@@ -9,7 +9,7 @@ import {
 const ann = { reporterId: '0190a000-0000-7000-8000-000000000001', generation: 1 }
 const key = 'a secret of the tests, long enough for all'
 
-test('each reporter and each generation has a secret of its own', () => {
+test('each reporter and each generation has a separate secret', () => {
   const secrets = [
     mailInSecret(ann, key),
     mailInSecret({ ...ann, generation: 2 }, key),
@@ -21,7 +21,7 @@ test('each reporter and each generation has a secret of its own', () => {
   expect(mailInSecret(ann, key)).toBe(secrets[0])
 })
 
-test('the address that is made of it is read back, in any case', () => {
+test('the address made from it can be read back, in any case', () => {
   const secret = mailInSecret(ann, key)
   const address = composeMailInAddress(secret, { domain: 'bounces.example' })
   const settings = { domain: 'bounces.example', secret: key }

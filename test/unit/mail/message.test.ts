@@ -15,7 +15,7 @@ test.for([
   ['a page', '<!DOCTYPE html>\n<html>From: x Subject: y</html>', false],
   ['JSON', '{"from": "x",\n"subject": "y"}', false],
   ['nothing', '', false],
-] as const)('is it a message: %s', ([, text, expected]) => {
+] as const)('whether a text is a message: %s', ([, text, expected]) => {
   expect(looksLikeMessage(parseHeader(bytes(text)))).toBe(expected)
 })
 
@@ -28,11 +28,11 @@ test.for([
   ['an mbox line', 'From - Tue Nov  3 08:15:00 2026\r\n'],
   ['an mbox line, then the others', 'From - Tue\nX-MOZILLA-STATUS: 1\nX-Mozilla-Keys: a\n'],
   ['nothing', ''],
-] as const)('what mail programs prepend does not count: %s', ([, prefix]) => {
+] as const)('lines that mail programs prepend do not count: %s', ([, prefix]) => {
   expect(normalizedForHash(bytes(prefix + message)).toString('latin1')).toBe(message)
 })
 
-test('a From field and anything further down is kept', () => {
+test('text from a From field on is kept', () => {
   expect(normalizedForHash(bytes(message)).toString('latin1')).toBe(message)
   const almost = `X-Mozilla-Other: 1\r\n${message}`
   expect(normalizedForHash(bytes(almost)).toString('latin1')).toBe(almost)

@@ -31,23 +31,23 @@ test.for([
   ['letter-bounce', { letterId: reportId }],
   ['letter-answer', { letterId: reportId }],
   ['mail-in', { secret }],
-] as const)('an address says what it was given out for: %s', ([is, what]) => {
+] as const)('the purpose of an address can be read from it: %s', ([is, what]) => {
   expect(parseOwnAddress(addresses[is], settings)).toEqual({ is, ...what })
   expect(parseOwnAddress(`<${addresses[is].toUpperCase()}.>`, settings)).toEqual({ is, ...what })
 })
 
-test('the signature of one purpose is none of another', () => {
+test('the signature for one purpose is not valid for another', () => {
   const turned = addresses['feedback-bounce'].replace(/^fb-/, 're-')
   expect(parseOwnAddress(turned, settings)).toBe('forged')
   expect(parseReturnPath(addresses['feedback-answer'], settings)).toBeUndefined()
   expect(parseReturnPath(turned, settings)).toBeUndefined()
 })
 
-test.for(Object.values(addresses))('%s is none of ours at another domain', (address) => {
+test.for(Object.values(addresses))('%s at another domain is not our address', (address) => {
   expect(parseOwnAddress(address, { ...settings, domain: 'example.net' })).toBeUndefined()
 })
 
-test('the links of a feedback report name it, and nobody can make one for another', () => {
+test('the links of a feedback report name it, and cannot be forged for another', () => {
   const links = answerLinks(token, { publicUrl: 'https://spam.example', secret: settings.secret })
   for (const kind of answerKinds) {
     const [, given = '', named] =

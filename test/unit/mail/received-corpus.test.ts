@@ -9,7 +9,7 @@ const observed = receivedCases('oracle-line')
 
 describe.skipIf(!asserted)('the public test suites, where the corpus is present', () => {
   test.for((asserted ?? []).map((testCase) => [testCase.id, testCase] as const))(
-    'a line asserted: %s',
+    'a line with a known result: %s',
     ([id, testCase]) => {
       const { compared, differing } = compareCase(testCase)
       if (id in assertionsWeRefuse) expect(differing).not.toEqual([])
@@ -27,7 +27,7 @@ describe.skipIf(!asserted)('the public test suites, where the corpus is present'
     },
   )
 
-  test('we refuse no more than we can name, and nothing that is not there', () => {
+  test('all refused lines are listed, and the list has no others', () => {
     const ids = new Set([...(asserted ?? []), ...(observed ?? [])].map(({ id }) => id))
     const named = [...Object.keys(assertionsWeRefuse), ...Object.keys(outputWeRefuse)]
     expect(named.filter((id) => !ids.has(id))).toEqual([])

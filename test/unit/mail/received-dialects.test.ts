@@ -244,7 +244,7 @@ test.for([
 })
 
 test.for(['HTTPS', 'HTTPREST', 'ESMTPS', 'Microsoft SMTP Server', 'mapi', 'local'])(
-  'that a message came by %s proves nobody',
+  'receiving a message by %s proves no peer',
   (protocol) => {
     const field = parseReceived(`from a (x [${ip}]) by ${mx} with ${protocol} id 1; ${when}`)
     expect(field?.auth).toBeUndefined()

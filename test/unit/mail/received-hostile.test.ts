@@ -30,7 +30,7 @@ test.for([
   ['a parenthesis that never opened', `from a) (x [${ip}]) by ${mx} with SMTP id 1; ${when}`],
   ['NULs', `from a\0\0 (x\0 [${ip}]) by ${mx} with SMTP id 1; ${when}`],
   ['bytes beyond ASCII', `from \xe4\xff\xa0 (x [${ip}]) by ${mx} with SMTP id 1; ${when}`],
-] as const)('a HELO of %s does not hide who handed over', ([, line]) => {
+] as const)('a HELO of %s does not hide the peer', ([, line]) => {
   const field = parseReceived(line)
   expect(field?.from?.ip).toBe(ip)
   expect(field?.by.host).toBe(mx)
@@ -53,7 +53,7 @@ test.for([
   ['blanks, at Exim', `([${ip}] helo=x ident=a [${lie}] b)`],
   ['blanks in the HELO', `([${ip}] HELO a [${lie}] b)`],
   ['a comment behind the address', `(p.example.com [${ip}] (x [${lie}]))`],
-] as const)('an ident or aside of %s is not taken for the address', ([, comment]) => {
+] as const)('an ident or comment of %s is not taken for the address', ([, comment]) => {
   const field = parseReceived(`from a ${comment} by ${mx} with SMTP id 1; ${when}`)
   expect(field?.from?.ip).toBe(ip)
   expect(field?.by.host).toBe(mx)
@@ -76,12 +76,12 @@ test.for([
   }
 })
 
-test('an address that cannot be read is not replaced by what the peer says', () => {
+test('an unreadable address is not replaced by the claim of the peer', () => {
   const field = parseReceived(`from ${lie} (unknown [192.0.2]) by ${mx} with SMTP id 1; ${when}`)
   expect(field?.from).toEqual({ helo: lie })
 })
 
-test('a name that does not lead back is kept apart', () => {
+test('a name that does not resolve back is kept apart', () => {
   const field = parseReceived(`from a (bank.example.com [${ip}] (may be forged)) by ${mx}; ${when}`)
   expect(field?.from).toEqual({ helo: 'a', ip, unprovenRdns: 'bank.example.com' })
 })
@@ -89,13 +89,13 @@ test('a name that does not lead back is kept apart', () => {
 test.for([
   ['behind the address', `from a ([${ip}] bank.example.com) by ${mx} with SMTP id 1; ${when}`],
   ['beside the address', `from a (bank.example.com) [${ip}] by ${mx} with SMTP id 1; ${when}`],
-])('a name %s may be what the peer said', ([, line]) => {
+])('a name %s may be a claim of the peer', ([, line]) => {
   const field = parseReceived(line ?? '')
   expect(field?.from).toMatchObject({ helo: 'a', ip })
   expect(field?.from?.rdns).toBeUndefined()
 })
 
-test('a quoted return path cannot pass for the receiver', () => {
+test('a quoted return path is not taken for the receiver', () => {
   const field = parseReceived(
     `from a (x [${ip}]) by ${mx} (Postfix) id 1 (envelope-from <" by evil.example.com"@x>); ${when}`,
   )
@@ -108,7 +108,7 @@ test.for([
   ['an escaped parenthesis', `from a (x [${ip}]) by ${mx} (b \\) c) with SMTP; ${when}`],
   ['a comment behind the date', `from a (x [${ip}]) by ${mx} with SMTP; ${when} (a; b)`],
   ['tabs for blanks', `from\ta\t(x\t[${ip}])\tby\t${mx}\twith\tSMTP;\t${when}`],
-] as const)('%s hinder nobody', ([, line]) => {
+] as const)('%s do not prevent parsing', ([, line]) => {
   const field = parseReceived(line)
   expect(field).toMatchObject({ from: { helo: 'a', rdns: 'x', ip }, by: { host: mx }, at })
 })
@@ -135,7 +135,7 @@ const floods: readonly (readonly [string, (size: number) => string])[] = [
   ['one word', (size) => `from ${'x'.repeat(size)} by b; ${when}`],
 ]
 
-test.for(floods)('a flood of %s costs linear time', async ([, flood]) => {
+test.for(floods)('a flood of %s takes linear time', async ([, flood]) => {
   const line = flood(60_000)
   await expectEffort(() => {
     for (let count = 0; count < 10; count++) parseReceived(line)
@@ -147,6 +147,6 @@ test('the date survives a flood of comments', () => {
   expect(field?.at).toEqual(at)
 })
 
-test('more than 64 KiB is no line', () => {
+test('a line above 64 KiB is not parsed', () => {
   expect(parseReceived(`from a by b; ${when}${' '.repeat(70_000)}`)).toBeUndefined()
 })

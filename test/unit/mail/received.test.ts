@@ -153,7 +153,7 @@ test.for([
   expect(field).toMatchObject({ at: new Date('2026-11-03T08:15:00Z'), ...rest })
 })
 
-test('the address is the one the receiver saw, not the one the peer says', () => {
+test('the address is the one that the receiver saw, not the one that the peer claims', () => {
   const field = parseReceived(
     `from [198.51.100.1] (foo [${ip}]) by m.example.net with SMTP; ${when}`,
   )
@@ -175,7 +175,7 @@ test.for([
   expect(parseReceived(line)?.from?.ip).toBe(expected)
 })
 
-test('a step of qmail names nobody and is read', () => {
+test('a local step of qmail is parsed and has no peer', () => {
   const field = parseReceived(`(qmail 123 invoked from network); 3 Nov 2026 08:15:00 -0000`)
   expect(field).toEqual({
     by: {},
@@ -184,13 +184,13 @@ test('a step of qmail names nobody and is read', () => {
   })
 })
 
-test('a HELO that is a keyword is still a HELO', () => {
+test('a HELO equal to a keyword is still a HELO', () => {
   const field = parseReceived(`from by (foo [${ip}]) by m.example.net with SMTP id 1; ${when}`)
   expect(field).toMatchObject({ from: { helo: 'by', ip }, by: { host: 'm.example.net' } })
 })
 
 test.for(['', '(comment)', 'nonsense; Tue, 3 Nov 2026 08:15:00 +0000', ';', 'x'.repeat(100_000)])(
-  'a line that names nobody is not read: %#',
+  'a line without a peer is not parsed: %#',
   (line) => {
     expect(parseReceived(line)).toBeUndefined()
   },

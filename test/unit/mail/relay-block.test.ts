@@ -37,11 +37,11 @@ test.for([
   ['198.18.0.0/16', 'reserved'],
   ['192.0.0.0/16', 'reserved'],
   ['4000::/32', 'reserved'],
-] as const)('%s cannot: %s', ([text, refusal]) => {
+] as const)('%s cannot be relays: %s', ([text, refusal]) => {
   expect(parseRelayBlock(text)).toEqual({ refusal })
 })
 
-test('the block of an address holds nothing else', () => {
+test('the block of an address contains only that address', () => {
   expect(blockOfAddress('192.0.2.7')).toBe('192.0.2.7/32')
   expect(blockOfAddress('2001:DB8::7')).toBe('2001:db8::7/128')
   expect(blockOfAddress('192.0.2.0/24')).toBeUndefined()

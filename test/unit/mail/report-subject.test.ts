@@ -25,10 +25,10 @@ test.each([
   ['=?utf-16?B?SABlAGwAbABvAAoAIQA=?=', 'Hello !'],
   ['Hello \x00 there', 'Hello   there'],
   ['=?utf-8?Q?Ol=C3=A9?=', 'Ol\u00e9'],
-])('the Subject of a report is one line: %s', (given, expected) => {
+])('the subject of a report is one line: %s', (given, expected) => {
   expect(subjectOf(given)).toBe(expected)
 })
 
-test('an endless Subject is cut', () => {
+test('an overlong subject is cut', () => {
   expect(subjectOf('word '.repeat(100_000)).length).toBeLessThanOrEqual(1_000)
 })

@@ -11,11 +11,11 @@ test.for([
   ['at both ends', '000x111', 3, ['000', '111']],
   ['next to each other but for one character', '000x111x000', 3, ['000', '111', '000']],
   ['beyond Latin-1 nothing is in the set', '\u0130\u0131\u0130\u0131', 2, []],
-] as const)('stretches are found: %s', ([, text, least, expected]) => {
+] as const)('matches are found: %s', ([, text, least, expected]) => {
   expect(stretchesOf(text, digits, least)).toEqual(expected)
 })
 
-test('the same stretches are found as by a regular expression', () => {
+test('the same matches are found as by a regular expression', () => {
   const text = fc.string({ unit: fc.constantFrom('0', '1', 'x', ' '), maxLength: 80 })
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 9 }), (written, least) => {

@@ -37,7 +37,7 @@ test.for([
   expect(judge(text)).toBe(expected)
 })
 
-test('a bomb of any shape is judged in linear time', async () => {
+test('deeply nested parts of any shape are judged in linear time', async () => {
   const levels = nested(200_000)
   expect(await expectEffort(() => judge(levels), 1_000)).toBe('nesting')
   const parts = `Content-Type: multipart/mixed; boundary=b\n\n${'--b\n'.repeat(1_000_000)}`

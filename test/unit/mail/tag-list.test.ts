@@ -16,11 +16,11 @@ test.for<[string, string, Record<string, string>]>([
   expect(Object.fromEntries(parseTagList(text) ?? [['invalid', '']])).toEqual(tags)
 })
 
-test('a name that comes twice makes the list invalid', () => {
+test('a repeated name makes the list invalid', () => {
   expect(parseTagList('d=a.example; s=x; D=b.example')).toBeUndefined()
 })
 
-test('more tags than any list has make it invalid', () => {
+test('more tags than the limit make the list invalid', () => {
   const tags = (count: number) => Array.from({ length: count }, (_, n) => `t${n}=1`).join(';')
   expect(parseTagList(tags(50))?.size).toBe(50)
   expect(parseTagList(tags(51))).toBeUndefined()

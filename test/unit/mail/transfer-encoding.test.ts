@@ -4,7 +4,7 @@ import { decodeTransfer, encodeTransfer } from '../../../src/mail/transfer-encod
 
 const encode = (bytes: string) => encodeTransfer(bytes, 'quoted-printable')
 
-/** Runs of plain letters long enough to fill rows, between what must be quoted. */
+/** Runs of plain letters long enough to fill lines, between characters that must be quoted. */
 const runs = fc.tuple(
   fc.integer({ min: 0, max: 160 }),
   fc.constantFrom('=', '\xe9', ' ', '\t', '\0', '.', '\r', '\r\n', ' \r\n', ''),
@@ -26,7 +26,7 @@ describe('quoted-printable (RFC 2045 §6.7)', () => {
     expect(encode(bytes)).toBe(expected)
   })
 
-  test('what is encoded is printable, in rows of at most 76, and comes back', () => {
+  test('encoded text is printable, in lines of at most 76 characters, and can be decoded', () => {
     fc.assert(
       fc.property(texts, (bytes) => {
         const encoded = encode(bytes)

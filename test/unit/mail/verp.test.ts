@@ -9,11 +9,11 @@ function replaceAt(text: string, index: number): string {
   return text.slice(0, index) + (text[index] === 'a' ? 'b' : 'a') + text.slice(index + 1)
 }
 
-test('a return path gives back the token it was made of', () => {
+test('the token of a return path can be read back', () => {
   expect(parseReturnPath(address, settings)).toEqual(token)
 })
 
-test('a return path is the same whenever it is made', () => {
+test('a return path is the same each time it is made', () => {
   expect(composeReturnPath({ ...token }, { ...settings })).toBe(address)
   expect(address).toMatch(/^fb-[a-z2-7]{28}-[a-z2-7]{16}@bounce\.example\.org$/)
 })
@@ -28,11 +28,11 @@ test.for([
   ['angle brackets', `<${address}>`],
   ['white space around it', ` ${address}\r\n`],
   ['a final dot', `${address}.`],
-] as const)('a relay may change its looks: %s', ([, changed]) => {
+] as const)('a relay may change its spelling: %s', ([, changed]) => {
   expect(parseReturnPath(changed, settings)).toEqual(token)
 })
 
-test('one changed character anywhere is a forgery', () => {
+test('one changed character anywhere makes it a forgery', () => {
   const changeable = [...address.slice(0, address.indexOf('@'))]
     .map((character, index) => ({ character, index }))
     .filter(({ character, index }) => index > 2 && character !== '-')
@@ -55,7 +55,7 @@ test.for([
   ['another secret', { ...settings, secret: 'another' }, 'forged'],
   ['another domain', { ...settings, domain: 'example.net' }, undefined],
   ['the domain in capitals', { ...settings, domain: 'Bounce.Example.ORG' }, token],
-] as const)('it belongs to one secret and one domain: %s', ([, other, expected]) => {
+] as const)('it is valid for one secret and one domain: %s', ([, other, expected]) => {
   expect(parseReturnPath(address, other)).toEqual(expected)
 })
 
@@ -67,15 +67,15 @@ test.for([
   address.replace(/.@/, '@'),
   `x${address}`,
   `${address}@example.net`,
-])('anything else is some other address: %s', (other) => {
+])('anything else is another address: %s', (other) => {
   expect(parseReturnPath(other, settings)).toBeUndefined()
 })
 
-test.for([0, 256, 1.5, Number.NaN])('the number %s has no place in a return path', (number) => {
+test.for([0, 256, 1.5, Number.NaN])('the number %s cannot be in a return path', (number) => {
   expect(() => composeReturnPath({ ...token, number }, settings)).toThrow(RangeError)
 })
 
-test('what is not a UUID has no return path', () => {
+test('an id that is not a UUID has no return path', () => {
   expect(() => composeReturnPath({ ...token, reportId: '42' }, settings)).toThrow(RangeError)
 })
 
@@ -87,6 +87,6 @@ test.for([
   ['foob', 'mzxw6yq'],
   ['fooba', 'mzxw6ytb'],
   ['foobar', 'mzxw6ytboi'],
-] as const)('base 32 of "%s" is that of RFC 4648 §10', ([text, expected]) => {
+] as const)('base 32 of "%s" is as in RFC 4648 §10', ([text, expected]) => {
   expect(base32(Buffer.from(text))).toBe(expected)
 })

@@ -6,7 +6,7 @@ import type { FeedbackReportInput } from '../../../src/mail/arf.ts'
 import { parseFeedbackReport } from '../../../src/mail/mail-parts.ts'
 import { composeXarfReport } from '../../../src/mail/xarf.ts'
 
-/** XARF 4 as its specification has it for messaging/spam: what is required, and what we write. */
+/** XARF 4 for messaging/spam, as specified: the required properties, and those that we write. */
 const contact = z.strictObject({
   org: z.string().max(200),
   contact: z.email(),
@@ -111,13 +111,13 @@ test('a report is valid XARF 4 and says who sent what, when and from where', asy
   })
 })
 
-test('the organization is the operator, else the service', async () => {
+test('the organization is the operator, or else the service', async () => {
   expect((await xarfOn({ operator: 'Example Association' })).report.reporter.org).toBe(
     'Example Association',
   )
 })
 
-test('its evidence is the message, with a hash that fits', async () => {
+test('its evidence is the message, with the correct hash', async () => {
   const { report } = await xarfOn()
   const [sample] = report.evidence
   const bytes = Buffer.from(sample?.payload ?? '', 'base64')
@@ -143,12 +143,12 @@ test.for([
   ['the port of the client', { sourcePort: undefined }],
   ['the return path', { mailFrom: undefined }],
   ['anything but the null return path', { mailFrom: '' }],
-] as const)('without %s it says no protocol that would need it', async ([, change]) => {
+] as const)('without %s its protocol is one that does not need it', async ([, change]) => {
   const { report } = await xarfOn({ facts: { ...facts, ...change } })
   expect(report.protocol).toBe('other')
 })
 
-test('a consumer of headers gets headers, and so does evidence that is too large', async () => {
+test('a consumer of headers gets headers, and so do others if the evidence is large', async () => {
   const headers = await xarfOn({ form: 'headers' })
   expect(headers.report.evidence[0]?.content_type).toBe('text/rfc822-headers')
   expect(headers.mail.text?.replace(/\s+/g, ' ')).toContain('Its header is attached')
@@ -158,7 +158,7 @@ test('a consumer of headers gets headers, and so does evidence that is too large
   expect(cut.report.evidence[0]?.size).toBeLessThan(1000)
 })
 
-test('hostile text stays text', async () => {
+test('hostile text is kept as text', async () => {
   const { report } = await xarfOn({
     original: Buffer.from(`Subject: "},{\\u0000 ${'x'.repeat(2000)}\r\n\r\n`, 'latin1'),
   })

@@ -54,7 +54,7 @@ function open(zones: readonly BlacklistZone[], more = {}): Blacklists {
 const ask = (lists: Blacklists, ...addresses: string[]) => lists.ask({ addresses, domains: [] })
 const both = { addresses: ['192.0.2.7'], domains: ['www.shop.example'] }
 
-test('each zone is asked for what it lists', async () => {
+test('each zone is queried for what it lists', async () => {
   const lists = open([hosts, sites])
   expect(await lists.listings(both)).toEqual([
     {
@@ -72,20 +72,20 @@ test('each zone is asked for what it lists', async () => {
   ])
 })
 
-test('nothing is asked, nothing tested, when there is nothing to ask about', async () => {
+test('without anything to query, no query and no test is made', async () => {
   expect(await open([hosts]).listings({ addresses: [], domains: ['shop.example'] })).toEqual([])
   expect(await open([]).listings(both)).toEqual([])
   expect(asked).toEqual([])
 })
 
-test('private and loopback addresses and names are asked of nobody', async () => {
+test('private and loopback addresses and names are never queried', async () => {
   const addresses = ['10.1.2.3', '127.0.0.1', '::1', 'fe80::1', '0.0.0.0', 'no address']
   const domains = ['printer.local', 'db.internal', 'x.onion', 'mail.invalid', 'localhost']
   expect(await open([hosts, sites]).ask({ addresses, domains })).toEqual([])
   expect(asked).toEqual([])
 })
 
-test('documentation addresses are asked about only where the caller says so', async () => {
+test('documentation addresses are queried only if the caller says so', async () => {
   const strict = createBlacklists({ zones: [hosts], clock: () => now, resolve: () => fail() })
   expect(await ask(strict, '192.0.2.7', '2001:db8::25')).toEqual([])
 })
@@ -94,7 +94,7 @@ function fail(): never {
   throw new Error('Nobody may be asked.')
 }
 
-test('the same address in two spellings, and two hosts of a domain, are asked once', async () => {
+test('an address in two spellings, or two hosts of a domain, are queried once', async () => {
   const lists = open([hosts, sites])
   await lists.test()
   asked = []
@@ -106,7 +106,7 @@ test('the same address in two spellings, and two hosts of a domain, are asked on
   expect(asked).toEqual(['7.2.0.192.hosts.example', 'shop.example.sites.example'])
 })
 
-test('at most ten addresses and ten domains of a message are asked about', async () => {
+test('at most ten addresses and ten domains of a message are queried', async () => {
   const lists = open([hosts, sites])
   await lists.test()
   asked = []
@@ -118,7 +118,7 @@ test('at most ten addresses and ten domains of a message are asked about', async
   expect(asked).toHaveLength(20)
 })
 
-test('a zone without IPv6 entries is asked for IPv4 only', async () => {
+test('a zone without IPv6 entries is queried for IPv4 only', async () => {
   dns.delete(`2.0.0.${mapped}.hosts.example`)
   const lists = open([hosts])
   expect(await ask(lists, '2001:db8::25', '192.0.2.8')).toEqual([
@@ -133,7 +133,7 @@ test('a zone without IPv6 entries is asked for IPv4 only', async () => {
   expect(lists.states()).toMatchObject([{ state: 'on', hasIpv6: false }])
 })
 
-test('a zone that lists the whole of IPv6 is asked for IPv4 only', async () => {
+test('a zone that lists the whole of IPv6 is queried for IPv4 only', async () => {
   dns.set(`1.0.0.${mapped}.hosts.example`, listed)
   const lists = open([hosts])
   expect(await lists.test()).toMatchObject([{ state: 'on', hasIpv6: false }])
@@ -185,7 +185,7 @@ test.for([
   expect(await open([sites]).test()).toMatchObject([{ state: 'off' }])
 })
 
-test('a zone that was off is tested again after ten minutes, and answers then', async () => {
+test('a zone that was off is tested again after ten minutes, and then answers', async () => {
   dns.delete('2.0.0.127.hosts.example')
   const lists = open([hosts])
   await lists.test()
@@ -201,14 +201,14 @@ test('a zone that was off is tested again after ten minutes, and answers then', 
   expect(logged).toEqual(['Switched a blacklist off.', 'Switched a blacklist on again.'])
 })
 
-test('a zone that breaks is found out within the hour', async () => {
+test('a zone that fails is switched off within an hour', async () => {
   const lists = open([hosts])
   await lists.test()
   dns.set('1.0.0.127.hosts.example', listed)
   now = new Date(start.getTime() + 59 * 60_000)
   expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'listed' }])
   now = new Date(start.getTime() + 60 * 60_000)
-  // The test runs in the background: who asks first is still answered by the old one.
+  // The test runs in the background: the first caller still gets the old answer.
   expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'listed' }])
   await expect.poll(() => lists.states()).toMatchObject([{ state: 'off' }])
   expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'unknown' }])
@@ -232,7 +232,7 @@ test('a zone that stays off is logged once', async () => {
   expect(logged).toEqual(['Switched a blacklist off.'])
 })
 
-test('what nobody answers is unknown; five in a row switch the zone off', async () => {
+test('an unanswered query is unknown; five in a row switch the zone off', async () => {
   const lists = open([hosts])
   await lists.test()
   const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5']
@@ -249,7 +249,7 @@ test('what nobody answers is unknown; five in a row switch the zone off', async 
   expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'unknown' }])
 })
 
-test('a zone that begins to refuse us is switched off, and that is no listing', async () => {
+test('a zone that begins to refuse us is switched off, without a listing', async () => {
   const lists = open([hosts])
   await lists.test()
   dns.set('8.2.0.192.hosts.example', { is: 'found', records: ['127.255.255.255'] })
@@ -258,7 +258,7 @@ test('a zone that begins to refuse us is switched off, and that is no listing', 
   expect(logged).toEqual(['Switched a blacklist off.'])
 })
 
-test('a zone that never answers holds up nobody for more than three seconds', async () => {
+test('a silent zone delays no caller for more than three seconds', async () => {
   const lists = open([hosts, sites], {
     resolve: (name: string) =>
       name.endsWith('hosts.example')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createLanes } from '../../../src/net/mailer.ts'
 
-test('who slows down gives the fast place to the next in line', async () => {
+test('a slow task gives its fast place to the next in line', async () => {
   const lanes = createLanes({ fast: 1, slow: 1 })
   const first = await lanes.enter('fast', 1_000)
   const second = lanes.enter('fast', 60_000)
@@ -11,7 +11,7 @@ test('who slows down gives the fast place to the next in line', async () => {
   expect(place?.slowDown()).toBe(false)
 })
 
-test('a place is left once, and then another has it', async () => {
+test('a place is given up once, and then taken by another task', async () => {
   const lanes = createLanes({ fast: 1, slow: 1 })
   const first = await lanes.enter('slow', 1_000)
   first?.leave()

@@ -36,7 +36,7 @@ test('without a URL there is no mailer, and mail is held', () => {
   expect(createMailer('')).toBeUndefined()
 })
 
-test.for(['http://example.org', 'mail.example.org'])('%s is no mail server', (url) => {
+test.for(['http://example.org', 'mail.example.org'])('%s is not a valid mail server', (url) => {
   expect(() => createMailer(url)).toThrow(TypeError)
 })
 
@@ -45,12 +45,12 @@ test('a message arrives byte for byte under the given envelope', async () => {
   expect(sink.messages).toMatchObject([{ from: envelope.from, to: [envelope.to], raw }])
 })
 
-test('an empty return path goes out as the null one', async () => {
+test('an empty return path is sent as the null return path', async () => {
   await mailer.send({ envelope: { ...envelope, from: '' }, raw })
   expect(sink.messages[0]?.from).toBe('')
 })
 
-test('a connection is used for many messages', async () => {
+test('a connection is reused for many messages', async () => {
   for (let sent = 0; sent < 5; sent += 1) await mailer.send({ envelope, raw })
   expect(sink.messages).toHaveLength(5)
   expect(sink.connections()).toBe(1)
@@ -75,7 +75,7 @@ test.for<[SinkStep, SinkFailure, string, number | undefined]>([
   ['connect', 'stall', 'later', undefined],
   ['mail', 'stall', 'later', undefined],
   ['dot', 'stall', 'later', undefined],
-])('a failure at %s with %o is told as %s', async ([step, failure, outcome, replyCode]) => {
+])('a failure at %s with %o is reported as %s', async ([step, failure, outcome, replyCode]) => {
   sink.failNext(step, failure)
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome, replyCode })
   expect(sink.messages).toEqual([])
@@ -94,20 +94,20 @@ test.for<[SinkStep, SinkFailure, string]>([
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later', fault })
 })
 
-test('a refusal says whether the address or the message is meant', async () => {
+test('a refusal says whether it concerns the address or the message', async () => {
   sink.failNext('rcpt', { code: 550, text: '5.1.1 User unknown' })
   expect(await mailer.send({ envelope, raw })).toMatchObject({ about: 'gone' })
   sink.failNext('dot', { code: 554, text: '5.7.1 Message contains a virus' })
   expect(await mailer.send({ envelope, raw })).toMatchObject({ about: 'message' })
 })
 
-test('the far side is quoted in its own words', async () => {
+test('the reply of the other server is quoted', async () => {
   sink.failNext('rcpt', { code: 550, text: 'mailbox unknown here' })
   const result = await mailer.send({ envelope, raw })
   expect(result).toMatchObject({ reply: expect.stringContaining('mailbox unknown here') })
 })
 
-test('a cut after the dot may have delivered, and is tried once by us all the same', async () => {
+test('a message cut off after the final dot may be delivered; we send it once', async () => {
   sink.failNext('dot', 'keep-and-drop')
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
   expect(sink.messages).toHaveLength(1)
@@ -121,7 +121,7 @@ test('one message that stalls delays no other', async () => {
   expect(await stalled).toMatchObject({ outcome: 'later' })
 })
 
-test('stalled messages give their places to others, and are told of', async () => {
+test('stalled messages give up their places and are reported', async () => {
   const narrow = createMailer(sink.url, { ...impatient, stallMs: 20, connectionsMax: 1 })
   sink.failNext('rcpt', 'stall')
   let stalls = 0
@@ -132,7 +132,7 @@ test('stalled messages give their places to others, and are told of', async () =
   await narrow.close(0)
 })
 
-test('a message that stalls with no slow place free is cut off', async () => {
+test('a message that stalls without a free slow place is cut off', async () => {
   const narrow = createMailer(sink.url, { stallMs: 20, connectionsMax: 1, slowMax: 1 })
   sink.failNext('rcpt', 'stall', 2)
   const slow = narrow.send({ envelope, raw, lane: 'slow' })
@@ -142,7 +142,7 @@ test('a message that stalls with no slow place free is cut off', async () => {
   await slow
 })
 
-test('no place in the slow lane for a while means later, and is nobody’s fault', async () => {
+test('no place in the slow lane for a while means later, and no one is to blame', async () => {
   const narrow = createMailer(sink.url, { slowMax: 1, placeMs: 20 })
   sink.failNext('rcpt', 'stall')
   const first = narrow.send({ envelope, raw, lane: 'slow' })
@@ -152,7 +152,7 @@ test('no place in the slow lane for a while means later, and is nobody’s fault
   await first
 })
 
-test('a message ends at last, whatever the far side does', async () => {
+test('every message ends, whatever the other server does', async () => {
   const narrow = createMailer(sink.url, { stallMs: 10, sendMsMax: 50 })
   sink.failNext('dot', 'stall')
   expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
@@ -163,12 +163,12 @@ test.for<[SinkStep, LaterFault]>([
   ['connect', 'session'],
   ['mail', 'message'],
   ['dot', 'message'],
-])('a stall at %s is a fault of the %s', async ([step, fault]) => {
+])('a stall at %s is the fault of the %s', async ([step, fault]) => {
   sink.failNext(step, 'stall')
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later', fault })
 })
 
-test('servers that know DSNs get the token of the return path, and how to bounce', async () => {
+test('servers with DSN support get the token of the return path and options', async () => {
   await mailer.send({ envelope, raw })
   const [envid] = envelope.from.split('@')
   expect(sink.messages[0]?.dsn).toEqual({ envid, ret: 'HDRS', notify: 'FAILURE,DELAY' })
@@ -182,12 +182,12 @@ test.for([
   ['a recipient that is two', { ...envelope, to: 'abuse@example.net, other@example.net' }],
   ['a recipient with a name', { ...envelope, to: 'Abuse <abuse@example.net>' }],
   ['a return path that is two', { ...envelope, from: 'a@example.org,b@example.org' }],
-] as const)('%s can never be sent and reaches nobody', async ([, hopeless]) => {
+] as const)('%s can never be sent, and no connection is made', async ([, hopeless]) => {
   expect(await mailer.send({ envelope: hopeless, raw })).toMatchObject({ outcome: 'rejected' })
   expect(sink.messages).toEqual([])
 })
 
-test('more bytes than the server takes is a refusal', async () => {
+test('a message above the server’s size limit is refused', async () => {
   const small = await startSmtpSink({ sizeMax: 10 })
   const toSmall = createMailer(small.url, impatient)
   expect(await toSmall.send({ envelope, raw })).toMatchObject({ outcome: 'rejected' })
@@ -195,7 +195,7 @@ test('more bytes than the server takes is a refusal', async () => {
   await small.close()
 })
 
-test('nobody listening means later', async () => {
+test('without a listening server the result is later', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo
@@ -205,7 +205,7 @@ test('nobody listening means later', async () => {
   await toNobody.close()
 })
 
-test('closing lets a message under way arrive', async () => {
+test('closing waits for a message that is being sent', async () => {
   const sending = mailer.send({ envelope, raw })
   await mailer.close()
   expect(await sending).toMatchObject({ outcome: 'accepted' })

@@ -41,12 +41,12 @@ function at(
   return createOneClick({ resolve, userAgent: 'Signalpost (https://here.example)', forTests })
 }
 
-/** Without what only tests have: nothing may reach this machine. */
+/** Without the options that only tests have: nothing may reach this machine. */
 function asInProduction(resolve: Resolve) {
   return createOneClick({ resolve, userAgent: 'Signalpost (https://here.example)' })
 }
 
-test('one POST says one click, and nothing else of anybody', async () => {
+test('one POST states one click and no personal data', async () => {
   const there = await site((_req, res) => res.end('Good bye.'))
   const dns = answers(found('127.0.0.1'))
   const outcome = await at(there, dns.resolve)(url)
@@ -80,7 +80,7 @@ test.for([
   [307, 'doubtful'],
   [404, 'failed'],
   [500, 'failed'],
-] as const)('the status %i is %s, and nothing is followed', async ([status, state]) => {
+] as const)('the status %i is %s, and redirects are not followed', async ([status, state]) => {
   const there = await site((_req, res) => {
     res.writeHead(status, {
       location: 'https://127.0.0.1/admin',
@@ -105,7 +105,7 @@ test.for<[string, string]>([
   ['a backslash', 'https://news.example.org\\@127.0.0.1/off'],
   ['nothing', ''],
   ['too much', `https://news.example.org/${'a'.repeat(3_000)}`],
-])('a link with %s is refused before anybody is asked', async ([, link]) => {
+])('a link with %s is refused before any request', async ([, link]) => {
   const dns = answers(found('127.0.0.1'))
   expect((await at({ port: 1, ca: '' }, dns.resolve)(link)).state).toBe('refused')
   expect(dns.asked).toEqual([])
@@ -121,15 +121,15 @@ test.for<[string, DnsAnswer, DnsAnswer]>([
   ['none', none, none],
   ['a public one, and silence', found('8.8.8.8'), { is: 'unknown', why: 'SERVFAIL' }],
   ['what is no address', found('localhost'), none],
-])('a host with %s is not asked', async ([, a, aaaa]) => {
+])('a host with %s is not called', async ([, a, aaaa]) => {
   const outcome = await asInProduction(answers(a, aaaa).resolve)(url)
   expect(outcome.state).toBe('refused')
 })
 
-test('an address is looked up once: what the name leads to later does not matter', async () => {
+test('an address is looked up once: later changes of the name do not matter', async () => {
   const there = await site((_req, res) => res.end())
   let times = 0
-  // The first answer leads there; any further one would lead elsewhere, and be refused.
+  // The first response leads there; any further one would lead elsewhere and be refused.
   const rebinding: Resolve = (_name, type) => {
     if (type !== 'A') return Promise.resolve(none)
     return Promise.resolve(found(++times === 1 ? '127.0.0.1' : '10.0.0.1'))
@@ -138,7 +138,7 @@ test('an address is looked up once: what the name leads to later does not matter
   expect(times).toBe(1)
 })
 
-test('a certificate of a stranger, or of another name, ends it before it left', async () => {
+test('an untrusted or wrong certificate ends the request before it is sent', async () => {
   const there = await site((_req, res) => res.end())
   const stranger = await createOneClick({
     resolve: answers(found('127.0.0.1')).resolve,
@@ -151,7 +151,7 @@ test('a certificate of a stranger, or of another name, ends it before it left', 
   expect(there.asked).toEqual([])
 })
 
-test('a huge answer is cut, and counts', async () => {
+test('an overlong response is cut, and counts', async () => {
   let isCut: () => void = () => undefined
   const cut = new Promise<void>((resolve) => (isCut = resolve))
   const there = await site((_req, res) => {
@@ -166,7 +166,7 @@ test('a huge answer is cut, and counts', async () => {
   await cut
 })
 
-test('an answer that never ends counts by its status', async () => {
+test('a response that never ends counts by its status', async () => {
   const there = await site((_req, res) => {
     res.writeHead(200)
     res.write('a')
@@ -175,14 +175,14 @@ test('an answer that never ends counts by its status', async () => {
   expect((await post(url)).state).toBe('done')
 })
 
-test('no answer at all is unknown, for it may have worked', async () => {
+test('no response is unknown, because the request may have worked', async () => {
   const there = await site(() => undefined)
   const post = at(there, undefined, { allMsMax: 150 })
   expect((await post(url)).state).toBe('unknown')
   expect(there.asked).toHaveLength(1)
 })
 
-test('a connection cut after the request is unknown, one that is refused has failed', async () => {
+test('a connection cut after the request is unknown, a refused one has failed', async () => {
   const there = await site((req) => req.socket.destroy())
   expect((await at(there)(url)).state).toBe('unknown')
   await there.close()
@@ -190,7 +190,7 @@ test('a connection cut after the request is unknown, one that is refused has fai
   expect((await at(there)(url)).state).toBe('failed')
 })
 
-test('who never finishes the handshake is given up in time', async () => {
+test('a host that never finishes the handshake is given up in time', async () => {
   const sockets: Socket[] = []
   const silent = createServer((socket) => sockets.push(socket))
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))

@@ -64,6 +64,6 @@ test.for<[string, string]>([
   ['short', '127.1'],
   ['a name', 'localhost'],
   ['nothing', ''],
-])('an address that is %s is none: %s', ([, address]) => {
+])('an address that is %s is not on the Internet: %s', ([, address]) => {
   expect(isPublicAddress(address)).toBe(false)
 })

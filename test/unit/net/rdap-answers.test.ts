@@ -52,13 +52,13 @@ test.for([
       'abuse@afrinic-holder.example csirt@afrinic-holder.example',
     ],
   ],
-] as const)('an answer in the shape of %s is read', ([registry, ip, expected]) => {
+] as const)('an answer in the format of %s is parsed', ([registry, ip, expected]) => {
   const found = read(recordedAnswer(registry), ip)
   const told = found && [found.cidrs.join(' '), found.name, found.country, found.contacts.join(' ')]
   expect(told).toEqual(expected)
 })
 
-test('the range is read from its ends where the blocks are missing', () => {
+test('the range is taken from its ends if the blocks are missing', () => {
   expect(read(network('192.0.2.0', '192.0.3.127'))?.cidrs).toEqual(['192.0.2.0/24', '192.0.3.0/25'])
   expect(read(network('2001:db8::/128', '2001:db8::ffff/128'), '2001:db8::9')?.own).toMatch(
     /\/112$/,
@@ -77,11 +77,11 @@ test.for([
   ['a list', [network('192.0.2.0', '192.0.2.255')]],
   ['a text', 'ip network'],
   ['null', null],
-] as const)('%s is not believed', ([, json]) => {
+] as const)('%s is not accepted', ([, json]) => {
   expect(read(json)).toBeUndefined()
 })
 
-test('a range of very many blocks is cut down to the one that holds the address', () => {
+test('a range of very many blocks is reduced to the one with the address', () => {
   const cidrs = Array.from({ length: 100 }, (_, n) => ({
     v4prefix: `192.0.2.${n * 2}`,
     length: 32,
@@ -98,11 +98,11 @@ test.for([
   ['FRA', null],
   ['', null],
   [33, null],
-] as const)('the country %j is read as %j', ([country, expected]) => {
+] as const)('the country %j is parsed as %j', ([country, expected]) => {
   expect(read(network('192.0.2.0', '192.0.2.255', { country }))?.country).toBe(expected)
 })
 
-test('the desk nearest to the network comes first, however deep the others are', () => {
+test('the abuse contact nearest to the network comes first, however deep the others are', () => {
   const deep = entity('A', ['registrant'], [], {
     entities: [
       entity('B', ['technical'], [], { entities: [entity('C', ['abuse'], ['far@b.example'])] }),
@@ -116,12 +116,12 @@ test('the desk nearest to the network comes first, however deep the others are',
   ])
 })
 
-test('technical contacts are not written to, whatever they are called', () => {
+test('technical contacts are never used, whatever their names are', () => {
   const roles = ['technical', 'noc', 'registrant', 'administrative']
   expect(contactsOf(entity('T', roles, ['abuse@b.example']))).toEqual([])
 })
 
-test('each address counts once, and five are enough', () => {
+test('each address counts once, and at most five are kept', () => {
   const addresses = ['a@b.example', 'A@B.example', ...'cdefg'].map((one) =>
     one.includes('@') ? one : `${one}@b.example`,
   )
@@ -164,13 +164,13 @@ test.for<[string, unknown[][], string]>([
   ['nothing', [['email', {}, 'text', '']], ''],
   ['no text', [['email', {}, 'text', { a: 1 }], ['email'], [], [null, 1]], ''],
   ['a redaction', [['email', {}, 'text', 'REDACTED FOR PRIVACY']], ''],
-])('a card with %s is read', ([, properties, expected]) => {
+])('a card with %s is parsed', ([, properties, expected]) => {
   const found = contactsOf(deskWith(...properties)) ?? []
   expect(found.map((address) => address.split('@')[0]).join(' ')).toBe(expected)
 })
 
 test.for(['text', 7, null, {}, ['vcard'], ['vcard', 'x'], ['vcard', [null, 'x', { a: 1 }]]])(
-  'a card that is %j is passed over',
+  'a card that is %j is skipped',
   (vcardArray) => {
     expect(contactsOf({ roles: ['abuse'], vcardArray })).toEqual([])
   },
@@ -191,11 +191,11 @@ test.for([
   ['hostmaster@ripe.net', undefined],
   ['helpdesk@mail.apnic.net', undefined],
   ['abuse@notripe.net', 'abuse@notripe.net'],
-] as const)('%j is taken as %j', ([text, expected]) => {
+] as const)('%j is parsed as %j', ([text, expected]) => {
   expect(mailAddress(text)).toBe(expected)
 })
 
-test('addresses are found in a sentence', () => {
+test('addresses inside a sentence are found', () => {
   expect(mailAddressesIn("Abuse contact for '192.0.2.0' is 'abuse@desk.example'.")).toEqual([
     'abuse@desk.example',
   ])
@@ -209,16 +209,16 @@ test.for([
   ['abuse@desk.example', 'abuse@desk.example'],
   ['For sales write to sales@desk.example', undefined],
   ['Peering: noc@desk.example', undefined],
-] as const)('the remark %j names %j', ([line, expected]) => {
+] as const)('the remark %j contains %j', ([line, expected]) => {
   expect(read(network('192.0.2.0', '192.0.2.255', remark(line)))?.remarked).toBe(expected)
 })
 
-test('remarks that name two addresses name none', () => {
+test('remarks with two addresses give none', () => {
   const lines = ['Send abuse reports to a@desk.example', 'or send abuse reports to b@desk.example']
   expect(read(network('192.0.2.0', '192.0.2.255', remark(...lines)))?.remarked).toBeUndefined()
 })
 
-test('a desk that is told in part is worth a question; a whole one is not', () => {
+test('a partial contact is queried separately; a complete one is not', () => {
   const cut = { remarks: [{ type: 'object truncated due to excessive load', description: ['x'] }] }
   const links = [{ rel: 'self', href: 'https://rdap.example/entity/D1' }]
   const answer = (desk: unknown) =>
@@ -229,7 +229,7 @@ test('a desk that is told in part is worth a question; a whole one is not', () =
   expect(answer({ handle: 'half \ud800', roles: ['abuse'] })).toBeUndefined()
 })
 
-test('an entity nested ten thousand deep, or one of a hundred thousand, costs little', async () => {
+test('an entity nested ten thousand deep, or one of a hundred thousand, is cheap', async () => {
   let nested = entity('N', ['abuse'], ['deep@b.example'])
   for (let depth = 0; depth < 10_000; depth++) nested = { roles: [], entities: [nested] }
   expect(await expectEffort(() => contactsOf(nested), 200)).toEqual([])
@@ -241,7 +241,7 @@ test('an entity nested ten thousand deep, or one of a hundred thousand, costs li
 })
 
 test.for(['a@b.example\r\nBcc: c@d.example', 'a@b.example\nc@d.example', 'a@b.example\u0000'])(
-  'an address with control characters is none: %j',
+  'an address with control characters is invalid: %j',
   (address) => {
     const entities = [entity('D', ['abuse'], [address])]
     expect(read(network('192.0.2.0', '192.0.2.255', { entities }))?.contacts).toEqual([])

@@ -29,7 +29,7 @@ function get(host: string, reach: typeof world, lookup: Lookup): Promise<Respons
   return createGuardedFetch(reach.mayConnect, lookup)(url, options)
 }
 
-test('a name that leads to an allowed address is opened', async () => {
+test('a name with an allowed address is connected to', async () => {
   const answer = await get('registry.example', local, named('127.0.0.1'))
   expect(await answer.json()).toEqual({ found: true })
 })
@@ -44,7 +44,7 @@ test.for([
   ['64:ff9b::7f00:1'],
   ['0.0.0.0'],
   [],
-])('from the world, a name that leads to %j only is not connected to', async (addresses) => {
+])('without the test option, a name with only %j is not connected to', async (addresses) => {
   const before = server.asked.length
   await expect(get('registry.example', world, named(...addresses))).rejects.toThrow(
     'registry.example has an address that is not allowed.',
@@ -57,7 +57,7 @@ test('of several addresses only the allowed ones are tried', async () => {
   expect(answer.status).toBe(200)
 })
 
-test('a bare address is not connected to either', async () => {
+test('a bare address that is not allowed is not connected to either', async () => {
   const lookup = named('127.0.0.1')
   await expect(get('127.0.0.1', world, lookup)).rejects.toThrow('not allowed')
   expect((await get('127.0.0.1', local, lookup)).status).toBe(200)

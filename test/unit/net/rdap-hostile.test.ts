@@ -25,7 +25,7 @@ async function answerTo(reply: RdapReply, options?: RdapPlaceOptions) {
 
 const json = { 'content-type': 'application/rdap+json' }
 
-/** Sends one more space whenever the last one is gone. */
+/** Sends one more space whenever the previous one was sent. */
 function endless(_req: IncomingMessage, res: ServerResponse): void {
   res.writeHead(200, json)
   const more = () => {
@@ -50,14 +50,14 @@ test.for<[string, RdapReply]>([
   ['nothing but half a character', { body: '"\\ud800"' }],
   ['no content', { status: 204, body: '' }],
   ['a refusal of the question', { status: 400, body: {} }],
-])('an answer that is %s is of no use, and no reason to call the network silent', async (row) => {
+])('an answer that is %s is unusable, but does not count as silence', async (row) => {
   const { answer, now } = await answerTo(row[1])
   expect(answer).toMatchObject({ is: 'later' })
   const retryAt = answer.is === 'later' ? answer.retryAt.getTime() : 0
   expect(retryAt - now().getTime()).toBe(3_600_000)
 })
 
-test('entities nested ten thousand deep are an answer like any other', async () => {
+test('entities nested ten thousand levels deep are an ordinary answer', async () => {
   const depth = 10_000
   const start = JSON.stringify(network('192.0.2.0', '192.0.2.255')).slice(0, -1)
   const body = `${start}${',"entities":[{"roles":[]'.repeat(depth)}${'}]'.repeat(depth)}}`
@@ -81,7 +81,7 @@ test.for<[string, RdapReply, number]>([
     (_req, res) => res.writeHead(200, json).write('{', () => res.destroy()),
     30,
   ],
-])('a registry that %s is left alone for a while', async ([, reply, seconds]) => {
+])('a registry that %s is not queried for a while', async ([, reply, seconds]) => {
   const { answer, server, rdap, now, pass } = await answerTo(reply)
   const retryAt = answer.is === 'later' ? answer.retryAt.getTime() : 0
   expect((retryAt - now().getTime()) / 1_000).toBe(seconds)
@@ -102,7 +102,7 @@ test.for<[string, RdapReply]>([
 
 const moved = (location: string): RdapReply => ({ status: 302, headers: { location }, body: '' })
 
-test('redirects are followed three times, and then no more', async () => {
+test('three redirects are followed, and no more', async () => {
   const { server, rdap } = await place()
   server.reply('ip/192.0.2.7', moved('/rdap/1'))
   server.reply('1', moved('2'))
@@ -153,17 +153,17 @@ test.for([
   ['https://co.uk/', false],
   ['https://rdap.example.co.uk/', true],
   ['ftp://rdap.arin.net/', false],
-] as const)('from the world, whether %s may be opened is %s', ([url, expected]) => {
+] as const)('without the test option, whether %s may be opened is %s', ([url, expected]) => {
   expect(reachOf('https://data.iana.org/rdap').mayOpen(new URL(url))).toBe(expected)
 })
 
-test('only a bootstrap of this machine leads to this machine', () => {
+test('only a bootstrap file of this machine may name this machine', () => {
   const url = new URL('http://127.0.0.1:8080/rdap/')
   expect(reachOf('http://localhost:9000/').mayOpen(url)).toBe(true)
   expect(reachOf('http://localhost:9000/').mayOpen(new URL('http://10.0.0.1/'))).toBe(false)
 })
 
-test('a bootstrap from the world that names machines inside opens none of them', async () => {
+test('internal machines named by a public bootstrap file are not called', async () => {
   const opened: string[] = []
   const services = [
     [['0.0.0.0/0'], ['http://127.0.0.1/', 'https://10.0.0.1/', 'https://intranet/']],
@@ -182,7 +182,7 @@ test.for([
   ['is no object', 'x'],
   ['is empty', []],
   ['holds noise', [null, 1, [], [[]], [['x'], ['y']], [[7], [{}]]]],
-])('a list of services that %s is tried again, not believed', async ([, services]) => {
+])('a list of services that %s is fetched again, not used', async ([, services]) => {
   const { rdap, server } = await place({ services })
   expect(await rdap.ask('192.0.2.7')).toMatchObject({ is: 'later' })
   expect(server.asked).toEqual([])

@@ -20,13 +20,13 @@ function paced() {
   return { pace, admit, waits, pass: (ms: number) => (now += ms), now: () => now }
 }
 
-test('five questions go at once, the sixth and each further one a second later', async () => {
+test('five queries are sent at once, the sixth and each further one a second later', async () => {
   const { admit, waits } = paced()
   for (let asked = 0; asked < 7; asked++) expect(await admit()).toEqual({ ok: true })
   expect(waits).toEqual([1_000, 1_000])
 })
 
-test('questions that come together wait one after the other', async () => {
+test('simultaneous queries wait one after the other', async () => {
   const waits: number[] = []
   const wait = (ms: number) => Promise.resolve(void waits.push(ms))
   const pace = createPace(() => start, wait)
@@ -36,7 +36,7 @@ test('questions that come together wait one after the other', async () => {
   expect(waits).toEqual([1_000, 2_000, 3_000])
 })
 
-test('a rest of silence earns five questions, not more', async () => {
+test('idle time allows five queries at once, not more', async () => {
   const { admit, waits, pass } = paced()
   for (let asked = 0; asked < 5; asked++) await admit()
   pass(DAY_MS)
@@ -44,14 +44,14 @@ test('a rest of silence earns five questions, not more', async () => {
   expect(waits).toEqual([1_000])
 })
 
-test('each server has a pace of its own', async () => {
+test('each server has a separate pace', async () => {
   const { admit, waits } = paced()
   for (let asked = 0; asked < 5; asked++) await admit()
   await admit('https://b.example')
   expect(waits).toEqual([])
 })
 
-test('who cannot wait for his turn is sent away at once, and takes nobody’s', async () => {
+test('a caller that cannot wait is refused at once and takes no turn', async () => {
   const { admit, waits } = paced()
   for (let asked = 0; asked < 5; asked++) await admit()
   expect(await admit('https://a.example', 500)).toMatchObject({ ok: false })
@@ -59,7 +59,7 @@ test('who cannot wait for his turn is sent away at once, and takes nobody’s', 
   expect(waits).toEqual([1_000])
 })
 
-test('LACNIC is asked ten times in a minute, no more', async () => {
+test('LACNIC is queried at most ten times a minute', async () => {
   const { admit, now } = paced()
   const instants: number[] = []
   for (let asked = 0; asked < 30; asked++) {
@@ -72,7 +72,7 @@ test('LACNIC is asked ten times in a minute, no more', async () => {
   expect(Math.max(...most)).toBeLessThanOrEqual(10)
 })
 
-test('a server that fails rests, twice as long each time, an hour at most', async () => {
+test('a failing server rests, twice as long each time, for at most an hour', async () => {
   const { pace, admit, pass, now } = paced()
   const rests: number[] = []
   for (let failures = 0; failures < 9; failures++) {
@@ -85,7 +85,7 @@ test('a server that fails rests, twice as long each time, an hour at most', asyn
   expect(rests).toEqual([30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600])
 })
 
-test('an answer makes the failures before it forgotten', () => {
+test('an answer resets the count of failures', () => {
   const { pace, now } = paced()
   pace.failed('https://a.example', undefined)
   pace.failed('https://a.example', undefined)
@@ -94,7 +94,7 @@ test('an answer makes the failures before it forgotten', () => {
   expect(until.getTime() - now()).toBe(30_000)
 })
 
-test('a server that says how long to leave it alone is left alone for so long', async () => {
+test('a server that requests a pause gets that pause', async () => {
   const { pace, admit, pass } = paced()
   pace.failed('https://a.example', 90_000)
   pass(89_999)
@@ -114,6 +114,6 @@ test.for([
   ['soon', undefined],
   ['', undefined],
   [null, undefined],
-] as const)('Retry-After %j is read as %j ms', ([value, expected]) => {
+] as const)('Retry-After %j is parsed as %j ms', ([value, expected]) => {
   expect(retryAfter(value, start)).toBe(expected)
 })

@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 const desk = (address: string) => ({ entities: [entity('D', ['abuse'], [address])] })
 
-test('the registry of an address is found, asked and understood', async () => {
+test('the registry of an address is found and queried, and its answer parsed', async () => {
   const { server, rdap } = await place()
   server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   expect(await rdap.ask('192.0.2.7')).toEqual({
@@ -34,7 +34,7 @@ test('the registry of an address is found, asked and understood', async () => {
   })
 })
 
-test('an answer is remembered for the addresses of one AS, not for those of others', async () => {
+test('an answer is cached for the addresses of one AS, not for those of others', async () => {
   const { server, rdap } = await place()
   const wide = network('198.51.0.0', '198.51.255.255', desk('abuse@wide.example'))
   server.reply('ip/198.51.1.1', { body: wide })
@@ -52,13 +52,16 @@ test.for([
   ['the whole address space', '0.0.0.0', '255.255.255.255', ['192.0.2.7/32']],
   ['a block given to a registry', '192.0.0.0', '192.255.255.255', ['192.0.0.0/16']],
   ['a network', '192.0.2.0', '192.0.2.255', ['192.0.2.0/24']],
-] as const)('silence about %s holds for no more than it should', async ([, from, to, holdsFor]) => {
-  const { server, rdap } = await place()
-  server.reply('ip/192.0.2.7', { body: network(from, to) })
-  expect(await rdap.ask('192.0.2.7')).toMatchObject({ is: 'none', network: { holdsFor } })
-})
+] as const)(
+  'no contact for %s is cached for no more than its own block',
+  async ([, from, to, holdsFor]) => {
+    const { server, rdap } = await place()
+    server.reply('ip/192.0.2.7', { body: network(from, to) })
+    expect(await rdap.ask('192.0.2.7')).toMatchObject({ is: 'none', network: { holdsFor } })
+  },
+)
 
-test('what else a contact is said to answer for is bounded too', async () => {
+test('other blocks of a contact are bounded too', async () => {
   const { server, rdap } = await place()
   const blocks = ['192.0.2.0/24', '0.0.0.0/1', '198.51.100.0/24'].map((cidr) => {
     const [v4prefix, length] = cidr.split('/')
@@ -72,7 +75,7 @@ test('what else a contact is said to answer for is bounded too', async () => {
   })
 })
 
-test('the longest block of the bootstrap decides whom to ask', async () => {
+test('the longest block of the bootstrap file selects the registry', async () => {
   const { server, rdap } = await place({
     services: [
       [['192.0.0.0/8'], ['{base}wide']],
@@ -86,7 +89,7 @@ test('the longest block of the bootstrap decides whom to ask', async () => {
   expect(server.asked.at(-1)).toBe('narrow/ip/2001:db8::7')
 })
 
-test('the bootstrap is fetched once a day; an old one serves on when none comes', async () => {
+test('the bootstrap file is fetched once a day; the old one stays if that fails', async () => {
   const { server, rdap, pass } = await place()
   await rdap.ask('192.0.2.7')
   await rdap.ask('198.51.100.7')
@@ -106,13 +109,13 @@ test.for([
   ['is private', '10.0.0.7', undefined],
   ['is this very machine', '127.0.0.1', undefined],
   ['is none', 'nonsense', undefined],
-] as const)('an address that %s is asked of nobody', async ([, ip, services]) => {
+] as const)('an address that %s is not queried', async ([, ip, services]) => {
   const { server, rdap } = await place({ services })
   expect(await rdap.ask(ip)).toMatchObject({ is: 'none' })
   expect(server.asked).toEqual([])
 })
 
-test('what the registry does not know holds for that address alone', async () => {
+test('a negative answer of the registry holds for that address alone', async () => {
   const { rdap } = await place()
   expect(await rdap.ask('192.0.2.7')).toMatchObject({
     is: 'none',
@@ -120,7 +123,7 @@ test('what the registry does not know holds for that address alone', async () =>
   })
 })
 
-test('many questions about one network at once are one question', async () => {
+test('simultaneous queries about one network are one query', async () => {
   const { server, rdap } = await place()
   server.reply('ip/192.0.2.0', { body: network('192.0.2.0', '192.0.2.255', desk('a@b.example')) })
   const ips = Array.from({ length: 50 }, (_, host) => `192.0.2.${host}`)
@@ -129,7 +132,7 @@ test('many questions about one network at once are one question', async () => {
   expect(server.asked).toEqual(['ip/192.0.2.0'])
 })
 
-test('an answer is remembered for ten minutes only', async () => {
+test('an answer is cached for ten minutes only', async () => {
   const { server, rdap, pass } = await place()
   server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   await rdap.ask('192.0.2.7')
@@ -141,7 +144,7 @@ test('an answer is remembered for ten minutes only', async () => {
   expect(server.asked).toHaveLength(2)
 })
 
-test('a network without a contact is told by the network around it', async () => {
+test('a network without a contact gets that of the network around it', async () => {
   const { server, rdap } = await place()
   const up = (href: string) => ({ links: [{ rel: 'up', href }] })
   const [inner, middle] = [up('/rdap/ip/middle'), up(`${server.base}ip/outer`)]
@@ -160,7 +163,7 @@ test.for([
   ['is a whole /8', '192.0.0.0', '192.255.255.255'],
   ['is no wider', '192.0.2.0', '192.0.2.255'],
   ['is elsewhere', '198.51.0.0', '198.51.255.255'],
-] as const)('a network around that %s tells nothing', async ([, first, last]) => {
+] as const)('a surrounding network that %s gives no contact', async ([, first, last]) => {
   const { server, rdap } = await place()
   const up = { links: [{ rel: 'up', href: `${server.base}ip/up` }] }
   server.reply('ip/192.0.2.7', { body: network('192.0.2.0', '192.0.2.255', up) })
@@ -169,7 +172,7 @@ test.for([
   expect(server.asked).toEqual(['ip/192.0.2.7', 'ip/up'])
 })
 
-test('links to networks around are followed twice, never on and on', async () => {
+test('two links to surrounding networks are followed, no more', async () => {
   const { server, rdap } = await place()
   for (const [path, last, next] of [
     ['192.0.2.7', '192.0.2.7', 'a'],
@@ -196,7 +199,7 @@ test('a block as wide as those of the registries themselves has no contact', asy
   expect(await rdap.ask('192.0.2.7')).toMatchObject({ is: 'none' })
 })
 
-test('an entity that was cut off is asked for once, by its own link or its handle', async () => {
+test('a shortened entity is fetched once, by its own link or its handle', async () => {
   const notices = [{ title: 'x', type: 'object truncated due to excessive load' }]
   for (const links of [[{ rel: 'self', href: '/rdap/entity/D 1' }], []]) {
     const { server, rdap } = await place()
@@ -209,14 +212,14 @@ test('an entity that was cut off is asked for once, by its own link or its handl
   }
 })
 
-test('a remark counts when nothing else names anybody', async () => {
+test('a remark counts only if nothing else has a contact', async () => {
   const { server, rdap } = await place()
   const remarks = [{ description: ["Abuse contact for '192.0.2.0/24' is 'remark@b.example'"] }]
   server.reply('ip/192.0.2.7', { body: network('192.0.2.0', '192.0.2.255', { remarks }) })
   expect(await rdap.ask('192.0.2.7')).toMatchObject({ contacts: ['remark@b.example'] })
 })
 
-test('what is held back is said so', async () => {
+test('withheld contacts are reported', async () => {
   const { server, rdap } = await place()
   const redacted = [{ name: { description: 'Personal e-mail information' }, method: 'removal' }]
   const entities = [entity('D', ['abuse'], ['REDACTED FOR PRIVACY'])]
@@ -230,7 +233,7 @@ test('what is held back is said so', async () => {
   })
 })
 
-test('a client of the world asks about public addresses only', () => {
+test('a client without the test option queries public addresses only', () => {
   const world = { clock: () => new Date(0), fetch, wait: () => Promise.resolve() }
   const rdap = createRdap('https://data.iana.org/rdap', world)
   const asked = ['8.8.8.8', '2606:4700::1', '192.0.2.7', '2001:db8::1', '10.0.0.1', '127.0.0.1']

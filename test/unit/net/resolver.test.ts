@@ -36,7 +36,7 @@ function limited(limits: Parameters<typeof createResolver>[0]['limits']): Resolv
   return resolver
 }
 
-test('every type of record comes in its own form', async () => {
+test('every record type is returned in its own form', async () => {
   server.put('mail.example', { type: 'A', data: '192.0.2.7' }, { type: 'A', data: '192.0.2.8' })
   server.put('six.example', { type: 'AAAA', data: '2001:db8:0:0:0:0:0:25' })
   server.put('7.2.0.192.in-addr.arpa', { type: 'PTR', data: 'mail.example' })
@@ -54,7 +54,7 @@ test('every type of record comes in its own form', async () => {
   expect(await resolve('example.net', 'MX')).toEqual(found('mx1.example.net', 'mx2.example.net'))
 })
 
-test('no such name, no such record and "no mail here" are all none', async () => {
+test('no such name, no such record and "no mail here" are all empty answers', async () => {
   server.put('empty.example')
   server.put('no-mail.example', { type: 'MX', data: { priority: 0, exchange: '' } })
   expect(await ask('absent.example')).toEqual(none)
@@ -65,12 +65,12 @@ test('no such name, no such record and "no mail here" are all none', async () =>
 test.for([
   ['SERVFAIL', 'The name server failed (SERVFAIL).'],
   ['REFUSED', 'The name server refused the query.'],
-] as const)('%s is unknown, not a no', async ([conduct, why]) => {
+] as const)('%s is unknown, not an empty answer', async ([conduct, why]) => {
   server.behave(conduct)
   expect(await ask('mail.example')).toEqual({ is: 'unknown', why })
 })
 
-test('an answer that is cut comes whole by TCP', async () => {
+test('a truncated answer is fetched again by TCP', async () => {
   const data = Array.from({ length: 12 }, (_, n) => String(n % 10).repeat(200))
   server.put('long.example', { type: 'TXT', data })
   server.cut()
@@ -85,7 +85,7 @@ test('of very many records the first 64 are kept', async () => {
   expect(await ask('many.example')).toEqual(found(...many.slice(0, 64)))
 })
 
-test('the same question, asked twice at once, is one', async () => {
+test('two simultaneous equal queries are one', async () => {
   server.put('mail.example', { type: 'A', data: '192.0.2.7' })
   const go = server.hold()
   const names = ['mail.example', 'MAIL.example.', 'mail.EXAMPLE']
@@ -104,7 +104,7 @@ test.for([
   ['a text for a quarter of an hour', 'TXT', 'mail.example', 900],
   ['that there is none for five minutes', 'A', 'absent.example', 300],
   ['that nobody knows for half a minute', 'A', 'broken.example', 30],
-] as const)('kept is %s', async ([, type, name, seconds]) => {
+] as const)('the cached answers are %s', async ([, type, name, seconds]) => {
   server.put(
     'mail.example',
     { type: 'A', data: '192.0.2.7', ttl: 300 },
@@ -123,7 +123,7 @@ test.for([
   expect(server.questions.length).toBeGreaterThan(asked)
 })
 
-test('what was not asked for longest is forgotten first', async () => {
+test('the least recently used answer is evicted first', async () => {
   const { resolve } = limited({ entriesMax: 2 })
   await resolve('a.example', 'A')
   await resolve('b.example', 'A')
@@ -134,13 +134,13 @@ test('what was not asked for longest is forgotten first', async () => {
   expect(server.questions).toEqual(['A a.example', 'A b.example', 'A c.example', 'A b.example'])
 })
 
-test('however small the answers, the cache stays within its bytes', async () => {
+test('however small the answers are, the cache stays within its size', async () => {
   const { resolve } = limited({ bytesMax: 500 })
   for (const name of ['a.example', 'b.example', 'c.example', 'a.example']) await resolve(name, 'A')
   expect(server.questions).toEqual(['A a.example', 'A b.example', 'A c.example', 'A a.example'])
 })
 
-test('an answer larger than the cache is given and not kept', async () => {
+test('an answer larger than the cache is returned and not cached', async () => {
   server.put('large.example', { type: 'TXT', data: ['x'.repeat(250)] })
   const { resolve } = limited({ bytesMax: 300 })
   const large = found('x'.repeat(250))
@@ -149,7 +149,7 @@ test('an answer larger than the cache is given and not kept', async () => {
   expect(server.questions).toHaveLength(2)
 })
 
-test('while a server is silent, only the first questions wait for it', async () => {
+test('while a server is silent, only the first queries wait for it', async () => {
   limited(hasty)
   server.behave('silence')
   expect(await ask('one.example')).toMatchObject({ is: 'unknown' })
@@ -162,7 +162,7 @@ test('while a server is silent, only the first questions wait for it', async () 
   expect(server.questions).toHaveLength(asked)
 })
 
-test('when the server is back, a probe in the background finds it', async () => {
+test('when the server is back, a background probe detects it', async () => {
   limited(hasty)
   server.put('mail.example', { type: 'A', data: '192.0.2.7' })
   server.behave('silence')
@@ -179,7 +179,7 @@ test('when the server is back, a probe in the background finds it', async () => 
   expect(await ask('mail.example')).toEqual(found('192.0.2.7'))
 })
 
-test('one name whose servers are silent does not silence the others', async () => {
+test('one name with silent servers does not affect the others', async () => {
   limited(hasty)
   server.put('mail.example', { type: 'A', data: '192.0.2.7' })
   const dead = Array.from({ length: 10 }, (_, n) => `dead${n}.example`)
@@ -190,7 +190,7 @@ test('one name whose servers are silent does not silence the others', async () =
   expect(resolver.stats().isAway).toBe(false)
 })
 
-test('a question unanswered while others are answered makes nobody suspicious', async () => {
+test('one unanswered query among answered ones does not mark the server as silent', async () => {
   limited(hasty)
   server.behave('silence', 'dead.example')
   const dead = ask('dead.example')
@@ -200,14 +200,14 @@ test('a question unanswered while others are answered makes nobody suspicious', 
   expect(server.questions).not.toContain('NS ')
 })
 
-test('a server that is not there at all is unknown at once', async () => {
+test('without a server the answer is unknown at once', async () => {
   await server.close()
   const answer = await ask('mail.example')
   expect(answer).toEqual({ is: 'unknown', why: 'No name server could be reached.' })
   server = await startDnsServer()
 })
 
-test('only so many questions leave at once; what waits too long is unknown', async () => {
+test('simultaneous queries are bounded; those that wait too long are unknown', async () => {
   const { resolve } = limited({ inFlightMax: 2, waitingMax: 1, answerMsMax: 50 })
   const go = server.hold()
   const names = ['a.example', 'b.example', 'c.example', 'd.example']
@@ -217,18 +217,18 @@ test('only so many questions leave at once; what waits too long is unknown', asy
   expect(answers).toEqual([tooLate, tooLate, tooLate, crowded])
   expect(server.questions).toEqual(['A a.example', 'A b.example'])
   go()
-  // What was given up is answered after all, and kept.
+  // The abandoned query is answered after all, and cached.
   await expect.poll(() => resolve('a.example', 'A')).toEqual(none)
   expect(server.questions.filter((one) => one === 'A a.example')).toHaveLength(1)
 })
 
-test('nobody is asked when nobody may be', async () => {
+test('without permission no query is sent', async () => {
   const { resolve: deaf } = createResolver({ servers: 'none', clock: () => now })
   const why = 'DNS look-ups are switched off (DNS_SERVERS=none).'
   expect(await deaf('mail.example', 'A')).toEqual({ is: 'unknown', why })
 })
 
-test('a closed resolver answers unknown and asks nobody', async () => {
+test('a closed resolver answers unknown and sends no query', async () => {
   server.hold()
   const asking = ask('mail.example')
   await server.asked(1)
@@ -251,7 +251,7 @@ test.for([
   ['a backslash', 'a\\.b.example'],
   ['what no alphabet has', '\u00ad.example\u{e000}'],
   ['a megabyte', 'a'.repeat(1_000_000)],
-])('a name with %s is none, and nobody is asked', async ([, name = '']) => {
+])('a name with %s is invalid and not queried', async ([, name = '']) => {
   expect(await ask(name)).toEqual(none)
   expect(server.questions).toEqual([])
 })
@@ -261,6 +261,6 @@ test.for([
   ['253 characters', `${'a.'.repeat(126)}a`, `${'a.'.repeat(126)}a`],
   ['underscores', '_DMARC.Example.', '_dmarc.example'],
   ['other letters', '_dmarc.bücher.example', '_dmarc.xn--bcher-kva.example'],
-])('a name with %s may be asked', ([, name = '', asked]) => {
+])('a name with %s may be queried', ([, name = '', asked]) => {
   expect(canonicalName(name)).toBe(asked)
 })

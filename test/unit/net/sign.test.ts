@@ -53,7 +53,7 @@ async function verify(raw: Buffer, { record }: SigningKey) {
 test.for([
   ['RSA', rsaKey()],
   ['Ed25519', ed25519Key()],
-] as const)('mail signed with %s verifies elsewhere', async ([, key]) => {
+] as const)('mail signed with %s is verified by another implementation', async ([, key]) => {
   const sign = createSigner(await keyFrom(key.privateKey))
   const [result] = await verify(sign(mail), key)
   expect(result?.status).toMatchObject({ result: 'pass', aligned: 'here.example' })
@@ -66,7 +66,7 @@ test.for([
   ['a Cc that was not there', (text: string) => `Cc: all@there.example\r\n${text}`],
   ['another link to stop', (text: string) => text.replace('/stop/1', '/stop/2')],
   ['another word in the body', (text: string) => text.replace('Two', 'Three')],
-] as const)('with %s it does not', async ([, change]) => {
+] as const)('with %s it is not verified', async ([, change]) => {
   const key = ed25519Key()
   const sign = createSigner(await keyFrom(key.privateKey))
   const changed = Buffer.from(change(sign(mail).toString('latin1')), 'latin1')
@@ -81,13 +81,13 @@ test('signing again gives the same bytes, and no second signature', async () => 
   expect(sign(mail).toString()).toContain('; t=1795176000;')
 })
 
-test('the signature has lines that any server takes', async () => {
+test('the signature has lines that any server accepts', async () => {
   const sign = createSigner(await keyFrom(rsaKey(4096).privateKey))
   const signature = sign(mail).toString().split('\r\nFrom: ')[0] ?? ''
   expect(Math.max(...signature.split('\r\n').map(({ length }) => length))).toBeLessThan(79)
 })
 
-test('a mailer with a key lets nothing leave unsigned', async () => {
+test('a mailer with a key sends nothing unsigned', async () => {
   const sent: OutgoingMail[] = []
   const mailer = {
     send: (one: OutgoingMail) => {
@@ -113,13 +113,13 @@ test.for([
   await expect(keyFrom(pem)).rejects.toThrow(words)
 })
 
-test('a file that is not there is refused at start', async () => {
+test('a missing file is refused at start', async () => {
   const dkim = { domain: 'here.example', selector: 's1', keyFile: path.join(folder, 'none.pem') }
   const reading = readSigningKey({ dkim, mailFrom: 'a@here.example' }, log as never)
   await expect(reading).rejects.toThrow(/DKIM_KEY_FILE cannot be read/)
 })
 
-test('a domain that is not that of MAIL_FROM is warned of, its parent is not', async () => {
+test('a domain unrelated to MAIL_FROM causes a warning, a parent does not', async () => {
   const { privateKey } = ed25519Key()
   warnings.length = 0
   await keyFrom(privateKey)

@@ -47,7 +47,7 @@ function at(
   })
 }
 
-/** Without what only tests have: nothing may reach this machine. */
+/** Without the options that only tests have: nothing may reach this machine. */
 function asInProduction(resolve: Resolve) {
   return createPostWebhook({
     resolve,
@@ -56,7 +56,7 @@ function asInProduction(resolve: Resolve) {
   })
 }
 
-test('a message is signed as Standard Webhooks has it, once with each key', async () => {
+test('a message is signed as in Standard Webhooks, once with each key', async () => {
   const there = await site((_req, res) => res.writeHead(204).end())
   const keys = [key, Buffer.alloc(32, 9)]
   expect(await at(there)({ ...message, keys })).toMatchObject({ state: 'taken', status: 204 })
@@ -72,7 +72,7 @@ test('a message is signed as Standard Webhooks has it, once with each key', asyn
   expect(headers['webhook-signature']).toBe(signed.join(' '))
 })
 
-test('the example of the specification is signed as it says', async () => {
+test('the example of the specification is signed as specified', async () => {
   const there = await site((_req, res) => res.end())
   const secret = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')
   await at(there)({
@@ -95,7 +95,7 @@ test.for([
   [404, 'failed'],
   [410, 'gone'],
   [500, 'failed'],
-] as const)('%i is %s, and nothing is followed', async ([status, state]) => {
+] as const)('%i is %s, and redirects are not followed', async ([status, state]) => {
   const there = await site((_req, res) => {
     res.writeHead(status, { location: 'https://news.example.org/elsewhere' }).end()
   })
@@ -113,7 +113,7 @@ test.for([
   ['this machine', 'https://localhost/'],
   ['a name inside', 'https://db.internal/'],
   ['a password', 'https://a:b@news.example.org/'],
-] as const)('%s is never asked for', async ([, url]) => {
+] as const)('%s is never called', async ([, url]) => {
   const asked: string[] = []
   const resolve: Resolve = (name) => {
     asked.push(name)
@@ -131,12 +131,12 @@ test.for<[string, DnsAnswer, DnsAnswer]>([
   ['a mapped one', none, found('::ffff:127.0.0.1')],
   ['silence', found('8.8.8.8'), { is: 'unknown', why: 'SERVFAIL' }],
   ['nothing', none, none],
-])('a host that leads to %s is not asked', async ([, a, aaaa]) => {
+])('a host with %s is not called', async ([, a, aaaa]) => {
   const outcome = await asInProduction(resolving(a, aaaa))(message)
   expect(outcome).toMatchObject({ state: 'failed', status: undefined })
 })
 
-test('an address is looked up once: where the name leads later does not matter', async () => {
+test('an address is looked up once: later changes of the name do not matter', async () => {
   const there = await site((_req, res) => res.end())
   let times = 0
   const rebinding: Resolve = (_name, type) => {
@@ -148,7 +148,7 @@ test('an address is looked up once: where the name leads later does not matter',
   expect(times).toBe(1)
 })
 
-test('an endless answer is cut, and counts by its status', async () => {
+test('an endless response is cut, and counts by its status', async () => {
   let isCut: () => void = () => undefined
   const cut = new Promise<void>((resolve) => (isCut = resolve))
   const there = await site((_req, res) => {
@@ -163,7 +163,7 @@ test('an endless answer is cut, and counts by its status', async () => {
   await cut
 })
 
-test('who answers a byte at a time, or not at all, is given up in time', async () => {
+test('a receiver that answers one byte at a time, or not at all, is given up in time', async () => {
   const slow = await site((_req, res) => {
     const timer = setInterval(() => res.socket?.write('H'), 20)
     res.on('close', () => clearInterval(timer))
@@ -180,7 +180,7 @@ test('who answers a byte at a time, or not at all, is given up in time', async (
   await new Promise((resolve) => silent.close(resolve))
 })
 
-test('a certificate of another name is not believed', async () => {
+test('a certificate of another name is not accepted', async () => {
   const there = await site((_req, res) => res.end())
   const url = 'https://other.example.org/hook'
   expect((await at(there)({ ...message, url })).state).toBe('failed')
@@ -216,7 +216,7 @@ test.for([
   expect('url' in readWebhookUrl(url, { mayBeInternal: true })).toBe(isAllowed)
 })
 
-test('without such networks a receiver has a public name', () => {
+test('without internal networks a receiver needs a public name', () => {
   expect(readWebhookUrl('https://hooks.corp/', { mayBeInternal: false })).toEqual({
     refused: 'must lead to a public host name.',
   })

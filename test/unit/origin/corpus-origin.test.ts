@@ -22,7 +22,7 @@ const manifest = z.object({
   ),
 })
 
-describe.skipIf(!existsSync(corpus))('the corpus, where it is present, stamps passed over', () => {
+describe.skipIf(!existsSync(corpus))('the corpus, if present, without provider stamps', () => {
   test.for(['phishing', 'newsletters'])(
     'the origin is right for 199 in 200 of %s',
     async (folder) => {
@@ -32,7 +32,7 @@ describe.skipIf(!existsSync(corpus))('the corpus, where it is present, stamps pa
     },
   )
 
-  test('a line that is known to be forged is called so, and no origin lies below it', async () => {
+  test('a known forged line is detected, and no origin is below it', async () => {
     const forged = (await judge('phishing')).filter(({ firstForged }) => firstForged !== undefined)
     expect(forged.length).toBeGreaterThan(0)
     for (const { file, analysis, firstForged = 0 } of forged) {
@@ -53,14 +53,14 @@ describe.skipIf(!existsSync(corpus))('the corpus, where it is present, stamps pa
     }
   })
 
-  test('the submitter is right for 97 in 100 where it is known', async () => {
+  test('the submitter is right in 97 of 100 messages with a known one', async () => {
     const known = (await judge('phishing')).filter(({ deepIp }) => deepIp !== undefined)
     expect(known.length).toBeGreaterThan(0)
     const right = known.filter(({ analysis, deepIp }) => analysis.submitter?.ip === deepIp)
     expect(right.length / known.length).toBeGreaterThanOrEqual(0.97)
   })
 
-  test('a confidence is no larger than the share of origins that are right', async () => {
+  test('a confidence is at most the share of correct origins', async () => {
     const judged = [...(await judge('phishing')), ...(await judge('newsletters'))]
     for (const confidence of [0.5, 0.7, 0.8, 0.9, 0.95]) {
       const given = judged.filter(

@@ -60,7 +60,7 @@ test.for([
   expect(whence(way, fields, clues).origin?.ip).toBe(expected)
 })
 
-test('a customer of the forwarder is no message that it forwards', () => {
+test('a customer of the forwarder does not count as forwarded', () => {
   const submitted = [
     atProton,
     insideGoogle,
@@ -69,7 +69,7 @@ test('a customer of the forwarder is no message that it forwards', () => {
   expect(whence(submitted, forwarded, { seals }).origin?.ip).toBe('209.85.218.41')
 })
 
-test('what was followed is trusted, and said', () => {
+test('a followed forwarder is trusted and named in the reasons', () => {
   const { origin, hops } = whence(way, forwarded, { seals })
   expect(hops.map(({ trust }) => trust)).toEqual(['trusted', 'trusted', 'injection'])
   expect(origin?.confidence).toBe(0.88)

@@ -8,7 +8,7 @@ const names = readdirSync(folder)
   .filter((file) => file.endsWith('.eml'))
   .map((file) => path.basename(file, '.eml'))
 
-test.for(names)('the message %s is found as expected', async (name) => {
+test.for(names)('the message %s has the expected origin', async (name) => {
   const raw = readFileSync(path.join(folder, `${name}.eml`))
   const expected: unknown = JSON.parse(
     readFileSync(path.join(folder, `${name}.expected.json`), 'utf8'),

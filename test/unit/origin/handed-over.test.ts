@@ -6,7 +6,7 @@ const options = { trustedRelays: [], ignoreStamps: false }
 const body = ['From: offers@shop.example', 'Subject: Offers', '', 'See all of them.', '']
 const withLines = (...lines: string[]) => Buffer.from([...lines, ...body].join('\r\n'))
 
-test('who hands a message over is its origin, where no line tells of it yet', async () => {
+test('the connecting client is the origin if no line describes it yet', async () => {
   const older =
     'Received: from a.example (a.example [198.51.100.7]) by mx.shop.example with ESMTP id 1;' +
     ' Mon, 16 Nov 2026 10:00:00 +0000'
@@ -18,7 +18,7 @@ test('who hands a message over is its origin, where no line tells of it yet', as
   ])
 })
 
-test('the line of the mail server that asks is not told twice', async () => {
+test('the line of the asking mail server is not listed twice', async () => {
   const own =
     'Received: from mx.shop.example ([203.0.113.9]) by mx.home.example with esmtp (Exim 4.96)' +
     ' id 1vM8xQ-1 for you@home.example; Mon, 16 Nov 2026 10:00:00 +0000'
@@ -27,7 +27,7 @@ test('the line of the mail server that asks is not told twice', async () => {
   expect(hops).toHaveLength(1)
 })
 
-test('a relay of the mail server itself is no origin', async () => {
+test('a relay of the mail server itself is not the origin', async () => {
   const older =
     'Received: from a.example (a.example [198.51.100.7]) by mx.shop.example with ESMTP id 1;' +
     ' Mon, 16 Nov 2026 10:00:00 +0000'
@@ -53,7 +53,7 @@ test.for([
       victim,
     ],
   ],
-] as const)('a client that brings %s is surely the origin, under the name it has', async (one) => {
+] as const)('a client that brings %s is certainly the origin, under its own name', async (one) => {
   const named = { ...client, rdns: 'mx.shop.example' }
   for (const seen of [client, named]) {
     const { origin, hops } = await analyzePlainly(withLines(...one[1]), {
@@ -66,7 +66,7 @@ test.for([
   }
 })
 
-test('a relay inside the network of the mail server is passed by the line it wrote', async () => {
+test('a relay in the mail server’s network is passed because of its line', async () => {
   const inner =
     'Received: from gate.home.example (gate.home.example [10.0.0.5]) by mx.home.example' +
     ` with ESMTP id 1; ${at}`
@@ -77,7 +77,7 @@ test('a relay inside the network of the mail server is passed by the line it wro
   expect(found.hops).toHaveLength(2)
 })
 
-test('a letter of a great provider is its own, though its lines are all its own too', async () => {
+test('a great provider’s own letter comes from it, though all lines are its own', async () => {
   const google = { ip: '209.85.220.41', helo: 'mail-sor-f41.google.com' }
   const own =
     'Received: from mail-sor-f41.google.com (mail-sor-f41.google.com. [209.85.220.41])' +

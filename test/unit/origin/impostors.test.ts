@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type AnalysisOptions, analyzeMessage } from '../../../src/pieces/analyze.ts'
 
-/** Each is a spammer at 198.51.100.9 who would have 203.0.113.4 accused; nobody may believe it. */
+/** Each is a spammer at 198.51.100.9 who wants 203.0.113.4 to be accused, which must fail. */
 const innocent = '203.0.113.4'
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 const lineAt = (writer: string, rest = 'with ESMTPS id C1') =>
@@ -260,7 +260,7 @@ const attacks: readonly Attack[] = [
 ]
 
 test.for(attacks)(
-  'a spammer %s has nobody else accused',
+  'a spammer %s cannot have another network accused',
   async ([, lines, options, fields = '']) => {
     const received = lines.map((line) => `Received: ${line}; ${time}\r\n`).join('')
     const raw = Buffer.from(
@@ -268,7 +268,7 @@ test.for(attacks)(
     )
     const settings = { trustedRelays: [], ignoreStamps: false, ...options }
     const { origin, submitter } = await analyzeMessage(raw, settings)
-    // Below this confidence the reporter is asked, and nobody is told.
+    // Below this confidence the reporter is asked and no abuse desk is notified.
     if (origin?.ip === innocent) expect(origin.confidence).toBeLessThan(0.7)
     if (submitter?.ip === innocent) expect(submitter.confidence).toBeLessThan(0.7)
     expect(origin?.hop ?? -1).toBeLessThan(lines.length)

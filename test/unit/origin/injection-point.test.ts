@@ -109,20 +109,20 @@ test.for([
     [outlookInner, below],
     /should be written by Microsoft/,
   ],
-] as const)('%s accuses nobody, and says why', async ([, lines, reason]) => {
+] as const)('%s has no origin, and has a reason', async ([, lines, reason]) => {
   const { origin, originObstacle } = await analyze(lines)
   expect(origin).toBeNull()
   expect(originObstacle).toMatch(reason)
 })
 
-test('a learned relay is passed, but believed less than a given one', async () => {
+test('a learned relay is passed, but trusted less than a configured one', async () => {
   const lines = ['from r (r [198.51.100.9]) by mx.example.net with ESMTP id 0', below]
   const { origin } = await analyze(lines, { learnedRelays: ['198.51.100.9/32'] })
   expect(origin).toMatchObject({ ip: '203.0.113.9', confidence: 0.77 })
   expect(origin?.why.join(' ')).toContain('brought nearly all that the reporter reported so far')
 })
 
-test('where nobody looks names up, a peer of the same domain is a doubtful friend', async () => {
+test('without reverse names, a peer of the same domain is an uncertain relay', async () => {
   const inner =
     'from mx.example.net (198.51.100.9) by mbx.example.net with Microsoft SMTP Server id 1'
   const entry = 'from foo.example.com (192.0.2.7) by mx.example.net with Microsoft SMTP Server id 2'
@@ -131,7 +131,7 @@ test('where nobody looks names up, a peer of the same domain is a doubtful frien
   expect(origin?.confidence).toBeLessThan(0.7)
 })
 
-test('Received lines below what the author wrote are believed by nobody', async () => {
+test('Received lines below the author’s fields are not trusted', async () => {
   const raw = `From: a@example.com\r\nSubject: x\r\nReceived: ${atPostfix}\r\n\r\nbody`
   const { origin } = await analyzeMessage(Buffer.from(raw), {
     trustedRelays: [],
@@ -159,14 +159,14 @@ test.for([
     { listings: [{ ...listing, subject: '192.0.2.8', category: 'spam' }] },
     0.9,
   ],
-] as const)('%s leaves a confidence of %s', async ([, told, confidence]) => {
+] as const)('%s gives a confidence of %s', async ([, told, confidence]) => {
   const dns = { answers: {}, spf: undefined, listings: [], ...told }
   const { origin } = await analyze([atPostfix, below], { dns })
   expect(origin?.confidence).toBe(confidence)
   expect(origin?.why).toHaveLength(confidence > 0.9 ? 3 : 2)
 })
 
-test('a given relay is passed, its neighbor is not', async () => {
+test('a configured relay is passed, its neighbor is not', async () => {
   const lines = ['from r (r [198.51.100.9]) by mx.example.net with ESMTP id 0', below]
   const given = (cidr: string) => analyze(lines, { trustedRelays: [cidr] })
   expect((await given('198.51.100.8/31')).origin?.ip).toBe('203.0.113.9')
@@ -177,7 +177,7 @@ test.for([
   ['has a name that was looked up', 'mx.example.net (mx.example.net [172.17.0.1])', 0.9],
   ['only calls itself of the same domain', 'mx.example.net (unknown [172.17.0.1])', 0.63],
   ['is called otherwise', 'x (x [172.17.0.1])', 0.45],
-] as const)('an internal peer that %s leaves a confidence of its own', async ([, peer, left]) => {
+] as const)('an internal peer that %s has a specific confidence', async ([, peer, left]) => {
   const gateway = `from ${peer} by imap.example.net with ESMTP id 0`
   expect((await analyze([gateway, atPostfix])).origin?.confidence).toBe(left)
 })
@@ -202,7 +202,7 @@ test('a filter whose lines do not reach its border is the origin', async () => {
   expect(origin?.ip).toBe('40.107.1.1')
 })
 
-test('the origin tells its line, its confidence and why in sentences', async () => {
+test('the origin has its line, its confidence and its reasons as sentences', async () => {
   const { origin } = await analyze([outlookInner, outlookBorder])
   expect(origin).toMatchObject({ hop: 1, confidence: 0.98 })
   expect(origin?.why).toEqual([

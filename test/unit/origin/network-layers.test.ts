@@ -33,7 +33,7 @@ test('each field comes from the longest prefix that has it', () => {
   })
 })
 
-test('of equal prefixes the one imported last is believed, field by field', () => {
+test('of equal prefixes the most recently imported one is used, field by field', () => {
   expect(
     network(
       layer('198.51.100.0/24', { name: 'New', source: 'b.csv', importedAt: young }),
@@ -53,7 +53,7 @@ test.for([
   ['the same AS', { asn: 64_500, ...desk }, 'abuse@whole.example'],
   ['an unknown AS', desk, 'abuse@whole.example'],
   ['another AS', { asn: 64_501, ...desk }, null],
-] as const)('a shorter block of %s answers so for a part', ([, whole, abuse]) => {
+] as const)('a shorter block of %s counts as answering for a part', ([, whole, abuse]) => {
   const said = { ...whole, contacts: [...whole.contacts] }
   const found = network(
     layer('198.51.0.0/16', said),
@@ -62,7 +62,7 @@ test.for([
   expect(found).toMatchObject({ abuse, cidr: abuse ? '198.51.0.0/16' : '198.51.100.0/24' })
 })
 
-test('behind a block of another AS one of the right AS may answer', () => {
+test('behind a block of another AS, a block of the right AS may answer', () => {
   const merged = mergeLayers([
     layer('198.51.100.0/24', { asn: 64_500 }),
     layer('198.51.96.0/20', { asn: 64_501, contacts: ['abuse@other.example'] }),
@@ -72,7 +72,7 @@ test('behind a block of another AS one of the right AS may answer', () => {
   expect(merged?.foreign.map(({ cidr }) => cidr)).toEqual(['198.51.96.0/20'])
 })
 
-test('a block as long as the one with the AS number answers, whatever AS it says', () => {
+test('a block as long as the one with the AS number answers, whatever its AS is', () => {
   expect(
     network(
       layer('198.51.100.0/24', { asn: 64_500, source: 'as.tsv', importedAt: young }),
@@ -92,7 +92,7 @@ test('a longer block than the one with the AS number answers', () => {
 
 const byHand = { source: 'manual', importedAt: old }
 
-test('what is said by hand comes first for the fields it has, however short its block', () => {
+test('an override takes precedence for its fields, however short its block is', () => {
   expect(
     network(
       layer('198.51.100.0/24', {
@@ -115,7 +115,7 @@ test('what is said by hand comes first for the fields it has, however short its 
   })
 })
 
-test('of two blocks by hand the longer one comes first', () => {
+test('of two overrides the longer block takes precedence', () => {
   expect(
     network(
       layer('198.51.0.0/16', { ...byHand, name: 'Wide', country: 'FR' }),
@@ -124,7 +124,7 @@ test('of two blocks by hand the longer one comes first', () => {
   ).toMatchObject({ name: 'Narrow', country: 'FR' })
 })
 
-test('an AS number by hand holds off the contacts of other AS, of longer blocks too', () => {
+test('an overridden AS number excludes contacts of other AS, even of longer blocks', () => {
   expect(
     network(
       layer('198.51.0.0/16', { ...byHand, asn: 64_500 }),
@@ -133,7 +133,7 @@ test('an AS number by hand holds off the contacts of other AS, of longer blocks 
   ).toMatchObject({ asn: 64_500, abuse: null })
 })
 
-test('silence by hand wins over every contact, and says so', () => {
+test('an override without a contact excludes every contact, and says so', () => {
   expect(
     network(
       layer('198.51.100.0/24', { contacts: ['abuse@imported.example'] }),
@@ -142,7 +142,7 @@ test('silence by hand wins over every contact, and says so', () => {
   ).toMatchObject({ abuse: null, contacts: [], isMuted: true, cidr: '198.51.0.0/16' })
 })
 
-test('a longer block by hand may speak inside a silent one', () => {
+test('a longer override may have a contact inside a silent one', () => {
   expect(
     network(
       layer('198.51.0.0/16', { ...byHand, isMuted: true }),
@@ -151,7 +151,7 @@ test('a longer block by hand may speak inside a silent one', () => {
   ).toMatchObject({ abuse: 'abuse@hand.example' })
 })
 
-test('each field says which layer it came from', () => {
+test('each field names the layer it came from', () => {
   const [whole, part] = [
     layer('198.51.0.0/16', { name: 'Whole', contacts: ['a@whole.example'] }),
     layer('198.51.100.0/24', { asn: 64_500 }),

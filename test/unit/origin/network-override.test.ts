@@ -4,7 +4,7 @@ import { readOverride } from '../../../src/origin/networks.ts'
 const nothing = { abuse: '', name: '', asn: '', country: '' }
 
 test.for(['0.0.0.0/0', '10.0.0.0/7', '::/0', '2000::/11'])(
-  'no desk answers for %s, but nobody may',
+  'no abuse desk answers for %s, but "nobody" may be set',
   (cidr) => {
     expect(readOverride({ ...nothing, cidr, abuse: 'abuse@one.example' })).toEqual({
       faults: ['The block is too wide for one abuse contact.'],

@@ -12,10 +12,10 @@ const analyze = (lines: readonly string[], above = '', below = '') =>
     ignoreStamps: false,
   })
 
-/** What a stranger, whom nobody believes, may write below any of these. */
+/** Forged lines that a sender may write below any of these. */
 const claim = 'from bar (bar.example.org [203.0.113.9]) by foo.example.com with ESMTP id 9'
 
-/** The lines of each provider about a message that 192.0.2.7 handed to it. */
+/** The lines of each provider about a message that it got from 192.0.2.7. */
 const mailboxes = {
   Microsoft: [
     'from AB1.namprd10.prod.outlook.com (::1) by AB2.namprd20.prod.outlook.com with HTTPS',
@@ -91,7 +91,7 @@ const mailboxes = {
   ],
 } as const
 
-test('every provider we know is told here', () => {
+test('every known provider has a case here', () => {
   expect(Object.keys(mailboxes)).toEqual(providerProfiles.map(({ name }) => name))
 })
 
@@ -143,7 +143,7 @@ test.for([
     'a stranger calls himself by its name',
     [toProton('mail-a.google.com (unknown [192.0.2.7])'), 'by mail-a.google.com id 2', atGmail],
   ],
-] as const)('there is no submitter where %s', async ([, lines]) => {
+] as const)('there is no submitter if %s', async ([, lines]) => {
   expect((await analyze(lines)).submitter).toBeNull()
 })
 

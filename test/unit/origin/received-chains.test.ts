@@ -10,7 +10,7 @@ import {
   type SpamAssassinRelay,
 } from '../../support/received-cases.ts'
 
-/** What a case asks for and our configuration has no words for. */
+/** Requirements of a case that our configuration cannot express. */
 const unsayable: Record<string, string> = {
   'spamassassin-trust_path-93397edf': 'We know no submission relays that vouch for their clients.',
   'spamassassin-trust_path-3d16588c': 'We know no submission relays that vouch for their clients.',
@@ -29,7 +29,7 @@ const cases = receivedCases('trust', 'relay-walk', 'chain', 'originating-header'
 const sayable = (kind: string) =>
   (cases ?? []).filter((one) => one.kind === kind && !(one.id in unsayable))
 
-describe.skipIf(!cases)('chains of the public test suites, where the corpus is present', () => {
+describe.skipIf(!cases)('chains of the public test suites, if the corpus is present', () => {
   test.for(sayable('chain').map((one) => [one.id, one] as const))('a chain: %s', ([, one]) => {
     const hops = readHops(parseHeader(Buffer.from(one.headers ?? '', 'latin1')).fields)
     const relays = one.expected['relays'] as SpamAssassinRelay[] | undefined
@@ -56,7 +56,7 @@ describe.skipIf(!cases)('chains of the public test suites, where the corpus is p
   })
 
   test.for(sayable('relay-walk').map((one) => [one.id, one] as const))(
-    'a walk to the first stranger: %s',
+    'the walk to the first untrusted host: %s',
     async ([, one]) => {
       const { hops, origin } = await analysisOf(one)
       expect(origin?.ip).toBe(one.expected['ip'])
@@ -65,15 +65,15 @@ describe.skipIf(!cases)('chains of the public test suites, where the corpus is p
     },
   )
 
-  test('every case named as unsayable is there', () => {
+  test('every case listed as inexpressible exists', () => {
     const ids = (cases ?? []).map(({ id }) => id)
     expect(Object.keys(unsayable).filter((id) => !ids.includes(id))).toEqual([])
   })
 })
 
 /**
- * SpamAssassin leaves out what stands above the fetching of mail, lines without an address, and
- * that of a scanner on the receiving machine, whose return path it gives to the line below.
+ * SpamAssassin omits lines above the fetching of mail, lines without an address, and the line of a
+ * scanner on the receiving machine, whose return path it assigns to the line below.
  */
 function withoutHandOvers(hops: readonly Hop[]): Hop[] {
   const fetched = hops.findLastIndex(({ field }) => /^(imap|pop3)/i.test(field?.with ?? ''))
@@ -95,7 +95,7 @@ async function analysisOf({ headers = '', config }: ReceivedCase) {
   })
 }
 
-/** SpamAssassin lets the zeros at the end of an IPv4 network be left out: `10/8`. */
+/** SpamAssassin allows omitting the zeros at the end of an IPv4 network: `10/8`. */
 function fullCidr(network: string): string {
   const [address = '', length] = network.split('/')
   if (address.includes(':') || length === undefined) return network

@@ -139,18 +139,18 @@ test.for([
     `from b ([203.0.113.1]) by c.example.org with SMTP; ${time}`,
     ['broken-chain', 'no-identifier'],
   ],
-] as const)('%s is noted', async ([, line, names]) => {
+] as const)('%s has a note', async ([, line, names]) => {
   const notes = (await trace(border, line))[1]?.notes ?? []
   expect(notes.map(({ name }) => name)).toEqual(names)
   for (const { text } of notes) expect(text).toMatch(/^[A-Z].*\.$/)
 })
 
-test('an honest line has no note, a clock half an hour wrong included', async () => {
+test('an honest line has no note, not even with a clock half an hour wrong', async () => {
   const honest = `from b (b [203.0.113.1]) by foo.example.com id 2; Tue, 3 Nov 2026 08:45:00 +0000`
   expect((await trace(border, honest))[1]?.notes).toEqual([])
 })
 
-test('every line that is believed says why', async () => {
+test('every trusted line has a reason', async () => {
   const hops = await trace(
     `from a (a [127.0.0.1]) by mx.example.net; ${time}`,
     google,

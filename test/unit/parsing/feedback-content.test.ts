@@ -56,23 +56,23 @@ async function feedbackOn(
   return text.slice(0, text.indexOf('message/feedback-report')).replace(/\s+/g, ' ')
 }
 
-test('who handed the message over is told which client it took the message from', async () => {
+test('the abuse desk of a sending provider learns which client sent the message', async () => {
   const text = await feedbackOn(throughGmail)
   expect(text).toContain('received from IP 209.85.128.50')
   expect(text).toContain('Line 3: Google took the message from its customer at 192.0.2.44.')
 })
 
-test('nothing is said of a client that nobody noted', async () => {
+test('without a recorded client the report does not mention one', async () => {
   expect(await feedbackOn(throughGmail.slice(0, 2))).not.toContain('customer')
 })
 
-test('of a body that was put together anew the desk is told so, of others nothing', async () => {
+test('a rebuilt body is mentioned to the desk, and only that', async () => {
   const note = 'the body was put together anew, so signatures over it cannot be verified'
   expect(await feedbackOn(throughGmail, {}, { isRebuilt: true })).toContain(note)
   expect(await feedbackOn(throughGmail)).not.toContain('put together')
 })
 
-test('what takes a report back asks for nothing, and still offers to stop', async () => {
+test('a retraction asks for nothing, and still offers to stop', async () => {
   const text = await feedbackOn(throughGmail, { feedbackType: 'not-spam', takenBack: 1, number: 2 })
   expect(text).toContain(`We retract our report ${reportId}.1`)
   expect(text).not.toMatch(/Tell us what came of it|\/(?:resolved|wrong|not-ours)\b/)

@@ -6,11 +6,11 @@ import { changedParts, mailparserFields, ownFields } from '../../support/reader-
 
 const folders = ['phishing', 'spam', 'ham', 'newsletters', 'robustness', 'bounces'] as const
 const corpus = corpusFiles(...folders)
-/** All of them, with more readers, are in test/system/feedback-readers.test.ts. */
+/** All consumers, with more parsers, are in test/system/feedback-readers.test.ts. */
 const EVERY = 16
 
 test.skipIf(corpus === undefined)(
-  'feedback on real mail names nobody, keeps its parts and reads alike (skipped without the corpus)',
+  'feedback on real mail names no recipient and keeps its parts (skipped without the corpus)',
   async () => {
     for (const [index, file] of (corpus ?? []).entries()) {
       if (index % EVERY !== 0) continue

@@ -40,7 +40,7 @@ async function survives(parser: ParserPool) {
   return analysis.origin?.ip
 }
 
-test('a message that takes too long costs its own job, and its thread is replaced', async () => {
+test('a message that takes too long fails its own job, and its thread is replaced', async () => {
   const limits = { messageMsMax: 1_000, heapMegabytesMax: 1_024 }
   const parser = createParserPool(1, limits, { threadFile })
   pool = parser
@@ -50,14 +50,14 @@ test('a message that takes too long costs its own job, and its thread is replace
   expect(await until('a sound message', () => survives(parser))).toBe('198.51.100.23')
 })
 
-test('a message that stalls goes to a lane of its own, and delays no other', async () => {
+test('a message that stalls moves to a separate lane and delays no other', async () => {
   const limits = { messageMsMax: 600_000, heapMegabytesMax: 1_024, fastMsMax: 1_000 }
   const parser = createParserPool(1, limits, { threadFile })
   pool = parser
   let hasEnded = false
   const stalled = parser.analyze(await pack(STALLING_MESSAGE), { trustedRelays: [] })
   const ended = stalled.catch(() => undefined).then(() => (hasEnded = true))
-  // Where the new thread does not start in time, that message waits behind the one that stalls.
+  // If the new thread does not start in time, that message waits behind the stalled one.
   const inTime = () => Promise.race([survives(parser).catch(() => undefined), wait(1_500)])
   expect(await until('a sound message', inTime)).toBe('198.51.100.23')
   expect(hasEnded).toBe(false)
@@ -66,7 +66,7 @@ test('a message that stalls goes to a lane of its own, and delays no other', asy
   pool = undefined
 })
 
-test('what cannot be composed whole in its time is composed with its header alone', async () => {
+test('a message that cannot be composed in time is composed with its header alone', async () => {
   const limits = { messageMsMax: 2_000, heapMegabytesMax: 1_024, fastMsMax: 500 }
   const parser = createParserPool(1, limits, { threadFile })
   pool = parser
@@ -80,7 +80,7 @@ test('what cannot be composed whole in its time is composed with its header alon
   expect(composed).toContain('Subject: stalls-for-good')
 })
 
-test('a wait in the slow lane counts as time of the message', async () => {
+test('the wait in the slow lane counts toward the time limit of the message', async () => {
   const limits = { messageMsMax: 4_000, heapMegabytesMax: 1_024, fastMsMax: 300 }
   const parser = createParserPool(1, limits, { threadFile })
   pool = parser
@@ -93,14 +93,14 @@ test('a wait in the slow lane counts as time of the message', async () => {
       .compose(packed, analysis, contentOf(1), () => slow.resolve(undefined))
       .catch(() => undefined)
     await slow.promise
-    // Where waits did not count, the third would take three times its limit.
+    // If waits did not count, the third would take three times its limit.
     const over = wait(limits.messageMsMax * 2.5, 'over')
     return (await Promise.race([composed, over])) !== 'over'
   })
   expect(await Promise.all(inTime)).toEqual([true, true, true])
 })
 
-test('what takes too much memory whole is composed with its header alone', async () => {
+test('a message that takes too much memory is composed with its header alone', async () => {
   pool = createParserPool(1, { messageMsMax: 600_000, heapMegabytesMax: 24, fastMsMax: 600_000 })
   const reported = await reportedMessage({ name: 'swells', raw: spamMessage('swells') }, 1)
   const analysis = await pack(Buffer.from(JSON.stringify(reported?.analysis)))
@@ -108,7 +108,7 @@ test('what takes too much memory whole is composed with its header alone', async
   expect(raw.toString()).toContain('Content-Type: text/rfc822-headers')
 })
 
-test('a message that takes too much memory costs its own job, not the process', async () => {
+test('a message that takes too much memory fails its own job, not the process', async () => {
   pool = createParserPool(1, { messageMsMax: 600_000, heapMegabytesMax: 24 })
   const [huge, small] = await Promise.allSettled([
     pool.analyze(await pack(hugeMessage()), { trustedRelays: [] }),
@@ -118,7 +118,7 @@ test('a message that takes too much memory costs its own job, not the process', 
   expect(small).toEqual({ status: 'fulfilled', value: '198.51.100.23' })
 })
 
-test('what is no packed message is an error of that job alone', async () => {
+test('a malformed packed message is an error of that job alone', async () => {
   pool = createParserPool(1)
   const broken = { encoding: 'zstd' as const, content: Buffer.from('not zstd at all') }
   const [bad, good] = await Promise.allSettled([
@@ -129,7 +129,7 @@ test('what is no packed message is an error of that job alone', async () => {
   expect(good).toEqual({ status: 'fulfilled', value: '198.51.100.23' })
 })
 
-test('the threads hash under the seed of who started them, also those that take over', async () => {
+test('all threads hash with the seed of their creator, replacements included', async () => {
   seedShingles(0xfedc_ba98_7654_3210n)
   pool = createParserPool(1, { messageMsMax: 600_000, heapMegabytesMax: 24 })
   const raw = spamMessage('seeded')
@@ -146,7 +146,7 @@ test('the threads hash under the seed of who started them, also those that take 
   expect(plain.shingles.equals(seeded.shingles)).toBe(false)
 })
 
-test('large messages go to a thread one at a time, small ones together', async () => {
+test('large messages are parsed one at a time, small ones together', async () => {
   const run = vi.spyOn(Piscina.prototype, 'run')
   const parser = createParserPool(1)
   pool = parser

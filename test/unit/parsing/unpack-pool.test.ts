@@ -11,7 +11,7 @@ afterEach(() => pool?.close())
 const limits = { messagesMax: 500, entriesMax: 2_000, unpackedBytesMax: 50_000_000 }
 const mail = (mark: string) => Buffer.from(`From: a@b.example\r\nSubject: ${mark}\r\n\r\nText\r\n`)
 
-test('messages come back from the thread to the byte, in their order', async () => {
+test('messages come back from the thread byte for byte, in order', async () => {
   pool = createUnpackPool()
   const marks = Array.from({ length: 50 }, (_, at) => `${at}`)
   const bytes = zipFile(marks.map((name) => ({ name, content: mail(name) })))
@@ -24,7 +24,7 @@ test('messages come back from the thread to the byte, in their order', async () 
   )
 })
 
-/** Many pages of RTF, each of which takes its time: more than a second all together. */
+/** Many pages of RTF, each of which takes time: over a second in total. */
 function tedious(): Buffer {
   const rtf = keptRtf(`{\\rtf1\\fromhtml1 ${"\\'e9".repeat(200_000)}}`)
   const file = outlookFile({ header: traveledHeader, rtf })
@@ -36,11 +36,11 @@ test('a file that takes too long is refused, and the next is read', async () => 
   const upload = createUnpackUpload(pool.unpack, limits)
   expect(await upload(tedious(), 'slow')).toEqual([{ name: 'slow', refusal: 'damaged-archive' }])
   const next = zipFile([{ name: 'a', content: mail('a') }])
-  // The new thread's own start may take longer than that, once.
+  // The first start of the new thread may take longer than that.
   await until('a sound archive', async () => 'raw' in ((await upload(next, 'b'))[0] ?? {}))
 })
 
-test('a bare message goes nowhere', async () => {
+test('a bare message is not sent to a thread', async () => {
   const upload = createUnpackUpload(() => Promise.reject(new Error('not asked')), limits)
   const raw = mail('bare')
   expect(await upload(raw, 'x')).toEqual([{ name: 'x', raw }])

@@ -17,36 +17,36 @@ const counted = (counts: number[], overMs = 0) => ({
   overMs,
 })
 
-test('the last attempt that a limit allows is admitted, the next one refused', () => {
+test('the last attempt that a limit allows is accepted, the next one refused', () => {
   expect(rule(limit, counted([10]), one).isAdmitted).toBe(true)
   expect(rule(limit, counted([11]), one).isAdmitted).toBe(false)
 })
 
-test('what came later in the same statement does not count against an attempt', () => {
+test('later attempts in the same statement do not count against an earlier one', () => {
   expect(rule(limit, counted([11]), { cost: 1, later: 1 }).isAdmitted).toBe(true)
 })
 
-test('several at once are admitted together or not at all', () => {
+test('several at once are accepted together or not at all', () => {
   expect(rule(limit, counted([10]), { cost: 5, later: 0 }).isAdmitted).toBe(true)
   expect(rule(limit, counted([12]), { cost: 5, later: 0 }).isAdmitted).toBe(false)
 })
 
-test('a refused client waits until enough has left the window', () => {
-  // Eleven in the present second: they leave 61 seconds after it began.
+test('a refused client waits until enough attempts have left the window', () => {
+  // Eleven in the current second: they expire 61 seconds after it began.
   expect(rule(limit, counted([11], 250), one).waitSeconds).toBe(61)
-  // Five of ten seconds ago and six now: two must go, the five do in 51 seconds.
+  // Five of ten seconds ago and six now: two must expire, which the five do in 51 seconds.
   const counts = [5, ...Array<number>(9).fill(0), 6]
   expect(rule(limit, counted(counts, 250), one).waitSeconds).toBe(51)
 })
 
-test('who asks for more than there ever is waits for the whole window', () => {
+test('a request above the maximum waits for the whole window', () => {
   expect(rule(limit, counted([20]), { cost: 20, later: 0 }).waitSeconds).toBe(61)
 })
 
 test.for([
   ['what is left', [3, 4], 3],
   ['nothing below zero', [30], 0],
-] as const)('a client is told %s', ([, counts, remaining]) => {
+] as const)('the wait that a client gets is %s', ([, counts, remaining]) => {
   expect(rule(limit, counted([...counts]), one).state).toMatchObject({
     name: 'a',
     attemptsMax: 10,
@@ -55,6 +55,6 @@ test.for([
   })
 })
 
-test('a client is told when there is more again', () => {
+test('a client gets the time when attempts are available again', () => {
   expect(rule(limit, counted([1, 0, 1], 0), one).state.resetSeconds).toBe(59)
 })

@@ -22,7 +22,7 @@ test.for([
   expect(origin?.hop).toBe(hop)
 })
 
-test('every sample is tried, and comes from a documentation range or nowhere', async () => {
+test('every sample is tested, and comes from a documentation range or has no origin', async () => {
   for (const name of readdirSync(path.join(root, 'scripts/samples'))) {
     const raw = readFileSync(path.join(root, 'scripts/samples', name))
     const { origin } = await analyzeMessage(raw, options)
@@ -37,7 +37,7 @@ test('the lines below the border of the forged sample are forged', async () => {
   ])
 })
 
-test('a message gives its size, checksum, kind, fields and attachments', async () => {
+test('a message has its size, checksum, kind, fields and attachments', async () => {
   const raw = sample('phish-at-microsoft')
   const analysis = await analyzeMessage(raw, options)
   const content = Buffer.from(
@@ -63,7 +63,7 @@ test('a message gives its size, checksum, kind, fields and attachments', async (
   })
 })
 
-test('a newsletter tells how to leave it', async () => {
+test('a newsletter says how to unsubscribe', async () => {
   const { unsubscribe } = await analyzeMessage(sample('newsletter'), options)
   expect(unsubscribe).toEqual({
     https: 'https://mailing.example.net/u/4711/f00d',
@@ -72,7 +72,7 @@ test('a newsletter tells how to leave it', async () => {
   })
 })
 
-test('what later analyses fill is there and empty', async () => {
+test('fields of later analyses exist and are empty', async () => {
   expect(await analyzeText('From: a@example.com\n\n')).toMatchObject({
     submitter: null,
     authentication: null,
@@ -90,7 +90,7 @@ test('a body whose lines end in CR alone is read', async () => {
   expect(links.map(({ url }) => url)).toEqual(['http://example.com/x'])
 })
 
-test('a bomb of parts keeps its header and loses its body', async () => {
+test('a message with too many parts keeps its header and loses its body', async () => {
   const parts = '--b\n\nhttp://example.com/\n'.repeat(5000)
   const bomb = `Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n${parts}`
   const analysis = await analyzeText(bomb)
@@ -106,7 +106,7 @@ test.for([
   ],
   ['feedback-report', 'message/feedback-report', 'Feedback-Type: abuse\nVersion: 1\n'],
   ['message', 'text/plain', 'Feedback-Type: abuse\nFinal-Recipient: rfc822; x@example.com\n'],
-] as const)('a part of its type makes a %s', async ([kind, type, part]) => {
+] as const)('a part with its media type makes a %s', async ([kind, type, part]) => {
   const analysis = await analyzeText(
     `From: a@example.com\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: ${type}\n\n${part}\n--b--\n`,
   )
@@ -126,14 +126,14 @@ test.for([
   )
 })
 
-test('stamps are read or passed over as asked', async () => {
+test('provider stamps are used or ignored as requested', async () => {
   const raw = Buffer.from('X-Originating-IP: 192.0.2.1\nAuto-Submitted: no\nX-MS-Exchange: 1\n\n')
   for (const ignoreStamps of [true, false]) {
     expect((await analyzeMessage(raw, { trustedRelays: [], ignoreStamps })).origin).toBeNull()
   }
 })
 
-test('an analysis is bounded, can be cloned and can be stored', async () => {
+test('an analysis is bounded, and can be cloned and stored', async () => {
   const received = 'Received: from a ([192.0.2.1]) by b\n'.repeat(5000)
   const flood = `${received}Subject: \0\n\n${'http://example.com/\0'.repeat(9)}`
   const links = Array.from({ length: 3000 }, (_, i) => `http://example.com/${i}`).join(' ')

@@ -13,7 +13,7 @@ import { analysisOf, type Written } from '../../support/shingles.ts'
 const words = 'One two three four five six seven. Eight nine ten eleven twelve thirteen fourteen.'
 const passage = `${words}\n\n${words.toUpperCase()}`
 
-/** What a message must have counted of the value: the types named here, and their hashes. */
+/** The counted pieces of a message about the value: the named types and their hashes. */
 const asked: [QuestionName, string, Written, readonly string[]][] = [
   [
     'link',
@@ -121,7 +121,7 @@ const asked: [QuestionName, string, Written, readonly string[]][] = [
 ]
 
 test.for(asked)(
-  '%s %s is asked for as messages are counted',
+  '%s %s has the same pieces as counted messages',
   async ([kind, value, written, types]) => {
     const { shingles } = await analysisOf(written)
     const counted = new Set(shingles.map(({ name, hash }) => `${name} ${hash}`))
@@ -142,13 +142,13 @@ test.for([
   ['campaign', 'campaignId', '0190a5b4-0000-7000-8000-00000000000b'],
   ['as', 'originAsn', 64496],
   ['as', 'submitterAsn', 64496],
-] as const)('%s is asked for as %s is counted beside messages', ([kind, circumstance, value]) => {
+] as const)('%s has the pieces that %s counts beside messages', ([kind, circumstance, value]) => {
   const packed = withLaterShingles(Buffer.alloc(0), { [circumstance]: value })
   const hashes = askedPieces(kind, String(value).toUpperCase()).map(({ hash }) => hash)
   expect(hashes).toEqual(expect.arrayContaining(unpackShingles(packed).map(({ hash }) => hash)))
 })
 
-test('a file is asked for by what was counted of it, attached or as a picture', async () => {
+test('a file has the pieces of an attachment and of a picture', async () => {
   const part = (type: string, name: string) => [
     '--b',
     `Content-Type: ${type}`,
@@ -197,17 +197,14 @@ describe('a disguise makes no difference', () => {
   })
 })
 
-test.for(questionKinds)('the example of $name has something counted of it', ({ name, example }) => {
+test.for(questionKinds)('the example of $name has counted pieces', ({ name, example }) => {
   expect(askedPieces(name, example).length).toBeGreaterThan(0)
 })
 
-test.for(questionKinds)(
-  'nothing but the types of $name is asked for',
-  ({ name, example, types }) => {
-    for (const piece of askedPieces(name, example)) expect(types).toContain(piece.name)
-    for (const piece of askedPieces(name, example)) expect(piece.hash).toMatch(/^[0-9a-f]{16}$/)
-  },
-)
+test.for(questionKinds)('only the types of $name are looked up', ({ name, example, types }) => {
+  for (const piece of askedPieces(name, example)) expect(types).toContain(piece.name)
+  for (const piece of askedPieces(name, example)) expect(piece.hash).toMatch(/^[0-9a-f]{16}$/)
+})
 
 test.for([
   ['link', 'not a link'],
@@ -223,11 +220,11 @@ test.for([
   ['payment', 'GB00BUKB20201555555555'],
   ['reporter', 'ann'],
   ['signer', 'nobody'],
-] as const)('of no %s nothing is counted: %s', ([kind, value]) => {
+] as const)('a %s has no counted pieces: %s', ([kind, value]) => {
   expect(askedPieces(kind, value)).toEqual([])
 })
 
-test('whatever is asked, pieces are few and nothing is thrown', () => {
+test('every value has few pieces, and nothing throws', () => {
   const nasty = [
     '\0\uD800\u202E',
     '<'.repeat(5_000),
@@ -265,6 +262,6 @@ test.for([
   ['Question from ann@shop.com about your parcel', 'subject'],
   [words.repeat(2), 'text'],
   [`https://shop.com/${'a'.repeat(500)}`, 'link'],
-] as const)('%s is guessed to be of the kind %s', ([value, kind]) => {
+] as const)('the guessed kind of %s is %s', ([value, kind]) => {
   expect(guessKind(value)).toBe(kind)
 })

@@ -86,7 +86,7 @@ const without: readonly (readonly [string, Written])[] = [
 
 const fingerprintsOf = async (written: Written) => (await analysisOf(written)).fingerprints
 
-describe('two messages are of one campaign', () => {
+describe('two messages belong to one campaign', () => {
   test.for(same)('with %s', async ([, one, other]) => {
     const [a, b] = [await fingerprintsOf(one), await fingerprintsOf(other)]
     expect(isSameCampaign(a, b)).toBe(true)
@@ -95,7 +95,7 @@ describe('two messages are of one campaign', () => {
   })
 })
 
-describe('two messages are not of one campaign', () => {
+describe('two messages belong to different campaigns', () => {
   test.for(different)('with %s', async ([, one, other]) => {
     const [a, b] = [await fingerprintsOf(one), await fingerprintsOf(other)]
     expect(campaignKeys(a)).not.toEqual([])
@@ -105,7 +105,7 @@ describe('two messages are not of one campaign', () => {
   })
 })
 
-describe('a message has no keys', () => {
+describe('a message without keys', () => {
   test.for(without)('with %s', async ([, written]) => {
     const fingerprints = await fingerprintsOf(written)
     expect(campaignKeys(fingerprints)).toEqual([])
@@ -113,13 +113,13 @@ describe('a message has no keys', () => {
   })
 })
 
-test('keys are at most eight, of 16 hexadecimal digits', async () => {
+test('there are at most eight keys, of 16 hexadecimal digits', async () => {
   const keys = campaignKeys(await fingerprintsOf({ text: offer }))
   expect(keys.length).toBe(8)
   for (const key of keys) expect(key).toMatch(/^[0-9a-f]{16}$/)
 })
 
-test('a campaign does not wander: each is compared with the first', async () => {
+test('a campaign does not drift: each message is compared with the first', async () => {
   const words = offer.split(' ')
   const steps = Array.from({ length: 20 }, (_, at) =>
     words.map((word, index) => (index < at * 4 ? `changed${index}` : word)).join(' '),
@@ -133,7 +133,7 @@ test('a campaign does not wander: each is compared with the first', async () => 
   expect(others.length).toBeGreaterThan(1)
 })
 
-test('fingerprints are the same for ever', async () => {
+test('fingerprints never change', async () => {
   expect(await fingerprintsOf({ text: offer })).toEqual({
     words: '64',
     text: '45a3586e49999eef',

@@ -34,7 +34,7 @@ describe('telephone numbers', () => {
     ['id-555-201-0199'],
     ['a555 201 0199'],
     ['Olololololol'],
-  ] as const)('%s is none', ([text]) => {
+  ] as const)('%s is not a telephone number', ([text]) => {
     expect(findTelephones(text)).toEqual([])
   })
 })
@@ -55,13 +55,13 @@ describe('mail addresses', () => {
     ['p@yment'],
     ['a@ shop.example'],
     ['a@shop.1'],
-  ] as const)('%s is none', ([text]) => {
+  ] as const)('%s is not a mail address', ([text]) => {
     expect(findMailAddresses(text)).toEqual([])
   })
 })
 
 describe('bank accounts', () => {
-  test('are taken with right check digits only, with blanks or without', () => {
+  test('are found only with valid check digits, with or without spaces', () => {
     const text = 'GB82 WEST 1234 5698 7654 32, DE89370400440532013000, GB82 WEST 1234 5698 7654 33'
     expect(findBankAccounts(text)).toEqual(['GB82WEST12345698765432', 'DE89370400440532013000'])
   })

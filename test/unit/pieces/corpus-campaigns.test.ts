@@ -37,7 +37,7 @@ describe.skipIf(!existsSync(truth))('campaigns of the corpus (skipped without it
     ['by their names', () => messages.toSorted((a, b) => (a.name < b.name ? -1 : 1))],
   ]
 
-  test.for(orders)('95 of 100 pairs of a group are together, %s', ([, order]) => {
+  test.for(orders)('95 of 100 pairs of a group are in one campaign, %s', ([, order]) => {
     const campaigns = groupIntoCampaigns(order())
     const numbers = new Map(
       campaigns.flatMap(({ number, members }) => members.map(({ name }) => [name, number])),
@@ -52,7 +52,7 @@ describe.skipIf(!existsSync(truth))('campaigns of the corpus (skipped without it
     expect(together.length / pairs.length).toBeGreaterThanOrEqual(0.95)
   })
 
-  test.for(orders)('none mixes two groups, or ham with anything else, %s', ([, order]) => {
+  test.for(orders)('no campaign mixes two groups, or ham with anything else, %s', ([, order]) => {
     expect(groupIntoCampaigns(order()).filter(isMixed)).toEqual([])
   })
 

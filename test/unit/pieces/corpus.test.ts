@@ -11,7 +11,7 @@ const every = Math.max(1, Math.floor((all?.length ?? 0) / MESSAGES))
 const files = all?.filter((_, index) => index % every === 0)
 
 test.skipIf(!files)(
-  'what real messages are made of is found by asking for it',
+  'the pieces of real messages can be looked up',
   async () => {
     const asked: [QuestionName, string][] = []
     const missed: string[] = []
@@ -20,7 +20,7 @@ test.skipIf(!files)(
       const counted = new Set(found.shingles.map(({ hash }) => hash))
       const { from, subject } = found.headers
       const questions: [QuestionName, string | null | undefined][] = [
-        // Of a From that no program reads no address is counted.
+        // An unreadable From gives no counted address.
         ['address', found.shingles.some(({ type }) => type === authorAddress) ? from : null],
         ['subject', subject],
         ['ip', found.origin?.ip],

@@ -24,14 +24,14 @@ describe('addresses of cryptocurrencies', () => {
   test.for([
     ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb'],
     ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5'],
-    // A version 1 address with the checksum of version 0, from BIP 350.
+    // From BIP 350: a version 1 address with the checksum of version 0.
     ['bc1p38j9r5y49hruaue7wxjce0updqjuyyx0kh56v8s25huc6995vvpql3jow4'],
     ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8F3T4'],
     ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD'],
     ['x1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
     ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa1'],
     ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed0'],
-  ] as const)('%s is none', ([text]) => {
+  ] as const)('%s is not an address', ([text]) => {
     expect(findCryptoAddresses(text)).toEqual([])
   })
 })

@@ -28,7 +28,7 @@ async function survive(raw: Buffer): Promise<void> {
   expect(json).not.toMatch(/\\ud[89a-f]/i)
 }
 
-/** A change to a message: where, how much is taken out, what is put in. */
+/** A change to a message: its position, how much is removed, what is inserted. */
 const change = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   without: fc.nat(40),
@@ -75,11 +75,11 @@ async function surviveChanges(messages: readonly Buffer[], numRuns: number): Pro
   )
 }
 
-test('no damage to a message makes the analysis fail', async () => {
+test('damaged messages never make the analysis fail', async () => {
   await surviveChanges(messagesOf(path.join(root, 'scripts/samples')), 1500)
 })
 
-test('no bytes at all make the analysis fail', async () => {
+test('an empty message does not make the analysis fail', async () => {
   const anyBytes = fc.uint8Array({ maxLength: 400 })
   await fc.assert(
     fc.asyncProperty(anyBytes, (bytes) => survive(Buffer.from(bytes))),
@@ -87,14 +87,14 @@ test('no bytes at all make the analysis fail', async () => {
   )
 })
 
-describe.skipIf(!existsSync(corpus))('the corpus, where it is present', () => {
-  test('no broken message makes the analysis fail or take long', async () => {
+describe.skipIf(!existsSync(corpus))('the corpus, if present', () => {
+  test('broken messages neither make the analysis fail nor take long', async () => {
     for (const raw of messagesOf(path.join(corpus, 'robustness'))) {
       await expectEffort(() => survive(raw), 500 + raw.length / 100)
     }
   })
 
-  test('nor does damage to real mail', async () => {
+  test('damage to real mail does not make the analysis fail', async () => {
     const messages = ['phishing', 'robustness', 'bounces/cr', 'spam']
       .map((folder) => path.join(corpus, folder))
       .filter((folder) => existsSync(folder))
@@ -104,13 +104,13 @@ describe.skipIf(!existsSync(corpus))('the corpus, where it is present', () => {
   })
 })
 
-test('100 KB of blanks in quoted-printable take no six seconds', async () => {
+test('100 KB of spaces in quoted-printable take less than six seconds', async () => {
   const head = 'From: a@example.com\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n'
   const raw = Buffer.from(`${head}a${' '.repeat(100_000)}b\r\n`)
   await expectEffort(() => analyzeMessage(raw, { trustedRelays: [], ignoreStamps: false }), 1_000)
 })
 
-test('60 KB of marks on one letter, in the wrong order, take no second', async () => {
+test('60 KB of combining marks on one letter, in wrong order, take under a second', async () => {
   const head = 'From: a@example.com\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n'
   const raw = Buffer.from(`${head}a${'\u0315\u0300\u0321\u0345'.repeat(15_000)} word\r\n`)
   const options = { trustedRelays: [], ignoreStamps: false }

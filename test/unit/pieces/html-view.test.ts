@@ -6,7 +6,7 @@ const words = (html: string) =>
     .text.split(/\s+/)
     .filter((word) => word !== '')
 
-describe('what an HTML text shows', () => {
+describe('the text that HTML shows', () => {
   test.for([
     ['text between tags', '<p>a <b>b</b></p>', ['a', 'b']],
     [
@@ -25,13 +25,13 @@ describe('what an HTML text shows', () => {
     expect(words(html)).toEqual(expected)
   })
 
-  test('blocks are divided by an empty line', () => {
+  test('blocks are separated by an empty line', () => {
     expect(htmlView('<p>a</p><div>b<br>c</div>').text).toMatch(/^\s*a\n\n\s*b\nc\s*$/)
   })
 })
 
-describe('what it is built of', () => {
-  test('its elements in order, the same in a row once', () => {
+describe('the structure of HTML', () => {
+  test('its elements in order, adjacent equal ones once', () => {
     expect(htmlView('<DIV><p>a<p>b</p><br/></div><h1>').tags).toEqual(['div', 'p', 'br', 'h1'])
   })
 

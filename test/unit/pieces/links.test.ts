@@ -55,7 +55,7 @@ test.for([
   expect(inText(text)).toEqual(expected)
 })
 
-test('a link tells its host and its registered domain', () => {
+test('a link has its host and its registrable domain', () => {
   expect(
     findLinks({
       text: 'http://a.B.example.co.uk:81/ http://192.0.2.1/',
@@ -78,7 +78,7 @@ test('a link tells its host and its registered domain', () => {
   ])
 })
 
-test('a link is told once for each place', () => {
+test('a link is listed once for each place', () => {
   const url = 'http://example.com/'
   const links = findLinks({ text: `${url} ${url}`, html: `<a href=${url}><a href=${url}>` })
   expect(links.map(({ where }) => where)).toEqual(['html', 'text'])
@@ -91,7 +91,7 @@ test.for([
   ['comments that never close', '<!--'.repeat(250_000)],
   ['ampersands', `<a href="${'&'.repeat(1_000_000)}">`],
   ['links', '<a href=http://example.com/>'.repeat(30_000)],
-] as const)('a flood of %s costs linear time', async ([, html]) => {
+] as const)('a flood of %s takes linear time', async ([, html]) => {
   const links = await expectEffort(() => htmlLinks(html), 500)
   expect(links.length).toBeLessThanOrEqual(1000)
 })

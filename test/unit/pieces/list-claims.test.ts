@@ -44,7 +44,7 @@ test.for<[string, readonly string[], string | null]>([
   expect(claimsOf(lines).authorDomain).toBe(domain)
 })
 
-test('a click is promised by who signed both fields', () => {
+test('one-click is accepted from the signer of both fields', () => {
   const lines = [signatureBy('example.org', both), author, ...ways]
   expect(claimsOf(lines, ['pass']).oneClickSigners).toEqual(['example.org'])
 })
@@ -63,6 +63,6 @@ test.for<[string, readonly string[], readonly DkimFinding['result'][]]>([
     ['pass'],
   ],
   ['no promise', [signatureBy('example.org', both), author, ways[0] ?? ''], ['pass']],
-])('a click is promised by nobody with %s', ([, lines, results]) => {
+])('one-click is not accepted with %s', ([, lines, results]) => {
   expect(claimsOf(lines, results).oneClickSigners).toEqual([])
 })

@@ -78,7 +78,7 @@ test.for<[string, MarketerEvidence, string | undefined]>([
     evidence({ dkim: [signature('sends.example', { aligned: false })], listId: 'x.guild.example' }),
     'guild',
   ],
-])('a marketer is known by %s', ([, seen, key]) => {
+])('a marketer is recognized by %s', ([, seen, key]) => {
   expect(keyOf(seen)).toBe(key)
 })
 
@@ -114,11 +114,11 @@ test.for<[string, MarketerEvidence]>([
     'a signature when the DNS was not asked',
     { ...evidence({ authorDomain: 'shop.example' }), authentication: null },
   ],
-])('a marketer is not known by %s', ([, seen]) => {
+])('a marketer is not recognized by %s', ([, seen]) => {
   expect(keyOf(seen)).toBeUndefined()
 })
 
-test('SPF vouches for the author too, but only of the very domain', () => {
+test('SPF also proves the author, but only of exactly that domain', () => {
   const spf = { ip: '203.0.113.1', result: 'pass' as const, domain: 'club.example' }
   const dkim = [signature('sends.example', { aligned: false })]
   const of = (domain: string) => ({
@@ -129,7 +129,7 @@ test('SPF vouches for the author too, but only of the very domain', () => {
   expect(keyOf(of('sends.example'))).toBeUndefined()
 })
 
-test('who recognizes says why, the same each time', () => {
+test('the reason for a recognition is the same each time', () => {
   const seen = evidence({ dkim: [signature('shop.example')], ...sure('192.0.2.1') })
   expect(book.recognize(seen, 0.75)).toEqual({
     key: 'shop',
@@ -141,13 +141,13 @@ test('who recognizes says why, the same each time', () => {
   })
 })
 
-test('what cannot be read is recognized as nothing, and throws nothing', () => {
+test('malformed input is not recognized, and does not throw', () => {
   const odd = createMarketerBook([{ ...none, key: 'odd', name: 'Odd', ranges: ['no range', ''] }])
   expect(odd.recognize(evidence({ origin: { ip: 'x', confidence: 1 } }), 0.75)).toBeNull()
   expect(odd.recognize(evidence(sure('192.0.2.1')), 0.75)).toBeNull()
 })
 
-test('a look costs little, however many marketers there are', async () => {
+test('recognition takes little time, however many marketers there are', async () => {
   const many = Array.from({ length: 10_000 }, (_, at): MarketerMarks => {
     const block = `10.${at >> 8}.${at & 255}.0/24`
     const name = `m${at}.example`

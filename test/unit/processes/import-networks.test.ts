@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseImport, progressOn } from '../../../src/processes/import-networks.ts'
 
-test('a terminal sees one line that moves, a file a line each 100,000 ranges', () => {
+test('a terminal shows one updated line, a file one line per 100,000 ranges', () => {
   for (const isTTY of [true, false]) {
     const written: string[] = []
     const progress = progressOn({ isTTY, write: (text) => written.push(text) })
@@ -14,7 +14,7 @@ test('a terminal sees one line that moves, a file a line each 100,000 ranges', (
   }
 })
 
-test('the command line names the file, and perhaps a source and a format', () => {
+test('the command line has the file, and optionally a source and a format', () => {
   expect(parseImport(['networks', 'a.csv'])).toEqual({
     file: 'a.csv',
     source: undefined,

@@ -18,12 +18,12 @@ test.for([
   ['no line end', 'green lamp', 'green lamp'],
   ['the line end of Windows', 'green lamp\r\nmore', 'green lamp'],
   ['blanks, which count', ' green lamp \n', ' green lamp '],
-])('of a pipe it is the first line: %s', async ([, text, secret]) => {
+])('from a pipe the first line is read: %s', async ([, text, secret]) => {
   const stderr = { write: () => expect.unreachable() }
   expect(await readSecret('Password', { stdin: Readable.from([text]), stderr })).toBe(secret)
 })
 
-test('on a terminal there is a prompt, and what is typed is not shown', async () => {
+test('a terminal shows a prompt, and does not show the typed text', async () => {
   const typed = terminal('green lamp\r')
   expect(await readSecret('Token', typed)).toBe('green lamp')
   expect(typed.shown()).toBe('Token: \n')
@@ -36,7 +36,7 @@ test('a new secret is typed twice on a terminal', async () => {
   await expect(readNewSecret('Password', other)).rejects.toThrow('not the same')
 })
 
-test('Ctrl-C on a terminal gives nothing', async () => {
+test('Ctrl-C on a terminal gives no secret', async () => {
   await expect(readSecret('Password', terminal('green\x03'))).rejects.toThrow(
     'Standard input is empty',
   )

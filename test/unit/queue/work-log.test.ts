@@ -5,7 +5,7 @@ import { defineQueue } from '../../../src/queue/define-queue.ts'
 import { workQueue } from '../../../src/queue/work.ts'
 import { expectEffort } from '../../support/effort.ts'
 
-test('a job that failed is logged without the addresses that a mail server quoted', async () => {
+test('a failed job is logged without the addresses that a mail server quoted', async () => {
   const lines: unknown[] = []
   let run: ((jobs: object[]) => Promise<unknown>) | undefined
   const boss = { work: (_: string, __: object, its: typeof run) => void (run = its) }
@@ -21,7 +21,7 @@ test('a job that failed is logged without the addresses that a mail server quote
   expect(lines).toEqual([{ queue: 'q', jobId: '1', reason: '450 4.2.1 <…@…>: try …@… later' }])
 })
 
-test('a reason without end is cut, in little time', async () => {
+test('an overlong reason is cut, in little time', async () => {
   for (const piece of ['a', 'a@', '@', 'a.b ']) {
     const endless = piece.repeat(2_000_000)
     const cut = await expectEffort(() => forLog(endless), 250)

@@ -25,14 +25,14 @@ describe.for(['fr', 'ru'] as const)('in %s', (language) => {
       'that is how Shop is known. Nobody is accused.',
     'We may have asked, and cannot tell what became of it. We do not ask twice.',
     'No abuse contact is registered for 192.0.2.0/24 (Acme).',
-  ])('a sentence of ours is said: %s', (sentence) => {
+  ])('a known sentence is translated: %s', (sentence) => {
     const said = say(sentence)
     expect(said.lang).toBeUndefined()
     expect(said.text).not.toBe(sentence)
     expect(said.text).not.toContain('{')
   })
 
-  test('what is in the holes stays as it is', () => {
+  test('the content of placeholders is unchanged', () => {
     expect(say('It came from 192.0.2.7 (95 % sure).').text).toContain('192.0.2.7')
     expect(say('Who enrolled for mail of <b>.example is told.').text).toContain('<b>.example')
   })
@@ -41,11 +41,11 @@ describe.for(['fr', 'ru'] as const)('in %s', (language) => {
     'A rule of this operator.',
     'The reporter took it back. And something else.',
     'A feedback report was sent to whom nobody knows.',
-  ])('what is not known stays English, whole, and says so: %s', (sentence) => {
+  ])('an unknown sentence stays English as a whole, and is marked as such: %s', (sentence) => {
     expect(say(sentence)).toEqual({ text: sentence, lang: 'en' })
   })
 
-  test('every symbol of the shipped rules that reporters see is said', () => {
+  test('every symbol of the shipped rules that reporters see is translated', () => {
     const symbols = shippedRules().rules.map(({ symbol, weight, meaning, facts }) => {
       const basis = basisOf(facts.map((fact) => fact.split('.')[0] ?? ''))
       return { name: symbol, weight, meaning, basis }
@@ -56,7 +56,7 @@ describe.for(['fr', 'ru'] as const)('in %s', (language) => {
   })
 })
 
-test('in English the reporter is spoken to, and all else is said as it was written', () => {
+test('English addresses the reporter as "you" and keeps everything else as written', () => {
   const say = phraseBook('en')
   expect(say('The reporter took it back. Feedback that had not left was called back.')).toEqual({
     text: 'You took it back. Feedback that had not left was called back.',
@@ -65,7 +65,7 @@ test('in English the reporter is spoken to, and all else is said as it was writt
   expect(say('Anything else.')).toEqual({ text: 'Anything else.', lang: undefined })
 })
 
-test('all languages know the same sentences, with the same holes', () => {
+test('all languages have the same sentences with the same placeholders', () => {
   for (const kind of ['sentences', 'parts'] as const) {
     expect(Object.keys(ru[kind]).sort()).toEqual(Object.keys(fr[kind]).sort())
     for (const { [kind]: phrases } of [fr, ru]) {
@@ -77,7 +77,7 @@ test('all languages know the same sentences, with the same holes', () => {
   }
 })
 
-test('every sentence that is known is still written somewhere', () => {
+test('every known sentence still occurs in the source', () => {
   const sentences = Object.keys(fr.sentences)
   const gone = sentences.filter(
     (sentence) => !piecesOf(sentence).every((piece) => source.includes(piece)),
@@ -85,7 +85,7 @@ test('every sentence that is known is still written somewhere', () => {
   expect(gone).toEqual([])
 })
 
-/** What stands between the holes, without the blanks at which source may be broken into lines. */
+/** The text between placeholders, without the spaces at which source lines may be broken. */
 function piecesOf(sentence: string): string[] {
   return sentence
     .split(/\{\w+\}/)

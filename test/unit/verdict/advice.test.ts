@@ -29,7 +29,7 @@ test.for<[string, Partial<AdviceCase>, string]>([
     'known marketer shop',
   ],
   ['honest bulk', {}, 'cautious signer example.org'],
-])('%s is advised on', ([, change, expected]) => {
+])('%s gets advice', ([, change, expected]) => {
   const advice = adviceOf({ ...bulk, ...change })
   expect(`${advice?.kind} ${advice?.about}`).toBe(expected)
 })
@@ -51,7 +51,7 @@ test.for<[string, Partial<AdviceCase>]>([
     { authentication: { dkim: [{ ...signature, domain: 'a.example', aligned: false }] } },
   ],
   ['bulk that says no way out', { unsubscribe: null }],
-])('%s is not advised on', ([, change]) => {
+])('%s gets no advice', ([, change]) => {
   expect(adviceOf({ ...bulk, ...change })).toBeUndefined()
 })
 
@@ -59,18 +59,18 @@ const now = new Date('2026-11-22T00:00:00Z')
 const age = { receivedAt: now, now }
 const claims = { listId: null, authorDomain: null, oneClickSigners: ['mail.example.org'] }
 
-test('one click is for a link that the author’s owner signed', () => {
+test('one-click requires a link signed by the author’s organization', () => {
   expect(oneClickLink({ ...bulk, claims }, adviceOf(bulk), age)).toBe(link)
 })
 
-test('one click is for a link that the marketer’s service signed', () => {
+test('one-click requires a link signed by the marketer’s service', () => {
   const known = adviceOf({ ...bulk, marketer })
   const signed = { ...claims, oneClickSigners: ['sends.example'] }
   expect(oneClickLink({ ...bulk, claims: signed }, known, age)).toBe(link)
   expect(oneClickLink({ ...bulk, claims: signed }, adviceOf(bulk), age)).toBeUndefined()
 })
 
-test('who is known by range only needs a signature all the same', () => {
+test('a marketer recognized by range still needs a signature', () => {
   const byRange = { ...marketer, by: 'range' as const, proof: '192.0.2.0/24' }
   const known = adviceOf({ ...bulk, marketer: byRange })
   const none = { ...claims, oneClickSigners: [] }
@@ -78,7 +78,7 @@ test('who is known by range only needs a signature all the same', () => {
   expect(oneClickLink({ ...bulk, claims }, known, age)).toBe(link)
 })
 
-test('one click is not for old mail, nor without advice', () => {
+test('one-click is not offered for old mail or without advice', () => {
   const old = { receivedAt: new Date('2026-09-22T00:00:00Z'), now }
   expect(oneClickLink({ ...bulk, claims }, adviceOf(bulk), old)).toBeUndefined()
   expect(oneClickLink({ ...bulk, claims }, undefined, age)).toBeUndefined()

@@ -33,7 +33,7 @@ test.for([
   expect(checkActionOf(verdict(kind, score, confidence), scores)).toBe(action)
 })
 
-test('where it is wished, undecided mail is greylisted from a score on, and no other', () => {
+test('if configured, undecided mail is greylisted from a score on, and no other mail', () => {
   const wished = { ...scores, greylist: 4 }
   expect(checkActionOf(verdict('undecided', 4), wished)).toBe('greylist')
   expect(checkActionOf(verdict('undecided', 3.9), wished)).toBe('no action')
@@ -52,7 +52,7 @@ test.for([
     ],
   ],
   ['who hands it over, unread', [{ name: 'FIRST_FILTER', weight: 30, meaning: 'It is listed.' }]],
-] as const)('on %s alone nothing is rejected, however bad', ([, symbols]) => {
+] as const)('mail is never rejected for %s alone, however bad it is', ([, symbols]) => {
   for (const kind of ['spam', 'phishing', 'malware'] as const) {
     expect(checkActionOf(verdict(kind, 30, 1, symbols), scores)).toBe('add header')
   }

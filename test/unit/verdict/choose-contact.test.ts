@@ -24,18 +24,18 @@ test.for<[string, Record<string, KnownContact>, string]>([
   expect(choose(known)).toEqual({ to: `${expected}@desk.example` })
 })
 
-test('nobody is written to when all bounce', () => {
+test('no address is used if all bounce', () => {
   const dead = { a: found('dead'), b: found('failing'), c: found('dead') }
   expect(choose(dead)).toEqual({ nobody: 'Every known abuse address of this network bounces.' })
 })
 
-test('a desk that asked us to stop is not gone round by its next address', () => {
+test('a desk that asked to stop is not bypassed by its next address', () => {
   const stop = { nobody: 'Reports to this abuse desk are paused.' }
   expect(choose({ a: paused })).toEqual(stop)
   expect(choose({ a: found('dead'), b: paused })).toEqual(stop)
 })
 
-test('where only enrolled desks are written to, the best enrolled one is', () => {
+test('if only enrolled desks are notified, the best enrolled one is used', () => {
   expect(choose({ b: enrolled }, 'enrolled')).toEqual({ to: 'b@desk.example' })
   expect(choose({ b: { ...enrolled, health: 'dead' } }, 'enrolled')).toMatchObject({
     nobody: expect.stringMatching(/not enrolled/) as unknown,
@@ -49,7 +49,7 @@ test.for([
   'ann@home.example',
   'anything@bounces.us.example',
   'v-1@BOUNCES.us.example.',
-])('we never write to %s, which is ours or the reporter’s', (address) => {
+])('mail is never sent to %s, which is ours or the reporter’s', (address) => {
   const chosen = (...contacts: string[]) =>
     chooseContact({ contacts }, new Map(), 'any', own, 'spam')
   expect(chosen(address, 'a@desk.example')).toEqual({ to: 'a@desk.example' })
@@ -58,7 +58,7 @@ test.for([
   })
 })
 
-test('others at the domain of our sender or of the reporter may be written to', () => {
+test('other addresses at our own or the reporter’s domain may be used', () => {
   for (const to of ['abuse@us.example', 'abuse@home.example', 'abuse@x.bounces.us.example']) {
     expect(chooseContact({ contacts: [to] }, new Map(), 'any', own, 'spam')).toEqual({ to })
   }

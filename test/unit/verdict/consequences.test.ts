@@ -50,7 +50,7 @@ test.for([
   ['a desk we have written to before', { ...clear, known: desk('found') }],
   ['an enrolled desk', { ...clear, known: desk('enrolled'), forwardTo: 'enrolled' }],
 ] as const satisfies readonly (readonly [string, Judged])[])(
-  '%s is told to the abuse desk',
+  'the abuse desk is notified of %s',
   ([, judged]) => {
     expect(consequenceOf(judged)).toEqual({
       action: 'forward',
@@ -117,7 +117,7 @@ test.for([
     /not enrolled/,
   ],
 ] as const satisfies readonly (readonly [string, Judged, RegExp])[])(
-  'nobody is told when %s',
+  'no one is notified when %s',
   ([, judged, why]) => {
     expect(consequenceOf(judged)).toEqual({
       action: 'keep',
@@ -145,7 +145,7 @@ test.for([
   },
 )
 
-test('a desk whose source gives no name is told by its block, not by the name of another', () => {
+test('a desk without a name from its own source is named by its block, not by another name', () => {
   const { why } = consequenceOf({ ...clear, network: unnamed })
   expect(why).toBe('The network 192.0.2.0/24 answers for the origin and has an abuse contact.')
 })
@@ -155,7 +155,7 @@ const silent = { ...network, contacts: [], abuse: null }
 test.for([
   ['nobody is known for the origin', { ...clear, network: undefined }],
   ['the network has no contact', { ...clear, network: silent }],
-] as const)('where %s, the registry is asked if it may be', ([, judged]) => {
+] as const)('if %s, the registry is queried where allowed', ([, judged]) => {
   expect(consequenceOf({ ...judged, registry: 'unasked' })).toMatchObject({ action: 'look-up' })
   expect(consequenceOf({ ...judged, registry: 'off' })).toMatchObject({ action: 'keep' })
   expect(consequenceOf({ ...judged, registry: 'away' })).toEqual({
@@ -164,7 +164,7 @@ test.for([
   })
 })
 
-test('a registry that names nobody has the last word', () => {
+test('a registry without a contact is final', () => {
   expect(consequenceOf({ ...clear, network: silent, registry: 'asked' })).toEqual({
     action: 'keep',
     why: 'No abuse contact is registered for 192.0.2.0/24 (Example Hosting One).',
@@ -175,12 +175,12 @@ test.for([
   ['the origin is too uncertain', { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 } }],
   ['the verdict is open', { ...clear, verdict: verdict('undecided') }],
   ['a mail system wrote it', { ...clear, messageKind: 'dsn' }],
-] as const)('no registry is asked when %s', ([, judged]) => {
+] as const)('no registry is queried when %s', ([, judged]) => {
   const unknown = { ...judged, network: undefined, registry: 'unasked' as const }
   expect(['keep', 'ask']).toContain(consequenceOf(unknown).action)
 })
 
-test('marketing is advised on, and nobody is accused', () => {
+test('marketing gets advice, and no one is accused', () => {
   const judged = { ...clear, verdict: verdict('marketing') }
   expect(consequenceOf(judged)).toMatchObject({ action: 'advise' })
   expect(consequenceOf({ ...judged, reportedAs: 'not-spam' })).toMatchObject({ action: 'keep' })

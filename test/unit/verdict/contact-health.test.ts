@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000
 const start = new Date('2026-11-20T12:00:00Z')
 const at = (ms: number) => new Date(start.getTime() + ms)
 
-/** A bounce of a mail sent so many hours after the start, an hour later. */
+/** A bounce of a mail sent that many hours after the start, an hour later. */
 function bounce(sentHours: number, more: Partial<ContactBounce> = {}): ContactBounce {
   const sentAt = at(sentHours * HOUR_MS)
   const bouncedAt = at((sentHours + 1) * HOUR_MS)
@@ -22,18 +22,18 @@ function bounce(sentHours: number, more: Partial<ContactBounce> = {}): ContactBo
 const after = (...bounces: readonly ContactBounce[]): HealthRecord =>
   bounces.reduce(afterBounce, healthyRecord)
 
-test('an address that never bounced is well', () => {
+test('an address that never bounced is healthy', () => {
   expect(healthAt(healthyRecord, start)).toBe('healthy')
 })
 
-test('a hard bounce ends an address for thirty days', () => {
+test('a hard bounce disables an address for thirty days', () => {
   const record = after(bounce(0, { hard: true }))
   expect(healthAt(record, at(HOUR_MS))).toBe('dead')
   expect(healthAt(record, at(HOUR_MS + 30 * DAY_MS - 1))).toBe('dead')
   expect(healthAt(record, at(HOUR_MS + 30 * DAY_MS))).toBe('healthy')
 })
 
-test('a second hard bounce after that ends it again', () => {
+test('another hard bounce after that disables it again', () => {
   const late = 31 * 24
   const record = after(bounce(0, { hard: true }), bounce(late, { hard: true }))
   expect(healthAt(record, at((late + 2) * HOUR_MS))).toBe('dead')
@@ -52,7 +52,7 @@ test.for<[string, ContactBounce[], string]>([
   ['three with a quiet week between', [bounce(0), bounce(12), bounce(12 + 7 * 24)], 'healthy'],
   ['three just less than a week apart', [bounce(0), bounce(167), bounce(334)], 'failing'],
   ['a hard one and then a soft one', [bounce(0, { hard: true }), bounce(2)], 'dead'],
-])('%s leave an address as it should be', ([, bounces, expected]) => {
+])('%s leave an address in the expected state', ([, bounces, expected]) => {
   const record = after(...bounces)
   const last = bounces.at(-1)?.bouncedAt ?? start
   expect(healthAt(record, last)).toBe(expected)

@@ -66,7 +66,7 @@ test.for([
   expect(decide({ facts: its, symbols: symbols(...weights) }).class).toBe(expected)
 })
 
-test('the model speaks last: as one symbol, whose weight is its log-odds', () => {
+test('the model is evaluated last, as one symbol whose weight is its log-odds', () => {
   const verdict = decide({ facts: facts(), symbols: symbols(3), probability: 0.9 })
   expect(verdict).toMatchObject({ class: 'spam', score: 5.2, probability: 0.9 })
   expect(verdict.symbols.at(-1)).toMatchObject({ name: 'MODEL', weight: 2.2, basis: 'model' })
@@ -81,18 +81,18 @@ test.for([
   expect(raised[0]?.weight).toBe(weight)
 })
 
-test('a model that says what is no number has said nothing', () => {
+test('a model result that is not a number is ignored', () => {
   const verdict = decide({ facts: facts(), symbols: symbols(5), probability: NaN })
   expect(verdict).toEqual(decide({ facts: facts(), symbols: symbols(5) }))
 })
 
-test('without a model there is no word of it', () => {
+test('without a model there is no symbol for it', () => {
   const verdict = decide({ facts: facts(), symbols: symbols(1.105, 2) })
   expect(verdict).toMatchObject({ score: 3.11, symbols: symbols(1.105, 2) })
   expect(verdict).not.toHaveProperty('probability')
 })
 
-test('the further from doubt, the more sure', () => {
+test('a score further from the thresholds has a higher confidence', () => {
   const sure = (...weights: readonly number[]) =>
     decide({ facts: facts(), symbols: symbols(...weights) }).confidence ?? 0
   expect(sure(5)).toBeGreaterThan(0.9)

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000
 const start = Date.parse('2026-11-01T12:00:00Z')
 const relayIp = '192.0.2.10'
 
-/** One report a day through the relay, from another machine and another author each. */
+/** One report a day through the relay, each from a different machine and author. */
 function through(day: number, fields: Partial<PastReport> = {}): PastReport {
   return {
     at: new Date(start + day * DAY_MS),
@@ -40,7 +40,7 @@ function days(count: number, make: (day: number) => PastReport = through): PastR
   return Array.from({ length: count }, (_, day) => make(day))
 }
 
-/** The same with some that their reporter wanted. */
+/** The same with some messages that the reporter wanted. */
 function withWanted(history: PastReport[], fields: Partial<PastReport> = {}): PastReport[] {
   return history.map((report, index) =>
     index < 3 ? { ...report, kind: 'not-spam' as const, ...fields } : report,
@@ -51,14 +51,14 @@ const nothingKnown = { learnedIps: [] }
 const relay = (evidence: number) => ({ ip: relayIp, name: 'in.provider.example', evidence })
 const nothing = { learned: [], proposed: [] }
 
-test('a relay through which all mail comes, wanted mail too, is learned', () => {
+test('a relay that brings all mail, wanted mail included, is learned', () => {
   expect(relaysFromHistory(withWanted(days(10)), nothingKnown)).toEqual({
     learned: [relay(10)],
     proposed: [],
   })
 })
 
-test('a spammer who sends a reporter all the spam is proposed at most, never learned', () => {
+test('a spammer who sends all the spam of a reporter is at most proposed, never learned', () => {
   expect(relaysFromHistory(days(50), nothingKnown)).toEqual({ learned: [], proposed: [relay(50)] })
 })
 
@@ -71,7 +71,7 @@ test.for<[string, PastReport[]]>([
   expect(relaysFromHistory(history, nothingKnown)).toEqual({ learned: [], proposed: [relay(12)] })
 })
 
-test('at a receiver whose relays we know nothing is learned, nor proposed', () => {
+test('at a receiver with known relays nothing is learned or proposed', () => {
   const atGmail = (day: number) =>
     through(day, { crossings: [crossing(day, { receiver: 'mx.google.com' })] })
   expect(relaysFromHistory(withWanted(days(20, atGmail)), nothingKnown)).toEqual(nothing)
@@ -111,7 +111,7 @@ test.for<[string, PastReport[]]>([
     'every eighth report from elsewhere',
     withWanted(days(24, (day) => (day % 8 === 7 ? elsewhere(day) : through(day)))),
   ],
-])('%s: nothing is learned, nor proposed', ([, history]) => {
+])('%s: nothing is learned or proposed', ([, history]) => {
   expect(relaysFromHistory(history, nothingKnown)).toEqual(nothing)
 })
 
@@ -120,7 +120,7 @@ test('one report in ten may come from elsewhere', () => {
   expect(relaysFromHistory(history, nothingKnown).learned).toEqual([relay(18)])
 })
 
-test('mail that another host received is another question', () => {
+test('mail received by another host is a separate question', () => {
   const webmail = days(10, (day) => {
     const report = elsewhere(day)
     const crossings = report.crossings.map((one) => ({ ...one, receiver: 'mx.webmail.example' }))
@@ -133,23 +133,23 @@ test('mail that another host received is another question', () => {
 
 const known = { ...nothingKnown, learnedIps: [relayIp] }
 
-test('what was learned stays while mail comes that way, though it is no stranger any more', () => {
+test('a learned relay stays while mail comes through it, though it is now trusted', () => {
   const passed = days(20, (day) => through(day, { entryIp: `198.${50 + day}.100.7` }))
   expect(relaysFromHistory(passed, known).learned).toEqual([relay(20)])
 })
 
-test('what was learned stays while there is too little to speak against it', () => {
+test('a learned relay stays while there is too little evidence against it', () => {
   expect(relaysFromHistory(days(19, elsewhere), known).learned).toEqual([
     { ...relay(0), name: null },
   ])
 })
 
-test('what was learned is forgotten when the last twenty reports come otherwise', () => {
+test('a learned relay is forgotten when the last twenty reports came another way', () => {
   const moved = days(40, (day) => (day < 20 ? through(day) : elsewhere(day)))
   expect(relaysFromHistory(moved, known)).toEqual(nothing)
 })
 
-test('what was learned is forgotten when strangers write the lines below', () => {
+test('a learned relay is forgotten when the lines below it are untrusted', () => {
   const broken = days(20, (day) =>
     through(day, { crossings: [crossing(day, { isLinked: day < 9 })] }),
   )
@@ -204,7 +204,7 @@ test.for([
   expect(pastReport(spam, { hops: [], authentication }).isSigned).toBe(isSigned)
 })
 
-test('of a report only the lines down to the hand-over count, and the peer of the next', () => {
+test('of a report only the lines down to the hand-over and the next peer count', () => {
   const at = new Date(start)
   const from = (ip: string, rdns: string) => ({ helo: 'me', rdns, ip, port: null })
   const past = pastReport(

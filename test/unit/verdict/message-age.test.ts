@@ -49,18 +49,21 @@ test.for([
   ['was seen by a clock far ahead, but came in 2002', [old, ahead, fresh], {}, '2002-02-01'],
   ['is an hour over a week', [fresh, 'Sun, 15 Nov 2026 11:00:00 +0000', fresh], {}, '2026-11-15'],
   ['is over the limit', [fresh, 'Sun, 22 Nov 2026 10:00:00 +0000'], { hoursMax: 1 }, '2026-11-22'],
-] as const)('a message that %s is too old, and says since when', async ([, times, more, day]) => {
-  expect(await obstacle(times, more)).toContain(`It was handed over on ${day}, more than`)
-})
+] as const)(
+  'a message that %s is too old, and the reason has its date',
+  async ([, times, more, day]) => {
+    expect(await obstacle(times, more)).toContain(`It was handed over on ${day}, more than`)
+  },
+)
 
 test.for([
   ['no trusted line tells a time', [undefined, undefined, fresh]],
   ['all trusted clocks are far ahead', [ahead, ahead, fresh]],
   ['no time can be read', ['yesterday', 'x', fresh]],
-] as const)('nobody is accused where %s', async ([, times]) => {
+] as const)('no one is accused if %s', async ([, times]) => {
   expect(await obstacle(times)).toMatch(/its age is unknown/)
 })
 
-test('a message without Received lines accuses no address, and has no age', () => {
+test('a message without Received lines has no age and accuses no address', () => {
   expect(ageObstacle([], reported, 168)).toBeUndefined()
 })

@@ -94,7 +94,7 @@ function passed(fields: Partial<TracedHop>, by: Partial<TracedHop['by']> = {}) {
 
 const itself = { helo: 'me', rdns: 'in.home.example', ip: '127.0.0.1', port: null }
 
-test('the name of the machine itself does not tell its programs apart', () => {
+test('programs on one machine are not distinguished by its name', () => {
   const hops = passed({ from: itself }, { host: 'in.home.example' })
   expect(hops).toEqual(['127.0.0.1 inside', '192.0.2.2'])
 })
@@ -126,12 +126,12 @@ test.for([
     'mx.b.example',
     { name: null, callsItself: 'mx.b.example' },
   ],
-] as const)('a name that is %s is told as such', ([, trust, helo, rdns, expected]) => {
+] as const)('a name that is %s is marked as such', ([, trust, helo, rdns, expected]) => {
   const hop = { ...line(0, '192.0.2.1', trust), from: { helo, rdns, ip: '192.0.2.1', port: null } }
   expect(relayCandidates([hop])).toMatchObject([expected])
 })
 
-test('what the reporter says matters for each address down to the last one in question', () => {
+test('the reporter’s statement matters for each address down to the last uncertain one', () => {
   const hops = [
     line(0, '192.0.2.1', 'trusted'),
     line(1, '192.0.2.2', 'injection'),
@@ -157,18 +157,18 @@ test.for([
   ['the second is not theirs: a stranger wrote what follows', [], ['192.0.2.2'], ['192.0.2.1']],
   ['the first is not theirs', [], ['192.0.2.0/31'], []],
   ['a block holds them all', ['192.0.2.0/24'], [], []],
-] as const)('what is left to ask when %s', ([, mine, notMine, expected]) => {
+] as const)('the remaining question when %s', ([, mine, notMine, expected]) => {
   const said = { mine: networkSet(mine), notMine: networkSet(notMine) }
   expect(openCandidates(three, said).map(({ ip }) => ip)).toEqual(expected)
 })
 
-test('an answer parts the machines into theirs and not theirs', () => {
+test('an answer divides the machines into the reporter’s and others', () => {
   const answer = readAnswer(three, ['192.0.2.2', '192.0.2.1', '203.0.113.99'])
   expect(answer).toEqual({ mine: three.slice(0, 2), notMine: three.slice(2) })
   expect(readAnswer(three, [])).toEqual({ mine: [], notMine: three })
 })
 
-test('a machine behind a stranger’s cannot be theirs: the stranger wrote that line', () => {
+test('a machine behind an untrusted one cannot be the reporter’s', () => {
   const [first, , third] = three
   expect(readAnswer(three, ['192.0.2.3'])).toEqual({ gap: { picked: third, between: first } })
 })

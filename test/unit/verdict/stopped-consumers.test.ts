@@ -6,7 +6,7 @@ const consumer = { ...healthyRecord, pausedUntil: null, enrolledAt: null, takes:
 const now = new Date('2026-11-22T12:00:00Z')
 
 // Reports are stopped and paused by the consumer itself or by an administrator.
-test.for(['stopped', 'paused'] as const)('%s reports are nobody’s wish', (state) => {
+test.for(['stopped', 'paused'] as const)('stopping %s reports is no one’s request', (state) => {
   const told = mayNotify({ ...consumer, state }, undefined, now)
   const why = 'why' in told ? told.why : ''
   expect(why).not.toMatch(/asked/)

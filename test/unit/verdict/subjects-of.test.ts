@@ -39,7 +39,7 @@ function authentication(more: Partial<Authentication>): Authentication {
 const signature = { selector: 's', why: '' } as const
 const link = (url: string) => ({ url, host: '', domain: null, where: 'text' as const })
 
-test('an author is claimed, until his domain stands behind the message', () => {
+test('an author is only claimed until the domain is authenticated', () => {
   expect(subjects({})).toEqual([
     'claimed-author chair@bank.example',
     'claimed-author-domain bank.example',
@@ -52,7 +52,7 @@ test('an author is claimed, until his domain stands behind the message', () => {
   ])
 })
 
-test('the signature of another speaks for that one, not for the author', () => {
+test('a signature of another domain counts for that domain, not for the author', () => {
   const dkim = [
     { ...signature, domain: 'sender.example', result: 'pass', aligned: false } as const,
     { ...signature, domain: 'bank.example', result: 'fail', aligned: true } as const,
@@ -72,7 +72,7 @@ test('a return path counts when SPF passes for it', () => {
   expect(subjects({ authentication: authentication({ spf: failed }) })).not.toContain(named)
 })
 
-test('an origin counts with its network when it is sure, and not at all otherwise', () => {
+test('a certain origin counts with its network, an uncertain one not at all', () => {
   expect(subjects({ origin })).toContain('address 192.0.2.7')
   expect(subjects({ origin })).toContain('network 192.0.2.0/24')
   expect(subjects({ origin: { ...origin, ip: '2001:db8:1:2::7' } })).toContain(
@@ -81,7 +81,7 @@ test('an origin counts with its network when it is sure, and not at all otherwis
   expect(subjects({ origin }, 0.95).join()).not.toContain('192.0.2')
 })
 
-test('what millions share is nobody, and what one of them has there is', () => {
+test('a shared domain is not a subject, but one of its users is', () => {
   const gmail = { ...origin, ip: '209.85.218.41' }
   const dkim = [{ ...signature, domain: 'gmail.com', result: 'pass', aligned: true } as const]
   const spf = { ip: gmail.ip, result: 'pass', domain: 'gmail.com' } as const
@@ -105,14 +105,14 @@ test('what millions share is nobody, and what one of them has there is', () => {
   expect(found.join()).toContain('link docs.google.com/forms/d/e/1FAIpQL/viewform')
 })
 
-test('an autonomous system comes with a sure origin only', () => {
+test('an autonomous system counts only with a certain origin', () => {
   const sure = subjectsOf({ ...bare, origin }, { originConfidenceMin: 0.8 })
   expect(withSystem(sure, 64_500).at(-1)).toEqual({ kind: 'autonomous-system', name: '64500' })
   const unsure = subjectsOf(bare, { originConfidenceMin: 0.8 })
   expect(withSystem(unsure, 64_500)).toEqual(unsure)
 })
 
-test('links count by domain, host and as a whole, without their disguise', () => {
+test('links count by domain, host and whole, without disguise', () => {
   const links = [link('https://WWW.shop.example/a?utm_source=x&b=1'), link('hxxp://shop[.]example')]
   expect(subjects({ links }).slice(2)).toEqual([
     'link-domain shop.example',
@@ -121,7 +121,7 @@ test('links count by domain, host and as a whole, without their disguise', () =>
   ])
 })
 
-test('a link that is too long to be anybody else’s is left out', () => {
+test('an overlong link, which cannot be shared by others, is left out', () => {
   const links = [link(`https://shop.example/${'x'.repeat(300)}`)]
   expect(subjects({ links }).slice(2)).toEqual([
     'link-domain shop.example',
@@ -129,7 +129,7 @@ test('a link that is too long to be anybody else’s is left out', () => {
   ])
 })
 
-test('files and telephones count, and all in all no more than forty', () => {
+test('files and telephone numbers count, and at most forty subjects in total', () => {
   const sha256 = 'ab'.repeat(32)
   const attachments = [{ name: 'a.pdf', type: 'application/pdf', bytes: 5_000, sha256 }]
   const telephones = ['33100000000']
@@ -140,7 +140,7 @@ test('files and telephones count, and all in all no more than forty', () => {
   expect(subjects({ origin, links: many, telephones }).length).toBeLessThanOrEqual(SUBJECTS_MAX)
 })
 
-test('a logo is nobody’s, nor is an empty file; what only claims to be a picture is a file', () => {
+test('a logo or an empty file is no subject; a file that claims to be a picture is one', () => {
   const file = (name: string | null, type: string, bytes: number) => {
     return { name, type, bytes, sha256: `${name}` }
   }
@@ -155,7 +155,7 @@ test('a logo is nobody’s, nor is an empty file; what only claims to be a pictu
   expect(files).toEqual(['file invoice.png.exe', 'file page.svg'])
 })
 
-test('an author that cannot be written down is nobody', () => {
+test('an author that cannot be written down is not a subject', () => {
   const odd = { fromAddress: 'a b\u0007@bank.example' } as SubjectSource['headers']
   expect(subjects({ headers: odd })).toEqual(['claimed-author-domain bank.example'])
 })

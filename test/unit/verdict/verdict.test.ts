@@ -3,7 +3,7 @@ import { hasEvidence, type SymbolBasis, symbolsForReporters } from '../../../src
 
 const symbol = (basis: SymbolBasis, weight = 3) => ({ name: basis, weight, meaning: basis, basis })
 
-test('a reporter sees what stands in the message and whence it came, and nothing else', () => {
+test('a reporter sees symbols about the content and origin of the message only', () => {
   const all = (['content', 'way', 'word', 'known', 'model'] as const).map((one) => symbol(one))
   expect(symbolsForReporters(all).map(({ basis }) => basis)).toEqual(['content', 'way'])
 })

@@ -36,7 +36,7 @@ function draw(sketches: readonly Sketch[], submitterIp?: string) {
   return drawWalk({ hops: lines, origin, submitter })
 }
 
-/** Each station in a word: its role, its name and address, what is odd about it. */
+/** Each station in short: its role, its name and address, its notes. */
 function told({ stations }: ReturnType<typeof draw>) {
   return stations.map(({ role, name, ip, isUnlinked, aliases, notes }) =>
     [
@@ -68,7 +68,7 @@ const claim: Sketch = {
   trust: 'claimed',
 }
 
-test('each machine stands below the one that saw it, from the mailbox outward', () => {
+test('each machine is below the one that saw it, from the mailbox outward', () => {
   const picture = draw([inner, entry, claim])
   expect(told(picture)).toEqual([
     'mailbox',
@@ -80,7 +80,7 @@ test('each machine stands below the one that saw it, from the mailbox outward', 
   expect(picture.stations.map(({ line }) => line)).toEqual([null, null, 0, 1, 2])
 })
 
-test('the host that saw the origin is the provider’s, though it be the first', () => {
+test('the host that saw the origin is the provider’s, even if it is the first', () => {
   expect(told(draw([entry]))).toEqual([
     'mailbox',
     'ours mx.home.example',
@@ -88,12 +88,12 @@ test('the host that saw the origin is the provider’s, though it be the first',
   ])
 })
 
-test('strangers begin below the origin, with the first line that anybody may have written', () => {
+test('the border is below the origin, before the first line that may be forged', () => {
   expect(draw([inner, entry, claim]).border).toBe(4)
   expect(draw([inner, entry]).border).toBeNull()
 })
 
-test('what a provider we know wrote below the origin stands above the border', () => {
+test('a line of a known provider below the origin is above the border', () => {
   const believed: Sketch = { ...claim, trust: 'believed' }
   const below: Sketch = { ...claim, by: { host: 'desk' } }
   expect(draw([entry, believed, below]).border).toBe(4)
@@ -108,7 +108,7 @@ test('a machine that writes under another name is the same machine, with both na
 test.for([
   ['where a message came from', 'injection'],
   ['where the walk stopped', 'trusted'],
-] as const)('a stranger does not choose the name of the machine %s', ([, trust]) => {
+] as const)('untrusted text does not set the name of the machine %s', ([, trust]) => {
   const greeted: Sketch = {
     from: { helo: 'mx.bank.example', ip: '198.51.100.7' },
     by: { host: 'mx.home.example' },
@@ -122,7 +122,7 @@ test.for([
   })
 })
 
-test('the writer of a line that does not fit stands by itself, where nothing leads to it', () => {
+test('the writer of an inconsistent line is separate, with no link to it', () => {
   const strange: Sketch = {
     from: { helo: 'nobody', ip: '203.0.113.9' },
     by: { host: 'mail.bank.example' },
@@ -138,7 +138,7 @@ test('the writer of a line that does not fit stands by itself, where nothing lea
   expect(picture.border).toBe(3)
 })
 
-test('where the walk found no origin, its last peer is the machine it could not judge', () => {
+test('if no origin was found, the last peer is the undecided machine', () => {
   const stopped: Sketch = { ...entry, trust: 'trusted' }
   const picture = draw([inner, stopped, claim])
   expect(picture.stations.map(({ role }) => role)).toEqual([
@@ -147,7 +147,7 @@ test('where the walk found no origin, its last peer is the machine it could not 
   expect(picture.border).toBe(4)
 })
 
-test('a hand-over that names nobody is known by the writer of the line below', () => {
+test('a hand-over without a peer is named by the writer of the line below', () => {
   const nameless: Sketch = { by: { ip: '2001:db8::1' }, trust: 'trusted' }
   expect(told(draw([nameless, entry]))).toEqual([
     'mailbox',
@@ -157,7 +157,7 @@ test('a hand-over that names nobody is known by the writer of the line below', (
   ])
 })
 
-test('an address in brackets is no name beside that address', () => {
+test('an address in brackets is not a second name of that address', () => {
   const literal: Sketch = {
     from: { helo: '[IPv6:2001:db8::7]', ip: '2001:db8::7' },
     by: { host: 'mx.home.example' },
@@ -166,18 +166,18 @@ test('an address in brackets is no name beside that address', () => {
   expect(told(draw([literal])).at(-1)).toBe('origin 2001:db8::7')
 })
 
-test('the station of the stamped client is marked, once', () => {
+test('the station of the stamped client is marked once', () => {
   const picture = draw([entry, claim, { ...claim, by: { host: 'desk' } }], '203.0.113.5')
   expect(picture.stations.map(({ isSubmitter }) => isSubmitter)).toEqual([
     ...[false, false, false, true, false],
   ])
 })
 
-test('a message without lines is a mailbox alone', () => {
+test('a message without lines has only a mailbox', () => {
   expect(draw([])).toMatchObject({ stations: [{ role: 'mailbox' }], border: null })
 })
 
-test('a reason that stands beside its line is not told again at the origin', () => {
+test('a reason shown at its line is not repeated at the origin', () => {
   const [passed, ...rest] = hops([inner, entry])
   const because = 'It is an internal address.'
   const why = ['The provider wrote it.', because, 'It was seen.']
@@ -203,6 +203,6 @@ test.for([
   [0.765, 77],
   [0.999, 99],
   [1, 100],
-])('a confidence of %d reads %d %%', ([confidence, percent]) => {
+])('a confidence of %d is shown as %d %%', ([confidence, percent]) => {
   expect(percentOf(confidence ?? 0)).toBe(percent)
 })

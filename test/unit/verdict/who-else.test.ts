@@ -51,7 +51,7 @@ const verdict = (name: Judged['verdict']['class']) => ({ ...clear.verdict, class
 const knowing = (address: string, contact: KnownContact) =>
   new Map([...clear.known, [address, contact]])
 
-/** All who are told, the desk of the network first. */
+/** All recipients, the desk of the network first. */
 function told(change: Partial<Judged>): string[] {
   const judged = { ...clear, ...change }
   const consequence = consequenceOf(judged)
@@ -102,7 +102,7 @@ test.for<[string, Partial<Judged>, string[]]>([
     { scopes: [wide], disowned: new Set(['wide@desk.example']) },
     ['abuse@found.example'],
   ],
-])('told is %s', ([, change, expected]) => {
+])('the recipient is %s', ([, change, expected]) => {
   expect(told(change)).toEqual(expected)
 })
 
@@ -125,13 +125,13 @@ test.for<[string, Partial<Judged>]>([
   ],
   ['the address is the reporter’s', { alsoTell: [{ ...cfbl, address: 'Ann@home.example' }] }],
   ['the address is ours', { alsoTell: [{ ...cfbl, address: 'x@bounces.us.example' }] }],
-])('whom a message names is not told when %s', ([, change]) => {
+])('a recipient named by the message is not notified when %s', ([, change]) => {
   expect(told({ alsoTell: [cfbl], ...change })).not.toContain(
     change.alsoTell?.[0]?.address ?? cfbl.address,
   )
 })
 
-test('a marketer gets its tokens back by its signature alone, and is named once', () => {
+test('a marketer gets its tokens back only by its own signature, and is listed once', () => {
   const marketer = { key: 'shop', name: 'Shop', proof: 'shop.example', why: 'It is.' }
   const address = 'fbl@shop.example'
   const by = (its: 'signature' | 'range') =>
@@ -161,7 +161,7 @@ test.for<[string, Partial<ConsumerStanding>, Parameters<typeof mayNotify>[1], st
   ['one that complained', {}, { reason: 'complaint' }, 'never'],
   ['one whose mail comes back', { health: 'dead', healthUntil: later }, undefined, 'bouncing'],
   ['one suppressed for bounces', {}, { reason: 'soft-bounces' }, 'bouncing'],
-])('%s may be told now or not', ([, change, suppression, expected]) => {
+])('whether %s may be notified now', ([, change, suppression, expected]) => {
   expect(mayNotify({ ...standing, ...change }, suppression, now).is).toBe(expected)
 })
 
@@ -191,7 +191,7 @@ test.for<[string, (typeof layer)[], boolean]>([
   expect(answersForBlock('Abuse@desk.example', '192.0.2.0/24', layers)).toBe(expected)
 })
 
-test('scopes are read as people write them', () => {
+test('scopes can be written in the usual ways', () => {
   expect(
     readScopes('192.0.2.7/24, as64496;\n2001:db8::/32 Shop.example 192.0.2.0-192.0.2.255'),
   ).toEqual([

@@ -11,7 +11,7 @@ const nothing: Authentication = {
   arc: { result: 'none', why: 'The message has no seal.', seals: [] },
 }
 
-test('each check and each signature has its line, in a fixed order', () => {
+test('each check and each signature has a row, in a fixed order', () => {
   const dkim = ['shop.example', 'bulk.example'].map((domain) => ({
     domain,
     selector: 's1',
@@ -33,7 +33,7 @@ test('each check and each signature has its line, in a fixed order', () => {
   expect(rows[2]?.meaning).toContain('not aligned with the author’s domain')
 })
 
-test('what passed and what the author’s domain asks for is said in words', () => {
+test('passed checks and the policy of the author’s domain are explained in words', () => {
   const rows = authenticationRows({
     ...nothing,
     dmarc: { result: 'pass', policy: 'reject', domain: 'shop.example', alignedBy: ['dkim', 'spf'] },
@@ -49,7 +49,7 @@ test('what passed and what the author’s domain asks for is said in words', () 
   })
 })
 
-test('the sealers of a chain are named from the first on', () => {
+test('the sealers of a chain are listed from the first on', () => {
   const seal = { instance: 1, domain: 'a.example', clientIp: null, spf: null, dkim: [] }
   const seals = [seal, { ...seal, instance: 2, domain: 'b.example' }]
   const rows = authenticationRows({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mostFrequent } from '../../../src/web/admin/reports.ts'
 
-test('what occurs most often comes first, and what is as frequent in its order', () => {
+test('the most frequent values come first, equally frequent ones in order', () => {
   expect(mostFrequent(['b', 'a', 'c', 'a', 'b', 'd', 'a'], 3)).toEqual({
     lines: [
       { value: 'a', count: 3 },

@@ -8,7 +8,7 @@ import { createBodies, type ReadBody } from '../../../src/web/bodies/read-body.t
 const IN_HAND_MAX = 10_000_000
 const BYTES_MAX = 5_000_000
 
-/** A request whose body comes bit by bit. */
+/** A request whose body arrives in pieces. */
 function slowly(read: ReadBody, ownerId?: string) {
   const stream = new PassThrough({ highWaterMark: IN_HAND_MAX })
   const req = Object.assign(stream, { headers: {}, complete: true }) as unknown as IncomingMessage
@@ -29,7 +29,7 @@ function slowly(read: ReadBody, ownerId?: string) {
   }
 }
 
-test('one who sends large bodies slowly keeps nobody else from sending', async () => {
+test('a slow sender of large bodies does not block others', async () => {
   const read = createBodies(IN_HAND_MAX).readBody
   const hostile = [slowly(read, 'eve'), slowly(read, 'eve'), slowly(read, 'eve')]
   for (const one of hostile) await one.send(2_500_000)
@@ -39,7 +39,7 @@ test('one who sends large bodies slowly keeps nobody else from sending', async (
   expect(await other.end()).toBe(2_500_000)
 })
 
-test('large bodies leave a place to small ones, until there is none', async () => {
+test('large bodies leave room for small ones, until there is none', async () => {
   const read = createBodies(IN_HAND_MAX).readBody
   const large = [slowly(read, 'a'), slowly(read, 'b')]
   for (const one of large) await one.send(4_000_000)

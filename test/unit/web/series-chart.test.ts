@@ -22,7 +22,7 @@ const day = (date: number, counts: Partial<Record<Key, number>>) => ({
   ...counts,
 })
 
-test('days have a place each, empty ones too, and today is the last', () => {
+test('each day has a place, empty days too, and today is the last', () => {
   const { plot, columns, labels } = seriesChart(
     [day(7, { spam: 1 }), day(20, { spam: 1 })],
     options,
@@ -33,13 +33,13 @@ test('days have a place each, empty ones too, and today is the last', () => {
   expect(labels.at(-1)?.text).toBe('20 Nov')
 })
 
-test('what is older than the chart is left out, what is dated ahead counts as now', () => {
+test('data older than the chart is left out, and future data counts as now', () => {
   const { rows, legend } = seriesChart([day(6, { spam: 9 }), day(21, { spam: 2 })], options)
   expect(rows.map(({ when, values }) => [when, ...values])).toEqual([['20 Nov', '2', '0']])
   expect(legend.map(({ total }) => total)).toEqual(['2', '0'])
 })
 
-test('a bar is as high as its count, and the lines are at round numbers', () => {
+test('a bar is as high as its count, and the grid lines are at round numbers', () => {
   const { bars, lines, plot } = seriesChart(
     [day(19, { spam: 700 }), day(20, { spam: 350 })],
     options,
@@ -49,12 +49,12 @@ test('a bar is as high as its count, and the lines are at round numbers', () => 
   expect(bars[1]?.height).toBeCloseTo(plot.height * 0.35, 0)
 })
 
-test('a single count beside very many is still seen', () => {
+test('a single count beside very many is still visible', () => {
   const { bars } = seriesChart([day(19, { spam: 1_000_000 }), day(20, { spam: 1 })], options)
   expect(bars[1]?.height).toBeGreaterThan(1)
 })
 
-test('series stand beside each other, or on top of each other', () => {
+test('series are side by side or stacked', () => {
   const points = [day(20, { spam: 4, ham: 2 })]
   const [left, right] = seriesChart(points, options).bars
   expect(right?.x).toBeCloseTo((left?.x ?? 0) + (left?.width ?? 0), 1)
@@ -63,7 +63,7 @@ test('series stand beside each other, or on top of each other', () => {
   expect((high?.y ?? 0) + (high?.height ?? 0)).toBeCloseTo(low?.y ?? 0, 1)
 })
 
-test('a series below hangs from the line of nothing', () => {
+test('a negative series is drawn below the zero line', () => {
   const { bars, lines } = seriesChart([day(20, { spam: 4, ham: 2 })], {
     ...options,
     series: [spam, { ...ham, isBelow: true }],
@@ -73,7 +73,7 @@ test('a series below hangs from the line of nothing', () => {
   expect((bars[0]?.y ?? 0) + (bars[0]?.height ?? 0)).toBeCloseTo(base?.y ?? 0, 1)
 })
 
-test('ten minutes go back a day, with hours and the change of day as labels', () => {
+test('the ten-minute chart covers a day, with hours and the change of day as labels', () => {
   const slot = { startsAt: new Date('2026-11-20T14:20:00Z'), spam: 3, ham: 0 }
   const { labels, columns, highest } = seriesChart([slot], { ...options, period: 'tenMinutes' })
   expect(labels.map(({ text }) => text)).toEqual([
@@ -92,7 +92,7 @@ test.for([
   expect(chart.highest).toBeUndefined()
 })
 
-test('however long the time, no number is lost and nothing leaves the picture', () => {
+test('no number is lost and nothing leaves the picture, however long the time is', () => {
   const chart = seriesChart([day(20, { spam: Number.MAX_SAFE_INTEGER })], {
     ...options,
     from: new Date(0),
@@ -110,7 +110,7 @@ const draw = (points: Parameters<typeof seriesChart<Key>>[0]) =>
     chart: seriesChart(points, { ...options, title: 'Of <b>' }),
   })
 
-test('the picture has a name, a sentence for those who cannot see it, and a table', () => {
+test('the picture has a name, a text alternative and a table', () => {
   const html = draw([day(19, { spam: 1_234 }), day(20, { ham: 7 })])
   expect(html).toContain('role="img" aria-labelledby="c-title c-text"')
   expect(html).toContain('<title id="c-title">Of &lt;b&gt;</title>')
@@ -118,7 +118,7 @@ test('the picture has a name, a sentence for those who cannot see it, and a tabl
   expect(html).toMatch(/<td class="number">1,234<\/td><td class="number">0<\/td>/)
 })
 
-test('without counts it says so in place of an empty picture', () => {
+test('without counts there is a sentence instead of an empty picture', () => {
   expect(draw([])).toContain(textsIn('en')('chart.nothing'))
   expect(draw([])).not.toContain('role="img"')
 })

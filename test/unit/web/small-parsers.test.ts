@@ -11,7 +11,7 @@ import { parseRemarks } from '../../../src/web/submit.ts'
 import { shownBytes, shownLine, shownText } from '../../../src/web/pages/render.ts'
 import { createUrlencodedParser } from '../../../src/web/bodies/urlencoded.ts'
 
-/** What a parser makes of a body that comes in chunks of so many bytes. */
+/** The result of a parser for a body that comes in chunks of that many bytes. */
 async function partsOf(parser: FormParser, body: Buffer, chunkBytes = body.length) {
   for (let at = 0; at < body.length; at += chunkBytes) {
     await parser.write(body.subarray(at, at + chunkBytes))
@@ -41,7 +41,7 @@ test.for<[string, string, string | undefined]>([
   expect(parseBase64(text)?.toString('latin1')).toBe(expected)
 })
 
-test('whatever is encoded in base64 is decoded to the same bytes', () => {
+test('base64 decodes to the original bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       const raw = Buffer.from(bytes)
@@ -50,7 +50,7 @@ test('whatever is encoded in base64 is decoded to the same bytes', () => {
   )
 })
 
-test('an urlencoded form is read to the byte, however its body is cut into chunks', async () => {
+test('an urlencoded form is parsed byte for byte, however its body is split', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array(), fc.integer({ min: 1, max: 9 }), async (bytes, chunkBytes) => {
       const raw = Buffer.from(bytes)
@@ -62,7 +62,7 @@ test('an urlencoded form is read to the byte, however its body is cut into chunk
   )
 })
 
-test('an urlencoded form has the same fields, however its body is cut into chunks', async () => {
+test('an urlencoded form has the same fields, however its body is split', async () => {
   const pieces = fc.constantFrom('&', '=', '%', '%4', '%41', '%zz', '+', 'a', 'bc', '\0', '\xff')
   await fc.assert(
     fc.asyncProperty(
@@ -76,18 +76,18 @@ test('an urlencoded form has the same fields, however its body is cut into chunk
   )
 })
 
-test('a plus sign is a blank in a form, and stands for itself in a plug-in message', async () => {
+test('a plus sign is a space in a form, and literal in a plug-in message', async () => {
   const body = Buffer.from('message=a+b c%2B')
   expect((await urlencodedParts(body))[0]?.content.toString()).toBe('a b c+')
   expect(urlencodedField(body, 'message')).toBe('a+b+c+')
 })
 
-test('percent signs that escape nothing stand for themselves', async () => {
+test('percent signs that escape nothing are literal', async () => {
   const parts = await urlencodedParts('a=100%&b=%zz%4')
   expect(parts.map(({ content }) => `${content}`)).toEqual(['100%', '%zz%4'])
 })
 
-test('a field has no more bytes than it may, and says so', async () => {
+test('a field is cut at its maximum, and marked as cut', async () => {
   const [cut, whole] = await urlencodedParts(`a=${'x'.repeat(1_001)}&b=${'y'.repeat(1_000)}`, 100)
   expect([cut?.isCut, cut?.content.length]).toEqual([true, 1_000])
   expect([whole?.isCut, whole?.content.length]).toEqual([false, 1_000])
@@ -102,7 +102,7 @@ test.for<[string, () => FormParser, string]>([
   ['parts without a header', () => createMultipartParser(multipart, formLimits), '--b\r\n'],
   ['a header without end', () => createMultipartParser(multipart, formLimits), 'a: b\r\n'],
   ['a text before the form', () => createMultipartParser(multipart, formLimits), 'hello\r\n'],
-])('a form of %s is refused while most of it is still to come', async ([, open, piece]) => {
+])('a form of %s is refused before most of it arrives', async ([, open, piece]) => {
   const parser = open()
   const start = Buffer.from(piece === 'a: b\r\n' ? head('a') : '')
   const body = Buffer.concat([start, Buffer.alloc(1_000_000, piece)])
@@ -117,7 +117,7 @@ test.for<[string, () => FormParser, string]>([
   expect(read).toBeLessThan(300_000)
 })
 
-test('a multipart form has the same parts, however its body is cut into chunks', async () => {
+test('a multipart form has the same parts, however its body is split', async () => {
   const body = Buffer.from(`${head('a')}\r\none\r\n--\r\n${head('c')}\r\n\r\n--b--\r\nend\r\n`)
   const partsIn = (chunkBytes: number, type = multipart) =>
     partsOf(createMultipartParser(type, formLimits), body, chunkBytes)
@@ -141,7 +141,7 @@ test.for([
   expect(urlencodedField(Buffer.from(body), 'message')).toBe(expected)
 })
 
-test('whatever a multipart body holds, the parser gives parts or a problem', async () => {
+test('any multipart body gives parts or an error', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -186,11 +186,11 @@ test.for([
   ['a selector after a letter', 'pay\ufe0f', 'pay‹U+FE0F›'],
   ['line ends', 'one\r\n two', 'one two'],
   ['nothing at all', undefined, ''],
-] as const)('%s is shown as what it is', ([, text, expected]) => {
+] as const)('%s is shown literally', ([, text, expected]) => {
   expect(shownLine(text)).toBe(expected)
 })
 
-test('what is shown is bounded, in whole characters', () => {
+test('shown text is bounded, in whole characters', () => {
   expect(shownLine('x'.repeat(1000), 10)).toBe(`${'x'.repeat(10)}…`)
   expect(shownText('😀😀', 3).isWellFormed()).toBe(true)
 })
@@ -214,7 +214,7 @@ test.for([
   [undefined, undefined, '*', 'en', false],
   ['constructor', 'toString', '__proto__', 'en', true],
 ] as const)(
-  'asked for %s, remembered %s, preferring %s, the language is %s',
+  'requested %s, stored %s, preferred %s: the language is %s',
   ([query, cookie, acceptLanguage, language, isStated]) => {
     const wishes = { query, cookie, acceptLanguage, account: undefined }
     expect(chooseLanguage(wishes)).toEqual({ language, isStated })
@@ -250,7 +250,7 @@ test.for([
   expect(localPath(next)).toBe(expected)
 })
 
-test('relays are made CIDR blocks, however they are listed', () => {
+test('relays become CIDR blocks, however they are written', () => {
   expect(parseRemarks({ receivedVia: ['192.0.2.9/24, 198.51.100.1', '2001:db8::/32'] })).toEqual({
     kind: 'spam',
     comment: null,
@@ -265,7 +265,7 @@ test.for([
   { receivedVia: ['10.0.0.0/33'] },
   { receivedVia: ['169.254.0.9'] },
   { receivedVia: Array<string>(101).fill('192.0.2.1') },
-])('refuses the remark %j', (given) => {
+])('refuses the entry %j', (given) => {
   expect(() => parseRemarks(given)).toThrow(expect.objectContaining({ status: 422 }) as Error)
 })
 
@@ -277,7 +277,7 @@ test.for([
   ],
   ['::/0', 'received_via: ::/0 is too wide: at most a /16, or a /32 for IPv6.'],
   ['mx', 'received_via: mx is neither an IP address nor a CIDR block, such as 192.0.2.0/24.'],
-] as const)('of the relays %s the one at fault is named', ([text, sentence]) => {
+] as const)('of the relays %s the invalid one is named', ([text, sentence]) => {
   const refused = expect.objectContaining({ status: 422, message: sentence }) as Error
   expect(() => parseRemarks({ receivedVia: [text] })).toThrow(refused)
 })
@@ -334,7 +334,7 @@ test.for([
   expect(shownDuration(seconds)).toBe(text)
 })
 
-test('a search names what makes no sense, and lowers the domain of an author', () => {
+test('a search reports invalid fields, and lowercases the domain of an author', () => {
   const none = { id: '', subject: '', author: '', origin: '', state: '' }
   expect(readSearch({ ...none, author: 'Ann@Shop.EXAMPLE', origin: '192.0.2.7/24' })).toEqual({
     faults: [],

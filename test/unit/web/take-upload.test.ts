@@ -28,7 +28,7 @@ const upload = (more: Partial<Upload> = {}): Upload => ({
 
 const submit: Submit = () => Promise.resolve({ taken: true, id: 'report', is: 'new' })
 
-/** A station whose clock moves by what each file takes. */
+/** A station whose clock moves by the cost of each file. */
 function station(msOf: (msMax: number) => number) {
   let now = 0
   vi.spyOn(performance, 'now').mockImplementation(() => now)
@@ -41,7 +41,7 @@ function station(msOf: (msMax: number) => number) {
   return { given, takeUpload: createTakeUpload({ submit, unpack, messageBytesMax: 1_000 }) }
 }
 
-test('one upload has fifteen seconds for all its files; the rest stays closed', async () => {
+test('one upload has fifteen seconds for all its files; the rest is not opened', async () => {
   const { given, takeUpload } = station((msMax) => Math.min(msMax, 10_000))
   const lines = await takeUpload(zips(10), upload())
   expect(given).toEqual([15_000, 5_000])
@@ -50,7 +50,7 @@ test('one upload has fifteen seconds for all its files; the rest stays closed', 
   )
 })
 
-test('the limits are asked for what is more than the first message, which was before', async () => {
+test('the limits are asked for all messages but the first, which was counted before', async () => {
   const { takeUpload } = station(() => 1)
   const asked: number[] = []
   const admitMore: Upload['admitMore'] = (messages) => {
@@ -63,7 +63,7 @@ test('the limits are asked for what is more than the first message, which was be
   expect(asked).toEqual([3])
 })
 
-test('nothing more is opened for who has gone', async () => {
+test('nothing more is opened after the client disconnected', async () => {
   const gone = new AbortController()
   const { given, takeUpload } = station(() => {
     gone.abort()

@@ -5,11 +5,11 @@ import { expect, test } from 'vitest'
 const views = path.join(import.meta.dirname, '../../../src/web/views')
 const templates = globSync('**/*.eta', { cwd: views })
 
-test('there are templates to look at', () => {
+test('there are templates to check', () => {
   expect(templates.length).toBeGreaterThan(10)
 })
 
-test.for(templates)('%s prints nothing unescaped but other templates', (file) => {
+test.for(templates)('%s prints nothing unescaped except other templates', (file) => {
   const text = readFileSync(path.join(views, file), 'utf8')
   const unescaped = text.match(/<%~(?!\s*(?:include\(|it\.body\s*%>))[^%]*/g)
   expect(unescaped).toBeNull()

@@ -25,7 +25,7 @@ function station() {
   }
 }
 
-test('one reporter has one turn at once, and another does not wait for him', async () => {
+test('one reporter has one turn at a time, and does not delay another', async () => {
   const { served, bring, end } = station()
   const first = bring('ann', 'ann-1')
   void bring('ann', 'ann-2')
@@ -41,7 +41,7 @@ test('one reporter has one turn at once, and another does not wait for him', asy
   expect(served.at(-1)).toBe('ann-2')
 })
 
-test('what of one reporter waits is bounded; one upload of any size may wait', async () => {
+test('the waiting bytes of one reporter are bounded; one upload of any size may wait', async () => {
   const { served, bring, end } = station()
   void bring('ann', 'served')
   const big = bring('ann', 'big', OWN_BYTES_MAX + 1)
@@ -57,7 +57,7 @@ test('what of one reporter waits is bounded; one upload of any size may wait', a
   expect(served).toContain('again')
 })
 
-test('who goes away gives up his place, and nothing of his is begun', async () => {
+test('a client that disconnects gives up its place, and its work does not begin', async () => {
   const { served, bring, end } = station()
   const gone = new AbortController()
   void bring('ann', 'ann-1')
@@ -70,7 +70,7 @@ test('who goes away gives up his place, and nothing of his is begun', async () =
   expect(served).toEqual(['ann-1', 'ann-3'])
 })
 
-test('work that fails gives its turn on', async () => {
+test('failed work passes its turn on', async () => {
   const inTurn = createTurns(1, OWN_BYTES_MAX)
   const { signal: gone } = new AbortController()
   const fails = inTurn({ reporterId: 'ann', bytes: 1, gone }, () => Promise.reject(new Error('x')))

@@ -1,4 +1,4 @@
-// Tells whether a request to your webhook is from us, and new. Give it the body as it came.
+// Returns whether a request to your webhook is from Signalpost and recent. Pass the raw body.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 export function isFromSignalpost(headers, body, secret, now = Date.now()) {

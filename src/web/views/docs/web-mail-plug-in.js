@@ -1,5 +1,5 @@
-// Reports the message that is open in a web mail program. Works from any page: the service
-// lets pages of all origins ask, and takes no cookies, only the token that you give it.
+// Reports the message that is open in a web mail program. Works from any origin, because the
+// service allows all origins and uses no cookies, only the token.
 export async function reportMessage(service, token, source, kind = 'spam') {
   const bytes = new TextEncoder().encode(source)
   const digest = await crypto.subtle.digest('SHA-256', bytes)
@@ -13,8 +13,8 @@ export async function reportMessage(service, token, source, kind = 'spam') {
     },
     body: bytes,
   })
-  const said = await answer.json()
-  if (answer.ok) return said.url
-  // Every refusal says in "detail" what was wrong, for people.
-  throw new Error(said.detail)
+  const result = await answer.json()
+  if (answer.ok) return result.url
+  // "detail" explains the error to people.
+  throw new Error(result.detail)
 }

@@ -10,7 +10,7 @@ function reasonOf(text: string, hosts: readonly string[] = []): string {
 const rcpt = '(in reply to RCPT TO command)'
 const data = '(in reply to end of DATA command)'
 
-describe('a reply is read by its words', () => {
+describe('a reply is classified by its words', () => {
   test.for([
     ['a name that contains dots', 'domain [a.example.org] mismatches client ip 192.0.2.1', ''],
     ['a user in brackets', `550 User (a@example.org) unknown. ${rcpt}`, 'userunknown'],
@@ -56,17 +56,17 @@ describe('a reply is read by its words', () => {
     ['names nothing', '550 Requested action aborted'],
     ['is temporary and says no more', '450 4.0.0 Temporary failure'],
     ['speaks of no user', '550 Usuario'],
-  ] as const)('and tells nothing when it %s', ([, text]) => {
+  ] as const)('is undetermined when it %s', ([, text]) => {
     expect(reasonOf(text)).toBe('onhold')
   })
 
-  test('a name is not unknown to a server that has taken it and the message', () => {
+  test('a recipient is not called unknown if the server accepted it and the message', () => {
     expect(reasonOf(`550 Usuario inexistente ${data}`)).toBe('filtered')
     expect(reasonOf(`550 Usuario inexistente ${rcpt}`)).toBe('userunknown')
   })
 })
 
-describe('what a provider means', () => {
+describe('provider-specific wording', () => {
   const outlook = ['a.mail.protection.outlook.com', 'example.org', '']
   const gmail = ['gmail-smtp-in.l.google.com', 'gmail.com', '']
   test.for([
@@ -87,14 +87,14 @@ describe('what a provider means', () => {
     expect(reasonOf(text, hosts)).toBe(reason)
   })
 
-  test('is not what others mean whom it quotes', () => {
+  test('does not apply to text that the provider quotes', () => {
     const text = '451 4.0.0 Multiple destination domains per transaction'
     expect(reasonOf(text, ['mx.example.org', 'example.org', 'mail.google.com'])).not.toBe(
       reasonOf(text, ['', 'example.org', 'mail.google.com']),
     )
   })
 
-  test('said at the door is about who sends', () => {
+  test('a refusal before the recipient is about the sending host', () => {
     const text =
       '421 4.7.0 Messages temporarily deferred due to unexpected volume or user complaints'
     const hosts = ['mta5.am0.yahoodns.net', 'example.org', '']
@@ -103,8 +103,8 @@ describe('what a provider means', () => {
   })
 })
 
-describe('what stands around a reply', () => {
-  test('closing words are a cause only where the system tells no other of its own', () => {
+describe('text around a reply', () => {
+  test('closing words are a cause only if the system gives no cause of its own', () => {
     const closing = "I'm not going to try again; this message has been in the queue too long."
     expect(reasonOf(`Connected to 192.0.2.1 but my name was rejected. ${closing}`)).toBe('blocked')
     expect(reasonOf(`Unable to contact LDAP server. (#4.4.3)${closing}`)).toBe('systemerror')
@@ -112,18 +112,18 @@ describe('what stands around a reply', () => {
     expect(reasonOf('So it is.')).toBe('onhold')
   })
 
-  test('a program that ended badly is no fault of the host', () => {
+  test('a crashed program is not the fault of the host', () => {
     const failure = { text: '255', status: '5.3.0', replyCode: undefined }
     expect(bounceReason({ ...failure, type: 'x-unix' })).toBe('mailererror')
     expect(bounceReason({ ...failure, type: 'smtp' })).toBe('systemerror')
   })
 
-  test('a stage in brackets counts as one in words', () => {
+  test('a stage in brackets counts like one in words', () => {
     expect(reasonOf('550 5.2.1 <a@example.org>... User Unknown [RCPT_TO]')).toBe('userunknown')
     expect(reasonOf('550 5.2.1 <a@example.org>... User Unknown [BODY]')).toBe('filtered')
   })
 
-  test('a name that is unknown is hard, a filter is soft', () => {
+  test('an unknown recipient is a hard bounce, a filter a soft one', () => {
     expect(isHardBounce('userunknown', '5.2.1')).toBe(true)
     expect(isHardBounce('filtered', '5.2.1')).toBe(false)
   })

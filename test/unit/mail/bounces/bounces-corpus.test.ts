@@ -40,38 +40,38 @@ describe.skipIf(truths === undefined)('real bounces (skipped without the corpus)
       (truth.expected?.results ?? []).map((expected, index) => ({ expected, is: found[index] })),
     )
 
-    test('are all told from reports, automatic answers and other mail', () => {
+    test('are all distinguished from feedback reports, automatic answers and other mail', () => {
       const wrong = mails.filter(
         ({ raw, truth }) => inboundKinds[truth.kind]?.includes(readInbound(raw, '').kind) !== true,
       )
       expect(wrong.map(({ name }) => name)).toEqual([])
     })
 
-    test('give their status, 97 of 100', () => {
+    test('have the right status in 97 of 100 cases', () => {
       expect(
         share(results, ({ expected, is }) => is?.status === expected.deliverystatus),
       ).toBeGreaterThanOrEqual(0.97)
     })
 
-    test('say hard or soft, 97 of 100', () => {
+    test('are classified hard or soft correctly in 97 of 100 cases', () => {
       expect(
         share(results, ({ expected, is }) => is?.hard === expected.hardbounce),
       ).toBeGreaterThanOrEqual(0.97)
     })
 
-    test('give their reason, 97 of 100', () => {
+    test('have the right reason in 97 of 100 cases', () => {
       expect(
         share(results, ({ expected, is }) => is?.reason === expected.reason),
       ).toBeGreaterThanOrEqual(0.97)
     })
 
-    test('give their reply code, 97 of 100', () => {
+    test('have the right reply code in 97 of 100 cases', () => {
       const right = ({ expected, is }: (typeof results)[number]) =>
         String(is?.replyCode ?? '') === expected.replycode
       expect(share(results, right)).toBeGreaterThanOrEqual(0.97)
     })
 
-    test('name their recipients, 95 of 100', () => {
+    test('have the right recipients in 95 of 100 cases', () => {
       const pairs = bounces.flatMap(({ results: found, truth }) =>
         (truth.oracle_p5_sisimai_5_1_0 ?? []).map(({ recipient }) => ({ recipient, found })),
       )
@@ -80,7 +80,7 @@ describe.skipIf(truths === undefined)('real bounces (skipped without the corpus)
       expect(share(pairs, isNamed)).toBeGreaterThanOrEqual(0.95)
     })
 
-    test('that are feedback reports give what they return', () => {
+    test('that are feedback reports have the returned message', () => {
       for (const { name, raw, truth } of mails) {
         const {
           n_received: received,
@@ -100,7 +100,7 @@ describe.skipIf(truths === undefined)('real bounces (skipped without the corpus)
       }
     })
 
-    test('that are feedback reports give all their fields', () => {
+    test('that are feedback reports have all their fields', () => {
       for (const { name, raw, truth } of mails) {
         const fields = truth.feedback_report?.feedback_fields
         if (fields) expect(parseFeedbackReport(raw)?.fields, name).toEqual(fields)
@@ -109,7 +109,7 @@ describe.skipIf(truths === undefined)('real bounces (skipped without the corpus)
   })
 })
 
-/** The header of the message that a report is about. */
+/** The header of the message that a bounce is about. */
 function returnedFields(raw: Buffer): HeaderField[] {
   const tree = parseMimeTree(raw)
   const part = tree && (ownPart(tree, 'message/rfc822') ?? ownPart(tree, 'text/rfc822-headers'))

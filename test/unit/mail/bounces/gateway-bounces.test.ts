@@ -20,14 +20,14 @@ function report(group: readonly string[], text: readonly string[] = []) {
 
 const told = ['The message could not be delivered to:', '<b@example.net>', '']
 
-test('a gateway that writes under its own name and returns the message bounces', () => {
+test('mail of a gateway under its own name that returns the message is a bounce', () => {
   const head = ['From: Admin <admin@example.net>', 'Subject: Non-Delivery: your message']
   const body = [...told, '--- Original message ---', '', ...returned]
   expect(read(head, body)).toMatchObject({
     kind: 'bounce',
     results: [{ recipient: 'b@example.net' }],
   })
-  // Without the message, under a person's name, as an answer, or of nothing that failed: a letter.
+  // Without the message, under a person's name, as an answer, or without a failure: a plain letter.
   expect(read(head, told).kind).toBe('reply')
   expect(read(['From: Ann <ann@example.net>', head[1] ?? ''], body).kind).toBe('reply')
   expect(read([head[0] ?? '', 'Subject: Re: Non-Delivery'], body).kind).toBe('reply')
@@ -38,12 +38,12 @@ test.for([
   ['Return-Path: <MAILER-DAEMON@mx.example.net>', 'From: scan@example.net'],
   ['From: MAILER-DAEMON@mx.example.net', 'X-Mailer: none'],
   ['From: Symantec_AntiVirus_for_SMTP@example.net', 'X-Mailer: none'],
-] as const)('what %s sends about mail is a bounce, and about the weather is not', (head) => {
+] as const)('mail of %s about mail delivery is a bounce, and about the weather is not', (head) => {
   expect(read(head, told).kind).toBe('bounce')
   expect(read(head, ['Sunny, b@example.net']).kind).not.toBe('bounce')
 })
 
-test('a report that says nothing in its machine-readable part is still one', () => {
+test('a delivery report with an empty machine-readable part is still a bounce', () => {
   const head = ['From: x@example.net', 'Subject: Unknown here']
   const parts = ['Content-Type: multipart/report; report-type=delivery-status; boundary="b"']
   const body = ['--b', '', ...told, '--b', 'Content-Type: message/delivery-status', '', '', '--b--']
@@ -56,13 +56,13 @@ test.for([
   ['Intended recipient: b@example.net', 'b@example.net'],
   ['Unknown user: b@example.net', 'b@example.net'],
   ['c=US;a= ;p=Example;dda:SMTP=b@example.net; on Friday', 'b@example.net'],
-] as const)('a recipient is named in the form %s', ([line, recipient]) => {
+] as const)('a recipient in the form %s is found', ([line, recipient]) => {
   const head = ['From: MAILER-DAEMON@mx.example.net', 'Subject: Undelivered mail']
   const body = ['did not reach the following recipient(s):', '', line, 'Unknown Recipient']
   expect(read(head, body).results).toMatchObject([{ recipient }])
 })
 
-test('a name of the host’s own gives way to the address that was written to', () => {
+test('a host-internal recipient name is replaced by the address that was written to', () => {
   const original = 'Original-Recipient: rfc822; b@example.net'
   const of = (final: string) => report([`Final-Recipient: rfc822; ${final}`, original]).results
   expect(of('b@mailhub0')).toMatchObject([{ recipient: 'b@example.net' }])
@@ -71,7 +71,7 @@ test('a name of the host’s own gives way to the address that was written to', 
   expect(alone.results).toMatchObject([{ recipient: 'b@mailhub0' }])
 })
 
-test('a program in the place of a recipient gives way to whose it is', () => {
+test('a program as recipient is replaced by the address that it belongs to', () => {
   const program = 'pipe to |/usr/bin/sort b@example.net /home/c@example.net'
   const group = [`Final-Recipient: rfc822;|/usr/bin/sort`, 'Status: 5.0.0']
   const text = (line: string) => report(group, [program, line]).results[0]?.recipient
@@ -81,7 +81,7 @@ test('a program in the place of a recipient gives way to whose it is', () => {
 
 const group = ['Final-Recipient: rfc822; b@example.net', 'Action: failed']
 
-test('a reply of which one line was kept is read whole in the transcript', () => {
+test('a reply cut to one line is completed from the transcript', () => {
   const first = '550-5.7.1 Mail from example.org is not taken because of'
   const diagnostic = [...group, 'Status: 5.7.1', `Diagnostic-Code: smtp; ${first}`]
   const transcript = [
@@ -95,7 +95,7 @@ test('a reply of which one line was kept is read whole in the transcript', () =>
   expect(report(diagnostic, other).results).toMatchObject([{ reason: 'securityerror' }])
 })
 
-test('a status that says nothing gives way to the one at the end of the transcript', () => {
+test('a status without information is replaced by the one at the end of the transcript', () => {
   const diagnostic = 'Diagnostic-Code: X-Unix; 255'
   const transcript = ['   ----- Transcript of session follows -----', '554 5.3.0 mailer error 255']
   expect(report([...group, 'Status: 5.0.0', diagnostic], transcript).results).toMatchObject([
@@ -106,14 +106,14 @@ test('a status that says nothing gives way to the one at the end of the transcri
   ])
 })
 
-test('what stands in brackets after a status was said too', () => {
+test('text in brackets after a status is part of the reply', () => {
   const reasonOf = (status: string) => report([...group, `Status: ${status}`]).results[0]?.reason
   expect(reasonOf('5.2.1 (mailbox disabled, not accepting messages)')).toBe('suspend')
   expect(reasonOf('5.0.0 (recipient reached disk quota)')).toBe('mailboxfull')
   expect(reasonOf('5.0.0')).toBe('undefined')
 })
 
-test('each of two recipients in neighboring lines has its own cause', () => {
+test('two recipients on neighboring lines each have their own cause', () => {
   const head = ['From: mailer-daemon@mx.example.net', 'Subject: Undelivered Mail']
   const body = [
     'a1@example.net Invalid Address, ERROR_CODE :550, ERROR_CODE :5.1.1 User unknown',
@@ -122,7 +122,7 @@ test('each of two recipients in neighboring lines has its own cause', () => {
   expect(read(head, body).results).toMatchObject([{ status: '5.1.1' }, { status: '5.2.2' }])
 })
 
-test('what a server refuses of the sender alone makes no status for the recipient', () => {
+test('a refusal of the sender alone gives no status for the recipient', () => {
   const head = ['From: mailer-daemon@mx.example.net', 'Subject: Mail delivery failed']
   const of = (command: string) => {
     const error = `SMTP error from remote mail server after ${command}:`
@@ -132,14 +132,14 @@ test('what a server refuses of the sender alone makes no status for the recipien
   expect(of('end of data')).toMatchObject({ status: '5.0.918', reason: 'rejected' })
 })
 
-test('what is postponed is late, and not failed', () => {
+test('postponed mail is delayed, not failed', () => {
   const head = ['From: mailer-daemon@mx.example.net', 'Subject: Mail delivery']
   const action = (line: string) => read(head, ['<b@example.net>', line]).results[0]?.action
   expect(action('Delivery has been postponed due to a full mailbox.')).toBe('delayed')
   expect(action('Delivery has failed due to a full mailbox.')).toBe('failed')
 })
 
-test('a status that says nothing counts in a report, and not in a part of other mail', () => {
+test('a status without information counts in a delivery report, but not elsewhere', () => {
   const of = (type: string, status: string) => {
     const head = ['From: MAILER-DAEMON@mx.example.net', 'Subject: Delivery status notification']
     const text = ['--b', '', 'b@example.net: Domain does not exist', '']

@@ -52,10 +52,13 @@ test.for([
   ['CRLF', '\r\n'],
   ['LF', '\n'],
   ['CR', '\r'],
-] as const)('a notification by RFC 3464 is read from %s lines', ([, lineEnd]) => {
-  const raw = Buffer.from(notification([unknownUser]).replaceAll('\r\n', lineEnd))
-  expect(parseBounce(raw)).toEqual({ results: [unknownUserResult] })
-})
+] as const)(
+  'a notification in the format of RFC 3464 is parsed with %s line ends',
+  ([, lineEnd]) => {
+    const raw = Buffer.from(notification([unknownUser]).replaceAll('\r\n', lineEnd))
+    expect(parseBounce(raw)).toEqual({ results: [unknownUserResult] })
+  },
+)
 
 test('each recipient has its own result', () => {
   const full = ['Final-Recipient: rfc822;noc@example.net', 'Action: delayed', 'Status: 4.2.2']
@@ -123,7 +126,7 @@ describe('a recipient group', () => {
     expect(results).toMatchObject([expected])
   })
 
-  test('without a diagnostic takes what the text says of it', () => {
+  test('without a diagnostic takes the cause from the text', () => {
     const group = ['Final-Recipient: rfc822; abuse@example.net', 'Action: failed', 'Status: 5.0.0']
     const other = ['Final-Recipient: rfc822; noc@example.net', 'Action: failed', 'Status: 5.0.0']
     const text =
@@ -150,12 +153,12 @@ const loose = [
   '',
 ].join('\r\n')
 
-describe('a notification in a text of its own', () => {
-  test('is read for recipient, status and reply', () => {
+describe('a notification in its own text format', () => {
+  test('is parsed for recipient, status and reply', () => {
     expect(parseBounce(Buffer.from(loose))).toEqual({ results: [unknownUserResult] })
   })
 
-  test('names its recipient in the text when no field does', () => {
+  test('takes its recipient from the text if no field has it', () => {
     const raw = Buffer.from(loose.replace(/X-Failed.*\r\n/, ''))
     expect(parseBounce(raw)).toEqual({ results: [unknownUserResult] })
   })
@@ -174,7 +177,7 @@ describe('a notification in a text of its own', () => {
     ],
     ['any message', 'From: a@example.org\r\nSubject: hello\r\n\r\n550 5.1.1 user unknown\r\n'],
     ['nothing', ''],
-  ] as const)('is not seen where %s', ([, text]) => {
+  ] as const)('is not detected if %s', ([, text]) => {
     expect(parseBounce(Buffer.from(text))).toBeUndefined()
   })
 })
@@ -207,7 +210,7 @@ test.for([
   expect(isHardBounce(reason, status)).toBe(isHard)
 })
 
-test('recipients are those named before the returned message begins', () => {
+test('only recipients before the returned message count', () => {
   const text =
     'To <a@example.net> and\n<b@example.net> from <postmaster@example.org>\n\n' +
     '--- Original message ---\n<c@example.net>'

@@ -38,7 +38,7 @@ test.each<Case>([
   ['dot', '550 5.7.60 Client does not have permissions to send as this sender'],
   ['dot', '550 5.7.1 Authentication required'],
   ['data', '554 5.5.1 Error'],
-])('at %s, %j is about us', (...one) => {
+])('at %s, %j is about our own server', (...one) => {
   expect(subjectOf(one)).toBe('us')
 })
 
@@ -49,7 +49,7 @@ test.each<Case>([
   ['rcpt', '550 no such user'],
   ['rcpt', '550 5.1.6 The mailbox has moved'],
   ['dot', '550 5.1.1 No such user'],
-])('at %s, %j says that nobody has the address', (...one) => {
+])('at %s, %j says that the address does not exist', (...one) => {
   expect(subjectOf(one)).toBe('gone')
 })
 

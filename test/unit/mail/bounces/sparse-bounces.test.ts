@@ -30,7 +30,7 @@ function resultsOf(raw: Buffer) {
   return { kind, results }
 }
 
-test('a bounce that names nobody is about whom the returned message went to', () => {
+test('a bounce without a recipient is about the recipient of the returned message', () => {
   expect(resultsOf(mail(system, [nothingTold, returned]))).toMatchObject({
     kind: 'bounce',
     results: [{ recipient: 'abuse@example.net', hard: false }],
@@ -41,7 +41,7 @@ test('a bounce that names nobody is about whom the returned message went to', ()
   })
 })
 
-test('a bounce that names nobody may enclose the one that does', () => {
+test('a bounce without a recipient may enclose the bounce that names it', () => {
   const told = 'The following addresses had permanent errors:\r\n<abuse@example.net>'
   const enclosed = [
     'Content-Type: message/rfc822',
@@ -57,7 +57,7 @@ test('a bounce that names nobody may enclose the one that does', () => {
   })
 })
 
-test('a service that takes no answers may return a message; its other mail is none', () => {
+test('a service that sends no answers may return a message; its other mail is not a bounce', () => {
   const service = ['From: no-reply@example.net', 'Subject: Mail error']
   const told = [...nothingTold.slice(0, 2), 'It could not be delivered to: <abuse@example.net>']
   expect(resultsOf(mail(service, [told, returned]))).toMatchObject({
@@ -67,7 +67,7 @@ test('a service that takes no answers may return a message; its other mail is no
   expect(resultsOf(mail(service, [told])).kind).toBe('reply')
 })
 
-test('a person who quotes and encloses a bounce writes a reply', () => {
+test('a person who quotes and encloses a bounce writes a reply, not a bounce', () => {
   const person = ['From: Ann <ann@example.net>', 'Subject: Delivery failed? Please look']
   const forged = [
     'Content-Type: text/plain',
@@ -84,7 +84,7 @@ test('a person who quotes and encloses a bounce writes a reply', () => {
   })
 })
 
-test.each(['notificationType', 'eventType'])('an event is read in its envelope: %s', (key) => {
+test.each(['notificationType', 'eventType'])('the envelope of an event is parsed: %s', (key) => {
   const bouncedRecipients = [
     { emailAddress: 'abuse@example.net', status: '5.1.1', diagnosticCode: 'smtp; 550 5.1.1 gone' },
   ]
@@ -97,7 +97,7 @@ test.each(['notificationType', 'eventType'])('an event is read in its envelope: 
   })
 })
 
-test('whom a mail program unsubscribes complains of nothing by name, but is not written to', () => {
+test('an unsubscribed address without a named complaint is not written to again', () => {
   const raw = Buffer.from('From: a@example.net\r\nX-Apple-Unsubscribe: true\r\n\r\nBye\r\n')
   expect(parseFeedbackReport(raw)).toEqual({ fields: [] })
   expect(readInbound(raw, 'a@example.net').kind).toBe('complaint')

@@ -22,7 +22,7 @@ const refusals = async (bytes: Buffer) =>
 
 const megabyte = Buffer.alloc(1_000_000)
 
-test('what says that it is too big is not begun, what lies about it is left', async () => {
+test('a file with too large a declared size is not unpacked, a false size is found', async () => {
   const packed = deflateRawSync(Buffer.alloc(60_000_000))
   const gigabytes: ZippedFile[] = Array.from({ length: 200 }, (_, at) => {
     return { name: `${at}`, content: Buffer.alloc(0), packed, size: 60_000_000 }
@@ -35,7 +35,7 @@ test('what says that it is too big is not begun, what lies about it is left', as
   expect(new Set(lied)).toEqual(new Set(['damaged-archive']))
 })
 
-test('many files that unpack to much together are unpacked up to the limit', async () => {
+test('many files that are large together are unpacked up to the limit', async () => {
   const packed = deflateRawSync(megabyte)
   const files = Array.from({ length: 500 }, (_, at) => ({
     name: `${at}`,
@@ -47,7 +47,7 @@ test('many files that unpack to much together are unpacked up to the limit', asy
   expect(made.filter((one) => one === 'unpacks-too-big')).toHaveLength(450)
 })
 
-test('files of an archive that overlap make it damaged', async () => {
+test('an archive with overlapping files counts as damaged', async () => {
   const kernel = { name: 'a', content: megabyte }
   const shared = Array.from({ length: 300 }, () => ({
     ...kernel,
@@ -60,7 +60,7 @@ test('files of an archive that overlap make it damaged', async () => {
   expect(await refusals(zipFile([{ ...kernel, packed }]))).toEqual([1_000_000])
 })
 
-test('archives in archives are not opened, however deep', async () => {
+test('archives in archives are not opened at any depth', async () => {
   let bomb = zipFile([{ name: 'zeros', content: megabyte }])
   for (let depth = 0; depth < 6; depth++) {
     bomb = zipFile(Array.from({ length: 16 }, (_, at) => ({ name: `${at}.zip`, content: bomb })))
@@ -68,7 +68,7 @@ test('archives in archives are not opened, however deep', async () => {
   expect(new Set(await refusals(bomb))).toEqual(new Set(['nested-archive']))
 })
 
-test('an archive of 50,000 files is refused by their number', async () => {
+test('an archive of 50,000 files is refused because of their number', async () => {
   const empty = { content: Buffer.alloc(0), packed: Buffer.alloc(0), method: 0 }
   const files = Array.from({ length: 50_000 }, (_, at) => ({ name: `${at}`, ...empty }))
   const bytes = zipFile(files)
@@ -86,7 +86,7 @@ const outlook = outlookFile({
   ],
 })
 
-/** The offset of the words of the allocation table, the last sectors of a file of the tests. */
+/** The offset of the allocation table's words, in the last sectors of a test file. */
 function tableStart(bytes: Buffer): number {
   return (bytes.readUInt32LE(76) + 1) * 512
 }
@@ -130,13 +130,13 @@ test.for([
           bytes.writeUInt32LE(0x7fffffff, at + entry * 128 + 120)
     },
   ],
-] as const)('an Outlook file with %s ends at once', async ([, spoil]) => {
+] as const)('parsing an Outlook file with %s ends at once', async ([, spoil]) => {
   const bytes = Buffer.from(outlook)
   spoil(bytes)
   expect(await expectEffort(() => refusals(bytes), 500)).toHaveLength(1)
 })
 
-test('streams that share their sectors give no more than twice the file', () => {
+test('streams that share sectors give at most twice the size of the file', () => {
   const bytes = Buffer.from(outlook)
   const streams = [...(readCompoundFile(bytes)?.streams.values() ?? [])]
   const big = streams.find(({ bytes: size }) => size > 4096)
@@ -145,7 +145,7 @@ test('streams that share their sectors give no more than twice the file', () => 
   expect(reads[0]).toBe(big?.bytes)
 })
 
-test('compressed RTF gives what was asked for at most', () => {
+test('decompressed RTF is at most as large as requested', () => {
   const head = Buffer.alloc(16)
   head.writeUInt32LE(0xffffffff, 4)
   head.write('LZFu', 8, 'latin1')
@@ -157,7 +157,7 @@ test('compressed RTF gives what was asked for at most', () => {
   )
 })
 
-test('RTF in braces without end is left', () => {
+test('RTF with endlessly nested braces is refused', () => {
   const nested = keptRtf(`{\\rtf1\\fromhtml1 ${'{'.repeat(500_000)}`)
   expect(htmlOfRtf(nested)).toBeUndefined()
 })
@@ -175,7 +175,7 @@ test.for([
   ['msg', outlook],
   ['mbox', box],
   ['emlx', Buffer.from('40\nSubject: a\n\nText and more of it\n<plist/>')],
-] as const)('however the bytes of a %s are changed, it is read or refused', async ([, sample]) => {
+] as const)('a %s with any bytes changed is read or refused', async ([, sample]) => {
   const change = fc.tuple(fc.nat(sample.length - 1), fc.integer({ min: 0, max: 255 }))
   const length = fc.integer({ min: 0, max: sample.length })
   await fc.assert(

@@ -10,7 +10,7 @@ test.for([
   ['one as Gmail exports it', 'From 1849@xxx Mon Nov 16 10:00:00 +0000 2026', 2],
   ['a sentence', 'From what I hear, nobody comes', 1],
   ['a sentence with a year', 'From 2026 on, nobody comes', 1],
-] as const)('%s begins a message or not', ([, line, count]) => {
+] as const)('whether %s begins a message', ([, line, count]) => {
   const box = Buffer.from(`${from}\nSubject: 1\n\nText\n\n${line}\nSubject: 2\n\nText\n`)
   expect(splitMbox(box, 10).messages).toHaveLength(count)
   expect(looksMbox(box)).toBe(true)
@@ -19,11 +19,11 @@ test.for([
 test.for([
   ['without a blank line before it', `Text\n${from}\nSubject: 2\n`],
   ['with no header behind it', `Text\n\n${from}\nAnd so on.\n`],
-])('a dated line From ends no message %s', ([, text]) => {
+])('a dated From line does not begin a message %s', ([, text]) => {
   expect(splitMbox(Buffer.from(`${from}\nSubject: 1\n\n${text}`), 10).messages).toHaveLength(1)
 })
 
-test('messages come out as they went in, and one > less where From was quoted', () => {
+test('messages come out unchanged, except for one > less before a quoted From', () => {
   const box = Buffer.from(
     `${from}\r\nSubject: 1\r\n\r\n>From here\r\n>>From there\r\n> From afar\r\n\r\n${from}\nSubject: 2\n\nEnd`,
   )
@@ -33,13 +33,13 @@ test('messages come out as they went in, and one > less where From was quoted', 
   ])
 })
 
-test('a message that does not begin with From is no mailbox, whatever it quotes', () => {
+test('a message that does not begin with From is not a mailbox file, whatever it quotes', () => {
   expect(looksMbox(Buffer.from(`Subject: 1\n\n${from}\nSubject: 2\n\n\n${from}\nA: b\n`))).toBe(
     false,
   )
 })
 
-test('whether a file is a mailbox is told by its start alone', async () => {
+test('only the beginning of a file decides whether it is a mailbox file', async () => {
   const line = `\nFrom a${' 1:11'.repeat(50)}\rx 2026\n`
   const box = Buffer.from(`${from}\nSubject: 1\n\n${line.repeat(50_000)}`)
   await expectEffort(() => {

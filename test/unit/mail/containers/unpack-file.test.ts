@@ -16,7 +16,7 @@ function mail(mark: string): Buffer {
   return Buffer.from(`From: a@b.example\r\nSubject: ${mark}\r\n\r\nText of ${mark}.\r\n`)
 }
 
-/** What a file came to, in short: `name: subject` or `name: refusal`. */
+/** The result of a file in short: `name: subject` or `name: refusal`. */
 async function told(bytes: Buffer, changed: Partial<typeof limits> = {}): Promise<string[]> {
   const found = await unpackFile({ name: 'it', bytes }, { ...limits, ...changed })
   return found.map((one) => {
@@ -25,13 +25,13 @@ async function told(bytes: Buffer, changed: Partial<typeof limits> = {}): Promis
   })
 }
 
-test('a file that holds nothing else is given back to the byte', async () => {
+test('a file with only a message is returned byte for byte', async () => {
   const raw = mail('one')
   const [found] = await unpackFile({ name: 'a.zip', bytes: raw }, limits)
   expect(found).toEqual({ name: 'a.zip', raw })
 })
 
-test('an archive is known by its bytes, and what is in it as well', async () => {
+test('an archive and the files in it are detected by their bytes', async () => {
   const inside = [
     { name: 'mails/', content: Buffer.alloc(0) },
     { name: 'mails/a.txt', content: mail('one') },
@@ -90,11 +90,11 @@ test.for([
     compoundFile({ WordDocument: Buffer.from('x') }),
     ['it: not-a-message'],
   ],
-] as const)('%s is told as what it is', async ([, bytes, expected]) => {
+] as const)('%s is reported as such', async ([, bytes, expected]) => {
   expect(await told(bytes)).toEqual(expected)
 })
 
-test('of too many messages the first are taken, and the rest is told', async () => {
+test('of too many messages the first are accepted, and the rest is reported', async () => {
   const three = ['a', 'b', 'c'].map((name) => ({ name, content: mail(name) }))
   const two = { messagesMax: 2 }
   expect(await told(zipFile(three), two)).toEqual([
@@ -111,7 +111,7 @@ test('of too many messages the first are taken, and the rest is told', async () 
   expect(await told(box, two)).toEqual(['it › 1: a', 'it › 2: b', 'it: too-many-messages'])
 })
 
-test('an Apple Mail file is the message without what Apple adds', async () => {
+test('an Apple Mail file gives the message without the data that Apple adds', async () => {
   const raw = mail('apple')
   const bytes = Buffer.concat([
     Buffer.from(`${raw.length}      \n`),
@@ -122,7 +122,7 @@ test('an Apple Mail file is the message without what Apple adds', async () => {
   expect(found).toEqual({ name: 'x', raw })
 })
 
-test('an Outlook file gives its header as it was, and a body that says the same', async () => {
+test('an Outlook file gives its original header, and a body with the same content', async () => {
   const bytes = outlookFile({
     header: `Microsoft Mail Internet Headers Version 2.0\r\n${traveledHeader}`,
     text: 'Café',
@@ -151,7 +151,7 @@ test('an Outlook file gives its header as it was, and a body that says the same'
   expect(await unpackFile({ name: 'x', bytes }, limits)).toEqual([found])
 })
 
-test('HTML that Outlook wrapped in RTF is unwrapped, its own RTF is left', async () => {
+test('HTML wrapped in RTF by Outlook is unwrapped; real RTF is kept', async () => {
   const wrapped =
     '{\\rtf1\\ansi\\ansicpg1252\\fromhtml1 {\\fonttbl{\\f0 Arial;}}' +
     "{\\*\\htmltag64 <p>}Caf\\'e9{\\*\\htmltag72 </p>}}"

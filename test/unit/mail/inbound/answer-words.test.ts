@@ -28,7 +28,7 @@ test.for([
   ['отписаться', 'stop'],
   ['False positive.', 'wrong'],
   ['This is not spam.', 'wrong'],
-] as const)('%j says %s', ([words, kind]) => {
+] as const)('%j means %s', ([words, kind]) => {
   expect(answerIn(words)).toBe(kind)
 })
 
@@ -55,6 +55,6 @@ test.for([
   'stop it or fix it',
   'Hello,\n\nplease send the header.',
   `Resolved ${'and so on '.repeat(30)}`,
-])('%j says nothing sure', (words) => {
+])('%j has no clear meaning', (words) => {
   expect(answerIn(words)).toBeUndefined()
 })

@@ -29,11 +29,11 @@ test.for([
   'Precedence: first-class',
   'Return-Path: <ann@reporters.example>',
   'X-Mailer: list of things',
-])('one with "%s" is', (line) => {
+])('a mail with "%s" is answered', (line) => {
   expect(isAnswered(line)).toBe(true)
 })
 
-test('what nobody sent, what a robot sent and what we sent is not answered', () => {
+test('mail without a sender, automatic mail and our own mail is not answered', () => {
   expect(isAnswered('X-A: b', '')).toBe(false)
   expect(isAnswered('X-A: b', 'MAILER-DAEMON@mx.example')).toBe(false)
   expect(isAnswered('X-A: b', 'owner-talk@lists.example')).toBe(false)

@@ -19,7 +19,7 @@ test.for([
   [`<${reportId}.7@bounces.test.example>`, { reportId, number: 7 }],
   [`${reportId.toUpperCase()}.255@Bounces.Test.Example`, { reportId, number: 255 }],
   [`letter.${reportId}@bounces.test.example`, { letterId: reportId }],
-] as const)('%s is a Message-ID of ours', ([messageId, mail]) => {
+] as const)('%s is one of our Message-IDs', ([messageId, mail]) => {
   expect(ownMessageId(messageId, settings)).toEqual(mail)
 })
 
@@ -31,11 +31,11 @@ test.for([
   `${reportId}@bounces.test.example`,
   `other.${reportId}@bounces.test.example`,
   '',
-])('%s is none', (messageId) => {
+])('%s is not one of our Message-IDs', (messageId) => {
   expect(ownMessageId(messageId, settings)).toBeUndefined()
 })
 
-test('what we signed comes before what anybody could write', () => {
+test('identifiers that we signed take precedence over forgeable ones', () => {
   const letterId = '0198c5f0-1234-7abc-8def-0123456789ff'
   const claims = claimsOf(
     {
@@ -56,12 +56,12 @@ test('what we signed comes before what anybody could write', () => {
   ])
 })
 
-test('a token that we did not sign claims nothing', () => {
+test('a token with an invalid signature has no effect', () => {
   const forged = composeReturnPath(token, { ...settings, secret: 'another secret' })
   expect(claimsOf(returned({ envelopeIds: [forged], returnPaths: [forged] }), settings)).toEqual([])
 })
 
-test('a thousand references are not all followed', () => {
+test('of a thousand references only some are followed', () => {
   const references = Array.from({ length: 1_000 }, (_, at) => {
     return `${reportId}.${(at % 255) + 1}@bounces.test.example`
   })
@@ -80,7 +80,7 @@ test.for([
   expect(isOurOwn({ kind, messageId }, mailFrom, settings)).toBe(expected)
 })
 
-test('what was sent under an address that we signed is our own, a forged one is not', () => {
+test('mail from an address that we signed is our own, from a forged one is not', () => {
   const mail = { kind: 'bounce', messageId: null } as const
   expect(isOurOwn(mail, composeReturnPath(token, settings), settings)).toBe(true)
   expect(isOurOwn(mail, `<${composeAnswerAddress(token, settings)}>`, settings)).toBe(true)

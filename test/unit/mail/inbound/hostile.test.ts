@@ -29,7 +29,7 @@ const bounce = [
   '--b--',
 ].join('\r\n')
 
-test('any bytes are read', () => {
+test('any bytes are parsed', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 2000 }), fc.string(), (bytes, mailFrom) => {
       readInbound(Buffer.from(bytes), mailFrom)
@@ -37,7 +37,7 @@ test('any bytes are read', () => {
   )
 })
 
-test('a bounce with any piece replaced is read', () => {
+test('a bounce with any part replaced is parsed', () => {
   fc.assert(
     fc.property(fc.nat(bounce.length), fc.nat(80), fc.string(), (at, length, piece) => {
       const text = bounce.slice(0, at) + piece + bounce.slice(at + length)

@@ -29,11 +29,11 @@ test.for([
   ['Russian Outlook', 'Fixed.\n\nОт: Signalpost\nОтправлено: понедельник\nКому: Desk\nReport'],
   ['Outlook on the web', 'Fixed.\n\n________________________________\nFrom: Signalpost\nReport'],
   ['a forwarded copy', 'Fixed.\n\nBegin forwarded message:\n\nFrom: Signalpost'],
-] as const)('what stands below %s is not their own', ([, text]) => {
+] as const)('text below %s is not the author’s own', ([, text]) => {
   expect(ownTextOf(text).words).toBe('Fixed.')
 })
 
-test('an answer below what it answers is kept, and one between', () => {
+test('an answer below or between quoted text is kept', () => {
   const text = `On Mon, 16 Nov 2026, Signalpost wrote:\n${quoted}\nFirst.\n> more\nSecond.`
   expect(ownTextOf(text).words).toBe('First.\nSecond.')
 })
@@ -42,18 +42,18 @@ test.for([
   'On Monday we wrote:\nnothing to you.',
   'From: here on it is blocked.',
   'The address is: 192.0.2.1',
-])('%j is no quotation', (text) => {
+])('%j is not a quotation', (text) => {
   expect(ownTextOf(text).words).toBe(text)
 })
 
-test('a signature is told apart, and cut', () => {
+test('a signature is detected and cut off', () => {
   const lines = Array.from({ length: 30 }, (_, index) => `line ${String(index)}`)
   const { words, signature } = ownTextOf(`Fixed.\n-- \n${lines.join('\n')}`)
   expect(words).toBe('Fixed.')
   expect(signature.split('\n')).toHaveLength(8)
 })
 
-test('HTML is read without its tags and what it quotes', () => {
+test('HTML is read without tags and quoted text', () => {
   const html =
     '<html><head><style>p{}</style></head><body><p>Fixed &amp; done.</p><!-- hidden -->' +
     '<div class="gmail_quote">On Monday wrote:<blockquote>Report</blockquote></div></body></html>'

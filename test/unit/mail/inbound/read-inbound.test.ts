@@ -57,21 +57,24 @@ function notification(returned: readonly string[], type = 'message/rfc822'): Buf
 }
 
 describe('a bounce', () => {
-  test.for(['message/rfc822', 'text/rfc822-headers'])('names what %s returns', (type) => {
-    expect(readInbound(notification(returnedHeader, type), '')).toMatchObject({
-      kind: 'bounce',
-      results: [{ recipient: 'abuse@example.net', status: '5.1.1', hard: true }],
-      returned: {
-        messageIds: ['report.1@signalpost.example'],
-        envelopeIds: ['report+1'],
-        returnPaths: ['fb-token@signalpost.example'],
-      },
-      answer: undefined,
-      isAutomatic: true,
-    })
-  })
+  test.for(['message/rfc822', 'text/rfc822-headers'])(
+    'names the recipient that %s returns',
+    (type) => {
+      expect(readInbound(notification(returnedHeader, type), '')).toMatchObject({
+        kind: 'bounce',
+        results: [{ recipient: 'abuse@example.net', status: '5.1.1', hard: true }],
+        returned: {
+          messageIds: ['report.1@signalpost.example'],
+          envelopeIds: ['report+1'],
+          returnPaths: ['fb-token@signalpost.example'],
+        },
+        answer: undefined,
+        isAutomatic: true,
+      })
+    },
+  )
 
-  test('in a text names what its lines quote', () => {
+  test('in a text names the recipient in its quoted lines', () => {
     const text = ['550 5.1.1 <abuse@example.net>: User unknown', '', '--- Returned message ---']
     const body = [...text, '', ...returnedHeader].join('\n')
     const raw = mail({ From: 'MAILER-DAEMON@mx.example.net', Subject: 'failure notice' }, body)
@@ -84,7 +87,7 @@ describe('a bounce', () => {
     })
   })
 
-  test('is not what a postmaster writes about one', () => {
+  test('is not a postmaster’s mail about a bounce', () => {
     const raw = mail(
       { From: 'postmaster@example.net', Subject: 'Re: Delivery of your report' },
       'That user does not exist any more.\n\n> 550 5.1.1 User unknown, could not be delivered',
@@ -93,7 +96,7 @@ describe('a bounce', () => {
   })
 })
 
-test('a complaint about our own mail gives its fields and what it is about', () => {
+test('a complaint about our own mail has its fields and the mail it is about', () => {
   const raw = Buffer.from(
     notification(returnedHeader)
       .toString()
@@ -132,7 +135,7 @@ describe('an automatic answer', () => {
       'in Japanese',
       { Subject: `=?utf-8?B?${Buffer.from('自動返信: Offers').toString('base64')}?=` },
     ],
-  ] as const)('is known %s', ([, fields]) => {
+  ] as const)('is detected by %s', ([, fields]) => {
     expect(readInbound(mail(fields, 'Resolved'), 'abuse@example.net')).toMatchObject({
       kind: 'auto-reply',
       answer: undefined,
@@ -140,7 +143,7 @@ describe('an automatic answer', () => {
     })
   })
 
-  test('that thanks for the message is none of a ticket system', () => {
+  test('that thanks for the message is not an acknowledgment of a ticket system', () => {
     const raw = mail(
       { Subject: 'Automatic reply: Offers' },
       'Thank you for your message. I am away.',
@@ -153,7 +156,7 @@ describe('an automatic answer', () => {
     ['the subject only speaks of one', { Subject: 'Your automatic reply rules' }],
     ['a person answers one', { Subject: 'Re: Automatic reply: Offers', 'User-Agent': 'Mutt' }],
     ['X-Autoreply says no', { 'X-Autoreply': 'no' }],
-  ] as const)('is none where %s', ([, fields]) => {
+  ] as const)('is not detected if %s', ([, fields]) => {
     expect(kindOf(mail(fields))).toBe('reply')
   })
 })
@@ -205,12 +208,12 @@ describe('an acknowledgment', () => {
       'Which header is that?',
     ],
     ['a person only thanks', {}, 'Thank you for your report.'],
-  ] as const)('is none where %s', ([, fields, body]) => {
+  ] as const)('is not detected if %s', ([, fields, body]) => {
     expect(kindOf(mail(fields, body))).toBe('reply')
   })
 })
 
-test('a reply names what it answers, itself and its author', () => {
+test('a reply has the mail it answers, its text and its author', () => {
   const raw = mail({
     'In-Reply-To': '<report.1@signalpost.example>',
     References: '<first@signalpost.example> <report.1@signalpost.example>',
@@ -231,7 +234,7 @@ test('a reply names what it answers, itself and its author', () => {
   })
 })
 
-test.for(['\r\n', '\n', '\r'])('an answer is read from lines that end in %j', (lineEnd) => {
+test.for(['\r\n', '\n', '\r'])('an answer is parsed with line ends %j', (lineEnd) => {
   const raw = mail({}, 'Resolved.\n\n> Please say what you did.', lineEnd)
   expect(readInbound(raw, 'abuse@example.net')).toMatchObject({
     kind: 'reply',
@@ -240,7 +243,7 @@ test.for(['\r\n', '\n', '\r'])('an answer is read from lines that end in %j', (l
   })
 })
 
-describe('no machine answers', () => {
+describe('automatic mail is not answered', () => {
   test.for([
     ['mail without a return path', {}, ''],
     ['mail that a machine made', { 'Auto-Submitted': 'auto-generated' }, 'a@example.net'],
@@ -252,7 +255,7 @@ describe('no machine answers', () => {
     expect(readInbound(mail(fields), mailFrom).isAutomatic).toBe(true)
   })
 
-  test('but a person may be answered', () => {
+  test('but mail of a person may be answered', () => {
     const fields = { 'Auto-Submitted': 'no', Precedence: 'first-class' }
     expect(readInbound(mail(fields), 'a@example.net').isAutomatic).toBe(false)
   })

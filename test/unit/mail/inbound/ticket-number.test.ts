@@ -22,7 +22,7 @@ test.for([
   ['Re: [SPAM] Cheap watches', ''],
   ['Re: your ticket', 'The ticket is closed.'],
   [null, ''],
-] as const)('there is none in: %s %s', ([subject, text]) => {
+] as const)('there is no ticket number in: %s %s', ([subject, text]) => {
   expect(ticketNumber(subject, text)).toBeUndefined()
 })
 

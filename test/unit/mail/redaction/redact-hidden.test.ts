@@ -7,7 +7,7 @@ import { expectEffort } from '../../../support/effort.ts'
 const address = 'jane.doe@mailbox.example'
 const key = Buffer.alloc(32, 7)
 
-/** The header of what leaves, and the decoded bodies of its parts. */
+/** The header of the sent message, and the decoded bodies of its parts. */
 function redacted(text: string, addresses: readonly string[] = [address], authors: string[] = []) {
   const raw = Buffer.from(text.replaceAll('\n', '\r\n'))
   const outcome = redactMessage(raw, { addresses, key, tokens: 'redacted', authors })
@@ -80,7 +80,7 @@ test.for([
   ['the same without brackets', `Received: by mx.mailbox.example id 1 for jd; Tue, 3 Nov 2026`],
   ['who sent it on', `Resent-From: J <jd@work.example>\nResent-Sender: jd@work.example`],
   ['a field for the mailbox', 'X-Envelope-Recipient: jd@work.example'],
-] as const)('the header does not name %s', ([, field]) => {
+] as const)('the header does not contain %s', ([, field]) => {
   expect(redacted(`${field}\n\nHello.\n`).text).not.toMatch(/\bjd\b/)
 })
 
@@ -95,7 +95,7 @@ test.for([
   expect(raw.toString()).not.toMatch(leak)
 })
 
-test('a name is found in a charset of one byte a letter', () => {
+test('a name is found in a single-byte charset', () => {
   const name = Buffer.from([0xc8, 0xe2, 0xe0, 0xed, 0x20, 0xcf, 0xe5, 0xf2, 0xf0, 0xee, 0xe2])
   const head = `To: =?utf-8?B?${base64('Иван Петров')}?= <${address}>\r\n`
   const type = 'Content-Type: text/plain; charset=windows-1251\r\n\r\n'
@@ -104,7 +104,7 @@ test('a name is found in a charset of one byte a letter', () => {
   expect(outcome.raw.includes(name)).toBe(false)
 })
 
-test('a short name that a line begins with is called out to; elsewhere it is a word', () => {
+test('a short name at the beginning of a line is a salutation; elsewhere it is a word', () => {
   const { text } = redacted('Subject: Paris, you won\n\nA trip to Paris, now.\n', [
     'paris@b.example',
   ])
@@ -121,13 +121,13 @@ test.for([
   expect(redacted(`To: ${to}\n\nGo to ${link} now.\n`).text).toContain(link)
 })
 
-test('a name left of what is registered is found', () => {
+test('a name left of the registrable domain is found', () => {
   const { text } = redacted('\nhttps://jane.doe.example.com/x\n')
   expect(text).not.toContain('jane.doe')
   expect(text).toContain('.example.com/x')
 })
 
-test('a link in a page under another type, or before the parts, loses its token', () => {
+test('a link in a page of another type, or before the parts, loses its token', () => {
   const page = '<a href="https://x.example/u/a8f7d6c5b4e3f2a1">'
   expect(redacted(attached('application/octet-stream; name=a.html', page)).text).not.toContain(
     'a8f7',
@@ -139,7 +139,7 @@ test('a link in a page under another type, or before the parts, loses its token'
   expect(redacted(before).text).not.toContain('a8f7')
 })
 
-test('who verifiably wrote to themselves and others stays the author', () => {
+test('an author who verifiably wrote to themselves and others stays visible', () => {
   const text = 'From: x@shop.example\nTo: x@shop.example\n\nHello.\n'
   expect(redacted(text, [address], ['x@shop.example']).text).toContain('From: x@shop.example')
   expect(redacted(text, [address]).text).not.toContain('x@shop.example')

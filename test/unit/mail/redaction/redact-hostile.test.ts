@@ -21,7 +21,7 @@ const times = (piece: string, bytes: number) => piece.repeat(Math.ceil(bytes / p
 const md5 = createHash('md5').update(address).digest('hex')
 const people = Array.from({ length: 300 }, (_, n) => `n${n}@h${n}.example`).join(', ')
 
-/** A megabyte each: 50 ms for each 100 KB are allowed. */
+/** A megabyte each: 50 ms per 100 KB are allowed. */
 const hostile: readonly (readonly [string, string])[] = [
   ['a line of dashes', `Content-Type: text/plain\r\n\r\n${times('-', 1e6)}`],
   ['a line of slashes', `Content-Type: text/html\r\n\r\n${times('/', 1e6)}`],
@@ -53,7 +53,7 @@ test.each(hostile)('redaction takes linear time: %s', async (_, rest) => {
   expect(['whole', 'headers']).toContain(form)
 })
 
-test('many invisible characters in a row cost little', async () => {
+test('many invisible characters in a row take little time', async () => {
   const raw = Buffer.from(`${head}\r\n${times('\xe2\x80\x8b', 1e6)}${address}`, 'latin1')
   const { form, raw: redacted } = await expectEffort(() => redact(raw), 100)
   expect(form).toBe('whole')
@@ -73,7 +73,7 @@ const naming: readonly (readonly [string, string, 'whole' | 'headers', number])[
   ['a page of names', `Content-Type: text/html\r\n\r\n${times(page, 1e6)}`, 'headers', 90],
 ]
 
-test.each(naming)('a text is not searched again without end: %s', async (_, rest, form, msMax) => {
+test.each(naming)('a text is not searched again and again: %s', async (_, rest, form, msMax) => {
   const raw = Buffer.from(`Subject: Hello\r\n${head}${rest}`, 'latin1')
   const redacted = await expectEffort(() => redact(raw), msMax)
   expect(redacted.form).toBe(form)
@@ -82,7 +82,7 @@ test.each(naming)('a text is not searched again without end: %s', async (_, rest
   expect(redacted.raw.includes(held)).toBe(false)
 })
 
-test('what names its recipient more than 1,000 times is sent with its header alone', () => {
+test('a message that names its recipient over 1,000 times is sent as its header alone', () => {
   const mail = (count: number) => Buffer.from(`${head}\r\n${`${address}\r\n`.repeat(count)}`)
   expect(redact(mail(1_000)).form).toBe('whole')
   expect(redact(mail(1_001)).form).toBe('headers')
@@ -96,7 +96,7 @@ test('what names its recipient more than 1,000 times is sent with its header alo
   expect(redact(parts(501)).form).toBe('headers')
 })
 
-test('what names its recipient in more than 16 KB of fields is sent with its header alone', () => {
+test('a message that names its recipient in 16 KB of fields is sent as its header alone', () => {
   const field = `X-A: <${address}>${'a '.repeat(500)}`
   const mail = (count: number) => Buffer.from(`${`${field}\r\n`.repeat(count)}${head}\r\nx`)
   expect(redact(mail(15)).form).toBe('whole')
@@ -107,7 +107,7 @@ test('what names its recipient in more than 16 KB of fields is sent with its hea
   expect(redact(Buffer.from(nested)).form).toBe('headers')
 })
 
-test('a name counts in a run of digits beside one that holds an address', () => {
+test('a name counts in a run of digits beside one with an address', () => {
   const run = runOf('Dear Zoe and Jane Doe, good day')
   const { form, raw } = redact(Buffer.from(`${head}\r\n${run} ${held}`))
   expect(form).toBe('whole')
@@ -123,7 +123,7 @@ test('a boundary has at most 70 characters', () => {
   expect(mail('b'.repeat(71))?.body.kind).toBe('leaf')
 })
 
-test('what has more than 20,000 fields is sent with its header alone', () => {
+test('a message with more than 20,000 fields is sent as its header alone', () => {
   const part = `--b\r\n${'a:b\r\n'.repeat(20_001)}\r\nx\r\n--b--\r\n`
   const raw = `${head}Content-Type: multipart/mixed; boundary=b\r\n\r\n${part}`
   expect(redact(Buffer.from(raw)).form).toBe('headers')

@@ -4,7 +4,7 @@ import { redactMessage } from '../../../../src/mail/redaction/redact.ts'
 
 const key = redactionKey('a secret of the tests', 'abuse@there.example')
 
-/** A message for Alice Wonderland with that body; other fields first. */
+/** A message for Alice Wonderland with the given body; the given fields come first. */
 function mail(body: string, { type = 'text/html; charset=utf-8', fields = '' } = {}): Buffer {
   const head = [
     'Received: from a.x.test ([192.0.2.7]) by mx.home.example; Tue, 3 Nov 2026 08:15:00 +0000',
@@ -34,7 +34,7 @@ const hidden = [
 const hex = (code: number) => `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 
 test.each([...blanks, ...hidden].map((code) => [hex(code), code] as const))(
-  'a name is found with %s between its words, as it is and escaped',
+  'a name is found with %s between its words, plain and escaped',
   (_, code) => {
     const sign = String.fromCodePoint(code)
     const escapes = [
@@ -51,7 +51,7 @@ test.each([...blanks, ...hidden].map((code) => [hex(code), code] as const))(
 )
 
 test.each(hidden.map((code) => [hex(code), String.fromCodePoint(code)] as const))(
-  'a name is found with %s inside of its words',
+  'a name is found with %s inside its words',
   (_, sign) => {
     const body = `<p>A${sign}lice Won${sign}${sign}derland!</p>`
     expect(redacted(mail(body))).not.toMatch(/lice|derland/i)
@@ -105,7 +105,7 @@ test.each([
   expect(redacted(mail(body, { fields }))).not.toMatch(/alice|wonder|QWxpY2/i)
 })
 
-test('single bytes are blanks and quotes where the charset has them there', () => {
+test('single bytes are spaces and quotes if the charset defines them so', () => {
   const body = Buffer.concat([
     Buffer.from('To: "Alice Wonderland" <alice.w@home.example>\r\n\r\n'),
     Buffer.from('\x93Alice\xa0Wonderland\x94', 'latin1'),
@@ -137,7 +137,7 @@ test.each([
   'Malice Wonderlands',
   'Alice. Wonderland',
   'The Wonderland of Alice',
-])('other words stay: %j', (body) => {
+])('other words are kept: %j', (body) => {
   expect(redacted(mail(body, { type: 'text/plain' }))).toContain(body)
 })
 

@@ -20,14 +20,14 @@ test.for([
     'https://x.test/?u=janet&v=x-jane',
   ],
 ] as const)(
-  'what stands before the @ is a token as the value of a link: %s',
+  'the local part is a token when it is the value of a link: %s',
   ([, expected, text]) => {
     const own = createTokenRedactor(key, [], new Set(['jane']))
     expect(shown(own.redactLinks(text))).toBe(expected)
   },
 )
 
-test('a link that names the recipient by what stands before the @ does so no more', () => {
+test('a link with the recipient’s local part loses it', () => {
   const raw = Buffer.from(
     [
       'Received: from a.test by mx.mail.example for <jane@mail.example>; Thu, 5 Nov 2026 03:41:08 +0000',
@@ -68,7 +68,7 @@ describe('a link', () => {
       'mailto:leave-4f3e2d1c9a8b@x.test?subject=bye',
       'mailto:leave-*@x.test?subject=bye',
     ],
-  ] as const)('with %s loses that alone', ([, text, expected]) => {
+  ] as const)('with %s loses only that', ([, text, expected]) => {
     expect(shown(redactor.redactLinks(text))).toBe(expected)
   })
 
@@ -81,11 +81,11 @@ describe('a link', () => {
     ['camel case', 'https://x.test/myAccountSettingsPage'],
     ['a link without a token in it', 'https://x.test/?u=https%3a%2f%2fy.test%2Fhello'],
     ['text that only begins like one', 'http:// and https://'],
-  ] as const)('with %s stays as it is', ([, text]) => {
+  ] as const)('with %s is unchanged', ([, text]) => {
     expect(redactor.redactLinks(text)).toBe(text)
   })
 
-  test('a code that stands in it already stays', () => {
+  test('an existing code is unchanged', () => {
     const text = 'https://x.test/u?m=redacted-abcdefghijklmnop@redacted.invalid&l=en'
     expect(redactor.redactLinks(text)).toBe(text)
   })
@@ -137,7 +137,7 @@ describe('a field', () => {
     'Return-Path: <john1985x7@mail.example>',
     'Subject: Your code Ab3xY9kLmNpQ',
     'Content-ID: <4f3e2d1c9a8b@x.test>',
-  ])('stays as it is: %s', (line) => {
+  ])('is unchanged: %s', (line) => {
     expect(fieldOf(line)).toBe(line.slice(line.indexOf(':') + 1))
   })
 })
@@ -175,18 +175,18 @@ function redacted(tokens: 'redacted' | 'kept', text = message) {
   return { header: raw.toString().split('\r\n\r\n')[0] ?? '', body: bodies }
 }
 
-test('the names of the recipient become the code of the address, other names stay', () => {
+test('the recipient’s names become the code of the address, other names are kept', () => {
   const { header, body } = redacted('redacted')
   expect(shown(header)).toContain('Subject: *, a letter for *')
   expect(shown(body)).toBe(
     'Dear *,<br>*, * or *: <a href="https://x.test/u/*?m=1">stop</a> for Janet and Doe Inc.',
   )
   const codes = new Set([...header.matchAll(code), ...body.matchAll(code)].map(String))
-  // Of the recipient, of the link and of the Message-ID.
+  // The codes of the recipient, the link and the Message-ID.
   expect(codes.size).toBe(3)
 })
 
-test('who gave the tokens out keeps them, and learns no name or address', () => {
+test('the issuer of the tokens keeps them, and gets no name or address', () => {
   const { header, body } = redacted('kept')
   expect(header).toContain('Message-ID: <4711@x.test>')
   expect(body).toContain('https://x.test/u/Ab3xY9kLmNpQ?m=1')
@@ -197,12 +197,12 @@ test.for([
   ['a usual name of mailboxes', 'info@mailbox.example', 'Our info page'],
   ['a short word', 'paris@mailbox.example', 'A trip to Paris'],
   ['a word of mail itself', 'content-type@mailbox.example', 'The Content-Type of it'],
-] as const)('%s is no name of anybody', ([, address, subject]) => {
+] as const)('%s is not a personal name', ([, address, subject]) => {
   const { header } = redacted('redacted', `To: ${address}\r\nSubject: ${subject}\r\n\r\nHello.\r\n`)
   expect(header).toContain(`Subject: ${subject}`)
 })
 
-test('after a greeting a short name is one', () => {
+test('after a salutation a short name counts', () => {
   const text = 'To: paris@mailbox.example\r\nSubject: x\r\n\r\nDear Paris, a trip to Paris.\r\n'
   expect(shown(redacted('redacted', text).body)).toBe('Dear *, a trip to Paris.\r\n')
 })
@@ -212,7 +212,7 @@ test('a sender cannot hide a host by naming the recipient after it', () => {
   expect(redacted('redacted', text).body).toContain('https://spam.example/')
 })
 
-test('a message inside a message, encoded against the rules, is looked into', () => {
+test('a message nested in an encoding that the standard forbids is searched', () => {
   const inner = 'Subject: x\r\nMessage-ID: <4711@x.test>\r\n\r\nhttps://x.test/?t=Ab3xY9kLmNpQ\r\n'
   const text = [
     'Subject: y',

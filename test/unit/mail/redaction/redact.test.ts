@@ -64,7 +64,7 @@ describe('an address is found', () => {
     expect(redactor.finds(redactor.redact(text))).toBe(false)
   })
 
-  test.for(['md5', 'sha1', 'sha256'])('as its %s, which anybody could look up', (algorithm) => {
+  test.for(['md5', 'sha1', 'sha256'])('as its %s, which anyone can compute', (algorithm) => {
     const hash = createHash(algorithm).update(reporter.toLowerCase()).digest('hex')
     expect(redactor.redact(`u=${hash}.`)).toBe(`u=${code}.`)
     for (const encoding of ['hex', 'base64', 'base64url'] as const) {
@@ -83,7 +83,7 @@ test.for([
   ['the domain alone', 'https://mailbox.example/jane'],
   ['name and domain apart', 'jane.doe wrote to mailbox.example'],
   ['some long token', 'https://x.test/0123456789abcdef0123456789abcdef/QUJDREVGR0hJSktMTU5PUFFS'],
-] as const)('nothing else is touched: %s', ([, text]) => {
+] as const)('nothing else is changed: %s', ([, text]) => {
   expect(redactor.redact(text)).toBe(text)
 })
 
@@ -105,7 +105,7 @@ test('without an address nothing is searched', () => {
   expect(none.redact('jane.doe@mailbox.example')).toBe('jane.doe@mailbox.example')
 })
 
-test('an address with a tag gives away the one without', () => {
+test('an address with a tag also redacts the address without it', () => {
   const tagged = createAddressRedactor(['jane+shop@mailbox.example'], key)
   expect(tagged.finds('jane@mailbox.example')).toBe(true)
 })
@@ -176,7 +176,7 @@ function redacted(text: string, addresses: readonly string[] = []) {
 }
 
 describe('a message', () => {
-  test('loses the reporter everywhere, whoever decodes it', async () => {
+  test('loses the reporter everywhere, in any encoding', async () => {
     const { raw, form } = redacted(message)
     expect(form).toBe('whole')
     const tree = parseMimeTree(raw)
@@ -190,7 +190,7 @@ describe('a message', () => {
     ).not.toMatch(/jane/i)
   })
 
-  test('keeps its structure and what else it said', async () => {
+  test('keeps its structure and its other content', async () => {
     const parsed = await simpleParser(redacted(message).raw)
     expect(parsed.subject).toBe(`For ${code}@redacted.invalid only: café`)
     expect(parsed.text).toContain(`Hello ${code}`)
@@ -208,31 +208,31 @@ describe('a message', () => {
     )
   })
 
-  test('has no field that exists for the mailbox', () => {
+  test('has no field that exists only for the mailbox', () => {
     const keys = parseHeader(redacted(message).raw).fields.map((field) => field.key)
     expect(keys).not.toContain('delivered-to')
     expect(keys).not.toContain('x-mozilla-status')
     expect(keys).toContain('received')
   })
 
-  test('carries a note instead of a part that hides its content', () => {
+  test('has a note instead of a part with opaque content', () => {
     const raw = redacted(message).raw.toString('latin1')
     expect(raw).toContain('Content type: application/pdf; name="invoice.pdf"')
     expect(raw).toContain(createHash('sha256').update('%PDF-1.4 who knows').digest('hex'))
     expect(raw).not.toContain(base64('%PDF-1.4 who knows'))
   })
 
-  test('is left alone where it names nobody', () => {
+  test('is unchanged if it does not name the reporter', () => {
     const plain = 'From: a@spam.example\r\nSubject: x\r\n\r\nbody \xe9\r\n'
     expect(redacted(plain, [reporter]).raw.toString('latin1')).toBe(plain)
   })
 
-  test('does not name the reporter that only we know', () => {
+  test('does not contain the reporter’s address that only we know', () => {
     const plain = 'From: a@spam.example\r\n\r\nDear Jane.Doe@Mailbox.Example\r\n'
     expect(redacted(plain, [reporter]).raw.toString()).toContain(`Dear ${code}@redacted.invalid`)
   })
 
-  test('that cannot be looked into shrinks to its header', () => {
+  test('that cannot be searched is reduced to its header', () => {
     const hidden =
       'From: a@spam.example\r\nTo: jane.doe@mailbox.example\r\nContent-Type: text/plain\r\n' +
       'Content-Transfer-Encoding: x-uuencode\r\n\r\nbegin 644 x\r\nsecret\r\n'
@@ -241,7 +241,7 @@ describe('a message', () => {
     expect(raw.toString()).toBe(`From: a@spam.example\r\nTo: ${code}@redacted.invalid\r\n\r\n`)
   })
 
-  test('in UTF-16 gives way to a note where it names the reporter', () => {
+  test('in UTF-16 that names the reporter is replaced by a note', () => {
     const text = `From: a@spam.example\r\nContent-Type: text/plain; charset=utf-16le\r\n`
     const encoding = `Content-Transfer-Encoding: base64\r\n\r\n`
     const body = Buffer.from(reporter, 'utf16le').toString('base64')
@@ -250,7 +250,7 @@ describe('a message', () => {
     expect(raw.toString()).not.toContain(body)
   })
 
-  test('says the same about links and return paths', () => {
+  test('has the same codes in links and return paths', () => {
     const { redactText } = redacted(message)
     expect(redactText('https://spam.example/u?m=jane.doe%40mailbox.example')).toBe(
       `https://spam.example/u?m=${code}`,
@@ -258,7 +258,7 @@ describe('a message', () => {
   })
 })
 
-test('the recipient is whoever the header says, the provider’s word first', () => {
+test('the recipient is taken from the header, the provider’s fields first', () => {
   const { fields } = parseHeader(Buffer.from(message))
   expect(recipientAddresses(fields)).toEqual(['jane.doe@mailbox.example', 'list@example.org'])
 })

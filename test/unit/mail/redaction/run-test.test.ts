@@ -30,7 +30,7 @@ const domainsSought = [
 const decoded = (digits: string) => Buffer.from(digits, 'base64').toString('latin1')
 const shifted = (run: string) => [0, 1, 2, 3].map((first) => decoded(run.slice(first)))
 
-/** What is as long as a hash between the signs by which links part words. */
+/** Runs as long as a hash between the characters that separate the parts of a link. */
 function piecesOf(run: string): string[] {
   return [22, 27, 43, 86].flatMap((length) =>
     [...run.matchAll(new RegExp(`(?<=^|[+/_-])(?=(.{${length}})(?:[+/_-]|$))`, 'g'))].map(
@@ -39,7 +39,7 @@ function piecesOf(run: string): string[] {
   )
 }
 
-/** Whether a text holds any of it, by reading everything in every way. */
+/** Whether a text contains any of it, found by an exhaustive search. */
 function holds(text: string, domains: readonly string[]): boolean {
   const says = (read: string) => domains.some((domain) => read.toLowerCase().includes(domain))
   const saysInside = (read: string) =>
@@ -96,7 +96,7 @@ const text = fc
   .tuple(written, fc.constantFrom('', ' ', '/', '.', '\u0142', '\r\n'))
   .map(([pieces, between]) => pieces.join(between))
 
-describe('a text of which the test of runs says no holds nothing', () => {
+describe('a text rejected by the test of runs contains none of the names', () => {
   test.for(domainsSought)('%s', (...[domains]) => {
     const mayHold = createRunTest({ domains, runMin, hashes })
     fc.assert(
@@ -107,7 +107,7 @@ describe('a text of which the test of runs says no holds nothing', () => {
     )
   })
 
-  test('with bytes cut off at both ends, so that digits are left over', () => {
+  test('with bytes cut off at both ends, so that some digits remain', () => {
     const mayHold = createRunTest({ domains: ['pot'], runMin, hashes })
     const cut = fc.tuple(text, fc.nat({ max: 5 }), fc.nat({ max: 5 }))
     fc.assert(
@@ -120,7 +120,7 @@ describe('a text of which the test of runs says no holds nothing', () => {
   })
 })
 
-describe('what a run says is seen by the test', () => {
+describe('the test detects what a run contains', () => {
   const bytesOfHash = Buffer.from(sha256(address), 'hex').toString('latin1')
   const mayHold = createRunTest({ domains: ['mailbox.example'], runMin, hashes })
   test.for([
@@ -140,13 +140,13 @@ describe('what a run says is seen by the test', () => {
     expect(mayHold(`see https://x.test/?h=${run}&b`)).toBe(expected)
   })
 
-  test('a text longer than what is kept for texts', () => {
+  test('a text longer than the limit for cached texts', () => {
     expect(mayHold(`${'x '.repeat(700_000)}${base64(address)}`)).toBe(true)
     expect(mayHold('x '.repeat(700_000))).toBe(false)
   })
 })
 
-test('an address is found wherever it stands in base64, however short its domain is', () => {
+test('an address is found at any position in base64, however short its domain is', () => {
   const key = redactionKey('a secret of the tests', 'abuse@example.net')
   for (const reporter of ['jane@pot', 'jane.doe@b.co', address]) {
     const redactor = createAddressRedactor([reporter], key)
@@ -157,7 +157,7 @@ test('an address is found wherever it stands in base64, however short its domain
   }
 })
 
-test('lines of base64 are found where the expression finds them', () => {
+test('lines of base64 are found where the regular expression finds them', () => {
   const shape = /(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/]{40,}\r?\n)+[A-Za-z0-9+/]+={0,2}/g
   const line = fc.tuple(
     fc.constantFrom('', ' ', '='),

@@ -12,7 +12,7 @@ const zone = {
   'TXT s1._domainkey.shop.example': [author.record],
 }
 
-/** Handed on by forwarders: what each says it saw. */
+/** Forwarded by forwarders: what each says it saw. */
 const saw = {
   alumni:
     'mx.alumni.example; spf=pass (mx.alumni.example: domain of offers@shop.example designates ' +
@@ -37,7 +37,7 @@ function replaced(raw: Buffer, from: string | RegExp, to: string): Buffer {
   return Buffer.from(changed, 'latin1')
 }
 
-test('a chain that verifies tells who sealed, and what each sealer saw', async () => {
+test('a valid chain gives its sealers and what each of them saw', async () => {
   const { arc, dkim } = await authenticated(twice, zone)
   expect(dkim).toMatchObject([{ result: 'pass', aligned: true }])
   expect(arc).toEqual({
@@ -62,7 +62,7 @@ test('a chain that verifies tells who sealed, and what each sealer saw', async (
   })
 })
 
-test('the copy of a sealed message with bare LF verifies', async () => {
+test('the copy of a sealed message with bare LF is valid', async () => {
   const bare = Buffer.from(twice.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
   expect((await authenticated(bare, zone)).arc.result).toBe('pass')
 })
@@ -75,7 +75,7 @@ test.for<[string, (raw: Buffer) => Buffer]>([
   ['a set without its results', (raw) => replaced(raw, /^ARC-Auth(.*)i=2(.|\r\n )*?\r\n/m, '')],
   ['a set twice', (raw) => replaced(raw, /^ARC-Seal: i=1/m, 'ARC-Seal: i=2')],
   ['a seal that says the chain was broken', (raw) => replaced(raw, 'cv=pass', 'cv=fail')],
-])('a chain with %s fails, and nobody is believed', async ([, change]) => {
+])('a chain with %s fails, and no sealer is trusted', async ([, change]) => {
   const { arc } = await authenticated(change(twice), zone)
   expect(arc).toMatchObject({ result: 'fail', seals: [] })
 })
@@ -98,13 +98,13 @@ test.for([
   expect(arc).toMatchObject({ result: 'fail', seals: [] })
 })
 
-test('a chain whose keys cannot be asked for is not known to be broken', async () => {
+test('a chain whose keys cannot be looked up is not known to be broken', async () => {
   expect((await authenticated(twice, deadDns)).arc.result).toBe('temperror')
   const partly = { ...zone, 'TXT arc._domainkey.alumni.example': 'unknown' as const }
   expect((await authenticated(twice, partly)).arc.result).toBe('temperror')
 })
 
-test('a chain of the receiver alone is not asked for: it says what the receiver says', async () => {
+test('a chain of the receiver alone is not looked up, as it repeats its fields', async () => {
   const raw = await sealed(spamMessage('own'), {
     domain: 'provider.example',
     key,
@@ -121,7 +121,7 @@ test('the receiver’s seal over that of a forwarder is verified with it', async
   expect(arc.seals.map(({ domain }) => domain)).toEqual(['alumni.example', 'provider.example'])
 })
 
-test('a message without a chain has none', async () => {
+test('a message without seals has no chain', async () => {
   expect((await authenticated(spamMessage('plain'), zone)).arc.result).toBe('none')
 })
 
@@ -144,13 +144,13 @@ test.for<[string, string, string | null]>([
     'mx; spf=pass (mx: domain of "sender ip is 192.0.2.1"@b.c designates it as permitted sender)',
     null,
   ],
-])('the address the sealer saw is read as %s writes it', async ([, says, ip]) => {
+])('the address that the sealer saw is parsed as %s writes it', async ([, says, ip]) => {
   const raw = await sealed(spamMessage('said'), { domain: 'alumni.example', key, says })
   const { arc } = await authenticated(raw, zone)
   expect(arc.seals).toMatchObject([{ clientIp: ip }])
 })
 
-test('a chain longer than honest ones is left alone', async () => {
+test('an overlong chain is not verified', async () => {
   const sets = Array.from({ length: 11 }, (_, index) => [
     `ARC-Seal: i=${index + 1}; a=rsa-sha256; cv=pass; d=a.example; s=arc; b=AAAA`,
     `ARC-Message-Signature: i=${index + 1}; a=rsa-sha256; d=a.example; s=arc; h=from; bh=A; b=A`,

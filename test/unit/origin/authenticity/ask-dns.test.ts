@@ -19,7 +19,7 @@ function tools(more: Partial<DnsTools>): DnsTools {
   return { resolve: deadDns, listings: () => Promise.resolve([]), ...more }
 }
 
-test('a message is asked for by its origin, its author and its signatures', () => {
+test('the queries of a message are for its origin, its author and its signatures', () => {
   expect(questionsOf(raw, options)).toEqual({
     texts: ['s1._domainkey.shop.example', '_dmarc.shop.example'],
     spf: { ip: '198.51.100.23', helo: 'mail.shop.example', mailFrom: 'offers@shop.example' },
@@ -33,7 +33,7 @@ test('a trusted relay is not the origin', () => {
   expect({ addresses, spf }).toEqual({ addresses: [], spf: undefined })
 })
 
-test('answers and listings are found under what was asked', async () => {
+test('answers and listings are found under their query', async () => {
   const { resolve } = fakeDns({
     'TXT _dmarc.shop.example': ['v=DMARC1; p=none'],
     'TXT shop.example': ['v=spf1 +all'],
@@ -50,7 +50,7 @@ test('answers and listings are found under what was asked', async () => {
   })
 })
 
-test('what has not come when the time is over is unknown; the rest is kept', async () => {
+test('answers that are late are unknown; the others are kept', async () => {
   const late = new AbortController()
   const { resolve } = fakeDns({ 'TXT _dmarc.shop.example': ['v=DMARC1; p=none'] })
   const found = askAbout(
@@ -77,21 +77,21 @@ test('what has not come when the time is over is unknown; the rest is kept', asy
   })
 })
 
-test('a time that is over before it began asks nobody', async () => {
+test('without time left no query is sent', async () => {
   const { resolve, asked } = fakeDns({})
   const found = await askAbout(raw, options, tools({ resolve }), AbortSignal.abort())
   expect(found.spf?.result).toBe('temperror')
   expect(asked).toEqual([])
 })
 
-test('whoever breaks the promise to answer has said nothing', async () => {
+test('a failing resolver counts as no answer', async () => {
   const broken = () => Promise.reject(new Error('Out of order.'))
   const found = await askAbout(raw, options, { resolve: broken, listings: broken }, never)
   expect(Object.values(found.answers).map(({ is }) => is)).toEqual(['unknown', 'unknown'])
   expect(found).toMatchObject({ spf: { result: 'temperror' }, listings: [] })
 })
 
-test('the records of a hostile zone are cut before they go on', async () => {
+test('the records of a hostile zone are cut before they are passed on', async () => {
   const { resolve } = fakeDns({
     'TXT _dmarc.shop.example': Array<string>(1_000).fill('x'.repeat(60_000)),
   })

@@ -40,7 +40,7 @@ function replaced(raw: Buffer, from: string | RegExp, to: string): Buffer {
   return Buffer.from(changed, 'latin1')
 }
 
-test('a good signature passes, with whose it is', async () => {
+test('a valid signature passes, and says whose it is', async () => {
   expect(await dkim(good)).toEqual([
     {
       domain: 'shop.example',
@@ -52,7 +52,7 @@ test('a good signature passes, with whose it is', async () => {
   ])
 })
 
-test('a message whose body was put together anew has no signature, good or bad', async () => {
+test('a message whose body was rebuilt has no signature result', async () => {
   const { dkim, arc, dmarc } = await authenticated(good, zone, { isRebuilt: true })
   expect(dkim).toEqual([])
   expect([arc.result, dmarc.result]).not.toContain('pass')
@@ -72,7 +72,7 @@ test.for(['relaxed/relaxed', 'relaxed/simple', 'simple/relaxed', 'simple/simple'
   },
 )
 
-test('whatever the white space and line ends, what the library signed passes', async () => {
+test('whatever the white space and line ends, a signature by the library passes', async () => {
   const piece = fc.constantFrom(' ', '\t', '\r\n', '\n', '\r', 'a', '.', '\u00a0', '\0')
   const bodies = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''))
   const canons = fc.constantFrom('relaxed/relaxed', 'simple/simple')
@@ -91,7 +91,7 @@ test('an Ed25519 signature passes', async () => {
   expect((await dkim(raw, { [name]: [ed.record] }))[0]?.result).toBe('pass')
 })
 
-test('what mail programs and providers put before a message changes nothing', async () => {
+test('fields that mail programs and providers prepend change nothing', async () => {
   const stored = onTop(
     good,
     'From - Mon Nov 16 10:00:01 2026',
@@ -127,7 +127,7 @@ test.for<[string, (raw: Buffer) => Buffer, string]>([
   expect(await dkim(change(good))).toMatchObject([{ result: 'fail', why: reason }])
 })
 
-test('a signature over the second of two authors is not the first one’s', async () => {
+test('a signature by the second of two authors does not count for the first', async () => {
   const found = await authenticated(onTop(good, 'From: boss@bank.example'), zone)
   expect(found.dkim).toMatchObject([{ domain: 'shop.example', result: 'pass', aligned: false }])
   expect(found.dmarc.result).toBe('none')
@@ -145,7 +145,7 @@ test.for<[string, readonly string[] | 'unknown' | undefined, string, string]>([
     'Its key is not for mail.',
   ],
   ['no answer', 'unknown', 'temperror', 'Its key could not be looked up.'],
-])('a signature with %s says why', async ([, records, result, reason]) => {
+])('a signature with %s has its reason', async ([, records, result, reason]) => {
   const found = await dkim(good, records ? { [name]: records } : {})
   expect(found).toMatchObject([{ result, why: reason }])
 })
@@ -157,7 +157,7 @@ test('a key under 1024 bits is too weak', async () => {
   ])
 })
 
-test('a signature over a part of the body is worth nothing once something is added', async () => {
+test('a signature over part of the body does not count once text was added', async () => {
   const length = spamMessage('signed').toString('latin1').split('\r\n\r\n')[1]?.length ?? 0
   const raw = await sign({ bodyBytesMax: length })
   expect(await dkim(raw)).toMatchObject([{ result: 'pass' }])
@@ -166,7 +166,7 @@ test('a signature over a part of the body is worth nothing once something is add
   ])
 })
 
-test('whether it had expired is judged by when the message arrived, not by today', async () => {
+test('expiry is judged at the time when the message arrived, not today', async () => {
   const at = (time: string) => new Date(`2026-11-16T${time}Z`)
   const live = await sign({ signedAt: at('09:59:00'), expiresAt: at('10:00:01') })
   const late = await sign({ signedAt: at('09:59:00'), expiresAt: at('09:59:59') })
@@ -176,14 +176,14 @@ test('whether it had expired is judged by when the message arrived, not by today
   ])
 })
 
-test('without a time of arrival nothing has expired', async () => {
+test('without an arrival time no signature is expired', async () => {
   const raw = await sign({ expiresAt: new Date('2026-11-16T10:00:00Z') })
   expect(await dkim(replaced(raw, /^Received:(.|\r\n )*\r\n/m, ''))).toMatchObject([
     { result: 'pass' },
   ])
 })
 
-test('the author’s own signatures come first, two of each kind are looked at', async () => {
+test('the author’s own signatures come first, and two of each kind are verified', async () => {
   const domains = ['a.example', 'b.example', 'c.example', 'mail.shop.example', 'shop.example']
   let raw: Buffer = spamMessage('many')
   for (const domain of [...domains, 'eu.shop.example'])
@@ -201,7 +201,7 @@ test('the author’s own signatures come first, two of each kind are looked at',
   expect(found.passedOver).toBe(2)
 })
 
-test('one of several signatures without a key does not spoil the others', async () => {
+test('one signature without a key does not affect the others', async () => {
   const raw = await signed(good, { domain: 'list.example', key: rsa })
   expect(await dkim(raw)).toMatchObject([
     { domain: 'shop.example', result: 'pass' },
@@ -221,7 +221,7 @@ test.for<[string, string | RegExp, string, string]>([
   expect(found?.why).toContain(reason)
 })
 
-test('messages that are judged at the same time do not disturb each other', async () => {
+test('messages judged at the same time do not affect each other', async () => {
   const canons = ['relaxed/relaxed', 'simple/simple', 'relaxed/simple', 'relaxed/relaxed']
   const made = await Promise.all(
     canons.map((canonicalization, index) => sign({ canonicalization }, `m${index}`)),
@@ -230,14 +230,14 @@ test('messages that are judged at the same time do not disturb each other', asyn
   expect(found.flat().map(({ result }) => result)).toEqual(['pass', 'pass', 'pass', 'pass'])
 })
 
-test('a dead DNS leaves everything unknown, and nothing throws', async () => {
+test('without a DNS everything is unknown, and nothing throws', async () => {
   const found = await authenticated(good, deadDns)
   expect(found.dkim).toMatchObject([{ result: 'temperror' }])
   expect(found.spf).toMatchObject({ result: 'temperror', domain: 'shop.example' })
   expect(found.dmarc.result).toBe('unknown')
 })
 
-test('only what matters is asked', async () => {
+test('only necessary records are queried', async () => {
   const { resolve, asked } = fakeDns(zone)
   await authenticated(good, resolve)
   expect(asked.toSorted()).toEqual([

@@ -7,7 +7,7 @@ const key = rsaKey()
 const keys = (...domains: string[]) =>
   Object.fromEntries(domains.map((domain) => [`TXT s1._domainkey.${domain}`, [key.record]]))
 
-/** A message by `author`, handed over with `returnPath`, signed by each of `signers`. */
+/** A message by `author`, sent with `returnPath`, signed by each of `signers`. */
 async function message(author: string, returnPath: string, ...signers: string[]): Promise<Buffer> {
   const text = spamMessage('policy')
     .toString()
@@ -64,13 +64,13 @@ test.for<[string, FakeZone, string, object]>([
 test.for<[string, string, object]>([
   ['sp=', 'v=DMARC1; p=reject; sp=quarantine', { policy: 'quarantine', domain: 'shop.example' }],
   ['p= without sp=', 'v=DMARC1; p=reject', { policy: 'reject', domain: 'shop.example' }],
-])('a subdomain is under the organization’s policy, by its %s', async ([, record, expected]) => {
+])('a subdomain has the organization’s policy, by its %s', async ([, record, expected]) => {
   const raw = await message('news.eu.shop.example', 'bounce@bulk.example')
   const found = await dmarc(raw, { 'TXT _dmarc.shop.example': [record] })
   expect(found).toMatchObject({ result: 'fail', ...expected })
 })
 
-test('a policy of its own goes before the organization’s', async () => {
+test('a policy of its own takes precedence over the organization’s', async () => {
   const raw = await message('news.shop.example', 'bounce@bulk.example')
   const zone = {
     'TXT _dmarc.shop.example': ['v=DMARC1; p=reject'],
@@ -97,13 +97,13 @@ test.for<[string, FakeZone]>([
   ['policy', { 'TXT _dmarc.shop.example': 'unknown' }],
   ['key of the author', { 'TXT s1._domainkey.shop.example': 'unknown' }],
   ['SPF record of the author', { 'TXT shop.example': 'unknown' }],
-])('a %s that cannot be asked for makes no failure', async ([, missing]) => {
+])('a %s that cannot be looked up is not a failure', async ([, missing]) => {
   const raw = await message('shop.example', 'a@shop.example', 'shop.example')
   const policy = { 'TXT _dmarc.shop.example': ['v=DMARC1; p=reject'] }
   expect(await dmarc(raw, { ...policy, ...missing })).toMatchObject({ result: 'unknown' })
 })
 
-test('without a return path nobody knows whether SPF would have passed', async () => {
+test('without a return path it is unknown whether SPF would have passed', async () => {
   const raw = await message('shop.example', 'a@shop.example')
   const bare = Buffer.from(raw.toString().replace(/^Return-Path:.*\r\n/, ''))
   const policy = { 'TXT _dmarc.shop.example': ['v=DMARC1; p=reject'] }
@@ -111,7 +111,7 @@ test('without a return path nobody knows whether SPF would have passed', async (
   expect(await dmarc(bare, policy)).toMatchObject({ result: 'unknown' })
 })
 
-test('public suffixes are not asked for their policies', async () => {
+test('the policies of public suffixes are not queried', async () => {
   const { resolve, asked } = fakeDns({})
   await authenticated(await message('a.b.shop.co.uk', 'x@mail.shop.co.uk'), resolve)
   expect(asked.filter((name) => name.includes('_dmarc')).toSorted()).toEqual([

@@ -48,14 +48,14 @@ test.for<[string, Buffer]>([
   ['an ARC set of a megabyte', onTop(spamMessage('l'), ...arcSet('a'.repeat(megabyte)))],
   ['names from a nightmare', onTop(spamMessage('m'), signature().replace('shop', '\0.-.\u00e9'))],
   ['names of objects', onTop(spamMessage('n'), signature('; __proto__=x; constructor=y'))],
-])('%s cost little, and give an answer', async ([, raw]) => {
-  // Thirty times what it takes alone on a slow machine; a quadratic reader needs minutes.
+])('%s take little time and give an answer', async ([, raw]) => {
+  // Thirty times the duration on a slow idle machine; a quadratic parser needs minutes.
   const { dkim, arc } = await expectEffort(() => authenticated(raw, anyKey), 3_000)
   expect(dkim.length).toBeLessThanOrEqual(4)
   expect(arc.seals).toEqual([])
 })
 
-test('white space without end is reduced in linear time', async () => {
+test('overlong white space is reduced in linear time', async () => {
   const body = `${' \t'.repeat(megabyte)}\r\n${' \r\n'.repeat(megabyte / 4)}x\r\n`
   const raw = await signed(Buffer.concat([spamMessage('o'), Buffer.from(body)]), {
     domain: 'shop.example',
@@ -65,7 +65,7 @@ test('white space without end is reduced in linear time', async () => {
   expect(dkim).toMatchObject([{ result: 'pass' }])
 })
 
-test('however many signatures there are, there are few questions', () => {
+test('however many signatures there are, there are few queries', () => {
   const domains = Array.from({ length: 200 }, (_, n) =>
     signature().replace('shop.example', `${'a.'.repeat(100)}d${n}.shop.example`),
   )
@@ -74,7 +74,7 @@ test('however many signatures there are, there are few questions', () => {
   for (const name of texts) expect(name.length).toBeLessThanOrEqual(253)
 })
 
-test('what is no mail has no questions and an empty answer', async () => {
+test('input that is not a mail has no queries and an empty answer', async () => {
   for (const raw of ['', '\0\0\0', 'DKIM-Signature:', '\r\n\r\n', signature()]) {
     expect(questionsOf(Buffer.from(raw), options).spf).toBeUndefined()
     expect((await authenticated(Buffer.from(raw), anyKey)).dmarc.result).toBe('none')

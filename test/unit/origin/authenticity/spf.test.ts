@@ -95,7 +95,7 @@ test.for<[string, FakeZone, string]>([
   expect((await spf(zone)).found?.result).toBe(result)
 })
 
-test('of the addresses of a name the first hundred count', async () => {
+test('the first hundred addresses of a name count', async () => {
   const others = Array.from({ length: 150 }, (_, host) => `198.51.100.${host}`)
   const zone = (at: number) => ({
     'TXT a.example': ['v=spf1 a -all'],
@@ -110,7 +110,7 @@ test('an IPv6 address is compared with AAAA records', async () => {
   expect((await spf(zone, { ip: '2001:db8::1' })).found?.result).toBe('pass')
 })
 
-test('an include that goes round in a circle ends, as an error of its domain', async () => {
+test('a circular include ends as an error of its domain', async () => {
   const zone = {
     'TXT a.example': ['v=spf1 include:b.example -all'],
     'TXT b.example': ['v=spf1 include:a.example -all'],
@@ -123,7 +123,7 @@ test('an include that goes round in a circle ends, as an error of its domain', a
 test.for([
   [10, 'neutral'],
   [11, 'permerror'],
-] as const)('%i terms that ask the DNS are %s', async ([count, result]) => {
+] as const)('%i terms with DNS queries are %s', async ([count, result]) => {
   const last = { [`TXT r${count}.example`]: ['v=spf1 -all'] }
   expect((await spf({ ...chain(count), ...last })).found?.result).toBe(result)
 })
@@ -149,20 +149,20 @@ test('a null return path is judged by the HELO name', async () => {
 
 const oddNames = ['[192.0.2.1]', 'localhost', 'a..b', '\u00e9\u0000.example', 'x'.repeat(2_000)]
 
-test.for(oddNames)('a HELO name that cannot be asked for is no error: %s', async (helo) => {
+test.for(oddNames)('a HELO name that cannot be looked up is not an error: %s', async (helo) => {
   const { found } = await spf({}, { mailFrom: '', helo })
   expect(['none', 'permerror']).toContain(found?.result)
   expect(found?.domain.length).toBeLessThanOrEqual(253)
   expect(found?.domain).not.toContain('\0')
 })
 
-test('the address is that of the origin, the return path that of the message', async () => {
+test('the address is that of the origin, and the return path that of the message', async () => {
   const zone = { 'TXT shop.example': ['v=spf1 ip4:198.51.100.23 -all'] }
   const { spf: found } = await authenticated(spamMessage('whole'), zone)
   expect(found).toMatchObject({ result: 'pass', domain: 'shop.example' })
 })
 
-test('where nobody handed the message over there is nothing to judge', async () => {
+test('without a known origin there is no result', async () => {
   const raw = Buffer.from('From: a@shop.example\r\nSubject: x\r\n\r\nHello\r\n')
   expect((await authenticated(raw)).spf).toBeNull()
 })

@@ -15,7 +15,7 @@ function readCsv(line: string) {
   return read(line)
 }
 
-test('further contacts stand behind the abuse address, each once', () => {
+test('further contacts follow the abuse address, each once', () => {
   expect(
     readCsv('192.0.2.0/24,,,,a@net.example,"b@net.example; a@net.example c@net.example"'),
   ).toMatchObject({ contacts: ['a@net.example', 'b@net.example', 'c@net.example'] })
@@ -28,7 +28,7 @@ test('an AS number has at most 32 bits', () => {
   expect(readCsv('192.0.2.0/24,4294967296,,,,')).toMatchObject({ is: 'faulty' })
 })
 
-test('a name is kept as PostgreSQL can keep it', () => {
+test('a name is stored as PostgreSQL can store it', () => {
   expect(readCsv(`192.0.2.0/24,,a\0${'b'.repeat(300)},,,`)).toMatchObject({
     name: `a\uFFFD${'b'.repeat(198)}`,
   })
@@ -58,7 +58,7 @@ test.for([
   ['nobody', '192.0.2.0\t192.0.2.255\t0\tNone\tNot routed', { is: 'skipped' }],
   ['a comment', '# 192.0.2.0', { is: 'skipped' }],
   ['nothing', '  ', { is: 'nothing' }],
-] as const)('a line of IP-to-AS with %s is read', ([, line, expected]) => {
+] as const)('a line of IP-to-AS with %s is parsed', ([, line, expected]) => {
   expect(readIpToAs(line)).toMatchObject(expected)
 })
 
@@ -71,7 +71,7 @@ test.for([
   ['no AS number', '192.0.2.0\t192.0.2.255\t\tFR\tX', /"" is not an AS number/],
   ['a wrong country', '192.0.2.0\t192.0.2.255\t1\tFRA\tX', /"FRA" is not a country code/],
   ['unrouted nonsense', 'here\tthere\t0\tNone\tNot routed', /is not a range/],
-] as const)('a line of IP-to-AS with %s is a fault', ([, line, why]) => {
+] as const)('a line of IP-to-AS with %s is invalid', ([, line, why]) => {
   expect(readIpToAs(line)).toEqual({ is: 'faulty', why: expect.stringMatching(why) as unknown })
 })
 
@@ -106,7 +106,7 @@ test.for([
   ['no country', 'arin||ipv4|192.0.2.0|256|20100712|allocated|x', { is: 'skipped' }],
   ['a comment', '# anything', { is: 'skipped' }],
   ['nothing', '\r', { is: 'nothing' }],
-] as const)('a line of a registry with %s is read', ([, line, expected]) => {
+] as const)('a line of a registry with %s is parsed', ([, line, expected]) => {
   expect(readDelegated(line)).toMatchObject(expected)
 })
 
@@ -120,7 +120,7 @@ test.for([
   ['a prefix too long', 'ripencc|FR|ipv6|2001:db8::|129|2|allocated', /is not a range/],
   ['a negative number', 'ripencc|FR|ipv4|192.0.2.0|-1|2|allocated', /is not a range/],
   ['a wrong country', 'ripencc|FRA|ipv4|192.0.2.0|256|2|allocated', /not a country code/],
-] as const)('a line of a registry with %s is a fault', ([, line, why]) => {
+] as const)('a line of a registry with %s is invalid', ([, line, why]) => {
   expect(readDelegated(line)).toEqual({ is: 'faulty', why: expect.stringMatching(why) as unknown })
 })
 
@@ -137,11 +137,11 @@ test.for([
   [undefined, '192.0.2.0,192.0.2.255,64496\n'],
   [undefined, '<!doctype html>\n'],
   [undefined, ''],
-] as const)('the format %s is known by %j', ([format, head]) => {
+] as const)('the format %s is detected from %j', ([format, head]) => {
   expect(detectFormat(Buffer.from(head))).toBe(format)
 })
 
-test('no line makes a reader throw', () => {
+test('no line throws', () => {
   const cell = fc.oneof(
     fc.string(),
     fc.constantFrom('ipv4', 'ipv6', 'ripencc', 'FR', '192.0.2.0', '2001:db8::', '-', '"', '0'),

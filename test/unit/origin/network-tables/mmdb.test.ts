@@ -7,7 +7,7 @@ import { composeMmdb, composeValue, type MmdbRecord } from '../../../support/mmd
 const one = { autonomous_system_number: 64_496, autonomous_system_organization: 'Example One' }
 const two = { autonomous_system_number: 64_497, autonomous_system_organization: 'Example Two' }
 
-/** What a file says, as `block AS name country`, and how it ends when it is damaged. */
+/** The content of a file as `block AS name country`, and its end if it is damaged. */
 function told(bytes: Buffer): string[] {
   return [...readMmdb(bytes)].map((reading) => {
     if (reading.is === 'range') {
@@ -34,7 +34,7 @@ test.for([24, 28, 32] as const)('networks are read from records of %i bits', (re
   ])
 })
 
-test('a file of IPv4 only is read', () => {
+test('a file with only IPv4 is read', () => {
   const file = composeMmdb(nested.slice(0, 2), { ipVersion: 4 })
   expect(told(file)).toEqual([
     '192.0.2.0/24 64496 Example One',
@@ -48,16 +48,16 @@ test.for([
   ['2001::/32'],
   ['64:ff9b::/96'],
   ['::ffff:0:0/96', '2002::/16', '2001::/32', '64:ff9b::/96'],
-])('an IPv4 network comes once, though it is repeated below %s', (...[aliases]) => {
+])('an IPv4 network is read once, though it is repeated below %s', (...[aliases]) => {
   expect(told(composeMmdb(nested, { aliases }))).toHaveLength(4)
 })
 
-test('IPv4 repeated by its records instead of its tree comes once', () => {
+test('an IPv4 network repeated by its records instead of its tree is read once', () => {
   const copies = [['2002:c000:200::/40', one] as const, ['2001:0:c000:200::/56', one] as const]
   expect(told(composeMmdb([...nested, ...copies]))).toHaveLength(4)
 })
 
-test('an independent reader finds the same in the files that these tests write', () => {
+test('an independent reader gets the same from the files that these tests write', () => {
   for (const recordBits of [24, 28, 32] as const) {
     const reader = new Reader<Record<string, unknown>>(composeMmdb(nested, { recordBits }))
     expect(reader.getWithPrefixLength('198.51.100.70')).toEqual([two, 26])
@@ -83,12 +83,12 @@ test.for([
   ],
   ['AS 0', { autonomous_system_number: 0, country: { iso_code: 'FR' } }, 'FR'],
   ['an odd field', { asn: 'many', country: 'FR' }, 'FR'],
-] as const)('%s is understood', ([, record, expected]) => {
+] as const)('%s is parsed', ([, record, expected]) => {
   const [line] = told(composeMmdb([['192.0.2.0/24', record]]))
   expect(line).toBe(`192.0.2.0/24 ${expected}`)
 })
 
-test('a network of which nothing is told is skipped', () => {
+test('a network without data is skipped', () => {
   expect(told(composeMmdb([['192.0.2.0/24', { is_anonymous: true }]]))).toEqual(['skipped'])
 })
 
@@ -121,14 +121,14 @@ test.for([
     'the tree is longer than the file.',
   ],
   ['a record that is no map', composeMmdb([['192.0.2.0/24', 'text']]), /is damaged\.$/],
-] as const)('%s is a fault', ([, bytes, why]) => {
+] as const)('%s is invalid', ([, bytes, why]) => {
   expect(told(bytes).at(-1)?.replace('faulty: ', '')).toMatch(why)
 })
 
 test.for([
   ['itself', 0],
   ['a node above it', 1],
-])('a tree that leads back to %s ends with a fault', ([, target]) => {
+])('a tree with a loop to %s ends with an error', ([, target]) => {
   const bytes = composeMmdb([['192.0.2.0/24', one]], { ipVersion: 4 })
   for (let node = 0; node < 24; node++) {
     bytes.writeUIntBE(Number(target), node * 6, 3)
@@ -152,7 +152,7 @@ const value: fc.Arbitrary<MmdbRecord> = fc.letrec<{ value: MmdbRecord }>((tie) =
   ),
 })).value
 
-test('every value that is written is read back', () => {
+test('every value can be read back', () => {
   fc.assert(
     fc.property(value, fc.nat({ max: 20 }), (written, place) => {
       const bytes = Buffer.concat([Buffer.alloc(place), composeValue(written)])
@@ -184,16 +184,16 @@ test.for([
   ['an unknown type', [0x01, 0x40, 1]],
   ['a number too long', [0xa5, 1, 2, 3, 4, 5]],
   ['nothing', []],
-] as const)('%s is no value', ([, bytes]) => {
+] as const)('%s is not a value', ([, bytes]) => {
   expect(readMmdbValue(Buffer.from(bytes), 0, 0)).toBeUndefined()
 })
 
-test('a key that names the prototype stays a key', () => {
+test('a key with the name of the prototype is an ordinary key', () => {
   const read = readMmdbValue(composeValue({ ['__proto__']: 'x' }), 0, 0)
   expect(isMmdbMap(read) && Object.getPrototypeOf(read)).toBe(Object.prototype)
 })
 
-test('damaged files end, and never throw', () => {
+test('damaged files end without throwing', () => {
   const whole = composeMmdb(nested, { aliases: ['2002::/16'] })
   const damage = fc.array(fc.tuple(fc.nat({ max: whole.length - 1 }), fc.nat({ max: 255 })), {
     minLength: 1,

@@ -90,7 +90,7 @@ test.for<[string, string, Partial<TextFeatures>]>([
   expect((await featuresOfHtml(html)).text).toMatchObject(expected)
 })
 
-test('parts that say different things are told from those that do not', async () => {
+test('parts with different content are distinguished from those with the same', async () => {
   const both = (plain: string, html: string) =>
     featuresOfMail(
       { 'Content-Type': 'multipart/alternative; boundary="b"' },

@@ -10,7 +10,7 @@ const encoded = (text: string) => `=?utf-8?B?${Buffer.from(text).toString('base6
 const outlook = 'Microsoft Outlook 16.0'
 const mixed = (boundary: string) => `multipart/mixed; boundary="${boundary}"`
 
-test('an honest message has nothing odd in its header', async () => {
+test('an honest message has no unusual header features', async () => {
   const { headers, author, bulk } = await featuresOfMail()
   const odd = Object.entries({ ...headers, ...author, ...bulk })
     .filter(([, value]) => value === true)

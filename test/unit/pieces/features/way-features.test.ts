@@ -64,7 +64,7 @@ test.for([
   ['a27-14.smtp-out.example', false],
   ['www.poolhouse.example', false],
   ['', false],
-] as const)('whether %s is the name of a line: %s', ([name, is]) => {
+] as const)('whether %s is the name of an access line: %s', ([name, is]) => {
   expect(isGenericName(name)).toBe(is)
 })
 
@@ -107,12 +107,12 @@ test.for<[string, DnsFindings | undefined, Partial<MessageFeatures['authenticati
   expect(authentication).toMatchObject(expected)
 })
 
-test('a signature that nobody verified is only counted', async () => {
+test('an unverified signature is only counted', async () => {
   const { authentication } = await featuresOfMail({ 'DKIM-Signature': ['v=1; d=a.example', 'x'] })
   expect(authentication).toMatchObject({ dkim_signatures: 2, dkim_passes: 0, signers: [] })
 })
 
-test('a bounce is a machine’s answer, a message is none', async () => {
+test('a bounce is automatic, an ordinary message is not', async () => {
   const report = 'multipart/report; report-type=delivery-status; boundary=b'
   const bounce = await featuresOfMail({ 'Content-Type': report }, '--b--')
   expect(bounce.message).toMatchObject({ kind: 'dsn', is_machine_answer: true })
@@ -120,7 +120,7 @@ test('a bounce is a machine’s answer, a message is none', async () => {
   expect(message).toMatchObject({ kind: 'message', is_machine_answer: false, has_text: true })
 })
 
-test('no mail, however damaged, makes features that are none', async () => {
+test('no damaged mail gives a feature that is not a number', async () => {
   const options = { trustedRelays: [], ignoreStamps: false }
   await fc.assert(
     fc.asyncProperty(nastyMail(baseMessages()), async (raw) => {
@@ -143,7 +143,7 @@ test.for([
   ['letters that pose', 'a\u0430'.repeat(100_000)],
   ['exclamation', '! '.repeat(100_000)],
   ['styles', '<p style="font-size: 0;">'.repeat(9_000)],
-] as const)('a text of %s costs little', async ([, html]) => {
+] as const)('a text of %s takes little time', async ([, html]) => {
   await expectEffort(() => featuresOfHtml(html), 1_500)
 })
 
@@ -152,7 +152,7 @@ test.for([
   ['a long address', { From: `${'a'.repeat(2_000)}@${'b.'.repeat(900)}example` }],
   ['blanks', { Subject: `a${' '.repeat(1_900)}` }],
   ['many addresses', { To: 'ann@reader.example, '.repeat(800) }],
-] as const)('a header with %s costs little', async ([, fields]) => {
+] as const)('a header with %s takes little time', async ([, fields]) => {
   const raw = featureMail(fields)
   const options = { trustedRelays: [], ignoreStamps: false }
   const { features } = await expectEffort(() => analyzeForCounting(raw, options), 500)

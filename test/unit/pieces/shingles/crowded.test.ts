@@ -9,7 +9,7 @@ const accounts = [
   ...['BE68539007547034', 'ES9121000418450200051332'],
 ]
 
-/** Eight of something, each with its number and a word of its own. */
+/** Eight of something, each with its number and a separate word. */
 function eight(write: (number: number, word: string) => string): string[] {
   return words.slice(0, 8).map((word, number) => write(number, word))
 }
@@ -76,7 +76,7 @@ const crowded = [
   '',
 ].join('\r\n')
 
-test('whatever a message is stuffed with, nothing is crowded out', async () => {
+test('however much a message is stuffed, no type of pieces is crowded out', async () => {
   const options = { trustedRelays: [], ignoreStamps: true }
   const { shingles, fingerprints } = await analyzeMessage(Buffer.from(crowded), options)
   const counts = Map.groupBy(shingles, ({ name }) => name)

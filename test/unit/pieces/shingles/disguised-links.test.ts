@@ -160,7 +160,7 @@ describe('a disguised link gives the same shingle as the plain one', () => {
   })
 })
 
-describe('another link gives another shingle', () => {
+describe('a different link gives a different shingle', () => {
   test.for(nearMisses)('%s', async ([, one, other]) => {
     const [hash = ''] = await hashesOf('link', { text: one })
     expect(hash).not.toBe('')

@@ -181,7 +181,7 @@ const nearMisses: readonly Row[] = [
   ],
 ]
 
-describe('a disguise gives the same shingle as its plain form', () => {
+describe('a disguised text gives the same shingle as its plain form', () => {
   test.for(disguises)('%s', async ([, type, disguised, plain]) => {
     const expected = await hashesOf(type, plain)
     expect(expected.size).toBeGreaterThan(0)
@@ -189,7 +189,7 @@ describe('a disguise gives the same shingle as its plain form', () => {
   })
 })
 
-describe('what only looks alike gives another shingle', () => {
+describe('a text that only looks similar gives another shingle', () => {
   test.for(nearMisses)('%s', async ([, type, one, other]) => {
     const hashes = await hashesOf(type, one)
     expect(hashes.size).toBeGreaterThan(0)

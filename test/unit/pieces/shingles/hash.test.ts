@@ -25,7 +25,7 @@ describe('the hash of a shingle', () => {
     [71, 'shop.example/a/b?x=1', 'b2f2b7fab5038928'],
     [50, 'müller ✓', 'bd2996d713269f09'],
     [255, 'x'.repeat(1000), '08349744f5cd9c11'],
-  ] as const)('of type %i is the same for ever', ([type, piece, expected]) => {
+  ] as const)('of type %i never changes', ([type, piece, expected]) => {
     expect(hexOf(shingleHash(type, piece))).toBe(expected)
   })
 
@@ -42,7 +42,7 @@ describe('the hash of a shingle', () => {
   })
 })
 
-describe('the seed of an installation', () => {
+describe('the seed of an instance', () => {
   test.for([
     ['a piece', () => hexOf(shingleHash(70, 'shop.example'))],
     ['a piece, written', () => written((to) => writePieceHash(to, 1, 70, 'shop.example'))],
@@ -74,7 +74,7 @@ describe('the seed of an installation', () => {
   })
 })
 
-/** The second of two hashes, as it was written. */
+/** The second of two hashes, as written. */
 function written(write: (to: Int32Array) => void): string {
   const to = new Int32Array(4)
   write(to)

@@ -15,7 +15,7 @@ const authorIps = { type: 151, name: 'author-ips', hash: '8000000000000001', of:
 const linkHosts = { type: 165, name: 'link-hosts', hash: 'ffffffffffffffff', of: link.hash }
 const campaignReporters = { type: 195, name: 'campaign-reporters', hash: '0'.repeat(16) }
 
-test('packed shingles come back as they were, in their order', () => {
+test('packed shingles can be read back in order', () => {
   const shingles = [author, link, authorIps, linkHosts]
   const packed = packShingles(shingles)
   expect(packed).toHaveLength(9 + 9 + 11 + 11)
@@ -23,7 +23,7 @@ test('packed shingles come back as they were, in their order', () => {
   expect(unpackShingles(packShingles([]))).toEqual([])
 })
 
-test('a pair refers to the piece it is counted under, whatever stands between', () => {
+test('a pair refers to the piece it is counted under, whatever is between them', () => {
   const campaign = { type: 131, name: 'campaign', hash: '0123456789abcdef' }
   const pair = { ...campaignReporters, of: campaign.hash }
   const shingles = [author, authorIps, campaign, pair]
@@ -40,12 +40,12 @@ test('halves are unsigned', () => {
   })
 })
 
-test('bytes that break off give what is whole', () => {
+test('truncated bytes give the complete shingles', () => {
   const packed = packShingles([author, link])
   expect(unpackShingles(packed.subarray(0, 12))).toEqual([author])
 })
 
-describe('what the counters take of a message', () => {
+describe('the pieces that counters use', () => {
   const long = Array.from({ length: 400 }, (_, at) => `Sentence ${at} of a very long letter.`)
   const links = Array.from(
     { length: 60 },
@@ -63,7 +63,7 @@ describe('what the counters take of a message', () => {
     'with a piece longer than others': { text: 'word '.repeat(3900), subject: 'x'.repeat(3000) },
   }
 
-  test.for(Object.entries(messages))('%s is what people are shown', async ([, written]) => {
+  test.for(Object.entries(messages))('shows %s to people', async ([, written]) => {
     const options = { trustedRelays: [], ignoreStamps: true }
     const counted = await analyzeForCounting(messageOf(written), options)
     const { shingles, fingerprints, ...analysis } = await analysisOf(written)
@@ -73,7 +73,7 @@ describe('what the counters take of a message', () => {
     expect(shingles.length).toBeGreaterThan(20)
   })
 
-  test('has the hashes that its pieces have for ever', async () => {
+  test('has the permanent hashes of its pieces', async () => {
     const { shingles } = await analysisOf({ subject: 'Grusse aus Köln', text: 'Big 中文 today' })
     const found = new Map(shingles.map((one) => [one.name, one]))
     expect(found.get('subject')?.hash).toBe(hexOf(shingleHash(50, 'grusse aus koln')))

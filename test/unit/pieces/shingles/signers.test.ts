@@ -23,7 +23,7 @@ test('a signature that verifies gives shingles of its signer', async () => {
   expect(await shinglesOf(raw)).toEqual([...claimed, ...verified])
 })
 
-test('one that does not gives only claims', async () => {
+test('a signature that is not valid gives only claimed signers', async () => {
   const raw = await signed(spamMessage('a'), { domain: 'shop.example', key })
   const changed = Buffer.from(raw.toString('latin1').replace('Buy at', 'Pay at'), 'latin1')
   expect(changed.equals(raw)).toBe(false)

@@ -37,7 +37,7 @@ describe('the registry', () => {
     },
   )
 
-  test('lets only pieces wait at the gate that no pair counts', () => {
+  test('gates only pieces that no pair counts', () => {
     expect(gatedTypes.size).toBeGreaterThan(20)
     for (const { number, admission, counted, unique } of pairTypes) {
       expect(admission).toBe('exact')
@@ -47,7 +47,7 @@ describe('the registry', () => {
     }
   })
 
-  test('never changes a number: counters of weeks are kept under them', () => {
+  test('never changes a number, because stored counters refer to it', () => {
     const kept = readFileSync(
       new URL('../../../fixtures/shingle-types.txt', import.meta.url),
       'utf8',
@@ -146,7 +146,7 @@ function laterOf(shingles: readonly Shingle[], known: ReportContext): Shingle[] 
 }
 
 describe('every type', () => {
-  test('is found in some message', async () => {
+  test('occurs in some message', async () => {
     const shingles = await richShingles()
     const later = laterOf(shingles, {
       reporterId: 'r1',
@@ -156,18 +156,18 @@ describe('every type', () => {
     })
     const found = new Set([...shingles, ...later].map(({ name }) => name))
     const missing = all.map(({ name }) => name).filter((name) => !found.has(name))
-    // Known only where a sending provider wrote the line itself, or for other content.
+    // Known only if a sending provider wrote the line itself, or for other content.
     expect(missing).toEqual(['submitter-helo'])
   })
 
-  test('comes with its number', async () => {
+  test('has its number', async () => {
     const numbers = new Map(all.map(({ name, number }) => [name, number]))
     for (const { type, name } of await richShingles()) expect(type).toBe(numbers.get(name))
   })
 })
 
 describe('a pair', () => {
-  test('names the counted piece of the same message, whose unique it may raise', async () => {
+  test('names the counted piece of the same message whose unique it may raise', async () => {
     const { shingles } = await analyzeMessage(rich, { trustedRelays: [], ignoreStamps: true })
     const pairs = shingles.filter(({ of }) => of !== undefined)
     expect(pairs.length).toBeGreaterThan(15)
@@ -177,7 +177,7 @@ describe('a pair', () => {
     }
   })
 
-  test('differs for another partner, and its unique does not', async () => {
+  test('depends on the partner, and its unique does not', async () => {
     const pairOf = async (to: string) => {
       const raw = Buffer.from(
         messageOf({}).toString().replace('To: you@provider.example', `To: ${to}`),
@@ -192,7 +192,7 @@ describe('a pair', () => {
     expect(one?.hash).not.toBe(other?.hash)
   })
 
-  test('of the reporter comes later, from the shingles alone', async () => {
+  test('of the reporter is made later from the shingles alone', async () => {
     const { shingles } = await analyzeMessage(rich, { trustedRelays: [], ignoreStamps: true })
     const later = laterOf(shingles, { reporterId: 'r1' })
     const ips = shingles.filter(({ name }) => name === 'origin-ip')

@@ -4,7 +4,7 @@ import { hexOf, shingleHash } from '../../../../src/pieces/shingles/hash.ts'
 import { pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
 import { messageOf } from '../../../support/shingles.ts'
 
-/** The names of the pieces of the way, when an origin counts from that confidence on. */
+/** The names of the pieces about the route, if an origin counts from that confidence on. */
 async function piecesOfTheWay(originConfidenceMin: number) {
   const { shingles, origin } = await analyzeMessage(messageOf({ text: 'An offer.' }), {
     trustedRelays: [],
@@ -15,7 +15,7 @@ async function piecesOfTheWay(originConfidenceMin: number) {
   return { origin, pieces: ofTheWay, names: ofTheWay.map(({ name }) => name) }
 }
 
-test('an origin that is just sure enough is counted as that', async () => {
+test('an origin with just enough confidence is counted as origin', async () => {
   const { origin } = await piecesOfTheWay(0)
   const { names } = await piecesOfTheWay(origin?.confidence ?? 0)
   expect(names).toContain('origin-ip')
@@ -23,7 +23,7 @@ test('an origin that is just sure enough is counted as that', async () => {
   expect(names).not.toContain('claimed-ip')
 })
 
-test('an origin that is less sure is only a claim, and no pair is made of it', async () => {
+test('an origin with less confidence is only a claim and is in no pair', async () => {
   const { pieces, names } = await piecesOfTheWay(1)
   expect(names).toEqual(['claimed-ip', 'claimed-ip-network'])
   const { number } = pieceTypes['claimed-ip']

@@ -7,7 +7,7 @@ const later = new Date('2026-11-22T10:01:00Z')
 const unknown = smtpReply(550, '5.1.1 No such address')
 const limits = { connections: 3, sessions: 2, recipients: 2, bytes: 100, strangers: 3 }
 
-test('a network may come so often a minute, whichever of its machines does', () => {
+test('a network has a maximum number of connections per minute, over all its machines', () => {
   const peers = createPeers({ ...limits, sessions: 9 })
   expect(peers.enter('1', '192.0.2.1', now)).toBeUndefined()
   expect(peers.enter('2', '192.0.2.2', now)).toBeUndefined()
@@ -17,7 +17,7 @@ test('a network may come so often a minute, whichever of its machines does', () 
   expect(peers.enter('6', '192.0.2.4', later)).toBeUndefined()
 })
 
-test('a network has so many bytes a minute stored, this machine all it wants', () => {
+test('a network has a maximum number of stored bytes per minute; this machine has none', () => {
   const peers = createPeers(limits)
   peers.enter('1', '192.0.2.1', now)
   peers.enter('2', '192.0.3.1', now)
@@ -41,19 +41,19 @@ test('an IPv6 network is a /48', () => {
   expect(from('2001:db8:2:4::1')).toBeUndefined()
 })
 
-test('a network holds so many sessions at once, and has them back when they end', () => {
+test('a network has a maximum number of sessions, and gets the places back when they end', () => {
   const peers = createPeers({ ...limits, connections: 9 })
   peers.enter('1', '192.0.2.1', now)
   peers.enter('2', '192.0.2.2', now)
   expect(peers.enter('3', '192.0.2.3', now)?.message).toMatch(/at once/)
-  // What was refused ends too, and gives nothing back.
+  // A refused session ends too, and returns no place.
   peers.leave('3')
   expect(peers.enter('4', '192.0.2.3', now)?.responseCode).toBe(421)
   peers.leave('1')
   expect(peers.enter('5', '192.0.2.3', now)).toBeUndefined()
 })
 
-test('a network names so many recipients a minute', () => {
+test('a network has a maximum number of recipients per minute', () => {
   const peers = createPeers(limits)
   peers.enter('1', '192.0.2.1', now)
   expect([1, 2, 3].map(() => peers.name('1', now)?.responseCode)).toEqual([
@@ -64,14 +64,14 @@ test('a network names so many recipients a minute', () => {
   expect(peers.name('1', later)).toBeUndefined()
 })
 
-test('who guesses recipients is told off, and then shown out', () => {
+test('a client that guesses recipients is slowed down, and then disconnected', () => {
   const peers = createPeers(limits)
   peers.enter('1', '192.0.2.1', now)
   const codes = [1, 2, 3].map(() => peers.guess('1', unknown).responseCode)
   expect(codes).toEqual([550, 550, 421])
 })
 
-test('this machine speaks for all the world, and has no limit', () => {
+test('this machine has no limits, because it may relay for everyone', () => {
   const peers = createPeers(limits)
   for (let session = 0; session < 20; session++) {
     expect(peers.enter(String(session), '127.0.0.1', now)).toBeUndefined()

@@ -5,7 +5,7 @@ import { createSpool } from '../../../../src/processes/receive/keep-mail.ts'
 const bytes = (count: number) => Readable.from([Buffer.alloc(count), Buffer.alloc(0)])
 const length = (raw: Buffer) => Promise.resolve(raw.length)
 
-test('a mail has room beside those that are still being stored, or is put off', async () => {
+test('a mail has room beside those that are still being stored, or is deferred', async () => {
   const spool = createSpool(100)
   const { promise: stored, resolve: end } = Promise.withResolvers<undefined>()
   const { promise: held, resolve: hold } = Promise.withResolvers<undefined>()
@@ -21,14 +21,14 @@ test('a mail has room beside those that are still being stored, or is put off', 
   expect(await spool.read(bytes(100), 100, length)).toBe(100)
 })
 
-test('one that is too big is refused, and its memory given back', async () => {
+test('a mail that is too large is refused, and its memory released', async () => {
   const spool = createSpool(100)
   const chunks = Readable.from([Buffer.alloc(50), Buffer.alloc(1), Buffer.alloc(500)])
   await expect(spool.read(chunks, 50, length)).rejects.toMatchObject({ responseCode: 552 })
   expect(await spool.read(bytes(100), 100, length)).toBe(100)
 })
 
-test('one that breaks off is to come again, and one that cannot be stored', async () => {
+test('a mail that breaks off or cannot be stored is deferred', async () => {
   const spool = createSpool(100)
   const broken = new Readable({
     read() {

@@ -13,21 +13,21 @@ async function featuresOfSpam() {
   return (await analyzeForCounting(spamMessage('one'), options)).features
 }
 
-test('there are at least 150 facts, each with a name of its own', () => {
+test('there are at least 150 facts with different names', () => {
   expect(keys.length).toBeGreaterThanOrEqual(150)
   expect(new Set(keys).size).toBe(keys.length)
 })
 
-test.for(factDefinitions)('$name of $group is named for rules, and has a meaning', (fact) => {
+test.for(factDefinitions)('$name of $group has a name for rules and a meaning', (fact) => {
   expect(`${fact.group}.${fact.name}`).toMatch(/^[a-z]+\.[a-z][a-z0-9_]*$/)
   expect(fact.meaning).toMatch(/^\p{L}.{10,}\.$/u)
 })
 
-test('the page of facts says what the list says', async () => {
+test('the page of facts equals the list', async () => {
   await expect(factsPage()).toMatchFileSnapshot(page)
 })
 
-test('a message has all facts of the list, and no others', async () => {
+test('a message has all facts of the list and no others', async () => {
   const facts = factsOf({ features: await featuresOfSpam(), now: new Date(0) })
   const made = Object.entries(facts).flatMap(([group, its]) =>
     Object.keys(its).map((name) => `${group}.${name}`),
@@ -35,7 +35,7 @@ test('a message has all facts of the list, and no others', async () => {
   expect(made.toSorted()).toEqual(keys.toSorted())
 })
 
-test('each fact has the type that the list gives it', async () => {
+test('each fact has the type given in the list', async () => {
   const facts = factsOf({
     features: await featuresOfSpam(),
     report: { kind: 'spam', karma: 0.5, channel: 'api' },
@@ -55,14 +55,14 @@ test('each fact has the type that the list gives it', async () => {
   expect(types).toEqual(factDefinitions.map(({ type }) => type))
 })
 
-test('where nothing is known all facts are empty', () => {
+test('without information all facts are empty', () => {
   const values = Object.values(emptyFacts()).flatMap((its) => Object.values(its))
   expect(new Set(values.map((value) => JSON.stringify(value)))).toEqual(
     new Set(['false', '0', '""', '[]']),
   )
 })
 
-test('the features of a message survive the way between threads', async () => {
+test('the features of a message can be passed between threads', async () => {
   const features = await featuresOfSpam()
   expect(structuredClone(features)).toEqual(features)
   expect(JSON.parse(JSON.stringify(features))).toEqual(features)

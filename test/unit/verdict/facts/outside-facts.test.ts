@@ -17,12 +17,12 @@ function listing(
   return { zone, subject, codes: ['127.0.0.2'], category, meaning: 'Listed.' }
 }
 
-test('the categories of the origin and of domains are told apart', () => {
+test('the categories of the origin and of domains are distinguished', () => {
   const facts = blacklistFacts([listing('192.0.2.1', 'spam'), listing('bad.example', 'phishing')])
   expect(facts).toMatchObject({ origin_spam: true, has_phishing: true, domain_spam: false })
 })
 
-test('a welcome list is no bad zone, and a zone counts once', () => {
+test('a welcome list is not a bad zone, and a zone counts once', () => {
   const facts = blacklistFacts([
     listing('192.0.2.1', 'welcome', 'white.example'),
     listing('192.0.2.1', 'spam'),
@@ -31,7 +31,7 @@ test('a welcome list is no bad zone, and a zone counts once', () => {
   expect(facts).toMatchObject({ origin_welcome: true, bad_zones: 1, zones: ['bl.example'] })
 })
 
-test('lists that were not asked are not clean', () => {
+test('lists that were not queried do not count as clean', () => {
   expect(blacklistFacts(null)).toBeUndefined()
   expect(blacklistFacts([])).toMatchObject({ is_asked: true, bad_zones: 0 })
 })
@@ -55,7 +55,7 @@ test('karma stays within its bounds', () => {
   expect(reportFacts({ kind: 'spam', karma: -1, channel: 'api' })?.karma).toBe(0)
 })
 
-test('a network without a number or a name is known all the same', () => {
+test('a network without a number or a name still counts as known', () => {
   expect(networkFacts({ asn: null, name: null, country: null })).toEqual({
     is_known: true,
     asn: 0,
@@ -75,14 +75,14 @@ test('of several of a kind the worst counts', () => {
   expect(facts).toMatchObject({ link_score: -0.9, known: 3 })
 })
 
-test('the worst of all is worth as much as there is evidence', () => {
+test('the weight of the worst is that of its evidence', () => {
   const sure = reputationFacts([known('file', -0.8, { weight: 97 })], now)
   const unsure = reputationFacts([known('file', -0.8, { weight: 1 })], now)
   expect(sure).toMatchObject({ worst: -0.776, best: 0 })
   expect(unsure).toMatchObject({ worst: -0.2 })
 })
 
-test('flags are told with what they are of, in order', () => {
+test('flags are listed with their subject, in order', () => {
   const facts = reputationFacts(
     [known('phone', 0, { flags: ['new'] }), known('link-host', -1, { flags: ['listed', 'odd'] })],
     now,
@@ -95,14 +95,14 @@ test('flags are told with what they are of, in order', () => {
   expect(facts).not.toHaveProperty('any_odd')
 })
 
-test('it is told for how many days something is known', () => {
+test('the age of a subject is given in days', () => {
   const firstSeenAt = new Date('2026-11-08T12:00:00Z')
   expect(reputationFacts([known('author', 0, { firstSeenAt })], now)).toMatchObject({
     author_known_days: 11.5,
   })
 })
 
-test('what nothing is known of is not known to be neutral', () => {
+test('an unknown subject is not the same as a neutral one', () => {
   expect(reputationFacts([known('link', 0, { weight: 0 })], now)).toMatchObject({ known: 0 })
   expect(reputationFacts([known('moon', -1)], now)).toMatchObject({ known: 0, worst: 0 })
   expect(reputationFacts([], now)).toBeUndefined()

@@ -16,7 +16,7 @@ const values = {
   strings: fc.array(fc.string({ maxLength: 5 }), { maxLength: 5 }),
 }
 
-test('what is unpacked reads as what was packed', () => {
+test('unpacked facts equal the packed ones', () => {
   const someFact = fc
     .constantFrom(...factDefinitions)
     .chain(({ group, name, type }) =>
@@ -34,7 +34,7 @@ test('what is unpacked reads as what was packed', () => {
   )
 })
 
-test('only what is not empty is kept', () => {
+test('only facts that are not empty are stored', () => {
   const facts = factsWith({ 'links.count': 3, 'report.kind': 'spam', 'text.language': '' })
   expect(JSON.parse(packFacts(facts).toString())).toEqual({
     links: { count: 3 },
@@ -53,14 +53,14 @@ test.for([
   ['facts of another type', '{"links":{"count":"3"},"text":{"forms":1},"author":{"domain":[]}}'],
   ['lists of another type', '{"attachments":{"extensions":["pdf",1]}}'],
   ['names of what objects have', '{"links":{"constructor":1,"__proto__":{"count":1}}}'],
-] as const)('%s is read as nothing known', ([, kept]) => {
+] as const)('%s is read as no facts', ([, kept]) => {
   const facts = unpackFacts(Buffer.from(kept))
   for (const { group, name } of factDefinitions) {
     expect(facts[group]?.[name]).toEqual(emptyFacts()[group]?.[name])
   }
 })
 
-test('what is right beside what is wrong is kept', () => {
+test('valid facts beside invalid ones are kept', () => {
   const facts = unpackFacts(Buffer.from('{"links":{"count":3,"hosts":"many","gone":1}}'))
   expect(facts.links?.count).toBe(3)
   expect(facts.links?.hosts).toBe(0)

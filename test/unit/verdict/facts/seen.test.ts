@@ -24,7 +24,7 @@ function packed(...pieces: readonly (readonly [PieceName, number])[]) {
   )
 }
 
-test('of a message with everything, 48 keys are asked for at most', () => {
+test('a message with everything needs at most 48 keys', () => {
   const all = Object.values(pieceTypes).flatMap(({ name }) =>
     Array.from({ length: 8 }, (_, index): [PieceName, number] => [name, index + 1]),
   )
@@ -34,7 +34,7 @@ test('of a message with everything, 48 keys are asked for at most', () => {
   expect(seenKeysMax).toBeLessThanOrEqual(48)
 })
 
-test('a piece is asked for by its hash, its reporters by the key of their pairs', () => {
+test('a piece is looked up by its hash, its reporters by the key of their pairs', () => {
   const { keys, groups } = seenPieces(packed(['author-address', 7]), wholePairKey)
   const pair = pairTypes.find(({ name }) => name === 'author-reporters')?.number ?? 0
   expect(keys).toEqual([7n, wholePairKey(pair, 7n)])
@@ -44,7 +44,7 @@ test('a piece is asked for by its hash, its reporters by the key of their pairs'
   ])
 })
 
-test('pieces behind pairs are found, and what does not tell is passed over', () => {
+test('pieces behind pairs are found, and uninformative ones skipped', () => {
   const shingles = withLaterShingles(packed(['origin-ip', 3], ['header-names', 4]), {
     reporterId: 'r',
     originAsn: 64_500,
@@ -61,7 +61,7 @@ function windows(prefix: 'reports' | 'checks', counts: Partial<SeenCounts>): See
   return { [prefix]: { hour: none, day: its, twoWeeks: its } }
 }
 
-test('of several pieces of a group the largest count is taken', () => {
+test('of several pieces of a group the highest count is used', () => {
   const known = [windows('reports', { complaint: 2 }), windows('reports', { complaint: 9 })]
   expect(seenFacts([text, text], known)).toMatchObject({
     text_complaints_day: 9,
@@ -69,12 +69,12 @@ test('of several pieces of a group the largest count is taken', () => {
   })
 })
 
-test('what we concluded of traffic is volume, not evidence', () => {
+test('our own verdicts on traffic count as volume, not as evidence', () => {
   const facts = seenFacts([text], [windows('checks', { spam: 400, ham: 100, complaint: 3 })])
   expect(facts).toEqual({ text_copies_day: 500, text_copies_weeks: 500 })
 })
 
-test('the reporters of a piece are not taken for its complaints', () => {
+test('the reporters of a piece do not count as complaints', () => {
   const reporters: SeenKey = { group: 'text', counts: 'reporters' }
   const facts = seenFacts([reporters], [windows('reports', { unique: 4, complaint: 50 })])
   expect(facts).toEqual({ text_reporters_weeks: 4 })
@@ -90,16 +90,16 @@ test.for([
   expect(facts.text_blame).toBeCloseTo(blame, 3)
 })
 
-test('complaints are a share of all that was seen', () => {
+test('complaints are a share of all sightings', () => {
   const both = { ...windows('reports', { complaint: 10 }), ...windows('checks', { ham: 970 }) }
   expect(seenFacts([text], [both]).text_complaint_share).toBeCloseTo(0.01, 3)
 })
 
-test('nothing is made of what was never seen', () => {
+test('without sightings there are no facts', () => {
   expect(seenFacts([text, text], [{}, undefined])).toEqual({})
 })
 
-test('every number has its definition', () => {
+test('every numeric fact has its definition', () => {
   const names = new Set(seenDefinitions.map(({ name }) => name))
   const groups = [text, { group: 'link', counts: 'reporters' }] satisfies SeenKey[]
   const both = { ...windows('reports', { complaint: 1, ham: 1, spam: 1, unique: 1 }) }

@@ -44,11 +44,11 @@ test.for([
   [49, 20],
   [99, 50],
   [1e9, 1000],
-] as const)('%d reporters are told as %d', ([reporters, told]) => {
+] as const)('%d reporters are shown as %d', ([reporters, told]) => {
   expect(roundedReporters(reporters)).toBe(told)
 })
 
-test('reasons are sentences with days and round numbers, and nothing else', () => {
+test('reasons are sentences with days and rounded numbers, and nothing else', () => {
   expect(englishReasons(publicReasons({ ...entry, times: 2, category: 'phishing' }))).toEqual([
     'It was reported for phishing by at least 10 independent reporters.',
     'The last report came on 2026-11-20.',
@@ -68,7 +68,7 @@ test('reasons are sentences with days and round numbers, and nothing else', () =
   ])
 })
 
-test('a data set begins with who it is, how long it is good, and its test entry', () => {
+test('a data set begins with its name, its validity and its test entry', () => {
   expect(zoneHeader(edition, 'ip4set').split('\n')).toEqual([
     '# The list "addresses" (ip4set), made 2026-11-20T12:00:00.000Z',
     '$SOA 600 ns.addresses.bl.example hostmaster.addresses.bl.example 1795176000 10m 5m 3d 600',
@@ -98,7 +98,7 @@ test.for([
   expect(zoneTypeOf(listing)).toBe(type)
 })
 
-test('a list as JSON is whole, empty or not', () => {
+test('a list as JSON is complete, empty or not', () => {
   const empty = JSON.parse(jsonHeader(edition) + jsonFooter) as object
   expect(empty).toMatchObject({
     list: 'addresses',
@@ -132,6 +132,6 @@ test.for([
   ['a second time', { ...entry, delistedAt: old }, 'to administrators'],
   ['an entry that ended', { ...entry, until: now }, 'not listed'],
   ['nothing', undefined, 'not listed'],
-] as const)('a wish to be taken off for %s goes its way', ([, listing, course]) => {
+] as const)('a delisting request for %s is decided as expected', ([, listing, course]) => {
   expect(delistingCourse(listing, now)).toBe(course)
 })

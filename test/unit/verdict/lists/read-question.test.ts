@@ -13,7 +13,7 @@ test.for([
   ['2001:DB8:0:0::7', '2001:db8::7'],
   ['[IPv6:2001:db8::7]', '2001:db8::7'],
   ['http://[2001:db8::7]/', '2001:db8::7'],
-] as const)('%s asks for the address %s', ([text, name]) => {
+] as const)('%s looks up the address %s', ([text, name]) => {
   expect(readListQuestion(text)).toEqual({ name, asks: [{ list: 'addresses', name }] })
 })
 
@@ -34,7 +34,7 @@ test.for([
   ['someone[@]www[.]bad[.]example', 'www.bad.example'],
   ['*.www.bad.example', 'www.bad.example'],
   ['.www.bad.example', 'www.bad.example'],
-] as const)('%s asks for the host and its domain', ([text, name]) => {
+] as const)('%s looks up the host and its domain', ([text, name]) => {
   expect(readListQuestion(text)).toEqual({
     name,
     asks: [
@@ -44,7 +44,7 @@ test.for([
   })
 })
 
-test('names of other scripts are asked for as the DNS has them', () => {
+test('names in other scripts are looked up in their DNS form', () => {
   expect(readListQuestion('https://Bücher.example/')?.name).toBe('xn--bcher-kva.example')
   expect(readListQuestion('bücher.example')?.name).toBe('xn--bcher-kva.example')
 })
@@ -63,6 +63,6 @@ test.for([
   ['http://exa mple/'],
   [`${'a.'.repeat(200)}example`],
   ['x'.repeat(3_000)],
-] as const)('%s asks for nothing', ([text]) => {
+] as const)('%s looks up nothing', ([text]) => {
   expect(readListQuestion(text)).toBeUndefined()
 })

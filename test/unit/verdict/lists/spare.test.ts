@@ -57,6 +57,6 @@ test.for<[ListName, string, Spared | undefined]>([
   ['hosts', 'other.ours.example', undefined],
   ['domains', 'not-ours.example', undefined],
   ['hosts', '192.0.2.7', 'no such name'],
-])('on %s, %s is spared as %s', ([list, name, why]) => {
+])('on %s, %s is exempt as %s', ([list, name, why]) => {
   expect(whySpared(list, name, own)).toBe(why)
 })

@@ -14,7 +14,7 @@ function faultsOf(text: string): string[] {
 
 const one = (lines: string) => `- key: shop\n  name: Shop\n${lines}\n`
 
-test('a file of one line says the same in YAML and in JSON', () => {
+test('a file with one line is the same in YAML and in JSON', () => {
   const yaml = readMarketers(one('  signers: [Shop.example.NET]\n  advice: {fr: Ici.}'), own)
   const json = readMarketers(
     '{"key":"shop","name":"Shop","signers":["shop.example.net"],"advice":{"fr":"Ici."}}\n\n',
@@ -26,7 +26,7 @@ test('a file of one line says the same in YAML and in JSON', () => {
   })
 })
 
-test('what is written can be read again', () => {
+test('a written file can be read again', () => {
   const read = readMarketers(
     one('  signers: [example.org]\n  advice:\n    en: "a: b\\n- c #d"\n    ru: "«Да»"'),
     own,
@@ -75,7 +75,7 @@ test.for<[string, string, RegExp]>([
   ['an alias', '  signers: &a [example.org]\n  authors: *a', /Aliases/],
   ['a tag', '  signers: !!set [example.org]', /Tags/],
   ['a word that is no state', '  signers: [example.org]\n  state: active', /line 4, shop: state/],
-])('%s is refused, and it is said why', ([, lines, reason]) => {
+])('%s is refused with a reason', ([, lines, reason]) => {
   expect(faultsOf(one(lines)).join('\n')).toMatch(reason)
 })
 
@@ -85,11 +85,11 @@ test.for<[string, string]>([
   ['one list of a sending service', '  signers: [mcsv.net]\n  list_ids: [a1.list-manage.com]'],
   ['a sending service with an author', '  signers: [sendgrid.net]\n  authors: [example.org]'],
   ['a range of its own', '  ranges: [192.0.2.0/24, "2001:db8::/48"]'],
-])('%s is taken', ([, lines]) => {
+])('%s is accepted', ([, lines]) => {
   expect(faultsOf(one(lines))).toEqual([])
 })
 
-test('all faults of a file are named at once, with their lines', () => {
+test('all errors of a file are reported at once, with their lines', () => {
   const text = `- key: a b\n  name: A\n  signers: [gmail.com]\n${one('  signers: [gmail.com]')}`
   expect(faultsOf(text)).toEqual([
     'line 1, a b: key: A key may contain only lowercase letters, digits and "-".',
@@ -101,12 +101,12 @@ test('all faults of a file are named at once, with their lines', () => {
   ])
 })
 
-test('a key stands once', () => {
+test('a repeated key is refused', () => {
   const text = `${one('  signers: [example.org]')}${one('  signers: [example.net]')}`
   expect(faultsOf(text)).toEqual(['line 4, shop: The same key is on line 1.'])
 })
 
-test.for(['', '[]', '# nothing\n', 'null'])('%j declares nobody', (text) => {
+test.for(['', '[]', '# nothing\n', 'null'])('%j has no marketers', (text) => {
   expect(readMarketers(text, own)).toEqual({ marketers: [] })
 })
 
@@ -121,10 +121,10 @@ test.for([
   '- ?',
   '\0',
   '- key: &a [*a]',
-])('what is no such file has a fault and throws nothing: %j', (text) => {
+])('a file of another kind has an error and throws nothing: %j', (text) => {
   expect(faultsOf(text).length).toBeGreaterThan(0)
 })
 
-test('a file that is too large is not read', () => {
+test('a file that is too large is not parsed', () => {
   expect(faultsOf('#'.repeat(17 * 1024 * 1024))).toEqual(['line 1: The file is larger than 16 MB.'])
 })

@@ -68,18 +68,18 @@ test.for([
   expect(model.apply(facts(hosts, forms), symbols)).toBeCloseTo(logistic(2 * sum + 0.1), 12)
 })
 
-test('what a message does not have is 0', async () => {
+test('a feature that the message lacks is 0', async () => {
   expect((await load(symmetric)).apply({}, [])).toBeCloseTo(logistic(2 * -0.875 + 0.1), 12)
 })
 
-test('a model remembers nothing of the message before', async () => {
+test('a model keeps no state between messages', async () => {
   const model = await load(symmetric)
   const before = model.apply(facts(1, false), [])
   model.apply(facts(3, true), forged)
   expect(model.apply(facts(1, false), [])).toBe(before)
 })
 
-test('values are compared in single precision, as CatBoost does', async () => {
+test('values are compared in single precision, as in CatBoost', async () => {
   const border = Math.fround(0.1)
   const tree = { leaf_values: [-3, 3], splits: [question(0, border)] }
   const model = await load({ ...symmetric, oblivious_trees: [tree], scale_and_bias: [1, [0]] })
@@ -87,7 +87,7 @@ test('values are compared in single precision, as CatBoost does', async () => {
   expect(model.apply({ links: { hosts: 0.10001 } }, [])).toBeCloseTo(logistic(3), 12)
 })
 
-test('trees whose branches ask differently are walked too', async () => {
+test('trees with different questions per branch are evaluated too', async () => {
   const tree = {
     split: question(0, 2.5),
     left: { value: -2, weight: 5 },
@@ -104,7 +104,7 @@ test('trees whose branches ask differently are walked too', async () => {
   expect(model.apply(facts(3, true), [])).toBeCloseTo(logistic(4), 12)
 })
 
-test('of the classes unwanted and wanted, CatBoost predicts wanted', async () => {
+test('with the classes unwanted and wanted, CatBoost predicts wanted', async () => {
   const class_params = { class_names: ['unwanted', 'wanted'] }
   const model = await load({ ...symmetric, model_info: { class_params } })
   expect(model.apply(facts(3, true), [])).toBeCloseTo(logistic(-(2 * 2.125 + 0.1)), 12)
@@ -162,7 +162,7 @@ test.for<[string, unknown, RegExp]>([
   ],
   ['a tree too deep', { ...treeless, trees: [deep(80)] }, /deeper/],
   ['a node that is none', { ...treeless, trees: [{ split: {} }] }, /neither a leaf/],
-])('a file with %s is refused, with the reason', async ([, file, reason]) => {
+])('a file with %s is refused with the reason', async ([, file, reason]) => {
   await expect(load(file)).rejects.toThrow(ModelFault)
   await expect(load(file)).rejects.toThrow(reason)
 })

@@ -33,7 +33,7 @@ test.for([
   expect(modelFeatures([definition], [], 'reports')).toEqual(names)
 })
 
-test('no feature of ours names a person, a host or the reporter’s word', () => {
+test('no feature contains a person, a host or the reporter’s statement', () => {
   const names = modelFeatures(factDefinitions, [], 'reports')
   expect(names.length).toBeGreaterThan(200)
   expect(new Set(names).size).toBe(names.length)
@@ -45,7 +45,7 @@ test('no feature of ours names a person, a host or the reporter’s word', () =>
   }
 })
 
-test('symbols of rules that look at the reporter’s word are not seen', () => {
+test('symbols of rules that use the reporter’s statement are not features', () => {
   const rules = [
     { symbol: 'REPORTED_SPAM', facts: ['report.kind'] },
     { symbol: 'BELIEVED_FORM', facts: ['text.forms', 'report.karma'] },
@@ -54,7 +54,7 @@ test('symbols of rules that look at the reporter’s word are not seen', () => {
   expect(fitSymbols(rules)).toEqual(['FORM'])
 })
 
-test('of files a model sees nothing that tells collections apart', () => {
+test('the features of files do not reveal the collection', () => {
   const names = modelFeatures(factDefinitions, [], 'files')
   const groups = new Set(names.map((name) => name.split('.')[0]))
   expect([...groups].sort()).toEqual([
@@ -65,14 +65,14 @@ test('of files a model sees nothing that tells collections apart', () => {
   expect(names).toContain('links.hosts')
 })
 
-test('every fact and every word that is spoken of is one of the list', () => {
+test('every mentioned fact and word is in the list', () => {
   const known = new Set(factDefinitions.map(({ group, name }) => `${group}.${name}`))
   expect(Object.keys(closedSets).filter((name) => !known.has(name))).toEqual([])
   const refused = factDefinitions.filter((one) => fileRefusalOf(one) !== undefined)
   expect(refused.length).toBeGreaterThan(50)
 })
 
-test('numbers are read in the order of the names, and what is missing is 0', () => {
+test('numbers are in the order of the names, and missing ones are 0', () => {
   const read = featureReader([
     ...['text.forms', 'links.hosts', 'links.names.size', 'bulk.precedence=list', 'symbol.BAD'],
     'text.gone',
@@ -86,7 +86,7 @@ test('numbers are read in the order of the names, and what is missing is 0', () 
   expect([...(read?.({}, []) ?? [])]).toEqual([0, 0, 0, 0, 0, 0])
 })
 
-test('numbers beyond reason are cut, and what is none is 0', () => {
+test('numbers out of range are clamped, and NaN is 0', () => {
   const read = featureReader(['a.b', 'a.c', 'a.d'])
   const facts = { a: { b: Number.POSITIVE_INFINITY, c: Number.NaN, d: -1e300 } }
   expect([...(read?.(facts, []) ?? [])]).toEqual([1e9, 0, -1e9])
@@ -101,11 +101,11 @@ test.for([
   'links.hosts=',
   'links.hosts.size.size',
   'a.b,c',
-])('"%s" is no name of a feature', (name) => {
+])('"%s" is not the name of a feature', (name) => {
   expect(featureReader([name])).toBeUndefined()
 })
 
-test('what a model of somebody else looks at is held against the list', () => {
+test('the features of a foreign model are checked against the list', () => {
   const names = [
     'links.hosts',
     'symbol.FORGED_HOP',

@@ -17,15 +17,15 @@ test.for([
   ['those that are told apart', rows([0.9, 1], [0.8, 1], [0.2, 0], [0.1, 0]), 1],
   ['the wrong way around', rows([0.1, 1], [0.9, 0]), 0],
   ['all the same', rows([0.5, 1], [0.5, 0], [0.5, 0]), 0.5],
-  // Of the four pairs three are in order.
+  // Three of the four pairs are in order.
   ['one out of order', rows([0.9, 1], [0.6, 0], [0.4, 1], [0.2, 0]), 0.75],
-  // The pair that is equal counts half.
+  // The equal pair counts half.
   ['one pair equal', rows([0.9, 1], [0.6, 1], [0.6, 0], [0.2, 0]), 0.875],
 ] as const)('the area below the curve of %s', ([, scored, area]) => {
   expect(rocOf(scored)?.auc).toBeCloseTo(area, 12)
 })
 
-test('the curve begins with nothing called, ends with all, and never goes back', () => {
+test('the curve begins with nothing selected, ends with everything, and never falls', () => {
   const scored = Array.from({ length: 5_000 }, (_, n) => ({
     probability: ((n * 7919) % 5_003) / 5_003,
     isUnwanted: (n * 31) % 7 < 3,
@@ -41,18 +41,18 @@ test('the curve begins with nothing called, ends with all, and never goes back',
   }
 })
 
-test('of one kind alone there is no curve', () => {
+test('a single class has no curve', () => {
   expect(rocOf(rows([0.9, 1], [0.2, 1]))).toBeUndefined()
 })
 
-test('precision and recall count what is called, the threshold included', () => {
+test('precision and recall count rows at or above the threshold', () => {
   const scored = rows([0.95, 1], [0.9, 0], [0.9, 1], [0.3, 1], [0.1, 0])
   const [figures] = thresholdsOf(scored, [0.9])
   expect(figures?.precision).toMatchObject({ hits: 2, of: 3 })
   expect(figures?.recall).toMatchObject({ hits: 2, of: 3 })
 })
 
-test('the interval of a share is Wilson’s', () => {
+test('the interval of a proportion is Wilson’s', () => {
   // Newcombe (1998), table I: 81 of 263, and 1 of 29.
   expect(shareOf(81, 263).low).toBeCloseTo(0.2553, 4)
   expect(shareOf(81, 263).high).toBeCloseTo(0.3662, 4)
@@ -63,7 +63,7 @@ test('the interval of a share is Wilson’s', () => {
   expect(shareOf(0, 0)).toMatchObject({ low: 0, high: 1 })
 })
 
-test('bins hold their lower edge, and the last one certainty', () => {
+test('bins include their lower edge, and the last one includes 1', () => {
   const bins = calibrationOf(rows([0.1, 0], [0.19, 1], [1, 1]))
   expect(bins.map(({ from, observed }) => [from, observed.hits, observed.of])).toEqual([
     [0.1, 1, 2],
@@ -72,12 +72,12 @@ test('bins hold their lower edge, and the last one certainty', () => {
   expect(bins[0]?.meanPredicted).toBeCloseTo(0.145, 12)
 })
 
-test('what probabilities missed by is squared', () => {
+test('the errors of the probabilities are squared', () => {
   expect(brierOf(rows([0.9, 1], [0.2, 0]))).toBeCloseTo((0.01 + 0.04) / 2, 12)
 })
 
-test('a model that is too sure of itself is brought down to what is true', () => {
-  // It says 99 % and 1 %, and is right in eight of ten.
+test('an overconfident model is calibrated down to the true frequency', () => {
+  // It predicts 99 % and 1 %, and is right in eight of ten cases.
   const scored = Array.from({ length: 1_000 }, (_, n) => {
     const isHigh = n % 2 === 0
     return { probability: isHigh ? 0.99 : 0.01, isUnwanted: n % 10 < 8 === isHigh }
@@ -88,7 +88,7 @@ test('a model that is too sure of itself is brought down to what is true', () =>
   expect(high).toBeCloseTo(observed, 2)
 })
 
-test('a calibration never turns the order around, and needs ten of both', () => {
+test('a calibration never reverses the order, and needs ten rows of both classes', () => {
   const wrong = Array.from({ length: 100 }, (_, n) => ({
     probability: n % 2 === 0 ? 0.9 : 0.1,
     isUnwanted: n % 2 === 1,
@@ -97,7 +97,7 @@ test('a calibration never turns the order around, and needs ten of both', () => 
   expect(calibrate(rows([0.9, 1], [0.1, 0]))).toEqual(uncalibrated)
 })
 
-test('rows that are told apart perfectly leave the calibration finite', () => {
+test('perfectly separated rows have a finite calibration', () => {
   const scored = Array.from({ length: 60 }, (_, n) => ({
     probability: n % 2 === 0 ? 1 : 0,
     isUnwanted: n % 2 === 0,

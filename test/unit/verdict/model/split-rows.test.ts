@@ -22,7 +22,7 @@ test.for(splitKinds)('by %s, no campaign is in two parts', (kind) => {
   expect(train.length).toBeGreaterThan(0)
 })
 
-test('by time, nothing that is measured is older than what was learned', () => {
+test('by time, no evaluated row is older than a training row', () => {
   const single = rows.map((row, n) => ({ ...row, campaign: `its own ${n}` }))
   const { train, calibrate, test: measured, leftOut } = splitRows(single, 'time', 1)
   const oldest = (part: typeof rows) => Math.min(...part.map(({ at }) => at))
@@ -32,14 +32,14 @@ test('by time, nothing that is measured is older than what was learned', () => {
   expect([train.length, calibrate.length, measured.length, leftOut]).toEqual([360, 90, 150, 0])
 })
 
-test('by campaign, rows that are added move none of the others', () => {
+test('by campaign, added rows do not move the others', () => {
   const before = splitRows(rows, 'campaign', 5)
   const after = splitRows([...rows, { at: 1, campaign: 'another' }], 'campaign', 5)
   expect(after.train.filter((row) => row.campaign !== 'another')).toEqual(before.train)
   expect(splitRows(rows, 'campaign', 6).train).not.toEqual(before.train)
 })
 
-test('who shares a key is of one campaign, also by way of a third one', () => {
+test('rows that share a key are of one campaign, also through a third one', () => {
   const first = longText('one')
   const second = sharingKeys(first, 1, 'two')
   const third = { ...longText('three'), text: second.text ?? '' }

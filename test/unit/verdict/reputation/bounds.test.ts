@@ -18,7 +18,7 @@ const start = new Date('2026-11-20T12:00:00Z')
 const later = (days: number) => new Date(start.getTime() + days * 86_400_000)
 const address = { kind: 'address', name: '192.0.2.7' } as const
 
-/** Evidence of reporters who are believed in full, and of many newcomers. */
+/** The evidence of fully trusted reporters and of many newcomers. */
 function said(by: { reporters: number; times?: number; newcomers?: number; side?: 'good' }) {
   const { reporters, times = 1, newcomers = 0, side } = by
   const piece = (source: number, karma: number): Piece => ({
@@ -39,26 +39,29 @@ function said(by: { reporters: number; times?: number; newcomers?: number; side?
 const flagsAt = ({ base }: Folded, days: number): Reputation['flags'] =>
   reputationAt(base, later(days)).flags
 
-test.for([0, 0.001, 1, 2.9])('six who agree make it sure, %d days later too', (days) => {
-  expect(flagsAt(said({ reporters: 6 }), days)).toContain('listed')
-  expect(flagsAt(said({ reporters: 6, side: 'good' }), days)).toContain('welcome')
-})
+test.for([0, 0.001, 1, 2.9])(
+  'six agreeing reporters make it certain, also %d days later',
+  (days) => {
+    expect(flagsAt(said({ reporters: 6 }), days)).toContain('listed')
+    expect(flagsAt(said({ reporters: 6, side: 'good' }), days)).toContain('welcome')
+  },
+)
 
-test('five who agree never do, nor with any number of newcomers', () => {
+test('five agreeing reporters never do, not even with newcomers', () => {
   for (const newcomers of [0, 1_000]) {
     expect(flagsAt(said({ reporters: 5, newcomers }), 0)).toEqual(['new'])
   }
   expect(flagsAt(said({ reporters: 6 }), 3.1)).toEqual(['new'])
 })
 
-test('the explanation tells the figures that are used', () => {
+test('the explanation has the constants that are used', () => {
   const { base, detail } = said({ reporters: 6 })
   const text = explainReputation(reputationAt(base, start), detail, start).join(' ')
   expect(text).toContain('at a score of ±0.65 with evidence of 5.6,')
   expect(text).toContain('of 6 fully trusted reporters after 3 days')
 })
 
-/** What a list makes of what is known of an address. */
+/** The state of the list entry for the known evidence about an address. */
 function judged({ base }: Folded, days = 0) {
   const at = later(days)
   const { score, weight, flags } = reputationAt(base, at)
@@ -70,23 +73,23 @@ function judged({ base }: Folded, days = 0) {
   return typeof judgment === 'string' ? judgment : judgment.reportersAtLeast
 }
 
-test('six reporters can have an address listed, an hour later too', () => {
+test('six reporters can have an address listed, also an hour later', () => {
   const six = said({ reporters: 6, times: 4 })
   expect([judged(six), judged(six, 1 / 24)]).toEqual([6, 6])
 })
 
-test('nine who say it once have it listed for four days', () => {
+test('nine reporters who report it once have it listed for four days', () => {
   const nine = said({ reporters: 9 })
   expect([judged(nine), judged(nine, 4), judged(said({ reporters: 8 }))]).toEqual([
     ...[6, 6, 'little weight'],
   ])
 })
 
-test('five never have it listed, however often they and all newcomers say it', () => {
+test('five reporters never have it listed, however often they and all newcomers report it', () => {
   expect(judged(said({ reporters: 5, times: 2_000, newcomers: 500 }))).toBe('few reporters')
 })
 
-test('six days in a row of agreement prove a newcomer, five do not', () => {
+test('six days of agreement in a row prove a newcomer, five do not', () => {
   const after = (days: number) =>
     Array.from({ length: days }, (_, day) => day).reduce(
       (state, day) => withEvent(state, 'agreement', later(day)),

@@ -13,7 +13,7 @@ test.for([
   ['not-spam', 'undecided', 0.5, 0, 'good'],
   ['not-spam', 'phishing', 0, 0, undefined],
 ] as const)(
-  'what is reported as %s and judged %s leans %d to good, %d to bad',
+  'a report as %s judged %s counts %d for good, %d for bad',
   ([reportedAs, verdict, good, bad, side]) => {
     const report = { reportedAs, verdict: { class: verdict, confidence: 1 } }
     expect(leaningOf(report)).toEqual({ good, bad })

@@ -30,7 +30,7 @@ const bad = (source: number, at = now.getTime(), karma = 1): Piece => {
 const opposite = (piece: Piece): Piece => ({ ...piece, good: -piece.good, bad: -piece.bad })
 const fold = (pieces: readonly Piece[], before?: Folded, at = now) =>
   foldPieces(before, subject, pieces, at)
-/** As the next fold meets it: through the database. */
+/** In the form that the next fold reads from the database. */
 const stored = ({ base, detail }: Folded): Folded => ({
   base,
   detail: unpackDetail(packDetail(detail)),
@@ -48,7 +48,7 @@ const anyPiece = fc
     return { source, karma, good: isGood ? 1 : 0, bad: isGood ? 0 : 1, at }
   })
 
-test('the opposite of pieces leaves what was there, whenever it comes', () => {
+test('the reversal of evidence restores the earlier state, whenever it comes', () => {
   fc.assert(
     fc.property(fc.array(anyPiece, { maxLength: 30 }), fc.array(anyPiece), (kept, taken) => {
       const before = fold(kept)
@@ -61,7 +61,7 @@ test('the opposite of pieces leaves what was there, whenever it comes', () => {
   )
 })
 
-test('pieces may come in any order, at once or one by one', () => {
+test('evidence may come in any order, together or one by one', () => {
   fc.assert(
     fc.property(fc.array(anyPiece, { minLength: 1, maxLength: 40 }), (pieces) => {
       const alone = pieces.reduce<Folded | undefined>((folded, piece) => {
@@ -74,7 +74,7 @@ test('pieces may come in any order, at once or one by one', () => {
   )
 })
 
-test('sums go on over the day to which they are moved', () => {
+test('sums decay from the day to which they were moved', () => {
   const first = stored(fold([bad(1)]))
   const later = new Date(now.getTime() + 300 * day)
   const { base, detail } = fold([bad(2, later.getTime())], first, later)
@@ -84,7 +84,7 @@ test('sums go on over the day to which they are moved', () => {
   expect(back.base.bad).toBeCloseTo(1, 5)
 })
 
-test('all who are not proven count as less than one', () => {
+test('all unproven reporters together count less than one', () => {
   const crowd = Array.from({ length: 5_000 }, (_, index) => bad(index, now.getTime(), 0.2))
   const { base, detail } = fold(crowd)
   expect(base.bad).toBeLessThanOrEqual(0.3)
@@ -92,7 +92,7 @@ test('all who are not proven count as less than one', () => {
   expect(detail.days).toMatchObject([{ good: 0, bad: 0, newcomers: 5_000 }])
 })
 
-test('more sources than there is room for are lumped together, and count', () => {
+test('sources above the maximum are merged, and count', () => {
   const many = Array.from({ length: 50 }, (_, index) => bad(index))
   const { base, detail } = fold(many)
   expect(detail.sources).toHaveLength(SOURCES_MAX)
@@ -106,22 +106,22 @@ test.for([
   [2, 1.25],
   [1_000_000, 1.5],
   [-3, 0],
-] as const)('who speaks %d times counts %d', ([sayings, counts]) => {
+] as const)('a reporter with %d reports counts %d', ([sayings, counts]) => {
   expect(saturated(sayings)).toBeCloseTo(counts, 5)
 })
 
-test('a crowd counts as little as one newcomer who speaks often', () => {
+test('a crowd of newcomers counts as little as one who reports often', () => {
   expect(saturatedCrowd(0.2)).toBeCloseTo(0.2)
   expect(saturatedCrowd(500)).toBeLessThanOrEqual(0.3)
 })
 
-test('few observations mean little', () => {
+test('few observations have little weight', () => {
   expect(reputationScore(0, 1)).toBe(-0.25)
   expect(reputationScore(0, 30)).toBeLessThan(-0.9)
   expect(reputationScore(0, 0)).toBe(0)
 })
 
-test('only what stands for one source is listed of itself; by hand, all is', () => {
+test('only single-source kinds are listed automatically; by hand, all kinds can be', () => {
   const six = Array.from({ length: 8 }, (_, index) => bad(index))
   const { base } = fold(six)
   expect(reputationAt({ ...base, kind: 'address' }, now).flags).toEqual(['listed', 'new'])
@@ -135,7 +135,7 @@ test('only what stands for one source is listed of itself; by hand, all is', () 
   expect(reputationAt(undefined, now, 'welcome').flags).toEqual(['welcome'])
 })
 
-test('a subject of one report takes few bytes, and reads again as it was', () => {
+test('a subject with one report takes few bytes and can be read back', () => {
   const { detail } = fold([bad(7)])
   const bytes = packDetail(detail)
   expect(bytes.length).toBeLessThan(40)

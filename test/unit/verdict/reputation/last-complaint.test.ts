@@ -17,16 +17,16 @@ test('a proven reporter complained when it was last seen', () => {
   expect(daysBefore(0.25, 1)).toBeCloseTo(0)
 })
 
-test('what newcomers say does not make a complaint younger', () => {
+test('reports of newcomers do not make the last complaint more recent', () => {
   expect(daysBefore(0.3)).toBeGreaterThan(40)
   expect(daysBefore(0)).toBeGreaterThan(40)
 })
 
-test('where recent evidence has faded the last complaint is older', () => {
+test('if recent evidence has faded, the last complaint is older', () => {
   expect(daysBefore(0.4)).toBeCloseTo(1)
   expect(daysBefore(0.35)).toBeCloseTo(2)
 })
 
-test('it is never older than what is known', () => {
+test('it is never older than the evidence', () => {
   expect(daysBefore(0)).toBe((seen.getTime() - first.getTime()) / DAY_MS)
 })

@@ -10,7 +10,7 @@ import {
 
 const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 
-/** What comes of testimonies: `+1` is the newcomer 1 for good, `!-2` the proven 2 for bad. */
+/** The result of testimonies: `+1` is the newcomer 1 for good, `!-2` the proven 2 for bad. */
 function hear(...words: string[]) {
   let witnesses: Witness[] = []
   const agreed: number[] = []
@@ -47,7 +47,7 @@ test.for([
   expect(hear(...words)).toMatchObject({ agreed, contradicted })
 })
 
-test('a full list keeps the proven rather than the newcomers', () => {
+test('a full list keeps proven reporters rather than newcomers', () => {
   const crowd = Array.from({ length: 60 }, (_, number) => `-${number}`)
   const { witnesses } = hear(...crowd, '!-99')
   expect(witnesses).toHaveLength(WITNESSES_MAX)

@@ -5,13 +5,13 @@ import { faultLine, ruleBounds } from '../../../../src/verdict/rules/rule-file.t
 import { ruleFacts, ruleText } from '../../../support/rule-facts.ts'
 import { expectEffort } from '../../../support/effort.ts'
 
-/** What is wrong with a file, a line each; none when it may act. */
+/** The errors of a file, one per line; empty if it can be active. */
 function faultsOf(text: string): string[] {
   const compiled = compileRules(text, ruleFacts)
   return 'faults' in compiled ? compiled.faults.map(faultLine) : []
 }
 
-test('a file is taken with its comments, weights, and rules that are off', () => {
+test('a file with comments, weights and disabled rules is accepted', () => {
   const text = `# Ours.\n${ruleText('FIRST_ONE', 'links.count > 3', -2.5)}  enabled: false\n`
   const compiled = compileRules(text, ruleFacts)
   expect('rules' in compiled && compiled.rules.rules).toEqual([
@@ -80,12 +80,12 @@ test.for([
   expect(found.join('\n')).toContain(fault)
 })
 
-test('the same symbol twice is refused, with both lines', () => {
+test('a repeated symbol is refused, with both lines', () => {
   const text = ruleText('AB', 'true') + ruleText('CD', 'true') + ruleText('AB', 'false')
   expect(faultsOf(text)).toEqual(['9 AB: The rule on line 1 already has this symbol.'])
 })
 
-test('all faults are told at once, in the order of the file, and nothing acts', () => {
+test('all errors are reported at once, in file order, and no rule becomes active', () => {
   const text = [
     ruleText('GOOD', 'true'),
     ruleText('AB', 'lniks.count > 3 && text.subjcet == ""'),
@@ -102,7 +102,7 @@ test('all faults are told at once, in the order of the file, and nothing acts', 
   ])
 })
 
-test('of very many faults the first are told, and how many more there are', () => {
+test('of very many errors the first are shown, and how many more there are', () => {
   const text = Array.from({ length: 150 }, (_, at) => ruleText(`R${at}`, 'no.fact')).join('')
   const found = faultsOf(text)
   expect(found).toHaveLength(ruleBounds.faultsMax + 1)
@@ -115,7 +115,7 @@ test.for([
   ['on lines of its own', '|\n    true &&\n    lnks.count > 3', '6:5'],
   ['folded', '>-\n    true &&\n      lnks.count > 3', '6:7'],
   ['that goes on on the next line', 'true &&\n    lnks.count > 3', '5:5'],
-] as const)('a fault in a condition %s is found in the file', ([, when, place]) => {
+] as const)('an error in a condition %s has its position in the file', ([, when, place]) => {
   const reason = 'There is no fact lnks.count. Did you mean links.count?'
   expect(faultsOf(ruleText('AB', when))).toEqual([`${place} AB: ${reason}`])
 })
@@ -140,12 +140,12 @@ test.for([
     Array.from({ length: 30 }, (_, at) => `- &a${at} [*a${at - 1}, *a${at - 1}]`).join('\n'),
   ],
   ['with __proto__', '- __proto__: {symbol: A}\n  constructor: 1'],
-] as const)('a file %s is refused in time and does no harm', async ([, text]) => {
+] as const)('a file %s is refused in time and without harm', async ([, text]) => {
   expect(await expectEffort(() => faultsOf(text), 3_000)).not.toEqual([])
   expect(({} as { symbol?: string }).symbol).toBeUndefined()
 })
 
-test('no text brings the compiler down', () => {
+test('no text crashes the compiler', () => {
   const words = fc.constantFrom(
     ...['- symbol: AB\n', '  when: ', 'links.count', ' > 3', '(', '"', '[', '\n', '  weight: 1'],
     ...['{', '}', '&a', '*a', '!!x', '|', '>', '? ', ': ', '#', '\t', '__proto__', '.exists(', '%'],

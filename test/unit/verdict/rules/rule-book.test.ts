@@ -9,7 +9,7 @@ function bookOf(...rules: string[]): RuleBook {
   return made.rules
 }
 
-test('the symbols of a message come in the order of the rules, without those that are off', () => {
+test('the symbols of a message are in the order of the rules, without disabled ones', () => {
   const book = bookOf(
     ruleText('LATE', 'links.count > 3', 2),
     ruleText('NOT_THIS', 'links.count > 4'),
@@ -22,12 +22,12 @@ test('the symbols of a message come in the order of the rules, without those tha
   ])
 })
 
-test('facts that were not kept have the empty value', () => {
+test('facts that were not stored have the empty value', () => {
   const empty = 'links.count == 0 && size(links.hosts) == 0 && !author.isFree && report.kind == ""'
   expect(bookOf(ruleText('EMPTY', empty)).run({})).toHaveLength(1)
 })
 
-test('a fact of another type than it should be fails the rule alone', () => {
+test('a fact of the wrong type fails only that rule', () => {
   const book = bookOf(ruleText('AB', 'links.count > 3'), ruleText('CD', 'true'))
   const facts = factsOf({ links: { count: 'many' } })
   expect(book.run(facts).map(({ name }) => name)).toEqual(['CD'])
@@ -61,7 +61,7 @@ function watched(rules: number, costs: Record<number, number>) {
   return { run, cutOffs, watch }
 }
 
-test('one evaluation that takes too long, again and again, cuts its rule off and no other', () => {
+test('a rule with repeated slow evaluations is switched off, and no other', () => {
   const { run, cutOffs } = watched(100, { 40: 30 })
   expect(run()).toHaveLength(100)
   expect([...cutOffs]).toEqual([[40, { why: 'slow once', costUs: 30_000 }]])
@@ -69,14 +69,14 @@ test('one evaluation that takes too long, again and again, cuts its rule off and
   expect(run()).toHaveLength(99)
 })
 
-test('pauses of the machine cut nothing off, nor do two that follow each other', () => {
+test('pauses of the machine switch nothing off, not even two in a row', () => {
   const { run, cutOffs } = watched(16, {})
   const twoForOneRule = [200, ...Array.from({ length: 15 }, () => 0), 200, 200]
   for (let runs = 0; runs < 2_000; runs++) run(runs % 10 === 0 ? twoForOneRule : [])
   expect(cutOffs.size).toBe(0)
 })
 
-test('a rule that always takes long is cut off when enough was timed', () => {
+test('a rule that is always slow is switched off after enough measurements', () => {
   const { run, cutOffs, watch } = watched(20, { 3: 0.6 })
   for (let runs = 0; runs < 100; runs++) run()
   expect(cutOffs.size).toBe(0)
@@ -86,7 +86,7 @@ test('a rule that always takes long is cut off when enough was timed', () => {
   expect(watch.costUs(2)).toBeCloseTo(1)
 })
 
-test('rules that together take too much lose the dearest, and no more than must be', () => {
+test('if all rules take too long, as few as needed are switched off, the slowest first', () => {
   const costs = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [at, 0.2 + at / 1_000]))
   const { run, cutOffs } = watched(30, costs)
   for (let runs = 0; runs < 600; runs++) run()
@@ -94,7 +94,7 @@ test('rules that together take too much lose the dearest, and no more than must 
   expect(cutOffs.get(29)?.why).toBe('over budget')
 })
 
-test('a rule book on a real clock cuts a hostile rule off and tells of it', () => {
+test('a rule book with a real clock switches a hostile rule off and reports it', () => {
   const hosts = Array.from({ length: 400 }, (_, at) => `${'a'.repeat(300)}${at}`)
   const slow = 'links.hosts.all(x, links.hosts.all(y, !(x + y).matches("a.*b.*c.*d$")))'
   const told: string[] = []
@@ -110,12 +110,12 @@ test('a rule book on a real clock cuts a hostile rule off and tells of it', () =
   expect(made.rules.health()[0]?.cutOff?.why).toBe('slow once')
 })
 
-test('a rule that speaks against is taken to hold when it is cut off', () => {
+test('a rule with a negative weight counts as true when it is switched off', () => {
   let now = 0
   const made = compileRules(
     ruleText('AGAINST', 'size(links.hosts) > 0', -3) + ruleText('FOR', 'links.count > 0', 6),
     ruleFacts,
-    // Only who looks at the hosts moves the clock.
+    // Only conditions on the hosts move the clock.
     { elapsed: () => now },
   )
   if ('faults' in made) throw new Error(made.faults[0]?.reason)

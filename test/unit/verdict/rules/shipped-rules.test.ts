@@ -19,7 +19,7 @@ const book = shippedRules()
 const { rules } = book
 const cases = readYaml('test/fixtures/rules/shipped-rules.cases.yaml') as Case[]
 
-test('there are at least 60, each with a name of its own and a sentence', () => {
+test('there are at least 60, each with a name and a sentence', () => {
   expect(rules.length).toBeGreaterThanOrEqual(60)
   expect(new Set(rules.map(({ symbol }) => symbol)).size).toBe(rules.length)
   for (const { symbol, meaning } of rules) {
@@ -32,13 +32,13 @@ test('each has facts that raise it and facts that nearly do', () => {
   expect(cases.map(({ symbol }) => symbol)).toEqual(rules.map(({ symbol }) => symbol))
 })
 
-test.for(cases)('$symbol is raised by its facts, and not by those nearby', (one) => {
+test.for(cases)('$symbol is raised by its facts, and not by similar ones', (one) => {
   const { symbol, raised, nearly } = one
   expect(symbolsOf(book, factsWith(raised))).toContain(symbol)
   expect(symbolsOf(book, factsWith(nearly))).not.toContain(symbol)
 })
 
-test('nothing is raised by a message of which nothing is known', () => {
+test('a message without facts raises nothing', () => {
   expect(symbolsOf(book, factsWith({}))).toEqual([])
 })
 
@@ -46,7 +46,7 @@ test.for([
   ['spam', 1, 6],
   ['phishing', 1, 7],
   ['not-spam', 1, -5],
-] as const)('the word of a vouched reporter for %s decides', (one) => {
+] as const)('the report of a trusted reporter for %s decides', (one) => {
   const [kind, karma, score] = one
   expect(scoreBy(book, factsWith({ 'report.kind': kind, 'report.karma': karma }))).toBe(score)
 })
@@ -61,7 +61,7 @@ test.for(['spam', 'phishing'] as const)('a report of %s weighs more with karma',
   expect(scores[4]).toBeLessThanOrEqual(2)
 })
 
-test('a crowd of newcomers who complain of one thing does not decide', () => {
+test('a crowd of newcomers with one complaint does not decide', () => {
   const crowd = factDefinitions
     .filter(({ group, name }) => group === 'seen' && !name.includes('_ham_'))
     .map(({ name }) => {
@@ -71,11 +71,11 @@ test('a crowd of newcomers who complain of one thing does not decide', () => {
   const facts = (kind: string) => factsWith({ ...Object.fromEntries(crowd), ...reported(kind) })
   const word = scoreBy(book, factsWith(reported('phishing')))
   expect(scoreBy(book, facts('phishing'))).toBeGreaterThan(word)
-  // Leaves room for what the content of an honest newsletter raises: half the threshold, see below.
+  // Leaves room for the symbols of an honest newsletter: half the threshold, see below.
   expect(scoreBy(book, facts('phishing'))).toBeLessThan(SPAM_SCORE_MIN / 2)
 })
 
-test('nor does one that wants it outweigh the word of a vouched reporter', () => {
+test('a crowd that wants it does not outweigh a trusted reporter', () => {
   const wanted = factDefinitions
     .filter(({ group, name }) => group === 'seen' && /_(?:ham|reporters)_|_blame$/.test(name))
     .map(({ name }) => [`seen.${name}`, name.endsWith('_blame') ? -1 : 500])
@@ -90,7 +90,7 @@ function reported(kind: string, karma = 0.2): Known {
   return { 'report.kind': kind, 'report.karma': karma }
 }
 
-test('whoever copies a letter does not harm the long known domain that wrote it', () => {
+test('a copied letter does not harm the established domain that wrote it', () => {
   const copied = { 'reputation.campaign_score': -0.7, 'reputation.campaign_weight': 7 }
   const own = { ...copied, 'authentication.author_stands_behind': true }
   const known = { ...own, 'reputation.author_domain_known_days': 30 }
@@ -103,7 +103,7 @@ test('whoever copies a letter does not harm the long known domain that wrote it'
   expect(told({ ...known, 'reputation.author_domain_score': -0.25 })).toEqual(both)
 })
 
-test('what was concluded of traffic that nobody reported raises nothing', () => {
+test('our own verdicts on unreported traffic raise nothing', () => {
   const copies = factDefinitions
     .filter(({ group, name }) => group === 'seen' && name.includes('_copies_'))
     .map(({ name }) => [`seen.${name}`, 1_000_000])
@@ -119,7 +119,7 @@ test.for([
     'all of it',
     { 'headers.is_answer': true, 'bulk.has_list_id': true, 'bulk.has_list_post': true },
   ],
-] as const)('what a mail server asks about is not spared for calling itself %s', ([, called]) => {
+] as const)('checked mail gets no credit for calling itself %s', ([, called]) => {
   const known = { 'reputation.campaign_score': -0.6, 'reputation.campaign_weight': 4 }
   for (const isEmpty of [true, false]) {
     const asked = { 'envelope.is_given': true, 'envelope.return_path_empty': isEmpty }
@@ -129,13 +129,13 @@ test.for([
   }
 })
 
-test('what is shown, however it is written, stays below the threshold', () => {
+test('the text alone stays below the threshold, however it is written', () => {
   const shown = Object.fromEntries(
     factDefinitions
       .filter(({ group, type }) => group === 'text' && type !== 'string')
       .map(({ name, type }): [string, FactValue] => [`text.${name}`, type === 'bool' ? true : 5]),
   )
-  // All of it at once: no message is a page that is empty, shouts, threatens and shows pictures.
+  // All at once: no message is an empty page that shouts, threatens and shows pictures.
   const all = scoreBy(book, factsWith({ ...shown, 'links.count': 1 }))
   const likely = { ...shown, 'text.is_empty': false, 'text.payment_addresses': 0 }
   expect(scoreBy(book, factsWith(likely))).toBeLessThan(SPAM_SCORE_MIN)
@@ -144,14 +144,14 @@ test('what is shown, however it is written, stays below the threshold', () => {
 
 test.for(
   rules.filter(({ facts }) => facts.every((fact) => /^(?:text|headers|author|bulk)\./.test(fact))),
-)('no single look decides half: $symbol', ({ weight }) => {
+)('no single appearance decides half: $symbol', ({ weight }) => {
   expect(Math.abs(weight)).toBeLessThanOrEqual(SPAM_SCORE_MIN / 2)
 })
 
-describe('of the corpus, without anybody’s report', () => {
+describe('of the corpus, without reports', () => {
   const files = (['ham', 'newsletters'] as const).flatMap((folder) => corpusFiles(folder) ?? [])
 
-  test.skipIf(files.length === 0)('no wanted mail is condemned (needs the corpus)', async () => {
+  test.skipIf(files.length === 0)('no wanted mail is judged spam (needs the corpus)', async () => {
     const condemned: string[] = []
     let highest = -Infinity
     for (const { name, raw } of files) {

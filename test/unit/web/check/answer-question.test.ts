@@ -8,7 +8,7 @@ const noVerdict = { action: 'no action', is_skipped: true, symbols: { NO_VERDICT
 const scores = { reject: 15, greylist: undefined }
 const message = Buffer.from('Subject: hello\r\n\r\nYou know.\r\n')
 
-test('who waits no longer still takes a place, until what he asked is done', async () => {
+test('a client that no longer waits keeps its place until its check is done', async () => {
   vi.useFakeTimers()
   try {
     let release: (() => void)[] = []
@@ -32,7 +32,7 @@ test('who waits no longer still takes a place, until what he asked is done', asy
   }
 })
 
-test('few large messages are as many as many small ones', async () => {
+test('a few large messages take as many places as many small ones', async () => {
   const done: (() => void)[] = []
   const check = ({ length }: Buffer) =>
     new Promise<'unread'>((resolve) => {
@@ -50,7 +50,7 @@ test('few large messages are as many as many small ones', async () => {
   expect(await ask(message, {})).toMatchObject({ is_skipped: true })
 })
 
-test('a question that fails, or for which there is no room, lets the mail pass', async () => {
+test('a failed check, or one without room, lets the mail pass', async () => {
   const failed = vi.fn()
   const check = () => Promise.reject(new Error('connection terminated'))
   const ask = createAsk({ check }, scores, { ...statistics, failed }, log)

@@ -6,7 +6,7 @@ const meaning = 'Several reports of a part of it.'
 const symbols = [{ name: 'REPORTED', weight: 6.25, meaning, basis: 'known' }] as const
 const spam = { class: 'spam', confidence: 0.9, score: 6.25, symbols } as const
 
-test('a verdict is told in the words of rspamd', () => {
+test('a verdict is expressed in the terms of rspamd', () => {
   const answer = composeAnswer({ verdict: spam, messageId: '1@shop.example' }, scores, 0.0012341)
   expect(answer).toEqual({
     is_skipped: false,
@@ -31,7 +31,7 @@ test('a verdict is told in the words of rspamd', () => {
   })
 })
 
-test('who is rejected is told why, and mail that passes loses the header of a stranger', () => {
+test('a rejection has a reason, and mail that passes loses forged result headers', () => {
   const phishing = { ...spam, class: 'phishing', confidence: 0.99 } as const
   const refused = composeAnswer({ verdict: phishing, messageId: undefined }, scores, 0)
   expect(refused).toMatchObject({
@@ -44,7 +44,7 @@ test('who is rejected is told why, and mail that passes loses the header of a st
 test.for([
   ['unread', /malformed/],
   ['unavailable', /temporarily unavailable/],
-] as const)('a message that is %s passes, and a symbol tells why', ([checked, why]) => {
+] as const)('a message that is %s passes, and a symbol says why', ([checked, why]) => {
   const answer = composeAnswer(checked, scores, 0)
   expect(answer).toMatchObject({ is_skipped: true, action: 'no action', score: 0 })
   expect(answer.symbols).toMatchObject({ NO_VERDICT: { score: 0 } })
@@ -65,7 +65,7 @@ test('the lines are those that Exim reads', () => {
   )
 })
 
-test('a Message-ID cannot bring lines of its own', () => {
+test('a Message-ID cannot add lines', () => {
   const messageId = '1@shop.example\r\nAction: no action'
   const lines = composeLines(composeAnswer({ verdict: spam, messageId }, scores, 0)).split('\r\n')
   expect(lines).toContain('Message-ID: 1@shop.example Action: no action')

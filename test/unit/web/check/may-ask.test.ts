@@ -9,7 +9,7 @@ const trustedProxies = ['127.0.0.0/8', '192.0.2.1/32']
 const gateWith = (checkPassword: string | undefined) =>
   createGate({ checkPassword, trustedProxies }, clock, isDirect)
 
-/** As much of a request as tells who sends it. */
+/** The parts of a request that identify its sender. */
 function from(remoteAddress: string, headers: Record<string, string> = {}): IncomingMessage {
   return { socket: { remoteAddress }, headers } as unknown as IncomingMessage
 }
@@ -34,19 +34,19 @@ test.for([
   expect(gateWith(undefined)(from(address, headers))?.status).toBe(status)
 })
 
-test('with a password everybody must send it, this machine too', () => {
+test('with a password everyone must send it, this machine too', () => {
   const gate = gateWith('open sesame')
   expect(gate(from('127.0.0.1'))?.status).toBe(401)
   expect(gate(from('127.0.0.1', { password: 'open' }))?.status).toBe(401)
   expect(gate(from('203.0.113.9', { password: 'open sesame' }))).toBeUndefined()
 })
 
-test('a password may be of any letters', () => {
+test('a password may use any script', () => {
   const sent = Buffer.from('sésame ouvre-toi').toString('latin1')
   expect(gateWith('sésame ouvre-toi')(from('::1', { password: sent }))).toBe(undefined)
 })
 
-test('who was wrong ten times in a minute is not listened to, then is again', () => {
+test('a client with ten wrong passwords in a minute is refused, and later accepted again', () => {
   const gate = gateWith('open sesame')
   const guess = (address: string, password: string) => gate(from(address, { password }))?.status
   for (let times = 0; times < 10; times++) expect(guess('203.0.113.9', `${times}`)).toBe(401)
@@ -56,7 +56,7 @@ test('who was wrong ten times in a minute is not listened to, then is again', ()
   expect(guess('203.0.113.9', 'open sesame')).toBeUndefined()
 })
 
-test('strangers who guess behind a proxy silence neither who asks beside it nor each other', () => {
+test('clients that guess behind a proxy block neither the proxy nor each other', () => {
   const gate = gateWith('open sesame')
   const through = (stranger: string, password: string) =>
     gate(from('127.0.0.1', { password, 'x-forwarded-for': stranger }))?.status

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('the envelope is read from the fields, as Exim and as rspamc write them', () => {
+test('the envelope is parsed from the fields as Exim and rspamc write them', () => {
   const fields = {
     ip: ['2001:DB8::0:9'],
     helo: ['mx.shop.example'],
@@ -41,22 +41,22 @@ test.for([
   ['203.0.113.9:', undefined],
   ['203.0.113.9:smtp', undefined],
   ['/run/postfix.sock', undefined],
-] as const)('the address %s is read as %s', ([text, ip]) => {
+] as const)('the address %s is parsed as %s', ([text, ip]) => {
   expect(envelopeOf({ ip: [text] }).ip).toBe(ip)
 })
 
-test('what cannot be read is absent, and the null return path is none', () => {
+test('unreadable fields are absent, and the null return path is empty', () => {
   const none = { helo: undefined, hostname: undefined, user: undefined, queueId: undefined }
   const unknown = { ...none, ip: undefined, returnPath: undefined, recipients: [] }
   expect(envelopeOf({})).toEqual(unknown)
   expect(envelopeOf({ ip: ['1.2.3.4.5; drop'], rcpt: ['', '<>'] })).toEqual(unknown)
   expect(envelopeOf({ from: ['<>'] }).returnPath).toBe('')
-  // To whom it goes, not who logged in.
+  // The recipient, not the signed-in user.
   expect(envelopeOf({ 'deliver-to': ['you@home.example'] }).user).toBeUndefined()
   expect(envelopeOf({ helo: [`\u0007x${'y'.repeat(5_000)}`] }).helo).toHaveLength(1_000)
 })
 
-test('the message is the body, unpacked, or its end behind what tells of it', async () => {
+test('the message is the body, unpacked, or the part of it after the JSON', async () => {
   expect(await messageIn(message, {}, MAX)).toEqual(message)
   const packed = zstdCompressSync(message)
   expect(await messageIn(packed, { compression: ['zstd'] }, MAX)).toEqual(message)
@@ -76,7 +76,7 @@ test.for([
   expect(await messageIn(body, fields, MAX)).toHaveProperty('fault')
 })
 
-test('what unpacks to more than is taken is too big, however small it came', async () => {
+test('a body that unpacks beyond the limit is too large, however small it was', async () => {
   const bomb = zstdCompressSync(Buffer.alloc(50_000_000))
   expect(bomb.length).toBeLessThan(10_000)
   expect(await messageIn(bomb, { compression: ['zstd'] }, MAX)).toBe('too-big')
@@ -92,13 +92,13 @@ test('a large message is unpacked whole, and no turn copies more than 1 MB of it
   expect(Buffer.isBuffer(given) && given.equals(large)).toBe(true)
 })
 
-test('a large message that is cut off is refused with a reason', async () => {
+test('a large truncated message is refused with a reason', async () => {
   const packed = zstdCompressSync(randomBytes(3_000_000))
   const cut = packed.subarray(0, packed.length - 1_000)
   expect(await messageIn(cut, { compression: ['zstd'] }, 25_000_000)).toHaveProperty('fault')
 })
 
-/** How many bytes are copied in each turn of the event loop, until it is stopped. */
+/** The number of bytes copied in each turn of the event loop, until it is stopped. */
 function copiesByTurn() {
   const byTurn = [0]
   const count = (bytes: number) => byTurn.push((byTurn.pop() ?? 0) + bytes)
