@@ -290,7 +290,7 @@ test.for([
   ['ru', 1, 'Жалобы на спам пришли не меньше чем от 1 человека.', 'Узнали из 1 вашей жалобы'],
   ['ru', 5, 'Жалобы на спам пришли не меньше чем от 5 человек.', 'Узнали из 5 ваших жалоб'],
   ['ru', 21, 'Жалобы на спам пришли не меньше чем от 21 человека.', 'Узнали из 21 вашей жалобы'],
-] as const)('in %s, %s of them is right', ([language, n, people, learned]) => {
+] as const)('in %s, the plural of %s is right', ([language, n, people, learned]) => {
   const texts = textsIn(language)
   expect(texts('lists.lookup.reasons.spam', { n })).toBe(people)
   if (learned !== undefined) expect(texts('relays.hows.learned', { n })).toBe(learned)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Code, createMessages, message, textsIn } from '../../../src/texts/messages.ts'
 
-test('a text is in the language that was asked for, with its parameters', () => {
+test('a text is in the requested language, with its parameters', () => {
   const highest = { value: '<b>', when: '1 May' }
   expect(textsIn('en')('chart.highest', highest)).toBe('The highest bar is <b> (1 May).')
   expect(message('fr', 'chart.highest', highest)).toEqual({
@@ -10,12 +10,12 @@ test('a text is in the language that was asked for, with its parameters', () => 
   })
 })
 
-test('a code that no language has is an error, or undefined when it came from outside', () => {
+test('an unknown code is an error, or undefined when it came from outside', () => {
   expect(() => textsIn('fr')('chart.lowest' as Code)).toThrow('chart.lowest')
   expect(message('fr', 'chart.lowest')).toBeUndefined()
 })
 
-test('a parameter that is missing is an error', () => {
+test('a missing parameter is an error', () => {
   expect(() => textsIn('en')('chart.highest', { value: '1' })).toThrow('when')
 })
 
