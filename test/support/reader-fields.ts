@@ -52,7 +52,7 @@ export function changedParts(planted: Buffer, report: Buffer): string[] {
 function isSame(before: Entity, after: Entity): boolean {
   const [given, left] = [trimmed(leafText(before)), trimmed(leafText(after))]
   if (given === left) return true
-  if (left.includes('This part was left out')) {
+  if (left.includes('This part was removed')) {
     const bytes = Buffer.from(leafText(before), 'latin1')
     return left.includes(createHash('sha256').update(bytes).digest('hex'))
   }

@@ -67,14 +67,14 @@ test('without a recorded client the report does not mention one', async () => {
 })
 
 test('a rebuilt body is mentioned to the desk, and only that', async () => {
-  const note = 'the body was put together anew, so signatures over it cannot be verified'
+  const note = 'The body was rebuilt, so signatures over it cannot be verified'
   expect(await feedbackOn(throughGmail, {}, { isRebuilt: true })).toContain(note)
-  expect(await feedbackOn(throughGmail)).not.toContain('put together')
+  expect(await feedbackOn(throughGmail)).not.toContain('rebuilt')
 })
 
 test('a retraction asks for nothing, and still offers to stop', async () => {
   const text = await feedbackOn(throughGmail, { feedbackType: 'not-spam', takenBack: 1, number: 2 })
   expect(text).toContain(`We retract our report ${reportId}.1`)
-  expect(text).not.toMatch(/Tell us what came of it|\/(?:resolved|wrong|not-ours)\b/)
+  expect(text).not.toMatch(/Please tell us the result|\/(?:resolved|wrong|not-ours)\b/)
   expect(text).toMatch(/Stop: https:\/\/here\.example\/answer\/\S+\/stop/)
 })

@@ -45,7 +45,7 @@ test('a network has a maximum number of sessions, and gets the places back when 
   const peers = createPeers({ ...limits, connections: 9 })
   peers.enter('1', '192.0.2.1', now)
   peers.enter('2', '192.0.2.2', now)
-  expect(peers.enter('3', '192.0.2.3', now)?.message).toMatch(/at once/)
+  expect(peers.enter('3', '192.0.2.3', now)?.message).toMatch(/simultaneous/)
   // A refused session ends too, and returns no place.
   peers.leave('3')
   expect(peers.enter('4', '192.0.2.3', now)?.responseCode).toBe(421)
