@@ -9,7 +9,7 @@ test.for([
   [['list', 'held', 'sent'], 'Unexpected argument "sent"'],
   [['release', 'held'], 'Unexpected argument "held"'],
   [['release', '--letters', '--to', 'abuse@example.org'], 'not both'],
-] as const)('%j is a misuse', async ([args, problem]) => {
+] as const)('%j is a usage error', async ([args, problem]) => {
   const run = runCommand(operations, args, {})
   await expect(run).rejects.toThrow(UsageError)
   await expect(run).rejects.toThrow(problem)

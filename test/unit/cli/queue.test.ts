@@ -16,7 +16,7 @@ test.for([
   await expect(runCommand(operations, args, {})).rejects.toThrow(problem)
 })
 
-test('work takes every queue, or those named', () => {
+test('work processes all queues, or the named ones', () => {
   expect(parseQueues([])).toEqual(queueNames)
   expect(parseQueues(['--queues', 'analyze-report, forward-report'])).toEqual([
     'analyze-report',
@@ -24,7 +24,7 @@ test('work takes every queue, or those named', () => {
   ])
 })
 
-test('work names each queue that it does not know', () => {
+test('work names each unknown queue', () => {
   expect(() => parseQueues(['--queues', 'a,analyze-report,b'])).toThrow(
     /Unknown queue "a".*\nUnknown queue "b"/,
   )

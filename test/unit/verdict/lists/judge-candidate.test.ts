@@ -30,7 +30,7 @@ function listed(candidate: ListCandidate, former?: Listing, at = now): Listing {
   return judgment
 }
 
-test('what has just enough evidence is listed, with days and a round number', () => {
+test('a subject with just enough evidence is listed, with days and a rounded number', () => {
   expect(listed(bad)).toEqual({
     list: 'addresses',
     name: '192.0.2.7',
@@ -51,7 +51,7 @@ test.for<[string, Partial<ListCandidate>, Unlisted]>([
   ['reporters', { independentReporters: 5 }, 'few reporters'],
   ['weight', { weight: 8.09 }, 'little weight'],
   ['score', { score: 0.729 }, 'low score'],
-])('a little less %s does not do', ([, less, why]) => {
+])('a little less %s is not enough', ([, less, why]) => {
   expect(judgeCandidate({ ...bad, ...less }, undefined, here)).toBe(why)
 })
 
@@ -67,7 +67,7 @@ test.for<[string, ListCandidate, Unlisted]>([
   expect(judgeCandidate(candidate, undefined, here)).toBe(why)
 })
 
-test('an exemption from the lists spares, whatever the evidence', () => {
+test('an exemption from the lists protects, whatever the evidence', () => {
   const sure = { ...bad, score: 1, weight: 1e6, independentReporters: 1e6 }
   expect(judgeCandidate(sure, undefined, { ...here, isExempted: true })).toBe('exempt')
 })
@@ -76,15 +76,15 @@ test.for([
   [['phishing'], 'phishing'],
   [['phishing', 'malware'], 'malware'],
   [['new', 'awake'], 'spam'],
-] as const)('flags %s make it %s', ([flags, category]) => {
+] as const)('flags %s make the entry %s', ([flags, category]) => {
   expect(listed({ ...bad, flags }).category).toBe(category)
 })
 
-test('the more often it is listed, the longer, up to 90 days', () => {
+test('the more often it was listed, the longer it is listed, up to 90 days', () => {
   expect([1, 2, 3, 4, 5, 6, 5_000].map(lifetimeDays)).toEqual([7, 14, 28, 56, 90, 90, 90])
 })
 
-test('news of the same day changes nothing, news of another day renews', () => {
+test('new reports on the same day change nothing, those on another day renew the entry', () => {
   const first = listed(bad)
   const later = { ...bad, lastSeen: new Date('2026-11-20T11:59:00Z'), independentReporters: 9 }
   expect(judgeCandidate(later, first, here)).toBe(first)
@@ -93,7 +93,7 @@ test('news of the same day changes nothing, news of another day renews', () => {
   expect(renewed).toMatchObject({ since: now, times: 1, until: new Date('2026-11-28T00:00:00Z') })
 })
 
-test('what ended comes back only by news, and then for longer', () => {
+test('an ended entry comes back only with new reports, and then for longer', () => {
   const first = listed(bad)
   const after = new Date('2026-11-28T00:00:00Z')
   expect(judgeCandidate(bad, first, { ...here, now: after })).toBe('nothing new')
@@ -105,7 +105,7 @@ test('what ended comes back only by news, and then for longer', () => {
   })
 })
 
-test('what was last seen longer ago than an entry lasts is not listed at all', () => {
+test('a subject last seen longer ago than an entry lasts is not listed', () => {
   const last = { ...bad, lastSeen: new Date('2026-11-14T00:00:00Z') }
   expect(listed(last).until).toEqual(new Date('2026-11-21T00:00:00Z'))
   const old = { ...bad, lastSeen: new Date('2026-11-13T23:59:59Z') }
@@ -126,7 +126,7 @@ test('a delisted name comes back by three new reporters, not by what was known',
   })
 })
 
-test('old evidence that faded makes room for new: after a month half of it is forgotten', () => {
+test('old evidence fades: after a month half of it is forgotten', () => {
   const at = new Date('2026-11-20T13:00:00Z')
   const delisted = { ...listed(bad), until: at, delistedAt: at, delistedReporters: 10 }
   const later = { ...here, now: new Date('2026-12-20T13:00:00Z') }
