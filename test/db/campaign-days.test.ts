@@ -31,7 +31,7 @@ async function days() {
   return rows.map(({ id, day, reports }) => [id, day, reports])
 }
 
-test('reports are summed by campaign and day, whatever the hour', async () => {
+test('reports are counted by campaign and day, at any hour', async () => {
   await add(
     { campaignId: other, day: '2026-11-20', reports: 1 },
     { campaignId: one, day: new Date('2026-11-20T23:59:59.999Z'), reports: 2 },
@@ -46,7 +46,7 @@ test('reports are summed by campaign and day, whatever the hour', async () => {
   ])
 })
 
-test('what is taken back is as if it had never come', async () => {
+test('a retracted report leaves no trace in the counts', async () => {
   await add({ campaignId: one, day: '2026-11-20', reports: 2 })
   await add({ campaignId: one, day: '2026-11-20', reports: -1 })
   expect(await days()).toEqual([[one, '2026-11-20', 1]])
@@ -57,7 +57,7 @@ test('what is taken back is as if it had never come', async () => {
   expect(await days()).toEqual([[one, '2026-11-20', 1]])
 })
 
-test('a report that outlived its campaign is taken back without a trace', async () => {
+test('a report older than its campaign’s counts can be retracted', async () => {
   const gone = uuidv7(new Date('2020-01-01'))
   await add(
     { campaignId: gone, day: '2026-11-20', reports: -1 },
@@ -66,7 +66,7 @@ test('a report that outlived its campaign is taken back without a trace', async 
   expect(await days()).toEqual([[one, '2026-11-20', 3]])
 })
 
-test('many transactions at once wait for each other in one order, and lose nothing', async () => {
+test('concurrent transactions lock in one order and lose no count', async () => {
   const changes = [one, other].flatMap((campaignId) =>
     ['2026-11-20', '2026-11-21', '2026-11-22'].map((day) => ({ campaignId, day, reports: 1 })),
   )

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close()
 })
 
-test('no second server starts while a process of the killed one is still at work', async () => {
+test('no second server starts while a process of the killed one is still running', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
   await chmod(dataDir, 0o711)
   const start = async () => {
@@ -43,7 +43,7 @@ test('no second server starts while a process of the killed one is still at work
   await client.end()
 })
 
-/** A connection's process, stopped in the middle of its life: it cannot see its server die. */
+/** The process of a connection, stopped midway, so that it cannot notice the end of its server. */
 async function frozenBackend({ url }: EmbeddedServer): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)

@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** A queued feedback report of a report of its own, to the first consumers. */
+/** A queued feedback report for a separate report, to the first consumers. */
 async function queued(consumers = 1): Promise<FeedbackKey[]> {
   const reportId = uuidv7(createdAt)
   const rows = consumerIds.slice(0, consumers).map((consumerId, index) => ({
@@ -55,7 +55,7 @@ async function stateOf(key: FeedbackKey) {
   return (await findFeedback(database.pool, key))?.state
 }
 
-test('a new one is queued, with the address its consumer had', async () => {
+test('a new feedback report is queued, with the current address of its consumer', async () => {
   const [key = { reportId: '', number: 0 }] = await queued()
   expect(await findFeedback(database.pool, key)).toMatchObject({
     ...key,
@@ -72,7 +72,7 @@ test('a new one is queued, with the address its consumer had', async () => {
   })
 })
 
-test('of two that number a feedback report of one report at once, one fails', async () => {
+test('of two concurrent feedback reports with one number, one fails', async () => {
   const [key = { reportId: '', number: 0 }] = await queued()
   const again = {
     ...key,
@@ -101,14 +101,14 @@ test('each ends with its own outcome, in one statement', async () => {
   }
 })
 
-test('a second run ends nothing again and changes nothing', async () => {
+test('a second run changes nothing', async () => {
   const [key = { reportId: '', number: 0 }] = await queued()
   expect(await markFeedback(database.pool, [outcome(key, 'sent')])).toEqual([key])
   expect(await markFeedback(database.pool, [outcome(key, 'held')])).toEqual([])
   expect(await stateOf(key)).toBe('sent')
 })
 
-test('ending one consumer’s leaves that of the other on the same report', async () => {
+test('ending one consumer’s feedback leaves the other consumer’s', async () => {
   const [one, two] = await queued(2)
   if (!one || !two) throw new Error('two were made')
   expect(await markFeedback(database.pool, [outcome(two, 'sent')])).toEqual([two])
@@ -120,7 +120,7 @@ test('ending one consumer’s leaves that of the other on the same report', asyn
   ])
 })
 
-test('withdrawing calls back what has not left: queued and held, never sent', async () => {
+test('withdrawing affects queued and held feedback, never sent feedback', async () => {
   const [one, two] = await queued(2)
   if (!one || !two) throw new Error('two were made')
   await markFeedback(database.pool, [outcome(two, 'sent')])
@@ -133,7 +133,7 @@ test('withdrawing calls back what has not left: queued and held, never sent', as
   expect(await withdrawFeedback(database.pool, held.reportId, later)).toBe(0)
 })
 
-test('what was withdrawn while it was leaving did leave; what was to be held did not', async () => {
+test('feedback withdrawn while being sent is sent, while being held it is withdrawn', async () => {
   const [[left], [kept]] = await Promise.all([queued(), queued()])
   if (!left || !kept) throw new Error('two were made')
   for (const { reportId } of [left, kept]) await withdrawFeedback(database.pool, reportId, later)
@@ -142,7 +142,7 @@ test('what was withdrawn while it was leaving did leave; what was to be held did
   expect([await stateOf(left), await stateOf(kept)]).toEqual(['sent', 'withdrawn'])
 })
 
-test('a bounce that was quicker than the worker leaves the sending to be recorded', async () => {
+test('a bounce that arrives before the worker’s result does not block that result', async () => {
   const [key = { reportId: '', number: 0 }] = await queued()
   await markBounced(database.pool, { ...key, at: later, status: '5.1.1', reason: 'user-unknown' })
   expect(await markFeedback(database.pool, [outcome(key, 'sent')])).toEqual([key])
@@ -151,7 +151,7 @@ test('a bounce that was quicker than the worker leaves the sending to be recorde
   expect(await findFeedback(database.pool, key)).toMatchObject({ state: 'bounced', messageId })
 })
 
-test('a bounce is told once, however often it comes', async () => {
+test('a bounce is reported once, however often it arrives', async () => {
   const [key = { reportId: '', number: 0 }] = await queued()
   await markFeedback(database.pool, [outcome(key, 'sent')])
   const bounce = { ...key, at: later, status: '5.1.1', reason: 'user-unknown' }
@@ -165,13 +165,13 @@ test('a bounce is told once, however often it comes', async () => {
   })
 })
 
-test('a bounce of something we never sent marks nothing', async () => {
+test('a bounce of unsent feedback marks nothing', async () => {
   const unknown = { reportId: uuidv7(createdAt), number: 1 }
   const bounce = { ...unknown, at: later, status: null, reason: null }
   expect(await markBounced(database.pool, bounce)).toBe(false)
 })
 
-test('the copy of the first run stays: what left is never rewritten', async () => {
+test('the copy of the first run stays: sent bytes are never replaced', async () => {
   const [key = { reportId: '', number: 0 }] = await queued()
   const first = { ...key, encoding: 'identity' as const, content: Buffer.from([0, 255, 13, 10]) }
   await insertFeedbackMessages(database.pool, [first])
@@ -182,7 +182,7 @@ test('the copy of the first run stays: what left is never rewritten', async () =
   })
 })
 
-test('the outbox is read page by page, newest first, each line once', async () => {
+test('the outbox is read page by page, newest first, each row once', async () => {
   const other = await freshDatabase()
   const { pool } = other
   const consumers = await ensureConsumers(pool, found(addresses), createdAt)
@@ -207,7 +207,7 @@ test('the outbox is read page by page, newest first, each line once', async () =
   await other.close()
 })
 
-test('consumers found at once by two writers are the same consumers', async () => {
+test('consumers found concurrently by two writers are the same rows', async () => {
   const desks = Array.from({ length: 20 }, (_, n) => `abuse@desk${n}.example`)
   const [one, two] = await Promise.all([
     ensureConsumers(database.pool, found(desks), createdAt),

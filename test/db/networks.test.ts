@@ -36,12 +36,12 @@ async function nameOf(ip: string): Promise<string | null | undefined> {
   return (await find([ip])).get(ip)?.name
 }
 
-test('a fresh database knows no network', async () => {
+test('a new database has no networks', async () => {
   expect(await hasNetworks(database.pool)).toBe(false)
   expect(await find([])).toEqual(new Map())
 })
 
-test('the longest prefix answers, IPv4 and IPv6', async () => {
+test('the longest prefix is used, IPv4 and IPv6', async () => {
   await load('nested.csv', [
     network('0.0.0.0/0', 'everyone'),
     network('198.51.100.0/24', 'provider'),
@@ -68,30 +68,30 @@ test('an address has the same network in every spelling', async () => {
   expect(await nameOf('::ffff:198.51.100.200')).toBe('customer')
 })
 
-test('an unknown address and a text that is none have no network', async () => {
+test('an unknown address or an invalid text has no network', async () => {
   const found = await find(['2001:db9::1', 'example.com', ''])
   expect(found.size).toBe(0)
 })
 
-test('of two files that know a block, the one imported last is believed', async () => {
+test('of two files with one block, the one imported last is used', async () => {
   await load('older.csv', [network('203.0.113.0/24', 'old-owner')], now)
   await load('newer.csv', [network('203.0.113.0/24', 'new-owner')], later)
   expect(await nameOf('203.0.113.9')).toBe('new-owner')
 })
 
-test('a file replaces what a file of its name told, and no other', async () => {
+test('a file replaces the data of its own name, and no other', async () => {
   await load('newer.csv', [network('203.0.113.0/25', 'half')], later)
   expect(await nameOf('203.0.113.9')).toBe('half')
   expect(await nameOf('203.0.113.200')).toBe('old-owner')
 })
 
-test('a replacement that fails leaves what was there', async () => {
+test('a failed replacement keeps the existing data', async () => {
   const bad = [network('192.0.2.0/24', 'good'), { ...network('192.0.2.0/25', 'b'), country: 'fr' }]
   await expect(load('older.csv', bad)).rejects.toMatchObject({ code: '23514' })
   expect(await nameOf('203.0.113.200')).toBe('old-owner')
 })
 
-test('readers see the old or the new table, never half', async () => {
+test('readers see the old or the new table, never a mixture', async () => {
   const other = await database.pool.connect()
   await other.query('begin')
   await replaceNetworks(other, 'older.csv', [[network('203.0.113.0/24', 'third-owner')]], later)
@@ -101,7 +101,7 @@ test('readers see the old or the new table, never half', async () => {
   expect(await nameOf('203.0.113.200')).toBe('third-owner')
 })
 
-test('twelve thousand blocks go in, in parts of what one statement can hold', async () => {
+test('twelve thousand blocks are imported, in parts that fit a statement', async () => {
   const many = Array.from({ length: 12_000 }, (_, n) =>
     network(`10.${n >> 8}.${n & 255}.0/24`, `n${n}`),
   )
@@ -113,14 +113,14 @@ test('twelve thousand blocks go in, in parts of what one statement can hold', as
   expect(await nameOf('10.46.223.1')).toBe('n11999')
 })
 
-test('of two parts that tell of one block the last counts', async () => {
+test('of two parts with one block the last counts', async () => {
   const parts = [[network('192.0.2.0/24', 'first')], [network('192.0.2.0/24', 'second')]]
   await inTransaction(database.pool, (tx) => replaceNetworks(tx, 'twice.csv', parts, now))
   expect(await nameOf('192.0.2.77')).toBe('second')
   await load('twice.csv', [])
 })
 
-test('two imports under one name take turns', async () => {
+test('two imports under one name run one after the other', async () => {
   const [one, two] = [await database.pool.connect(), await database.pool.connect()]
   await one.query('begin')
   await two.query('begin')
@@ -136,7 +136,7 @@ test('two imports under one name take turns', async () => {
   await load('rivals.csv', [])
 })
 
-test('the blocks around many addresses are found by index, not by reading the table', async () => {
+test('the blocks around many addresses are found by index, not by a table scan', async () => {
   await tidyNetworks(database.pool)
   const { rows } = await database.pool.query<{ 'QUERY PLAN': string }>(
     `explain select name from unnest($1::inet[]) as asked (ip)
@@ -148,13 +148,13 @@ test('the blocks around many addresses are found by index, not by reading the ta
   expect(plan).not.toContain('Seq Scan')
 })
 
-test('large AS numbers come back as numbers', async () => {
+test('large AS numbers are numbers', async () => {
   await load('asn.csv', [{ ...network('192.0.2.0/24', 'big'), asn: 4_294_967_295 }])
   expect((await find(['192.0.2.1'])).get('192.0.2.1')?.asn).toBe(4_294_967_295)
   await load('asn.csv', [])
 })
 
-test('fields come from several sources, the contact from who answers for the AS', async () => {
+test('fields come from several sources, the contact from the one for the AS', async () => {
   const bare = { asn: null, name: null, country: null, contacts: [] }
   await load('as.tsv', [{ ...bare, cidr: '203.0.113.64/26', asn: 64_500, name: 'Leaf' }], later)
   await load('rir.txt', [{ ...bare, cidr: '203.0.113.0/24', country: 'NL' }], now)
@@ -174,7 +174,7 @@ test('fields come from several sources, the contact from who answers for the AS'
   })
 })
 
-test('what has expired is not used', async () => {
+test('expired rows are not used', async () => {
   const insert = `insert into networks
       (cidr, source, asn, name, abuse, contacts, imported_at, expires_at)
     values ('10.0.0.0/25', 'registry', 64496, 'cached', 'a@cached.example', '{a@cached.example}',
@@ -184,7 +184,7 @@ test('what has expired is not used', async () => {
   expect((await find(['10.0.0.1'], later)).get('10.0.0.1')?.name).toBe('n0')
 })
 
-test('a source is dropped whole, and no other', async () => {
+test('a source is dropped as a whole, and no other', async () => {
   expect(await dropSource(database.pool, 'many.csv')).toBe(12_000)
   expect(await dropSource(database.pool, 'many.csv')).toBe(0)
   const sources = await listSources(database.pool)

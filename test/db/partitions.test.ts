@@ -39,7 +39,7 @@ test.for([
   expect(weekOf(new Date(at))).toEqual(new Date(`${monday}T00:00:00Z`))
 })
 
-test('the list of partitioned tables is the one of the catalog', async () => {
+test('the list of partitioned tables equals the one in the catalog', async () => {
   const { rows } = await database.pool.query<{ name: string }>(
     `select relname as name from pg_class
      where relkind = 'p' and relnamespace = 'public'::regnamespace`,
@@ -49,17 +49,17 @@ test('the list of partitioned tables is the one of the catalog', async () => {
   )
 })
 
-test('a migrated database has room for this week and the twelve to come', async () => {
+test('a migrated database has partitions for this week and the next twelve', async () => {
   for (const table of partitionedTables) expect(await partitionsOf(table)).toHaveLength(13)
 })
 
-test('partitions that are there are left as they are', async () => {
+test('existing partitions are not changed', async () => {
   const before = await partitionsOf('reports')
   await ensurePartitions(database.pool, new Date(), 12)
   expect(await partitionsOf('reports')).toEqual(before)
 })
 
-test('two processes may make the same partitions at once', async () => {
+test('two processes may create the same partitions at once', async () => {
   const far = new Date('2040-06-15T00:00:00Z')
   await Promise.all([1, 2, 3, 4].map(() => ensurePartitions(database.pool, far, 1)))
   expect(await partitionsOf('reports')).toEqual(
@@ -67,7 +67,7 @@ test('two processes may make the same partitions at once', async () => {
   )
 })
 
-test('the last millisecond of a week and the first of the next find their rooms', async () => {
+test('the last millisecond of a week and the next one are in the right partitions', async () => {
   const monday = new Date(weekOf(new Date()).getTime() + 7 * 86_400_000)
   const sunday = new Date(monday.getTime() - 1)
   const ids = await addReports(database.pool, [
@@ -83,12 +83,12 @@ test('the last millisecond of a week and the first of the next find their rooms'
   expect(rows.map(({ room }) => room)).toEqual([nameOf(sunday), nameOf(monday)])
 })
 
-test('a report of a week without a partition is refused, not lost in silence', async () => {
+test('a report of a week without a partition is refused, not silently lost', async () => {
   const report = newReport({ receivedAt: new Date('2031-01-01T00:00:00Z') })
   await expect(addReports(database.pool, [report])).rejects.toMatchObject({ code: '23514' })
 })
 
-test('retention drops a week once its last instant is past, and only then', async () => {
+test('retention drops a week after its last instant, and not before', async () => {
   const old = new Date('2019-03-06T00:00:00Z')
   await ensurePartitions(database.pool, old, 1)
   const [first = '', second = ''] = await addReports(database.pool, [
@@ -104,7 +104,7 @@ test('retention drops a week once its last instant is past, and only then', asyn
   expect(await findReport(database.pool, second)).toMatchObject({ id: second })
 })
 
-test('a partition that is read is left, and nobody waits for its dropping', async () => {
+test('a partition being read is skipped, and no one waits for its removal', async () => {
   const { pool } = database
   await ensurePartitions(pool, new Date('2018-03-05T00:00:00Z'), 0)
   const reading = await pool.connect()
@@ -123,7 +123,7 @@ test('a partition that is read is left, and nobody waits for its dropping', asyn
   ])
 })
 
-test('a partition that somebody else made under another name is never dropped', async () => {
+test('a partition that someone else created under another name is never dropped', async () => {
   await database.pool.query(
     `create table reports_archive partition of reports
      for values from ('00000000-0000-0000-0000-000000000000')
@@ -134,7 +134,7 @@ test('a partition that somebody else made under another name is never dropped', 
 })
 
 test.for(['raw_messages', 'analyses', 'feedback_messages', 'inbound_mails'])(
-  'the bytes in partitions of %s are not compressed a second time',
+  'the bytes in partitions of %s are not compressed again',
   async (table) => {
     const { rows } = await database.pool.query(
       `select distinct attstorage from pg_attribute join pg_inherits on inhrelid = attrelid

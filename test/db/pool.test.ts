@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** Which of these ids are kept. */
+/** Which of these ids are stored. */
 async function keptOf(...ids: readonly number[]): Promise<number[]> {
   const { rows } = await database.pool.query<{ id: number }>(
     'select id from notes where id = any($1::int[]) order by id',
@@ -19,7 +19,7 @@ async function keptOf(...ids: readonly number[]): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-test('what returns is kept, what throws is not', async () => {
+test('a transaction that returns is stored, one that throws is not', async () => {
   const kept = await inTransaction(database.pool, async (tx) => {
     await tx.query('insert into notes (id) values (1)')
     return 'kept'
@@ -33,7 +33,7 @@ test('what returns is kept, what throws is not', async () => {
   expect(await keptOf(1, 2)).toEqual([1])
 })
 
-test('a failed statement rolls all back, and its connection is used again', async () => {
+test('a failed statement rolls everything back, and its connection is reused', async () => {
   const { pool, url } = database
   const small = createPool(url, { connectionsMax: 1, name: 'one', onLost: () => undefined })
   const twice = inTransaction(small, async (tx) => {
@@ -48,7 +48,7 @@ test('a failed statement rolls all back, and its connection is used again', asyn
   expect(pool.idleCount).toBeGreaterThan(0)
 })
 
-test('a connection that dies in a transaction is thrown away and told as an outage', async () => {
+test('a connection that breaks in a transaction is discarded as an outage', async () => {
   const lost: Error[] = []
   const options = { connectionsMax: 1, name: 'dying', onLost: (error: Error) => lost.push(error) }
   const small = createPool(database.url, options)
@@ -67,7 +67,7 @@ test('a connection that dies in a transaction is thrown away and told as an outa
   expect(await keptOf(5, 6)).toEqual([6])
 })
 
-test('an idle connection that is lost is reported, and replaced', async () => {
+test('a lost idle connection is logged and replaced', async () => {
   const { promise: lost, resolve } = Promise.withResolvers<Error>()
   const options = { connectionsMax: 1, name: 'idle', onLost: resolve }
   const small = createPool(database.url, options)
@@ -78,14 +78,14 @@ test('an idle connection that is lost is reported, and replaced', async () => {
   await small.end()
 })
 
-test('64-bit integers come back as numbers', async () => {
+test('64-bit integers are numbers', async () => {
   const { rows } = await database.pool.query(
     'select count(*), 9007199254740991::bigint as max from pg_class where false',
   )
   expect(rows).toEqual([{ count: 0, max: Number.MAX_SAFE_INTEGER }])
 })
 
-test('each connection says whose it is', async () => {
+test('each connection has the name of its process', async () => {
   const pool = createPool(database.url, {
     connectionsMax: 1,
     name: 'signalpost x',

@@ -24,7 +24,7 @@ function key(content: string, reporterId = ann, at = now): ReportKey {
 const claim = (keys: readonly ReportKey[]) =>
   inTransaction(database.pool, (tx) => claimReportKeys(tx, keys))
 
-test('the first report of a content has it, and the second is the first', async () => {
+test('the first report of a content owns it, and the second one finds the first', async () => {
   const [first, second] = [key('one'), key('one')]
   expect(await claim([first])).toEqual([first.reportId])
   expect(await claim([second])).toEqual([first.reportId])
@@ -36,7 +36,7 @@ test('the same bytes from another reporter are another report', async () => {
   expect(await claim([bobs])).toEqual([bobs.reportId])
 })
 
-test('answers stand in the order asked, known and new ones mixed', async () => {
+test('answers are in the order of the queries, known and new ones mixed', async () => {
   const known = key('three-b')
   await claim([known])
   const asked = [key('three-c'), key('three-b'), key('three-a'), key('three-a', bob)]
@@ -44,7 +44,7 @@ test('answers stand in the order asked, known and new ones mixed', async () => {
   expect(await claim(asked)).toEqual([c, known.reportId, a, bobs])
 })
 
-test('a claim waits for one that is being made, and then belongs to it', async () => {
+test('a claim waits for a concurrent one, and then belongs to it', async () => {
   const [early, late] = [key('four'), key('four')]
   const other = await database.pool.connect()
   await other.query('begin')
@@ -56,7 +56,7 @@ test('a claim waits for one that is being made, and then belongs to it', async (
   expect(await answer).toEqual([early.reportId])
 })
 
-test('a claim that was rolled back is free for the one that waited', async () => {
+test('a claim that was rolled back is free for the waiting one', async () => {
   const [early, late] = [key('five'), key('five')]
   const other = await database.pool.connect()
   await other.query('begin')
@@ -76,7 +76,7 @@ test.for([
   ['contents', byHash],
   ['reporters of one content', [key('eight', ann), key('eight', bob)]],
 ] as const)(
-  'keys are claimed in their order, %s too: two batches never wait for each other',
+  'keys are claimed in order, %s too: two batches never wait for each other',
   async ([, [low, high]]) => {
     const again = ({ contentHash, reporterId }: ReportKey) => ({
       contentHash,
@@ -97,7 +97,7 @@ test.for([
   },
 )
 
-test('keys go by the time in their reports’ ids', async () => {
+test('keys expire by the time in the ids of their reports', async () => {
   const day = (n: number) => new Date(now.getTime() + n * 86_400_000)
   const keys = [-1, 0, 1, 2].map((n) => key(`six ${n}`, ann, day(n)))
   await claim(keys)

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('a report comes back as it went in, in the state received', async () => {
+test('a report is read as it was stored, in the state received', async () => {
   const report = newReport({
     channel: 'signaler',
     kind: 'phishing',
@@ -28,12 +28,12 @@ test('a report comes back as it went in, in the state received', async () => {
   })
 })
 
-test('an unknown id is nothing', async () => {
+test('an unknown id has no report', async () => {
   expect(await findReport(database.pool, newReport().id)).toBeUndefined()
   expect(await listReportsByIds(database.pool, [])).toEqual([])
 })
 
-test('a thousand reports go in by one statement, and all come back', async () => {
+test('a thousand reports are stored by one statement and can all be read', async () => {
   const reports = Array.from({ length: 1_000 }, () => newReport())
   const ids = await addReports(database.pool, reports)
   const found = await listReportsByIds(database.pool, ids)
@@ -43,19 +43,19 @@ test('a thousand reports go in by one statement, and all come back', async () =>
 test.for([
   ['channel', { channel: 'fax' as 'api' }],
   ['kind', { kind: 'ham' as 'spam' }],
-] as const)('the database knows every %s there is, and no other', async ([, fields]) => {
+] as const)('the database accepts every valid %s, and no other', async ([, fields]) => {
   const report = newReport(fields)
   await expect(addReports(database.pool, [report])).rejects.toMatchObject({ code: '23514' })
 })
 
-test('one report that cannot be kept keeps its whole transaction out', async () => {
+test('one report that cannot be stored fails its whole transaction', async () => {
   const good = newReport()
   const bad = newReport({ subject: 'NUL \u0000 is no text' })
   await expect(addReports(database.pool, [good, bad])).rejects.toMatchObject({ code: '22021' })
   expect(await findReport(database.pool, good.id)).toBeUndefined()
 })
 
-test('only reports in one of the given states are moved, and only they are told', async () => {
+test('only reports in one of the given states are moved and returned', async () => {
   const [a = '', b = '', c = ''] = await addReports(database.pool, [
     newReport(),
     newReport(),
@@ -74,7 +74,7 @@ test('only reports in one of the given states are moved, and only they are told'
   )
 })
 
-test('of two runs that move the same report at once, one moves it', async () => {
+test('of two concurrent runs that move one report, one moves it', async () => {
   const [id = ''] = await addReports(database.pool, [newReport()])
   const other = await database.pool.connect()
   await other.query('begin')

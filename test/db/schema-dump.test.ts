@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('schema.sql is what the migrations make (if not, run "npm run schema")', async () => {
+test('schema.sql equals the result of the migrations (if not, run "npm run schema")', async () => {
   const file = path.join(import.meta.dirname, '..', '..', 'migrations', 'schema.sql')
   expect(await readFile(file, 'utf8')).toBe(await readSchema(database.pool))
 })

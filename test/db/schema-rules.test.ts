@@ -8,11 +8,11 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('every table of a migrated database keeps the rules for a distributable schema', async () => {
+test('every table follows the rules for a distributable schema', async () => {
   expect(await schemaBreaches(database.pool)).toEqual([])
 })
 
-test('there are tables to look at', async () => {
+test('there are tables to check', async () => {
   const { rows } = await database.pool.query('select table_name from table_placements')
   expect(rows.length).toBeGreaterThan(12)
 })
@@ -20,7 +20,7 @@ test('there are tables to look at', async () => {
 const sound = 'id uuid not null, constraint bad_pkey primary key (id)'
 const placed = "select distribute('bad', 'id')"
 
-/** Makes something, looks for breaches, and makes it undone. */
+/** Creates something, looks for violations, and undoes it. */
 async function breachesAfter(ddl: string): Promise<string[]> {
   const client = await database.pool.connect()
   try {
@@ -161,7 +161,7 @@ test.for([
     `create table bad (id uuid not null, constraint worse_pkey primary key (id)); ${placed}`,
     /^bad: give worse_pkey a name/,
   ],
-] as const)('%s is named', async ([, ddl, expected]) => {
+] as const)('%s is reported', async ([, ddl, expected]) => {
   const target = `create table report_events_none (id uuid not null,
     constraint report_events_none_pkey primary key (id));
     select distribute('report_events_none', 'id');`

@@ -1,19 +1,21 @@
 import type { Db } from '../../src/db/pool.ts'
 
-/** A breach of the rules for a distributable schema: it names the table. */
+/** A violation of the rules for a distributable schema, with the name of the table. */
 export type SchemaBreach = string
 
-/** Tables that knex makes for itself. */
+/** Tables that knex creates for itself. */
 const foreign = ['schema_migrations', 'schema_migrations_lock']
 
-/** Types to spread rows by: equal ones are colocated, so that what hangs on an id is beside it. */
+/**
+ * Types to distribute rows by: equal ones are colocated, so that all rows of an id are together.
+ */
 const spreadTypes: Readonly<Record<string, string>> = {
   uuid: 'an id and all that hangs on it',
   bytea: 'a hash of content',
   bigint: 'a shingle',
 }
 
-/** One table with all that the rules look at, as the catalog has it. */
+/** One table with everything that the rules check, from the catalog. */
 type Table = {
   name: string
   placement: 'distributed' | 'reference' | 'local' | null
@@ -33,7 +35,7 @@ type Table = {
 
 type Check = (table: Table, tables: ReadonlyMap<string, Table>) => SchemaBreach[]
 
-/** Every breach in the schema `public` of a migrated database, in the order of the tables. */
+/** Every violation in the schema `public` of a migrated database, in the order of the tables. */
 export async function schemaBreaches(db: Db): Promise<SchemaBreach[]> {
   const tables = new Map((await readTables(db)).map((table) => [table.name, table]))
   const vanished = (await readPlaced(db)).filter((name) => !tables.has(name))

@@ -28,7 +28,7 @@ async function reasonAt(address: string, now: Date): Promise<string | undefined>
   return found.get(address)?.reason
 }
 
-test('a suppression holds in any case of letters until it ends', async () => {
+test('a suppression applies in any case until it ends', async () => {
   await keep({ address: 'Desk@Example.org', until: inAWeek })
   expect(await reasonAt('desk@example.org', noon)).toBe('hard-bounce')
   expect(await reasonAt('desk@example.org', inAWeek)).toBeUndefined()
@@ -41,13 +41,13 @@ test('a stop is not weakened by a later bounce', async () => {
   expect(await reasonAt('stop@example.org', inAWeek)).toBe('stop')
 })
 
-test('one that has ended gives way to any other', async () => {
+test('an expired suppression is replaced by any other', async () => {
   await keep({ address: 'was@example.org', reason: 'complaint', until: noon })
   await keep({ address: 'was@example.org', reason: 'soft-bounces', until: inAWeek })
   expect(await reasonAt('was@example.org', noon)).toBe('soft-bounces')
 })
 
-test('it is lifted by hand, and forgotten when it ended long ago', async () => {
+test('a suppression can be removed, and is deleted long after it ended', async () => {
   await keep({ address: 'lifted@example.org' })
   expect(await removeSuppression(database.pool, 'Lifted@example.org')).toMatchObject({
     address: 'lifted@example.org',

@@ -18,7 +18,7 @@ const add = (...args: string[]) =>
 const addWith = (password: string, ...args: string[]) =>
   addAccount({ ...parseAccount(['add', ...args]), password }, app())
 
-test('an account signs in by its password, in any case of its address', async () => {
+test('an account signs in with its password, with its address in any case', async () => {
   const { id } = await addWith('correct horse', '--email', 'Ann@Example.com')
   const { byPassword } = createCredentials(database.pool)
   const ann = { id, email: 'ann@example.com', isAdmin: false }
@@ -27,7 +27,7 @@ test('an account signs in by its password, in any case of its address', async ()
   expect(await byPassword('nobody@example.com', 'correct horse')).toBeUndefined()
 })
 
-test('of many passwords at once, those beyond the limit are refused until later', async () => {
+test('of many passwords at once, those above the limit are refused until later', async () => {
   const counted: string[] = []
   const { byPassword } = createCredentials(database.pool, clock, 2)
   const clients = ['a', 'b', 'c', 'd'].map((name) =>
@@ -45,7 +45,7 @@ test('of many passwords at once, those beyond the limit are refused until later'
   expect(await byPassword('a@example.com', 'correct horse')).toBeUndefined()
 })
 
-test('adding it again keeps its id and its password, and gives what is asked for', async () => {
+test('adding an account again keeps its id and password, and adds the new rights', async () => {
   const first = await addWith('first password', '--email', 'bob@example.com')
   const again = await add('--email', 'bob@example.com', '--admin')
   expect(again.id).toBe(first.id)
@@ -53,7 +53,7 @@ test('adding it again keeps its id and its password, and gives what is asked for
   expect(await byPassword('bob@example.com', 'first password')).toMatchObject({ isAdmin: true })
 })
 
-test('a new password replaces the old, and takes no rights away', async () => {
+test('a new password replaces the old one and removes no rights', async () => {
   await addWith('first password', '--email', 'cy@example.com', '--admin')
   const { id } = await addWith('second password', '--email', 'cy@example.com')
   const { byPassword } = createCredentials(database.pool)
@@ -62,12 +62,12 @@ test('a new password replaces the old, and takes no rights away', async () => {
   expect(await findReporter(database.pool, id)).toMatchObject({ isAdmin: true })
 })
 
-test('the answer says what the account is, not what was asked', async () => {
+test('the output shows the account as it is, not as requested', async () => {
   await add('--email', 'di@example.com', '--admin')
   expect(await add('--email', 'di@example.com')).toMatchObject({ admin: true })
 })
 
-test('each token works, is shown once and is kept as a hash only', async () => {
+test('each token works, is shown once and is stored only as a hash', async () => {
   const first = await add('--email', 'ed@example.com', '--token')
   const second = await add('--email', 'ed@example.com', '--token')
   const { byToken } = createCredentials(database.pool)
@@ -81,18 +81,18 @@ test('each token works, is shown once and is kept as a hash only', async () => {
   expect(rows.some(({ kept }) => kept.includes(first.token ?? ''))).toBe(false)
 })
 
-test('without --token there is none in the answer', async () => {
+test('without --token the output has no token', async () => {
   expect(await add('--email', 'flo@example.com')).not.toHaveProperty('token')
 })
 
 test.for(['', 'sp_', `sp_${'A'.repeat(43)}`, `sp_${'A'.repeat(42)}\n`, 'x'.repeat(100_000)])(
-  'a token that was never given out is nobody’s (%#)',
+  'an unknown token belongs to no account (%#)',
   async (token) => {
     expect(await createCredentials(database.pool).byToken(token)).toBeUndefined()
   },
 )
 
-test('an account without a password cannot be entered by any', async () => {
+test('an account without a password cannot sign in with any', async () => {
   await add('--email', 'gil@example.com', '--token')
   const { byPassword } = createCredentials(database.pool)
   for (const password of ['', 'null', 'undefined', 'x'.repeat(2_000)]) {
@@ -100,7 +100,7 @@ test('an account without a password cannot be entered by any', async () => {
   }
 })
 
-test('an address of two people is two accounts only if it differs beyond case', async () => {
+test('addresses that differ only in case are one account', async () => {
   const [one, two] = await Promise.all([
     add('--email', 'hal@example.com'),
     add('--email', 'HAL@EXAMPLE.COM'),
@@ -108,7 +108,7 @@ test('an address of two people is two accounts only if it differs beyond case', 
   expect(one.id).toBe(two.id)
 })
 
-test('the operator vouches for who is added, unless he is to prove himself', async () => {
+test('an account added by the operator is vouched for unless it has to prove itself', async () => {
   const ida = await add('--email', 'ida@example.com')
   const jo = await add('--email', 'jo@example.com', '--unproven')
   await add('--email', 'jo@example.com')
@@ -116,7 +116,7 @@ test('the operator vouches for who is added, unless he is to prove himself', asy
   expect([...karmas.values()]).toEqual([1, 0.2])
 })
 
-test('the language of letters is kept until another is given', async () => {
+test('the language of letters stays until another is set', async () => {
   const kim = await add('--email', 'kim@example.com', '--language', 'fr')
   await add('--email', 'kim@example.com', '--admin')
   const found = await findReporterSettings(database.pool, kim.id)

@@ -17,7 +17,7 @@ const line = {
   scopes: ['192.0.2.0/24', 'AS64496', 'desk.example'],
 }
 
-test('consumers are set, shown, paused, resumed and stopped at the command line', async () => {
+test('consumers are created, shown, paused, resumed and stopped on the command line', async () => {
   const database = await freshDatabase()
   const app = { pool: database.pool, clock: () => new Date() }
   const run = async (...args: string[]) => {
@@ -47,7 +47,7 @@ test('consumers are set, shown, paused, resumed and stopped at the command line'
   await database.close()
 })
 
-test('what is exported is imported as it was, and a second time changes nothing', async () => {
+test('an export can be imported, and a second import changes nothing', async () => {
   const database = await freshDatabase()
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-consumers-'))
   try {
@@ -85,7 +85,7 @@ test.for([
   expect(() => parseConsumers(args)).toThrow(UsageError)
 })
 
-test('a file with faults names their lines, and nothing of it is taken in', () => {
+test('errors in a file have line numbers, and nothing of the file is imported', () => {
   const faulty = [
     '{',
     JSON.stringify(line),

@@ -8,7 +8,7 @@ import { freshDatabase } from '../../support/database.ts'
 import { know } from '../../support/listed.ts'
 import { runProgram } from '../../support/process.ts'
 
-test('the lists are published and looked up at the command line', async () => {
+test('the lists are published and looked up on the command line', async () => {
   const database = await freshDatabase()
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
   try {

@@ -28,7 +28,7 @@ const start = Date.now()
 const clock = () => new Date(start + ++deeds)
 const log = pino({ level: 'silent' })
 
-/** What the command line prints. Every deed has an instant of its own. */
+/** The output of a command. Each command runs at a different time. */
 function models(...args: string[]): Promise<string> {
   return runModels(parseModels(args), { pool: database.pool, clock })
 }
@@ -44,7 +44,7 @@ const states = async () =>
 
 const says = (live: LiveModel) => live.current()?.apply({}, [])
 
-test('a model that was brought in does not act before it is promoted', async () => {
+test('an imported model is not active before it is promoted', async () => {
   await bringIn(sureModel(3))
   expect(await states()).toEqual(['1 candidate'])
   const live = await openModel({ pool: database.pool, log })
@@ -52,8 +52,8 @@ test('a model that was brought in does not act before it is promoted', async () 
   await live.close()
 })
 
-test('a model that says what is no probability is not promoted', async () => {
-  // Each leaf is a number; their sum is infinite, and nothing of the infinite is none.
+test('a model whose result is not a probability cannot be promoted', async () => {
+  // Each leaf is finite; their sum is infinite, and the result of infinity is not a number.
   const model = JSON.parse(sureModel(1e308).toString()) as { oblivious_trees: unknown[] }
   const [tree] = model.oblivious_trees
   await bringIn(
@@ -65,7 +65,7 @@ test('a model that says what is no probability is not promoted', async () => {
   expect(await states()).toEqual(['1 candidate'])
 })
 
-test('a model that looks at what is not known here, or hidden, is not promoted', async () => {
+test('a model with unknown or hidden features cannot be promoted', async () => {
   const rest = { format: 'catboost', calibration: { slope: 1, intercept: 0 } } as const
   for (const feature of ['links.gone', 'report.karma']) {
     const model = { ...rest, content: sureModel(3, feature), report: null, origin: 'A test.' }
@@ -75,7 +75,7 @@ test('a model that looks at what is not known here, or hidden, is not promoted',
   }
 })
 
-test('one model acts at a time, and a rollback goes back the way of the promotions', async () => {
+test('one model is active at a time, and rollbacks undo promotions in order', async () => {
   for (const logOdds of [1, 2, 3]) await bringIn(sureModel(logOdds))
   await models('promote', '1')
   await models('promote', '3')
@@ -105,7 +105,7 @@ test('processes follow promotions and rollbacks within two seconds', async () =>
   await Promise.all(lives.map((live) => live.close()))
 })
 
-test('one that cannot be applied is not promoted, and takes nobody’s place', async () => {
+test('a model that fails is not promoted and replaces none', async () => {
   await bringIn(sureModel(4))
   await models('promote', '1')
   const broken = { format: 'ydf', content: Buffer.from('PK'), report: null } as const
@@ -113,7 +113,7 @@ test('one that cannot be applied is not promoted, and takes nobody’s place', a
   await keepModel(database.pool, { ...broken, ...rest }, { at: clock(), reporterId: null })
   await expect(models('promote', '2')).rejects.toThrow(/Cannot promote version 2/)
   const live = await openModel({ pool: database.pool, log })
-  // As if another program had promoted it, which can apply it.
+  // As if another program that supports it had promoted it.
   await database.pool.query(`update models set state = 'retired' where version = 1`)
   await database.pool.query(
     `update models set state = 'active', promoted_at = $1 where version = 2`,
@@ -129,14 +129,14 @@ test('one that cannot be applied is not promoted, and takes nobody’s place', a
   await Promise.all([live.close(), other.close()])
 })
 
-test('what is brought in and looks at what no model may see is refused', async () => {
+test('an imported model with forbidden features is refused', async () => {
   await expect(bringIn(sureModel(1, 'report.kind=spam'))).rejects.toThrow(/report\.kind=spam/)
   await expect(bringIn(sureModel(1, 'links.made_up'))).rejects.toThrow(/links\.made_up/)
   await expect(bringIn(Buffer.from('{}'))).rejects.toThrow(UsageError)
   expect(await states()).toEqual([])
 })
 
-test('two who bring in models at once get versions of their own', async () => {
+test('two models imported at once get different versions', async () => {
   const files = await Promise.all(
     [1, 2, 3, 4].map(async (logOdds) => {
       const file = path.join(folder, `${logOdds}.json`)
@@ -164,7 +164,7 @@ test.for([
   expect(() => parseModels(args)).toThrow(UsageError)
 })
 
-test('of a version that is not there nothing is done', async () => {
+test('a missing version changes nothing', async () => {
   await expect(models('promote', '9')).rejects.toThrow(/no version 9/)
   await expect(models('show', '9')).rejects.toThrow(/no version 9/)
 })

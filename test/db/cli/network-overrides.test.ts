@@ -25,7 +25,7 @@ afterAll(() => database.close())
 
 let deeds = 0
 
-/** What the command line prints. Every deed has an instant of its own, so that the log has order. */
+/** The output of a command. Each command runs at a different time, so that the log has an order. */
 async function networks(...args: string[]): Promise<string> {
   const clock = () => new Date(now.getTime() + ++deeds)
   const { stdout, stderr } = await runCommand(operations, args, { pool: database.pool, clock })
@@ -40,7 +40,7 @@ async function lastAudit() {
   return (await listAudit(database.pool, { before: undefined, limit: 1 }))[0]
 }
 
-test('what is set by hand is believed, unset it is not, and both are written down', async () => {
+test('an override is used until it is removed, and both actions are in the audit log', async () => {
   await networks('set', '198.51.100.0/24', '--abuse', 'a@hand.example,b@hand.example')
   expect(await networkOf('198.51.100.7')).toMatchObject({
     name: 'Imported',
@@ -57,7 +57,7 @@ test('what is set by hand is believed, unset it is not, and both are written dow
   expect(await networks('unset', '198.51.100.0/24')).toBe('This block has no override.')
 })
 
-test('a second word keeps what it does not speak of, and an empty one takes back', async () => {
+test('a second override keeps fields it does not name; an empty value removes one', async () => {
   await networks('set', '198.51.100.0/25', '--name', 'Hand', '--asn', 'AS64499')
   await networks('set', '198.51.100.0/25', '--country', 'nl')
   expect(await networkOf('198.51.100.7')).toMatchObject({
@@ -70,7 +70,7 @@ test('a second word keeps what it does not speak of, and an empty one takes back
   await networks('unset', '198.51.100.0/25')
 })
 
-test('nobody is written to where it says none', async () => {
+test('with "none" no feedback report is sent', async () => {
   expect(await networks('set', '198.51.0.0/16', '--abuse', 'none')).toContain('abuse none')
   expect(await networkOf('198.51.100.7')).toMatchObject({ abuse: null, isMuted: true })
   await networks('set', '198.51.0.0/16', '--name', 'Silent')
@@ -80,7 +80,7 @@ test('nobody is written to where it says none', async () => {
   await networks('unset', '198.51.0.0/16')
 })
 
-test('an address is shown with all its layers and where each field comes from', async () => {
+test('an address is shown with all its layers and the source of each field', async () => {
   await networks('set', '198.51.100.0/26', '--asn', '64500')
   const shown = await networks('show', '198.51.100.7')
   expect(shown).toMatch(/^198\.51\.100\.7 is in 198\.51\.100\.0\/26$/m)
@@ -92,7 +92,7 @@ test('an address is shown with all its layers and where each field comes from', 
   await networks('unset', '198.51.100.0/26')
 })
 
-test('sources and what is set by hand are listed', async () => {
+test('sources and overrides are listed', async () => {
   await networks('set', '2001:db8::/32', '--name', 'Six', '--abuse', 'none')
   const listed = await networks('list')
   expect(listed).toMatch(/^a\.csv +1 +\d{4}-\d\d-\d\d$/m)
@@ -100,7 +100,7 @@ test('sources and what is set by hand are listed', async () => {
   await networks('unset', '2001:db8::/32')
 })
 
-test('a source is dropped, written down, and unknown ones are refused', async () => {
+test('a source is dropped and logged, and an unknown one refused', async () => {
   const layer = { cidr: '192.0.2.0/24', asn: 1, name: null, country: null, contacts: [] }
   await inTransaction(database.pool, (tx) => replaceNetworks(tx, 'b.csv', [[layer]], now))
   expect(await networks('drop', 'b.csv')).toBe('Dropped 1 blocks.')
@@ -131,7 +131,7 @@ test.for([
   ['drop'],
   ['drop', 'manual'],
   ['else', '192.0.2.1'],
-] as const)('"networks %s %s" is misuse', async (args) => {
+] as const)('"networks %s %s" is a usage error', async (args) => {
   const isMisuse = networks(...args).catch(
     (error: unknown) =>
       error instanceof UsageError || (error instanceof TypeError && 'code' in error),

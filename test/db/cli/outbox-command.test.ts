@@ -31,7 +31,7 @@ const outbox = (line: string) => runCommand(operations, line.split(' '), app)
 const queue = (line: string) => runCommand(queueOperations, line.split(' '), app)
 const noted = () => app.rows('select reporter_id, action, detail from audit_log order by id')
 
-test('what is held is listed, a line of JSON each', async () => {
+test('held mail is listed as one JSON object per line', async () => {
   const { stdout } = await outbox('list held')
   const lines = stdout
     .trimEnd()
@@ -42,7 +42,7 @@ test('what is held is listed, a line of JSON each', async () => {
   expect(await outbox('list sent')).toEqual({ code: 0, stdout: '', stderr: '' })
 })
 
-test('an address that nobody tells anything has nothing to release', async () => {
+test('an address without held mail has nothing to release', async () => {
   expect(await outbox('release --to nobody@example.org')).toEqual({
     code: 1,
     stdout: '',
@@ -51,7 +51,7 @@ test('an address that nobody tells anything has nothing to release', async () =>
   expect(await states()).toEqual(['held', 'held'])
 })
 
-test('what is held for a desk leaves when somebody says so, once, and that is noted', async () => {
+test('held mail for a desk is sent when released, once, and logged', async () => {
   expect(await outbox('release --to Abuse@access-two.example')).toEqual({
     code: 0,
     stdout: '2 held feedback reports were released.\n',
@@ -66,7 +66,7 @@ test('what is held for a desk leaves when somebody says so, once, and that is no
   ])
 })
 
-test('what was refused is sent again, of both kinds, and that is noted', async () => {
+test('refused mail of both kinds is sent again, and logged', async () => {
   await app.pool.query('delete from audit_log')
   await app.pool.query(`update feedback_reports set state = 'refused', reply = '554 no'`)
   const letterId = await inTransaction(app.pool, (tx) =>
@@ -92,7 +92,7 @@ test('what was refused is sent again, of both kinds, and that is noted', async (
   expect(await noted()).toMatchObject([{ action: 'resend' }, { action: 'resend' }])
 })
 
-test('dead letters that are put back to work, and jobs that are dropped, are noted', async () => {
+test('retried dead letters and purged jobs are logged', async () => {
   await app.pool.query('delete from audit_log')
   expect((await queue('retry')).stdout).toContain('0 dead letters')
   expect(await noted()).toEqual([])

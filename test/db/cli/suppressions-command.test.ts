@@ -18,7 +18,7 @@ async function run(...args: string[]) {
   return runCommand(operations, args, { pool: database.pool, clock: () => now })
 }
 
-test('an address is added for a while, listed, and removed, with the audit log', async () => {
+test('an address is suppressed for a time, listed, and removed, with the audit log', async () => {
   await run('add', 'Bob@Desk.example', '--why', 'He telephoned.', '--days', '30')
   await run('add', 'abuse@other.example', '--why', 'A lawyer wrote.')
   expect((await run('list')).stdout.split('\n')).toEqual([
@@ -48,7 +48,7 @@ test.for([
     /--days: Enter a whole number from 1 to 3650/,
   ],
   [['remove', 'a@b.example', 'c@d.example'], /Unexpected argument/],
-] as const)('%s is misuse', async ([args, message]) => {
+] as const)('%s is a usage error', async ([args, message]) => {
   await expect(run(...args)).rejects.toThrow(message)
 })
 

@@ -21,12 +21,12 @@ type Told = {
   karma: number
   hosts: number
   verdict?: 'spam'
-  /** Of somebody else than ann. */
+  /** From a reporter other than ann. */
   reporterId?: string
   campaignId?: string
 }
 
-/** A report that was judged by these facts. */
+/** A report that was judged with these facts. */
 async function judged(mark: string, told: Told): Promise<string> {
   const { kind, karma, hosts, verdict, reporterId, campaignId } = told
   const given = { ...(kind && { kind }), ...(reporterId && { reporterId }) }
@@ -62,7 +62,7 @@ async function judged(mark: string, told: Told): Promise<string> {
 
 const read = (since = new Date(0)) => readReports(app.pool, since, () => undefined)
 
-test('reports that prove something become rows, with what they were judged by', async () => {
+test('conclusive reports become rows, with the facts they were judged by', async () => {
   await judged('trusted', { karma: 0.9, hosts: 3 })
   await judged('a newcomer', { karma: 0.2, hosts: 4 })
   await judged('wanted', { kind: 'not-spam', karma: 0.9, hosts: 5 })
@@ -87,11 +87,11 @@ test('reports that prove something become rows, with what they were judged by', 
   expect([...(numbers ?? [])].filter((value) => value === 0.9)).toEqual([])
 })
 
-test('reports before the first day that is asked for are left out', async () => {
+test('reports before the first requested day are left out', async () => {
   expect(await read(new Date(Date.now() + 60_000))).toEqual([])
 })
 
-test('new accounts write no label by agreeing with each other, and strike none out', async () => {
+test('new accounts create no labels by agreeing, and cancel none', async () => {
   const campaignId = uuidv7(new Date())
   const by = (reporterId: string, told: Told) =>
     judged(`${told.hosts} by ${reporterId}`, { ...told, reporterId, campaignId })

@@ -37,7 +37,7 @@ afterAll(async () => {
 const reading = (args: readonly string[], stdin = '') =>
   readCounters(args, { stdin: Readable.from([Buffer.from(stdin)]) })
 
-/** What the command writes, and its exit status. */
+/** The output of the command, and its exit status. */
 async function run(args: readonly string[], env: Record<string, string> = { LANG: 'C.UTF-8' }) {
   let written = ''
   const stdout = { write: (text: string) => (written += text), columns: 80 }
@@ -46,7 +46,7 @@ async function run(args: readonly string[], env: Record<string, string> = { LANG
   return { status, lines: written.split('\n'), written }
 }
 
-test('a terminal gets the headline, a table of windows, rows of bars and all pieces', async () => {
+test('a terminal gets the summary, a table of windows, rows of bars and all pieces', async () => {
   const { status, lines } = await run(['hxxps://pay[.]shop[.]example/a'])
   expect(status).toBe(0)
   expect(lines[0]).toBe('link (detected)  hxxps://pay[.]shop[.]example/a')
@@ -58,7 +58,7 @@ test('a terminal gets the headline, a table of windows, rows of bars and all pie
   expect(lines).toContain('           4           4           -  link-host  pay.shop.example')
 })
 
-test('no line is longer than the terminal is wide', async () => {
+test('no line is wider than the terminal', async () => {
   for (const value of [`https://${'long.'.repeat(30)}shop.example/a/${'b'.repeat(300)}`, 'a b c']) {
     const { lines } = await run(['--', value])
     expect(lines.filter(({ length }) => length > 80)).toEqual([])
@@ -69,25 +69,25 @@ test.for([
   ['is asked for', ['--plain'], { LANG: 'C.UTF-8' }],
   ['is all the terminal can', [], { LANG: 'C' }],
   ['is all the terminal may, whatever its language', [], { LC_ALL: 'C', LANG: 'en_GB.UTF-8' }],
-] as const)('plain ASCII comes where it %s', async ([, options, env]) => {
+] as const)('the output is plain ASCII if it %s', async ([, options, env]) => {
   const { written } = await run(['domain', 'shop.example', ...options], env)
   expect(written).toMatch(/^[\x20-\x7e\n]+$/)
   expect(written).toMatch(/\|.*@\|/)
 })
 
-test('plain ASCII comes also where the value is of another script', async () => {
+test('the output is plain ASCII even if the value is in another script', async () => {
   const { written } = await run(['subject', 'посылка 📦', '--plain'])
   expect(written).toMatch(/^[\x20-\x7e\n]+$/)
   expect(written).toContain('<U+043F><U+043E>')
 })
 
-test('what is unknown has the exit status 1', async () => {
+test('an unknown value has exit status 1', async () => {
   const { status, written } = await run(['address', 'nobody@elsewhere.example'])
   expect(status).toBe(1)
   expect(written).toContain('There are no counts for this value in the last two weeks.')
 })
 
-test('JSON is what the API answers; with --series it has those of all pieces', async () => {
+test('JSON is the answer of the API; --series adds the series of all pieces', async () => {
   const { written } = await run(['--json', '--series', 'offers@shop.example'])
   const known = JSON.parse(written) as Known
   const drawn = known.pieces.filter(({ series }) => series).map(({ type }) => type)
@@ -99,7 +99,7 @@ test('a value cannot move the cursor of the terminal', async () => {
   expect(written).not.toMatch(/[\u001b\u202e]/)
 })
 
-test('a file is asked for by its path, from a pipe, or by its SHA-256', async () => {
+test('a file is looked up by its path, from a pipe, or by its SHA-256', async () => {
   const file = path.join(folder, 'invoice.pdf')
   await writeFile(file, 'the bytes of a file')
   const value = createHash('sha256').update('the bytes of a file').digest('hex')
@@ -125,7 +125,7 @@ test.for([
   [['--type', 'link-host', 'a', 'b'], /^Enclose a value/],
   [['--hash', 'xyz'], /^A hash must have 16 hexadecimal digits\.$/],
   [['ip', 'shop'], /^This is not an IP address/],
-] as const)('misuse is told: %j', async ([args, words]) => {
+] as const)('misuse is reported: %j', async ([args, words]) => {
   await expect(reading(args)).rejects.toThrow(words)
   await expect(reading(args)).rejects.toMatchObject({ name: 'UsageError' })
 })

@@ -38,7 +38,7 @@ async function detailOf(subject: Subject) {
   return row && unpackDetail(row.detail)
 }
 
-test('five hundred fresh accounts that report one newsletter change nobody', async () => {
+test('five hundred new accounts that report one newsletter affect no one', async () => {
   const { pool } = database
   const newsletter: Subject[] = [
     host('news.letters.example'),
@@ -72,7 +72,7 @@ test('five hundred fresh accounts that report one newsletter change nobody', asy
   expect(new Set(karmas.values())).toEqual(new Set([0.2]))
 })
 
-test('twenty old reporters of a real spam list what it is made of', async () => {
+test('twenty established reporters of real spam get its parts listed', async () => {
   const { pool } = database
   const subject: Subject = { kind: 'address', name: '192.0.2.77' }
   const linked = host('bank.example')
@@ -84,11 +84,11 @@ test('twenty old reporters of a real spam list what it is made of', async () => 
   expect(score).toBeLessThan(-0.85)
   expect(weight).toBeCloseTo(20, 1)
   expect(flags).toEqual(['listed', 'new'])
-  // Anybody may link to anybody.
+  // Anyone may link to anyone.
   expect((await standing(pool, linked)).flags).toEqual(['new'])
 })
 
-test('one reporter who says it again and again is one reporter', async () => {
+test('one reporter who repeats a report counts as one reporter', async () => {
   const { pool } = database
   const subject = host('feud.example')
   const [foe = ''] = await vouchedReporters(pool, 1)
@@ -100,7 +100,7 @@ test('one reporter who says it again and again is one reporter', async () => {
   expect(flags).not.toContain('listed')
 })
 
-test('what is taken back leaves what was there before, once', async () => {
+test('a retraction restores the earlier state, once', async () => {
   const { pool } = database
   const subject = host('shop.example')
   const [ann = '', ...others] = await vouchedReporters(pool, 4)
@@ -126,7 +126,7 @@ test('what is taken back leaves what was there before, once', async () => {
   expect(karma.get(ann)).toBeLessThan(1)
 })
 
-test('what nobody says any more is forgotten at once, with its name', async () => {
+test('evidence without sources is deleted at once, with its name', async () => {
   const { pool } = database
   const subject: Subject = { kind: 'claimed-author', name: 'ann@home.example' }
   const both = [...(await vouchedReporters(pool, 1)), ...newcomers(1)]
@@ -147,7 +147,7 @@ test('what nobody says any more is forgotten at once, with its name', async () =
   expect(await detailOf(subject)).toBeUndefined()
 })
 
-test('a report that is analyzed again counts as what it is then, and once', async () => {
+test('a report that is analyzed again counts with its new analysis, once', async () => {
   const { pool } = database
   const [old, fresh] = [host('old.example'), host('fresh.example')]
   const [ann = ''] = await vouchedReporters(pool, 1)
@@ -163,7 +163,7 @@ test('a report that is analyzed again counts as what it is then, and once', asyn
   expect((await readKarmas(pool, [ann], start)).get(ann)).toBe(1)
 })
 
-test('evidence fades: half of it is left after thirty days', async () => {
+test('evidence decays: half of it remains after thirty days', async () => {
   const { pool } = database
   const subject = host('fading.example')
   const some = await vouchedReporters(pool, 2)
@@ -174,7 +174,7 @@ test('evidence fades: half of it is left after thirty days', async () => {
   expect((await standing(pool, subject, daysLater(8))).flags).toEqual([])
 })
 
-test('what was silent for weeks and is reported by several at once is awake', async () => {
+test('a subject that is reported by several people after weeks of silence is awake', async () => {
   const { pool } = database
   const [sleeper, busy] = [host('sleeper.example'), host('busy.example')]
   const some = await vouchedReporters(pool, 3)
@@ -195,7 +195,7 @@ test('what was silent for weeks and is reported by several at once is awake', as
   expect((await standing(pool, sleeper, daysLater(24))).flags).not.toContain('awake')
 })
 
-test('what was praised for weeks and is complained about now has jumped', async () => {
+test('a subject that was praised for weeks and now gets complaints has jumped', async () => {
   const { pool } = database
   const [turned, steady] = [host('turned.example'), host('steady.example')]
   const some = await vouchedReporters(pool, 4)
@@ -215,7 +215,7 @@ test('what was praised for weeks and is complained about now has jumped', async 
   expect((await standing(pool, steady, daysLater(9))).flags).not.toContain('jumped')
 })
 
-test('a claimed author and the real one are two', async () => {
+test('a claimed author and the authenticated one are two subjects', async () => {
   const { pool } = database
   const claimed: Subject = { kind: 'claimed-author', name: 'chair@bank.example' }
   const some = await vouchedReporters(pool, 10)
@@ -226,7 +226,7 @@ test('a claimed author and the real one are two', async () => {
   expect(real).toMatchObject({ score: 0, weight: 0, flags: [], firstSeenAt: null })
 })
 
-test('a reader answers in the order of the subjects and remembers for a second', async () => {
+test('a reader answers in the order of the subjects and caches for a second', async () => {
   const { pool } = database
   let now = start
   const reader = createReputationReader({ pool, clock: () => now }, { keysMax: 2, freshMs: 1_000 })

@@ -34,7 +34,7 @@ async function weights(subjects: readonly Subject[]): Promise<number[]> {
   return all.map(({ weight }) => Math.round(weight * 100) / 100)
 }
 
-/** A pool whose connections break when the statement that `isFatal` chooses is sent. */
+/** A pool whose connections break when a statement chosen by `isFatal` is sent. */
 function breaking(pool: Pool, isFatal: (text: string) => boolean): Pool {
   const connect = async () => {
     const client = await pool.connect()
@@ -43,7 +43,7 @@ function breaking(pool: Pool, isFatal: (text: string) => boolean): Pool {
       query(statement: string | { text: string }, ...more: unknown[]) {
         const text = typeof statement === 'string' ? statement : statement.text
         if (!isFatal(text)) return Reflect.apply(query, client, [statement, ...more]) as unknown
-        // As if the process had died here: the connection is cut, nothing is rolled back by hand.
+        // As if the process had crashed here: the connection is cut without a rollback.
         const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
         connection.stream.destroy()
         return Promise.reject(new Error('Killed.'))
@@ -63,7 +63,7 @@ async function listAdvisoryLocks(pool: Pool): Promise<unknown[]> {
   return rows
 }
 
-test('whoever dies at whatever step of a fold, each piece counts once', async () => {
+test('each piece of evidence counts once, at whatever step a fold crashes', async () => {
   const { pool } = database
   const subjects = hosts('killed', 12)
   const reporters = await vouchedReporters(pool, 3)
@@ -90,7 +90,7 @@ test('whoever dies at whatever step of a fold, each piece counts once', async ()
   expect(await weights(subjects)).toEqual(subjects.map(() => 3))
 })
 
-test('two who fold at once share the shards, and each piece counts once', async () => {
+test('two concurrent folds share the shards, and each piece counts once', async () => {
   const { pool } = database
   const subjects = hosts('shared', 20)
   for (const reporterId of await vouchedReporters(pool, 6)) {
@@ -101,7 +101,7 @@ test('two who fold at once share the shards, and each piece counts once', async 
   expect(await weights(subjects)).toEqual(subjects.map(() => 6))
 })
 
-test('while somebody folds a shard another goes on at once', async () => {
+test('while one process folds a shard, another continues with the next', async () => {
   const { pool } = database
   const [subject] = hosts('held', 1)
   if (!subject) throw new Error('There is no subject.')
@@ -117,7 +117,7 @@ test('while somebody folds a shard another goes on at once', async () => {
   expect(await foldShard(pool, shard, start)).toMatchObject({ rows: 1 })
 })
 
-test('the loop folds what waits and what comes, and ends when it is closed', async () => {
+test('the loop folds waiting and new evidence, and ends when it is closed', async () => {
   const { pool } = database
   const [subject, later] = hosts('loop', 2)
   if (!subject || !later) throw new Error('There are no subjects.')

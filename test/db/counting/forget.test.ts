@@ -26,7 +26,7 @@ afterAll(() => database.close())
 const hosts = (name: string): Subject[] =>
   Array.from({ length: 60 }, (_, index) => ({ kind: 'link-host', name: `${name}${index}.example` }))
 
-/** All the hours in which every slice of the keys comes round. */
+/** All hours in which every slice of the keys is processed. */
 async function forgetAll(days: number, daysMax = 400) {
   for (let hour = 0; hour < 11; hour++) {
     await forgetReputations(database.pool, daysLater(days + hour / 24), daysMax)
@@ -40,7 +40,7 @@ async function names(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-test('what was seen by few is forgotten sooner than what was seen by many', async () => {
+test('subjects seen by few are deleted sooner than those seen by many', async () => {
   const { pool } = database
   const many = await vouchedReporters(pool, 3)
   await append(pool, await reportedBy(pool, many, { subjects: hosts('many') }))
@@ -58,7 +58,7 @@ test('what was seen by few is forgotten sooner than what was seen by many', asyn
   expect(await names()).toEqual([])
 })
 
-test('what is taken back of somebody who is forgotten brings nobody back', async () => {
+test('retracting a report about a deleted subject does not restore it', async () => {
   const { pool } = database
   const subjects = hosts('again')
   const reports = await reportedBy(pool, newcomers(1), { subjects })
@@ -72,7 +72,7 @@ test('what is taken back of somebody who is forgotten brings nobody back', async
   expect(await names()).toEqual([])
 })
 
-test('nothing is kept for longer than reports are', async () => {
+test('nothing is kept longer than reports are', async () => {
   const { pool } = database
   const at = daysLater(20)
   const reporters = await vouchedReporters(pool, 5)

@@ -20,7 +20,7 @@ afterAll(async () => {
 const now = new Date('2026-11-20T12:34:56Z')
 const DAY_MS = 86_400_000
 
-/** Counts a key of shard 0 and rolls up; gives the spam that is stored of it today, if any. */
+/** Counts a key of shard 0 and rolls up; returns the spam stored for it today, if any. */
 async function see(
   shingle: number,
   gates: ReturnType<typeof createGates>,
@@ -33,7 +33,7 @@ async function see(
   return (await storedModel(database.pool)).get(`${shingle}/checks/day/${day}`)?.[1]
 }
 
-test('a key passes when it was seen often enough, with what was seen before', async () => {
+test('a key passes after enough sightings, with all earlier ones', async () => {
   const gates = createGates(3)
   expect(await see(7, gates)).toBeUndefined()
   expect(await see(7, gates)).toBeUndefined()
@@ -44,7 +44,7 @@ test('a key passes when it was seen often enough, with what was seen before', as
   expect(shard).toMatchObject({ shard: 0, deltas: 5, passed: 1, heldBack: 3, turnovers: 0 })
 })
 
-test('how full the gate is, and since when, is told until somebody comes to it again', async () => {
+test('the fill level and age of the gate are kept for others until it is used again', async () => {
   const gates = createGates(3)
   const life = async () => (await listShards(database.pool))[0]
   expect((await life())?.gate).toBeNull()
@@ -60,22 +60,22 @@ test('how full the gate is, and since when, is told until somebody comes to it a
   expect((await life())?.turnovers).toBe(1)
 })
 
-test('a key that is seen often at once passes at once', async () => {
+test('a key with many sightings at once passes at once', async () => {
   expect(await see(7, createGates(3), { spam: 5 })).toBe(5n)
 })
 
-test('types that must be exact do not come to the gate', async () => {
+test('types that must be exact skip the gate', async () => {
   expect(await see(7, createGates(3), { gated: false })).toBe(1n)
 })
 
-test('what the gate has seen survives the process, and is not seen twice', async () => {
+test('the state of the gate survives a restart, and no sighting counts twice', async () => {
   expect(await see(7, createGates(3))).toBeUndefined()
   expect(await see(7, createGates(3))).toBeUndefined()
   expect(await see(7, createGates(3))).toBe(3n)
   expect(await see(7, createGates(3))).toBe(4n)
 })
 
-test('a roll-up that fails has shown the gate nothing', async () => {
+test('a failed roll-up adds nothing to the gate', async () => {
   const { pool } = database
   const gates = createGates(3)
   expect(await see(7, gates)).toBeUndefined()
@@ -89,13 +89,13 @@ test('a roll-up that fails has shown the gate nothing', async () => {
   expect(await see(7, gates)).toBe(3n)
 })
 
-test('two processes that take turns see what the other saw', async () => {
+test('two alternating processes see each other’s sightings', async () => {
   const [first, second] = [createGates(4), createGates(4)]
   for (const gates of [first, second, first]) expect(await see(7, gates)).toBeUndefined()
   expect(await see(7, second)).toBe(4n)
 })
 
-test('a version without a roll-up makes what is remembered stale, not wrong', async () => {
+test('a version without a roll-up makes the cached gate stale, not wrong', async () => {
   const gates = createGates(3)
   expect(await see(7, gates)).toBeUndefined()
   await inTransaction(database.pool, (tx) => claimShard(tx, 0))
@@ -103,7 +103,7 @@ test('a version without a roll-up makes what is remembered stale, not wrong', as
   expect(await see(7, gates)).toBe(3n)
 })
 
-test('what was seen is forgotten after two generations of a day', async () => {
+test('sightings are forgotten after two generations of a day', async () => {
   const gates = createGates(3)
   const after = (days: number) => new Date(now.getTime() + days * DAY_MS)
   expect(await see(7, gates)).toBeUndefined()
@@ -116,7 +116,7 @@ test('what was seen is forgotten after two generations of a day', async () => {
   expect(await see(8, gates, { at: after(5) })).toBeUndefined()
 })
 
-test('the whole filter is written anew before its notes outgrow it, and holds them', async () => {
+test('the filter is rewritten before its change log grows larger, and contains it', async () => {
   const { pool } = database
   const gates = createGates(2)
   const keys = Array.from({ length: 40_000 }, (_, index) => index * 7_919)
@@ -169,6 +169,6 @@ test.for([
   ['does not let a key pass with the next one', [[seen], takenBack, [seen]], undefined],
   ['is not what is credited', [[seen], [seen], [seen, ...takenBack]], [0n, 2n, 2n, 1n]],
   ['is counted when the key has passed', [[seen, seen, seen], takenBack], [0n, 2n, 2n, 1n]],
-] as const)('what is taken back %s', async ([, rollUps, expected]) => {
+] as const)('a retraction %s', async ([, rollUps, expected]) => {
   expect(await after(...rollUps)).toEqual(expected)
 })

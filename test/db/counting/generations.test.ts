@@ -43,7 +43,7 @@ async function partitions(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-test('a key that is counted goes on in the next generation, with all it had', async () => {
+test('a counted key continues in the next generation, with all its counts', async () => {
   const seen = [await count(1n, after(-3)), await count(1n, after(2))]
   const { rows } = await database.pool.query<{ generation: number }>(
     'select generation from counters order by 1',
@@ -55,7 +55,7 @@ test('a key that is counted goes on in the next generation, with all it had', as
   )
 })
 
-test('an untouched key is known for two weeks, then goes with its generation', async () => {
+test('an untouched key is kept for two weeks, then dropped with its generation', async () => {
   await count(1n, after(-1))
   expect(await spamOf(1n, after(12))).toBe(1)
   expect(await spamOf(1n, after(13))).toBeUndefined()
@@ -72,7 +72,7 @@ function generationBefore(): number {
   return turn.getTime() / (14 * DAY_MS) - 1
 }
 
-test('whoever has a clock that is behind does not undo what one ahead has written', async () => {
+test('a process with a slow clock does not undo the writes of one ahead', async () => {
   await count(1n, after(-1))
   await count(1n, after(0.5))
   await count(1n, after(-0.5))
@@ -81,7 +81,7 @@ test('whoever has a clock that is behind does not undo what one ahead has writte
   expect(await spamOf(1n, after(0.5))).toBe(4)
 })
 
-test('dropping does not wait for who still reads, nor make anybody wait', async () => {
+test('dropping neither waits for readers nor makes anyone wait', async () => {
   const { pool } = database
   await ensureCounterPartitions(pool, after(15), 1)
   await count(1n, after(-1))
@@ -100,7 +100,7 @@ test('dropping does not wait for who still reads, nor make anybody wait', async 
   expect(await dropCounterPartitions(pool, after(15))).toContain(`counters_${generationBefore()}`)
 })
 
-test('partitions are made ahead, by any number at once, and only where they lack', async () => {
+test('missing partitions are created in advance, by any number of processes at once', async () => {
   const { pool } = database
   await migrateAll(database.url, new Date())
   const before = await partitions()
@@ -112,7 +112,7 @@ test('partitions are made ahead, by any number at once, and only where they lack
   expect(await partitions()).toEqual(grown)
 })
 
-test('an increment from long ago, and one from far ahead, harm nothing', async () => {
+test('increments from long ago or far in the future do no harm', async () => {
   const now = after(3)
   const strays: Increment[] = [-400, -20, -5, 0.5, 300].map((days) => ({
     prefix: 'reports',

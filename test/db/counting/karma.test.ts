@@ -44,14 +44,14 @@ async function karmaOf(id: string, at = start): Promise<number> {
   return (await readKarmas(database.pool, [id], at)).get(id) ?? NaN
 }
 
-test('a newcomer begins with little, who is vouched for with all', async () => {
+test('a newcomer starts with low karma, a vouched-for reporter with full karma', async () => {
   const [known = ''] = await vouchedReporters(database.pool, 1)
   const [fresh = ''] = newcomers(1)
   expect(await karmaOf(known)).toBe(1)
   expect(await karmaOf(fresh)).toBe(0.2)
 })
 
-test('a newcomer whom the proven agree with is proven after days, not at once', async () => {
+test('a newcomer with whom proven reporters agree is proven after days, not at once', async () => {
   const [fresh = ''] = newcomers(1)
   const known = await vouchedReporters(database.pool, 2)
   for (const day of [0, 0, 0, 0]) {
@@ -68,7 +68,7 @@ test('a newcomer whom the proven agree with is proven after days, not at once', 
   expect(await karmaOf(fresh, daysLater(6))).toBeGreaterThan(0.5)
 })
 
-test('one proven account does not raise a crowd, by campaigns they make up', async () => {
+test('one proven account cannot raise a crowd through invented campaigns', async () => {
   const crowd = newcomers(20)
   const [bought = ''] = await vouchedReporters(database.pool, 1)
   for (const day of [0, 1, 2, 3, 4, 5, 6]) {
@@ -78,7 +78,7 @@ test('one proven account does not raise a crowd, by campaigns they make up', asy
   expect([...karmas.values()].every((karma) => karma === 0.2)).toBe(true)
 })
 
-test('newcomers who agree with each other alone stay newcomers', async () => {
+test('newcomers who only agree with each other stay newcomers', async () => {
   const crowd = newcomers(40)
   for (const day of [0, 1, 2, 3, 4]) {
     await report(crowd, uuidv7(daysLater(day)), { at: daysLater(day) })
@@ -87,7 +87,7 @@ test('newcomers who agree with each other alone stay newcomers', async () => {
   expect([...karmas.values()].every((karma) => karma === 0.2)).toBe(true)
 })
 
-test('who takes reports back, or complains about wanted mail, is believed less', async () => {
+test('retractions and complaints about wanted mail lower karma', async () => {
   const [hasty = '', wrong = ''] = await vouchedReporters(database.pool, 2)
   const [first] = await report([hasty], uuidv7(start))
   await inTransaction(database.pool, (tx) =>
@@ -99,14 +99,14 @@ test('who takes reports back, or complains about wanted mail, is believed less',
   expect(await karmaOf(wrong)).toBeCloseTo(10 / 13, 3)
 })
 
-test('a verdict that is not sure holds nothing against who complained', async () => {
+test('an uncertain verdict does not lower the karma of a reporter', async () => {
   const [ann = ''] = await vouchedReporters(database.pool, 1)
   await report([ann], uuidv7(start), { verdict: { class: 'legitimate', confidence: 0.6 } })
   await report([ann], uuidv7(start), { verdict: { class: 'undecided', confidence: 0.2 } })
   expect(await karmaOf(ann)).toBe(1)
 })
 
-test('wanted mail that is judged again to be spam is forgiven', async () => {
+test('a complaint is forgiven if the mail is later judged spam', async () => {
   const [ann = ''] = await vouchedReporters(database.pool, 1)
   const verdict = { class: 'legitimate', confidence: 0.99 } as const
   const [first] = await report([ann], uuidv7(start), { verdict })
@@ -119,7 +119,7 @@ test('wanted mail that is judged again to be spam is forgiven', async () => {
   expect(await karmaOf(ann)).toBeCloseTo(1, 6)
 })
 
-test('whom several contradict loses, and so does whom an administrator overrules', async () => {
+test('contradiction by several people or an administrator’s decision lowers karma', async () => {
   const [liar = '', overruled = '', ...others] = await vouchedReporters(database.pool, 5)
   const campaignId = uuidv7(start)
   const wanted = {
@@ -138,13 +138,13 @@ test('whom several contradict loses, and so does whom an administrator overrules
   expect(await karmaOf(others[0] ?? '')).toBe(1)
 })
 
-test('what a reporter did loses half its weight in 180 days', async () => {
+test('events lose half their weight in 180 days', async () => {
   const [wrong = ''] = await vouchedReporters(database.pool, 1)
   await report([wrong], uuidv7(start), { verdict: { class: 'legitimate', confidence: 0.99 } })
   expect(await karmaOf(wrong, daysLater(180))).toBeCloseTo(10 / 11.5, 3)
 })
 
-test('witnesses are forgotten in steps once nobody reports their campaign', async () => {
+test('witnesses are deleted in steps after the last report of their campaign', async () => {
   const day = (at: Date) => at.toISOString().slice(0, 10)
   const late = daysLater(60)
   await report(newcomers(1), uuidv7(late), { at: late })

@@ -49,7 +49,7 @@ async function fault(given: LookUpInput): Promise<string | undefined> {
   return 'fault' in answer ? answer.fault : undefined
 }
 
-test('a disguised link finds what was counted of the plain one, by window and prefix', async () => {
+test('a disguised link has the counts of the plain one, by window and prefix', async () => {
   const { question, pieces, told } = await known({ value: 'hxxps://pay[.]shop[.]example/a?id=1' })
   expect(question).toMatchObject({ kind: 'link', isGuessed: true })
   expect(told).toBe(0)
@@ -65,7 +65,7 @@ test('a disguised link finds what was counted of the plain one, by window and pr
   expect(link?.counts.checks?.twoWeeks.spam).toBe(1)
 })
 
-test('uniques come with the kinds of pairs of a piece, and of two weeks each once', async () => {
+test('uniques are returned by kind of pair, and counted once in two weeks', async () => {
   const { pieces } = await known({ kind: 'address', value: 'offers@shop.example' })
   const author = pieces.find(({ type }) => type === 'author-address')
   const reporters = author?.uniques.find(({ type }) => type === 'author-reporters')
@@ -79,7 +79,7 @@ test('uniques come with the kinds of pairs of a piece, and of two weeks each onc
   ])
 })
 
-test('who was seen on many days is one, also of more than a row holds', async () => {
+test('a reporter seen on many days counts once, even if a row has no room for all', async () => {
   const written = { from: 'Many <many@elsewhere.example>', text: 'Another text.' }
   const of = (number: number, days: number): CountedWritten => ({
     written,
@@ -101,7 +101,7 @@ test('who was seen on many days is one, also of more than a row holds', async ()
   expect(summary).toContain('From 121 different reporters.')
 })
 
-test('series come with the piece that is told, or with all that are counted', async () => {
+test('series are returned for the selected piece, or for all that have counts', async () => {
   const first = await known({ value: 'https://pay.shop.example/a?id=1' })
   expect(first.pieces.filter(({ series }) => series).map(({ type }) => type)).toEqual(['link'])
   const { reports, checks } = first.pieces[0]?.series ?? {}
@@ -121,7 +121,7 @@ test('series come with the piece that is told, or with all that are counted', as
   expect(drawn).not.toContain('image-link')
 })
 
-test('the headline says how often, by how many, since when', async () => {
+test('the summary says how often, by how many and since when', async () => {
   expect((await known({ value: 'offers@shop.example' })).summary).toBe(
     'In reports of the last two weeks: complained about 3 times, judged spam 3 times and judged ' +
       'legitimate once. In mail checked in the last two weeks: judged spam once. From 3 ' +
@@ -132,7 +132,7 @@ test('the headline says how often, by how many, since when', async () => {
   )
 })
 
-test('who was only written to is not told to have written', async () => {
+test('a recipient is not described as a sender', async () => {
   const { summary } = await known({ kind: 'domain', value: 'provider.example' })
   expect(summary).toMatch(/^Known as recipient domain\. In reports of the last two weeks: /)
 })
@@ -149,17 +149,17 @@ test.for([
     'link host “pay.shop.example”',
   ],
   ['a page whose path others have', 'https://innocent.example/a?id=9', 'link pattern “/a”'],
-])('what is told of something wider is not laid at the door of %s', async ([, value, wider]) => {
+])('the counts of a wider piece are not attributed to %s', async ([, value, wider]) => {
   expect((await known({ value: value ?? '' })).summary).toMatch(
     `There are no counts for this exact value. These are for its ${wider}, which others may share.`,
   )
 })
 
-test('what is known in another role than the first is told with that role', async () => {
+test('a value known in another role is described in that role', async () => {
   expect((await known({ value: 'pay.shop.example' })).summary).toMatch(/^Known as link host\. In/)
 })
 
-test('of what is unknown it says so, and why that may be', async () => {
+test('for an unknown value the summary says so, and why', async () => {
   const { told, summary, pieces } = await known({ value: '198.51.100.99' })
   expect(told).toBeNull()
   expect(summary).toMatch(
@@ -169,7 +169,7 @@ test('of what is unknown it says so, and why that may be', async () => {
   expect(pieces.map(({ type }) => type)).toContain('origin-ip')
 })
 
-test('where every piece may be held back, it says from when on it is counted', async () => {
+test('if every piece may be held back, the summary says from when on it counts', async () => {
   const { summary, pieces } = await known({ type: 'sentence', value: 'never seen' })
   expect(pieces[0]?.countedFrom).toBe(3)
   expect(summary).toContain(
@@ -177,7 +177,7 @@ test('where every piece may be held back, it says from when on it is counted', a
   )
 })
 
-test('a piece is found by its type as it is written, and by its hash alone', async () => {
+test('a piece is found by its type and text, and by its hash alone', async () => {
   const typed = await known({ type: 'link-host', value: 'pay.shop.example' })
   expect(typed.question).toEqual({ type: 'link-host', value: 'pay.shop.example' })
   expect(typed.pieces[0]?.counts.reports?.twoWeeks.complaint).toBe(3)
@@ -192,7 +192,7 @@ test('a piece is found by its type as it is written, and by its hash alone', asy
   }
 })
 
-test('what was counted and taken back is not told as known', async () => {
+test('retracted counts are not described as known', async () => {
   const shingle = BigInt(`0x${'7'.repeat(16)}`)
   const one = { prefix: 'reports', shingle, at: now } as const
   const increments = [
@@ -223,6 +223,6 @@ test.for([
   ['a malformed hash', { hash: 'abc' }, /^A hash must have 16 hexadecimal digits\.$/],
   ['two ways at once', { kind: 'ip', hash: 'a' }, /^Give only one of kind, type and hash\.$/],
   ['a value without end', { value: 'x'.repeat(8_001) }, /longer than 8000 characters\.$/],
-] as const)('%s is refused in words', async ([, given, words]) => {
+] as const)('%s is refused with a sentence', async ([, given, words]) => {
   expect(await fault(given)).toMatch(words)
 })

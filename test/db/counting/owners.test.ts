@@ -28,7 +28,7 @@ const one = (shingle: bigint, unique?: bigint): Increment => ({
   at: now,
 })
 
-test('many who append and several who roll up at once count everything once', async () => {
+test('concurrent appends and roll-ups count everything once', async () => {
   const { pool } = database
   const log = pino({ level: 'silent' })
   const rollers = [1, 2, 3].map(() => runRollUps({ pool, clock: () => now, log }))
@@ -50,11 +50,11 @@ test('many who append and several who roll up at once count everything once', as
   expect(linesOf(await storedModel(pool))).toEqual(linesOf(modelOf(appended, now)))
 })
 
-test('a shard that cannot be rolled up holds up no other, and is told of once', async () => {
+test('a shard that cannot be rolled up delays no other, and is logged once', async () => {
   const { pool } = database
   const told: unknown[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void told.push(JSON.parse(line)) })
-  // Ten bytes that no varint has, older than what is sound.
+  // Ten bytes that are not a varint, older than the valid ones.
   const broken = { shard: 0, id: uuidFloor(new Date(0)), content: Buffer.alloc(40, 0xff) }
   await insertDeltas(pool, [broken])
   const roller = runRollUps({ pool, clock: () => now, log })
@@ -69,7 +69,7 @@ test('a shard that cannot be rolled up holds up no other, and is told of once', 
   expect(told).toMatchObject([{ msg: 'Could not add new counts to the statistics. Will retry.' }])
 })
 
-test('a shard that somebody rolls up is refused at once, and only that', async () => {
+test('a shard that is being rolled up is refused at once, and only that shard', async () => {
   const { pool } = database
   await appendDeltas(pool, [one(1n), one(2n ** 63n)], now)
   await inTransaction(pool, async (tx) => {
@@ -80,7 +80,7 @@ test('a shard that somebody rolls up is refused at once, and only that', async (
   expect(await rollUp(pool, 0, now)).toMatchObject({ entries: 1, keys: 1 })
 })
 
-test('what commits late, under an older id, is not passed over', async () => {
+test('increments that commit late under an older id are not skipped', async () => {
   const { pool } = database
   const older = new Date(now.getTime() - 60_000)
   await inTransaction(pool, async (tx) => {
@@ -92,7 +92,7 @@ test('what commits late, under an older id, is not passed over', async () => {
   expect(linesOf(await storedModel(pool))).toEqual(linesOf(modelOf([one(5n), one(5n)], now)))
 })
 
-test('a transaction that fails has counted nothing', async () => {
+test('a failed transaction counts nothing', async () => {
   const { pool } = database
   const failing = inTransaction(pool, async (tx) => {
     await appendDeltas(tx, [one(5n)], now)
@@ -117,7 +117,7 @@ test('a roll-up that fails midway leaves everything to the next', async () => {
   expect(linesOf(await storedModel(pool))).toEqual(linesOf(modelOf(increments, now)))
 })
 
-test('a report that is taken back leaves its redemption, and no unique', async () => {
+test('a retracted report leaves its redemption, and no unique', async () => {
   const { pool } = database
   const report = [one(5n, 77n), one(6n, 77n)]
   const another = [one(6n, 77n)]

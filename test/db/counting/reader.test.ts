@@ -20,7 +20,7 @@ async function count(shingle: bigint, spam: number): Promise<void> {
   await rollUpAll(database.pool, now)
 }
 
-/** The database, and how often it was asked. */
+/** The database, and the number of queries sent to it. */
 function counted(): { pool: Db; asked: () => number } {
   let asked = 0
   const query = (...args: Parameters<Db['query']>) => {
@@ -30,7 +30,7 @@ function counted(): { pool: Db; asked: () => number } {
   return { pool: { query } as unknown as Db, asked: () => asked }
 }
 
-test('all windows of all shingles come in their order, in one query', async () => {
+test('all windows of all shingles are returned in order, by one query', async () => {
   for (const shingle of [1n, 2n ** 64n - 1n, 3n]) await count(shingle, Number(shingle % 10n))
   const { pool, asked } = counted()
   const reader = createCounterReader({ pool, clock }, { keysMax: 100, freshMs: 1_000 })
@@ -41,7 +41,7 @@ test('all windows of all shingles come in their order, in one query', async () =
   expect(asked()).toBe(1)
 })
 
-test('what is fresh is told from memory, and what is not is asked again', async () => {
+test('fresh values come from the cache, and stale ones are queried again', async () => {
   await count(11n, 1)
   const { pool, asked } = counted()
   const reader = createCounterReader({ pool, clock }, { keysMax: 100, freshMs: 1_000 })
@@ -55,7 +55,7 @@ test('what is fresh is told from memory, and what is not is asked again', async 
   expect(asked()).toBe(2)
 })
 
-test('what is remembered is summed anew when time has gone on', async () => {
+test('cached counts are summed again as time passes', async () => {
   await count(12n, 1)
   const reader = createCounterReader({ pool: database.pool, clock }, { keysMax: 9, freshMs: 1e9 })
   const spam = async () => (await reader.readWindows([12n]))[0]?.reports
@@ -65,7 +65,7 @@ test('what is remembered is summed anew when time has gone on', async () => {
   expect((await spam())?.hour.spam).toBe(1)
 })
 
-test('who asks while two queries are under way shares the next', async () => {
+test('a caller during two running queries shares the next one', async () => {
   const held: (() => void)[] = []
   const query = (...args: Parameters<Db['query']>) =>
     new Promise((resolve) => held.push(() => resolve(database.pool.query(...args))))
@@ -84,7 +84,7 @@ test('who asks while two queries are under way shares the next', async () => {
   expect(held).toHaveLength(1)
 })
 
-test('with room for few keys all are answered, and the others are asked again', async () => {
+test('with room for few keys all are answered, and the others are queried again', async () => {
   const shingles = Array.from({ length: 50 }, (_, index) => BigInt(1_000 + index))
   for (const shingle of shingles.slice(0, 3)) await count(shingle, 2)
   const { pool, asked } = counted()
@@ -99,7 +99,7 @@ test('with room for few keys all are answered, and the others are asked again', 
   expect(asked()).toBe(3)
 })
 
-test('a query that fails fails those who asked, and nobody after', async () => {
+test('a failed query fails its callers only', async () => {
   let isAway = true
   const query = (...args: Parameters<Db['query']>) =>
     isAway ? Promise.reject(new Error('away')) : database.pool.query(...args)

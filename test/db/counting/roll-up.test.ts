@@ -35,7 +35,7 @@ const increment: fc.Arbitrary<Increment> = fc.record({
     .map((ms) => new Date(now.getTime() + ms)),
 })
 
-test('whatever is appended, in any batches, the state is that of a plain model', async () => {
+test('whatever is appended, in any batches, the state equals that of a plain model', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(increment, { maxLength: 40 }), { maxLength: 6 }),
@@ -54,7 +54,7 @@ test('whatever is appended, in any batches, the state is that of a plain model',
   )
 })
 
-test('uniques stay exact when their set has outgrown its row, and are taken back', async () => {
+test('uniques stay exact when their set outgrows its row, and can be retracted', async () => {
   const { pool } = database
   const at = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
   const seen: Increment[] = []
@@ -86,7 +86,7 @@ test('uniques stay exact when their set has outgrown its row, and are taken back
   expect(rows[0]?.chunks).toBeGreaterThan(100)
 })
 
-test('many increments of few members make no room for many', async () => {
+test('many increments of few members do not take space for many', async () => {
   const { pool } = database
   const people = (count: number, times: number): Increment[] =>
     Array.from({ length: count * times }, (_, index) => ({

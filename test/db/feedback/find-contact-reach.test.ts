@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => at.close())
 beforeEach(async () => void (place = await at.renew()))
 
-test('a network without a contact keeps the report, and is not asked about for a day', async () => {
+test('without a contact the report is kept, and the network is not queried for a day', async () => {
   place.server.reply('ip/192.0.2.7', { body: network('192.0.2.0', '192.0.2.255') })
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
   await runFindContact([report], at.tools())
@@ -43,7 +43,7 @@ async function announce(...blocks: (readonly [cidr: string, asn: number, name: s
 
 const deskOf = (address: string) => ({ entities: [entity('D', ['abuse'], [address])] })
 
-test('what a registry says of a wide block does not count for another AS in it', async () => {
+test('a registry’s answer for a wide block does not apply to another AS in it', async () => {
   await announce(['198.51.0.0/16', 64_500, 'WIDE'], ['198.51.100.0/24', 64_501, 'NARROW'])
   const wide = { ...deskOf('abuse@wide.example'), name: 'WIDE-ORG' }
   const narrow = { ...deskOf('abuse@narrow.example'), name: 'NARROW-ORG' }
@@ -64,7 +64,7 @@ test('what a registry says of a wide block does not count for another AS in it',
   expect(place.server.asked).toEqual(['ip/198.51.1.1', 'ip/198.51.100.8'])
 })
 
-test('nor is it when both are asked about at once', async () => {
+test('the same is true if both are queried at once', async () => {
   await announce(['198.51.0.0/16', 64_500, 'WIDE'], ['198.51.100.0/24', 64_501, 'NARROW'])
   const body = network('198.51.0.0', '198.51.255.255', deskOf('abuse@wide.example'))
   const narrow = network('198.51.100.0', '198.51.100.255', deskOf('abuse@narrow.example'))
@@ -76,7 +76,7 @@ test('nor is it when both are asked about at once', async () => {
   expect(told).toEqual([['abuse@wide.example'], ['abuse@narrow.example']])
 })
 
-test('one block that several AS announce gives each of them the answer', async () => {
+test('one block announced by several AS gives each of them the answer', async () => {
   await announce(['198.51.0.0/24', 64_500, 'A'], ['198.51.1.0/24', 64_501, 'B'])
   const body = network('198.51.0.0', '198.51.255.255', deskOf('abuse@wide.example'))
   for (const ip of ['198.51.0.1', '198.51.1.1']) place.server.reply(`ip/${ip}`, { body })
@@ -89,7 +89,7 @@ test('one block that several AS announce gives each of them the answer', async (
   expect(place.server.asked).toHaveLength(2)
 })
 
-test('an answer is asked for again when the tables give the block to another AS', async () => {
+test('an answer is queried again if the tables assign the block to another AS', async () => {
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   await runFindContact(await at.analyzed('192.0.2.7'), at.tools())
   await announce(['192.0.2.0/24', 64_500, 'NEW'])
@@ -97,7 +97,7 @@ test('an answer is asked for again when the tables give the block to another AS'
   expect(await at.standing(next)).toMatchObject({ ...waiting, cidr: '192.0.2.0/24' })
 })
 
-test('a registry that answers with the whole address space silences nobody else', async () => {
+test('a registry that answers with the whole address space affects no other network', async () => {
   const body = network('0.0.0.0', '255.255.255.255')
   place.server.reply('ip/192.0.2.7', { body })
   place.server.reply('ip/192.0.2.8', { body: recordedAnswer('arin') })
@@ -109,7 +109,7 @@ test('a registry that answers with the whole address space silences nobody else'
   expect(await at.standing(next)).toMatchObject({ action: 'forward', forwards: 1 })
 })
 
-test('silence about a wide network holds for the addresses nearby only', async () => {
+test('a missing contact for a wide network applies to nearby addresses only', async () => {
   const body = network('198.0.0.0', '198.255.255.255')
   place.server.reply('ip/198.51.100.7', { body })
   await runFindContact(await at.analyzed('198.51.100.7'), at.tools())

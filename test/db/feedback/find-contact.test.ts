@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => at.close())
 beforeEach(async () => void (place = await at.renew()))
 
-test('a report from an unknown network waits for the registry, and is then told', async () => {
+test('a report from an unknown network waits for the registry, and is then forwarded', async () => {
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
   expect(await at.standing(report)).toEqual({ ...waiting, cidr: null, abuse: null })
@@ -41,7 +41,7 @@ test('a report from an unknown network waits for the registry, and is then told'
   })
 })
 
-test('a second run changes nothing, nor do two at once', async () => {
+test('a second run changes nothing, nor do two concurrent ones', async () => {
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   const reports = await at.analyzed('192.0.2.7', '192.0.2.8')
   await Promise.all([
@@ -54,7 +54,7 @@ test('a second run changes nothing, nor do two at once', async () => {
   expect(await Promise.all(reports.map(at.standing))).toEqual(before)
 })
 
-test('reports of one network need one question, now and for a week', async () => {
+test('reports of one network need one query, also for the next week', async () => {
   const answer = { body: recordedAnswer('arin') }
   for (const host of [7, 8, 9]) place.server.reply(`ip/192.0.2.${host}`, answer)
   await runFindContact(await at.analyzed('192.0.2.7', '192.0.2.8', '192.0.2.9'), at.tools())
@@ -68,7 +68,7 @@ test('reports of one network need one question, now and for a week', async () =>
   expect(place.server.asked).toHaveLength(1)
 })
 
-test('another process that has the answer saves the question', async () => {
+test('another process with the answer saves the query', async () => {
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
   const answer = {
     cidr: '192.0.2.0/25',
@@ -84,7 +84,7 @@ test('another process that has the answer saves the question', async () => {
   expect(await at.standing(report)).toMatchObject({ told: ['abuse@before.example'], forwards: 1 })
 })
 
-test('a registry that asks for patience gets it, without a retry being spent', async () => {
+test('a registry that asks for a pause gets it, and no retry is used up', async () => {
   const busy = { status: 429, headers: { 'retry-after': '600' }, body: {} }
   place.server.reply('ip/192.0.2.7', busy)
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
@@ -98,7 +98,7 @@ test('a registry that asks for patience gets it, without a retry being spent', a
   expect(await at.standing(report)).toMatchObject({ action: 'forward', forwards: 1 })
 })
 
-test('a day after the first question in vain the report is kept, not sooner', async () => {
+test('a report is kept a day after the first failed query, not sooner', async () => {
   const away = { status: 503, headers: { 'retry-after': '86400' }, body: {} }
   place.server.reply('ip/192.0.2.7', away)
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
@@ -123,7 +123,7 @@ test('a day after the first question in vain the report is kept, not sooner', as
   })
 })
 
-test('a report whose look-up died goes on from failed when its job is redriven', async () => {
+test('a report with a dead look-up leaves the state failed when that is redriven', async () => {
   place.server.reply('ip/192.0.2.8', { status: 503, body: {} })
   const [dead = { reportId: '' }, away = { reportId: '' }] = await at.analyzed(
     '192.0.2.7',
@@ -143,7 +143,7 @@ test('a report whose look-up died goes on from failed when its job is redriven',
   })
 })
 
-test('a report that was retracted while it waited is left alone', async () => {
+test('a report retracted while it waits is not changed', async () => {
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
   await retractReport(app, report.reportId, { isReporter: true })
@@ -152,7 +152,7 @@ test('a report that was retracted while it waited is left alone', async () => {
   expect(place.server.asked).toEqual([])
 })
 
-test('one that is retracted while the registry is asked is not told of either', async () => {
+test('a report retracted during the query is not forwarded either', async () => {
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
   place.server.reply('ip/192.0.2.7', (_req, res) => {
     void retractReport(app, report.reportId, { isReporter: true }).then(() => {
@@ -172,7 +172,7 @@ async function importRow(source: string, contacts: string[], isMuted = false) {
   )
 }
 
-test('a network that a table knows without a contact is completed by the registry', async () => {
+test('a network that a table has without a contact is completed by the registry', async () => {
   await importRow('table.csv', [])
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
@@ -183,7 +183,7 @@ test('a network that a table knows without a contact is completed by the registr
   expect(await at.standing(report)).toMatchObject({ told, said })
 })
 
-test('no registry is asked where a table has a contact, or an operator said none', async () => {
+test('no registry is queried if a table has a contact or an operator set none', async () => {
   await importRow('table.csv', ['abuse@table.example'])
   const [known = { reportId: '' }] = await at.analyzed('192.0.2.7')
   expect(await at.standing(known)).toMatchObject({ told: ['abuse@table.example'] })
@@ -193,7 +193,7 @@ test('no registry is asked where a table has a contact, or an operator said none
   expect(await at.standing(silenced)).toMatchObject({ state: 'kept', action: 'keep' })
 })
 
-test('without RDAP, or for addresses it may not ask about, nobody waits', async () => {
+test('without RDAP, or for addresses outside it, no report waits', async () => {
   const world = { clock: place.now, fetch, wait: () => Promise.resolve() }
   for (const rdap of [undefined, createRdap('https://data.iana.org/rdap', world)]) {
     const { id } = await app.report(spamMessage(`no-rdap-${++made}`, { ip: '192.0.2.7' }))
@@ -202,13 +202,13 @@ test('without RDAP, or for addresses it may not ask about, nobody waits', async 
   }
 })
 
-test('what would be kept anyway is not looked up', async () => {
+test('a report that would be kept anyway is not looked up', async () => {
   const { id } = await app.report(spamMessage('ham', { ip: '192.0.2.7' }), { kind: 'not-spam' })
   await runAnalyzeReport([{ reportId: id }], at.tools())
   expect(await at.jobsOf({ reportId: id }, 'find-contact')).toEqual([])
 })
 
-test('the first contact that does not bounce is written to; when all do, nobody', async () => {
+test('the first contact that does not bounce is used, or none if all bounce', async () => {
   const entities = [entity('D', ['abuse'], ['dead@desk.example', 'second@desk.example'])]
   const body = network('192.0.2.0', '192.0.2.255', { entities })
   place.server.reply('ip/192.0.2.7', { body })

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 type FarEnd = Mailer & { mails: OutgoingMail[] }
 
-/** A mail server that answers as told, and keeps what it was given. */
+/** A mail server that answers as configured, and stores what it gets. */
 function farEnd(
   answer: SendResult | (() => Promise<SendResult>) = { outcome: 'accepted', reply: '250 taken' },
 ): FarEnd {
@@ -65,7 +65,7 @@ async function story({ reportId }: { reportId: string }) {
   return { ...feedback, events: events.map(({ event }) => event) }
 }
 
-test('a feedback report leaves under its own return path, and the exact copy is kept', async () => {
+test('a feedback report is sent with its own return path, and its copy is stored', async () => {
   const [payload = { reportId: '' }] = await analyzed('leaves')
   const far = farEnd()
   expect(await forward([payload], far)).toEqual(['done'])
@@ -87,7 +87,7 @@ test('a feedback report leaves under its own return path, and the exact copy is 
   })
 })
 
-test('without a mail server it is held: written, kept, not sent', async () => {
+test('without a mail server it is held: composed and stored, not sent', async () => {
   const [payload = { reportId: '' }] = await analyzed('held')
   expect(await forward([payload], undefined)).toEqual(['done'])
   expect(await story(payload)).toMatchObject({
@@ -109,7 +109,7 @@ test('a second run sends nothing and changes nothing', async () => {
   expect(await Promise.all(payloads.map(story))).toEqual(before)
 })
 
-test('a run that was cut before it could mark sends the same bytes again', async () => {
+test('a run that was interrupted before it was recorded sends the same bytes again', async () => {
   const [payload = { reportId: '' }] = await analyzed('cut')
   const far = farEnd()
   await forward([payload], far)
@@ -124,7 +124,7 @@ test('a run that was cut before it could mark sends the same bytes again', async
   expect(first?.envelope).toEqual(second?.envelope)
 })
 
-test('what may go through later is tried again, and nothing is marked', async () => {
+test('a temporary failure is retried, and nothing is marked', async () => {
   const [payload = { reportId: '' }] = await analyzed('later')
   const busy = farEnd({ outcome: 'later', replyCode: 451, reason: '451 busy' })
   expect(await forward([payload], busy)).toEqual([{ retry: '451 busy' }])
@@ -132,7 +132,7 @@ test('what may go through later is tried again, and nothing is marked', async ()
   expect(await forward([payload], farEnd())).toEqual(['done'])
 })
 
-test('what is refused for good is marked so, with the reply, and not tried again', async () => {
+test('a permanent refusal is marked with its reply and not retried', async () => {
   const [payload = { reportId: '' }] = await analyzed('refused')
   const reply = '554 5.6.0 bad content'
   const answer = { outcome: 'rejected', replyCode: 554, reply, about: 'message' } as const
@@ -148,7 +148,7 @@ test('what is refused for good is marked so, with the reply, and not tried again
   expect(far.mails).toEqual([])
 })
 
-test('retracted while queued, it is called back and never leaves', async () => {
+test('feedback retracted while queued is withdrawn and never sent', async () => {
   const [payload = { reportId: '' }] = await analyzed('called-back')
   await retractReport(app, payload.reportId, { isReporter: true })
   const far = farEnd()
@@ -157,7 +157,7 @@ test('retracted while queued, it is called back and never leaves', async () => {
   expect(await story(payload)).toMatchObject({ report: 'retracted', state: 'withdrawn' })
 })
 
-test('retracted while it was leaving, it is told as it is: it left', async () => {
+test('feedback retracted while being sent is recorded as sent', async () => {
   const [payload = { reportId: '' }] = await analyzed('too-late')
   const far = farEnd(async () => {
     await retractReport(app, payload.reportId, { isReporter: true })
@@ -167,7 +167,7 @@ test('retracted while it was leaving, it is told as it is: it left', async () =>
   expect(await story(payload)).toMatchObject({ report: 'retracted', state: 'sent' })
 })
 
-test('retracted while it was being held, it is not held again', async () => {
+test('feedback retracted while being held is not held again', async () => {
   const [payload = { reportId: '' }] = await analyzed('held-too-late')
   const slow: ParserPool = {
     ...parser,
@@ -180,7 +180,7 @@ test('retracted while it was being held, it is not held again', async () => {
   expect(await story(payload)).toMatchObject({ report: 'retracted', state: 'withdrawn' })
 })
 
-test('one that cannot be composed does not hold up the others of its batch', async () => {
+test('feedback that cannot be composed does not delay its batch', async () => {
   const payloads = await analyzed('sound-1', 'broken', 'sound-2')
   const fragile: ParserPool = {
     ...parser,
@@ -200,7 +200,7 @@ test('one that cannot be composed does not hold up the others of its batch', asy
   expect(far.mails).toHaveLength(2)
 })
 
-test('one whose message is gone is beyond saving, and holds up no other', async () => {
+test('feedback without its message fails permanently and delays no other', async () => {
   const payloads = await analyzed('whole', 'gone')
   await app.pool.query('delete from raw_messages where id = $1', [payloads[1]?.reportId])
   const far = farEnd()
@@ -209,7 +209,7 @@ test('one whose message is gone is beyond saving, and holds up no other', async 
   expect(far.mails).toHaveLength(1)
 })
 
-test('who never enrolled is told of abuse, and of phishing in a field of ours', async () => {
+test('a desk that never enrolled gets type abuse, and phishing in a field of ours', async () => {
   const { id } = await app.report(spamMessage('phish'), { kind: 'phishing' })
   await runAnalyzeReport([{ reportId: id }], { ...app, parser })
   const [spam = { reportId: '' }] = await analyzed('plain-spam')

@@ -73,7 +73,7 @@ async function feedback({ reportId }: { reportId: string }) {
   return { ...rows[0], bounces: events.length }
 }
 
-test('a bounce marks its feedback report, once however often it is handled', async () => {
+test('a bounce marks its feedback report once, however often it is handled', async () => {
   const payload = await sent('bounced')
   const mail = await arrived(payload, bounceMessage('abuse@access-two.example'))
   await handleInboundMail(mail, app)
@@ -87,7 +87,7 @@ test('a bounce marks its feedback report, once however often it is handled', asy
   expect(await feedback(payload)).toEqual(marked)
 })
 
-test('a notice that it is merely delayed changes nothing', async () => {
+test('a notice of delay changes nothing', async () => {
   const payload = await sent('delayed')
   const delayed = bounceMessage('abuse@access-two.example')
     .toString('latin1')
@@ -112,7 +112,7 @@ test.for<[string, string]>([
   ['nothing', ''],
   ['noise', '\0\xff\0\xfe'.repeat(1000)],
   ['a report cut in the middle', bounceMessage('a@b.example').subarray(0, 700).toString('latin1')],
-])('%s does not fail: bad mail is data', async ([, text]) => {
+])('%s does not fail: malformed mail is data', async ([, text]) => {
   const payload = await sent(`bad-${text.length}`)
   const mail = await arrived(payload, Buffer.from(text, 'latin1'))
   await handleInboundMail(mail, app)
@@ -120,7 +120,7 @@ test.for<[string, string]>([
   expect(row).toEqual({ state: 'handled' })
 })
 
-test('a bounce to a report that is gone is filed', async () => {
+test('a bounce of a deleted report is filed', async () => {
   const gone = { reportId: '01999999-0000-7000-8000-000000000000' }
   const mail = await arrived(gone, bounceMessage('a@b.example'))
   await handleInboundMail(mail, app)
@@ -130,7 +130,7 @@ test('a bounce to a report that is gone is filed', async () => {
 
 const HOUR_MS = 3_600_000
 
-/** The bounce of a mailbox that is full: it may be emptied. */
+/** A bounce of a full mailbox, which may be emptied later. */
 function softBounce(): Buffer {
   const text = bounceMessage('abuse@access-two.example').toString('latin1')
   return Buffer.from(
@@ -139,7 +139,7 @@ function softBounce(): Buffer {
   )
 }
 
-/** A bounce of a feedback report that was sent so many hours before now. */
+/** A bounce of a feedback report that was sent that many hours ago. */
 async function bounced(mark: string, hoursAgo: number, raw: Buffer) {
   const payload = await sent(mark)
   await app.pool.query('update feedback_reports set finished_at = $2 where report_id = $1', [
@@ -160,12 +160,12 @@ async function health() {
   return rows[0]
 }
 
-test('a hard bounce makes the address of the desk dead for a while', async () => {
+test('a hard bounce disables the address of the desk for a while', async () => {
   await bounced('hard', 1, bounceMessage('abuse@access-two.example'))
   expect(await health()).toEqual({ health: 'dead', soft: 0, isLater: true })
 })
 
-test('three soft bounces over a day make it failing, however often each is handled', async () => {
+test('three soft bounces over a day disable it, however often each is handled', async () => {
   const first = await bounced('soft-1', 30, softBounce())
   await handleInboundMail(first, app)
   await bounced('soft-2', 20, softBounce())
@@ -174,7 +174,7 @@ test('three soft bounces over a day make it failing, however often each is handl
   expect(await health()).toEqual({ health: 'failing', soft: 3, isLater: true })
 })
 
-test('a feedback report that arrived in between ends the row', async () => {
+test('a delivered feedback report in between resets the count', async () => {
   await bounced('row-1', 30, softBounce())
   await bounced('row-2', 20, softBounce())
   const arrivedWell = await sent('row-arrived')

@@ -33,7 +33,7 @@ async function told(): Promise<Told> {
   return tellDesk(app, parser, id)
 }
 
-/** Handles a mail twice, and counts the mail that leaves because of it. */
+/** Handles a mail twice, and counts the mails sent because of it. */
 async function handled(raw: Buffer, arrived: Arrived) {
   const mail = await arrive(app, raw, arrived)
   const before = await app.rows('select count(*)::int as letters from letters')
@@ -69,20 +69,20 @@ test.for([
   ['resolved', 'Resolved.'],
   ['not-ours', 'Not ours'],
   ['stop', 'STOP'],
-] as const)('an unmistakable answer by mail is taken: %s', async ([answer, words]) => {
+] as const)('an unambiguous answer by mail is recorded: %s', async ([answer, words]) => {
   const feedback = await told()
   const row = await handled(reply(desk, [words]), atAnswers(feedback))
   expect(row).toMatchObject({ kind: 'reply', matchedBy: 'recipient', answer, needsLook: false })
   expect(await answersTo(feedback)).toEqual([{ answer, how: 'mail', hasMail: true }])
 })
 
-test('a colleague of the desk may answer, from the same organization', async () => {
+test('a colleague in the same organization may answer for the desk', async () => {
   const feedback = await told()
   await handled(reply('bob@staff.access-two.example', ['Resolved']), atAnswers(feedback))
   expect(await answersTo(feedback)).toMatchObject([{ answer: 'resolved' }])
 })
 
-test('the answer of another house is filed for people, and acted on by nobody', async () => {
+test('an answer from another organization is filed for people without an effect', async () => {
   const feedback = await told()
   const row = await handled(reply('bob@elsewhere.example', ['STOP']), atAnswers(feedback))
   expect(row).toMatchObject({ kind: 'reply', answer: 'stop', needsLook: true })
@@ -90,7 +90,7 @@ test('the answer of another house is filed for people, and acted on by nobody', 
   expect(await stateOfDesk()).toBe('found')
 })
 
-test('what refers to a report is matched by that, but its answer is for people', async () => {
+test('an answer that only refers to a report is matched, but left for people', async () => {
   const feedback = await told()
   const raw = reply(desk, ['Resolved'], [`In-Reply-To: ${ownId(feedback)}`])
   const row = await handled(raw, { purpose: 'other', mailFrom: desk })
@@ -99,7 +99,7 @@ test('what refers to a report is matched by that, but its answer is for people',
   expect(await answersTo(feedback)).toEqual([])
 })
 
-test('free words are for people', async () => {
+test('free text is left for people', async () => {
   const feedback = await told()
   const words = ['Could you tell us the time zone of the log line?', '', 'Bob']
   const row = await handled(reply(desk, words), atAnswers(feedback))
@@ -107,12 +107,12 @@ test('free words are for people', async () => {
   expect(await answersTo(feedback)).toEqual([])
 })
 
-test('what matches nothing is for people', async () => {
+test('mail that matches nothing is left for people', async () => {
   const row = await handled(reply('bob@elsewhere.example', ['Hello?']), { purpose: 'other' })
   expect(row).toMatchObject({ matchedBy: null, needsLook: true })
 })
 
-test('a machine that answers for who is away is filed, whatever it says', async () => {
+test('an automatic reply is filed, whatever it says', async () => {
   const feedback = await told()
   const raw = reply(
     desk,
@@ -124,7 +124,7 @@ test('a machine that answers for who is away is filed, whatever it says', async 
   expect(await answersTo(feedback)).toEqual([])
 })
 
-test('the receipt of a ticket system is filed with its number', async () => {
+test('the acknowledgment of a ticket system is filed with its number', async () => {
   const feedback = await told()
   const raw = reply(
     desk,
@@ -142,7 +142,7 @@ test('the receipt of a ticket system is filed with its number', async () => {
   })
 })
 
-test('a complaint about a feedback report stops its consumer, and a person sees it', async () => {
+test('a complaint about feedback stops its consumer, and a person reviews it', async () => {
   const [feedback, waiting] = [await told(), await told()]
   await app.pool.query(`update feedback_reports set state = 'queued' where report_id = $1`, [
     waiting.reportId,
@@ -159,7 +159,7 @@ test('a complaint about a feedback report stops its consumer, and a person sees 
   ).toEqual([{ state: 'withdrawn' }])
 })
 
-test('it is found by the return path it names too', async () => {
+test('it is also found by the return path that it names', async () => {
   const feedback = await told()
   const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
   const fields = [
@@ -201,7 +201,7 @@ test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived]>([
     (feedback) => complaint(headerOf(ownId(feedback)), ['Feedback-Type: not-spam']),
     () => ({ purpose: 'other' }),
   ],
-])('a complaint %s stops nobody, and a person sees it', async ([, rawOf, arrivedOf]) => {
+])('a complaint %s stops no one, and a person reviews it', async ([, rawOf, arrivedOf]) => {
   const feedback = await told()
   const row = await handled(rawOf(feedback), arrivedOf(feedback))
   expect(row).toMatchObject({ kind: 'complaint', needsLook: true })
@@ -229,10 +229,13 @@ test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived]>([
       }),
     }),
   ],
-])('%s that comes home is a loop: filed, and nothing else', async ([, rawOf, arrivedOf]) => {
-  const feedback = await told()
-  const row = await handled(rawOf(feedback), arrivedOf(feedback))
-  expect(row).toMatchObject({ kind: 'loop', needsLook: false })
-  expect(await answersTo(feedback)).toEqual([])
-  expect(await stateOfDesk()).toBe('found')
-})
+])(
+  'our own mail %s is a loop: it is filed, and nothing else happens',
+  async ([, rawOf, arrivedOf]) => {
+    const feedback = await told()
+    const row = await handled(rawOf(feedback), arrivedOf(feedback))
+    expect(row).toMatchObject({ kind: 'loop', needsLook: false })
+    expect(await answersTo(feedback)).toEqual([])
+    expect(await stateOfDesk()).toBe('found')
+  },
+)

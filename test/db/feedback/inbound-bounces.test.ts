@@ -50,7 +50,7 @@ async function letter(to = 'ann@reporters.example', hoursAgo = 1): Promise<strin
   return id
 }
 
-/** Handles a mail twice: the second time it must change nothing. */
+/** Handles a mail twice: the second time must change nothing. */
 async function handled(raw: Buffer, arrived: Arrived) {
   const mail = await arrive(app, raw, arrived)
   await handleInboundMail(mail, { ...app, parser })
@@ -84,7 +84,7 @@ function headerOf(messageId: string): string[] {
 
 const ownId = ({ reportId, number }: Told) => `<${reportId}.${number}@bounces.test.example>`
 
-test('a hard bounce suppresses the desk while it counts as dead', async () => {
+test('a hard bounce suppresses the desk’s address while it is disabled', async () => {
   const feedback = await told()
   const row = await handled(dsn({ recipient: desk }), atVerp(feedback))
   expect(row).toMatchObject({ state: 'handled', kind: 'bounce', matchedBy: 'recipient' })
@@ -94,7 +94,7 @@ test('a hard bounce suppresses the desk while it counts as dead', async () => {
   ])
 })
 
-test('and the next contact of the network is told', async () => {
+test('the next contact of the network is notified', async () => {
   const feedback = await told()
   const withTwo = `update networks set contacts = $1 where abuse = '${desk}'`
   await app.pool.query(withTwo, [[desk, 'noc@access-two.example']])
@@ -111,7 +111,7 @@ test('and the next contact of the network is told', async () => {
 })
 
 test.for(['delayed', 'delivered', 'relayed', 'expanded'] as const)(
-  'what was %s changes nothing',
+  'feedback that was %s is unchanged',
   async (action) => {
     const feedback = await told()
     const status = action === 'delayed' ? '4.4.1' : '2.0.0'
@@ -122,14 +122,14 @@ test.for(['delayed', 'delivered', 'relayed', 'expanded'] as const)(
   },
 )
 
-test('the mailbox behind the desk is not the desk: its end counts as soft', async () => {
+test('a mailbox behind the desk is not the desk: its failure counts as soft', async () => {
   const feedback = await told()
   await handled(dsn({ recipient: 'bob@elsewhere.example' }), atVerp(feedback))
   expect(await stateOf(feedback)).toBe('bounced')
   expect(await suppressed()).toEqual([])
 })
 
-test('another machine of the desk may say it of a mailbox that it names otherwise', async () => {
+test('another machine of the desk may report a mailbox that it names differently', async () => {
   const feedback = await told()
   await handled(dsn({ recipient: 'abuse@mail.access-two.example' }), atVerp(feedback))
   expect(await suppressed()).toMatchObject([{ reason: 'hard-bounce' }])
@@ -154,7 +154,7 @@ test('three soft bounces over a day suppress for a week', async () => {
   expect(row).toEqual({ isWeek: true })
 })
 
-test('three soft bounces of one hour do not', async () => {
+test('three soft bounces within an hour do not', async () => {
   await handled(dsn(full), atVerp(await told(2)))
   await handled(dsn(full), atVerp(await told(2)))
   await handled(dsn(full), atVerp(await told(1)))
@@ -181,7 +181,7 @@ test('a forged ENVID matches nothing', async () => {
   expect(await stateOf(feedback)).toBe('sent')
 })
 
-test('else it is matched by the Message-ID of what came back', async () => {
+test('otherwise it is matched by the Message-ID of the returned message', async () => {
   const feedback = await told()
   const raw = dsn({ recipient: desk, returned: headerOf(ownId(feedback)) })
   const row = await handled(raw, { purpose: 'other' })
@@ -189,15 +189,15 @@ test('else it is matched by the Message-ID of what came back', async () => {
   expect(await stateOf(feedback)).toBe('bounced')
 })
 
-test('a bounce that is no DSN is matched by it too', async () => {
+test('a bounce that is not a DSN is also matched by it', async () => {
   const feedback = await told()
   const row = await handled(qmailBounce(desk, headerOf(ownId(feedback))), { purpose: 'other' })
   expect(row).toMatchObject({ kind: 'bounce', matchedBy: 'message-id' })
   expect(await stateOf(feedback)).toBe('bounced')
 })
 
-test('who only knows the number of a report cannot end the desk', async () => {
-  // A reporter reads it, and anybody may write to the postmaster.
+test('knowing only the number of a report is not enough to disable a desk', async () => {
+  // A reporter reads it, and anyone may write to the postmaster.
   for (const hoursAgo of [30, 20, 1]) {
     const feedback = await told(hoursAgo)
     const raw = dsn({ recipient: desk, returned: headerOf(ownId(feedback)) })
@@ -220,7 +220,7 @@ test.for<[string, (feedback: Told) => string]>([
   expect(await stateOf(feedback)).toBe('sent')
 })
 
-test('a letter that came back is marked, and its address suppressed', async () => {
+test('a bounced letter is marked, and its address suppressed', async () => {
   const id = await letter()
   const row = await handled(dsn({ recipient: 'ann@reporters.example' }), {
     purpose: 'letter-bounce',
@@ -235,7 +235,7 @@ test('a letter that came back is marked, and its address suppressed', async () =
   ])
 })
 
-test('a letter is found by its ENVID and by its Message-ID too', async () => {
+test('a letter is also found by its ENVID and its Message-ID', async () => {
   const [one, other] = [await letter('a@b.example'), await letter('c@d.example')]
   const envelopeId = composeLetterReturnPath(one, settings())
   expect(
@@ -248,7 +248,7 @@ test('a letter is found by its ENVID and by its Message-ID too', async () => {
   expect(await suppressed()).toHaveLength(2)
 })
 
-test('letters that come back soft suppress only in a row over a day', async () => {
+test('soft bounces of letters suppress only if consecutive over a day', async () => {
   const to = 'soft@reporters.example'
   const soft = { ...full, recipient: to }
   for (const hoursAgo of [30, 20]) {
@@ -261,7 +261,7 @@ test('letters that come back soft suppress only in a row over a day', async () =
   expect(await suppressed()).toMatchObject([{ address: to, reason: 'soft-bounces' }])
 })
 
-test('a letter that arrived in between ends the row', async () => {
+test('a delivered letter in between resets the count', async () => {
   const to = 'row@reporters.example'
   for (const hoursAgo of [30, 20]) {
     const letterId = await letter(to, hoursAgo)

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 beforeEach(() => app.pool.query('delete from pgboss.job'))
 
-/** A pool whose thread dies of mails that say so. */
+/** A pool whose thread crashes on mails that ask for it. */
 const parser: Pick<ParserPool, 'readInbound'> = {
   async readInbound(packed, mailFrom) {
     const raw = await unpack(packed)
@@ -37,7 +37,7 @@ async function die({ mailId }: { mailId: string }) {
   await app.pool.query(`update pgboss.job set source_name = 'handle-inbound' where id = $1`, [id])
 }
 
-test('a mail that kills its reader costs its own job only', async () => {
+test('a mail that crashes its parser fails only its own job', async () => {
   const mails = [await arrived('one'), await arrived('deadly'), await arrived('two')]
   expect(await runHandleInbound(mails, { ...app, parser })).toEqual([
     'done',
@@ -51,7 +51,7 @@ test('a mail that kills its reader costs its own job only', async () => {
   ])
 })
 
-test('when its job has died it is failed; redriven, it is handled all the same', async () => {
+test('a mail whose job is a dead letter is failed; redriven, it is handled normally', async () => {
   const mail = await arrived('hello')
   await die(mail)
   await runMarkDead(app)
@@ -63,7 +63,7 @@ test('when its job has died it is failed; redriven, it is handled all the same',
   expect(await stateOf(mail)).toEqual({ state: 'handled', kind: 'reply' })
 })
 
-test('a mail without a job is given one; one among the dead letters is not', async () => {
+test('a mail without a job gets one; a mail with a dead letter does not', async () => {
   const [lost, dead, fresh] = [await arrived('lost'), await arrived('dead'), await arrived('fresh')]
   await handleInboundMail(fresh, { ...app, parser })
   await die(dead)

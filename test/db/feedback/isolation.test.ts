@@ -36,7 +36,7 @@ const marks = (name: string, count: number) => Array.from({ length: count }, (_,
 const isPostponed = (outcome: unknown) =>
   typeof outcome === 'object' && 'postponedTo' in (outcome ?? {})
 
-test('a consumer that stalls delays none of two hundred others', async () => {
+test('a stalled consumer delays none of two hundred others', async () => {
   const stalled = await owe(app, 'abuse@stalls.example', marks('stalls', 8))
   const others = (
     await Promise.all(
@@ -57,7 +57,7 @@ test('a consumer that stalls delays none of two hundred others', async () => {
   expect(new Set(await statesOf(app, stalled))).toEqual(new Set(['queued']))
 })
 
-test('no more than its connections are used for one consumer at once', async () => {
+test('no more than the allowed connections are used for one consumer', async () => {
   const keys = await owe(app, 'abuse@two.example', marks('two', 6))
   sink.failFor('abuse@two.example', 'stall')
   await forward(keys)
@@ -65,7 +65,7 @@ test('no more than its connections are used for one consumer at once', async () 
   sink.failFor('abuse@two.example', undefined)
 })
 
-test('who stalled is left alone for a while, and tried from the slow lane after it', async () => {
+test('a stalled consumer is paused for a while, and then retried from the slow lane', async () => {
   const first = await owe(app, 'abuse@pauses.example', ['pauses-1'])
   sink.failFor('abuse@pauses.example', 'stall')
   await forward(first)
@@ -75,7 +75,7 @@ test('who stalled is left alone for a while, and tried from the slow lane after 
   expect(sink.messages).toEqual([])
 })
 
-test('what is being sent when its batch ends is kept when it has ended', async () => {
+test('a sending that continues after its batch is recorded when it ends', async () => {
   const keys = await owe(app, 'abuse@slow.example', ['slow'])
   const gate = Promise.withResolvers<undefined>()
   const slow: Mailer = {
@@ -94,7 +94,7 @@ test('what is being sent when its batch ends is kept when it has ended', async (
   expect(sink.messages).toHaveLength(1)
 })
 
-test('one refusal for now is tried again; many in a row leave the consumer alone', async () => {
+test('one temporary refusal is retried; many in a row pause the consumer', async () => {
   mailer = createMailer(sink.url, { silenceMs: 60_000 })
   forwarding = openForwarding(app, { patienceMs: 60_000 })
   const keys = await owe(app, 'abuse@busy.example', marks('busy', 5))
@@ -105,7 +105,7 @@ test('one refusal for now is tried again; many in a row leave the consumer alone
   expect(isPostponed((await forward(keys.slice(4)))[0])).toBe(true)
 })
 
-test('what nobody took for five days is given up', async () => {
+test('mail that is not accepted for five days is given up', async () => {
   const [key = { reportId: '', number: 1 }] = await owe(app, 'abuse@gone.example', ['gone'])
   sink.failFor('abuse@gone.example', 'stall')
   const postponedSince = new Date(Date.now() - 6 * 86_400_000).toISOString()

@@ -50,7 +50,7 @@ const unknown: SendResult = {
   about: 'gone',
 }
 
-/** One process whose mail server answers as `far.answer` says, at an instant that moves. */
+/** A process whose mail server answers as `far.answer`, at a time that moves. */
 function openProcess() {
   const far = { answer: denied, sent: 0, now: Date.now() }
   const needs = {
@@ -84,7 +84,7 @@ async function oweLetterTo(to: string): Promise<string> {
 const letterState = async (id: string) =>
   (await app.rows('select state, reply from letters where id = $1', [id]))[0]
 
-test.each([denied, away])('what the relay says of us pauses all mail: %j', async (answer) => {
+test.each([denied, away])('a refusal that concerns us pauses all mail: %j', async (answer) => {
   const mark = answer === denied ? 'denied' : 'away'
   const keys = await owe(app, `abuse@${mark}.example`, [`${mark}1`, `${mark}2`, `${mark}3`])
   const letterId = await oweLetterTo(`person@${mark}.example`)
@@ -131,7 +131,7 @@ test('while other mail is accepted, one refusal pauses nothing', async () => {
   expect(relay.nextTryAt).toBeNull()
 })
 
-test('a mail that is refused for a day while others are taken ends as refused', async () => {
+test('a mail refused for a day while others are accepted ends as refused', async () => {
   const keys = await owe(app, 'abuse@never.example', ['never1', 'never2'])
   const { far, forward } = openProcess()
   far.answer = accepted
@@ -144,7 +144,7 @@ test('a mail that is refused for a day while others are taken ends as refused', 
   expect((await listSuppressed(app.pool, ['abuse@never.example'], new Date())).size).toBe(0)
 })
 
-test('what the relay says of the recipient suppresses the address', async () => {
+test('a refusal that concerns the recipient suppresses the address', async () => {
   const keys = await owe(app, 'abuse@gone.example', ['gone1'])
   const letterId = await oweLetterTo('person@gone.example')
   const fullId = await oweLetterTo('person@full.example')
@@ -172,7 +172,7 @@ test('what the relay says of the recipient suppresses the address', async () => 
   expect(await findMailRelay(app.pool)).toMatchObject({ refusedSince: null })
 })
 
-test('a postponed job is as old as the first one', async () => {
+test('a postponed job keeps the age of the first one', async () => {
   const queue = { ...forwardReport, name: 'postponed', batchSize: 1, concurrency: 1 }
   await app.boss.createQueue(queue.name)
   await send(app.boss, queue, [{ reportId: crypto.randomUUID(), number: 1 }], app.pool)

@@ -21,7 +21,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** One message, which notes the port of the client, from each address. */
+/** One message from each address, with the client's port. */
 async function mergedFrom(ips: readonly string[]): Promise<string> {
   const accepted = await Promise.all(
     ips.map((ip, index) => {
@@ -64,7 +64,7 @@ async function mergedFrom(ips: readonly string[]): Promise<string> {
   return sent[0] ?? ''
 }
 
-test('a report that stands for many messages lists the source and time of each', async () => {
+test('a report that represents many messages lists the source and time of each', async () => {
   const ips = Array.from({ length: 35 }, (_, index) => `198.51.100.${index + 10}`)
   const mail = await mergedFrom(ips)
   expect(mail).toMatch(/^Incidents: 35\r$/m)

@@ -30,7 +30,7 @@ async function change(address: string, what: string) {
   await app.pool.query(`update consumers set ${what} where address = $1`, [address])
 }
 
-/** Reports that one mail tells of: its head, and the others. */
+/** Reports represented by one mail: its head, and the others. */
 async function oneMail(address: string, marks: readonly string[], pace = 'campaign') {
   const keys = await owe(app, address, marks)
   await change(address, `pace = '${pace}'`)
@@ -70,7 +70,7 @@ async function toldOf({ reportId }: FeedbackKey) {
   return (await listFeedback(app.pool, [reportId])).map(({ address }) => address)
 }
 
-test('a stop calls back what another mail would have told of too', async () => {
+test('a stop also withdraws the reports that another mail represents', async () => {
   const { keys, head } = await oneMail('abuse@stops.example', ['a1', 'a2', 'a3'])
   const consumerId = (await findFeedback(app.pool, head))?.consumerId ?? ''
   await inTransaction(app.pool, (tx) => stopConsumer(tx, consumerId, { why: 'A.' }, new Date()))
@@ -78,7 +78,7 @@ test('a stop calls back what another mail would have told of too', async () => {
   expect(await eventsOf(keys, 'withdrawn')).toBe(3)
 })
 
-test('where a sample cannot leave, the next contact hears of all of its campaign', async () => {
+test('if a sample cannot be sent, the next contact gets the whole campaign', async () => {
   const { keys, head } = await oneMail('abuse@first.example', ['b1', 'b2', 'b3'])
   await change('abuse@first.example', `health = 'dead', health_until = now() + interval '1 day'`)
   await forward(head)
@@ -87,7 +87,7 @@ test('where a sample cannot leave, the next contact hears of all of its campaign
   await change('abuse@first.example', `health = 'healthy', health_until = null`)
 })
 
-test('where a sample comes back, the next contact hears of all of its campaign', async () => {
+test('if a sample bounces, the next contact gets the whole campaign', async () => {
   const { keys, head } = await oneMail('abuse@first.example', ['c1', 'c2', 'c3'])
   await forward(head)
   const feedback = await findFeedback(app.pool, head)
@@ -108,7 +108,7 @@ test('where a sample comes back, the next contact hears of all of its campaign',
   await change('abuse@first.example', `health = 'healthy', health_until = null`)
 })
 
-test('"not ours" of a sample counts for its block, and tells the next contact', async () => {
+test('"not ours" for a sample counts for its block, and notifies the next contact', async () => {
   const { keys, head, others } = await oneMail('abuse@first.example', ['d1', 'd2', 'd3'])
   await forward(head)
   const [far = nothing] = others
@@ -123,7 +123,7 @@ test('"not ours" of a sample counts for its block, and tells the next contact', 
   await app.pool.query('delete from contact_corrections')
 })
 
-test('each part of a digest is answered by itself', async () => {
+test('each part of a digest is answered separately', async () => {
   const { keys, head, others } = await oneMail('abuse@daily.example', ['e1', 'e2'], 'digest')
   const [other = nothing] = others
   const answer = (key: FeedbackKey) =>
@@ -137,7 +137,7 @@ test('each part of a digest is answered by itself', async () => {
   expect(await eventsOf(keys, 'desk-resolved')).toBe(2)
 })
 
-test('a pause that ends early, or becomes shorter, holds nothing up', async () => {
+test('a pause that ends early or becomes shorter delays nothing', async () => {
   const [key = nothing] = await owe(app, 'abuse@early.example', ['f1'])
   const { consumerId = '' } = (await findFeedback(app.pool, key)) ?? {}
   const now = new Date()
@@ -155,7 +155,7 @@ test('a pause that ends early, or becomes shorter, holds nothing up', async () =
   expect((await findFeedback(app.pool, key))?.dueAt).toEqual(now)
 })
 
-test('what is in line is not told to who did not enroll, once only those are told', async () => {
+test('queued feedback is withdrawn once only enrolled desks are notified', async () => {
   const [key = nothing] = await owe(app, 'abuse@stranger.example', ['g1'])
   const config = { ...app.config, forwardTo: 'enrolled' as const }
   await runForwardReport([key], { ...app, config, mailer })

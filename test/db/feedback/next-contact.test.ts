@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => at.close())
 beforeEach(() => at.renew())
 
-test('stopping calls back what waits, suppresses the address and tells the stories', async () => {
+test('stopping withdraws waiting feedback, suppresses the address and adds events', async () => {
   const reportId = await at.reported()
   const [feedback] = await listFeedback(app.pool, [reportId])
   await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', { why: 'It asked.' }, now))
@@ -40,7 +40,7 @@ test('stopping calls back what waits, suppresses the address and tells the stori
   expect(await at.inTx((tx) => stopConsumer(tx, app.ann, { why: 'Nobody.' }, now))).toBe(false)
 })
 
-test('the same consumer is told once of a report, whatever runs again', async () => {
+test('a consumer is notified of a report once, whatever is repeated', async () => {
   const reportId = await at.reported()
   const consumers = await ensureConsumers(
     app.pool,
@@ -59,7 +59,7 @@ test('the same consumer is told once of a report, whatever runs again', async ()
   expect(third).toMatchObject({ number: 3, kind: 'redeemed' })
 })
 
-test('after a bounce the next contact is told, and at most three are', async () => {
+test('after a bounce the next contact is notified, at most three in total', async () => {
   const reportId = await at.reported()
   const next = (number: number) =>
     at.inTx((tx) => notifyNextContact(tx, { reportId, number }, app, now))
@@ -70,7 +70,7 @@ test('after a bounce the next contact is told, and at most three are', async () 
   expect(await at.told(reportId)).toHaveLength(3)
 })
 
-test('nobody follows who bounces or stopped, nor on a report that was taken back', async () => {
+test('no further contact is notified after a stop or a retraction', async () => {
   const [one, two, three] = [await at.reported(), await at.reported(), await at.reported()]
   const next = (reportId: string) =>
     at.inTx((tx) => notifyNextContact(tx, { reportId, number: 1 }, app, now))
@@ -84,7 +84,7 @@ test('nobody follows who bounces or stopped, nor on a report that was taken back
   expect(await next(three)).toEqual({ nobody: 'Reports to this abuse desk are stopped.' })
 })
 
-test('"not ours" holds for the block and the address, and the next contact is told', async () => {
+test('"not ours" applies to block and address, and the next contact is notified', async () => {
   const reportId = await at.reported()
   const answer = await at.inTx((tx) => markNotOurs(tx, { reportId, number: 1 }, app, now))
   expect(answer).toEqual({ told: 'abuse@two.example' })
@@ -101,7 +101,7 @@ test('"not ours" holds for the block and the address, and the next contact is to
   expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
 })
 
-test('an enrolled desk that says so is not told of that block either', async () => {
+test('an enrolled desk that says so gets no reports about that block either', async () => {
   await at.enroll('soc@desk.example', range('198.51.100.0/24'))
   const reportId = await at.reported()
   expect(await at.inTx((tx) => markNotOurs(tx, { reportId, number: 1 }, app, now))).toEqual({
@@ -110,7 +110,7 @@ test('an enrolled desk that says so is not told of that block either', async () 
   expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
 })
 
-test('when the only contact says so, the registries are asked', async () => {
+test('if the only contact says so, the registries are queried', async () => {
   await at.contactsAre('abuse@one.example')
   const reportId = await at.reported()
   const answer = await at.inTx((tx) => markNotOurs(tx, { reportId, number: 1 }, app, now))
@@ -122,7 +122,7 @@ test('when the only contact says so, the registries are asked', async () => {
   expect(jobs).toHaveLength(1)
 })
 
-test('answers are counted on who gave them', async () => {
+test('answers are counted for the consumer who gave them', async () => {
   const reportId = await at.reported()
   const key = { reportId, number: 1 }
   await markWrong(app.pool, key)

@@ -4,7 +4,7 @@ import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import type { ParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { TestApp } from '../../support/app.ts'
 
-/** Feedback reports that are queued for an address of the test's choice, one for each mark. */
+/** Feedback reports queued for a given address, one for each mark. */
 export async function owe(
   app: TestApp & { parser: ParserPool },
   address: string,
@@ -20,7 +20,7 @@ export async function owe(
   return payloads.map(({ reportId }) => ({ reportId, number: 1 }))
 }
 
-/** The states of feedback reports, in their order. */
+/** The states of feedback reports, in order. */
 export async function statesOf(
   { rows }: Pick<TestApp, 'rows'>,
   keys: readonly FeedbackKey[],

@@ -40,7 +40,7 @@ async function change(address: string, what: string) {
   await app.pool.query(`update consumers set ${what} where address = $1`, [address])
 }
 
-/** As if their reports were of one campaign. */
+/** As if their reports belonged to one campaign. */
 async function ofOneCampaign(keys: readonly FeedbackKey[]) {
   const { reportId } = keys[0] ?? { reportId: '' }
   const ids = keys.map((key) => key.reportId)
@@ -68,7 +68,7 @@ const queuedOf = async (keys: readonly FeedbackKey[]) => {
   return rows.filter(({ state }) => state === 'queued')
 }
 
-test('beyond the limit of the hour reports wait, and leave as one of their campaign', async () => {
+test('above the hourly limit reports wait, and are sent as one per campaign', async () => {
   const keys = await owe(app, 'abuse@limited.example', ['a1', 'a2', 'a3', 'a4', 'a5'])
   await ofOneCampaign(keys)
   const { mails, outcomes } = await forward(keys)
@@ -93,14 +93,14 @@ test('beyond the limit of the hour reports wait, and leave as one of their campa
   expect(states).toEqual([{ state: 'forwarded' }])
 })
 
-test('what was refused for now gives its place of the hour back', async () => {
+test('a temporary refusal returns its place in the hour', async () => {
   const keys = await owe(app, 'abuse@gives-back.example', ['b1', 'b2', 'b3', 'b4'])
   await forward(keys.slice(0, 2), farEnd({ outcome: 'later', replyCode: 451, reason: '451 busy' }))
   const { mails } = await forward(keys.slice(2))
   expect(mails).toHaveLength(2)
 })
 
-test('who enrolled has no limit but its own', async () => {
+test('an enrolled consumer has only its own limit', async () => {
   const keys = await owe(app, 'abuse@enrolled.example', ['c1', 'c2', 'c3', 'c4'])
   await change('abuse@enrolled.example', `state = 'enrolled', enrolled_at = now()`)
   expect((await forward(keys.slice(0, 3))).mails).toHaveLength(3)
@@ -108,7 +108,7 @@ test('who enrolled has no limit but its own', async () => {
   expect((await forward(keys.slice(3))).mails).toHaveLength(1)
 })
 
-test('a pause holds what is in line already, and what waits until it ends', async () => {
+test('a pause holds queued and waiting feedback until it ends', async () => {
   const keys = await owe(app, 'abuse@paused.example', ['d1'])
   const until = new Date(Date.now() + 2 * 3_600_000)
   await change('abuse@paused.example', `state = 'paused', paused_until = '${until.toISOString()}'`)
@@ -124,14 +124,14 @@ test('a pause holds what is in line already, and what waits until it ends', asyn
 test.for([
   ['stopped', `state = 'stopped'`],
   ['dead', `health = 'dead', health_until = now() + interval '1 day'`],
-] as const)('a consumer that is %s is not sent what is in line', async ([name, what]) => {
+] as const)('a consumer that is %s is not sent the queued feedback', async ([name, what]) => {
   const keys = await owe(app, `abuse@${name}.example`, [`e-${name}`])
   await change(`abuse@${name}.example`, what)
   expect((await forward(keys)).mails).toEqual([])
   expect(await statesOf(app, keys)).toEqual(['withdrawn'])
 })
 
-test('a digest tells of all at once under its own Message-ID, and takes back each', async () => {
+test('a digest is one mail with its own Message-ID, retracted report by report', async () => {
   const keys = await owe(app, 'abuse@digest.example', ['f1', 'f2', 'f3'])
   await change('abuse@digest.example', `pace = 'digest'`)
   await wait(keys, new Date())
@@ -156,7 +156,7 @@ test('a digest tells of all at once under its own Message-ID, and takes back eac
   expect(redeemed).toEqual(keys.map(() => ({ state: 'waiting' })))
 })
 
-test('a campaign’s sample that is taken back lets the others be told by another', async () => {
+test('if a campaign’s sample is retracted, another report represents the rest', async () => {
   const keys = await owe(app, 'abuse@sample.example', ['g1', 'g2', 'g3'])
   await ofOneCampaign(keys)
   await wait(keys, new Date())
@@ -168,7 +168,7 @@ test('a campaign’s sample that is taken back lets the others be told by anothe
   expect(await queuedOf(keys)).toMatchObject([{ incidents: 2 }])
 })
 
-test('one of a campaign that is taken back is counted no more', async () => {
+test('a retracted report of a campaign is no longer counted', async () => {
   const keys = await owe(app, 'abuse@one-less.example', ['h1', 'h2', 'h3'])
   await ofOneCampaign(keys)
   await wait(keys, new Date())
@@ -179,7 +179,7 @@ test('one of a campaign that is taken back is counted no more', async () => {
   expect(await queuedOf(keys)).toMatchObject([{ incidents: 2 }])
 })
 
-test('a sample that left is taken back when nobody stands behind its campaign', async () => {
+test('a sent sample is retracted when its whole campaign is retracted', async () => {
   const keys = await owe(app, 'abuse@stands.example', ['s1', 's2', 's3'])
   await ofOneCampaign(keys)
   await wait(keys, new Date())
@@ -213,7 +213,7 @@ test('two processes pace one consumer once', async () => {
   expect(queued.reduce((sum, one) => sum + one, 0)).toBe(4)
 })
 
-test('a complaint is taken back once from who got it, and never from who did not', async () => {
+test('a retraction is sent once to recipients of the complaint, and to no others', async () => {
   const [told, untold] = await owe(app, 'abuse@redeemed.example', ['j1', 'j2'])
   if (!told || !untold) throw new Error('two were made')
   await forward([told])
@@ -227,7 +227,7 @@ test('a complaint is taken back once from who got it, and never from who did not
   expect((await listFeedback(app.pool, [told.reportId, untold.reportId])).length).toBe(3)
 })
 
-test('what left while it was being taken back is taken back too', async () => {
+test('feedback sent while it was being retracted is retracted too', async () => {
   const [key = { reportId: '', number: 1 }] = await owe(app, 'abuse@late.example', ['k1'])
   const far = farEnd()
   const late: FarEnd = {

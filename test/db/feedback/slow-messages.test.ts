@@ -55,7 +55,7 @@ function forward(keys: Parameters<typeof runForwardReport>[0], needs: object = {
   return runForwardReport(keys, { ...app, mailer, ...needs }, forwarding)
 }
 
-test('one that is slow to compose delays no other, and leaves when it is composed', async () => {
+test('slow composing delays no other feedback, and is sent when it is done', async () => {
   const keys = await owe(app, 'abuse@slow.example', ['slow-1', 'slow-2', 'slow-3'])
   const slow = slowFor(keys.slice(0, 1).map(({ reportId }) => reportId))
   expect(await forward(keys, slow)).toEqual([postponed, 'done', 'done'])
@@ -67,7 +67,7 @@ test('one that is slow to compose delays no other, and leaves when it is compose
   expect(mails).toHaveLength(3)
 })
 
-test('what is slow to compose takes up no room in the line of its consumer', async () => {
+test('slow composing takes no place in the queue of its consumer', async () => {
   const keys = await owe(
     app,
     'abuse@room.example',
@@ -83,7 +83,7 @@ test('what is slow to compose takes up no room in the line of its consumer', asy
   slow.open()
 })
 
-test('what is composed slowly is not sent to a consumer that failed meanwhile', async () => {
+test('slowly composed feedback is not sent to a consumer that failed meanwhile', async () => {
   const keys = await owe(app, 'abuse@fails.example', ['f-1', 'f-2', 'f-3', 'f-4', 'f-5'])
   const slow = slowFor(keys.slice(0, 1).map(({ reportId }) => reportId))
   await forward(keys.slice(0, 1), slow)
@@ -96,7 +96,7 @@ test('what is composed slowly is not sent to a consumer that failed meanwhile', 
   expect(mails).toHaveLength(4)
 })
 
-test('what is composed too late for its lease is not sent, nor counted for the hour', async () => {
+test('feedback composed after its lease is not sent and not counted for the hour', async () => {
   const keys = await owe(app, 'abuse@late.example', ['late'])
   let now = Date.now()
   const slow = slowFor(keys.map(({ reportId }) => reportId))

@@ -13,15 +13,15 @@ export const network = { cidr: '198.51.100.0/25', asn: 64497 }
 /** An application whose reports come from one network. */
 export type ToldApp = {
   app: TestApp
-  /** Nobody is known but four contacts of the network. */
+  /** Only four contacts of the network are known. */
   renew: () => Promise<void>
   contactsAre: (...contacts: string[]) => Promise<void>
-  /** A report of spam from the network, analyzed. */
+  /** An analyzed spam report from the network. */
   reported: () => Promise<string>
-  /** Who was told of a report: number, address, state. */
+  /** The recipients of a report: number, address, state. */
   told: (reportId: string) => Promise<string[]>
   enroll: (address: string, ...scopes: ConsumerScope[]) => Promise<Consumer>
-  /** Changes a consumer by hand. */
+  /** Changes a consumer directly. */
   change: (consumer: Consumer, assignment: string, ...params: unknown[]) => Promise<unknown>
   inTx: <T>(work: (tx: Db) => Promise<T>) => Promise<T>
   close: () => Promise<void>

@@ -20,11 +20,11 @@ beforeAll(async () => {
 afterAll(() => at.close())
 beforeEach(() => at.renew())
 
-test('the first contact of the network is told', async () => {
+test('the first contact of the network is notified', async () => {
   expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
 })
 
-test('a desk that enrolled for the block is told in place of the tables’ contact', async () => {
+test('a desk enrolled for the block is notified instead of the tables’ contact', async () => {
   await at.enroll('soc@desk.example', range('198.51.100.0/26'))
   const reportId = await at.reported()
   expect(await at.told(reportId)).toEqual(['1 soc@desk.example queued'])
@@ -34,14 +34,14 @@ test('a desk that enrolled for the block is told in place of the tables’ conta
   expect(event?.['detail']).toContain('enrolled for 198.51.100.0/26')
 })
 
-test('a block beside the origin changes nothing, nor does one of who only was found', async () => {
+test('an enrollment for a neighboring block, or one only found, changes nothing', async () => {
   await at.enroll('soc@desk.example', range('198.51.100.128/25'))
   const found = await at.enroll('other@desk.example', range('198.51.100.0/24'))
   await app.pool.query(`update consumers set state = 'found' where id = $1`, [found.id])
   expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
 })
 
-test('of several that enrolled the closest is the desk, and all are told', async () => {
+test('of several enrolled consumers the closest is the desk, and all are notified', async () => {
   await at.enroll('as@desk.example', { kind: 'as', value: '64497' })
   await at.enroll('wide@desk.example', range('198.51.100.0/24'))
   await at.enroll('close@desk.example', range('198.51.100.16/28'), range('198.51.100.0/24'))
@@ -50,7 +50,7 @@ test('of several that enrolled the closest is the desk, and all are told', async
   expect(rest.map((line) => line.split(' ')[1])).toEqual(['wide@desk.example', 'as@desk.example'])
 })
 
-test('a desk that takes no spam is silent; one that bounces lets the tables speak', async () => {
+test('a desk that refuses spam gets nothing; if it bounces, the tables are used', async () => {
   const desk = await at.enroll('soc@desk.example', range('198.51.100.0/24'))
   await at.change(desk, `takes = '{phishing}'`)
   expect(await at.told(await at.reported())).toEqual([])
@@ -61,13 +61,13 @@ test('a desk that takes no spam is silent; one that bounces lets the tables spea
   expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
 })
 
-test('a desk that enrolled and then stopped is not gone round by the tables', async () => {
+test('a desk that enrolled and then stopped is not bypassed by the tables', async () => {
   const desk = await at.enroll('soc@desk.example', range('198.51.100.0/24'))
   await at.inTx((tx) => stopConsumer(tx, desk.id, { why: 'It asked.' }, now))
   expect(await at.told(await at.reported())).toEqual([])
 })
 
-test('a pause holds until its end, and leaves who enrolled enrolled', async () => {
+test('a pause applies until its end, and keeps the enrollment', async () => {
   const desk = await at.enroll('soc@desk.example', range('198.51.100.0/24'))
   await app.pool.query(`update consumers set state = 'paused', paused_until = $2 where id = $1`, [
     ...[desk.id, new Date(Date.now() + DAY_MS)],
@@ -79,7 +79,7 @@ test('a pause holds until its end, and leaves who enrolled enrolled', async () =
   expect(await at.told(await at.reported())).toEqual(['1 soc@desk.example queued'])
 })
 
-test('an address suppressed for bounces gives way, one that complained does not', async () => {
+test('an address suppressed for bounces is replaced, one that complained is not', async () => {
   const suppression = { status: null, detail: 'a test', since: now, until: null }
   await suppress(app.pool, { ...suppression, address: 'abuse@one.example', reason: 'hard-bounce' })
   expect(await at.told(await at.reported())).toEqual(['1 abuse@two.example queued'])
@@ -116,7 +116,7 @@ const complaint: Case = {
   verifiedDomains: ['mail.shop.example', 'shop.example'],
 }
 
-test('who enrolled for a domain that stands behind a message is told besides', async () => {
+test('a consumer enrolled for an authenticated domain is notified in addition', async () => {
   await at.enroll('brand@shop.example', { kind: 'domain', value: 'shop.example' })
   await at.enroll('brand@other.example', { kind: 'domain', value: 'other.example' })
   const one = { ...complaint, reporterId: app.ann }
@@ -127,7 +127,7 @@ test('who enrolled for a domain that stands behind a message is told besides', a
   ])
 })
 
-test('an address that a message names becomes a consumer of its own kind', async () => {
+test('an address named by a message becomes a consumer of its own kind', async () => {
   const named = {
     source: 'cfbl',
     format: 'xarf',
@@ -143,7 +143,7 @@ test('an address that a message names becomes a consumer of its own kind', async
   expect(drawn?.why).toContain('It asks for it.')
 })
 
-test('a batch is asked of the database as a whole', async () => {
+test('a batch needs one query', async () => {
   await at.enroll('soc@desk.example', range('198.51.100.0/24'))
   const cases = Array.from({ length: 40 }, () => ({ ...complaint, reporterId: app.ann }))
   let asked = 0

@@ -6,25 +6,25 @@ import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { openRdapPlace, type RdapPlace } from '../../support/rdap-client.ts'
 
-/** What a job of these tests carries. */
+/** The payload of a job of these tests. */
 type Payload = { reportId: string; firstAskedAt?: string }
 
-/** An application whose reports wait for a registry of ours. */
+/** An application whose reports wait for a test registry. */
 export type LookUps = {
   app: TestApp
-  /** A new registry that knows nothing yet; what answers and tables told is forgotten. */
+  /** A new registry without answers; cached answers and tables are deleted. */
   renew: () => Promise<RdapPlace>
-  /** The application at the instant of the registry's clock. */
+  /** The application at the time of the registry's clock. */
   tools: () => App & { parser: ParserPool; judge: Judge; rdap: WorkApp['rdap'] }
-  /** Reports of spam from these addresses, analyzed. */
+  /** Analyzed spam reports from these addresses. */
   analyzed: (...ips: string[]) => Promise<Payload[]>
   jobsOf: (report: Payload, queue: string) => Promise<Record<string, unknown>[]>
-  /** How far a report is, and who was told. */
+  /** The state of a report, and who was notified. */
   standing: (report: Payload) => Promise<Record<string, unknown>>
   close: () => Promise<void>
 }
 
-/** A report that waits for the registry stands so. */
+/** The state of a report that waits for the registry. */
 export const waiting = { state: 'analyzed', action: 'look-up', told: [], said: [], forwards: 0 }
 
 /** Opens one. */

@@ -33,7 +33,7 @@ async function cases(...marks: string[]) {
   return (await Promise.all(read)).map((digest) => ({ digest, envelope }))
 }
 
-test('a message that breaks its judge spoils no other verdict, and is let through', async () => {
+test('a message that crashes its judge affects no other verdict, and passes', async () => {
   const fragile: Judge = (all) => {
     const isBroken = all.some(({ digest }) => digest.subjects.length === 0)
     return isBroken ? Promise.reject(new TypeError('It has no subject.')) : app.judge(all)
@@ -49,7 +49,7 @@ test('a message that breaks its judge spoils no other verdict, and is let throug
   ])
 })
 
-test('what fails for want of the database fails: a second try may not', async () => {
+test('a failure of the database is an error, because a retry may succeed', async () => {
   const away: Judge = () =>
     Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
   const [one] = await cases('five')

@@ -53,7 +53,7 @@ const symbolsOf = (rules: LiveRules) =>
     .run(facts)
     .map(({ name }) => name)
 
-/** Resolves when a version acts. */
+/** Resolves when a version is active. */
 async function untilActing(rules: LiveRules, wanted: number): Promise<void> {
   await until(`version ${wanted}`, () => rules.state().version === wanted || undefined)
 }
@@ -66,7 +66,7 @@ async function cutListeners(): Promise<number> {
   return rowCount ?? 0
 }
 
-test('a new version acts soon after it is applied', async () => {
+test('a new version is active soon after it is applied', async () => {
   const rules = await open({ listenUrl: database.url })
   expect(symbolsOf(rules)).toEqual(['BEGIN'])
   await untilActing(rules, await apply(ruleText('FRESH', 'links.count > 3')))
@@ -74,13 +74,13 @@ test('a new version acts soon after it is applied', async () => {
   await rules.close()
 })
 
-test('it acts without a notification too', async () => {
+test('it becomes active without a notification too', async () => {
   const rules = await open()
   await untilActing(rules, await apply(ruleText('FRESH', 'true')))
   await rules.close()
 })
 
-test('it acts when the connection just died', async () => {
+test('it becomes active even if the connection just broke', async () => {
   const rules = await open({ listenUrl: database.url })
   const next = await apply(ruleText('FIRST', 'true'))
   await untilActing(rules, next)
@@ -91,7 +91,7 @@ test('it acts when the connection just died', async () => {
   await rules.close()
 })
 
-test('a version that this program cannot run changes nothing, and is told of', async () => {
+test('a version that this program cannot run changes nothing, and is logged', async () => {
   const rules = await open({ listenUrl: database.url })
   const novel = [...factDefinitions, { ...futureFact('novel'), type: 'double' as const }]
   const next = await apply(ruleText('NOVEL', 'future.novel > 1'), novel)
@@ -116,7 +116,7 @@ function futureFact(name: string) {
   return { group: 'future', name, meaning: 'A fact that only a later program has.' }
 }
 
-test("the program's own rules act where they are wanted back", async () => {
+test('the shipped rules become active again when they are restored', async () => {
   const rules = await open({ listenUrl: database.url })
   await untilActing(rules, await apply(null))
   const reported = rules.current().run({ report: { kind: 'spam', karma: 1 } })
@@ -133,7 +133,7 @@ test('a process that ends is no longer listed', async () => {
   expect(await listed()).toEqual([])
 })
 
-test('three processes under load follow every change, whole', async () => {
+test('three processes under load apply every change as a whole', async () => {
   const script = path.join(import.meta.dirname, '../../support/rules-process.ts')
   children = ['one', 'two', 'three'].map((name) => fork(script, [database.url, name]))
   const words = children.map(() => [] as RulesProcessWord[])

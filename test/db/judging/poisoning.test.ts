@@ -44,7 +44,7 @@ function mail({ from, ip, words, links }: Written) {
 const digestOf = async ({ raw, client }: ReturnType<typeof mail>) =>
   parser.check(raw, { trustedRelays: [], client })
 
-/** What a mail server hears that asks about it. */
+/** The verdict on a message that a mail server asks about. */
 async function asked(written: Written): Promise<Verdict> {
   const message = mail(written)
   const digest = await digestOf(message)
@@ -60,7 +60,7 @@ async function asked(written: Written): Promise<Verdict> {
   return verdict
 }
 
-/** Eight people whom an operator knows report a message, each for the first time. */
+/** Eight vouched-for people report a message, each for the first time. */
 async function reported(written: Written, more: readonly Subject[] = []): Promise<void> {
   const { subjects } = await digestOf(mail(written))
   const reporters = await vouchedReporters(database.pool, 8)
@@ -82,7 +82,7 @@ const phish = {
   links: ['https://evil.example/unlock', ...bank.links],
 }
 
-test('who plays a bank, with its links and telephone, does not make its mail spam', async () => {
+test('impersonating a bank with its links and telephone does not make its mail spam', async () => {
   const before = await asked(bank)
   await reported(phish)
   expect((await asked({ ...phish, words: 'Something else.' })).class).toBe('spam')
@@ -93,7 +93,7 @@ test('who plays a bank, with its links and telephone, does not make its mail spa
   expect(names).not.toContain('LINK_DOMAIN_BAD_REPUTATION')
 })
 
-test('where spam links to a bank alone, its own mail and a club’s are still no spam', async () => {
+test('spam that links only to a bank makes neither its mail nor a club’s mail spam', async () => {
   const ownBank = {
     ...bank,
     from: 'Savings <a@savings.example>',
@@ -106,7 +106,7 @@ test('where spam links to a bank alone, its own mail and a club’s are still no
   expect(other.class).not.toBe('spam')
 })
 
-test('spam by a mailbox provider, with a link to a social network, harms nobody else', async () => {
+test('spam from a mailbox provider with a social network link harms no others', async () => {
   const gmail = { ip: '209.85.218.41', links: ['https://www.facebook.com/somebody'] }
   const spam = { ...gmail, from: 'Pills <p1@gmail.com>', words: 'Buy our pills, they are cheap.' }
   await reported(spam)

@@ -27,7 +27,7 @@ const deed = { at, reporterId: null, note: '' }
 const app = () => ({ pool: database.pool, definitions: factDefinitions })
 const first = ruleText('AB', 'links.count > 3') + ruleText('CD', 'true', 2)
 
-test('the rules that the program brings act before any others', async () => {
+test('the shipped rules are active before any others', async () => {
   expect(await actingRules(database.pool)).toEqual({
     version: 0,
     content: shippedRules(),
@@ -35,13 +35,13 @@ test('the rules that the program brings act before any others', async () => {
   })
 })
 
-test('rules with a fault are not applied, nor is anything of them', async () => {
+test('rules with an error are not applied, not even in part', async () => {
   const applied = await applyRules(app(), first + ruleText('bad', 'true'), 0, deed)
   expect(applied).toMatchObject({ faults: [{ line: 9 }] })
   expect((await actingRules(database.pool)).version).toBe(0)
 })
 
-test('what is applied is the next version, kept to the byte and written down', async () => {
+test('applied rules are the next version, stored byte for byte and logged', async () => {
   const applied = await applyRules(app(), first, 0, { ...deed, note: ' First. ' })
   const changes = expect.stringMatching(/^2 added, \d+ removed$/)
   expect(applied).toEqual({ version: 1, changes })
@@ -55,11 +55,11 @@ test('what is applied is the next version, kept to the byte and written down', a
   })
 })
 
-test('rules made from a version that no longer acts are refused, not mixed', async () => {
+test('rules edited from an outdated version are refused, not merged', async () => {
   expect(await applyRules(app(), first, 0, deed)).toEqual({ overtakenBy: 1 })
 })
 
-test('of two that are applied at once one is refused', async () => {
+test('of two versions applied at once one is refused', async () => {
   const both = await Promise.all([
     applyRules(app(), ruleText('ONE', 'true'), 1, deed),
     applyRules(app(), ruleText('TWO', 'true'), 1, deed),
@@ -68,13 +68,13 @@ test('of two that are applied at once one is refused', async () => {
   expect(both.filter((applied) => 'overtakenBy' in applied)).toEqual([{ overtakenBy: 2 }])
 })
 
-test('going back is a new version with the rules of the old one', async () => {
+test('restoring is a new version with the rules of the old one', async () => {
   expect(await rollBackRules(app(), 1, deed)).toMatchObject({ version: 3 })
   expect(await actingRules(database.pool)).toEqual({ version: 3, content: first, isShipped: false })
   expect(await rollBackRules(app(), 99, deed)).toBeUndefined()
 })
 
-test("back to version 0, the program's own rules act, whichever it brings later", async () => {
+test('restoring version 0 activates the shipped rules, also later ones', async () => {
   expect(await rollBackRules(app(), 0, deed)).toMatchObject({ version: 4 })
   expect(await findRules(database.pool, 4)).toMatchObject({ isShipped: true })
   expect(await rollBackRules(app(), 4, deed)).toMatchObject({ version: 5 })
@@ -95,7 +95,7 @@ const knowledge = {
   unpackFacts,
 }
 
-test('a dry-run shows whose verdict would change, by the facts of then, newest first', async () => {
+test('a dry run shows the changed verdicts by the stored facts, newest first', async () => {
   const ids = Array.from({ length: 450 }, (_, n) => uuidv7(new Date(at.getTime() + n)))
   await keepJudgedFacts(
     database.pool,
@@ -135,7 +135,7 @@ test('a dry-run shows whose verdict would change, by the facts of then, newest f
   })
 })
 
-test('a dry-run of a file with faults tells them and looks at nothing', async () => {
+test('a dry run of a file with errors shows them and tests nothing', async () => {
   const told: number[] = []
   const tried = await dryRunRules(database.pool, ruleText('AB', 'no.fact'), knowledge, {
     last: 10,

@@ -26,7 +26,7 @@ async function parsed(id: string) {
   return { subject, text: text ?? '', headers }
 }
 
-test('who reports a known marketer is told how to unsubscribe, and nobody is accused', async () => {
+test('reporting a known marketer brings advice, and no one is accused', async () => {
   const id = await letters.report({ mark: 'known' })
   const analysis = await findAnalysis(letters.app.pool, id)
   expect(analysis?.details).toMatchObject({
@@ -73,7 +73,7 @@ test('a marketer that asked for complaints gets one, and keeps its own tokens', 
   expect(told.map(({ address }) => address)).not.toContain('complaints@example.org')
 })
 
-test('who signs but is unknown gets careful words', async () => {
+test('for an unknown signer the advice is cautious', async () => {
   const id = await letters.report({ mark: 'unknown', domain: 'example.net' })
   await letters.advise(id)
   const { subject, text } = await parsed(id)
@@ -93,7 +93,7 @@ test.for<[string, Parameters<Newsletters['report']>]>([
   expect(await letters.letterOf(id)).toBeUndefined()
 })
 
-test('a known signer of mail that is phishing gets nobody a letter', async () => {
+test('phishing signed by a known marketer brings no letter', async () => {
   const id = await letters.report({ mark: 'turned' })
   await letters.app.pool.query(
     `update analyses set judgment = jsonb_set(judgment, '{verdict,class}', '"phishing"') where id = $1`,
@@ -128,14 +128,14 @@ test.for<[string, (id: string) => Promise<unknown>]>([
   expect(await letters.letterOf(id)).toBeUndefined()
 })
 
-test('a marketer that was suspended meanwhile is one we do not know', async () => {
+test('a marketer suspended meanwhile counts as unknown', async () => {
   const id = await letters.report({ mark: 'suspended' })
   await letters.keep({ ...exampleShop, state: 'suspended' })
   await letters.advise(id)
   expect((await parsed(id)).subject).toMatch(/^About the mailing from example.org/)
 })
 
-test('of twenty reports at once one letter comes, and the next week another', async () => {
+test('twenty reports at once bring one letter, and the next week another', async () => {
   const marks = Array.from({ length: 20 }, (_, at) => `crowd-${at}`)
   const ids = await Promise.all(marks.map((mark) => letters.report({ mark })))
   await Promise.all(ids.map((id) => letters.advise(id, id)))
@@ -148,7 +148,7 @@ test('of twenty reports at once one letter comes, and the next week another', as
   expect(await count()).toBe(2)
 })
 
-test('another reporter gets a letter of the same week', async () => {
+test('another reporter gets a letter in the same week', async () => {
   const first = await letters.report({ mark: 'ann-and-bob' })
   const second = await letters.report({ mark: 'bob' }, { reporterId: letters.app.bob })
   await letters.advise(first, second)

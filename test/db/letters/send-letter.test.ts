@@ -47,7 +47,7 @@ async function stateOf(id: string): Promise<string | undefined> {
   return (await findLetter(app.pool, id))?.state
 }
 
-test('a letter leaves under its own return path, as it was kept', async () => {
+test('a letter is sent with its own return path, as stored', async () => {
   const letterId = await owe('leaves@reporters.example')
   expect(await runSendLetter([{ letterId }], { ...app, mailer })).toEqual(['done'])
   const mail = sink.messages.find(({ to }) => to.includes('leaves@reporters.example'))
@@ -65,7 +65,7 @@ test('a second run of its job sends nothing', async () => {
   expect(sink.messages.filter(({ to }) => to.includes('once@reporters.example'))).toHaveLength(1)
 })
 
-test('without a mail server it is held, and released when somebody says so', async () => {
+test('without a mail server it is held, and sent when released', async () => {
   const letterId = await owe('held@reporters.example')
   await runSendLetter([{ letterId }], { ...app, mailer: undefined })
   expect(await stateOf(letterId)).toBe('held')
@@ -75,7 +75,7 @@ test('without a mail server it is held, and released when somebody says so', asy
   expect(await stateOf(letterId)).toBe('sent')
 })
 
-test('nothing is sent to an address that is suppressed, in any case of letters', async () => {
+test('nothing is sent to a suppressed address, in any case', async () => {
   const kept = { reason: 'hard-bounce', status: '5.1.1', detail: 'It bounced.' } as const
   const since = app.clock()
   await suppress(app.pool, { address: 'Gone@reporters.example', ...kept, since, until: null })
@@ -96,7 +96,7 @@ test.for([
   expect(await stateOf(letterId)).toBe(state)
 })
 
-test('one that always stalls is put off since when it began, and given up at last', async () => {
+test('a letter that always stalls is deferred, and given up by its first attempt', async () => {
   const letterId = await owe('stalls@reporters.example')
   const stalling: Mailer = { ...mailer, send: () => new Promise(() => undefined) }
   const [fresh, old] = await runSendLetter(

@@ -60,7 +60,7 @@ const linesOf = async (name: string) => (await read(name)).split('\n').filter(Bo
 const namesIn = (list: 'addresses' | 'domains' | 'hosts') => linesOf(`${list}.txt`)
 const daysLater = (days: number) => (now = new Date(now.getTime() + days * DAY_MS))
 
-test('who deserves it stands in every format, and in the manifest', async () => {
+test('a bad reputation is listed in every format and in the manifest', async () => {
   await know(database.pool, [
     address('192.0.2.7'),
     address('2001:db8::7'),
@@ -90,14 +90,14 @@ test('who deserves it stands in every format, and in the manifest', async () => 
   expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
-test('lists that are empty are written, and whole', async () => {
+test('empty lists are published completely', async () => {
   await publish()
   expect((await linesOf('addresses.ip4set')).at(-1)).toBe('127.0.0.2')
   expect(await read('hosts.txt')).toBe('')
   expect(JSON.parse(await read('hosts.json'))).toMatchObject({ entries: [] })
 })
 
-test('a database that fails leaves the former lists, and no drafts', async () => {
+test('a database failure keeps the previous lists, and leaves no drafts', async () => {
   await know(database.pool, [address('192.0.2.7')])
   await publish()
   const before = await read('addresses.ip4set')
@@ -111,7 +111,7 @@ test('a database that fails leaves the former lists, and no drafts', async () =>
   expect(await read('addresses.ip4set')).not.toBe(before)
 })
 
-test('drafts that a dead run left are removed once they are old, not before', async () => {
+test('drafts of a crashed run are removed once they are old, not before', async () => {
   const [dead, alive] = [path.join(folder, '.draft-dead'), path.join(folder, '.draft-alive')]
   await mkdir(dead)
   await mkdir(alive)
@@ -121,7 +121,7 @@ test('drafts that a dead run left are removed once they are old, not before', as
   expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual(['.draft-alive'])
 })
 
-test('while one process writes the lists, another does not begin', async () => {
+test('while one process publishes the lists, another does not start', async () => {
   await inTransaction(database.pool, async (tx) => {
     expect(await claimLists(tx)).toBe(true)
     expect(await publish()).toBeUndefined()
@@ -129,7 +129,7 @@ test('while one process writes the lists, another does not begin', async () => {
   expect(await publish()).toBeDefined()
 })
 
-test('an entry ends when nothing more comes, and comes back for longer', async () => {
+test('an entry ends without new reports, and comes back for longer', async () => {
   await know(database.pool, [address('192.0.2.7')])
   await publish()
   daysLater(6)
@@ -159,7 +159,7 @@ test('newcomers alone keep nothing on a list', async () => {
   expect(await namesIn('addresses')).toEqual(['192.0.2.8'])
 })
 
-test('an entry ends at once when its reputation turns or is gone', async () => {
+test('an entry ends at once when its reputation recovers or is deleted', async () => {
   await know(database.pool, [address('192.0.2.7'), address('192.0.2.8'), address('192.0.2.9')])
   await publish()
   await know(database.pool, [address('192.0.2.7', 20, { good: 6 })])
@@ -168,7 +168,7 @@ test('an entry ends at once when its reputation turns or is gone', async () => {
   expect(await namesIn('addresses')).toEqual(['192.0.2.8'])
 })
 
-test('what an administrator welcomes or exempts is not listed, until that ends', async () => {
+test('a name welcomed or exempted by an administrator is not listed until that ends', async () => {
   await know(database.pool, [
     ...[address('192.0.2.7'), address('192.0.2.8')],
     { kind: 'link-host', name: 'www.bad.example', bad: 50, at: now },
@@ -213,7 +213,7 @@ test('a delisted name stays off until enough others complain', async () => {
   expect(await namesIn('addresses')).toEqual(['192.0.2.7'])
 })
 
-test('more than fits in one page is listed without a gap, each once, in order', async () => {
+test('more entries than a page are listed without a gap, once, in order', async () => {
   const count = 4_321
   const names = Array.from({ length: count }, (_, n) => `198.51.${n >> 8}.${n & 255}`)
   for (let at = 0; at < count; at += 1_000) {

@@ -18,18 +18,18 @@ const oneClick = [
 ]
 const usual = 'From:To:Subject:Date:Message-ID:List-Id:List-Unsubscribe:List-Unsubscribe-Post'
 
-/** What a newsletter is like; by default all is well with it. */
+/** Properties of a newsletter; by default it is in order. */
 export type NewsletterOptions = {
   mark: string
   domain?: string
   /** Fields of its header. */
   fields?: readonly string[]
   covered?: string
-  /** Put in place of what was signed. */
+  /** Replaces what was signed. */
   forged?: boolean
 }
 
-/** A newsletter of example.org, signed by it, with all that one click needs. */
+/** A newsletter of example.org, signed by it, with all that one-click needs. */
 export async function newsletter({
   mark,
   domain = 'example.org',
@@ -59,7 +59,7 @@ export async function newsletter({
   return forged ? Buffer.from(whole.toString().replace('Dear customer', 'Dear victim')) : whole
 }
 
-/** A marketer as it is declared, confirmed and signing as example.org. */
+/** A confirmed marketer that signs as example.org. */
 export const exampleShop: Marketer = {
   key: 'example-shop',
   name: 'The Example Shop',
@@ -75,7 +75,7 @@ export const exampleShop: Marketer = {
   feedback: null,
 }
 
-/** The DNS in which the keys of the newsletters are. */
+/** The DNS with the keys of the newsletters. */
 export function newsletterDns(): DnsTools {
   const { resolve } = fakeDns({
     'TXT s1._domainkey.example.org': [key.record],
@@ -84,7 +84,7 @@ export function newsletterDns(): DnsTools {
   return { resolve, listings: () => Promise.resolve([]) }
 }
 
-/** An application that takes newsletters in, analyzes them and writes advice. */
+/** An application that accepts newsletters, analyzes them and writes advice. */
 export type Newsletters = Awaited<ReturnType<typeof openNewsletters>>
 
 /** Opens one. */
@@ -96,7 +96,7 @@ export async function openNewsletters() {
     inTransaction(app.pool, (tx) =>
       keepMarketer(tx, marketer, { at: new Date(), reporterId: null }),
     )
-  /** With the registry as it is now. */
+  /** With the current registry. */
   async function analyze(...ids: string[]): Promise<void> {
     const marketers = await openMarketers(app)
     const payloads = ids.map((reportId) => ({ reportId }))

@@ -44,7 +44,7 @@ const file = `# Two marketers.
   feedback: abuse@example.net
 `
 
-test('a file is taken whole, and taking it again changes nothing', async () => {
+test('a file is imported whole, and importing it again changes nothing', async () => {
   expect(await run(['import', '-', '--dry-run'], file)).toMatchObject({
     code: 0,
     out: expect.stringContaining('2 added') as string,
@@ -61,20 +61,23 @@ test('a file is taken whole, and taking it again changes nothing', async () => {
   })
 })
 
-test.for(['yaml', 'jsonl'])('what is exported as %s can be imported as it is', async (format) => {
-  await run(['import', '-'], file)
-  const before = await letters.app.rows('select * from marketers order by key')
-  const { out } = await run(['export', ...(format === 'jsonl' ? ['--jsonl'] : [])])
-  expect((await run(['import', '-'], out)).out).toBe('0 added, 0 changed, 2 unchanged.\n')
-  await letters.app.pool.query('delete from marketers')
-  await run(['import', '-'], out)
-  const after = await letters.app.rows('select * from marketers order by key')
-  const timeless = (rows: Record<string, unknown>[]) =>
-    rows.map((row) => ({ ...row, changed_at: null }))
-  expect(timeless(after)).toEqual(timeless(before))
-})
+test.for(['yaml', 'jsonl'])(
+  'a registry exported as %s can be imported unchanged',
+  async (format) => {
+    await run(['import', '-'], file)
+    const before = await letters.app.rows('select * from marketers order by key')
+    const { out } = await run(['export', ...(format === 'jsonl' ? ['--jsonl'] : [])])
+    expect((await run(['import', '-'], out)).out).toBe('0 added, 0 changed, 2 unchanged.\n')
+    await letters.app.pool.query('delete from marketers')
+    await run(['import', '-'], out)
+    const after = await letters.app.rows('select * from marketers order by key')
+    const timeless = (rows: Record<string, unknown>[]) =>
+      rows.map((row) => ({ ...row, changed_at: null }))
+    expect(timeless(after)).toEqual(timeless(before))
+  },
+)
 
-test('one fault keeps the whole file out, and all are named', async () => {
+test('one error refuses the whole file, and all errors are reported', async () => {
   const wrong = file.replace('[sendgrid.net]', '[gmail.com]').replace('name: The', 'nome: The')
   const { code, err } = await run(['import', '-'], wrong)
   expect(code).toBe(1)
@@ -96,7 +99,7 @@ test('fields are set one by one, and refused like those of a file', async () => 
   expect(log.map(({ action }) => action)).toEqual(['remove marketer', 'set marketer'])
 })
 
-test('a running process knows of a change within two seconds', async () => {
+test('a running process uses a change within two seconds', async () => {
   const live = await openMarketers(letters.app)
   expect(live.current().count).toBe(0)
   await letters.keep(exampleShop)
@@ -106,7 +109,7 @@ test('a running process knows of a change within two seconds', async () => {
   await live.close()
 })
 
-test('signers that several people reported are proposed, and stay dismissed', async () => {
+test('signers reported by several people are proposed, and stay dismissed', async () => {
   await keepReports(letters, 3, 'example.org')
   await keepReports(letters, 2, 'example.net')
   await runProposeMarketers(letters.app)
@@ -124,7 +127,7 @@ test('signers that several people reported are proposed, and stay dismissed', as
   expect(await listProposals(letters.app.pool, 9)).toEqual([])
 })
 
-test('a proposal that is taken is a draft, which acts only when it is confirmed', async () => {
+test('an accepted proposal is a draft that is not used until confirmed', async () => {
   await letters.app.pool.query('delete from marketer_proposals')
   await keepReports(letters, 3, 'example.org')
   await runProposeMarketers(letters.app)

@@ -3,7 +3,7 @@ import type { Newsletters } from './newsletters.ts'
 
 let made = 0
 
-/** Newsletters of a domain that so many people reported, one each. */
+/** Newsletters of a domain reported by that many people, one each. */
 export async function keepReports(
   letters: Newsletters,
   people: number,

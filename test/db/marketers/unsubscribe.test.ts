@@ -29,7 +29,7 @@ async function clicked(): Promise<string> {
   return reportId
 }
 
-/** Answers so, and notes what was asked. */
+/** Answers like this, and records the request. */
 function sender(outcome: OneClickOutcome = yes) {
   const urls: string[] = []
   return {
@@ -51,7 +51,7 @@ function run(
 
 const stateOf = async (id: string) => (await findUnsubscribe(letters.app.pool, id))?.state
 
-test('a wish leaves once, and what became of it is in the story', async () => {
+test('a request is sent once, and its result is in the timeline', async () => {
   const id = await clicked()
   const tools = sender()
   expect(await run(id, tools)).toEqual(['done'])
@@ -65,16 +65,16 @@ test('a wish leaves once, and what became of it is in the story', async () => {
   expect(events).toEqual([{ detail: 'It was taken.' }])
 })
 
-test('twenty runs at once send one request', async () => {
+test('twenty concurrent runs send one request', async () => {
   const id = await clicked()
   const tools = sender()
   await Promise.all(Array.from({ length: 20 }, () => run(id, tools)))
   expect(tools.urls).toHaveLength(1)
 })
 
-test('a process that dies after it began sends nothing a second time', async () => {
+test('a process that crashes after it began sends nothing a second time', async () => {
   const id = await clicked()
-  // It never comes back from the request: what is kept is what a killed process leaves.
+  // The request never returns: the stored state is that of a killed process.
   let left: () => void = () => undefined
   const hasLeft = new Promise<void>((resolve) => (left = resolve))
   void run(id, {
@@ -94,7 +94,7 @@ test('a process that dies after it began sends nothing a second time', async () 
   expect(await stateOf(id)).toBe('unknown')
 })
 
-test('what a slow process finds out later is believed more than that nobody knows', async () => {
+test('a late result replaces the result "unknown"', async () => {
   const id = await clicked()
   let answer: (outcome: OneClickOutcome) => void = () => undefined
   let left: () => void = () => undefined
@@ -113,7 +113,7 @@ test('what a slow process finds out later is believed more than that nobody know
   expect(await stateOf(id)).toBe('done')
 })
 
-test('a wish whose job was lost ends as unknown: perhaps it had left', async () => {
+test('a request whose job was lost ends as unknown, because it may have been sent', async () => {
   const [old, fresh] = [await clicked(), await clicked()]
   await letters.app.pool.query(
     `update unsubscribe_requests set asked_at = asked_at - interval '2 days' where report_id = $1`,

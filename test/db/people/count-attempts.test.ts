@@ -20,35 +20,35 @@ async function count(name: string, ms: number, amount = 1) {
   return counted
 }
 
-test('attempts of one sub-window add up in one number', async () => {
+test('attempts of one sub-window are summed in one number', async () => {
   await count('a', 0)
   expect(await count('a', 999, 4)).toMatchObject({ total: 5, counts: [5], overMs: 999 })
 })
 
-test('sub-windows in which nothing happened are zeros between the others', async () => {
+test('sub-windows without attempts are zeros between the others', async () => {
   await count('b', 0)
   expect(await count('b', 3_000)).toMatchObject({ total: 2, counts: [1, 0, 0, 1] })
 })
 
-test('the sub-window that the edge cuts counts whole, the one before it not', async () => {
+test('a sub-window cut by the edge counts whole, the one before it not', async () => {
   await count('c', 999, 7)
   expect(await count('c', 60_000)).toMatchObject({ total: 8 })
   expect(await count('c', 61_000)).toMatchObject({ total: 2 })
 })
 
-test('what is old falls off, and zeros that then come first with it', async () => {
+test('old numbers are dropped, with the zeros that would then come first', async () => {
   await count('d', 0)
   await count('d', 30_000, 2)
   const counted = await count('d', 61_000)
   expect(counted).toMatchObject({ total: 3, counts: [2, ...Array<number>(30).fill(0), 1] })
 })
 
-test('after a long pause one number is left', async () => {
+test('after a long pause one number remains', async () => {
   await count('e', 0)
   expect(await count('e', 10_000_000)).toMatchObject({ total: 1, counts: [1] })
 })
 
-test('a clock that went back counts into the newest sub-window', async () => {
+test('after a clock went back, attempts count in the newest sub-window', async () => {
   await count('f', 10_000)
   expect(await count('f', 0)).toMatchObject({ total: 2, counts: [2] })
 })

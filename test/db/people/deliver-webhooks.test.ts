@@ -26,7 +26,7 @@ beforeEach(async () => {
 const taken: WebhookOutcome = { state: 'taken', status: 200, outcome: 'It was taken.' }
 const failing: WebhookOutcome = { state: 'failed', status: 500, outcome: 'It was not taken.' }
 
-/** A world that answers as told, and keeps what it was sent. */
+/** A network that answers as configured, and stores what it gets. */
 function world(answer: (message: WebhookMessage) => WebhookOutcome | Promise<WebhookOutcome>) {
   const sent: WebhookMessage[] = []
   return {
@@ -71,7 +71,7 @@ const deliver = (
 const log = () =>
   app.rows('select state, tries, status, outcome from webhook_deliveries order by id')
 
-test('what is told is thin: what happened, when, to what, and where to read more', async () => {
+test('a message has only the event, its time, its subject and a link', async () => {
   const { webhook } = await hook('thin', ['report.analyzed'])
   const [reportId] = await owe('thin')
   const payloads = await waiting()
@@ -97,7 +97,7 @@ test('what is told is thin: what happened, when, to what, and where to read more
   expect(to.sent).toHaveLength(1)
 })
 
-test('only webhooks of the reporter that want the event and are on are told', async () => {
+test('only enabled webhooks of the reporter for that event are called', async () => {
   const { webhook } = await hook('off', ['report.analyzed'])
   await hook('other', ['report.told'])
   await changeWebhook(app, webhook, { state: 'disabled' })
@@ -112,7 +112,7 @@ test('only webhooks of the reporter that want the event and are on are told', as
   expect(await waiting()).toHaveLength(1)
 })
 
-test('an account that may do nothing is told nothing, and what waited is dropped', async () => {
+test('webhooks of a disabled account are not called, and waiting ones dropped', async () => {
   await hook('resting', ['report.analyzed'])
   await owe('resting')
   const payloads = await waiting()
@@ -131,7 +131,7 @@ test('an account that may do nothing is told nothing, and what waited is dropped
   expect(await log()).toMatchObject([{ state: 'dropped', outcome: 'The webhook was disabled.' }])
 })
 
-test('what is not taken is tried again under the same id, after pauses that double', async () => {
+test('a refused message is retried under the same id, after pauses that double', async () => {
   await hook('fails', ['report.analyzed'])
   await owe('fails')
   const payloads = await waiting()
@@ -150,7 +150,7 @@ test('what is not taken is tried again under the same id, after pauses that doub
   expect(to.sent.length).toBeGreaterThan(10)
 })
 
-test('what nobody took for a day is given up', async () => {
+test('a message refused for a day is given up', async () => {
   await hook('day', ['report.analyzed'])
   await owe('day')
   const payloads = await waiting()
@@ -166,7 +166,7 @@ test.for([
   ['after five days in which it took nothing', failing, 5 * 86_400_000, 'failed'],
   ['but not after four', failing, 4 * 86_400_000, 'enabled'],
   ['at once when it says that it is gone', { ...failing, state: 'gone' as const }, 0, 'failed'],
-] as const)('a webhook is told no more %s', async ([, answer, agoMs, state]) => {
+] as const)('a webhook is no longer called %s', async ([, answer, agoMs, state]) => {
   await hook('ends', ['report.analyzed'])
   await owe('ends')
   const since = new Date(now.getTime() - agoMs)
@@ -178,7 +178,7 @@ test.for([
   expect(await app.rows('select state from webhooks')).toEqual([{ state }])
 })
 
-test('one that is taken again begins anew, and what waited follows', async () => {
+test('a webhook enabled again counts failures anew and gets waiting messages', async () => {
   await hook('back', ['report.analyzed'])
   await owe('back', 3)
   const payloads = await waiting()
@@ -198,7 +198,7 @@ test('one that is taken again begins anew, and what waited follows', async () =>
   ])
 })
 
-test('who stalls takes four places, and holds up nobody else', async () => {
+test('a stalled receiver takes four places, and delays no other', async () => {
   const { webhook: stalled } = await hook('stalls', ['report.analyzed'])
   const { webhook: quick } = await hook('quick', ['report.analyzed'])
   await owe('stalls', 10)
@@ -224,7 +224,7 @@ test('who stalls takes four places, and holds up nobody else', async () => {
   await expect.poll(() => lines.underWay.size).toBe(0)
 })
 
-test('for a day after its secret was renewed, the one before it signs too', async () => {
+test('for a day after a renewal, the previous secret signs too', async () => {
   const { webhook, secret } = await hook('keys', ['report.analyzed'])
   const shown = (to: ReturnType<typeof world>) =>
     to.sent[0]?.keys.map((key) => `whsec_${key.toString('base64')}`)
@@ -239,7 +239,7 @@ test('for a day after its secret was renewed, the one before it signs too', asyn
   expect(shown(one)).toEqual([renewed?.secret])
 })
 
-test('a report that is not kept any more is told to nobody', async () => {
+test('a deleted report is reported to no webhook', async () => {
   await hook('gone', ['report.analyzed'])
   const [id] = await owe('gone')
   await app.rows('delete from reports where id = $1', [id])

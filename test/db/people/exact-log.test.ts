@@ -19,7 +19,7 @@ function limitOf(attemptsMax: number): RateLimit {
   return { name: 'a', windowMs: WINDOW_MS, attemptsMax, ...kinds }
 }
 
-/** Whether each attempt was admitted, by the real statement. */
+/** Whether each attempt was accepted by the real statement. */
 async function admittedOf(limit: RateLimit, atMs: readonly number[]): Promise<boolean[]> {
   const key = storedKey('a secret', [++keys])
   const answers: boolean[] = []
@@ -32,7 +32,7 @@ async function admittedOf(limit: RateLimit, atMs: readonly number[]): Promise<bo
   return answers
 }
 
-/** How many of `atMs` lie in the window, or in one of `overMs` more, that ends with `end`. */
+/** The number of `atMs` in the window, or in one longer by `overMs`, that ends at `end`. */
 function within(atMs: readonly number[], end: number, overMs = 0): number {
   return atMs.filter((at) => at > end - WINDOW_MS - overMs && at <= end).length
 }
@@ -47,14 +47,14 @@ const gaps = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-test('beside a log of every attempt it is never lenient, and strict by a sixtieth', async () => {
+test('it is never more lenient than an exact log, and at most a sixtieth stricter', async () => {
   const property = fc.asyncProperty(gaps, fc.integer({ min: 1, max: 12 }), async (steps, most) => {
     let now = 0
     const atMs = steps.map((step) => (now += step))
     const admitted = await admittedOf(limitOf(most), atMs)
     atMs.forEach((at, index) => {
       const before = atMs.slice(0, index + 1)
-      // Admitted although the log of the exact window is full: lenient.
+      // Accepted although the log of the exact window is full: too lenient.
       if (admitted[index]) expect(within(before, at)).toBeLessThanOrEqual(most)
       // Refused although a window longer by a sixtieth is not full: too strict.
       else expect(within(before, at, WINDOW_MS / 60)).toBeGreaterThan(most)

@@ -24,7 +24,7 @@ beforeAll(async () => {
   parser = createParserPool(1)
   await importNetworks(sampleNetworks, site.app)
   await site.app.pool.query('update rate_limits set attempts_max = 1000000')
-  // Names of one length: what is made of them differs in nothing else.
+  // Names of equal length: the results differ in nothing else.
   ;[banned, usual] = [await site.addPerson('eve@x.example'), await site.addPerson('bob@x.example')]
   const ban = { reason: 'a test', imposedAt: new Date(), imposedBy: null }
   await putShadowBan(site.app.pool, { reporterId: banned.id, ...ban })
@@ -34,7 +34,7 @@ afterAll(async () => {
   await site.close()
 })
 
-/** What differs between any two reporters: ids, tokens, times, names and the signs of links. */
+/** The differences between any two reporters: ids, tokens, times, names and signatures of links. */
 function normalized(text: string, { email, id }: Person): string {
   return text
     .replaceAll(email, 'REPORTER')
@@ -101,7 +101,7 @@ async function bothSeen(raw: Buffer<ArrayBuffer>, ...kinds: string[]) {
   return { one: await seenOf(banned, ids.banned), other: await seenOf(usual, ids.usual), ids }
 }
 
-test('a message whose origin and network are found looks the same to both', async () => {
+test('a message with an origin and a network looks the same to both', async () => {
   const { one, other } = await bothSeen(spamMessage('first'), 'spam')
   expect(one.answer).toContain('198.51.100.23')
   expect(one.story).toContain('198.51.100.23')
@@ -109,26 +109,26 @@ test('a message whose origin and network are found looks the same to both', asyn
   expect(one).toEqual(other)
 })
 
-test('a newsletter: both get the same advice by letter', async () => {
+test('a newsletter brings both the same advice by letter', async () => {
   const raw = Buffer.from(await newsletter({ mark: 'autumn' }))
   const { one, other } = await bothSeen(raw, 'spam')
   expect(one.letters).toContain('Subject:')
   expect(one).toEqual(other)
 })
 
-test('a message about which a question is asked', async () => {
+test('a message with an open question', async () => {
   const { one, other } = await bothSeen(relayedMessage('asks'), 'spam')
   expect(one).toEqual(other)
 })
 
-test('a message for a desk that wants to hear later', async () => {
+test('a message for a desk that is notified later', async () => {
   await site.app.pool.query(`update consumers set pace = 'campaign'`)
   const { one, other } = await bothSeen(spamMessage('paced'), 'spam')
   expect(one.answer).toContain('198.51.100.23')
   expect(one).toEqual(other)
 })
 
-test('a message whose kind is changed, before and after it is analyzed', async () => {
+test('a message whose kind is changed before and after analysis', async () => {
   const { one, other } = await bothSeen(spamMessage('changed'), 'spam', 'not-spam', 'phishing')
   expect(one).toEqual(other)
 })
@@ -143,7 +143,7 @@ test('a message that is retracted', async () => {
 })
 
 /** `npm run torture shadow` compares ten times as many. */
-test('a banned client cannot be told by status, header, body or time', async () => {
+test('a banned client cannot detect the ban by status, header, body or time', async () => {
   const both = { url: site.url, banned: banned.token, usual: usual.token }
   expect(await compareAnswers(both, 100)).toEqual([])
 })

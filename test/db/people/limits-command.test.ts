@@ -43,11 +43,11 @@ test.for([
   [['set', 'lookup-minute', '--attempts', 'many'], /--attempts: Enter a whole number/],
   [['set', 'lookup-minute', '--seconds', '0.5'], /--seconds: The window must be/],
   [['set', 'lookup-minute', '--behavior', 'ban'], /--behavior: Choose one of refuse/],
-] as const)('%j is misuse', async ([args, words]) => {
+] as const)('%j is a usage error', async ([args, words]) => {
   await expect(run(...args)).rejects.toThrow(words)
 })
 
-test('the usage follows from the operations', () => {
+test('the usage text is derived from the operations', () => {
   expect(describeAll(operations).map(({ usage }) => usage)).toEqual([
     'limits list',
     'limits set NAME [--attempts N] [--seconds N] [--behavior refuse|shadow|off]',

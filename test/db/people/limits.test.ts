@@ -18,7 +18,7 @@ function open(pool: Pool = database.pool, notBefore?: () => Date) {
   return createLimits({ pool, config: { secret } }, notBefore)
 }
 
-test('sixteen that ask at once are admitted as often as the limit says, and no more', async () => {
+test('of sixteen concurrent attempts as many are accepted as the limit allows', async () => {
   await changeLimit(database.pool, 'webhook-minute', { attempts: 100 })
   const pools = Array.from({ length: 16 }, () =>
     createPool(database.url, { connectionsMax: 1, name: 'limits', onLost: () => undefined }),
@@ -34,7 +34,7 @@ test('sixteen that ask at once are admitted as often as the limit says, and no m
   await Promise.all(pools.map((pool) => pool.end()))
 })
 
-test('attempts while limited keep counting: who hammers stays out', async () => {
+test('attempts while limited keep counting: a client that keeps trying stays blocked', async () => {
   let now = Date.now() + 60_000
   const limits = open(database.pool, () => new Date(now))
   const knock = () => limits.admit('webhook', { reporterId: reporterId(2) }, 50)
@@ -46,12 +46,12 @@ test('attempts while limited keep counting: who hammers stays out', async () => 
   now += 50_000
   expect(await knock()).toMatchObject({ is: 'refused' })
   now += 20_000
-  // The first three have left; the one of 20 seconds ago counts.
+  // The first three have expired; the one of 20 seconds ago counts.
   expect(await knock()).toMatchObject({ is: 'admitted' })
   expect(await knock()).toMatchObject({ is: 'refused', waitSeconds: expect.any(Number) as number })
 })
 
-test('the strictest of several limits decides, and all of them are told', async () => {
+test('the strictest of several limits decides, and all of them are reported', async () => {
   await changeLimit(database.pool, 'read-minute', { attempts: 3 })
   const limits = open()
   const actor = { reporterId: reporterId(3), address: '192.0.2.7' }
@@ -64,13 +64,13 @@ test('the strictest of several limits decides, and all of them are told', async 
   ])
 })
 
-test('who is not known under a limit does not fall under it', async () => {
+test('a limit does not apply to a request without its key', async () => {
   const { limits } = await open().admit('read', { address: '192.0.2.8' })
   expect(limits.map(({ name }) => name)).toEqual(['read-address-minute'])
   expect(await open().admit('read', {})).toEqual({ is: 'admitted', limits: [] })
 })
 
-test('a machine that is refused shuts nobody else out, and fills no table with names', async () => {
+test('a refused machine blocks no one else, and fills no table with names', async () => {
   await changeLimit(database.pool, 'sign-in-address', { attempts: 5 })
   await changeLimit(database.pool, 'sign-in-name', { attempts: 10 })
   await changeLimit(database.pool, 'sign-in-network', { attempts: 10 })
@@ -87,7 +87,7 @@ test('a machine that is refused shuts nobody else out, and fills no table with n
   expect(await keys()).toBe(before)
 })
 
-test('a name is admitted as often as its limit says, from however many addresses', async () => {
+test('a name is accepted as often as its limit allows, from any number of addresses', async () => {
   await changeLimit(database.pool, 'sign-in-name', { attempts: 10 })
   const limits = open()
   const answers = await Promise.all(
@@ -98,7 +98,7 @@ test('a name is admitted as often as its limit says, from however many addresses
   expect(answers.filter(({ is }) => is === 'admitted')).toHaveLength(10)
 })
 
-test('a change acts in processes that are running', async () => {
+test('a change takes effect in running processes', async () => {
   const limits = open()
   const actor = { name: 'ann@reporters.example', address: '192.0.2.9' }
   expect((await limits.admit('confirm', actor)).limits).toHaveLength(1)
@@ -106,7 +106,7 @@ test('a change acts in processes that are running', async () => {
   await expect.poll(async () => (await limits.admit('confirm', actor)).limits.length).toBe(0)
 })
 
-test('with another window, counting begins anew', async () => {
+test('with another window, counting starts again', async () => {
   const actor = { reporterId: reporterId(4) }
   await changeLimit(database.pool, 'webhook-minute', { attempts: 1 })
   expect((await open().admit('webhook', actor)).is).toBe('admitted')
@@ -115,7 +115,7 @@ test('with another window, counting begins anew', async () => {
   expect((await open().admit('webhook', actor)).is).toBe('admitted')
 })
 
-test('a limit that shadows is exceeded without a word', async () => {
+test('a shadow limit is exceeded silently', async () => {
   await changeLimit(database.pool, 'report-minute', { attempts: 1, behavior: 'shadow' })
   const limits = open()
   const actor = { reporterId: reporterId(5) }
@@ -136,11 +136,11 @@ test.for<[string, Parameters<typeof changeLimit>[2]]>([
   expect(await changeLimit(database.pool, 'read-minute', change)).toHaveLength(1)
 })
 
-test('a limit that nobody knows cannot be changed', async () => {
+test('an unknown limit cannot be changed', async () => {
   expect(await changeLimit(database.pool, 'none', { attempts: 5 })).toHaveLength(1)
 })
 
-test('the limits that are seeded leave room for a hundred reports in a minute', async () => {
+test('the default limits allow a hundred reports in a minute', async () => {
   const fresh = await freshDatabase()
   const limits = await listRateLimits(fresh.pool)
   const reports = limits.filter(({ attempt }) => attempt === 'report')
@@ -148,7 +148,7 @@ test('the limits that are seeded leave room for a hundred reports in a minute', 
   await fresh.close()
 })
 
-test('keys under which nothing counts any more are forgotten, others not', async () => {
+test('keys without counts are deleted, others are not', async () => {
   const keys = async () =>
     (await database.pool.query<{ n: number }>('select count(*) as n from rate_counts')).rows[0]?.n
   await open().admit('lookup', { address: '192.0.2.10' })
@@ -165,7 +165,7 @@ test('keys under which nothing counts any more are forgotten, others not', async
   expect(await keys()).toBe(0)
 })
 
-test('nobody is let through while the database cannot count', async () => {
+test('no request passes while the database cannot count', async () => {
   const away = createPool('postgres://nobody@127.0.0.1:1/none', {
     connectionsMax: 1,
     name: 'away',

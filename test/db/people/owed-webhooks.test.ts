@@ -40,7 +40,7 @@ async function told(reportId: string) {
   return rows.map(({ event }) => event)
 }
 
-test('each step of a report is owed once to the webhooks of its reporter', async () => {
+test('each step of a report is stored once for the webhooks of its reporter', async () => {
   const { id } = await app.report(spamMessage('steps'))
   expect(await told(id)).toEqual([])
   await analyze(id)
@@ -63,14 +63,14 @@ test('each step of a report is owed once to the webhooks of its reporter', async
   ])
 })
 
-test('a report that asks its reporter something says so', async () => {
+test('a report with a question to its reporter has its own event', async () => {
   const sure = { ...app, config: { ...app.config, originConfidenceMin: 1 } }
   const { id } = await app.report(relayedMessage('asks'))
   await runAnalyzeReport([{ reportId: id }], { ...sure, parser })
   expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.asked'])
 })
 
-test('what is held, and reports of others, are owed to nobody', async () => {
+test('held reports and those of others are stored for no webhook', async () => {
   const { id } = await app.report(spamMessage('held'))
   await analyze(id)
   await runForwardReport([{ reportId: id, number: 1 }], { ...app, parser, mailer: undefined })
@@ -80,7 +80,7 @@ test('what is held, and reports of others, are owed to nobody', async () => {
   expect(await told(other)).toEqual([])
 })
 
-test('what is rolled back was never owed', async () => {
+test('a rolled-back step is not stored', async () => {
   const { id } = await app.report(spamMessage('rolled-back'))
   await analyze(id)
   await runForwardReport([{ reportId: id, number: 1 }], { ...app, parser, mailer })
@@ -92,7 +92,7 @@ test('what is rolled back was never owed', async () => {
   expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.told'])
 })
 
-test('webhooks hear of held reports as of any other', async () => {
+test('webhooks get held reports like any other', async () => {
   const { id } = await app.report(spamMessage('aside'), { isShadowed: true })
   await analyze(id)
   expect(await told(id)).toEqual(['report.analyzed'])
@@ -100,7 +100,7 @@ test('webhooks hear of held reports as of any other', async () => {
   expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.retracted'])
 })
 
-test('the webhooks of an account that is closed are told nothing', async () => {
+test('the webhooks of a closed account get nothing', async () => {
   const { id } = await app.report(spamMessage('closed'))
   await app.pool.query(`update reporters set state = 'disabled' where id = $1`, [app.ann])
   await analyze(id)

@@ -17,7 +17,7 @@ const plan: Omit<Plan, 'url' | 'startsAt'> = {
   steadyAttempts: 60,
 }
 
-test('no window ever holds more than the limit, whatever several processes do', async () => {
+test('no window ever exceeds the limit, whatever several processes do', async () => {
   const database = await freshDatabase()
   const done = await tortureLimits({ url: database.url, ...plan })
   expect(done.faults).toEqual([])
@@ -26,7 +26,7 @@ test('no window ever holds more than the limit, whatever several processes do', 
   await database.close()
 })
 
-test('a limit that lets one more through is caught, and one that lets too few', () => {
+test('the test detects a limit that is one too high, and one that is too low', () => {
   const whole = { ...plan, url: '', startsAt: 0 }
   const tried = (admitted: number) =>
     Array.from({ length: 30 }, (_, n) => ({

@@ -47,7 +47,7 @@ async function problemsOf(text: string | Buffer): Promise<readonly string[]> {
   }
 }
 
-test('the bundled sample names somebody for each documentation range', async () => {
+test('the bundled sample has a contact for each documentation range', async () => {
   const file = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
   const done = await importNetworks(file, { pool: database.pool, clock })
   expect(done).toMatchObject({ source: 'sample-networks.csv', ranges: 5, blocks: 5 })
@@ -84,14 +84,14 @@ test.for([
   ],
   ['a range', 'f.csv', `${header}\n192.0.2.0 - 192.0.2.255,64496,One,FR,abuse@one.example`],
   ['bits beyond the prefix', 'g.csv', `${header}\n192.0.2.77/24,64496,One,FR,abuse@one.example`],
-] as const)('a table with %s is read', async ([, name, text]) => {
+] as const)('a table with %s is imported', async ([, name, text]) => {
   expect(await load(name, text)).toMatchObject({ source: name, ranges: 1, blocks: 1 })
   expect(await keptFrom(name)).toEqual([
     { cidr: '192.0.2.0/24', asn: 64496, name: 'One', country: 'FR', abuse: 'abuse@one.example' },
   ])
 })
 
-test('a range that is no block becomes the fewest blocks that make it up', async () => {
+test('a range that is not a block becomes the fewest possible blocks', async () => {
   const row = '198.51.100.1-198.51.100.4,,,,'
   expect(await load('range.csv', `${header}\n${row}`)).toMatchObject({ ranges: 1, blocks: 3 })
   const kept = await keptFrom('range.csv')
@@ -102,7 +102,7 @@ test('a range that is no block becomes the fewest blocks that make it up', async
   ])
 })
 
-test('empty cells are unknown, and quotes may hold commas and quotes', async () => {
+test('empty cells are unknown, and quotes may contain commas and quotes', async () => {
   await load('quotes.csv', `${header}\n2001:db8::/32,,"Say ""hi"", Ltd.",,\n192.0.2.0/24,,,,`)
   expect(await keptFrom('quotes.csv')).toEqual([
     { cidr: '192.0.2.0/24', asn: null, name: null, country: null, abuse: null },
@@ -131,7 +131,7 @@ test.for([
   ['no mail address', '192.0.2.0/24,,,,abuse', '"abuse" is not a mail address.'],
   ['two mail addresses', '192.0.2.0/24,,,,"a@b.example,c@d.example"', /not a mail address/],
   ['a header hidden in an address', '192.0.2.0/24,,,,"a@b.example>\tx"', /neither|not a mail/],
-] as const)('a line with %s is named, and nothing is kept', async ([, row, problem]) => {
+] as const)('a line with %s is reported, and nothing is stored', async ([, row, problem]) => {
   const problems = await problemsOf(`${header}\n192.0.2.0/25,1,good,,\n${row}`)
   expect(problems).toHaveLength(2)
   expect(problems[0]).toMatch(/^Line 3: /)
@@ -140,7 +140,7 @@ test.for([
   expect(await keptFrom('bad.csv')).toEqual([])
 })
 
-test('a bad second file leaves the first in place', async () => {
+test('an invalid second file keeps the first', async () => {
   await load('stays.csv', `${header}\n192.0.2.0/24,1,a,,`)
   await expect(load('stays.csv', `${header}\nnonsense,,,,`)).rejects.toThrow(UsageError)
   expect(await keptFrom('stays.csv')).toHaveLength(1)
@@ -152,16 +152,16 @@ test.for([
   ['another header', 'start,end\n1,2', 'The format of the file is unknown. Name it with --format.'],
   ['only a header', header, 'The file contains no networks.'],
   ['a file of bytes', '\u0000\u0001\u0002', 'Network 1: the file has no MaxMind metadata.'],
-] as const)('%s is no table', async ([, text, problem]) => {
+] as const)('%s is not a table', async ([, text, problem]) => {
   expect((await problemsOf(text))[0]).toMatch(problem)
 })
 
-test('a file full of faults is given up after twenty', async () => {
+test('a file full of errors is given up after twenty', async () => {
   const problems = await problemsOf(`${header}\n${'x,,,,\n'.repeat(1_000)}`)
   expect(problems).toHaveLength(21)
 })
 
-test('a file that is not there is said to be', async () => {
+test('a missing file is reported', async () => {
   const gone = importNetworks(path.join(folder, 'gone.csv'), { pool: database.pool, clock })
   await expect(gone).rejects.toThrow(/Cannot read .*gone\.csv/)
 })
@@ -176,20 +176,20 @@ const fromAs = [
   { cidr: '2001:db8::/32', asn: 64_497, name: 'SIX', country: 'DE' },
 ]
 
-test('an IP-to-AS table is known by its lines; what nobody routes is skipped', async () => {
+test('an IP-to-AS table is detected by its lines; unrouted ranges are skipped', async () => {
   const done = await load('ip2asn.tsv', asTable)
   expect(done).toMatchObject({ format: 'ip2asn', ranges: 2, blocks: 2, skipped: 1 })
   expect(await keptFrom('ip2asn.tsv')).toMatchObject(fromAs)
 })
 
-test('a packed table is unpacked, and has the name of the plain one', async () => {
+test('a compressed table is unpacked, and has the name of the uncompressed one', async () => {
   await load('packed.tsv', asTable)
   const done = await load('packed.tsv.gz', gzipSync(asTable.slice(0, asTable.indexOf('\n'))))
   expect(done).toMatchObject({ source: 'packed.tsv', format: 'ip2asn', blocks: 1 })
   expect(await keptFrom('packed.tsv')).toHaveLength(1)
 })
 
-test('statistics of a registry give countries', async () => {
+test('statistics of a registry have countries', async () => {
   const text = [
     '2|ripencc|1795000000|2|19830705|20261119|+0100',
     'ripencc|*|ipv4|*|1|summary',
@@ -204,7 +204,7 @@ test('statistics of a registry give countries', async () => {
   ])
 })
 
-test('a MaxMind file is known by its bytes, packed or not', async () => {
+test('a MaxMind file is detected by its bytes, compressed or not', async () => {
   const record = { autonomous_system_number: 64_496, autonomous_system_organization: 'Example' }
   const bytes = composeMmdb(
     [
@@ -224,7 +224,7 @@ test('a MaxMind file is known by its bytes, packed or not', async () => {
   ])
 })
 
-test('several contacts are kept in their order, the abuse address first', async () => {
+test('several contacts are stored in order, the abuse address first', async () => {
   const row = '192.0.2.0/24,1,a,,b@net.example,"a@net.example,b@net.example"'
   await load('contacts.csv', `${header},contacts\n${row}`)
   const { rows } = await database.pool.query<{ abuse: string; contacts: string[] }>(
@@ -233,7 +233,7 @@ test('several contacts are kept in their order, the abuse address first', async 
   expect(rows).toEqual([{ abuse: 'b@net.example', contacts: ['b@net.example', 'a@net.example'] }])
 })
 
-test('a name given by --as is the source', async () => {
+test('a name given with --as is the source', async () => {
   const done = await load('november.tsv', asTable, { source: 'ip2asn weekly' })
   expect(done.source).toBe('ip2asn weekly')
   expect(await keptFrom('ip2asn weekly')).toHaveLength(2)
@@ -258,17 +258,20 @@ test.for([
   ['a MaxMind file', composeMmdb([['192.0.2.0/24', 'x']]), /^Network 1: .*damaged/],
   ['a packed file cut short', gzipSync(asTable).subarray(0, 60), /^Cannot read .*bad\.csv/],
   ['a line without end', `${header}\n${'x'.repeat(300_000)}`, /^Line 2 is too long/],
-] as const)('%s with a fault is named, and what was there stays', async ([, bytes, problem]) => {
-  await load('bad.csv', `${header}\n192.0.2.0/24,1,a,,`)
-  expect((await problemsOf(Buffer.from(bytes)))[0]).toMatch(problem)
-  expect(await keptFrom('bad.csv')).toMatchObject([{ name: 'a' }])
-})
+] as const)(
+  'an error in %s is reported, and the existing data stays',
+  async ([, bytes, problem]) => {
+    await load('bad.csv', `${header}\n192.0.2.0/24,1,a,,`)
+    expect((await problemsOf(Buffer.from(bytes)))[0]).toMatch(problem)
+    expect(await keptFrom('bad.csv')).toMatchObject([{ name: 'a' }])
+  },
+)
 
-test('a format that is said is not guessed', async () => {
+test('a given format is not guessed', async () => {
   await expect(load('said.csv', asTable, { format: 'rir' })).rejects.toThrow(/seven cells/)
 })
 
-test('thousands of lines go in piece by piece, told as they go', async () => {
+test('thousands of lines are imported piece by piece, with progress', async () => {
   const lines = Array.from({ length: 12_000 }, (_, n) => {
     const block = `10.${n >> 8}.${n & 255}`
     return `${block}.0\t${block}.255\t${n + 1}\tFR\tNETWORK-${n}`
@@ -282,7 +285,7 @@ test('thousands of lines go in piece by piece, told as they go', async () => {
   expect(kept.find(({ asn }) => asn === 12_000)).toMatchObject({ cidr: '10.46.223.0/24' })
 })
 
-test('a contact for more than anybody holds is a fault, told with its line', async () => {
+test('a contact for more than any holding is an error with its line', async () => {
   const desk = ',,,,abuse@one.example'
   const rows = ['0.0.0.0/0', '10.0.0.0/7', '10.0.0.0/8', '2000::/11', '2000::/12', '1.0.0.0/8']
   expect(await problemsOf([header, ...rows.map((row) => row + desk)].join('\n'))).toEqual([

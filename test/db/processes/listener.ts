@@ -6,7 +6,7 @@ import { type SmtpTalk, smtpTalk } from '../../support/smtp-talk.ts'
 
 type Limits = Partial<typeof usualLimits>
 
-/** A listener of an application on a free port; `env` changes settings, `limits` what it takes. */
+/** A listener of an application on a free port; `env` changes settings, `limits` its limits. */
 export async function listenFor(
   app: TestApp,
   change: Partial<TestApp['config']> = {},
@@ -16,19 +16,19 @@ export async function listenFor(
   return receive({ ...app, config }, { ...usualLimits, ...limits })
 }
 
-/** A return path of a report that does not matter. */
+/** A return path of any report. */
 export function returnPath({ config }: TestApp, number = 1): string {
   const settings = { domain: config.returnPathDomain, secret: config.secret }
   return composeReturnPath({ reportId: uuidv7(new Date()), number }, settings)
 }
 
-/** An answer address, likewise. */
+/** An answer address of any report. */
 export function answerAddress({ config }: TestApp): string {
   const settings = { domain: config.returnPathDomain, secret: config.secret }
   return composeAnswerAddress({ reportId: uuidv7(new Date()), number: 1 }, settings)
 }
 
-/** A connection that has said hello. */
+/** A connection that has sent its greeting. */
 export async function greeted(port: number, hello = 'EHLO peer.example'): Promise<SmtpTalk> {
   const talk = smtpTalk(port)
   await talk.hear()
@@ -49,13 +49,13 @@ export async function ready(
   return talk
 }
 
-/** A short mail that is like no other. */
+/** A short mail that differs from all others. */
 export function freshMail(more = ''): string {
   const id = uuidv7(new Date())
   return `From: <mx@peer.example>\r\nMessage-ID: <${id}@peer.example>\r\n${more}\r\nBack.\r\n`
 }
 
-/** The mails that were kept for a recipient. */
+/** The mails stored for a recipient. */
 export function keptFor(app: TestApp, rcptTo: string) {
   return app.rows(
     `select mail_from as "mailFrom", purpose, report_id as "reportId", number,

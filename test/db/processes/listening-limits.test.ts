@@ -27,7 +27,7 @@ async function tlsFiles(name: string, { cert, key }: TestCertificate) {
   return { receiveTlsCertFile: certFile, receiveTlsKeyFile: keyFile }
 }
 
-test('with a certificate mail comes in encrypted; what was said before is forgotten', async () => {
+test('with a certificate mail arrives encrypted; earlier commands are forgotten', async () => {
   const own = selfSigned()
   const listener = await listenFor(app, await tlsFiles('own', own))
   const rcpt = returnPath(app)
@@ -47,7 +47,7 @@ test('with a certificate mail comes in encrypted; what was said before is forgot
   expect(await keptFor(app, rcpt)).toHaveLength(1)
 })
 
-test('without a certificate STARTTLS is neither offered nor done', async () => {
+test('without a certificate STARTTLS is neither offered nor accepted', async () => {
   const listener = await listenFor(app)
   const talk = smtpTalk(listener.port)
   await talk.hear()
@@ -57,7 +57,7 @@ test('without a certificate STARTTLS is neither offered nor done', async () => {
   await listener.close()
 })
 
-test('a renewed certificate is shown from then on, and a broken one never', async () => {
+test('a renewed certificate is used from then on, and an invalid one never', async () => {
   const [first, second] = [selfSigned(), selfSigned()]
   const settings = await tlsFiles('renewed', first)
   const listener = await listenFor(app, settings)
@@ -83,7 +83,7 @@ test('a renewed certificate is shown from then on, and a broken one never', asyn
   await listener.close()
 })
 
-test('a certificate that cannot be used keeps it from starting, and says why', async () => {
+test('an invalid certificate prevents the start, with a reason', async () => {
   const settings = await tlsFiles('wrong', { ...selfSigned(), key: selfSigned().key })
   await expect(listenFor(app, settings)).rejects.toThrow('not the key of the certificate')
   const missing = { ...settings, receiveTlsKeyFile: path.join(folder, 'none.key') }
@@ -94,7 +94,7 @@ test('a certificate that cannot be used keeps it from starting, and says why', a
   await expect(listenFor(app, noise)).rejects.toThrow('does not contain a PEM certificate')
 })
 
-test('who sends a mail too slowly is cut off, whatever it says, and nothing is kept', async () => {
+test('a client that sends a mail too slowly is cut off, and nothing is stored', async () => {
   const listener = await listenFor(app, {}, { dataMs: 30 })
   const rcpt = returnPath(app)
   const talk = await ready(listener.port, [rcpt])
@@ -106,7 +106,7 @@ test('who sends a mail too slowly is cut off, whatever it says, and nothing is k
   expect(await keptFor(app, rcpt)).toEqual([])
 })
 
-test('a session that never ends is ended, and one that says nothing', async () => {
+test('an endless session is ended, and so is a silent one', async () => {
   const listener = await listenFor(app, {}, { sessionMs: 30 })
   const talk = smtpTalk(listener.port)
   expect(await talk.hear()).toMatch(/^220 /)
@@ -119,7 +119,7 @@ test('a session that never ends is ended, and one that says nothing', async () =
   await silent.close()
 })
 
-test('mails past the memory for all are put off at most, and room comes back', async () => {
+test('mails above the total memory are deferred, and memory is released again', async () => {
   const listener = await listenFor(app, { messageBytesMax: 1 }, { held: 1 })
   const [first, second] = [returnPath(app), returnPath(app)]
   const half = `${'z'.repeat(998)}\r\n`.repeat(9_990)
@@ -140,7 +140,7 @@ test('mails past the memory for all are put off at most, and room comes back', a
   await listener.close()
 })
 
-test('more recipients than a mail may have are put off', async () => {
+test('recipients above the maximum of a mail are deferred', async () => {
   const listener = await listenFor(app, {}, { recipients: 2 })
   const talk = await greeted(listener.port)
   await talk.say('MAIL FROM:<>')
@@ -151,7 +151,7 @@ test('more recipients than a mail may have are put off', async () => {
   await listener.close()
 })
 
-test('past so many sessions peers are to come again', async () => {
+test('sessions above the maximum are deferred', async () => {
   const listener = await listenFor(app, {}, { ...usualLimits, clients: 1 })
   const first = await greeted(listener.port)
   const second = smtpTalk(listener.port)

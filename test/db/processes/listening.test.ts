@@ -37,7 +37,7 @@ async function answerTo(recipient: string): Promise<string> {
   return answer
 }
 
-test('a mail to a return path is kept to the byte, with a job, and then acknowledged', async () => {
+test('a mail to a return path is stored byte for byte with a job, then acknowledged', async () => {
   const rcpt = returnPath(app)
   const raw = Buffer.from(freshMail('X-Odd: \xe9 .\r\n') + '..\r\n.x\r\nbare\nline\r\n', 'latin1')
   const talk = await ready(smtp.port, [rcpt])
@@ -58,7 +58,7 @@ test.for<[string, () => string, string]>([
   ['the From of our mail', () => app.config.mailFrom.toUpperCase(), 'other'],
   ['the postmaster', () => 'postmaster@bounces.test.example', 'other'],
   ['who is written to about abuse', () => 'Abuse@Bounces.Test.Example', 'other'],
-])('%s is taken', async ([, address, purpose]) => {
+])('%s is accepted', async ([, address, purpose]) => {
   const rcpt = address()
   const talk = await ready(smtp.port, [rcpt])
   expect(await talk.mail(freshMail())).toEqual(['250 2.6.0 Kept'])
@@ -81,7 +81,7 @@ function turned(last: string): string {
   return last === 'a' ? 'b' : 'a'
 }
 
-test('a mail that is handed over twice is kept once, and acknowledged both times', async () => {
+test('a mail that is delivered twice is stored once, and acknowledged both times', async () => {
   const rcpt = returnPath(app)
   const raw = freshMail()
   for (const name of [rcpt, rcpt.toUpperCase()]) {
@@ -97,7 +97,7 @@ test('a mail that is handed over twice is kept once, and acknowledged both times
   expect(await keptFor(app, rcpt)).toHaveLength(2)
 })
 
-test('two who hand over the same mail at once are both told that it is kept, once', async () => {
+test('the same mail delivered twice at once is acknowledged twice and stored once', async () => {
   const rcpt = returnPath(app)
   const raw = freshMail()
   const talks = await Promise.all([1, 2, 3, 4].map(() => ready(smtp.port, [rcpt])))
@@ -107,7 +107,7 @@ test('two who hand over the same mail at once are both told that it is kept, onc
   expect(await keptFor(app, rcpt)).toHaveLength(1)
 })
 
-test('a mail whose peer goes away before its end is not kept', async () => {
+test('a mail whose client disconnects before its end is not stored', async () => {
   const rcpt = returnPath(app)
   const talk = await ready(smtp.port, [rcpt])
   talk.push(freshMail())
@@ -119,7 +119,7 @@ test('a mail whose peer goes away before its end is not kept', async () => {
   expect(await keptFor(app, rcpt)).toHaveLength(1)
 })
 
-test('a mail that runs in circles is refused for good', async () => {
+test('a mail loop is refused permanently', async () => {
   const rcpt = returnPath(app)
   const talk = await ready(smtp.port, [rcpt])
   const [answer] = await talk.mail(freshMail('Received: from a by b\r\n'.repeat(101)))
@@ -132,7 +132,7 @@ test('a mail that runs in circles is refused for good', async () => {
   expect(await keptFor(app, rcpt)).toHaveLength(1)
 })
 
-test('by LMTP each recipient has its own answer, in their order', async () => {
+test('in LMTP each recipient has its own reply, in order', async () => {
   const [first, second] = [returnPath(app), returnPath(app, 2)]
   const talk = await ready(lmtp.port, [first, 'nobody@bounces.test.example', second], 'LHLO mx')
   expect(await talk.mail(freshMail(), 2)).toEqual(['250 2.6.0 Kept', '250 2.6.0 Kept'])
@@ -141,7 +141,7 @@ test('by LMTP each recipient has its own answer, in their order', async () => {
   expect(await keptFor(app, second)).toMatchObject([{ number: 2 }])
 })
 
-test('by LMTP one recipient may have a mail that is too big for another', async () => {
+test('in LMTP one recipient may get a mail that is too large for another', async () => {
   const { config } = app
   const reporting = await mailInAddress()
   const path = returnPath(app)
@@ -156,7 +156,7 @@ test('by LMTP one recipient may have a mail that is too big for another', async 
   expect(config.messageBytesMax).toBeGreaterThan(big.length)
 })
 
-test('by SMTP a mail is kept for all its recipients, or for none', async () => {
+test('in SMTP a mail is stored for all its recipients, or for none', async () => {
   const [path, reporting] = [returnPath(app), await mailInAddress()]
   const talk = await ready(smtp.port, [reporting, path])
   const [answer] = await talk.mail(freshMail() + `${'y'.repeat(998)}\r\n`.repeat(10_100))
@@ -166,12 +166,12 @@ test('by SMTP a mail is kept for all its recipients, or for none', async () => {
   expect(await keptFor(app, reporting)).toEqual([])
 })
 
-/** An address of bob's to which he mails reports: a new one each time. */
+/** An address to which bob mails reports: a new one each time. */
 function mailInAddress(): Promise<string> {
   return makeMailInAddress(app, app.bob)
 }
 
-test('what is said to be too big is refused before it is sent', async () => {
+test('a mail with too large a declared size is refused before it is sent', async () => {
   const talk = await greeted(smtp.port)
   const size = 100_000 + Math.ceil(app.config.messageBytesMax * 1.4)
   expect(await talk.say(`MAIL FROM:<> SIZE=${size + 1}`)).toMatch(/^552 /)
@@ -181,7 +181,7 @@ test('what is said to be too big is refused before it is sent', async () => {
   talk.end()
 })
 
-test('while the database is away nothing is taken, and the peer is to come again', async () => {
+test('while the database is unavailable mail is deferred', async () => {
   const away = createPool('postgres://nobody@127.0.0.1:1/none', {
     connectionsMax: 2,
     name: 'away',
@@ -204,7 +204,7 @@ test('while the database is away nothing is taken, and the peer is to come again
   expect(await keptFor(app, rcpt)).toEqual([])
 })
 
-test('a hundred sessions at once are served', async () => {
+test('a hundred simultaneous sessions are served', async () => {
   const paths = Array.from({ length: 100 }, () => returnPath(app))
   const talks = await Promise.all(paths.map((path) => ready(smtp.port, [path])))
   const answers = await Promise.all(talks.map((talk) => talk.mail(freshMail())))

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => admin.end())
 
-/** A database with nothing in it; the global teardown drops it. */
+/** An empty database; the global teardown drops it. */
 async function emptyDatabase(): Promise<string> {
   const name = inject('templateName').replace('template', `empty_${process.pid}_${++made}`)
   await admin.query(`create database ${name}`)
@@ -42,20 +42,20 @@ async function withPool<T>(url: string, work: (pool: Pool) => Promise<T>): Promi
   }
 }
 
-test('from nothing, every migration runs once and in order; then none', async () => {
+test('from an empty database every migration runs once and in order; then none', async () => {
   const url = await emptyDatabase()
   expect(await migrate(url)).toEqual(await expectedMigrations())
   expect(await migrate(url)).toEqual([])
 })
 
-test('processes that migrate at once do it once', async () => {
+test('processes that migrate at once run each migration once', async () => {
   const url = await emptyDatabase()
   const ran = await Promise.all([1, 2, 3].map(() => migrateAll(url, new Date())))
   expect(ran.flat()).toEqual(await expectedMigrations())
   expect(await ask(url, 'select name from schema_migrations')).toHaveLength(ran.flat().length)
 })
 
-test('a database is given one seed, whoever comes first, and it stays', async () => {
+test('a database gets one seed from the first process, and keeps it', async () => {
   const url = await emptyDatabase()
   await migrate(url)
   expect(await withPool(url, findShingleSeed)).toBe(undefined)
@@ -71,7 +71,7 @@ test('a database is given one seed, whoever comes first, and it stays', async ()
   expect(await ask(url, 'select is_only from installation')).toHaveLength(1)
 })
 
-test('two databases have two seeds', async () => {
+test('two databases have different seeds', async () => {
   const urls = [await emptyDatabase(), await emptyDatabase()]
   await Promise.all(urls.map((url) => migrateAll(url, new Date())))
   const seeds = await Promise.all(urls.map((url) => withPool(url, findShingleSeed)))
@@ -79,7 +79,7 @@ test('two databases have two seeds', async () => {
 })
 
 test.for([0n, 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n])(
-  'the seed %s comes back to the digit, and of several at once one wins',
+  'the seed %s is read exactly, and of several at once one is stored',
   async (seed) => {
     const url = await emptyDatabase()
     await migrate(url)
@@ -92,14 +92,14 @@ test.for([0n, 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n])(
   },
 )
 
-test('a lock that a killed process left behind does not stop the next', async () => {
+test('a lock left by a killed process does not block the next', async () => {
   const url = await emptyDatabase()
   await migrate(url)
   await ask(url, 'update schema_migrations_lock set is_locked = 1')
   expect(await migrate(url)).toEqual([])
 })
 
-test('a migration that cannot run leaves nothing of itself behind', async () => {
+test('a failed migration leaves nothing behind', async () => {
   const url = await emptyDatabase()
   await ask(url, 'create table tokens (surprise text)')
   await expect(migrate(url)).rejects.toMatchObject({ code: '42P07' })
@@ -107,7 +107,7 @@ test('a migration that cannot run leaves nothing of itself behind', async () => 
   expect(tables).toEqual([{ reporters: null }])
 })
 
-test('a database says which migrations it lacks', async () => {
+test('a database lists the migrations it lacks', async () => {
   const { pool, close } = await freshDatabase()
   const expected = await expectedMigrations()
   expect(await missingMigrations(pool, expected)).toEqual([])
@@ -116,7 +116,7 @@ test('a database says which migrations it lacks', async () => {
   await close()
 })
 
-test('a database that is not there is an error, not a wait', async () => {
+test('a missing database is an error, not a wait', async () => {
   await expect(migrate(`${inject('serverUrl')}/nowhere`)).rejects.toMatchObject({ code: '3D000' })
 })
 
@@ -124,23 +124,28 @@ test.for([
   ['the schema and the database', '', 'permission denied for schema public'],
   ['the database', 'grant create on schema public to', 'permission denied for database'],
   ['what another account made', 'migrated', 'permission denied for schema public'],
-] as const)('without the right to change %s, one sentence says so', async ([, grant, reason]) => {
-  const url = new URL(await emptyDatabase())
-  const role = `limited_${process.pid}_${made}`
-  await admin.query(`create role ${role} login password 'limited'`)
-  if (grant === 'migrated') await migrate(url.href)
-  else if (grant !== '') await ask(url.href, `${grant} ${role}`)
-  url.username = role
-  url.password = 'limited'
-  try {
-    const error: unknown = await migrateAll(url.href, new Date()).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ name: 'DatabaseUnfit' })
-    const { message } = error as Error
-    expect(message).toContain(`lacks a permission (${reason}`)
-    expect(message).toContain('Make it the owner of the database')
-  } finally {
-    url.username = ''
-    await ask(`${inject('serverUrl')}${url.pathname}`, `drop owned by ${role} cascade`)
-    await admin.query(`drop role ${role}`)
-  }
-})
+] as const)(
+  'without the right to change %s, the error is one sentence',
+  async ([, grant, reason]) => {
+    const url = new URL(await emptyDatabase())
+    const role = `limited_${process.pid}_${made}`
+    await admin.query(`create role ${role} login password 'limited'`)
+    if (grant === 'migrated') await migrate(url.href)
+    else if (grant !== '') await ask(url.href, `${grant} ${role}`)
+    url.username = role
+    url.password = 'limited'
+    try {
+      const error: unknown = await migrateAll(url.href, new Date()).catch(
+        (thrown: unknown) => thrown,
+      )
+      expect(error).toMatchObject({ name: 'DatabaseUnfit' })
+      const { message } = error as Error
+      expect(message).toContain(`lacks a permission (${reason}`)
+      expect(message).toContain('Make it the owner of the database')
+    } finally {
+      url.username = ''
+      await ask(`${inject('serverUrl')}${url.pathname}`, `drop owned by ${role} cascade`)
+      await admin.query(`drop role ${role}`)
+    }
+  },
+)

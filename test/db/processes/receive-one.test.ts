@@ -16,7 +16,7 @@ function piped(rcptTo: string, raw: string, given: TestApp = app): Promise<numbe
   return receiveOne(Readable.from([Buffer.from(raw)]), { mailFrom: '', rcptTo }, given)
 }
 
-test('a mail from a pipe is kept, without a peer', async () => {
+test('a mail from a pipe is stored, without a client address', async () => {
   const rcpt = returnPath(app)
   const raw = freshMail()
   expect(await piped(rcpt, raw)).toBe(0)
@@ -24,7 +24,7 @@ test('a mail from a pipe is kept, without a peer', async () => {
   expect(await keptFor(app, rcpt)).toMatchObject([{ peer: null, purpose: 'feedback-bounce' }])
 })
 
-test('exit codes tell a mail server what became of its mail', async () => {
+test('exit codes tell a mail server the result', async () => {
   expect(await piped('someone@elsewhere.example', freshMail())).toBe(67)
   expect(await piped(returnPath(app), 'x'.repeat(10_000_001))).toBe(65)
   const onLost = () => undefined
@@ -36,7 +36,7 @@ test('exit codes tell a mail server what became of its mail', async () => {
   await away.end()
 })
 
-test('the sender may be nobody, in brackets or without', () => {
+test('the return path may be empty, with or without brackets', () => {
   const to = ['--stdin', '--to', 'fb@bounces.example']
   expect(parseReceive([...to, '--from', '<>'])).toMatchObject({ mailFrom: '' })
   expect(parseReceive(to)).toMatchObject({ mailFrom: '' })

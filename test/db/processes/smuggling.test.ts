@@ -30,7 +30,7 @@ async function certificate() {
 test.for([
   ...['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r', '\r.\r\n', '\r\n.\r', '\r\n\0.\r\n'],
   ...['\r\n.\0\r\n', '\r\n.\r\r\n', '\n\n.\r\r\n'],
-])('no other end than its own ends a mail: %j', async (end) => {
+])('only the standard end mark ends a mail: %j', async (end) => {
   const listener = await listenFor(app)
   const [rcpt, victim] = [returnPath(app), returnPath(app)]
   const talk = await ready(listener.port, [rcpt])
@@ -44,7 +44,7 @@ test.for([
   expect(await keptFor(app, victim)).toEqual([])
 })
 
-test('what is said in the same breath as STARTTLS is not done', async () => {
+test('commands sent together with STARTTLS are not executed', async () => {
   const { tls, remove } = await certificate()
   const listener = await listenFor(app, tls)
   const rcpt = returnPath(app)
@@ -57,7 +57,7 @@ test('what is said in the same breath as STARTTLS is not done', async () => {
   const injected = `EHLO b.example\r\nMAIL FROM:<>\r\nRCPT TO:<${rcpt}>\r\nDATA\r\nx: y\r\n\r\n`
   socket.write(`STARTTLS\r\n${injected}.\r\n`)
   await expect.poll(() => heard.match(/^220 /gm)).toHaveLength(2)
-  // What is no TLS makes the server hang up, after everything before it was handled.
+  // Data that is not TLS makes the server disconnect, after everything before it was handled.
   socket.write('This is no TLS.\r\n')
   await once(socket, 'close')
   expect(heard.slice(heard.lastIndexOf('220'))).not.toMatch(/^(?:250|354)/m)
@@ -66,7 +66,7 @@ test('what is said in the same breath as STARTTLS is not done', async () => {
   expect(await keptFor(app, rcpt)).toEqual([])
 })
 
-test('who stalls when it should encrypt is cut off as any other', async () => {
+test('a client that stalls during encryption is cut off like any other', async () => {
   const { tls, remove } = await certificate()
   const listener = await listenFor(app, tls, { silenceMs: 300, sessionMs: 1_500 })
   const talk = await greeted(listener.port)
@@ -77,7 +77,7 @@ test('who stalls when it should encrypt is cut off as any other', async () => {
   await remove()
 })
 
-test('lines without end, and bytes that are none of SMTP, cost the peer its session', async () => {
+test('endless lines and bytes that are not SMTP end the session', async () => {
   const listener = await listenFor(app)
   const long = await greeted(listener.port)
   long.push(Buffer.alloc(5_000_000, 'A'))
@@ -86,7 +86,7 @@ test('lines without end, and bytes that are none of SMTP, cost the peer its sess
   expect(await bytes.say(`MAIL FROM:<a\0b@c.example>`)).toMatch(/^[25]\d\d /)
   expect(await bytes.say('RCPT TO:<postmaster\0@bounces.test.example>')).toMatch(/^5\d\d /)
   bytes.end()
-  // It still serves.
+  // It still accepts mail.
   const talk = await ready(listener.port, [returnPath(app)])
   expect(await talk.mail('From: a@b.example\r\n\r\n\0\r\n')).toEqual(['250 2.6.0 Kept'])
   talk.end()

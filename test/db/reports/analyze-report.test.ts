@@ -48,7 +48,7 @@ async function one(mark: string, more: Parameters<TestApp['report']>[1] = {}) {
   return { reportId: (await app.report(spamMessage(mark), more)).id }
 }
 
-test('a report is analyzed, told and given to forwarding in one go', async () => {
+test('a report is analyzed, decided and queued for forwarding in one transaction', async () => {
   const payload = await one('whole')
   expect(await analyze(payload)).toEqual(['done'])
   expect(await stateOf(payload)).toBe('analyzed')
@@ -69,7 +69,7 @@ test('a report is analyzed, told and given to forwarding in one go', async () =>
   ])
 })
 
-test('a second run changes nothing, nor do two at once', async () => {
+test('a second run changes nothing, nor do two concurrent ones', async () => {
   const payloads = await app.reports('again-1', 'again-2', 'again-3')
   await Promise.all([analyze(...payloads), analyze(...payloads.toReversed())])
   for (const payload of payloads) expect(await jobsOf(payload)).toHaveLength(1)
@@ -78,7 +78,7 @@ test('a second run changes nothing, nor do two at once', async () => {
   expect(await everything()).toEqual(before)
 })
 
-test('one report that cannot be read does not hold up its batch', async () => {
+test('one unreadable report does not delay its batch', async () => {
   const [good, lost, alsoGood] = await app.reports('good', 'lost', 'also-good')
   if (!good || !lost || !alsoGood) throw new Error('A report is missing.')
   await app.pool.query('delete from raw_messages where id = $1', [lost.reportId])
@@ -91,14 +91,14 @@ test('one report that cannot be read does not hold up its batch', async () => {
   expect(states).toEqual(['analyzed', 'received', 'analyzed'])
 })
 
-test('a report that was marked failed is analyzed when its job comes back', async () => {
+test('a report marked as failed is analyzed when its job is redriven', async () => {
   const payload = await one('redriven')
   await app.pool.query(`update reports set state = 'failed' where id = $1`, [payload.reportId])
   expect(await analyze(payload)).toEqual(['done'])
   expect(await stateOf(payload)).toBe('analyzed')
 })
 
-test('a report that was retracted is left alone, and so is one that never was', async () => {
+test('a retracted report is not changed, and a missing one is ignored', async () => {
   const payload = await one('retracted')
   await retractReport(app, payload.reportId, { isReporter: true })
   const unknown = { reportId: '01999999-0000-7000-8000-000000000000' }
@@ -119,7 +119,7 @@ test.for<[string, () => Promise<{ reportId: string }>, RegExp]>([
     async () => ({ reportId: (await app.report(bounceMessage('x@y.example'))).id }),
     /mail system|Line|origin/,
   ],
-])('a report that is %s is kept: nobody is told', async ([, make, why]) => {
+])('a report that is %s is kept, and no one is notified', async ([, make, why]) => {
   const payload = await make()
   expect(await analyze(payload)).toEqual(['done'])
   expect(await stateOf(payload)).toBe('kept')
@@ -130,7 +130,7 @@ test.for<[string, () => Promise<{ reportId: string }>, RegExp]>([
   expect(event?.['detail']).toMatch(why)
 })
 
-test('a desk that paused is not written to', async () => {
+test('a paused desk is not notified', async () => {
   await analyze(await one('makes-the-desk-known'))
   await app.pool.query(`update consumers set state = 'paused'`)
   const payload = await one('paused')
@@ -138,7 +138,7 @@ test('a desk that paused is not written to', async () => {
   expect(await stateOf(payload)).toBe('kept')
 })
 
-test('with FORWARD_TO=enrolled only desks that enrolled are written to', async () => {
+test('with FORWARD_TO=enrolled only enrolled desks are notified', async () => {
   const picky = { ...app, parser, config: { ...app.config, forwardTo: 'enrolled' as const } }
   const first = await one('not-enrolled')
   await runAnalyzeReport([first], picky)
@@ -149,7 +149,7 @@ test('with FORWARD_TO=enrolled only desks that enrolled are written to', async (
   expect(await stateOf(second)).toBe('analyzed')
 })
 
-test('one that is slow to read delays none of its batch, and is kept after them', async () => {
+test('a message that is slow to parse delays none of its batch', async () => {
   const [slow, quick] = [await one('slow-to-read'), await one('quick-to-read')]
   const gate = Promise.withResolvers<undefined>()
   const slowly: ParserPool = {

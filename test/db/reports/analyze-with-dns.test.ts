@@ -34,7 +34,7 @@ async function kept({ reportId }: { reportId: string }) {
   return { state: report?.['state'], details: found.details }
 }
 
-test('what the DNS told is kept with the analysis', async () => {
+test('DNS answers are stored with the analysis', async () => {
   const listing = {
     zone: 'bl.example',
     subject: '198.51.100.23',
@@ -60,7 +60,7 @@ test('what the DNS told is kept with the analysis', async () => {
   })
 })
 
-test('a dead DNS changes nothing but what it would have told', async () => {
+test('an unreachable DNS changes only what depends on its answers', async () => {
   const [dead, never] = [await reported('dns-down'), await reported('dns-none')]
   const dns = { resolve: deadDns, listings: nothing }
   expect(await runAnalyzeReport([dead], { ...app, parser, dns })).toEqual(['done'])
@@ -81,7 +81,7 @@ test('a dead DNS changes nothing but what it would have told', async () => {
   expect(none.details).toMatchObject({ listings: null, authentication: null })
 })
 
-test('a DNS that breaks its promise holds up nothing', async () => {
+test('a DNS client that fails delays nothing', async () => {
   const payload = await reported('dns-broken')
   const broken = () => Promise.reject(new Error('Out of order.'))
   const dns = { resolve: broken, listings: broken }
@@ -89,7 +89,7 @@ test('a DNS that breaks its promise holds up nothing', async () => {
   expect((await kept(payload)).state).toBe('analyzed')
 })
 
-test('a whole batch is asked for at once', async () => {
+test('the DNS is queried for a whole batch at once', async () => {
   const payloads = await Promise.all(['at-once-1', 'at-once-2', 'at-once-3'].map(reported))
   let waiting = 0
   let release: () => void = () => undefined

@@ -37,7 +37,7 @@ const say = (mark: string, kind: ReportKind) => app.report(spamMessage(mark), { 
 const analyze = (reportId: string) => runAnalyzeReport([{ reportId }], { ...app, parser })
 const redeem = (reportId: string) => runRedeemReport([{ reportId }], app)
 
-/** A mail server that takes everything. */
+/** A mail server that accepts everything. */
 function farEnd(before: () => Promise<unknown> = () => Promise.resolve()) {
   const mails: OutgoingMail[] = []
   const mailer: Mailer = {
@@ -51,7 +51,7 @@ function farEnd(before: () => Promise<unknown> = () => Promise.resolve()) {
   return { mails, mailer }
 }
 
-/** Sends all that is queued of a report. */
+/** Sends everything queued for a report. */
 async function forward(reportId: string, { mailer }: { mailer: Mailer } = farEnd()) {
   const rows = await app.rows(
     `select number from feedback_reports where report_id = $1 and state = 'queued'`,
@@ -79,7 +79,7 @@ async function eventsOf(reportId: string) {
   return rows.map(({ event, detail }) => [event, detail])
 }
 
-/** What is counted of the author of all these messages, and known of their link. */
+/** The counts of the author of all these messages, and the evidence about their link. */
 async function counted() {
   await rollUpAll(app.pool, new Date())
   await foldAll(app.pool, new Date())
@@ -95,7 +95,7 @@ async function counted() {
   return { spam, ham, complaint, redeemed, ...evidence[0] }
 }
 
-test('a changed report keeps its id, waits for its analysis again and says so', async () => {
+test('a changed report keeps its id, waits for its analysis again and has an event', async () => {
   const first = await say('keeps-id', 'spam')
   expect(first.is).toBe('new')
   await analyze(first.id)
@@ -122,7 +122,7 @@ test.for<[ReportKind, ReportKind, object]>([
   ['not-spam', 'phishing', { ham: 0, spam: 1, complaint: 1, redeemed: 0 }],
   ['spam', 'phishing', { ham: 0, spam: 1, complaint: 1, redeemed: 0 }],
   ['phishing', 'spam', { ham: 0, spam: 1, complaint: 1, redeemed: 0 }],
-])('%s, then %s: counted and held as evidence as the last alone', async ([from, to, counts]) => {
+])('%s, then %s: counted as the last kind alone', async ([from, to, counts]) => {
   const mark = `${from}-${to}`
   const { id } = await say(mark, from)
   await analyze(id)
@@ -133,7 +133,7 @@ test.for<[ReportKind, ReportKind, object]>([
   expect(await counted()).toEqual({ ...counts, good: isPraise, bad: !isPraise })
 })
 
-test('who was told is told that it is no spam, and told again when it is after all', async () => {
+test('notified desks learn that it is not spam, and later that it is after all', async () => {
   const { id } = await say('there-and-back', 'spam')
   await analyze(id)
   await forward(id)
@@ -155,7 +155,7 @@ test('who was told is told that it is no spam, and told again when it is after a
   })
 })
 
-test('who was told of spam is not told again of phishing', async () => {
+test('a desk notified of spam is not notified again of phishing', async () => {
   const { id } = await say('worse', 'spam')
   await analyze(id)
   await forward(id)
@@ -168,7 +168,7 @@ test('who was told of spam is not told again of phishing', async () => {
   })
 })
 
-test('a correction that has not left is called back with the reason for it', async () => {
+test('a correction that was not sent is withdrawn with its reason', async () => {
   const { id } = await say('hesitant', 'spam')
   await analyze(id)
   await forward(id)
@@ -182,7 +182,7 @@ test('a correction that has not left is called back with the reason for it', asy
   })
 })
 
-test('changed while its complaint was leaving, the complaint is corrected', async () => {
+test('a report changed while its complaint is being sent is corrected', async () => {
   const { id } = await say('leaving', 'spam')
   await analyze(id)
   await forward(
@@ -195,7 +195,7 @@ test('changed while its complaint was leaving, the complaint is corrected', asyn
   expect(await stands(id)).toMatchObject({ told: ['complaint sent', 'redeemed queued'] })
 })
 
-test('changed while it was being judged, it is judged as what it is now', async () => {
+test('a report changed during its analysis is judged as its new kind', async () => {
   const { id } = await say('overtaken', 'spam')
   const judge: TestApp['judge'] = async (cases) => {
     await say('overtaken', 'not-spam')
@@ -207,7 +207,7 @@ test('changed while it was being judged, it is judged as what it is now', async 
   expect(await counted()).toMatchObject({ ham: 1, spam: 0, complaint: 0 })
 })
 
-test('what its reporter retracted may be reported again', async () => {
+test('a report retracted by its reporter may be reported again', async () => {
   const { id } = await say('again', 'spam')
   await analyze(id)
   await retractReport(app, id, { isReporter: true })
@@ -220,7 +220,7 @@ test('what its reporter retracted may be reported again', async () => {
   })
 })
 
-test('what an administrator took back stays taken back', async () => {
+test('a report retracted by an administrator stays retracted', async () => {
   const { id } = await say('overruled', 'spam')
   await analyze(id)
   await retractReport(app, id, { isReporter: false, administratorId: app.bob })
@@ -228,7 +228,7 @@ test('what an administrator took back stays taken back', async () => {
   expect(await stands(id)).toMatchObject({ kind: 'spam', state: 'retracted' })
 })
 
-/** A pool whose statements fail where they are `fatal`. */
+/** A pool whose statements fail if they are `fatal`. */
 function failing(pool: Pool, isFatal: (text: string) => boolean): Pool {
   const connect = async () => {
     const client = await pool.connect()
@@ -248,11 +248,11 @@ function failing(pool: Pool, isFatal: (text: string) => boolean): Pool {
   return Object.assign(Object.create(pool) as Pool, { connect, query: pool.query.bind(pool) })
 }
 
-test('of changes, analyses and crashes in any order, the last choice counts once', async () => {
+test('after changes, analyses and crashes in any order, the last choice counts once', async () => {
   const kinds = ['spam', 'not-spam', 'phishing', 'not-spam', 'spam', 'not-spam'] as const
   const { id } = await say('storm', 'spam')
   let writes = 0
-  // The last statement of a transaction fails twice out of three times.
+  // The last statement of a transaction fails two times out of three.
   const pool = failing(
     app.pool,
     (text) => text.includes('into reported_evidence') && ++writes % 3 > 0,

@@ -38,7 +38,7 @@ describe.skipIf(!existsSync(truth))('campaigns of the corpus (skipped without it
   })
   afterAll(() => database.close())
 
-  /** Batches as two workers take them, both at once. */
+  /** Batches processed by two concurrent workers. */
   async function joinAll(): Promise<Map<string, string>> {
     const batches = Array.from({ length: Math.ceil(messages.length / BATCH) }, (_, index) =>
       messages.slice(index * BATCH, (index + 1) * BATCH),
@@ -54,7 +54,7 @@ describe.skipIf(!existsSync(truth))('campaigns of the corpus (skipped without it
     return campaignOf
   }
 
-  test('pairs of a group are together, groups and ham are apart, by two workers', async () => {
+  test('pairs of a group are together, groups and ham are apart, with two workers', async () => {
     const campaignOf = await joinAll()
     const grouped = messages.filter(({ name }) => groupOf.has(name))
     const pairs = grouped.flatMap((one, at) =>

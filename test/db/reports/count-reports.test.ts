@@ -46,7 +46,7 @@ async function reported(mark: string, more: Parameters<TestApp['report']>[1] = {
   return { reportId: (await app.report(spamMessage(mark), more)).id }
 }
 
-/** What is counted today of the author of all these messages. */
+/** Today's counts of the author of all these messages. */
 async function counted(pair?: (typeof pairTypes)[number]['name']): Promise<Partial<Counts>> {
   await rollUpAll(app.pool, new Date())
   const reader = createCounterReader(app, { keysMax: 10, freshMs: 0 })
@@ -71,7 +71,7 @@ test('the message of these tests has the author whose counts they read', async (
   expect(content?.toString('hex')).toContain(hash)
 })
 
-test('a report counts once, however often and by how many it is analyzed', async () => {
+test('a report counts once, however often it is analyzed', async () => {
   const payloads = await app.reports('once-1', 'once-2', 'once-3')
   await Promise.all([analyze(...payloads), analyze(...payloads.toReversed())])
   await analyze(...payloads)
@@ -79,12 +79,12 @@ test('a report counts once, however often and by how many it is analyzed', async
   expect(await counted('author-reporters')).toMatchObject({ complaint: 3, unique: 1 })
 })
 
-test('a report of wanted mail is ham, and nobody complains', async () => {
+test('a report of wanted mail counts as ham, not as a complaint', async () => {
   await analyze(await reported('wanted', { kind: 'not-spam' }))
   expect(await counted()).toMatchObject({ ham: 1, spam: 0, complaint: 0 })
 })
 
-test('a retracted report is taken back once, and counted as redeemed', async () => {
+test('a retracted report is reversed once, and counted as redeemed', async () => {
   const [kept, payload] = [await reported('stays'), await reported('goes')]
   await analyze(kept, payload)
   expect(await retract(payload)).toBe(true)
@@ -99,7 +99,7 @@ test('a retracted report is taken back once, and counted as redeemed', async () 
   expect(await counted('author-reporters')).toMatchObject({ complaint: 0, unique: 0 })
 })
 
-test('a retraction brings its own job, and no other report is taken back by one', async () => {
+test('a retraction has its own job, which reverses no other report', async () => {
   const payload = await reported('own-job')
   await analyze(payload)
   await redeem(payload)
@@ -112,7 +112,7 @@ test('a retraction brings its own job, and no other report is taken back by one'
   expect(jobs).toEqual([{ data: payload }])
 })
 
-test('what was retracted before it was analyzed is never counted', async () => {
+test('a report retracted before its analysis is never counted', async () => {
   const payload = await reported('hasty')
   await retract(payload)
   await analyze(payload)
@@ -120,7 +120,7 @@ test('what was retracted before it was analyzed is never counted', async () => {
   expect(await counted()).toEqual({})
 })
 
-test('a report that is looked at again is counted as what it is then, and once', async () => {
+test('a report analyzed again counts with its new analysis, once', async () => {
   const unsure = await openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' })
   try {
     const { id } = await unsure.report(relayedMessage('again'))
@@ -146,7 +146,7 @@ test('a report that is looked at again is counted as what it is then, and once',
   }
 })
 
-test('a retraction whose job was lost is redeemed all the same', async () => {
+test('a retraction whose job was lost is still reversed', async () => {
   const [gone, stays] = [await reported('lost-job'), await reported('not-lost')]
   await analyze(gone, stays)
   await retract(gone)
@@ -161,7 +161,7 @@ test('a retraction whose job was lost is redeemed all the same', async () => {
   expect(await app.rows(`select data from pgboss.job where name = 'redeem-report'`)).toEqual([])
 })
 
-test('reports of one campaign are members of it, until they are taken back', async () => {
+test('reports of a campaign are counted as its members until they are retracted', async () => {
   const text = 'The same long offer of watches, sent to everybody who can be found anywhere at all,'
   const wordy = (mark: string) =>
     Buffer.concat([spamMessage(mark), Buffer.from(`${text} ${text.toUpperCase()}\r\n`)])
@@ -181,7 +181,7 @@ test('reports of one campaign are members of it, until they are taken back', asy
   expect(await days()).toEqual([{ reports: 1 }])
 })
 
-test('what an administrator takes back counts against its reporter as overruled', async () => {
+test('a retraction by an administrator counts against its reporter as overruled', async () => {
   const [own, theirs] = [await reported('mine to take back'), await reported('overruled')]
   await analyze(own, theirs)
   await retract(own)

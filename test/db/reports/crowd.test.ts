@@ -73,7 +73,7 @@ function spam(number: number): Promise<Buffer> {
   return Promise.resolve(message('Watches', number, ['From: "Watches" <buy@watches.example>']))
 }
 
-/** Accounts: of people whom an operator knows, or of whom nobody does. */
+/** Accounts, vouched for by an operator or not. */
 async function accounts(count: number, isVouched: boolean): Promise<string[]> {
   const ids: string[] = []
   for (let number = 0; number < count; number++) {
@@ -87,7 +87,7 @@ async function accounts(count: number, isVouched: boolean): Promise<string[]> {
   return ids
 }
 
-/** Has each of them report a copy of his own, and gives the classes of the verdicts. */
+/** Each of them reports a separate copy; returns the classes of the verdicts. */
 async function reportedBy(
   reporterIds: readonly string[],
   make: (number: number) => Promise<Buffer>,
@@ -119,7 +119,7 @@ async function reportedBy(
   return classes
 }
 
-/** What a mail server hears that asks about one more copy. */
+/** The verdict for a mail server that asks about one more copy. */
 async function checked(raw: Buffer): Promise<string | undefined> {
   const client = { ip: '198.51.100.23', helo: 'mail.letters.example' }
   const digest = await parser.check(raw, { trustedRelays: [], client })
@@ -136,7 +136,7 @@ async function checked(raw: Buffer): Promise<string | undefined> {
 
 const all = (count: number, its: string) => Array.from({ length: count }, () => its)
 
-test('five hundred fresh accounts that report a newsletter change nobody’s verdict', async () => {
+test('five hundred new accounts that report a newsletter change no verdict', async () => {
   const [reader] = await accounts(1, true)
   if (reader === undefined) throw new Error('There is no reader.')
   const asked = await checked(await newsletter(9_000))
@@ -148,7 +148,7 @@ test('five hundred fresh accounts that report a newsletter change nobody’s ver
   expect(await reportedBy([reader], () => newsletter(9_003))).toEqual(['marketing'])
 })
 
-test('nor do they make spam of what says nothing for itself', async () => {
+test('nor do they make spam of mail without other evidence', async () => {
   const letter = (number: number) => Promise.resolve(message('Notices', number, notice))
   const asked = await checked(await letter(9_000))
   const crowd = await accounts(100, false)
@@ -156,7 +156,7 @@ test('nor do they make spam of what says nothing for itself', async () => {
   expect(await checked(await letter(9_001))).toBe(asked)
 })
 
-test('twenty proven reporters of a real spam do', async () => {
+test('twenty proven reporters of real spam do', async () => {
   const [before, after] = await accounts(2, false)
   if (before === undefined || after === undefined) throw new Error('There is no newcomer.')
   expect(await checked(await spam(9_000))).toBe('undecided')

@@ -20,7 +20,7 @@ function submission(raw: Buffer, more: Partial<Submission> = {}): Submission {
   return { ...usual, reporterId: app.ann, message: readMessage(raw), ...more }
 }
 
-/** What is stored of these reports: raw messages and jobs, which must be one each. */
+/** The stored raw messages and jobs of these reports, which must be one each. */
 async function stored(ids: readonly string[]) {
   const [counts] = await app.rows(
     `select (select count(*) from reports where id = any($1::uuid[])) as reports,
@@ -32,7 +32,7 @@ async function stored(ids: readonly string[]) {
   return counts
 }
 
-test('the same bytes from the same reporter are one report, however many at once', async () => {
+test('the same bytes from the same reporter are one report, also concurrently', async () => {
   const raw = spamMessage('same')
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => intake.accept(submission(raw))),
@@ -54,7 +54,7 @@ test('the same bytes from another reporter are another report', async () => {
   expect([one.is, other.is]).toEqual(['new', 'new'])
 })
 
-test('lines that a mail client put before the message do not make it another', async () => {
+test('lines that a mail program prepends do not make it another message', async () => {
   const raw = spamMessage('mozilla')
   const lines = ['X-Mozilla-Status: 0001', 'X-Mozilla-Status2: 00000000']
   const first = await intake.accept(submission(raw))
@@ -66,7 +66,7 @@ test('lines that a mail client put before the message do not make it another', a
   expect((await intake.accept(submission(changed))).id).not.toBe(first.id)
 })
 
-test('500 at once are all stored, each with its own bytes and one job', async () => {
+test('500 simultaneous reports are all stored, each with its bytes and one job', async () => {
   const raws = Array.from({ length: 500 }, (_, number) => spamMessage(`many-${number}`))
   const answers = await Promise.all(raws.map((raw) => intake.accept(submission(raw))))
   const ids = answers.map(({ id }) => id)
@@ -78,7 +78,7 @@ test('500 at once are all stored, each with its own bytes and one job', async ()
   }
 })
 
-test('two intakes that get the same messages at once agree, and do not deadlock', async () => {
+test('two intakes with the same messages agree and do not deadlock', async () => {
   const others = createIntake(app)
   const raws = Array.from({ length: 200 }, (_, number) => spamMessage(`both-${number}`))
   const [mine, theirs] = await Promise.all([
@@ -90,7 +90,7 @@ test('two intakes that get the same messages at once agree, and do not deadlock'
   expect(await stored(ids)).toEqual({ reports: 200, raws: 200, jobs: 200 })
 })
 
-test('a report that cannot be stored is refused alone; its neighbors are taken', async () => {
+test('a report that cannot be stored is refused alone; its neighbors are accepted', async () => {
   const raws = Array.from({ length: 30 }, (_, number) => spamMessage(`neighbor-${number}`))
   const results = await Promise.allSettled(
     raws.map((raw, number) =>
@@ -106,7 +106,7 @@ test('a report that cannot be stored is refused alone; its neighbors are taken',
   expect(await intake.accept(submission(refused))).toMatchObject({ is: 'new' })
 })
 
-test('nothing is answered before it is committed', async () => {
+test('no answer is given before the commit', async () => {
   const pool = createPool(app.database.url, {
     connectionsMax: 4,
     name: 'test',
@@ -130,7 +130,7 @@ test('nothing is answered before it is committed', async () => {
 let announce: (release: () => void) => void = () => undefined
 const held = new Promise<() => void>((resolve) => (announce = resolve))
 
-/** The same pool, whose commits wait until the test lets them go: a slow disk, as it were. */
+/** The same pool, whose commits wait until the test releases them, as on a slow disk. */
 function withHeldCommits(pool: Pool): Pool {
   return new Proxy(pool, {
     get(target, name) {

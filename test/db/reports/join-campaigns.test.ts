@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 beforeEach(() => database.pool.query('truncate campaigns, campaign_keys, campaign_days'))
 
-/** Joins messages in one batch, and gives their campaigns in the same order. */
+/** Joins messages in one batch, and returns their campaigns in the same order. */
 async function join(fingerprints: readonly Fingerprints[], at = now) {
   const messages = fingerprints.map((one) => ({ reportId: uuidv7(at), fingerprints: one }))
   const joined = await joinCampaigns(database.pool, messages, () => at)
@@ -43,7 +43,7 @@ async function count(table: 'campaigns' | 'campaign_keys'): Promise<number | und
 
 const one = longText('one')
 
-test('what is alike joins one campaign, what is not does not', async () => {
+test('similar messages join one campaign, different ones do not', async () => {
   const [first] = await join([one])
   const [like, other] = await join([changed(one, 20), longText('other')])
   expect(first).toBeTruthy()
@@ -53,7 +53,7 @@ test('what is alike joins one campaign, what is not does not', async () => {
   expect(await count('campaigns')).toBe(2)
 })
 
-test('a campaign that waited for the founding of another is younger than it', async () => {
+test('a campaign that waited for the creation of another is newer than it', async () => {
   const { pool } = database
   let at = now
   const tick = () => {
@@ -82,20 +82,20 @@ test('messages of one batch find each other', async () => {
   expect(await count('campaigns')).toBe(2)
 })
 
-test('a second run finds what the first founded', async () => {
+test('a second run finds the campaign of the first', async () => {
   const messages = [{ reportId: uuidv7(now), fingerprints: one }]
   const first = await joinCampaigns(database.pool, messages, () => now)
   expect(await joinCampaigns(database.pool, messages, () => now)).toEqual(first)
   expect(await count('campaigns')).toBe(1)
 })
 
-test('a message without keys is of no campaign', async () => {
+test('a message without keys has no campaign', async () => {
   expect(await join([{ words: '2' }])).toEqual([undefined])
   expect(await joinCampaigns(database.pool, [], () => now)).toEqual(new Map())
   expect(await count('campaigns')).toBe(0)
 })
 
-test('many workers at once found a campaign once', async () => {
+test('many concurrent workers create a campaign once', async () => {
   const texts = Array.from({ length: 8 }, (_, index) => longText(`text ${index}`))
   const batches = Array.from({ length: 12 }, (_, shift) =>
     texts.map((text) => changed(text, 40, shift)).toSorted(() => (shift % 2 ? 1 : -1)),
@@ -104,7 +104,7 @@ test('many workers at once found a campaign once', async () => {
   expect(await count('campaigns')).toBe(texts.length)
 })
 
-test('who waited for another to found looks again', async () => {
+test('a worker that waited for another looks up the campaign again', async () => {
   const id = uuidv7(now)
   const generation = generationOf(Math.floor(now.getTime() / DAY_MS))
   const waiting = await inTransaction(database.pool, async (tx) => {
@@ -122,7 +122,7 @@ test('who waited for another to found looks again', async () => {
   expect(await count('campaigns')).toBe(1)
 })
 
-test('of two campaigns that agree the oldest is joined', async () => {
+test('of two matching campaigns the oldest is joined', async () => {
   const second = changed(one, 5)
   const [older, newer] = [await join([one]), await join([second], new Date(now.getTime() + 1_000))]
   expect(newer).not.toEqual(older)
@@ -130,7 +130,7 @@ test('of two campaigns that agree the oldest is joined', async () => {
   expect(await join([between], new Date(now.getTime() + 2_000))).toEqual(older)
 })
 
-test('a campaign that goes on is found in later generations, one that ended is not', async () => {
+test('an active campaign is found in later generations, an ended one is not', async () => {
   const ended = longText('ended')
   const [first, second] = await join([one, ended])
   expect(await join([changed(one, 20)], later(1))).toEqual([first])
@@ -141,13 +141,13 @@ test('a campaign that goes on is found in later generations, one that ended is n
   await ensureCounterPartitions(database.pool, now, 4)
 })
 
-test('a campaign that goes on writes its keys once in a generation, and no others', async () => {
+test('an active campaign writes its keys once in a generation, and no others', async () => {
   await join([one])
   for (const shift of [1, 2, 3]) await join([changed(one, 20, shift)], later(1))
   expect(await count('campaign_keys')).toBe(2 * campaignKeys(one).length)
 })
 
-test('the keys of a campaign that is gone are passed over', async () => {
+test('the keys of a deleted campaign are skipped', async () => {
   const [first] = await join([one])
   await database.pool.query('delete from campaigns')
   const [second] = await join([one])
@@ -155,7 +155,7 @@ test('the keys of a campaign that is gone are passed over', async () => {
   expect(second).not.toBe(first)
 })
 
-test('under one key there are 32 campaigns at most, the oldest', async () => {
+test('a key has at most 32 campaigns, the oldest ones', async () => {
   const flood = Array.from({ length: 60 }, (_, index) => sharingKeys(one, 1, `flood ${index}`))
   const founded = await join(flood)
   expect(new Set(founded).size).toBe(60)
@@ -165,14 +165,14 @@ test('under one key there are 32 campaigns at most, the oldest', async () => {
     [key],
   )
   expect(rows.map(({ id }) => id)).toEqual(founded.slice(0, 32))
-  // The others are found by the keys that are their own, and so is who shares only a full one.
+  // The others are found by their own keys, and so is one that shares only a full key.
   expect(await join(flood.map((text) => changed(text, 40, 39)))).toEqual(founded)
   const [own] = await join([one])
   expect(founded).not.toContain(own)
   expect(await join([changed(one, 20)])).toEqual([own])
 })
 
-test('where all keys are taken there is no campaign, not one for each message', async () => {
+test('if all keys are full there is no campaign, rather than one for each message', async () => {
   const text = { words: '120', near: one.near ?? '', head: one.head ?? '' }
   const keys = campaignKeys(text)
   for (let band = 0; band < keys.length; band++) {

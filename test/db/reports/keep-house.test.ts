@@ -21,7 +21,7 @@ function partitions(table: string) {
   )
 }
 
-/** A dead letter as pg-boss leaves it. */
+/** A dead letter as pg-boss stores it. */
 async function die({ reportId }: { reportId: string }, queue = 'analyze-report') {
   const id = await app.boss.send('dead-letter', { reportId })
   await app.pool.query(`update pgboss.job set source_name = $2 where id = $1`, [id, queue])
@@ -32,7 +32,7 @@ async function stateOf({ reportId }: { reportId: string }) {
   return row?.['state']
 }
 
-test('the coming weeks have their partitions, and old ones go with their keys', async () => {
+test('the coming weeks have partitions, and old ones are dropped with their keys', async () => {
   const [payload = { reportId: '' }] = await app.reports('old')
   await app.pool.query(
     `insert into idempotency_keys (key_hash, body_hash, created_at) values ('\\x01', '\\x02', $1)`,
@@ -55,7 +55,7 @@ test('the coming weeks have their partitions, and old ones go with their keys', 
   expect((await app.reports('old')).length).toBe(1)
 })
 
-test('answers of registries are forgotten a month after they grew old', async () => {
+test('answers of registries are deleted a month after they expire', async () => {
   const now = new Date()
   const answer = (cidr: string, daysAgo: number) => {
     const expiresAt = new Date(now.getTime() - daysAgo * DAY_MS)
@@ -78,7 +78,7 @@ test('a second round of the chores changes nothing', async () => {
   expect(await partitions('analyses')).toEqual(before)
 })
 
-test('reports whose analysis died are marked failed, once, and told in their story', async () => {
+test('reports whose analysis is a dead letter are marked failed once, with an event', async () => {
   const [dead, alive] = await app.reports('dead', 'alive')
   if (!dead || !alive) throw new Error('A report is missing.')
   await die(dead)
@@ -100,7 +100,7 @@ test('a report that was analyzed after all is not marked', async () => {
   expect(await stateOf(payload)).toBe('analyzed')
 })
 
-test('reports that wait a while without a job are put in line again, once', async () => {
+test('reports that wait for a while without a job are queued again, once', async () => {
   await app.boss.deleteQueuedJobs('analyze-report')
   const jobsOf = ({ reportId }: { reportId: string }) =>
     app.rows(

@@ -17,7 +17,7 @@ let parser: ParserPool
 let now = Date.now()
 
 beforeAll(async () => {
-  // Nobody is ever that sure, so that every report asks.
+  // No origin has that confidence, so every report asks.
   app = await openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' })
   parser = createParserPool(1)
 })
@@ -66,7 +66,7 @@ const keys = Array.from({ length: 12 }, (_, number) => [
 const zone = fakeDns(Object.fromEntries(keys) as Record<string, string[]>)
 const dns = { resolve: zone.resolve, listings: () => Promise.resolve([]) }
 
-/** Mail through the relay, from another machine and another author each time. */
+/** Mail through the relay, each from a different machine and author. */
 function relayed(number: number): Buffer<ArrayBuffer> {
   const ip = `IPv6:3fff:${number + 1}::7`
   return relayedMessage(`relayed-${number}`, { ip, domain: `author${number}.example` })
@@ -77,7 +77,7 @@ function relayedSigned(number: number): Promise<Buffer> {
   return signed(relayed(number), { domain: `author${number}.example`, key })
 }
 
-/** Each lesson an hour after the last. */
+/** Each run of the lesson is an hour after the previous one. */
 async function learn(limits?: { seen: number; taught: number }): Promise<number> {
   now += 3_600_000
   return runLearnRelays({ ...app, clock: () => new Date(now) }, limits)
@@ -99,7 +99,7 @@ async function statesOf(ids: readonly string[]): Promise<unknown[]> {
 const relay = '192.0.2.10/32'
 const wanted = [3, 4, 5]
 
-test('a relay is learned from reports, and those that asked are looked at again', async () => {
+test('a relay is learned from reports, and those with a question are analyzed again', async () => {
   const ids = await report(12, relayedSigned, wanted)
   expect(await statesOf(ids)).toEqual(['kept'])
   expect(await learn()).toBe(1)
@@ -115,7 +115,7 @@ test('a relay is learned from reports, and those that asked are looked at again'
   expect(origins.map(({ ip }) => ip)).toEqual(['3fff:1::7', '3fff:2::7', '3fff:3::7'])
 })
 
-test('reporters who reported nothing new have no new lesson', async () => {
+test('reporters without new reports have no new lesson', async () => {
   await report(2, relayed)
   expect([await learn(), await learn()]).toEqual([1, 0])
   await report(1, (number) => spamMessage(`later-${number}`))
@@ -126,14 +126,14 @@ test('reporters who reported nothing new have no new lesson', async () => {
 test.for([
   ['no mail was wanted', relayedSigned, []],
   ['wanted mail was not signed', relayed, wanted],
-] as const)('where %s, the relay is only proposed', async ([, make, numbers]) => {
+] as const)('if %s, the relay is only proposed', async ([, make, numbers]) => {
   const ids = await report(12, make, numbers)
   await learn()
   expect(await known()).toEqual([`${relay} proposed 12 relay.provider.example`])
   expect(await statesOf(ids)).toEqual(['kept'])
 })
 
-test('what the reporter said is never overridden', async () => {
+test('the reporter’s statement is never overridden', async () => {
   await report(12, relayedSigned, wanted)
   for (const how of ['refused', 'set'] as const) {
     await app.pool.query('delete from relay_lessons')
@@ -145,7 +145,7 @@ test('what the reporter said is never overridden', async () => {
   }
 })
 
-test('what was learned keeps its day, and is forgotten when mail comes otherwise', async () => {
+test('a learned relay keeps its day, and is forgotten when mail comes another way', async () => {
   await report(12, relayedSigned, wanted)
   await learn()
   const [first] = await listRelays(app.pool, app.ann)
@@ -162,7 +162,7 @@ test('what was learned keeps its day, and is forgotten when mail comes otherwise
   expect(await known()).toEqual([])
 })
 
-test('each run takes so many reporters, and the next one those that follow', async () => {
+test('each run takes a limited number of reporters, and the next one continues', async () => {
   const added: string[] = []
   for (const name of ['cy', 'dee', 'eve']) {
     const email = `${name}@reporters.example`
@@ -187,7 +187,7 @@ test('each run takes so many reporters, and the next one those that follow', asy
   expect((await taught()).toSorted()).toEqual(reporters)
 })
 
-test('those who have nothing new do not hold up those who follow', async () => {
+test('reporters without news do not delay the following ones', async () => {
   const [idle = '', busy = ''] = [app.ann, app.bob].toSorted()
   let made = 0
   const reportOf = async (reporterId: string) => {

@@ -67,7 +67,7 @@ async function die(payload: object, queue: string) {
 
 const house = () => runKeepHouse({ ...app, clock: inAnHour })
 
-test('a look-up without a job is put in line again, once, whatever else waits', async () => {
+test('a look-up without a job is queued again, once, whatever else waits', async () => {
   const lost = await lookUp()
   await app.pool.query('delete from pgboss.job')
   const [inHand, inLine] = [await lookUp(), await lookUp()]
@@ -79,7 +79,7 @@ test('a look-up without a job is put in line again, once, whatever else waits', 
   expect(await jobs('find-contact')).toEqual([inHand, inLine, lost])
 })
 
-test('feedback without a job is put in line again, but no dead letter', async () => {
+test('feedback without a job is queued again, but not a dead letter', async () => {
   const [lost, dead] = [await owed(), await owed()]
   await app.pool.query('delete from pgboss.job')
   await die({ ...dead, number: 1 }, 'forward-report')
@@ -88,7 +88,7 @@ test('feedback without a job is put in line again, but no dead letter', async ()
   expect(await jobs('find-contact')).not.toContainEqual(lost)
 })
 
-test('of one report each feedback report has a job of its own', async () => {
+test('each feedback report of a report has a separate job', async () => {
   const [told, dead] = [await owed(), await owed()]
   const consumers = await ensureConsumers(
     app.pool,
@@ -109,7 +109,7 @@ test('of one report each feedback report has a job of its own', async () => {
   await app.pool.query(`update feedback_reports set state = 'held' where state = 'queued'`)
 })
 
-test('what was given up for its age begins anew when it is redriven', async () => {
+test('mail that was given up for its age starts anew when it is redriven', async () => {
   const { reportId } = await owed()
   await app.pool.query('delete from pgboss.job')
   const payload = { reportId, number: 1, postponedSince: new Date(0).toISOString() }
@@ -120,7 +120,7 @@ test('what was given up for its age begins anew when it is redriven', async () =
   expect(await jobs('forward-report')).toEqual([{ reportId, number: 1 }])
 })
 
-test('an address that only messages named is forgotten when nothing is kept of it', async () => {
+test('an address known only from messages is deleted when nothing refers to it', async () => {
   const year = new Date(Date.now() - 4 * 365 * 86_400_000)
   const wanted = ['cfbl', 'network'] as const
   const named = wanted.map((source) => ({ address: `${source}@old.example`, source }))
@@ -136,7 +136,7 @@ test('an address that only messages named is forgotten when nothing is kept of i
   ])
 })
 
-test('a letter without a job is put in line again, but no dead letter', async () => {
+test('a letter without a job is queued again, but not a dead letter', async () => {
   const oweTo = (to: string) =>
     inTransaction(app.pool, (tx) => {
       const said = { subject: 'Hello', text: 'Hello.', language: 'en' } as const
@@ -151,7 +151,7 @@ test('a letter without a job is put in line again, but no dead letter', async ()
   expect(await jobs('send-letter')).toEqual([{ letterId: lost }])
 })
 
-test('a mail that came in and has no job is put in line again', async () => {
+test('an inbound mail without a job is queued again', async () => {
   const nobody = { reportId: null, number: null, letterId: null, reporterId: null, peerIp: null }
   const to = { mailFrom: '', rcptTo: 'fb@bounces.test.example', purpose: 'other' } as const
   const mail = { ...to, ...nobody }
@@ -163,7 +163,7 @@ test('a mail that came in and has no job is put in line again', async () => {
   expect(await jobs('handle-inbound')).toEqual([{ mailId: id }])
 })
 
-test('a look-up that died marks its report failed, once, and told in its story', async () => {
+test('a look-up that is a dead letter marks its report failed once, with an event', async () => {
   const lost = await lookUp()
   await die(lost, 'find-contact')
   await runMarkDead(app)
@@ -190,7 +190,7 @@ test('a look-up that another run has finished is not marked', async () => {
   expect(await stateOf(done)).toBe('analyzed')
 })
 
-test('a report whose look-up died is not analyzed a second time', async () => {
+test('a report whose look-up is a dead letter is not analyzed again', async () => {
   const lost = await lookUp()
   await die(lost, 'find-contact')
   await runMarkDead(app)

@@ -29,7 +29,7 @@ const effects = [
   'letters',
 ]
 
-/** How many rows each effect of a report has left. */
+/** The number of rows that each effect of a report has left. */
 async function traces() {
   const counts = await Promise.all(
     effects.map((table) => app.rows(`select count(*)::integer as count from ${table}`)),
@@ -52,7 +52,7 @@ async function reported(mark: string, at: string, kind?: 'phishing' | 'not-spam'
 
 const old = 'Fri, 1 Feb 2002 09:00:00 +0000'
 
-test('a message that was handed over long ago is kept, says why, and changes nothing', async () => {
+test('a message handed over long ago is kept, has a reason, and changes nothing', async () => {
   const before = await traces()
   for (const kind of [undefined, 'phishing', 'not-spam'] as const) {
     const report = await reported(`old-${kind}`, old, kind)
@@ -68,7 +68,7 @@ test('a message that was handed over long ago is kept, says why, and changes not
   }
 })
 
-test('a message of now is told and counted', async () => {
+test('a current message is forwarded and counted', async () => {
   const before = await traces()
   const report = await reported('new', new Date().toUTCString())
   expect(report).toMatchObject({ state: 'analyzed' })

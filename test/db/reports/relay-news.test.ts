@@ -15,7 +15,7 @@ let app: TestApp
 let parser: ParserPool
 
 beforeAll(async () => {
-  // Nobody is ever that sure, so that every report asks.
+  // No origin has that confidence, so every report asks.
   app = await openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' })
   parser = createParserPool(1)
 })
@@ -35,7 +35,7 @@ function analyze(reportId: string, by: ParserPool = parser) {
   return runAnalyzeReport([{ reportId }], { ...app, parser: by })
 }
 
-/** Does something once, when a message was just read. */
+/** Runs something once, just after a message was read. */
 function thenOnce(happens: () => Promise<unknown>): ParserPool {
   let isDone = false
   return {
@@ -53,7 +53,7 @@ function tell(how: 'set' | 'refused', cidr = relay, now = new Date()) {
   return setRelays({ ...app, clock: () => now }, app.ann, [{ cidr, name: null, how }])
 }
 
-/** The state of a report, how often it was put in line, and how often only for later. */
+/** The state of a report, how often it was queued, and how often only for later. */
 async function stands(id: string): Promise<unknown[]> {
   const [report] = await listReportsByIds(app.pool, [id])
   const [jobs] = await app.rows(
@@ -68,7 +68,7 @@ test.for([
   ['a relay is named', () => tell('set', '192.0.2.0/24')],
   ['a relay is refused', () => tell('refused')],
   ['a relay is forgotten', () => forgetRelay(app, app.ann, relay)],
-] as const)('when %s while a report is read, it is read again', async ([name, happens]) => {
+] as const)('if %s while a report is analyzed, it is analyzed again', async ([name, happens]) => {
   if (name !== 'a relay is named') await tell('set')
   const id = await report(name)
   expect(await analyze(id, thenOnce(happens))).toEqual(['done'])
@@ -77,7 +77,7 @@ test.for([
   expect(await stands(id)).toEqual(['kept', 2, 0])
 })
 
-test('who keeps telling while a report is read makes it read again once an hour', async () => {
+test('repeated statements during an analysis repeat it once an hour', async () => {
   const id = await report('restless')
   await analyze(
     id,
@@ -90,7 +90,7 @@ test('who keeps telling while a report is read makes it read again once an hour'
   expect(await stands(id)).toEqual(['received', 3, 1])
 })
 
-test('what does not change, or is somebody else’s, or elsewhere, holds up nobody', async () => {
+test('statements that change nothing or concern others delay no report', async () => {
   await tell('set')
   const id = await report('unmoved')
   const happens = async () => {
@@ -102,7 +102,7 @@ test('what does not change, or is somebody else’s, or elsewhere, holds up nobo
   expect(await stands(id)).toEqual(['kept', 1, 0])
 })
 
-test('news that are still being written while a report is kept are waited for', async () => {
+test('statements that are being written while a report is stored are waited for', async () => {
   const id = await report('at-once')
   let keeping: Promise<unknown> = Promise.resolve()
   await inTransaction(app.pool, async (tx) => {
@@ -130,7 +130,7 @@ async function waitUntilSomebodyWaits(): Promise<void> {
   }
 }
 
-test('only reports that asked about a machine are looked at again for it', async () => {
+test('only reports with a question about a machine are analyzed again for it', async () => {
   const id = await report('unrelated')
   await analyze(id)
   for (const how of ['set', 'refused', 'set'] as const) await tell(how, '203.0.113.0/24')
@@ -140,7 +140,7 @@ test('only reports that asked about a machine are looked at again for it', async
   await analyze(id)
 })
 
-test('who changes his mind is looked at again an hour later at most once', async () => {
+test('a changed statement causes at most one more analysis, an hour later', async () => {
   const id = await report('often')
   await analyze(id)
   const start = Date.now()
@@ -155,7 +155,7 @@ test('who changes his mind is looked at again an hour later at most once', async
   expect(await stands(id)).toEqual(['received', 4, 1])
 })
 
-test('an answer to a report’s own question is followed at once', async () => {
+test('an answer to a report’s own question takes effect at once', async () => {
   const id = await report('next-question')
   await analyze(id)
   for (const [times, ip] of ['192.0.2.10', '198.51.100.23'].entries()) {

@@ -32,7 +32,7 @@ afterAll(async () => {
   await site.close()
 })
 
-/** Runs an action of the administrator; returns how many it changed, or undefined. */
+/** Runs an action of the administrator; returns the number of changes, or undefined. */
 async function act(action: Action, given: Record<string, string>): Promise<number | undefined> {
   const outcome = await runAction(action, given, site.app, admin.id)
   if ('problems' in outcome) throw new Error(outcome.problems[0]?.message)
@@ -81,7 +81,7 @@ const analyze = (...ids: string[]) =>
     },
   )
 
-/** The rows of what others could notice of a report. */
+/** The rows that others could notice of a report. */
 async function effectsOf(id: string) {
   const { pool } = site.app
   const { rows } = await pool.query<Record<string, number>>(
@@ -96,7 +96,7 @@ async function effectsOf(id: string) {
   return rows[0]
 }
 
-/** All rows of which counting and reputation are made, by table. */
+/** All rows from which counts and reputations are made, by table. */
 const sums = () =>
   count(
     `select ((select count(*) from counter_deltas) + (select count(*) from reputation_evidence)
@@ -104,7 +104,7 @@ const sums = () =>
     [],
   )
 
-test('a banned reporter is answered as any other, and the report is held', async () => {
+test('a banned reporter gets the usual answers, and the report is held', async () => {
   const [ann, bob] = [await banned(), await site.addPerson('bob@reporters.example')]
   const [aside, usual] = [await report(ann, 'same'), await report(bob, 'same')]
   expect(aside.answer.status).toBe(usual.answer.status)
@@ -120,14 +120,14 @@ test('a banned reporter is answered as any other, and the report is held', async
   expect(await jobsOf('analyze-report', aside.body.id)).toBe(1)
 })
 
-test('the same bytes again are the same report, answered 200', async () => {
+test('the same bytes again are the same report, with status 200', async () => {
   const ann = await banned()
   const [first, second] = [await report(ann, 'twice'), await report(ann, 'twice')]
   expect([first.answer.status, second.answer.status]).toEqual([202, 200])
   expect(second.body).toEqual(first.body)
 })
 
-test('what a banned reporter changes is answered as usual, and held', async () => {
+test('a change by a banned reporter gets the usual answer, and is held', async () => {
   const [ann, bob] = [await banned(), await site.addPerson('erin@reporters.example')]
   const say = async (person: Person, kind: string) => {
     const body = sampleMessage('changed')
@@ -143,7 +143,7 @@ test('what a banned reporter changes is answered as usual, and held', async () =
   expect(await jobsOf('analyze-report', id)).toBe(
     await jobsOf('analyze-report', usual[0]?.id ?? ''),
   )
-  // What bob reported before a ban is held when bob changes it afterwards.
+  // A report made before a ban is held when its banned reporter changes it.
   await act(banReporter, { email: bob.email, reason: 'reports rivals' })
   const later = await say(bob, 'phishing')
   expect(later.shown).toEqual([202, 'received', true])
@@ -182,7 +182,7 @@ test('reports from plug-ins, the form and bulk requests are held too', async () 
   expect(await counting(ann)).toBe(0)
 })
 
-test('its own history shows what was found', async () => {
+test('its own history shows the analysis', async () => {
   const ann = await banned()
   const id = await site.report(ann, spamMessage('history'))
   const browser = await signedInBrowser(site.url, ann)
@@ -219,7 +219,7 @@ test('others do not see it', async () => {
   expect((await api(bob, `/${body.id}`)).status).toBe(404)
 })
 
-test('its reporter takes it back, and sees so', async () => {
+test('its reporter can retract it, and sees so', async () => {
   const ann = await banned()
   const { body } = await report(ann, 'regretted')
   const answer = await api(ann, `/${body.id}`, { method: 'DELETE' })
@@ -230,7 +230,7 @@ test('its reporter takes it back, and sees so', async () => {
   expect(await act(releaseHeldReports, { reporter: ann.id, report: body.id })).toBe(0)
 })
 
-test('a released report takes effect once, and its story stays as it was', async () => {
+test('a released report takes effect once, and its timeline is unchanged', async () => {
   const ann = await banned()
   const id = await site.report(ann, spamMessage('released'))
   await analyze(id)
@@ -245,7 +245,7 @@ test('a released report takes effect once, and its story stays as it was', async
   expect(await act(releaseHeldReports, { reporter: ann.id, report: id })).toBe(0)
 })
 
-test('a report that is released before it is analyzed is analyzed as all others', async () => {
+test('a report released before its analysis is analyzed like all others', async () => {
   const ann = await banned()
   const id = await site.report(ann, spamMessage('early'))
   await act(releaseHeldReports, { reporter: ann.id, report: id })
@@ -265,7 +265,7 @@ test('a report that is retracted after its release takes no effect', async () =>
   expect(await effectsOf(id)).toMatchObject({ counted: 0, evidence: 0, mails: 0 })
 })
 
-test('a report that counted stops doing so when a banned reporter changes it', async () => {
+test('a counted report stops counting when its banned reporter changes it', async () => {
   const bob = await site.addPerson('gina@reporters.example')
   const id = await site.report(bob, spamMessage('stops'))
   await analyze(id)
@@ -280,14 +280,14 @@ test('a report that counted stops doing so when a banned reporter changes it', a
   })
 })
 
-test('all of a reporter are released, however many', async () => {
+test('all reports of a reporter are released, however many', async () => {
   const ann = await banned()
   await Promise.all(Array.from({ length: 130 }, (_, n) => report(ann, `many ${n}`)))
   expect(await act(releaseHeldReports, { reporter: ann.id })).toBe(130)
   expect(await held(ann)).toBe(0)
 })
 
-test('what is dropped never counts, but its reporter sees it and its message', async () => {
+test('a discarded report never counts, but its reporter sees it and its message', async () => {
   const ann = await banned()
   const { body } = await report(ann, 'dropped')
   expect(await act(dropHeldReports, { reporter: ann.id })).toBe(1)
@@ -299,7 +299,7 @@ test('what is dropped never counts, but its reporter sees it and its message', a
   expect(await act(releaseHeldReports, { reporter: ann.id, report: body.id })).toBe(0)
 })
 
-test('once the ban is lifted, what comes counts; what is held stays held', async () => {
+test('after the ban new reports count; held ones stay held', async () => {
   const ann = await banned()
   await report(ann, 'before')
   expect(await act(liftBan, { reporter: ann.id })).toBe(1)
@@ -309,7 +309,7 @@ test('once the ban is lifted, what comes counts; what is held stays held', async
   expect(await act(liftBan, { reporter: ann.id })).toBeUndefined()
 })
 
-test('administrators ban, see, release, drop and lift on pages', async () => {
+test('administrators ban, view, release, discard and lift on pages', async () => {
   const browser = await signedInBrowser(site.url, admin)
   const ann = await site.addPerson('dora@reporters.example')
   const path = `/admin/limits/shadow/${ann.id}`

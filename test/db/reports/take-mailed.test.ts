@@ -84,7 +84,7 @@ function subjectOf(letter: { raw: string } | undefined): string | undefined {
   return /^Subject: (.*)\r$/m.exec(letter?.raw ?? '')?.[1]
 }
 
-test('a mail to the address of a reporter becomes reports, from the listener on', async () => {
+test('a mail to the address of a reporter becomes reports', async () => {
   const listener = await listenFor(app)
   const address = (await mailInAddressOf(app, app.ann))?.address ?? ''
   const talk = await ready(listener.port, [address.toUpperCase()])
@@ -103,7 +103,7 @@ test('a mail to the address of a reporter becomes reports, from the listener on'
   expect(await unpack(raw as Parameters<typeof unpack>[0])).toEqual(message)
 })
 
-test('the first report by mail is confirmed, and what goes well after it is silent', async () => {
+test('the first report by mail is confirmed, later ones only get errors', async () => {
   await mailed([attached(spamMessage('first'))])
   const [letter] = await letters()
   expect(letter).toMatchObject({ kind: 'mail-in', address: 'ann@reporters.example' })
@@ -114,7 +114,7 @@ test('the first report by mail is confirmed, and what goes well after it is sile
   expect(await letters()).toHaveLength(1)
 })
 
-test('a second run reports nothing twice, and writes no second letter', async () => {
+test('a second run makes no second report and no second letter', async () => {
   const mail = await mailed([attached(spamMessage('again'))])
   await app.pool.query(`update inbound_mails set state = 'received' where id = $1`, [mail.mailId])
   await take(mail)
@@ -124,20 +124,20 @@ test('a second run reports nothing twice, and writes no second letter', async ()
   expect(await letters()).toHaveLength(1)
 })
 
-test('two runs at once write one letter', async () => {
+test('two concurrent runs write one letter', async () => {
   const mail = await arrived(forwardOf([attached(spamMessage('at once'))]))
   await Promise.all([take(mail), take(mail)])
   expect(await reportsOf('at once')).toHaveLength(1)
   expect(await letters()).toHaveLength(1)
 })
 
-test('a message that was reported before by another way is the same report', async () => {
+test('a message reported earlier in another way is the same report', async () => {
   const { id } = await app.report(spamMessage('by form'))
   await mailed([attached(spamMessage('by form'))])
   expect(await reportsOf('by form')).toMatchObject([{ id, channel: 'api' }])
 })
 
-test('an inline forward is refused with how to do it, once a day', async () => {
+test('an inline forward is refused with instructions, once a day', async () => {
   now = new Date()
   await mailed([greeting])
   await mailed([file('application/zip', 'junk.zip', spamMessage('zipped'))])
@@ -152,7 +152,7 @@ test('an inline forward is refused with how to do it, once a day', async () => {
   expect(await reportsOf('zipped')).toEqual([])
 })
 
-test('of a mail of which not all can be taken the rest is told', async () => {
+test('a mail that is accepted in part brings a letter about the rest', async () => {
   const big = Buffer.concat([spamMessage('big'), Buffer.alloc(100_000, 'x')])
   await mailed([attached(spamMessage('small')), attached(big), attached(Buffer.from('no mail'))])
   expect(await reportsOf('small')).toHaveLength(1)
@@ -163,7 +163,7 @@ test('of a mail of which not all can be taken the rest is told', async () => {
   expect(second).toBeUndefined()
 })
 
-test('fifty messages of a mail are taken', async () => {
+test('fifty messages of a mail are accepted', async () => {
   const many = Array.from({ length: 52 }, (_, index) => attached(spamMessage(`many ${index}`)))
   await mailed(many)
   const taken = await app.rows(
@@ -189,7 +189,7 @@ test('the letter is in the language of the reporter', async () => {
   await app.pool.query('update reporters set language = null')
 })
 
-test('automatic mail is never answered, and yet reported', async () => {
+test('automatic mail is never answered, but is reported', async () => {
   await mailed([greeting], ['Auto-Submitted: auto-replied'])
   await mailed([attached(spamMessage('by a rule'))], ['Precedence: list'])
   const nobody = await arrived(forwardOf([greeting]), { mailFrom: '' })
@@ -198,13 +198,13 @@ test('automatic mail is never answered, and yet reported', async () => {
   expect(await reportsOf('by a rule')).toHaveLength(1)
 })
 
-test('the answer goes to the account, whoever the mail says it is from', async () => {
+test('the answer goes to the account, whatever the From field is', async () => {
   const forged = forwardOf([greeting], { from: 'victim@elsewhere.example' })
   await take(await arrived(forged, { mailFrom: 'victim@elsewhere.example' }))
   expect(await letters()).toMatchObject([{ address: 'ann@reporters.example' }])
 })
 
-test('what comes too often waits, and what a banned reporter mails is held', async () => {
+test('mail above the limit waits, and mail of a banned reporter is held', async () => {
   await changeLimit(app.pool, 'mail-in-hour', { attempts: 1, seconds: 7_200 })
   const [first, second] = [
     await arrived(forwardOf([attached(spamMessage('often 1'))])),
@@ -223,7 +223,7 @@ test('what comes too often waits, and what a banned reporter mails is held', asy
   await removeShadowBan(app.pool, app.ann)
 })
 
-test('what a reporter without an account mailed is put aside', async () => {
+test('mail for a reporter without an account is set aside', async () => {
   const reporterId = uuidv7(new Date())
   const mail = await arrived(forwardOf([attached(spamMessage('orphan'))]), { reporterId })
   await take(mail)
@@ -232,7 +232,7 @@ test('what a reporter without an account mailed is put aside', async () => {
   expect(rows).toEqual([{ state: 'handled', kind: 'no-reporter' }])
 })
 
-test('while the database is away the job fails, and is tried again', async () => {
+test('while the database is unavailable the job fails and is retried', async () => {
   const mail = await arrived(forwardOf([attached(spamMessage('away'))]))
   const onLost = () => undefined
   const url = 'postgres://nobody@127.0.0.1:1/none'
@@ -244,7 +244,7 @@ test('while the database is away the job fails, and is tried again', async () =>
   expect(await reportsOf('away')).toHaveLength(1)
 })
 
-test('a new address ends the one before it', async () => {
+test('a new address replaces the previous one', async () => {
   const before = (await mailInAddressOf(app, app.ann))?.address ?? ''
   const after = await makeMailInAddress(app, app.ann)
   expect(after).not.toBe(before)

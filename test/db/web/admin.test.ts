@@ -37,7 +37,7 @@ test.for(pages)('%s is for administrators', async (path) => {
   expect(answer.headers.get('x-robots-tag')).toContain('noindex')
 })
 
-test('the overview tells length and oldest-job age of each queue', async () => {
+test('the overview shows length and oldest job of each queue', async () => {
   const id = await report(sampleMessage('queued'))
   await site.app.pool.query(
     `update pgboss.job set created_on = created_on - interval '2 hours',
@@ -90,7 +90,7 @@ test('reports are found by id, subject, author, origin and state', async () => {
   expect((await desk.get('/admin/reports?subject=%22%27%28%5C&author=%00')).status).toBe(200)
 })
 
-test('the search goes on from page to page', async () => {
+test('the search continues from page to page', async () => {
   await Promise.all(Array.from({ length: 55 }, (_, n) => report(sampleMessage(`many-${n}`))))
   const seen = new Set<string>()
   let path = '/admin/reports?state=received'
@@ -105,7 +105,7 @@ test('the search goes on from page to page', async () => {
   expect(seen.size).toBe(rows[0]?.n)
 })
 
-test('nothing from a message reaches a page as markup, or hides what it is', async () => {
+test('no content of a message becomes markup in a page, or hides itself', async () => {
   const raw = Buffer.from(
     [
       'Received: from "><script>alert(1)</script> (evil [198.51.100.23]) by mx.example;',
@@ -147,7 +147,7 @@ test('nothing from a message reaches a page as markup, or hides what it is', asy
   }
 })
 
-test('the raw source is shown as text and given out as a file, never as a page', async () => {
+test('the raw source is shown as text and downloaded as a file, never as a page', async () => {
   const raw = sampleMessage('source')
   const id = await report(raw)
   expect(await (await desk.get(`/admin/reports/${id}`)).text()).toContain(
@@ -160,7 +160,7 @@ test('the raw source is shown as text and given out as a file, never as a page',
   expect(Buffer.from(await file.arrayBuffer()).equals(raw)).toBe(true)
 })
 
-test('the outbox shows the exact copy and gives it out', async () => {
+test('the outbox shows the exact copy and offers it as a download', async () => {
   const id = await report(sampleMessage('outbox'))
   const consumerId = '00000000-0000-7000-8000-000000000009'
   const { pool } = site.app
@@ -193,7 +193,7 @@ test('the outbox shows the exact copy and gives it out', async () => {
   }
 })
 
-test('an address whose mail comes back is marked in the outbox, and counted', async () => {
+test('an address with bounces is marked in the outbox and counted', async () => {
   const id = await report(sampleMessage('ailing'))
   await site.app.pool.query(
     `with gone as (
@@ -214,7 +214,7 @@ test('an address whose mail comes back is marked in the outbox, and counted', as
   expect(metrics).toMatch(/^signalpost_consumers\{health="dead"\} 1$/m)
 })
 
-test('the overview says that our mail server refuses mail, which is sent again', async () => {
+test('the overview says that our mail server refuses mail, which is then sent again', async () => {
   const { pool } = site.app
   await pool.query(`update mail_relay set refused_since = now() - interval '2 hours', reply = $1`, [
     '554 5.7.1 Relay <b>access</b> denied',
@@ -249,7 +249,7 @@ test('the overview says that our mail server refuses mail, which is sent again',
   await pool.query('update mail_relay set refused_since = null, reply = null')
 })
 
-test('dead letters are listed with their reason, and redriving them is written down', async () => {
+test('dead letters are listed with their reason, and redriving them is logged', async () => {
   const ids = await Promise.all(['d1', 'd2', 'd3'].map((mark) => report(sampleMessage(mark))))
   const { boss, pool } = site.app
   const jobs = (
@@ -284,7 +284,7 @@ test('dead letters are listed with their reason, and redriving them is written d
   expect(refused.status).toBe(403)
 })
 
-test('dead letters of one instant are listed on pages without a gap', async () => {
+test('dead letters with the same time are listed on pages without a gap', async () => {
   const { boss } = site.app
   const letters = Array.from({ length: 120 }, () => ({ data: {} }))
   const ids = await boss.insert(deadLetterQueue, letters, { returnId: true })

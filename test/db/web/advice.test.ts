@@ -94,14 +94,14 @@ test.for<[string, NewsletterOptions, string?]>([
   ['plain http', { mark: 'h', fields: ['List-Unsubscribe: <http://news.example.org/>', post] }],
   ['a link to an address', { mark: 'a', fields: ['List-Unsubscribe: <https://10.0.0.1/>', post] }],
   ['mail that nobody known signed', { mark: 's', domain: 'example.com' }],
-])('%s has no button, and asking for it does nothing', async ([, options, kind]) => {
+])('%s has no button, and a request has no effect', async ([, options, kind]) => {
   const id = await reported({ ...options, mark: `no-button-${options.mark}` }, kind)
   expect(await page(id)).not.toContain(button)
   await browser.post(`/reports/${id}/unsubscribe`, {})
   expect(await requestOf(id)).toBeUndefined()
 })
 
-test('phishing and what nobody stands behind is not to be clicked on', async () => {
+test('phishing and unauthenticated mail get no link to click', async () => {
   for (const id of [
     await reported({ mark: 'not-click-1' }, 'phishing'),
     await reported({ mark: 'not-click-2', forged: true }),
@@ -112,7 +112,7 @@ test('phishing and what nobody stands behind is not to be clicked on', async () 
   }
 })
 
-test('nobody unsubscribes another reporter, nor one whose message is too old', async () => {
+test('no one can unsubscribe another reporter, or from a message that is too old', async () => {
   const id = await reported({ mark: 'others' })
   const bob = await signedInBrowser(site.url, await site.addPerson('bob@reporters.example'))
   expect((await bob.post(`/reports/${id}/unsubscribe`, {})).status).toBe(404)

@@ -29,7 +29,7 @@ const linkOf = (feedback: Told, kind: AnswerKind) => opened.linkOf(feedback, kin
 const rows = (text: string, params: unknown[]) => opened.rows(text, params)
 const eventsOf = (feedback: Told) => opened.eventsOf(feedback)
 
-test('the reporter reads the answer in both languages, the words as text', async () => {
+test('the reporter sees the answer in both languages, and its words as text', async () => {
   const feedback = await told()
   await desk.post(linkOf(feedback, 'resolved'), { said: '<script>alert(1)</script> \u202eclosed' })
   const path = `/reports/${feedback.reportId}`
@@ -42,7 +42,7 @@ test('the reporter reads the answer in both languages, the words as text', async
   expect(french).toContain('Le destinataire dit avoir traité le problème')
 })
 
-test('who reported another of the campaign reads the answer, but not the words', async () => {
+test('reporters of the same campaign see the answer, but not its words', async () => {
   const [feedback, other] = [await told(), await told()]
   const { pool } = site.app
   await pool.query('update feedback_reports set incidents = 2 where report_id = $1', [
@@ -61,7 +61,7 @@ test('who reported another of the campaign reads the answer, but not the words',
   expect(page).not.toContain('to the first')
 })
 
-test('answers come by mail to who wishes, once, without the words', async () => {
+test('answers are mailed to reporters who ask for it, once, without the words', async () => {
   const { pool } = site.app
   await pool.query(`update reporters set wants_answers = true, language = 'fr' where id = $1`, [
     ann.id,
@@ -84,7 +84,7 @@ test('answers come by mail to who wishes, once, without the words', async () => 
   }
 })
 
-test('a desk that answers without end writes to a reporter twenty times a day', async () => {
+test('a desk that answers endlessly causes at most twenty mails a day to a reporter', async () => {
   const { pool } = site.app
   await pool.query('update reporters set wants_answers = true where id = $1', [ann.id])
   await pool.query('delete from letters')
@@ -115,7 +115,7 @@ test('a desk that answers without end writes to a reporter twenty times a day', 
   }
 })
 
-test('who took the report back gets no letter', async () => {
+test('a reporter who retracted the report gets no letter', async () => {
   const { pool } = site.app
   await pool.query('update reporters set wants_answers = true where id = $1', [ann.id])
   try {

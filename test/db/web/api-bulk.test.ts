@@ -42,7 +42,7 @@ async function results(answer: Response): Promise<Results> {
   return (await answer.json()) as Results
 }
 
-test('each line is a report with its own remarks, and has its own result', async () => {
+test('each line is a report with its own properties and result', async () => {
   const lines = [
     item('bulk-a', { kind: 'phishing', comment: 'odd', ref: 'A' }),
     '',
@@ -82,7 +82,7 @@ test('each line is a report with its own remarks, and has its own result', async
   ])
 })
 
-test('the whole sent again reports nothing twice, and says so', async () => {
+test('sending the whole again reports nothing twice, and says so', async () => {
   const body = [item('whole-a'), item('whole-b')].join('\n')
   expect((await send(body)).status).toBe(202)
   const again = await send(body)
@@ -90,7 +90,7 @@ test('the whole sent again reports nothing twice, and says so', async () => {
   expect(await results(again)).toMatchObject({ accepted: 0, repeated: 2, refused: 0 })
 })
 
-test('where nothing was taken, that is the problem', async () => {
+test('if nothing was accepted, the answer is an error', async () => {
   const alike = await send('{"message_base64":"aGVsbG8="}\n{"message_base64":"aGVsbG8="}')
   expect([alike.status, alike.headers.get('content-type')]).toEqual([
     400,
@@ -101,7 +101,7 @@ test('where nothing was taken, that is the problem', async () => {
   expect((await send('\n \n')).status).toBe(400)
 })
 
-test('a key of a line belongs to its message', async () => {
+test('the key of a line belongs to its message', async () => {
   const key = { idempotency_key: 'line-1' }
   expect((await send(item('keyed', key))).status).toBe(202)
   const other = await send([item('keyed-other', key), item('keyed', key)].join('\n'))
@@ -121,7 +121,7 @@ test.for([
   expect((await send(item('x'), headers)).status).toBe(status)
 })
 
-test('a line of 300 MB is passed over, and held by nobody', async () => {
+test('a line of 300 MB is skipped without keeping it in memory', async () => {
   const before = process.memoryUsage().rss
   let most = before
   const answer = await new Promise<Results>((resolve, reject) => {
@@ -153,7 +153,7 @@ test('a line of 300 MB is passed over, and held by nobody', async () => {
   expect(most - before).toBeLessThan(150_000_000)
 })
 
-test('ten thousand lines are read up to the thousandth', async () => {
+test('of ten thousand lines only the first thousand are read', async () => {
   const answer = await send('{}\n'.repeat(999) + `${item('thousandth')}\n` + '{}\n'.repeat(9_000))
   const said = await results(answer)
   expect(said.results).toHaveLength(1_001)
@@ -161,12 +161,12 @@ test('ten thousand lines are read up to the thousandth', async () => {
   expect(said.results.at(-2)).toMatchObject({ index: 999, repeated: false })
 })
 
-test('JSON of ten thousand brackets costs its line alone', async () => {
+test('JSON of ten thousand brackets fails only its own line', async () => {
   const answer = await send(`${'['.repeat(10_000)}\n${item('beside-brackets')}`)
   expect(await results(answer)).toMatchObject({ accepted: 1, refused: 1 })
 })
 
-test('who goes away in the middle of a line leaves nothing hanging', async () => {
+test('a client that disconnects in the middle of a line leaves nothing open', async () => {
   const req = request(`${site.url}/api/v1/reports/bulk`, {
     method: 'POST',
     agent: false,

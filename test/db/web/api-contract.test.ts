@@ -43,19 +43,19 @@ test('the document is OpenAPI 3.1', async () => {
   expect(document).toMatchObject({ openapi: '3.1.0' })
 })
 
-test('the validator refuses a document that is none', async () => {
+test('the validator refuses an invalid document', async () => {
   const wrong = { ...composeDocument('https://x.example'), paths: { '/a': { get: { id: 1 } } } }
   expect((await new Validator().validate(wrong)).valid).toBe(false)
 })
 
-test('operations have names and addresses of their own', () => {
+test('operations have unique names and addresses', () => {
   const names = operations.map(({ id }) => id)
   const addresses = operations.map(({ method, path }) => `${method} ${path}`)
   expect(new Set(names).size).toBe(names.length)
   expect(new Set(addresses).size).toBe(addresses.length)
 })
 
-/** The methods and addresses of a router, as the document writes them. */
+/** The methods and addresses of a router, as in the OpenAPI document. */
 function routesOf(router: Router, base = ''): string[] {
   return router.stack.flatMap(({ route }) => {
     if (!route) return []
@@ -67,7 +67,7 @@ function routesOf(router: Router, base = ''): string[] {
   })
 }
 
-test('what the routers serve is in the document, and the other way around', () => {
+test('the document contains exactly what the routers serve', () => {
   const nothing = { publicUrl: 'https://x.example' } as Site
   const served = [
     ...Object.entries(apiParts(nothing)).flatMap(([base, part]) => routesOf(part, `/api${base}`)),
@@ -80,7 +80,7 @@ test('what the routers serve is in the document, and the other way around', () =
   expect(told.toSorted()).toEqual(served.toSorted())
 })
 
-/** Asks as the contract says. */
+/** Sends a request according to the contract. */
 async function ask(operation: Operation, url: string, parts: Record<string, string>) {
   const { example, need, method } = operation
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parts[name] ?? '')
@@ -110,7 +110,7 @@ async function ask(operation: Operation, url: string, parts: Record<string, stri
   })
 }
 
-/** Says what is wrong with an answer by the document. */
+/** Describes how an answer violates the document. */
 async function check(operation: Operation, answer: Response): Promise<Said & { faults: string }> {
   const text = await answer.text()
   const told = document.paths[operation.path]?.[operation.method]?.responses[answer.status]
@@ -135,7 +135,7 @@ function isText(schema: object): boolean {
   return 'type' in schema && schema.type === 'string'
 }
 
-test('every operation is answered as the document says', async () => {
+test('every operation is answered according to the document', async () => {
   const seen: [string, number][] = []
   await askForAll(shown.site.url, async (operation, { url, parts }) => {
     const said = await check(operation, await ask(operation, url, parts))
@@ -147,7 +147,7 @@ test('every operation is answered as the document says', async () => {
   expect(seen).toHaveLength(operations.length)
 })
 
-test('an analyzed report is as the document says, with all its parts', async () => {
+test('an analyzed report follows the document, with all its parts', async () => {
   const [report] = operations.filter(({ id }) => id === 'read-report')
   const id = await shown.site.report(person, sampleMessage('analyzed'))
   await analyzeAlone(shown.site.app, id)
@@ -161,7 +161,7 @@ test('an analyzed report is as the document says, with all its parts', async () 
   })
 })
 
-/** Wrong requests, by the operations that must refuse them. */
+/** Invalid requests, by the operations that must refuse them. */
 const wrong: readonly [
   operation: string,
   request: RequestInit & { query?: string },
@@ -191,7 +191,7 @@ const wrong: readonly [
 ]
 
 test.for(wrong)(
-  '%s refuses what is wrong as the document says: %j',
+  '%s refuses an invalid request according to the document: %j',
   async ([id, request, type]) => {
     const operation = operations.find((one) => one.id === id)
     if (!operation) throw new Error(`there is no ${id}`)
@@ -212,10 +212,10 @@ test.for(wrong)(
   },
 )
 
-test('who proves nothing is refused by every operation that wants proof, as it says', async () => {
+test('every operation that needs authentication refuses a request without it', async () => {
   for (const operation of operations) {
     if (['nothing', 'mail-server'].includes(operation.need)) continue
-    // Metrics are given to this machine without proof, unless a proxy stands before it.
+    // Metrics need no authentication from this machine, unless through a proxy.
     const headers = { 'x-forwarded-for': '192.0.2.1' }
     const path = operation.path.replace('{id}', '01999999-0000-7000-8000-000000000000')
     const method = operation.method.toUpperCase()
@@ -225,7 +225,7 @@ test('who proves nothing is refused by every operation that wants proof, as it s
   }
 })
 
-test('a schema of the document refuses what is not so: the checks above can fail', () => {
+test('the schemas refuse invalid values, so the checks above can fail', () => {
   const schema = { $ref: '#/components/schemas/Receipt' }
   const receipt = {
     id: crypto.randomUUID(),
@@ -239,7 +239,7 @@ test('a schema of the document refuses what is not so: the checks above can fail
   expect(faultsOf(schema, {})).not.toBe('')
 })
 
-test('the document may be read by pages of any origin, and takes GET only', async () => {
+test('the document can be read from any origin, and only by GET', async () => {
   const url = `${shown.site.url}/openapi.json`
   const answer = await fetch(url, { headers: { origin: 'https://tools.example' } })
   expect(answer.headers.get('access-control-allow-origin')).toBe('*')

@@ -26,7 +26,7 @@ afterAll(() => shown.close())
 
 const isKnown = (status: number, answers: object) => String(status) in answers
 
-test('the JavaScript of every operation runs as it stands', async () => {
+test('the JavaScript example of every operation runs unchanged', async () => {
   const who = await shown.addPerson()
   const isAllowed = await mayChange(shown.site, who)
   await askForAll(shown.site.url, async (operation, values) => {
@@ -43,13 +43,13 @@ test('the JavaScript of every operation runs as it stands', async () => {
   })
 })
 
-test('the curl of every operation runs as it stands', async () => {
+test('the curl example of every operation runs unchanged', async () => {
   const who = await shown.addPerson()
   const isAllowed = await mayChange(shown.site, who)
   await askForAll(shown.site.url, async (operation, values) => {
     if (operation.need === 'account' && !isAllowed) return { status: 403, text: '' }
     const { curl } = composeExamples(operation, values)
-    // curl has no word for the status but this option, which is put into its own command.
+    // curl shows the status only with this option, which is added to its command.
     const told = curl.replace('curl ', `curl --write-out '\\n%{http_code}' `)
     const out = await runProgram(['sh', '-c', told], { folder: shown.folder, person: who })
     const at = out.lastIndexOf('\n')
@@ -63,7 +63,7 @@ test('the curl of every operation runs as it stands', async () => {
   })
 })
 
-test('examples hold nothing that ends a string early', () => {
+test('examples contain nothing that ends a string early', () => {
   for (const operation of operations) {
     const { body, headers = {} } = operation.example
     expect(JSON.stringify([body, headers])).not.toMatch(/['\\`$]/)
@@ -78,7 +78,7 @@ async function withPrograms<T>(use: (folder: string) => Promise<T>): Promise<T> 
   return use(folder).finally(() => rm(folder, { recursive: true }))
 }
 
-test('the web mail plug-in of the reference reports, and hears the same twice', async () => {
+test('the web mail plug-in of the reference reports, and gets the same answer twice', async () => {
   await withPrograms(async (folder) => {
     const source = sampleMessage('plug-in').toString()
     await writeFile(path.join(folder, 'source.txt'), source)
@@ -102,7 +102,7 @@ test('the web mail plug-in of the reference reports, and hears the same twice', 
   })
 })
 
-test('the check of the reference knows our webhooks, and nothing else', async () => {
+test('the verification code of the reference accepts our webhooks, and nothing else', async () => {
   const key = Buffer.alloc(32, 3)
   const [id, body] = ['msg_1', '{"type":"webhook.test"}']
   const timestamp = Math.floor(Date.now() / 1_000)
@@ -129,7 +129,7 @@ test('the check of the reference knows our webhooks, and nothing else', async ()
   })
 })
 
-test('the reference shows all, in English, without scripts', async () => {
+test('the reference is complete, in English, without scripts', async () => {
   const answer = await new Browser(shown.site.url, { 'accept-language': 'fr' }).get('/docs')
   expect([answer.status, answer.headers.get('content-language')]).toEqual([200, 'en'])
   const html = await answer.text()

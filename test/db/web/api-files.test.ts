@@ -35,7 +35,7 @@ const typed = (type: string) => ({ 'content-type': type })
 const archive = (...marks: string[]) =>
   zipFile(marks.map((mark) => ({ name: `${mark}.eml`, content: sampleMessage(mark) })))
 
-/** File and problem, or file and whether it was taken. */
+/** File and problem, or file and whether it was accepted. */
 const shown = ({ results = [] }: Said) =>
   results.map(({ file, id, problem }) => [file, problem?.type.split('#')[1] ?? typeof id])
 
@@ -65,7 +65,7 @@ test('an archive gives a result for each message inside', async () => {
   expect(rows).toEqual([{ kind: 'phishing', channel: 'api' }])
 })
 
-test('a mailbox gives each of its messages, and one message in one is a receipt', async () => {
+test('a mailbox file gives each of its messages; one message gives a receipt', async () => {
   const from = 'From a@b.example Mon Nov 16 10:00:00 2026\r\n'
   const box = (...marks: string[]) =>
     Buffer.concat(
@@ -81,7 +81,7 @@ test('a mailbox gives each of its messages, and one message in one is a receipt'
   expect(one.answer.headers.get('location')).toContain(one.said.id)
 })
 
-test('an Outlook file is put together anew, or says what it lacks', async () => {
+test('an Outlook file is rebuilt, or the error says what it lacks', async () => {
   const type = typed('application/vnd.ms-outlook')
   const { said } = await send(outlookFile({ header: traveledHeader, text: 'Buy' }), type)
   const headers = { authorization: `Bearer ${ann.token}` }
@@ -91,7 +91,7 @@ test('an Outlook file is put together anew, or says what it lacks', async () => 
   expect([never.status, never.said.type?.split('#')[1]]).toEqual([422, 'no-header'])
 })
 
-test('files of a form are opened, and one that is refused holds up no other', async () => {
+test('files of a form are opened, and a refused one delays no other', async () => {
   const { status, said } = await send(
     formOf([
       ['one.eml', sampleMessage('form-one')],
@@ -110,14 +110,14 @@ test('files of a form are opened, and one that is refused holds up no other', as
   ])
 })
 
-test('what says it is an archive is what its bytes are; a message is not opened', async () => {
+test('the bytes decide whether a file is an archive; a message is not opened', async () => {
   const message = await send(sampleMessage('no zip'), typed('application/zip'))
   expect([message.status, typeof message.said.id]).toEqual([202, 'string'])
   const hidden = await send(archive('hidden'), typed('message/rfc822'))
   expect([hidden.status, hidden.said.type?.split('#')[1]]).toEqual([400, 'not-a-message'])
 })
 
-test('a repeated key hears the same of an archive, which is not opened again', async () => {
+test('a repeated key gets the same answer for an archive, which is not opened again', async () => {
   const headers = { ...typed('application/zip'), 'idempotency-key': 'zip' }
   const bytes = archive('key-a', 'key-b')
   const [first, again] = [await send(bytes, headers), await send(bytes, headers)]
@@ -137,7 +137,7 @@ test('a repeated key hears the same of an archive, which is not opened again', a
   expect(rows.map(({ body }) => body).join()).not.toContain('.eml')
 })
 
-test('messages inside of files count as messages, the first before it is opened', async () => {
+test('messages inside files count as messages, the first before the file is opened', async () => {
   const left = async (bytes: Buffer) => {
     const { answer, status } = await send(bytes, typed('application/zip'))
     return [status, Number(/;r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1])] as const

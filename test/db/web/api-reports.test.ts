@@ -32,7 +32,7 @@ async function page(path: string, as: Person): Promise<Page> {
   return read
 }
 
-/** Somebody with so many reports, the oldest first, a second between them. */
+/** A reporter with that many reports, a second apart, oldest first. */
 async function reporterOf(count: number): Promise<{ person: Person; ids: string[] }> {
   const person = await site.addPerson(`n${Math.random()}@reporters.example`)
   const begin = Date.now() - count * 1_000
@@ -49,7 +49,7 @@ async function reporterOf(count: number): Promise<{ person: Person; ids: string[
   return { person, ids }
 }
 
-test('a list leads through all own reports, newest first, each once', async () => {
+test('a list has all own reports, newest first, each once', async () => {
   const { person, ids } = await reporterOf(7)
   await reporterOf(3)
   const seen: string[] = []
@@ -62,7 +62,7 @@ test('a list leads through all own reports, newest first, each once', async () =
   expect((await page('/reports', bob)).reports).toEqual([])
 })
 
-test('who asks what is new gets it oldest first, and can go on', async () => {
+test('with "after" new reports come oldest first, and the list can be continued', async () => {
   const { person, ids } = await reporterOf(5)
   const first = await page(`/reports?after=${ids[1]}&limit=2`, person)
   expect(first.reports.map(({ id }) => id)).toEqual([ids[2], ids[3]])
@@ -71,7 +71,7 @@ test('who asks what is new gets it oldest first, and can go on', async () => {
   expect(second.next).toBeNull()
 })
 
-test('kind, status and since narrow the list', async () => {
+test('kind, status and since filter the list', async () => {
   const { person, ids } = await reporterOf(6)
   const of = async (query: string) =>
     (await page(`/reports?${query}`, person)).reports.map(({ id }) => ids.indexOf(id))
@@ -97,7 +97,7 @@ test.for([
   expect((await api(`/reports?${query}`, ann)).status).toBe(422)
 })
 
-test('the account says who asks, by what, and what is allowed', async () => {
+test('the account describes the caller, the credentials and their rights', async () => {
   const byToken = await (await api('/account', ann)).json()
   expect(byToken).toMatchObject({
     id: ann.id,
@@ -117,7 +117,7 @@ test('the account says who asks, by what, and what is allowed', async () => {
 
 const rfc822 = { 'content-type': 'message/rfc822' }
 
-test('a repeated key hears the same answer, whatever became of the report meanwhile', async () => {
+test('a repeated key gets the same answer, whatever happened to the report meanwhile', async () => {
   const body = sampleMessage('replayed')
   const headers = { ...rfc822, 'idempotency-key': 'again' }
   const send = () => api('/reports', ann, { method: 'POST', body, headers })
@@ -135,7 +135,7 @@ test('a repeated key hears the same answer, whatever became of the report meanwh
   ])
 })
 
-test('a replayed form names the files of this request, and none were kept', async () => {
+test('a replayed form names the files of this request, because names are not stored', async () => {
   const send = (prefix: string) => {
     const body = new FormData()
     body.append('f', new Blob([sampleMessage('named-a')]), `${prefix}-a.eml`)
@@ -151,7 +151,7 @@ test('a replayed form names the files of this request, and none were kept', asyn
   expect(rows.map(({ body }) => body).join()).not.toMatch(/eml/)
 })
 
-test('what was refused is not kept: mended, it may be sent under the same key', async () => {
+test('a refused request is not stored: corrected, it may use the same key', async () => {
   const headers = { ...rfc822, 'idempotency-key': 'mended' }
   const query = '?received_via=nonsense'
   const send = (path: string) =>
@@ -160,7 +160,7 @@ test('what was refused is not kept: mended, it may be sent under the same key', 
   expect((await send('/reports')).status).toBe(202)
 })
 
-test('one key at twenty requests at once, from two processes, hears one answer', async () => {
+test('one key in twenty concurrent requests to two processes gets one answer', async () => {
   const url = `${site.url}/api/v1/reports`
   const program = `
     const [url, token, message] = process.argv.slice(1)
@@ -205,7 +205,7 @@ test.for([
   ['/webhooks/1/test', 'POST, OPTIONS'],
   ['/webhooks/1/deliveries', 'GET, HEAD, OPTIONS'],
 ] as const)(
-  '%s says what it takes to OPTIONS, and to a method it does not',
+  '%s lists its methods for OPTIONS and for an unsupported method',
   async ([path, allow]) => {
     const options = await api(path, ann, { method: 'OPTIONS' })
     expect([options.status, options.headers.get('allow')]).toEqual([204, allow])
@@ -215,13 +215,13 @@ test.for([
   },
 )
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD answers like GET, without the body', async () => {
   const answer = await api('/account', ann, { method: 'HEAD' })
   expect([answer.status, await answer.text()]).toEqual([200, ''])
 })
 
 test.for(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])(
-  'a page of any origin may send %s, with what the API reads of it',
+  'a page of any origin may send %s, with the headers that the API reads',
   async (method) => {
     const wanted = ['authorization', 'content-type', 'idempotency-key']
     const answer = await fetch(`${site.url}/api/v1/webhooks`, {
@@ -243,7 +243,7 @@ test.for(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])(
   },
 )
 
-test('a page may read the header fields that matter, of problems too', async () => {
+test('a page may read the relevant headers, of errors too', async () => {
   for (const as of [ann, { ...ann, token: 'wrong' }]) {
     const answer = await api('/reports', as, { headers: { origin: 'https://mail.example' } })
     const exposed = answer.headers.get('access-control-expose-headers') ?? ''

@@ -25,7 +25,7 @@ async function tokenOf(person: Person, ...allowed: TokenScope[]): Promise<string
   return token
 }
 
-/** The status of an operation, asked with nothing but a token, from behind a proxy. */
+/** The status of an operation, requested with only a token, through a proxy. */
 async function statusOf({ method, path }: Operation, token: string): Promise<number> {
   const address = path.replace(/\{\w+\}/, '01999999-0000-7000-8000-000000000000')
   const answer = await fetch(`${site.url}${address}`, {
@@ -52,7 +52,7 @@ test('every operation that changes something needs more than the scope "report"'
   expect(changing.filter(({ need }) => need === 'report' || need === 'read')).toEqual([])
 })
 
-test('only the scope "admin" lets a token of an administrator read what is of others', async () => {
+test('only the scope "admin" lets an administrator’s token read data of others', async () => {
   const read = async (path: string, token: string, method = 'GET') => {
     const headers = { authorization: `Bearer ${token}` }
     return (await fetch(`${site.url}/api/v1${path}`, { method, headers })).status
@@ -67,7 +67,7 @@ test('only the scope "admin" lets a token of an administrator read what is of ot
   expect(await read(`/reports/${id}`, narrow, 'DELETE')).toBe(404)
 })
 
-test('a scope "admin" on the token of anybody else allows nothing', async () => {
+test('a scope "admin" on the token of anyone else allows nothing', async () => {
   const token = await tokenOf(ann, ...scopes)
   for (const { operation } of scoped.filter(({ scope }) => scope === 'admin')) {
     expect(await statusOf(operation, token)).toBe(403)

@@ -34,7 +34,7 @@ async function add(as: Person = ann, events = ['report.analyzed']): Promise<Hook
 }
 const remove = ({ id }: Hook, as: Person = ann) => ask(`/${id}`, 'DELETE', undefined, as)
 
-test('a webhook is added, listed, changed and removed; its secret is told once', async () => {
+test('a webhook is added, listed, changed and removed; its secret is shown once', async () => {
   const { secret, ...hook } = await add(ann, ['report.told', 'report.told'])
   const key = webhookKey({ id: hook.id, generation: 1 }, site.app.config.secret)
   expect(secret).toBe(`whsec_${key.toString('base64')}`)
@@ -48,7 +48,7 @@ test('a webhook is added, listed, changed and removed; its secret is told once',
   expect(await (await ask('')).json()).toEqual({ webhooks: [] })
 })
 
-test('a new secret takes the place of the one before it', async () => {
+test('a new secret replaces the previous one', async () => {
   const hook = await add()
   const renewed = (await (await ask(`/${hook.id}/secret`, 'POST')).json()) as Hook
   expect(renewed.secret).toMatch(/^whsec_/)
@@ -58,7 +58,7 @@ test('a new secret takes the place of the one before it', async () => {
   await remove(hook)
 })
 
-test('webhooks of others are not there', async () => {
+test('webhooks of others are not found', async () => {
   const hook = await add()
   const paths = [
     [`/${hook.id}`, 'GET'],
@@ -88,7 +88,7 @@ test.for([
   ['a name inside', 'https://db.internal/'],
   ['nonsense', 'hooks'],
   ['too much', `https://hooks.example.org/${'a'.repeat(2_000)}`],
-] as const)('an address with %s is refused', async ([, url]) => {
+] as const)('a URL with %s is refused', async ([, url]) => {
   const answer = await ask('', 'POST', { url, events: ['report.told'] })
   expect([answer.status, answer.headers.get('content-type')]).toEqual([
     422,
@@ -105,7 +105,7 @@ test.for([
   expect((await ask('', 'POST', body)).status).toBe(422)
 })
 
-test('a reporter has five, each address once, however many ask at once', async () => {
+test('a reporter has at most five, each URL once, also with concurrent requests', async () => {
   const many = await Promise.all(
     Array.from({ length: 9 }, (_, n) =>
       ask('', 'POST', { url: `https://many.example.org/${n}`, events: ['report.told'] }, bob),
@@ -126,7 +126,7 @@ test('a reporter has five, each address once, however many ask at once', async (
   for (const hook of webhooks) await remove(hook, bob)
 })
 
-test('several changed to one address at once: one has it, the others are refused', async () => {
+test('of several changed to one URL at once, one succeeds and the others are refused', async () => {
   const cat = await site.addPerson('cat@reporters.example')
   const hooks = await Promise.all([add(cat), add(cat), add(cat), add(cat)])
   const change = { url: 'https://same.example.org/' }
@@ -142,7 +142,7 @@ test('a token needs the scope "account"', async () => {
   expect(answer.headers.get('www-authenticate')).toContain('scope="account"')
 })
 
-test('one may be tried, twenty times an hour, while it is on', async () => {
+test('an enabled webhook may be tested, twenty times an hour', async () => {
   const hook = await add()
   const tried = await ask(`/${hook.id}/test`, 'POST')
   expect(tried.status).toBe(202)
@@ -169,7 +169,7 @@ test('one may be tried, twenty times an hour, while it is on', async () => {
   await remove(hook)
 })
 
-test('one that failed for good is told again when its owner enables it', async () => {
+test('a failed webhook is called again when its owner enables it', async () => {
   const hook = await add()
   await site.app.pool.query(
     `update webhooks set state = 'failed', failures = 30, failing_since = $1, paused_until = $2`,

@@ -3,7 +3,7 @@ import { signedInBrowser } from './browser.ts'
 import { keepAnalysis } from './kept-analysis.ts'
 import { sampleMessage, startWebSite } from './web-site.ts'
 
-test('a report says who stands behind its message, when the DNS was asked', async () => {
+test('a report shows who authenticated its message, if the DNS was queried', async () => {
   const site = await startWebSite()
   const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
   const desk = await signedInBrowser(site.url, admin)

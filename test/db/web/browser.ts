@@ -1,9 +1,9 @@
-/** The name of a session's cookie, in the clear and behind https. */
+/** The name of a session's cookie, with and without https. */
 const sessionCookie = /^(?:__Host-)?signalpost$/
 
 /**
- * A browser without a screen: keeps cookies, follows nothing by itself. Of who is signed in, it
- * sends forms as they would stand on a page of that session.
+ * A browser without a screen: keeps cookies and follows no redirects. When signed in, it sends
+ * forms with the hidden field of its session.
  */
 export class Browser {
   readonly #url: string
@@ -71,7 +71,7 @@ export class Browser {
   }
 }
 
-/** A browser in which somebody has signed in. */
+/** A browser with a signed-in user. */
 export async function signedInBrowser(
   url: string,
   { email, password }: { email: string; password: string },

@@ -88,7 +88,7 @@ test('a campaign is for administrators', async () => {
   expect((await desk.get(`/admin/campaigns/${id}`)).status).toBe(200)
 })
 
-test('its page tells how much came, from where and what it says', async () => {
+test('its page shows the volume, the origins and the content', async () => {
   const first = await reported(ann, offer('one'))
   await reported(bob, offer('two', { ip: '198.51.100.24', author: 'news@shop.example' }))
   await reported(bob, offer('three'))
@@ -113,14 +113,14 @@ test('its page tells how much came, from where and what it says', async () => {
   }
 })
 
-test('an author without a whole address leads nowhere', async () => {
+test('an author without a whole address is not a link', async () => {
   const id = await campaignOf(await reported(ann, offer('nobody', { author: 'a"b@c<d' })))
   const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
   expect(page).toContain('<span class="stranger">Offers')
   expect(page).not.toContain('kind=address')
 })
 
-test('its sample is text, never markup, and no link leads out', async () => {
+test('its sample is text without markup or external links', async () => {
   const id = await campaignOf(await reported(ann, offer('sample')))
   const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
   expect(page).toContain('Choose‹U+202E› yours &lt;script&gt; at\nour shop')
@@ -145,7 +145,7 @@ test('a message without text has a page without a sample', async () => {
   expect(await wordsAt(desk, `/admin/campaigns/${id}`)).toContain('This message has no text.')
 })
 
-test('its reports go on from page to page', async () => {
+test('its reports continue from page to page', async () => {
   const ids = await Promise.all(
     Array.from({ length: 30 }, (_, index) => site.report(ann, offer(`many-${index}`))),
   )
@@ -163,7 +163,7 @@ test('its reports go on from page to page', async () => {
   expect(seen).toEqual(ids.toSorted().toReversed())
 })
 
-test('a report that is taken back is no longer of its campaign', async () => {
+test('a retracted report no longer belongs to its campaign', async () => {
   const [first, second] = [await reported(ann, offer('stays')), await reported(bob, offer('goes'))]
   const id = await campaignOf(first)
   await retractReport(site.app, second, { isReporter: true })
@@ -177,7 +177,7 @@ test('a report that is taken back is no longer of its campaign', async () => {
   expect(await campaignOf(second)).toBe('')
 })
 
-test('what was taken back is not shown as its sample, though it came first', async () => {
+test('a retracted report is not the sample, even if it was the first', async () => {
   const [first, second] = [await reported(ann, offer('mine')), await reported(bob, offer('stays'))]
   const page = async () => (await desk.get(`/admin/campaigns/${await campaignOf(second)}`)).text()
   expect(await page()).toContain('<h1><bdi>Watches mine</bdi></h1>')
@@ -187,7 +187,7 @@ test('what was taken back is not shown as its sample, though it came first', asy
   expect(await page()).not.toContain(first)
 })
 
-test('the largest of a day come first, and all of them are listed', async () => {
+test('the largest campaigns of a day come first, and all are listed', async () => {
   const now = new Date()
   const ids = Array.from({ length: 120 }, () => uuidv7(now)).sort()
   await insertCampaigns(
@@ -212,7 +212,7 @@ test('the largest of a day come first, and all of them are listed', async () => 
   expect(seen).toEqual(bySize.map(({ id }) => id))
 })
 
-test('from a day one goes to the day before and after, but not beyond today', async () => {
+test('a day links to the days before and after, but not beyond today', async () => {
   const page = await (await desk.get('/admin/campaigns?day=2026-03-01')).text()
   expect(page).toContain('href="/admin/campaigns?day=2026-02-28"')
   expect(page).toContain('href="/admin/campaigns?day=2026-03-02"')
@@ -234,7 +234,7 @@ test.for([
   expect((await desk.get(address)).status).toBe(status)
 })
 
-/** Reports of the campaign of a report, each by somebody else. */
+/** Reports of the campaign of a report, each by a different reporter. */
 async function joinedByOthers(id: string, people: number): Promise<void> {
   const campaignId = await campaignOf(id)
   const others = Array.from({ length: people }, () => newReport({ reporterId: uuidv7(new Date()) }))
@@ -243,7 +243,7 @@ async function joinedByOthers(id: string, people: number): Promise<void> {
   await insertCountedReports(site.app.pool, rows)
 }
 
-test('of few other people a reporter is told nothing, and of many a round number', async () => {
+test('a reporter sees nothing about few other people, and a rounded number of many', async () => {
   const id = await reported(ann, offer('told-1'))
   const english = await signedInBrowser(site.url, ann)
   const french = await signedInBrowser(site.url, ann, 'fr')
@@ -266,7 +266,7 @@ test('of few other people a reporter is told nothing, and of many a round number
   for (const secret of [other, bob.id, bob.email, 'told-2']) expect(page).not.toContain(secret)
 })
 
-test('the API tells the same, and nothing of others but about how many they are', async () => {
+test('the API returns the same, and nothing about others except their rounded number', async () => {
   const id = await reported(ann, offer('json-1'))
   const other = await reported(bob, offer('json-2'))
   const read = async (reportId: string, { token }: Person) => {
@@ -277,7 +277,7 @@ test('the API tells the same, and nothing of others but about how many they are'
   const campaignId = await campaignOf(id)
   const mark = (await read(id, ann)).campaign?.id ?? ''
   expect(mark).toMatch(/^[0-9a-f]{32}$/)
-  // Its id says to the millisecond when somebody was the first to report it.
+  // Its id contains the time of the first report to the millisecond.
   expect(mark).not.toContain(campaignId.replaceAll('-', '').slice(0, 8))
   const few = { id: mark, others_at_least: null, first_seen_on: null, last_seen_on: null }
   expect((await read(id, ann)).campaign).toEqual(few)

@@ -44,7 +44,7 @@ async function byForm(mark: string, kind: string): Promise<string> {
   return (await browser.postForm('/report', form)).text()
 }
 
-test('the API changes a report and says so; the same again has no effect', async () => {
+test('the API changes a report and says so; a repeat has no effect', async () => {
   const first = await post('api', 'spam')
   expect(first).toMatchObject({ status: 202, changed: false })
   const { id } = first
@@ -53,7 +53,7 @@ test('the API changes a report and says so; the same again has no effect', async
   expect(await kindOf(id)).toBe('not-spam')
 })
 
-test('an Idempotency-Key hears its first answer, and changes nothing back', async () => {
+test('a repeated Idempotency-Key gets its first answer, and changes nothing back', async () => {
   const key = { 'idempotency-key': 'first' }
   const first = await post('keyed', 'spam', key)
   await post('keyed', 'not-spam', { 'idempotency-key': 'second' })
@@ -61,7 +61,7 @@ test('an Idempotency-Key hears its first answer, and changes nothing back', asyn
   expect(await kindOf(first.id)).toBe('not-spam')
 })
 
-test('the form changes a report, and the page says so in the language of its reader', async () => {
+test('the form changes a report, and the page says so in the user’s language', async () => {
   const { id } = await post('form', 'spam')
   expect(await byForm('form', 'not-spam')).toContain('what you say now counts')
   expect(await kindOf(id)).toBe('not-spam')
@@ -75,7 +75,7 @@ test('the form changes a report, and the page says so in the language of its rea
   }
 })
 
-test('a plug-in of Signal Spam can only say spam, and that counts too', async () => {
+test('a Signal Spam plug-in can only report spam, and that counts too', async () => {
   const { id } = await post('plug-in', 'not-spam')
   const body = new URLSearchParams({ message: sampleMessage('plug-in').toString('base64') })
   const headers = { authorization: ann.basic }
@@ -84,7 +84,7 @@ test('a plug-in of Signal Spam can only say spam, and that counts too', async ()
   expect(await kindOf(id)).toBe('spam')
 })
 
-test('the last line of a bulk request counts; a key that was used has no effect', async () => {
+test('the last line of a bulk request counts; a used key has no effect', async () => {
   const line = (kind: string, key?: string) =>
     JSON.stringify({
       message_base64: sampleMessage('bulk').toString('base64'),

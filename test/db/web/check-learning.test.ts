@@ -20,7 +20,7 @@ const reports = () =>
   )
 const learn = (as: 'spam' | 'ham', body = mail) => site.post(`/learn${as}`, body)
 
-test('a lesson is a report of the mail server, in line for its analysis', async () => {
+test('a lesson is a report by the mail server, queued for analysis', async () => {
   expect(await learn('spam')).toMatchObject({ status: 200, json: { success: true } })
   const [report, ...others] = await reports()
   expect(others).toEqual([])
@@ -34,14 +34,14 @@ test('a lesson is a report of the mail server, in line for its analysis', async 
   expect(jobs).toEqual([{ data: { reportId: report?.['id'] } }])
 })
 
-test('the same lesson again changes nothing, and says so', async () => {
+test('repeating a lesson changes nothing, and the answer says so', async () => {
   await learn('spam')
   const { status, json } = await learn('spam')
   expect([status, json.error]).toEqual([208, 'The message was already learned as spam.'])
   expect(await reports()).toHaveLength(1)
 })
 
-test('the other lesson changes the report, there and back', async () => {
+test('the opposite lesson changes the report, in both directions', async () => {
   const statuses = []
   for (const as of ['spam', 'ham', 'ham', 'spam'] as const) statuses.push((await learn(as)).status)
   expect(statuses).toEqual([200, 200, 208, 200])
@@ -50,7 +50,7 @@ test('the other lesson changes the report, there and back', async () => {
   expect(changes).toHaveLength(2)
 })
 
-test('of many at once who teach the same, one does; of both classes, one is left', async () => {
+test('of many concurrent lessons one counts, and of both classes one remains', async () => {
   const same = await Promise.all(Array.from({ length: 10 }, () => learn('spam')))
   expect(same.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(208)])
   const other = checkedMail('two', 'https://bad.example/')
@@ -60,7 +60,7 @@ test('of many at once who teach the same, one does; of both classes, one is left
   expect(await reports()).toHaveLength(2)
 })
 
-test('what an administrator retracted may be learned again', async () => {
+test('a message retracted by an administrator may be learned again', async () => {
   await learn('spam')
   const [{ id } = { id: '' }] = await reports()
   const administratorId = '00000000-0000-7000-8000-00000000000a'
@@ -77,7 +77,7 @@ test.for([
   expect(await reports()).toEqual([])
 })
 
-test('each question counts once: every shingle of the message, under "checks"', async () => {
+test('each check counts once: every shingle of the message, under "checks"', async () => {
   for (let times = 0; times < 3; times++) await site.post('/checkv2', mail)
   await site.post('/checkv2', checkedMail('two', 'https://bad.example/'))
   await site.stop()
@@ -90,7 +90,7 @@ test('each question counts once: every shingle of the message, under "checks"', 
   expect([...sums.keys()].every((key) => key.startsWith(`${headOf(1, 1, 0)} `))).toBe(true)
 })
 
-/** What waits to be rolled up, by head without unique and slot, key and unique. */
+/** The increments waiting for the roll-up, by head without unique and slot, key and unique. */
 async function increments(): Promise<Map<string, number>> {
   const rows = await site.app.rows('select content from counter_deltas')
   const sums = new Map<string, number>()

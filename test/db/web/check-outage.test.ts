@@ -24,7 +24,7 @@ async function post(path: string, mark: string): Promise<{ status: number; error
   return { status: answer.status, ...(error !== undefined && { error }) }
 }
 
-test('the web answers mail servers too, on its own port', async () => {
+test('the web process also answers mail servers, on a separate port', async () => {
   expect(await post('/checkv2', 'first')).toEqual({ status: 200 })
   const ping = await fetch(`${site.url}/ping`)
   expect(await ping.text()).toBe('pong\r\n')
@@ -32,7 +32,7 @@ test('the web answers mail servers too, on its own port', async () => {
   expect(await metrics.text()).toContain('signalpost_check_seconds_count')
 })
 
-test('without the database mail passes without a verdict, and is soon judged again', async () => {
+test('without the database mail passes without a verdict, until it is back', async () => {
   await wire.cut()
   try {
     const started = performance.now()

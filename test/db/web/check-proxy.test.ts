@@ -3,7 +3,7 @@ import { checkedMail } from '../../support/checked-mail.ts'
 import { openCheckSite } from './check-site.ts'
 import { startWebSite } from './web-site.ts'
 
-test('under a public name, nothing is given to a request for its address alone', async () => {
+test('with a public name, no data is returned to a request for the bare address', async () => {
   const site = await startWebSite({ PUBLIC_URL: 'https://signalpost.example', WORKERS: '1' })
   const metrics = (headers: Record<string, string>) => fetch(`${site.url}/metrics`, { headers })
   try {
@@ -25,7 +25,7 @@ test('under a public name, nothing is given to a request for its address alone',
   }
 })
 
-test('with a password the port of mail servers keeps its metrics behind it too', async () => {
+test('with a password, the metrics on the port for mail servers need it too', async () => {
   const site = await openCheckSite({ CHECK_PASSWORD: 'open sesame' })
   const metrics = (headers: Record<string, string>) =>
     fetch(`http://127.0.0.1:${site.port}/metrics`, { headers })
@@ -37,7 +37,7 @@ test('with a password the port of mail servers keeps its metrics behind it too',
   }
 })
 
-test('what a client says of its own address is not believed unless a proxy is named', async () => {
+test('a client’s claimed address is not trusted unless a proxy is configured', async () => {
   const site = await startWebSite({ WORKERS: '1' })
   try {
     const tries = Array.from({ length: 61 }, (_, n) =>

@@ -3,7 +3,7 @@ import { serveChecks } from '../../../src/web/check/serve-check.ts'
 import { createCheckStation } from '../../../src/judging/check-message.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 
-/** The answer of rspamd's protocol, as far as tests look at it. */
+/** An answer in the protocol of rspamd, as far as tests read it. */
 type CheckJson = {
   is_skipped: boolean
   action: string
@@ -13,7 +13,7 @@ type CheckJson = {
   success?: boolean
 }
 
-/** The port of mail servers, on a database of its own. */
+/** The port for mail servers, with a separate database. */
 export type CheckSite = {
   app: TestApp
   port: number
@@ -22,14 +22,14 @@ export type CheckSite = {
     body: Uint8Array<ArrayBuffer> | string,
     headers?: Record<string, string>,
   ) => Promise<{ status: number; json: CheckJson }>
-  /** Sends bytes as they are; all that comes until the far end closes. */
+  /** Sends raw bytes; returns everything received until the server closes. */
   sendRaw: (...parts: readonly (string | Buffer)[]) => Promise<string>
-  /** Ends the port, so that all that was counted is in the database. */
+  /** Closes the port, so that all counts are in the database. */
   stop: () => Promise<void>
   close: () => Promise<void>
 }
 
-/** Opens one. `env` holds settings as the environment would. */
+/** Opens one. `env` has settings like the environment. */
 export async function openCheckSite(env: Record<string, string> = {}): Promise<CheckSite> {
   const app = await openTestApp({ WORKERS: '1', ...env })
   const config = { ...app.config, checkPort: 0 }

@@ -6,13 +6,13 @@ import { openCheckSite } from './check-site.ts'
 test.for([
   ['says nothing', ''],
   ['has only begun to speak', 'CHEC'],
-] as const)('a client that %s does not hold up the end of the process', async ([, said]) => {
+] as const)('a client that %s does not delay the end of the process', async ([, said]) => {
   const site = await openCheckSite()
   const socket = connect(site.port, '127.0.0.1')
   socket.on('error', () => undefined)
   await once(socket, 'connect')
   if (said !== '') await new Promise((resolve) => socket.write(said, resolve))
-  // Answered after it: so the other connection is known by now.
+  // Answered after it, so that the other connection is known by now.
   await site.sendRaw('PING RSPAMC/1.3\r\n\r\n')
   const began = performance.now()
   await site.stop()
@@ -21,7 +21,7 @@ test.for([
   await site.close()
 })
 
-test('who hangs up after half an opening is let go', async () => {
+test('a client that disconnects after half a handshake is released', async () => {
   const site = await openCheckSite()
   const socket = connect({ port: site.port, host: '127.0.0.1', allowHalfOpen: true })
   socket.resume()

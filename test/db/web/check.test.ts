@@ -15,14 +15,14 @@ afterAll(() => site.close())
 const lines = (length: number) =>
   `CHECK RSPAMC/1.3\r\nContent-length: ${length}\r\nIP: 203.0.113.9\r\nRcpt: <a@b.example>\r\n\r\n`
 
-test.for(['/checkv2', '/check', '/symbols'])('%s gives a verdict', async (path) => {
+test.for(['/checkv2', '/check', '/symbols'])('%s gets a verdict', async (path) => {
   const { status, json } = await site.post(path, mail, { ip: '203.0.113.9', helo: 'x.example' })
   expect(status).toBe(200)
   expect(json).toMatchObject({ is_skipped: false, action: 'no action', required_score: 15 })
   expect(json).toHaveProperty('message-id', 'one@shop.example')
 })
 
-test('it is alive, and says nothing where nothing is', async () => {
+test('the process is alive, and unknown addresses get an empty 404', async () => {
   const ping = await fetch(`http://127.0.0.1:${site.port}/ping`)
   expect([ping.status, await ping.text()]).toEqual([200, 'pong\r\n'])
   expect(await site.post('/nothing', '')).toMatchObject({ status: 404, json: { error: /\w/ } })
@@ -30,7 +30,7 @@ test('it is alive, and says nothing where nothing is', async () => {
   expect(got.status).toBe(405)
 })
 
-test.for(['GET', 'POST', 'PUT', 'REPORT'])('a question by %s is answered', async (method) => {
+test.for(['GET', 'POST', 'PUT', 'REPORT'])('a check by %s is answered', async (method) => {
   const head = `${method} /checkv2 HTTP/1.0\r\nIP: 127.0.0.1:43092\r\n`
   const answer = await site.sendRaw(`${head}Content-Length: ${mail.length}\r\n\r\n`, mail)
   expect(answer).toMatch(/^HTTP\/1\.1 200 /)
@@ -42,24 +42,24 @@ test.for([
   ['a word', Buffer.from('x'), false],
   ['bytes without sense', Buffer.from([0, 255, 10, 13, 0, 200]), false],
   ['more than is taken', Buffer.alloc(200_000, 'a\r\n'), true],
-] as const)('%s is let through, never an error', async ([, body, isSkipped]) => {
+] as const)('%s passes, and is never an error', async ([, body, isSkipped]) => {
   const { status, json } = await site.post('/checkv2', body)
   expect(status).toBe(200)
   expect(json).toMatchObject({ is_skipped: isSkipped, action: 'no action' })
 })
 
-test('a body that cannot be what it says is the fault of who asks', async () => {
+test('a body that contradicts its headers is the client’s error', async () => {
   expect(await site.post('/checkv2', mail, { compression: 'zstd' })).toMatchObject({ status: 400 })
   expect(await site.post('/checkv2', '', { file: '/etc/passwd' })).toMatchObject({ status: 400 })
 })
 
-test('a thousand recipients fit into a question', async () => {
+test('a thousand recipients fit into a check', async () => {
   const many = Array.from({ length: 1_000 }, (_, index) => `Rcpt: someone-${index}@home.example`)
   const head = `POST /checkv2 HTTP/1.0\r\nContent-Length: ${mail.length}\r\n${many.join('\r\n')}`
   expect(await site.sendRaw(`${head}\r\n\r\n`, mail)).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-test('questions that follow each other on one connection are answered in their order', async () => {
+test('consecutive checks on one connection are answered in order', async () => {
   const ask = (mark: string, more = '') => {
     const body = checkedMail(mark, 'https://good.example/')
     const head = `POST /checkv2 HTTP/1.1\r\n${more}Content-Length: ${body.length}\r\n\r\n`
@@ -70,7 +70,7 @@ test('questions that follow each other on one connection are answered in their o
   expect(ids).toEqual(['first', 'second', 'third'])
 })
 
-test('the older lines are answered, however they are cut, and so are HTTP beginnings', async () => {
+test('the old line protocol is answered, however it is split, and so is HTTP', async () => {
   const question = Buffer.concat([Buffer.from(lines(mail.length)), mail])
   const whole = await site.sendRaw(question)
   expect(whole).toMatch(/^RSPAMD\/1\.3 0 EX_OK\r\nMetric: default; False; -?\d+\.\d\d \/ 15\.00 /)
@@ -89,14 +89,14 @@ test('the older lines are answered, however they are cut, and so are HTTP beginn
   expect(await site.sendRaw('PING RSPAMC/1.3\r\n\r\n')).toContain('PONG')
 })
 
-test('lines that are too long are let through, those without a length are cut off', async () => {
+test('overlong lines pass, and lines without a length are cut off', async () => {
   const big = await site.sendRaw(lines(200_000), Buffer.alloc(200_000, 'a\r\n'))
   expect(big).toContain('Metric: default; Skip; 0.00')
   expect(await site.sendRaw('CHECK RSPAMC/1.3\r\n\r\n', mail)).toBe('')
   expect(await site.sendRaw('CHECK RSPAMC/1.3\r\nContent-length: 99999999999\r\n\r\n')).toBe('')
 })
 
-test('clients that go away in the middle of a question disturb nobody', async () => {
+test('clients that disconnect in the middle of a check affect no others', async () => {
   for (const half of [lines(1_000), 'POST /checkv2 HTTP/1.1\r\nContent-Length: 999\r\n\r\n']) {
     const socket = connect(site.port, '127.0.0.1')
     await once(socket, 'connect')
@@ -106,13 +106,13 @@ test('clients that go away in the middle of a question disturb nobody', async ()
   expect((await site.post('/checkv2', mail)).status).toBe(200)
 })
 
-test('a page that a browser shows may neither ask nor teach', async () => {
+test('a page in a browser can neither check nor teach', async () => {
   const headers = { origin: 'https://evil.example' }
   expect((await site.post('/checkv2', mail, headers)).status).toBe(403)
   expect((await site.post('/learnspam', mail, headers)).status).toBe(403)
 })
 
-test('the statistics are those of rspamd, and the metrics those of Prometheus', async () => {
+test('the statistics have rspamd’s format, and the metrics that of Prometheus', async () => {
   const read = async (path: string) => (await fetch(`http://127.0.0.1:${site.port}${path}`)).text()
   const before = JSON.parse(await read('/stat')) as { scanned: number }
   await site.post('/checkv2', mail)

@@ -49,7 +49,7 @@ async function row(): Promise<Record<string, unknown>> {
   return rows[0] ?? {}
 }
 
-test('a consumer is shown with what it was told, and found by a part of its address', async () => {
+test('a consumer is shown with its feedback, and found by part of its address', async () => {
   const reportId = uuidv7(new Date())
   const feedback = { reportId, number: 1, consumerId: id, address, createdAt: new Date() }
   await insertFeedback(site.app.pool, [feedback])
@@ -63,7 +63,7 @@ test('a consumer is shown with what it was told, and found by a part of its addr
   expect((await desk.get('/admin/consumers/nonsense')).status).toBe(404)
 })
 
-test('its settings are kept, faults are told, and all is written down', async () => {
+test('settings are saved, errors are shown, and all changes are logged', async () => {
   const scopes = '192.0.2.0/24 AS64496'
   expect(await act({ ...settings, ...limits, scopes })).toBe('set')
   expect(await row()).toEqual({
@@ -77,7 +77,7 @@ test('its settings are kept, faults are told, and all is written down', async ()
   expect(await pageOf('/admin/audit')).toContain(`set consumer: ${address}`)
 })
 
-test('it is enrolled, paused, resumed and stopped at once, by administrators alone', async () => {
+test('it is enrolled, paused, resumed and stopped at once, only by administrators', async () => {
   expect(await act({ do: 'enroll' })).toBe('enroll')
   expect(await act({ do: 'pause', days: '3' })).toBe('pause')
   expect((await row())['state']).toBe('paused')
@@ -98,7 +98,7 @@ test('it is enrolled, paused, resumed and stopped at once, by administrators alo
   expect((await row())['state']).toBe('enrolled')
 })
 
-test('one is added by hand', async () => {
+test('a consumer is added by hand', async () => {
   const added = await desk.post('/admin/consumers', { address: 'New@desk.example' })
   expect(await pageOf(added.headers.get('location') ?? '')).toContain('new@desk.example')
   expect((await desk.post('/admin/consumers', { address: 'nobody' })).status).toBe(422)
@@ -118,7 +118,7 @@ test('consumers are listed on pages without a gap', async () => {
   expect(seen.map(([, one]) => one)).toEqual([...names, address])
 })
 
-test('a proven wish is agreed to once, and its scope holds then', async () => {
+test('a proven request is accepted once, and its scope then applies', async () => {
   const scopes = [{ kind: 'as' as const, value: '64496' }]
   const telling = { format: 'arf', form: 'whole', pace: 'at-once', takes: null } as const
   const wish = { ...telling, scopes, language: 'en' as const }
@@ -139,7 +139,7 @@ test('a proven wish is agreed to once, and its scope holds then', async () => {
   expect(await pageOf('/admin/audit')).toContain(`accept enrollment: ${address}: 64496`)
 })
 
-test('what a desk said is not its is listed, and is taken back', async () => {
+test('a network correction is listed and can be removed', async () => {
   const [since, until] = [new Date(), new Date(Date.now() + 86_400_000)]
   const word = { cidr: '192.0.2.0/24', address, reportId: null, reason: 'It <b>said</b> so.' }
   await keepCorrection(site.app.pool, { ...word, since, until })

@@ -56,7 +56,7 @@ async function forward(reportId: string, isSending = true): Promise<OutgoingMail
 
 const bytesOf = async (answer: Promise<Response>) => Buffer.from(await (await answer).arrayBuffer())
 
-test('what is shown before is what leaves, byte for byte, and what is shown after', async () => {
+test('the preview, the sent mail and the stored copy are equal byte for byte', async () => {
   const id = await analyzed('preview')
   const page = await (await own.get(`/reports/${id}/told/1`)).text()
   expect(page).toContain('as it would leave now')
@@ -72,7 +72,7 @@ test('what is shown before is what leaves, byte for byte, and what is shown afte
   expect(await (await own.get(`/reports/${id}/told/1`)).text()).toContain('as it left')
 })
 
-test('who is not the desk cannot answer for it with a copy of the mail', async () => {
+test('a copy of the mail does not let anyone answer for the desk', async () => {
   const id = await analyzed('concealed')
   const { publicUrl, secret, returnPathDomain: domain } = site.app.config
   const secrets = [
@@ -89,7 +89,7 @@ test('who is not the desk cannot answer for it with a copy of the mail', async (
   expect(file).toContain('****************')
 })
 
-test('the mail about a report is for its reporter', async () => {
+test('the mail about a report is visible to its reporter only', async () => {
   const id = await analyzed('private')
   for (const address of [`/reports/${id}/told/1`, `/reports/${id}/told/1/message.eml`]) {
     expect((await other.get(address)).status).toBe(404)
@@ -99,7 +99,7 @@ test('the mail about a report is for its reporter', async () => {
   }
 })
 
-test('of a digest a reporter sees the own part alone', async () => {
+test('a reporter sees only their own part of a digest', async () => {
   const [first, second] = [await analyzed('digest-1'), await analyzed('digest-2')]
   const { pool } = site.app
   await pool.query(
@@ -121,7 +121,7 @@ test('of a digest a reporter sees the own part alone', async () => {
   expect(String(member)).not.toContain(first)
 })
 
-test('what was held leaves once when an administrator lets it, and that is noted', async () => {
+test('held feedback is sent once when an administrator releases it, with a log entry', async () => {
   const [one, two] = [await analyzed('held-1'), await analyzed('held-2')]
   await forward(one, false)
   await forward(two, false)
@@ -140,7 +140,7 @@ test('what was held leaves once when an administrator lets it, and that is noted
   expect(rows).toHaveLength(2)
 })
 
-test('letters are listed with their copies, and held ones leave when they are let', async () => {
+test('letters are listed with their copies, and held ones are sent when released', async () => {
   const { pool, clock } = site.app
   const letter = { kind: 'advice', to: 'ann@reporters.example', subject: 'Hello' } as const
   const said = { ...letter, text: 'How to leave the list.', language: 'en' as const }

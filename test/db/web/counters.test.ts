@@ -56,7 +56,7 @@ const page = async (query: Record<string, string>) => {
   return { status: answer.status, headers: answer.headers, html: await answer.text() }
 }
 
-test('the API tells what is known, as JSON that nobody keeps', async () => {
+test('the API returns the counts as JSON that is not cached', async () => {
   const answer = await api(`?kind=link&value=${encodeURIComponent('hxxps://pay[.]shop.example/a')}`)
   expect(answer.status).toBe(200)
   expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -74,7 +74,7 @@ test('the API tells what is known, as JSON that nobody keeps', async () => {
   expect(known.summary).toContain('complained about twice, judged spam twice')
 })
 
-test('what the gate holds back of checked mail says so; reports of it count at once', async () => {
+test('counts held back by the gate say so; reports count at once', async () => {
   const localPart = async (address: string) => {
     const { pieces } = (await (await api(`?value=${address}`)).json()) as Known
     return pieces.find(({ type }) => type === 'author-local-part')
@@ -105,7 +105,7 @@ test.for([
   ['?value=192.0.2.7&series=some', 422, 'series: must be "told" or "all".'],
   ['?hash=12', 422, 'A hash must have 16 hexadecimal digits.'],
 ] as const)(
-  'the query "%s" is a problem that says what is wrong',
+  'the query "%s" is an error that says what is wrong',
   async ([query, status, detail]) => {
     const answer = await api(query)
     expect(answer.status).toBe(status)
@@ -114,7 +114,7 @@ test.for([
   },
 )
 
-test('the API takes GET only', async () => {
+test('the API accepts GET only', async () => {
   const answer = await api('?value=192.0.2.7', admin, { method: 'POST' })
   expect(answer.status).toBe(405)
   expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
@@ -125,7 +125,7 @@ test('an answer with all series is bounded', async () => {
   expect((await answer.text()).length).toBeLessThan(200_000)
 })
 
-test('the page shows the headline, the windows, the pictures and the pieces', async () => {
+test('the page shows the summary, the windows, the charts and the pieces', async () => {
   const { status, headers, html } = await page({ value: 'offers@shop.example' })
   expect(status).toBe(200)
   expect(headers.get('cache-control')).toBe('no-store')
@@ -140,7 +140,7 @@ test('the page shows the headline, the windows, the pictures and the pieces', as
   expect(held.html).toContain('(in checked mail, counted from the third time on)')
 })
 
-test('a warning stands only where what was asked was itself complained of', async () => {
+test('a warning appears only if the value itself has complaints', async () => {
   const [asked, shared] = ['offers@shop.example', 'others@shop.example']
   expect((await page({ value: asked })).html).toContain('class="note warn"')
   const { html } = await page({ value: shared })
@@ -151,19 +151,19 @@ test('a warning stands only where what was asked was itself complained of', asyn
   expect(claimed.html).not.toContain('class="note warn"')
 })
 
-test('a piece of the table has a page of its own', async () => {
+test('a piece in the table links to its own page', async () => {
   const { status, html } = await page({ type: 'author-domain', value: 'shop.example' })
   expect(status).toBe(200)
   expect(html).toContain('The author domain <span class="stranger">shop.example</span>')
 })
 
-test('the reports of a subject are searched by the subject as it is written', async () => {
+test('the reports of a subject are searched by the subject as written', async () => {
   const { html } = await page({ kind: 'subject', value: written.subject })
   expect(html).toContain('href="/admin/reports?subject=Your+%3Cb%3Eparcel%3C%2Fb%3E+waits"')
   expect(html).not.toContain('<b>parcel')
 })
 
-test('the page of what is unknown says so, and which pieces it looked for', async () => {
+test('the page of an unknown value says so, and lists its pieces', async () => {
   const { status, html } = await page({ value: '198.51.100.99' })
   expect(status).toBe(200)
   expect(html).toContain('There are no counts for this value in the last two weeks.')
@@ -171,7 +171,7 @@ test('the page of what is unknown says so, and which pieces it looked for', asyn
   expect(html).not.toContain('role="img"')
 })
 
-test('a value that is none of its kind is refused, and stays in the form', async () => {
+test('a value of the wrong kind is refused, and stays in the form', async () => {
   const { status, html } = await page({ kind: 'ip', value: '"hello"' })
   expect(status).toBe(422)
   expect(html).toMatch(/role="alert"[^>]*><p>This is not an IP address, such as 192\.0\.2\.7/)
@@ -179,21 +179,21 @@ test('a value that is none of its kind is refused, and stays in the form', async
   expect(html).toContain('<option selected>ip</option>')
 })
 
-test('without a question the page says what can be asked', async () => {
+test('without a value the page lists what can be looked up', async () => {
   const { status, html } = await page({})
   expect(status).toBe(200)
   expect(html).toContain('What you can look up')
   expect(html).toContain('<a href="/admin/counters" aria-current="true">Counters</a>')
 })
 
-test('the page of a report leads to what is known of its pieces', async () => {
+test('the page of a report links to the counts of its pieces', async () => {
   const id = await site.report(ann, sampleMessage('<&"'))
   const html = await (await desk.get(`/admin/reports/${id}`)).text()
   expect(html).toContain('href="/admin/counters?kind=address&amp;value=offers%40shop.example"')
   expect(html).toMatch(/href="\/admin\/counters\?kind=subject&amp;value=Cheap\+watches\+%3C%26%22"/)
 })
 
-test('the metrics tell the counting: totals, gates, what waits, bytes on disk', async () => {
+test('the metrics cover counting: totals, gates, backlog, bytes on disk', async () => {
   await site.app.pool.query(`insert into counter_deltas (shard, id, content) values (7, $1, $2)`, [
     uuidFloor(new Date(Date.now() - 90_000)),
     Buffer.alloc(10),

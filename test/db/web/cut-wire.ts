@@ -1,9 +1,9 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** A wire to a server that can be cut and mended. */
+/** A connection to a server that can be cut and restored. */
 export type Wire = { port: number; cut: () => Promise<void>; mend: () => Promise<void> }
 
-/** Lays a wire to a port of this machine. */
+/** Opens a connection to a port of this machine. */
 export async function layWire(target: number): Promise<Wire> {
   const sockets = new Set<Socket>()
   let server = await listenOn(0, target, sockets)

@@ -28,7 +28,7 @@ const answersTo = ({ reportId }: Told) =>
     reportId,
   ])
 
-test.for(answerKinds)('to look at the link "%s" does nothing, however often', async (kind) => {
+test.for(answerKinds)('viewing the link "%s" has no effect, however often', async (kind) => {
   const feedback = await told()
   for (const method of ['GET', 'HEAD', 'GET']) {
     const answer = await desk.send(linkOf(feedback, kind), { method })
@@ -41,7 +41,7 @@ test.for(answerKinds)('to look at the link "%s" does nothing, however often', as
   expect(await rows('select address from suppressions', [])).toEqual([])
 })
 
-test('the page tells what the desk was told already, and nothing of the reporter', async () => {
+test('the page shows what the desk already knows, and nothing about the reporter', async () => {
   const feedback = await told()
   const page = await (await desk.get(linkOf(feedback, 'resolved'))).text()
   expect(page).toContain(`${feedback.reportId}.1`)
@@ -51,7 +51,7 @@ test('the page tells what the desk was told already, and nothing of the reporter
   expect(page).not.toMatch(/ann@|reporters\.example|provider\.example|Cheap watches/)
 })
 
-test('the form acts, says what was done, and offers the other answers', async () => {
+test('the form acts, confirms it, and offers the other answers', async () => {
   const feedback = await told()
   const answer = await desk.post(linkOf(feedback, 'resolved'), {
     said: '  Customer <b>warned</b>. ',
@@ -68,7 +68,7 @@ test('the form acts, says what was done, and offers the other answers', async ()
   expect(await eventsOf(feedback)).toEqual(['desk-resolved'])
 })
 
-test('a repeat says so and changes nothing', async () => {
+test('a repeated answer says so and changes nothing', async () => {
   const feedback = await told()
   await desk.post(linkOf(feedback, 'wrong'), { said: 'first' })
   const page = await (await desk.post(linkOf(feedback, 'wrong'), { said: 'second' })).text()
@@ -77,7 +77,7 @@ test('a repeat says so and changes nothing', async () => {
   expect(await eventsOf(feedback)).toEqual(['desk-wrong'])
 })
 
-test('two forms at once count once', async () => {
+test('two simultaneous forms count once', async () => {
   const feedback = await told()
   const link = linkOf(feedback, 'resolved')
   const answers = await Promise.all([1, 2, 3, 4].map(() => desk.post(link, {})))
@@ -85,7 +85,7 @@ test('two forms at once count once', async () => {
   expect(await eventsOf(feedback)).toEqual(['desk-resolved'])
 })
 
-test('words are cut, and kept only where they are asked for', async () => {
+test('words are cut, and stored only if requested', async () => {
   const feedback = await told()
   await desk.post(linkOf(feedback, 'resolved'), { said: 'a'.repeat(3_000) })
   await desk.post(linkOf(feedback, 'stop'), { said: 'not asked' })
@@ -94,7 +94,7 @@ test('words are cut, and kept only where they are asked for', async () => {
   expect(stop?.['said']).toBeNull()
 })
 
-test('stop is at once effective: nothing that waits leaves, and nobody is told again', async () => {
+test('stop takes effect at once: waiting feedback is withdrawn, and none follows', async () => {
   const [feedback, other] = [await told(), await told()]
   await site.app.pool.query(`update feedback_reports set state = 'queued' where report_id = $1`, [
     other.reportId,
@@ -127,7 +127,7 @@ test('one click of a mail program stops at once, from anywhere', async () => {
 })
 
 test.for(['resolved', 'not-ours', 'wrong'] as const)(
-  'one click is for stop alone, not for "%s"',
+  'one-click is for stop alone, not for "%s"',
   async (kind) => {
     const feedback = await told()
     const answer = await desk.post(
@@ -140,7 +140,7 @@ test.for(['resolved', 'not-ours', 'wrong'] as const)(
   },
 )
 
-test('a form that another site sends is refused', async () => {
+test('a form sent from another site is refused', async () => {
   const feedback = await told()
   const link = linkOf(feedback, 'stop')
   expect((await desk.post(link, {}, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
@@ -148,7 +148,7 @@ test('a form that another site sends is refused', async () => {
   expect((await desk.post(link, {}, { 'sec-fetch-site': 'same-origin' })).status).toBe(200)
 })
 
-test('not ours: never told of that network again', async () => {
+test('not ours: no more reports about that network', async () => {
   const feedback = await told()
   expect((await desk.post(linkOf(feedback, 'not-ours'), {})).status).toBe(200)
   expect(await rows('select address from contact_corrections', [])).toEqual([
@@ -157,7 +157,7 @@ test('not ours: never told of that network again', async () => {
   await expect(told()).rejects.toThrow('Nobody was told')
 })
 
-test('a forged, an unknown and a foreign link are not there, by GET and by POST', async () => {
+test('forged, unknown and foreign links are not found, by GET and by POST', async () => {
   const feedback = await told()
   const link = linkOf(feedback, 'stop')
   const last = link.indexOf('/stop') - 1
@@ -173,7 +173,7 @@ test('a forged, an unknown and a foreign link are not there, by GET and by POST'
 })
 
 test.for(['queued', 'held', 'withdrawn', 'refused'])(
-  'what is %s was told to nobody, so nobody answers it',
+  'feedback that is %s was not sent, so it cannot be answered',
   async (state) => {
     const feedback = await told()
     await site.app.pool.query('update feedback_reports set state = $2 where report_id = $1', [
@@ -185,13 +185,13 @@ test.for(['queued', 'held', 'withdrawn', 'refused'])(
   },
 )
 
-test('a link whose case a relay changed still works', async () => {
+test('a link whose case was changed by a relay still works', async () => {
   const feedback = await told()
   const [, token = ''] = /answer\/([^/]+)/.exec(linkOf(feedback, 'resolved')) ?? []
   expect((await desk.get(`/answer/${token.toUpperCase()}/resolved`)).status).toBe(200)
 })
 
-test('the page speaks French to who reads French, before and after', async () => {
+test('the page is in French for a French reader, before and after the answer', async () => {
   const feedback = await told()
   const french = new Browser(site.url, { 'accept-language': 'fr' })
   expect(await (await french.get(linkOf(feedback, 'stop'))).text()).toContain(

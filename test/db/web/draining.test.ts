@@ -8,7 +8,7 @@ async function statusOf(url: string): Promise<number> {
   return answer.status
 }
 
-test('a web process that is to end is not ready, and answers until that was seen', async () => {
+test('a web process that is stopping is not ready, and answers until that was seen', async () => {
   const site = await startWebSite({ DRAIN_SECONDS: '2' })
   const ann = await site.addPerson('ann@reporters.example')
   expect(await statusOf(`${site.url}/readyz`)).toBe(200)
@@ -30,7 +30,7 @@ test('a web process that is to end is not ready, and answers until that was seen
   await expect(fetch(`${site.url}/healthz`)).rejects.toThrow()
 })
 
-test('so does the process that mail servers ask', async () => {
+test('the same is true for the process that answers mail servers', async () => {
   const site = await openCheckSite({ DRAIN_SECONDS: '2' })
   const url = `http://127.0.0.1:${site.port}`
   expect(await statusOf(`${url}/readyz`)).toBe(200)

@@ -114,7 +114,7 @@ test.for<[string, Layer[]]>([
     'a part of it is announced by others',
     [{ cidr: '192.0.2.0/24' }, { cidr: '192.0.2.128/25', asn: 64500, contacts: [] }],
   ],
-])('a block waits for a person when %s', async ([, layers]) => {
+])('a block needs a decision by a person when %s', async ([, layers]) => {
   await registered(...layers)
   expect(await confirmed()).toContain('?done=waiting')
   expect(await consumer()).toEqual({ ...enrolled, ...told, scopes: [] })
@@ -125,7 +125,7 @@ test.for<[string, Layer[]]>([
   expect(rows).toEqual([{ state: 'proven', scopes: [{ kind: 'range', value: '192.0.2.0/24' }] }])
 })
 
-test('systems and domains wait for a person, and no wish at all does not', async () => {
+test('autonomous systems and domains need a decision, an empty request does not', async () => {
   await registered({ cidr: '192.0.2.0/24' })
   expect(await confirmed({ scopes: 'AS64496, 192.0.2.0/24\nshop.example' })).toContain(
     '?done=waiting',
@@ -135,7 +135,7 @@ test('systems and domains wait for a person, and no wish at all does not', async
   expect(await confirmed({ address: 'other@desk.example', scopes: '' })).toContain('?done=enrolled')
 })
 
-test('an address gets one letter a week, and who asks cannot tell', async () => {
+test('an address gets one letter a week, and the form does not reveal it', async () => {
   await linkOf()
   const again = await visitor.post('/consumers/enroll', wish)
   expect(again.headers.get('location')).toBe('/consumers/enroll/sent')
@@ -148,7 +148,7 @@ test('an address gets one letter a week, and who asks cannot tell', async () => 
   expect(await letters()).toHaveLength(1)
 })
 
-test('a machine asks five times a day', async () => {
+test('a machine may ask five times a day', async () => {
   for (let n = 0; n < 5; n++) await linkOf({ address: `a${n}@desk.example` })
   const sixth = await visitor.post('/consumers/enroll', { ...wish, address: 'a6@desk.example' })
   expect(sixth.status).toBe(429)
@@ -156,7 +156,7 @@ test('a machine asks five times a day', async () => {
   await linkOf({ address: 'a7@desk.example' })
 })
 
-test('who asks again and again does not keep an address from its letters', async () => {
+test('repeated requests do not keep an address from its letters', async () => {
   const age = (hours: number) =>
     site.app.pool.query(
       `update enrollment_requests set id = (lpad(to_hex(
@@ -172,7 +172,7 @@ test('who asks again and again does not keep an address from its letters', async
   expect(await letters()).toHaveLength(2)
 })
 
-test('strangers together have a hundred letters an hour sent', async () => {
+test('all unknown clients together cause at most a hundred letters an hour', async () => {
   await site.app.pool.query(
     `insert into enrollment_requests (id, token_hash, address, state, wish, asker_hash)
      select id, sha256(n::text::bytea), n || '@a.example', 'sent', '{}', sha256('a')
@@ -183,14 +183,14 @@ test('strangers together have a hundred letters an hour sent', async () => {
   expect(await letters()).toEqual([])
 })
 
-test('names of other houses do not stand in the letter', async () => {
+test('domains of other organizations are not in the letter', async () => {
   await linkOf({ scopes: 'AS64496 mail.desk.example buy-pills.example a.example' })
   const [letter] = await letters()
   expect(letter).toContain('AS64496, mail.desk.example, other domains (2)')
   expect(letter).not.toContain('pills')
 })
 
-test('a link holds for seven days', async () => {
+test('a link is valid for seven days', async () => {
   const link = await linkOf()
   const old = new Date(Date.now() - 7 * 86_400_000 - 60_000)
   const hex = old.getTime().toString(16).padStart(12, '0')
@@ -201,7 +201,7 @@ test('a link holds for seven days', async () => {
   expect(await consumer()).toBeUndefined()
 })
 
-test('the address of a link is kept as a hash alone', async () => {
+test('the address of a link is stored as a hash alone', async () => {
   const token = (await linkOf()).split('/').at(-1) ?? ''
   const { rows } = await site.app.pool.query(
     'select to_jsonb(enrollment_requests) as row from enrollment_requests',
@@ -210,7 +210,7 @@ test('the address of a link is kept as a hash alone', async () => {
   expect(JSON.stringify(rows)).not.toContain('203.0.113.1')
 })
 
-test('an administrator’s word against an address stands', async () => {
+test('an administrator’s decision against an address stays', async () => {
   const link = await linkOf()
   const word = { status: null, detail: 'a test', since: new Date(), until: null }
   await suppress(site.app.pool, { ...word, address: desk, reason: 'operator' })
@@ -226,7 +226,7 @@ test.for([
   [{ scopes: 'com' }, 'Not a CIDR block'],
   [{ takes: 'ham' }, 'at least one type'],
   [{ format: '__proto__' }, 'Choose how'],
-] as const)('a form with %o is given back', async ([part, fault]) => {
+] as const)('a form with %o is shown again', async ([part, fault]) => {
   const answer = await visitor.post('/consumers/enroll', { ...wish, ...part })
   expect(answer.status).toBe(422)
   const html = await answer.text()
@@ -235,7 +235,7 @@ test.for([
   expect(await letters()).toEqual([])
 })
 
-test('by its page a consumer pauses, goes on, changes its ways, stops, comes back', async () => {
+test('on its page a consumer pauses, resumes, changes settings, stops and returns', async () => {
   const own = (await confirmed()).split('?')[0] ?? ''
   const act = async (fields: Record<string, string>) =>
     (await visitor.post(own, fields)).headers.get('location')?.split('=')[1]
@@ -259,7 +259,7 @@ test('by its page a consumer pauses, goes on, changes its ways, stops, comes bac
   expect(rows).toEqual([])
 })
 
-test('looking changes nothing, a forged page is none, another site cannot post', async () => {
+test('viewing has no effect, a forged link is not found, other sites cannot post', async () => {
   const own = (await confirmed()).split('?')[0] ?? ''
   const before = await consumer()
   await pageOf(`${own}?do=stop`)
@@ -272,7 +272,7 @@ test('looking changes nothing, a forged page is none, another site cannot post',
   expect(await consumer()).toEqual(before)
 })
 
-test('the pages and the letter speak French too', async () => {
+test('the pages and the letter are also in French', async () => {
   visitor = new Browser(site.url, { 'accept-language': 'fr', 'x-forwarded-for': '203.0.113.3' })
   expect(await pageOf('/consumers/enroll')).toContain('Recevoir nos signalements')
   const link = await linkOf()

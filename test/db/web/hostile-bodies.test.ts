@@ -13,7 +13,7 @@ import { signedInBrowser } from './browser.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
 
 const CHECK_PASSWORD = 'the password of checks'
-/** More than any route takes, but for lines. */
+/** More than any route accepts, except those that read lines. */
 const BYTES_MAX = 60_000_000
 const LINES_PATH = '/api/v1/reports/bulk'
 
@@ -32,14 +32,14 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-/** Who may send to that address. */
+/** The client that may send to that address. */
 function senderTo(path: string): Sender {
   if (path.startsWith('/api/signaler')) return { authorization: admin.basic }
   if (path.startsWith('/api/')) return { authorization: `Bearer ${admin.token}` }
   return { cookie, password: CHECK_PASSWORD }
 }
 
-test('there are routes that read bodies, of pages, the API and mail servers', () => {
+test('there are routes that read bodies: pages, the API and mail servers', () => {
   const paths = routes.map(({ path }) => path)
   expect(paths).toEqual(
     expect.arrayContaining(['/sign-in', '/report', '/api/v1/reports', '/api/signaler', '/checkv2']),
@@ -47,7 +47,7 @@ test('there are routes that read bodies, of pages, the API and mail servers', ()
   expect(paths.length).toBeGreaterThan(70)
 })
 
-test('a body that is declared to be too long is refused before it comes', async () => {
+test('a body with too large a declared length is refused before it arrives', async () => {
   const types = ['multipart/form-data; boundary=b', 'application/x-ndjson']
   for (const route of routes) {
     for (const type of types) {
@@ -65,7 +65,7 @@ test('a body that is declared to be too long is refused before it comes', async 
 const forms = ['empty parts', 'a part header without end', 'empty fields']
 const hostileForms = hostileBodies.filter(({ name }) => forms.includes(name))
 
-test('a hostile form is refused while it comes, by every route', async () => {
+test('a hostile form is refused by every route while it arrives', async () => {
   for (const [index, route] of routes.filter(({ path }) => path !== LINES_PATH).entries()) {
     const body = hostileForms[index % hostileForms.length]
     if (!body) continue
@@ -77,7 +77,7 @@ test('a hostile form is refused while it comes, by every route', async () => {
   expect((await fetch(`${site.url}/healthz`)).status).toBe(200)
 })
 
-test('the forms of strangers are counted before they are read', async () => {
+test('forms without a session are counted before they are read', async () => {
   await site.app.pool.query(
     `update rate_limits set behavior = 'refuse', attempts_max = 3 where name = 'form-address'`,
   )

@@ -40,7 +40,7 @@ async function told(): Promise<Told> {
   return tellDesk(site.app, parser, id)
 }
 
-/** What a person answered to a feedback report, handled. */
+/** A person's answer to a feedback report, handled. */
 async function answered(feedback: Told | undefined, text: string, header: string[] = []) {
   const raw = reply('bob@desk.example', text.split('\n'), header)
   const purpose = feedback ? 'feedback-answer' : 'other'
@@ -64,7 +64,7 @@ test('the inbox is for administrators', async () => {
   }
 })
 
-test('what a person wrote stands among the unread, and the overview counts it', async () => {
+test('mail from a person is among the unread, and the overview counts it', async () => {
   expect(await page('/admin')).not.toContain('a look</a>')
   await answered(await told(), 'Which customer do you mean?')
   expect(await page('/admin/inbox')).toContain('bob@desk.example')
@@ -73,7 +73,7 @@ test('what a person wrote stands among the unread, and the overview counts it', 
   expect(await page('/admin')).toContain('2 mails wait for you in the inbox</a>')
 })
 
-test('each kind has its shelf, and what matched nothing has one', async () => {
+test('each kind of mail has a list, and so has unmatched mail', async () => {
   await answered(await told(), 'matched', ['Subject: to a report'])
   await answered(undefined, 'unmatched', ['Subject: to nothing'])
   const replies = await page('/admin/inbox?shelf=reply')
@@ -86,7 +86,7 @@ test('each kind has its shelf, and what matched nothing has one', async () => {
   expect(await page('/admin/inbox?shelf=nonsense')).toContain('to nothing')
 })
 
-test('a long shelf has pages, and each mail stands on one of them', async () => {
+test('a long list has pages, and each mail is on one of them', async () => {
   for (let at = 0; at < 53; at++) await answered(undefined, 'x', [`Subject: mail-${at}-`])
   const firstPage = await page('/admin/inbox?shelf=reply')
   const [, next = ''] = /href="\/admin\/inbox(\?[^"]*before=[^"]*)"/.exec(firstPage) ?? []
@@ -111,7 +111,7 @@ test('a mail is shown as text, with its thread', async () => {
   expect(await file.text()).toContain('the second')
 })
 
-test('a mail that is looked after leaves the pile, and the audit log says who', async () => {
+test('a handled mail leaves the list, and the audit log names the administrator', async () => {
   const mailId = await answered(await told(), 'Hello')
   const answer = await desk.post(`/admin/inbox/${mailId}`, { do: 'handled' })
   expect(answer.status).toBe(303)
@@ -147,14 +147,14 @@ test.for(['resolved', 'wrong', 'not-ours', 'stop'])(
   },
 )
 
-test('nobody answers for a desk where no feedback report is known', async () => {
+test('without a known feedback report no one can answer for a desk', async () => {
   const mailId = await answered(undefined, 'Hello')
   const answer = await desk.post(`/admin/inbox/${mailId}`, { do: 'stop' })
   expect(answer.headers.get('location')).toContain('done=unknown')
   expect(await rows('select address from suppressions')).toEqual([])
 })
 
-test('addresses are suppressed and lifted by hand, with the audit log', async () => {
+test('addresses are suppressed and released by hand, with the audit log', async () => {
   const form = { do: 'set', address: 'Bob@Desk.example', reason: 'He telephoned.', term: 'good' }
   expect((await desk.post('/admin/suppressions', form)).status).toBe(303)
   expect(await rows('select address, reason, detail, until from suppressions')).toEqual([
@@ -174,7 +174,7 @@ test.for<[string, Record<string, string>]>([
   ['no address', { address: 'nobody', reason: 'x', term: 'good' }],
   ['no reason', { address: 'a@b.example', reason: ' ', term: 'good' }],
   ['no term', { address: 'a@b.example', reason: 'x', term: '' }],
-])('what has %s is not suppressed', async ([, form]) => {
+])('an entry with %s is not suppressed', async ([, form]) => {
   expect((await desk.post('/admin/suppressions', { do: 'set', ...form })).status).toBe(422)
   expect(await rows('select address from suppressions')).toEqual([])
 })

@@ -5,7 +5,7 @@ import { pack } from '../../../src/db/rows.ts'
 import type { Db } from '../../../src/db/pool.ts'
 import { emptyFacts, packFacts } from '../../../src/verdict/facts/facts.ts'
 
-/** Keeps what a worker would have found in the message of a report, and that nobody is told. */
+/** Stores an analysis of a report, with the decision that no one is notified. */
 export async function keepAnalysis(
   db: Db,
   id: string,

@@ -24,31 +24,34 @@ async function languageOf(answer: Response): Promise<string | undefined> {
   return said
 }
 
-test.for(['en', 'fr', 'ru'])('a stranger reads what the browser prefers: %s', async (language) => {
-  const browser = new Browser(site.url, { 'accept-language': `${language}, de;q=0.5` })
-  expect(await languageOf(await browser.get('/'))).toBe(language)
-})
+test.for(['en', 'fr', 'ru'])(
+  'without a session the browser’s preferred language is used: %s',
+  async (language) => {
+    const browser = new Browser(site.url, { 'accept-language': `${language}, de;q=0.5` })
+    expect(await languageOf(await browser.get('/'))).toBe(language)
+  },
+)
 
-test('the account’s language goes before the browser’s and before what it remembers', async () => {
+test('the account’s language precedes the browser’s preference and cookie', async () => {
   const browser = await signedInBrowser(site.url, await somebody('ru'), 'en')
   expect(await languageOf(await browser.get('/reports'))).toBe('ru')
   await browser.get('/?lang=fr')
   expect(await languageOf(await browser.get('/reports'))).toBe('ru')
 })
 
-test('an address that names a language shows it, to the signed-in too', async () => {
+test('a URL with a language shows it, with a session too', async () => {
   const person = await somebody('ru')
   const browser = await signedInBrowser(site.url, person, 'en')
   expect(await languageOf(await browser.get('/reports?lang=fr'))).toBe('fr')
   expect((await findReporterSettings(site.app.pool, person.id))?.language).toBe('ru')
 })
 
-test('an account that never said anything leaves it to the browser', async () => {
+test('an account without a language uses the browser’s preference', async () => {
   const browser = await signedInBrowser(site.url, await somebody(), 'fr')
   expect(await languageOf(await browser.get('/reports'))).toBe('fr')
 })
 
-test('the choice at the foot is kept in the account, and stays after signing out', async () => {
+test('the choice in the footer is stored in the account, and stays after signing out', async () => {
   const person = await somebody('en')
   const browser = await signedInBrowser(site.url, person, 'en')
   const answer = await browser.post('/language', { lang: 'ru', back: '/relays' })
@@ -61,21 +64,21 @@ test('the choice at the foot is kept in the account, and stays after signing out
   expect(await languageOf(await elsewhere.get('/'))).toBe('ru')
 })
 
-test('who has no account chooses too, and the browser remembers', async () => {
+test('without an account the choice is stored in the browser', async () => {
   const browser = new Browser(site.url, { 'accept-language': 'en' })
   const answer = await browser.post('/language', { lang: 'fr', back: '//evil.example' })
   expect(answer.headers.get('location')).toMatch(/^\/(?!\/)/)
   expect(await languageOf(await browser.get('/'))).toBe('fr')
 })
 
-test.for(['xx', '', 'constructor'])('there is no language %j', async (lang) => {
+test.for(['xx', '', 'constructor'])('%j is not a language', async (lang) => {
   const person = await somebody('fr')
   const browser = await signedInBrowser(site.url, person)
   expect((await browser.post('/language', { lang, back: '/' })).status).toBeGreaterThanOrEqual(400)
   expect((await findReporterSettings(site.app.pool, person.id))?.language).toBe('fr')
 })
 
-test('a form of another site changes no language', async () => {
+test('a form from another site changes no language', async () => {
   const person = await somebody('fr')
   const browser = await signedInBrowser(site.url, person)
   const headers = { 'sec-fetch-site': 'cross-site' }
@@ -83,7 +86,7 @@ test('a form of another site changes no language', async () => {
   expect((await findReporterSettings(site.app.pool, person.id))?.language).toBe('fr')
 })
 
-test('numbers and days are written for the language, in UTC and saying so', async () => {
+test('numbers and days follow the language, in UTC and labeled so', async () => {
   const person = await somebody('ru')
   await site.report(person, Buffer.from('From: a@b.example\r\nSubject: x\r\n\r\nx\r\n'))
   const browser = await signedInBrowser(site.url, person)

@@ -24,7 +24,7 @@ function post(mark: string, who: Person, headers: Record<string, string> = {}) {
   })
 }
 
-test('an answer tells the limits, and lets pages of other sites read them', async () => {
+test('an answer has the limits, and pages of other sites may read them', async () => {
   const answer = await post('told', ann)
   expect(answer.status).toBe(202)
   expect(answer.headers.get('ratelimit-policy')).toBe(
@@ -35,7 +35,7 @@ test('an answer tells the limits, and lets pages of other sites read them', asyn
   expect(answer.headers.get('access-control-expose-headers')).toMatch(/RateLimit, RateLimit-Policy/)
 })
 
-test('several messages in one request count as many reports', async () => {
+test('several messages in one request count as that many reports', async () => {
   const cleo = await site.addPerson('cleo@reporters.example')
   const body = new FormData()
   for (const mark of ['a', 'b', 'c']) body.append('files', new Blob([sampleMessage(mark)]), mark)
@@ -47,7 +47,7 @@ test('several messages in one request count as many reports', async () => {
   expect(answer.headers.get('ratelimit')).toMatch(/r=\d*97;/)
 })
 
-test('who is above a limit is answered 429 and told how long to wait', async () => {
+test('a client above a limit gets 429 and the time to wait', async () => {
   const bob = await site.addPerson('bob@reporters.example')
   await changeLimit(site.app.pool, 'report-minute', { attempts: 3 })
   await expect
@@ -64,7 +64,7 @@ test('who is above a limit is answered 429 and told how long to wait', async () 
   await changeLimit(site.app.pool, 'report-minute', { attempts: 1_200 })
 })
 
-test('a page that was asked for too often says so', async () => {
+test('a page requested too often says so', async () => {
   const dan = await site.addPerson('dan@reporters.example')
   const browser = await signedInBrowser(site.url, dan)
   await changeLimit(site.app.pool, 'report-day', { attempts: 1 })
@@ -81,7 +81,7 @@ test('a page that was asked for too often says so', async () => {
   await changeLimit(site.app.pool, 'report-day', { attempts: 50_000 })
 })
 
-test('passwords are not tried without end, and those that are right need no trying', async () => {
+test('password attempts are limited, and cached correct ones are free', async () => {
   const eva = await site.addPerson('eva@reporters.example')
   const ask = (authorization: string) =>
     fetch(`${site.url}/api/v1/relays`, { headers: { authorization } })
@@ -94,12 +94,12 @@ test('passwords are not tried without end, and those that are right need no tryi
   for (let n = 0; n < 6; n++) expect((await ask(dora.basic)).status).toBe(200)
   for (let n = 0; n < 3; n++) await wrong()
   expect((await wrong()).status).toBe(429)
-  // The right one, too: else who guesses would learn that it is.
+  // The correct one too; otherwise a client that guesses would learn that it is.
   expect((await ask(eva.basic)).status).toBe(429)
   expect((await ask(`Bearer ${eva.token}`)).status).toBe(200)
 })
 
-test('administrators change limits on a page, and nobody else sees it', async () => {
+test('administrators change limits on a page that no one else sees', async () => {
   const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
   const browser = await signedInBrowser(site.url, admin)
   expect(await (await browser.get('/admin/limits')).text()).toContain('read-minute')

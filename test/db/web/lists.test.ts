@@ -61,7 +61,7 @@ async function askFor(subject: { list: string; name: string }, who = visitor): P
   return answer.headers.get('location') ?? ''
 }
 
-test('a look-up says what is listed, since when, why, until when and how to stop it', async () => {
+test('a look-up says what is listed, since when, why, until when, and the way out', async () => {
   const html = await pageOf('/lookup?q=hxxp://www[.]bad[.]example/x')
   expect(html).toContain('www.bad.example is listed.')
   expect(html).toContain('>bad.example is listed.')
@@ -73,13 +73,13 @@ test('a look-up says what is listed, since when, why, until when and how to stop
   expect(french).toContain('Au moins 10 personnes')
 })
 
-test('of what is known but not listed nothing is told', async () => {
+test('a known but unlisted name reveals nothing', async () => {
   const known = (await pageOf('/lookup?q=known.example')).replaceAll('known', 'unknown')
   expect(known).toBe(await pageOf('/lookup?q=unknown.example'))
   expect(known).toContain('unknown.example is not listed.')
 })
 
-test('what cannot be read is given back harmless', async () => {
+test('invalid input is shown again, escaped', async () => {
   const text = '"><script>alert(1)</script>'
   const answer = await visitor.get(`/lookup?q=${encodeURIComponent(text)}`)
   expect(answer.status).toBe(422)
@@ -91,7 +91,7 @@ test('what cannot be read is given back harmless', async () => {
   expect((await visitor.get('/lookup/delist?list=hosts&name=%00')).status).toBe(303)
 })
 
-test('a program is told the same', async () => {
+test('a program gets the same answer', async () => {
   const url = `${site.url}/api/v1/reputation`
   const listed = await fetch(`${url}/192.0.2.7`)
   expect(listed.status).toBe(200)
@@ -106,7 +106,7 @@ test('a program is told the same', async () => {
   expect((await fetch(`${url}/192.0.2.7`, { method: 'POST' })).status).toBe(405)
 })
 
-test('a program that asks all the time is asked to wait', async () => {
+test('a program that asks too often has to wait', async () => {
   const url = `${site.url}/api/v1/reputation/192.0.2.7`
   const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.50' }
   let answer = await fetch(url, { headers })
@@ -118,7 +118,7 @@ test('a program that asks all the time is asked to wait', async () => {
   expect((await fetch(url, { headers: forged })).status).toBe(200)
 })
 
-test('little evidence goes at once, once, and stays away after the next edition', async () => {
+test('a name with little evidence is delisted once at once, and stays off the list', async () => {
   const status = await askFor(address)
   expect(status).toMatch(/^\/lookup\/delist\/[\w-]{32}$/)
   const html = await pageOf(status)
@@ -136,7 +136,7 @@ test('little evidence goes at once, once, and stays away after the next edition'
   expect(await pageOf(await askFor(address))).toContain('A person will read your request.')
 })
 
-test('much evidence goes to administrators, whose exemption is written down', async () => {
+test('a name with much evidence needs an administrator, whose exemption is logged', async () => {
   const status = await askFor(hard)
   expect(await pageOf(status)).toContain('A person will read your request.')
   expect(await pageOf('/lookup?q=192.0.2.9')).toContain('is listed')
@@ -160,7 +160,7 @@ test('much evidence goes to administrators, whose exemption is written down', as
   expect(log).toContain('exempt from lists: 192.0.2.9, until')
 })
 
-test('who is refused is told why', async () => {
+test('a refused requester learns why', async () => {
   const status = await askFor(hard)
   const list = await pageOf('/admin/delistings', desk)
   const action = /action="(\/admin\/delistings\/[^"]+)"/.exec(list)?.[1] ?? ''
@@ -178,7 +178,7 @@ test.for([
   [{ asker: '' }, 'Enter your name and role.'],
   [{ contact: 'nobody' }, 'Enter a valid email address.'],
   [{ done: 'nothing' }, 'Describe in a sentence or two'],
-] as const)('a form without %o is given back', async ([part, fault]) => {
+] as const)('a form without %o is shown again', async ([part, fault]) => {
   const given = { ...wish, asker: 'A "quoted" <b>', ...part }
   const answer = await visitor.post('/lookup/delist', { ...address, ...given })
   expect(answer.status).toBe(422)
@@ -188,7 +188,7 @@ test.for([
   expect(await pageOf('/lookup?q=192.0.2.7')).toContain('is listed')
 })
 
-test('only so many wishes a day are taken for a name and from a machine', async () => {
+test('the number of requests per day is limited for a name and for a machine', async () => {
   const from = (last: number) => new Browser(site.url, { 'x-forwarded-for': `203.0.113.${last}` })
   for (let n = 0; n < 5; n++) await askFor(hard, from(0))
   const sixth = await from(0).post('/lookup/delist', { ...hard, ...wish })
@@ -205,7 +205,7 @@ test('only so many wishes a day are taken for a name and from a machine', async 
   await askFor(hard, from(2))
 })
 
-test('a wish from another site, and one for what is not listed, does nothing', async () => {
+test('a request from another site, or for an unlisted name, has no effect', async () => {
   const fields = { ...address, ...wish }
   const foreign = await visitor.post('/lookup/delist', fields, { origin: 'https://evil.example' })
   expect(foreign.status).toBe(403)
@@ -217,7 +217,7 @@ test('a wish from another site, and one for what is not listed, does nothing', a
   expect(rows).toEqual([])
 })
 
-test('wishes are listed on pages without a gap', async () => {
+test('requests are listed on pages without a gap', async () => {
   for (let n = 0; n < 60; n++) {
     await askFor(hard, new Browser(site.url, { 'x-forwarded-for': `198.51.100.${n}` }))
     await site.app.pool.query(`update delisting_requests set name = id::text`)
@@ -231,7 +231,7 @@ test('wishes are listed on pages without a gap', async () => {
   expect(ids).toEqual([...ids].sort().reverse())
 })
 
-test('an exemption is set, listed and taken back by administrators alone', async () => {
+test('an exemption is set, listed and removed only by administrators', async () => {
   const path = '/admin/delistings/exemptions'
   const word = { name: 'hxxp://BAD[.]example/', reason: 'a <b>customer</b>', term: '90', do: 'set' }
   expect((await visitor.post(path, word)).headers.get('location')).toContain('/sign-in')

@@ -20,7 +20,7 @@ const fields = {
   ...{ feedback: '', advice_en: 'Open your account.', advice_fr: '', advice_ru: '', do: 'keep' },
 }
 
-test('a marketer is added, changed and removed by a form, and all is written down', async () => {
+test('a marketer is added, changed and removed by a form, and all changes are logged', async () => {
   expect(await (await admin.get('/admin/marketers/edit')).text()).toContain('Add a marketer')
   expect((await admin.post('/admin/marketers', fields)).status).toBe(303)
   expect(await findMarketer(site.app.pool, 'example-shop')).toMatchObject({
@@ -44,7 +44,7 @@ test('a marketer is added, changed and removed by a form, and all is written dow
   expect(audit).toContain('remove marketer')
 })
 
-test('a form that would recognize others’ mail is given back with all its faults', async () => {
+test('a form that would recognize others’ mail is shown again with all its errors', async () => {
   const wrong = { ...fields, signers: 'gmail.com sendgrid.net', ranges: '10.0.0.0/8', key: 'X' }
   const answer = await admin.post('/admin/marketers', wrong)
   expect(answer.status).toBe(422)
@@ -57,7 +57,7 @@ test('a form that would recognize others’ mail is given back with all its faul
   expect(text).toContain('gmail.com sendgrid.net')
 })
 
-test('a key is used once', async () => {
+test('a key can be used once', async () => {
   await admin.post('/admin/marketers', fields)
   const again = await admin.post('/admin/marketers', { ...fields, name: 'Another' })
   expect(again.status).toBe(422)

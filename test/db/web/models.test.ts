@@ -55,7 +55,7 @@ const states = async () =>
 const page = async (path = '') => (await desk.get(`/admin/models${path}`)).text()
 const send = (fields: Record<string, string>) => desk.post('/admin/models', fields)
 
-test('the versions are listed, and what strangers wrote is only text', async () => {
+test('the versions are listed, and untrusted text is escaped', async () => {
   const html = await page()
   expect(html).toContain('&lt;b&gt;the first&lt;/b&gt;')
   expect(html).toContain('Promote 2')
@@ -75,7 +75,7 @@ test('a version shows its figures: the curve drawn, and a table of its points', 
   expect(html).toContain('30 phishing, 20 ham')
 })
 
-test('a version is promoted and taken back, and the log says by whom', async () => {
+test('a version is promoted and rolled back, and the log says by whom', async () => {
   expect((await send({ version: '1' })).headers.get('location')).toBe('/admin/models?done=promoted')
   await send({ version: '2' })
   expect(await states()).toEqual(['3 candidate', '2 active', '1 retired'])
@@ -86,7 +86,7 @@ test('a version is promoted and taken back, and the log says by whom', async () 
   expect(last).toMatchObject({ action: 'roll back model', detail: '2 to 1', reporterId: admin.id })
 })
 
-test('one that cannot be applied is refused with the reason, and nothing changes', async () => {
+test('a model that fails is refused with the reason, and nothing changes', async () => {
   const before = await states()
   const answer = await send({ version: '3' })
   expect(answer.status).toBe(422)
@@ -94,11 +94,11 @@ test('one that cannot be applied is refused with the reason, and nothing changes
   expect(await states()).toEqual(before)
 })
 
-test.for(['/9', '/nonsense', '/1e3'])('there is no model %s', async (path) => {
+test.for(['/9', '/nonsense', '/1e3'])('%s is not a model', async (path) => {
   expect((await desk.get(`/admin/models${path}`)).status).toBe(404)
 })
 
-test('what changes models must come from a form of ours', async () => {
+test('forms that change models must come from our own pages', async () => {
   const answer = await fetch(`${site.url}/admin/models`, {
     method: 'POST',
     redirect: 'manual',

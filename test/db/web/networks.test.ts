@@ -41,7 +41,7 @@ function cellsOf(html: string): string[] {
   )
 }
 
-test('all layers of an address are shown, and which one counts for each field', async () => {
+test('all layers of an address are shown, with the one used for each field', async () => {
   const cells = cellsOf(await page('?ip=198.51.100.7'))
   expect(cells).toContain('AS64500 used')
   expect(cells).toContain('&lt;b&gt;Part&lt;/b&gt; used')
@@ -49,14 +49,14 @@ test('all layers of an address are shown, and which one counts for each field', 
   expect(cells).toContain('AS64500 from 198.51.100.0/24, asn.csv')
 })
 
-test('an address that nobody knows, and a text that is none, are said to be', async () => {
+test('an unknown address and an invalid text are reported', async () => {
   expect(await page('?ip=203.0.113.1')).toContain('No source has a network')
   const answer = await desk.get('/admin/networks?ip=nowhere')
   expect(answer.status).toBe(422)
   expect(await answer.text()).toContain('This is not an IP address.')
 })
 
-test('a word by hand is kept, shown again to be changed, and taken back', async () => {
+test('an override is saved, shown again for editing, and removed', async () => {
   const word = { cidr: '198.51.100.0/24', abuse: 'a@hand.example, b@hand.example', name: 'Hand' }
   const kept = await desk.post('/admin/networks', { ...word, do: 'set', ip: '198.51.100.7' })
   expect(kept.status).toBe(303)
@@ -81,7 +81,7 @@ test('a word by hand is kept, shown again to be changed, and taken back', async 
   ])
 })
 
-test('"none" says that nobody is written to', async () => {
+test('"none" says that no feedback reports are sent', async () => {
   await desk.post('/admin/networks', { cidr: '198.51.0.0/16', abuse: 'none', do: 'set' })
   expect(await networkOf('198.51.1.1')).toMatchObject({ abuse: null, isMuted: true })
   expect(await page('?ip=198.51.1.1')).toContain('none (no feedback reports are sent)')
@@ -92,7 +92,7 @@ test.for([
   ['no block', { cidr: 'x"y', abuse: 'a@b.example' }, 'not an IP address or a CIDR'],
   ['no address', { cidr: '192.0.2.0/24', abuse: 'nobody' }, 'abuse contact must be'],
   ['nothing said', { cidr: '192.0.2.0/24' }, 'at least one property'],
-] as const)('a form with %s is given back with its fault', async ([, form, fault]) => {
+] as const)('a form with %s is shown again with its error', async ([, form, fault]) => {
   const answer = await desk.post('/admin/networks', { ...form, do: 'set' })
   expect(answer.status).toBe(422)
   const text = await answer.text()
@@ -101,7 +101,7 @@ test.for([
   expect(await networkOf('192.0.2.1')).toBeUndefined()
 })
 
-test('only administrators say it, and only from our own pages', async () => {
+test('only administrators can set it, and only from our own pages', async () => {
   const word = { cidr: '192.0.2.0/24', abuse: 'a@evil.example', do: 'set' }
   const ann = await signedInBrowser(site.url, await site.addPerson('ann@reporters.example'))
   expect((await ann.post('/admin/networks', word)).status).toBe(403)
@@ -111,7 +111,7 @@ test('only administrators say it, and only from our own pages', async () => {
   expect(await networkOf('192.0.2.1')).toBeUndefined()
 })
 
-test('what was said by hand is listed on pages without a gap', async () => {
+test('overrides are listed on pages without a gap', async () => {
   const blocks = Array.from({ length: 120 }, (_, n) => `10.0.${n}.0/24`)
   for (const cidr of blocks) await desk.post('/admin/networks', { cidr, name: 'x', do: 'set' })
   const seen: string[] = []

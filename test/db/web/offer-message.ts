@@ -1,4 +1,4 @@
-/** A message that says the same as others of its story; `mark` is in its subject and its link. */
+/** A message with the same content as others in its test; `mark` is in its subject and its link. */
 export function offer(mark: string, { ip = '198.51.100.23', author = 'offers@shop.example' } = {}) {
   return Buffer.from(
     [

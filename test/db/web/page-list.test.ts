@@ -22,36 +22,33 @@ beforeAll(async () => {
 })
 afterAll(() => shown.close())
 
-test('every address that answers GET is in the list of pages, or is no page', () => {
+test('every address that answers GET is in the list of pages, or is not a page', () => {
   const known = new Set(pages.map(({ route }) => route))
   const isOther = (route: string) => notPages.some((pattern) => pattern.test(route))
   expect(routes.filter((route) => !known.has(route) && !isOther(route))).toEqual([])
   expect([...known].filter((route) => !routes.includes(route))).toEqual([])
 })
 
-test.for(pages)(
-  '$route is shown to who visits it, with nothing inline or undefined',
-  async (page) => {
-    for (const address of page.at(shown)) {
-      const answer = await browsers[page.viewer].get(address)
-      const status = address.includes('none') || address.includes('%00') ? expect.any(Number) : 200
-      expect([address, answer.status]).toEqual([address, status])
-      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
-      const html = await answer.text()
-      expect(html).not.toMatch(/<style|<[^>]*\s(?:style|on[a-z]+)=|="javascript:/i)
-      expect(html.match(/<script(?![^>]*\ssrc="\/assets\/)[^>]*>/g)).toBeNull()
-      expect(html.replace(/<(pre|code)[^]*?<\/\1>/g, '')).not.toContain('undefined')
-      if (page.viewer === 'administrator') {
-        expect(html).toContain(`<span class="address">${shown.admin.email}</span>`)
-      }
+test.for(pages)('$route is shown to its users, with nothing inline or undefined', async (page) => {
+  for (const address of page.at(shown)) {
+    const answer = await browsers[page.viewer].get(address)
+    const status = address.includes('none') || address.includes('%00') ? expect.any(Number) : 200
+    expect([address, answer.status]).toEqual([address, status])
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const html = await answer.text()
+    expect(html).not.toMatch(/<style|<[^>]*\s(?:style|on[a-z]+)=|="javascript:/i)
+    expect(html.match(/<script(?![^>]*\ssrc="\/assets\/)[^>]*>/g)).toBeNull()
+    expect(html.replace(/<(pre|code)[^]*?<\/\1>/g, '')).not.toContain('undefined')
+    if (page.viewer === 'administrator') {
+      expect(html).toContain(`<span class="address">${shown.admin.email}</span>`)
     }
-  },
-)
+  }
+})
 
-/** What is sent without a session: by programs, by desks, and by a mail program's button. */
+/** Requests without a session: by programs, by desks, and by a mail program's button. */
 const withoutSession = /^\/(?:api|answer|check|docs|openapi\.json)/
 
-/** Where a form is sent: to what there is, so that nothing else refuses it. */
+/** The addresses of forms: existing items, so that nothing else refuses them. */
 function addressOf(route: string): string {
   const page = pages
     .find((one) => one.route === route)
@@ -60,7 +57,7 @@ function addressOf(route: string): string {
   return page ?? route.replaceAll(/:\w+/g, (name) => (name === ':number' ? '1' : shown.told))
 }
 
-/** A form as it is given, with the cookies of a browser and nothing else of it. */
+/** The form on a page, with the browser's cookies and nothing else. */
 function bare(
   address: string,
   browser: Browser,
@@ -71,7 +68,7 @@ function bare(
   return fetch(to, { method: 'POST', body: form.body, headers, redirect: 'manual' })
 }
 
-test('no form acts for who is signed in without the token of the session', async () => {
+test('no form works for a signed-in user without the token of the session', async () => {
   const { administrator } = browsers
   const headers = { 'sec-fetch-site': 'same-origin' }
   const actions = forms.filter((route) => !withoutSession.test(route))
@@ -89,7 +86,7 @@ test('no form acts for who is signed in without the token of the session', async
   }
 })
 
-test('no form of another site is taken, whatever it carries', async () => {
+test('no form from another site works, whatever it contains', async () => {
   const { administrator } = browsers
   const fields = await administrator.tokenFields()
   for (const route of forms.filter((one) => !withoutSession.test(one))) {
@@ -108,7 +105,7 @@ test('no form of another site is taken, whatever it carries', async () => {
   }
 })
 
-test('the token of one session is worth nothing in another', async () => {
+test('the token of one session is invalid in another', async () => {
   const theirs = await browsers.reporter.tokenFields()
   const headers = { 'sec-fetch-site': 'same-origin' }
   const path = '/admin/suppressions'
@@ -117,7 +114,7 @@ test('the token of one session is worth nothing in another', async () => {
   expect(answer.status).toBe(403)
 })
 
-test('a page of a session has its token in each form that acts, a stranger’s none', async () => {
+test('each form that acts has the token of its session', async () => {
   const html = await (await browsers.reporter.get('/settings')).text()
   const acting = html.match(/<form\b[^>]*method="post"[^>]*>/g) ?? []
   expect(acting.length).toBeGreaterThan(3)

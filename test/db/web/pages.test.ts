@@ -65,7 +65,7 @@ test('a report may come with the credentials in one request, urlencoded', async 
   }
 })
 
-test('a pasted message is kept to the byte, whatever its charset', async () => {
+test('a pasted message is stored byte for byte, whatever its charset', async () => {
   const raw = Buffer.concat([sampleMessage('bytes'), Buffer.from([0xe9, 0x2b, 0x26, 0x3d, 0x25])])
   const escaped = [...raw].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
   const browser = await signedIn(ann)
@@ -101,7 +101,7 @@ test.for([
   ['blanks', { 'reporting[raw_email]': ' \r\n' }, 422],
   ['what is no message', { 'reporting[raw_email]': 'hello' }, 400],
   ['an unknown kind', { 'reporting[raw_email]': 'hello', kind: 'x' }, 422],
-] as const)('the form says so when it holds %s', async ([, fields, status]) => {
+] as const)('the form says so when it contains %s', async ([, fields, status]) => {
   const browser = await signedIn(ann)
   const answer = await browser.post('/report', fields)
   expect(answer.status).toBe(status)
@@ -110,7 +110,7 @@ test.for([
   expect(page).toMatch(/<title>.+<\/title>/)
 })
 
-test('what was pasted without signing in is not lost', async () => {
+test('a message pasted before signing in is not lost', async () => {
   const browser = new Browser(site.url)
   const answer = await browser.post('/report', { 'reporting[raw_email]': 'From: a <b> & c' })
   expect(answer.status).toBe(401)
@@ -119,7 +119,7 @@ test('what was pasted without signing in is not lost', async () => {
   expect(page).toContain('name="user[password]"')
 })
 
-test('a wrong password and an unknown address are answered in the same words', async () => {
+test('a wrong password and an unknown address get the same answer', async () => {
   const answers = await Promise.all(
     [ann.email, 'nobody@reporters.example'].map(async (email) => {
       const browser = new Browser(site.url)
@@ -132,7 +132,7 @@ test('a wrong password and an unknown address are answered in the same words', a
   expect(answers[0]?.status).toBe(401)
 })
 
-test('the session changes its id on signing in, and is gone after signing out', async () => {
+test('the session changes its id on signing in, and ends on signing out', async () => {
   const browser = await signedIn(ann)
   const before = browser.cookies()
   await browser.post('/sign-in', {
@@ -147,7 +147,7 @@ test('the session changes its id on signing in, and is gone after signing out', 
   expect((await thief.get('/reports')).status).toBe(303)
 })
 
-test('the session cookie is for us alone', async () => {
+test('the session cookie is only for our own site', async () => {
   const browser = new Browser(site.url)
   const answer = await browser.post('/sign-in', {
     'user[email_or_login]': ann.email,
@@ -160,7 +160,7 @@ test('the session cookie is for us alone', async () => {
   expect(cookie).toMatch(/Expires=/)
 })
 
-test('nothing is kept for a visitor who only looks', async () => {
+test('nothing is stored for a visitor who only reads', async () => {
   const count = async () =>
     (await site.app.pool.query<{ n: number }>('select count(*) as n from sessions')).rows[0]?.n
   const before = await count()
@@ -183,13 +183,13 @@ test.for([
   expect(answer.status).toBe(status)
 })
 
-test('a form sent with our own Origin is taken', async () => {
+test('a form sent with our own Origin is accepted', async () => {
   const browser = await signedIn(ann)
   const answer = await browser.post('/sign-out', {}, { origin: site.url })
   expect(answer.status).toBe(303)
 })
 
-test('reports are listed newest first, page by page, and never somebody else’s', async () => {
+test('reports are listed newest first, page by page, and never those of others', async () => {
   const carl = await site.addPerson('carl@reporters.example')
   const browser = await signedIn(carl)
   for (let number = 1; number <= 30; number++) {
@@ -206,7 +206,7 @@ test('reports are listed newest first, page by page, and never somebody else’s
   expect(await (await (await signedIn(bob)).get('/reports')).text()).not.toContain('carl')
 })
 
-test('a story is its reporter’s alone, and can be taken back there', async () => {
+test('only its reporter sees a report, and can retract it there', async () => {
   const browser = await signedIn(ann)
   const answer = await browser.post('/report', {
     'reporting[raw_email]': sampleMessage('story').toString(),
@@ -224,7 +224,7 @@ test('a story is its reporter’s alone, and can be taken back there', async () 
   expect(await (await browser.get(path)).text()).toContain('Taken back')
 })
 
-test('pages allow no script, no frame, no foreign form', async () => {
+test('pages allow no scripts, frames or foreign forms', async () => {
   for (const path of ['/', '/sign-in', '/nowhere']) {
     const answer = await fetch(`${site.url}${path}`)
     const policy = answer.headers.get('content-security-policy') ?? ''
@@ -251,7 +251,7 @@ test.for([
   expect(await answer.text()).toContain('That did not work')
 })
 
-test('the list of problems names every type our answers have', async () => {
+test('the list of problems names every type that our answers have', async () => {
   const page = await (await fetch(`${site.url}/problems`)).text()
   for (const name of ['not-a-message', 'too-big', 'key-used', 'unavailable']) {
     expect(page).toContain(`id="${name}"`)

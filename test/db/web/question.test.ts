@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => asking.close())
 
-test('a report that is not sure enough draws its walk and asks', async () => {
+test('a report with low confidence shows its route and asks', async () => {
   const { person, browser } = await asking.visitor()
   const id = await asking.report(person, 'asks')
   const { status, question, hops, picture, submitter } = await asking.stands(person, id)
@@ -31,13 +31,13 @@ test('a report that is not sure enough draws its walk and asks', async () => {
   expect(await (await browser.get('/reports')).text()).toContain('We have a question')
 })
 
-/** A message that came in by a machine of which only its greeting tells who it is. */
+/** A message that came through a machine known only by its HELO name. */
 function greeted(mark: string, ip: string): Buffer {
   const raw = relayedMessage(mark).toString()
   return Buffer.from(raw.replace('(relay.provider.example [192.0.2.10])', `(unknown [${ip}])`))
 }
 
-test('a greeting is never shown as the name of a machine', async () => {
+test('a HELO name is never shown as the name of a machine', async () => {
   const { person, browser } = await asking.visitor()
   const id = await asking.report(person, 'greets', greeted('greets', '192.0.2.10'))
   const { question, picture } = await asking.stands(person, id)
@@ -76,7 +76,7 @@ test('an internal machine may be the reporter’s, and the page says when', asyn
   expect([origin?.ip, question]).toEqual(['198.51.100.23', null])
 })
 
-test('the machines a reporter picks are trusted, and the report is looked at again', async () => {
+test('the machines a reporter selects are trusted, and the report is analyzed again', async () => {
   const { person, browser } = await asking.visitor()
   const id = await asking.report(person, 'mine')
   const other = await asking.report(person, 'also-waits')
@@ -99,7 +99,7 @@ test('the machines a reporter picks are trusted, and the report is looked at aga
   ])
 })
 
-test('"none of these" is kept, and closes the question for good', async () => {
+test('"none of these" is stored, and closes the question permanently', async () => {
   const { person, browser } = await asking.visitor()
   const id = await asking.report(person, 'none')
   await browser.post(`/reports/${id}/answer`, { answer: 'none', relay: '192.0.2.10' })
@@ -118,7 +118,7 @@ test('"none of these" is kept, and closes the question for good', async () => {
   }
 })
 
-test('who does not know changes nothing, and may still tell', async () => {
+test('"not sure" changes nothing, and can still be answered later', async () => {
   const { person, browser } = await asking.visitor()
   const id = await asking.report(person, 'unknown')
   for (let times = 0; times < 2; times++) {
@@ -145,7 +145,7 @@ test.for([
   expect(await asking.jobsOf(id)).toBe(1)
 })
 
-test('only the reporter answers, from our own page, and about that report’s machines', async () => {
+test('only the reporter answers, on our own page, and about that report’s machines', async () => {
   const { person, browser } = await asking.visitor()
   const stranger = await asking.visitor()
   const id = await asking.report(person, 'whose')
@@ -161,7 +161,7 @@ test('only the reporter answers, from our own page, and about that report’s ma
   expect([await asking.relaysOf(person), await asking.relaysOf(stranger.person)]).toEqual([[], []])
 })
 
-test('of whom anybody was told is never looked at again', async () => {
+test('a report with a notified desk is never analyzed again', async () => {
   const { person, browser } = await asking.visitor()
   const ids = [await asking.report(person, 'told'), await asking.report(person, 'taken-back')]
   const [told = '', takenBack = ''] = ids
@@ -183,7 +183,7 @@ test('of whom anybody was told is never looked at again', async () => {
   expect((await asking.stands(person, takenBack)).status).toBe('retracted')
 })
 
-test('of two answers at once the report is looked at again once', async () => {
+test('two simultaneous answers cause one analysis', async () => {
   const { person, browser } = await asking.visitor()
   const id = await asking.report(person, 'twice')
   const answers = [{ answer: 'mine', relay: '192.0.2.10' }, { answer: 'none' }]

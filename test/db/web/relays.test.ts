@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => asking.close())
 
-test('the API sets, lists, refuses and removes relays, each its own', async () => {
+test('the API sets, lists, refuses and removes relays of each reporter', async () => {
   const { person } = await asking.visitor()
   const { person: stranger } = await asking.visitor()
   expect((await asking.put(person, { cidr: '192.0.2.77/24' })).status).toBe(200)
@@ -24,7 +24,7 @@ test('the API sets, lists, refuses and removes relays, each its own', async () =
   expect(await asking.relaysOf(person)).toEqual(['2001:db8::7/128 refused'])
 })
 
-test('the API looks again at reports that asked, as the page does', async () => {
+test('the API analyzes reports with a question again, like the page', async () => {
   const { person } = await asking.visitor()
   const id = await asking.report(person, 'by-api')
   await asking.put(person, { cidr: '192.0.2.10/32' })
@@ -50,7 +50,7 @@ test.for([
   expect(await asking.relaysOf(person)).toEqual([])
 })
 
-test('the API asks who it is, and tells what it takes', async () => {
+test('the API requires authentication, and lists its methods', async () => {
   const { person } = await asking.visitor()
   expect((await fetch(`${asking.site.url}/api/v1/relays`)).status).toBe(401)
   expect((await fetch(`${asking.site.url}/api/v1/relays`, { method: 'PUT' })).status).toBe(401)
@@ -61,7 +61,7 @@ test('the API asks who it is, and tells what it takes', async () => {
   ])
 })
 
-test('fifty relays may be named, and one of them again; not one more', async () => {
+test('fifty relays may be set, and one of them again; not one more', async () => {
   const { person, browser } = await asking.visitor()
   for (let number = 0; number < 50; number++)
     await asking.put(person, { cidr: `192.0.2.${number}` })
@@ -74,7 +74,7 @@ test('fifty relays may be named, and one of them again; not one more', async () 
   expect(await asking.relaysOf(person)).toHaveLength(51)
 })
 
-test('the page names, shows and removes relays, and says why it cannot take one', async () => {
+test('the page adds, shows and removes relays, and explains a refusal', async () => {
   const { person, browser } = await asking.visitor()
   await browser.post('/relays', { do: 'add', cidr: ' 192.0.2.0/24 ' })
   expect(await (await browser.get('/relays')).text()).toContain('192.0.2.0/24')
@@ -94,7 +94,7 @@ test('the page names, shows and removes relays, and says why it cannot take one'
   expect((await new Browser(asking.site.url).get('/relays')).status).toBe(303)
 })
 
-test('internal addresses may be named, and the page says when they are theirs', async () => {
+test('internal addresses may be set, and the page says when that is right', async () => {
   const { person, browser } = await asking.visitor()
   await browser.post('/relays', { do: 'add', cidr: '10.0.0.5' })
   expect((await asking.put(person, { cidr: '127.0.0.1' })).status).toBe(200)
@@ -108,7 +108,7 @@ test('internal addresses may be named, and the page says when they are theirs', 
   expect(page).toContain('only if no gateway or tunnel stands between that server and')
 })
 
-test('the page asks about a proposal, and the answer stands', async () => {
+test('the page asks about a proposal, and the answer is kept', async () => {
   const { person, browser } = await asking.visitor()
   const propose = (cidr: string, name: string) =>
     asking.site.app.pool.query(

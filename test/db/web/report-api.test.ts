@@ -43,7 +43,7 @@ async function problemIn(response: Response) {
   return problem
 }
 
-test('a raw message is taken in and given back to the byte', async () => {
+test('a raw message is accepted and returned byte for byte', async () => {
   const raw = Buffer.concat([sampleMessage('raw'), Buffer.from([0, 255, 13, 10, 10, 13, 0x80])])
   const answer = await post(raw, { headers: rfc822 })
   expect(answer.status).toBe(202)
@@ -56,7 +56,7 @@ test('a raw message is taken in and given back to the byte', async () => {
   expect(Buffer.from(await back.arrayBuffer()).equals(raw)).toBe(true)
 })
 
-test('the same bytes again are the same report, answered 200', async () => {
+test('the same bytes again are the same report, with status 200', async () => {
   const raw = sampleMessage('twice')
   const first = (await (await post(raw, { headers: rfc822 })).json()) as { id: string }
   const again = await post(raw, { headers: rfc822 })
@@ -66,7 +66,7 @@ test('the same bytes again are the same report, answered 200', async () => {
   expect(other.status).toBe(202)
 })
 
-test('JSON brings the message in base64 with remarks', async () => {
+test('JSON has the message in base64 and properties', async () => {
   const body = JSON.stringify({
     message_base64: sampleMessage('json').toString('base64'),
     kind: 'not_spam',
@@ -94,7 +94,7 @@ test('one received_via may be a plain string', async () => {
   expect((await post(body, { headers: json })).status).toBe(202)
 })
 
-test('a form with one file answers like a raw message', async () => {
+test('a form with one file is answered like a raw message', async () => {
   const form = new FormData()
   form.set('kind', 'phishing')
   form.set('report', new Blob([sampleMessage('form-one')]), 'one.eml')
@@ -113,7 +113,7 @@ test('a form with one file answers like a raw message', async () => {
   })
 })
 
-test('a form with several files gives one result a file, good or bad', async () => {
+test('a form with several files has one result per file, good or bad', async () => {
   const form = new FormData()
   form.append('f', new Blob([sampleMessage('form-a')]), 'a.eml')
   form.append('f', new Blob(['hello there']), 'b.eml')
@@ -128,7 +128,7 @@ test('a form with several files gives one result a file, good or bad', async () 
   ])
 })
 
-test('a form in which nothing is a message is a problem that names each file', async () => {
+test('a form without any message is an error that names each file', async () => {
   const form = new FormData()
   form.append('f', new Blob(['hello']), 'a.eml')
   form.append('f', new Blob(['']), 'b.eml')
@@ -137,7 +137,7 @@ test('a form in which nothing is a message is a problem that names each file', a
   expect(await problemIn(answer)).toMatchObject({ results: [{ file: 'a.eml' }, { file: 'b.eml' }] })
 })
 
-test('remarks on a raw message come in the query', async () => {
+test('properties of a raw message are in the query', async () => {
   const query = '?kind=phishing&received_via=192.0.2.1&received_via=192.0.2.2'
   const answer = await post(sampleMessage('query'), { headers: rfc822, query })
   const { id } = (await answer.json()) as { id: string }
@@ -155,7 +155,7 @@ test('an Idempotency-Key may be repeated with the same message, not with another
   expect((await post(raw, { headers, as: bob })).status).toBe(202)
 })
 
-test('an Idempotency-Key survives that a form is encoded anew', async () => {
+test('an Idempotency-Key stays valid when a form is encoded anew', async () => {
   const send = () => {
     const form = new FormData()
     form.set('f', new Blob([sampleMessage('key-form')]), 'a.eml')
@@ -175,7 +175,7 @@ test.for([
   ['Basic without a colon', `Basic ${btoa('ann')}`],
   ['what is not base64', 'Basic ä'],
   ['another scheme', 'Digest x'],
-])('asks %s to say who they are', async ([, authorization]) => {
+])('asks %s for credentials', async ([, authorization]) => {
   const headers = { ...rfc822, ...(authorization ? { authorization } : {}) }
   const answer = await fetch(`${site.url}/api/v1/reports`, {
     method: 'POST',
@@ -189,7 +189,7 @@ test.for([
   await problemIn(answer)
 })
 
-test('Basic credentials do, with a password or with a token in its place', async () => {
+test('Basic credentials work, with a password or a token', async () => {
   const send = (authorization: string) =>
     post(sampleMessage(authorization), { headers: { ...rfc822, authorization } })
   expect((await send(ann.basic)).status).toBe(202)
@@ -197,7 +197,7 @@ test('Basic credentials do, with a password or with a token in its place', async
   expect((await send(`Basic ${btoa(`${bob.email}:${ann.token}`)}`)).status).toBe(401)
 })
 
-test('a report is seen by its reporter and by administrators, by nobody else', async () => {
+test('a report is visible to its reporter and to administrators only', async () => {
   const answer = await post(sampleMessage('private'), { headers: rfc822 })
   const { id } = (await answer.json()) as { id: string }
   for (const path of [`/api/v1/reports/${id}`, `/api/v1/reports/${id}/raw`]) {
@@ -210,7 +210,7 @@ test('a report is seen by its reporter and by administrators, by nobody else', a
 })
 
 test.for(['x', '00000000-0000-0000-0000-000000000000', '..%2F..%2Fetc', "1'or'1", '%00'])(
-  'there is no report %s',
+  '%s is not a report',
   async (id) => {
     const answer = await get(`/api/v1/reports/${id}`)
     expect(answer.status).toBe(404)
@@ -218,13 +218,13 @@ test.for(['x', '00000000-0000-0000-0000-000000000000', '..%2F..%2Fetc', "1'or'1"
   },
 )
 
-test('percent junk in an address is a problem, not a failure', async () => {
+test('invalid percent encoding in a URL is an error of the client', async () => {
   const answer = await get('/api/v1/reports/%E0%A4%A')
   expect(answer.status).toBe(400)
   await problemIn(answer)
 })
 
-test('a retracted report stays retracted, and its held feedback never leaves', async () => {
+test('a retracted report stays retracted, and its held feedback is never sent', async () => {
   const answer = await post(sampleMessage('retract'), { headers: rfc822 })
   const { id } = (await answer.json()) as { id: string }
   const consumerId = '00000000-0000-7000-8000-000000000001'
@@ -274,7 +274,7 @@ test('pages of other origins may use the API', async () => {
   expect(refused.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-test('another method is told what the address takes', async () => {
+test('an unsupported method gets the supported ones', async () => {
   const answer = await fetch(`${site.url}/api/v1/reports`, { method: 'PUT' })
   expect(answer.status).toBe(405)
   expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS')

@@ -76,13 +76,13 @@ test.for<[string, Buffer<ArrayBuffer> | string, Record<string, string>, number]>
     rfc822,
     422,
   ],
-])('refuses %s with a problem', async ([, body, headers, status]) => {
+])('refuses %s with an error', async ([, body, headers, status]) => {
   const answer = await post(body, { headers })
   expect(answer.status).toBe(status)
   await problemIn(answer)
 })
 
-test('a long comment is refused by name', async () => {
+test('an error about a long comment names the field', async () => {
   const query = `?comment=${'x'.repeat(2001)}`
   const answer = await post(sampleMessage('comment'), { headers: rfc822, query })
   expect(answer.status).toBe(422)

@@ -34,7 +34,7 @@ async function flagsOf(subject: Subject) {
   return (await reader.read([subject]))[0]?.flags
 }
 
-test('names that begin so are found, and what strangers wrote is escaped', async () => {
+test('names with that beginning are found, and untrusted text is escaped', async () => {
   const found = await text('/admin/reputations?name=PILLS.example')
   expect(found).toContain('href="/admin/reputations/subject?kind=link-host&amp;name=pills.example"')
   expect(found).toContain('pills.example/&lt;b&gt;&amp;x')
@@ -45,7 +45,7 @@ test('names that begin so are found, and what strangers wrote is escaped', async
   expect(await text('/admin/reputations?name=%25')).toContain('No reputation is stored')
 })
 
-test('the page of a subject tells the score, why, and how it behaved', async () => {
+test('the page of a subject shows the score, the reasons, and its history', async () => {
   const told = await text(page)
   expect(told).toContain('<strong>-0.76</strong>')
   expect(told).toContain('listed')
@@ -55,7 +55,7 @@ test('the page of a subject tells the score, why, and how it behaved', async () 
   expect(told).toContain('<th scope="col" class="number">Against, weighted by karma</th>')
 })
 
-test('a word by hand holds, is written down with its reason, and is lifted', async () => {
+test('an override applies, is logged with its reason, and is removed', async () => {
   const said = { kind: shop.kind, name: shop.name, do: 'set', mark: 'exempt', reason: 'Shared.' }
   const until = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)
   const kept = await desk.post('/admin/reputations/subject', { ...said, until })
@@ -72,7 +72,7 @@ test('a word by hand holds, is written down with its reason, and is lifted', asy
   expect(last).toMatchObject({ action: 'unmark reputation' })
 })
 
-test('a word that has ended does not hold', async () => {
+test('an expired override does not apply', async () => {
   const { pool } = site.app
   await pool.query(
     `insert into reputation_marks (key, kind, name, mark, reason, set_at, until_at)
@@ -91,19 +91,19 @@ test.for([
     'must be in the future',
   ],
   ['until never', { mark: 'exempt', reason: 'So.', until: 'soon' }, 'must be in the future'],
-] as const)('a word %s is refused, and the form is not lost', async ([, form, fault]) => {
+] as const)('an override %s is refused, and the form keeps its values', async ([, form, fault]) => {
   const body = { kind: shop.kind, name: shop.name, do: 'set', ...form }
   const answer = await desk.post('/admin/reputations/subject', body)
   expect(answer.status).toBe(422)
   expect(await answer.text()).toContain(fault)
 })
 
-test('a kind that there is not is not found', async () => {
+test('an unknown kind is not found', async () => {
   expect((await desk.get('/admin/reputations/subject?kind=planet&name=mars')).status).toBe(404)
   expect((await desk.get('/admin/reputations/subject?kind=link')).status).toBe(404)
 })
 
-test('the karma of a reporter is explained to administrators alone', async () => {
+test('the karma of a reporter is explained to administrators only', async () => {
   const told = await text(`/admin/reporters/${admin.id}`)
   expect(told).toContain('An operator created this account')
   expect(told).toContain('proven')
@@ -117,7 +117,7 @@ test('the karma of a reporter is explained to administrators alone', async () =>
   expect((await visitor.get(`/admin/reporters/${ann.id}`)).status).toBe(403)
 })
 
-test('the command tells the same, as text and as JSON', async () => {
+test('the command prints the same, as text and as JSON', async () => {
   const tell = (...args: string[]) => tellReputation(parseReputation(args), site.app)
   const known = await tell('Pills.example')
   expect(known).toMatchObject({ isKnown: true })

@@ -24,35 +24,44 @@ afterAll(() => site.close())
 const taken = [200, 202]
 const refused = [400, 413, 422]
 
-test.skipIf(files.length === 0).for(names)('%s is taken or refused by every door', async (file) => {
-  const raw = Buffer.from(files.find(({ name }) => name === file)?.raw ?? '')
-  const authorization = ann.basic
-  const send = (address: string, type: string, body: string | Buffer<ArrayBuffer> | FormData) =>
-    fetch(`${site.url}${address}`, {
-      method: 'POST',
-      headers: { authorization, ...(type ? { 'content-type': type } : {}) },
-      body,
-    })
-  const encoded = raw.toString('base64')
-  const form = new FormData()
-  form.set('file', new Blob([raw]), 'a.eml')
-  const answers = [
-    await send('/api/v1/reports', 'message/rfc822', raw),
-    await send('/api/v1/reports', 'application/json', JSON.stringify({ message_base64: encoded })),
-    await send('/api/v1/reports', '', form),
-    await send('/api/signaler', 'application/x-www-form-urlencoded', `message=${encoded}`),
-  ]
-  for (const answer of answers) {
-    expect(answer.status).toBeOneOf([...taken, ...refused])
-    const isTaken = taken.includes(answer.status)
-    const type = isTaken ? 'application/json; charset=utf-8' : 'application/problem+json'
-    expect(answer.headers.get('content-type')).toBe(type)
-    if (!isTaken) continue
-    const { id } = (await answer.json()) as { id: string }
-    const back = await fetch(`${site.url}/api/v1/reports/${id}/raw`, { headers: { authorization } })
-    expect(Buffer.from(await back.arrayBuffer()).equals(raw)).toBe(true)
-  }
-  const page = new FormData()
-  page.set('messages', new Blob([raw]), file)
-  expect((await browser.postForm('/report', page)).status).toBeOneOf([200, ...refused])
-})
+test.skipIf(files.length === 0).for(names)(
+  '%s is accepted or refused by every route',
+  async (file) => {
+    const raw = Buffer.from(files.find(({ name }) => name === file)?.raw ?? '')
+    const authorization = ann.basic
+    const send = (address: string, type: string, body: string | Buffer<ArrayBuffer> | FormData) =>
+      fetch(`${site.url}${address}`, {
+        method: 'POST',
+        headers: { authorization, ...(type ? { 'content-type': type } : {}) },
+        body,
+      })
+    const encoded = raw.toString('base64')
+    const form = new FormData()
+    form.set('file', new Blob([raw]), 'a.eml')
+    const answers = [
+      await send('/api/v1/reports', 'message/rfc822', raw),
+      await send(
+        '/api/v1/reports',
+        'application/json',
+        JSON.stringify({ message_base64: encoded }),
+      ),
+      await send('/api/v1/reports', '', form),
+      await send('/api/signaler', 'application/x-www-form-urlencoded', `message=${encoded}`),
+    ]
+    for (const answer of answers) {
+      expect(answer.status).toBeOneOf([...taken, ...refused])
+      const isTaken = taken.includes(answer.status)
+      const type = isTaken ? 'application/json; charset=utf-8' : 'application/problem+json'
+      expect(answer.headers.get('content-type')).toBe(type)
+      if (!isTaken) continue
+      const { id } = (await answer.json()) as { id: string }
+      const back = await fetch(`${site.url}/api/v1/reports/${id}/raw`, {
+        headers: { authorization },
+      })
+      expect(Buffer.from(await back.arrayBuffer()).equals(raw)).toBe(true)
+    }
+    const page = new FormData()
+    page.set('messages', new Blob([raw]), file)
+    expect((await browser.postForm('/report', page)).status).toBeOneOf([200, ...refused])
+  },
+)

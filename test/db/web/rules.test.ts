@@ -23,7 +23,7 @@ afterAll(() => site.close())
 const page = async (path: string) => (await desk.get(`/admin/rules${path}`)).text()
 const good = ruleText('WORD', 'report.kind == "spam"', 5)
 
-test("the program's own rules are listed while nobody has applied others", async () => {
+test('the shipped rules are listed while no others were applied', async () => {
   const html = await page('')
   expect(html).toContain('The rules shipped with the program are active')
   expect(html).toContain('REPORTED_SPAM')
@@ -31,7 +31,7 @@ test("the program's own rules are listed while nobody has applied others", async
   expect(await page('/facts')).toContain('report.kind')
 })
 
-test('a text with faults is given back with each of them, and nothing is applied', async () => {
+test('a text with errors is shown again with each of them, and nothing is applied', async () => {
   for (const wish of ['check', 'try', 'apply']) {
     const content = `${ruleText('WORD', 'report.knid == "<b>"', 99)}`
     const answer = await desk.post('/admin/rules/edit', { content, base: '0', do: wish })
@@ -45,7 +45,7 @@ test('a text with faults is given back with each of them, and nothing is applied
   expect((await actingRules(site.app.pool)).version).toBe(0)
 })
 
-test('rules are tried on as many reports as are wanted, and their verdicts shown', async () => {
+test('rules are tested on the requested number of reports, and their verdicts shown', async () => {
   const ids = [1, 2, 3].map((at) => uuidv7(new Date(Date.now() + at)))
   const facts = packFacts({ report: { kind: 'spam', karma: 1 }, message: { kind: 'message' } })
   await keepJudgedFacts(
@@ -63,7 +63,7 @@ test('rules are tried on as many reports as are wanted, and their verdicts shown
   expect((await actingRules(site.app.pool)).version).toBe(0)
 })
 
-test('rules are applied with a note, without the line ends of browsers, and noted', async () => {
+test('rules are applied with a note, without the line ends of browsers, and logged', async () => {
   const content = good.replaceAll('\n', '\r\n')
   const sent = { content, base: '0', note: 'Why <not>', do: 'apply' }
   const answer = await desk.post('/admin/rules/edit', sent)
@@ -77,7 +77,7 @@ test('rules are applied with a note, without the line ends of browsers, and note
   expect(entry).toMatchObject({ action: 'apply rules', reporterId: admin.id })
 })
 
-test('who applies rules made from an older version is shown what changed meanwhile', async () => {
+test('applying rules edited from an older version shows what changed meanwhile', async () => {
   const sent = { content: ruleText('OTHER', 'true'), base: '0', do: 'apply' }
   const answer = await desk.post('/admin/rules/edit', sent)
   expect(answer.status).toBe(422)
@@ -89,7 +89,7 @@ test('who applies rules made from an older version is shown what changed meanwhi
   expect(again.headers.get('location')).toBe('/admin/rules?done=2')
 })
 
-test('an older version is shown with what going back would change, and taken back', async () => {
+test('an older version is shown with the changes, and can be restored', async () => {
   const html = await page('/versions/1')
   expect(html).toContain('Changes if you restore this version')
   expect(html).toContain('- OTHER (+1)')
@@ -101,7 +101,7 @@ test('an older version is shown with what going back would change, and taken bac
   expect((await desk.get('/admin/rules/versions/x')).status).toBe(404)
 })
 
-test('processes are shown with what they run, rules with cost, errors and cut-offs', async () => {
+test('processes are shown with their version, and rules with cost, errors and state', async () => {
   const seenAt = new Date()
   const cutOff = { why: 'slow always', costUs: 900 } as const
   const health = [{ symbol: 'WORD', costUs: 1.26, errors: 7, cutOff }]

@@ -28,7 +28,7 @@ function post(raw: Buffer<ArrayBuffer>) {
   })
 }
 
-/** Sends bytes as they are and gives back all that comes until the far end closes. */
+/** Sends raw bytes and returns everything received until the server closes. */
 function sendRaw(text: string | Buffer, url = site.url): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(text))
@@ -39,12 +39,12 @@ function sendRaw(text: string | Buffer, url = site.url): Promise<string> {
   })
 }
 
-test('tells that it is alive and ready', async () => {
+test('the server reports that it is alive and ready', async () => {
   expect((await fetch(`${site.url}/healthz`)).status).toBe(200)
   expect((await fetch(`${site.url}/readyz`)).status).toBe(200)
 })
 
-test('says when its database is away, and takes up again when it is back', async () => {
+test('the server reports that its database is unavailable, and recovers', async () => {
   await post(sampleMessage('before'))
   await wire.cut()
   try {
@@ -65,7 +65,7 @@ test('says when its database is away, and takes up again when it is back', async
   expect((await fetch(`${site.url}/readyz`)).status).toBe(200)
 })
 
-test('is not ready on a database that lacks a migration', async () => {
+test('it is not ready on a database that lacks a migration', async () => {
   const { pool } = site.app
   await pool.query(`update schema_migrations set name = 'x' where name like '0002%'`)
   const answer = await fetch(`${site.url}/readyz`)
@@ -74,14 +74,14 @@ test('is not ready on a database that lacks a migration', async () => {
   await pool.query(`update schema_migrations set name = '0002_accounts' where name = 'x'`)
 })
 
-test('a message of thirty megabytes is refused so that its sender sees it', async () => {
+test('a message of thirty megabytes is refused in a way that its client sees', async () => {
   const raw = Buffer.concat([sampleMessage('huge'), Buffer.alloc(30_000_000, 'a\r\n')])
   const answer = await post(raw)
   expect(answer.status).toBe(413)
   expect(await answer.json()).toMatchObject({ status: 413, detail: expect.any(String) as unknown })
 })
 
-test('a message of 24 megabytes is taken', async () => {
+test('a message of 24 megabytes is accepted', async () => {
   const raw = Buffer.concat([sampleMessage('large'), Buffer.alloc(24_000_000, 'a\r\n')])
   expect((await post(raw)).status).toBe(202)
 })
@@ -117,12 +117,12 @@ test.for([
     'GET http://evil.example/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     20,
   ],
-] as const)('answers %s and goes on', async ([, text, status]) => {
+] as const)('answers %s and continues', async ([, text, status]) => {
   expect(await sendRaw(text)).toMatch(new RegExp(`^HTTP/1.1 ${status}`))
   expect((await fetch(`${site.url}/healthz`)).status).toBe(200)
 })
 
-test('uploads that break off harm nobody', async () => {
+test('interrupted uploads do no harm', async () => {
   const head =
     `POST /api/v1/reports HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ann.token}\r\n` +
     'Content-Type: message/rfc822\r\nContent-Length: 100000\r\n\r\n'
@@ -140,7 +140,7 @@ test('uploads that break off harm nobody', async () => {
   expect((await post(sampleMessage('after-broken'))).status).toBe(202)
 })
 
-test('closing lets the request in hand finish and takes no other', async () => {
+test('closing lets the current request finish and accepts no other', async () => {
   const closing = await startWebSite()
   const bea = await closing.addPerson('bea@reporters.example')
   const raw = sampleMessage('closing')

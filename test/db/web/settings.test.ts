@@ -24,7 +24,7 @@ function addressIn(page: string): string | undefined {
   return /report-[a-z2-7]{26}@bounces\.test\.example/.exec(page)?.[0]
 }
 
-test('the address for mail is made when it is asked for, and stays the same', async () => {
+test('the mail-in address is created on request, and stays the same', async () => {
   const { browser } = await visitor()
   expect(addressIn(await shown(browser))).toBeUndefined()
   const answer = await browser.post('/settings', { do: 'address' })
@@ -34,7 +34,7 @@ test('the address for mail is made when it is asked for, and stays the same', as
   expect(addressIn(await shown(browser, '/settings?done=made'))).toBe(address)
 })
 
-test('a new one takes the place of the one before, and everybody has another', async () => {
+test('a new address replaces the previous one, and is different for every reporter', async () => {
   const [ann, bob] = [await visitor(), await visitor()]
   await ann.browser.post('/settings', { do: 'address' })
   await bob.browser.post('/settings', { do: 'address' })
@@ -46,7 +46,7 @@ test('a new one takes the place of the one before, and everybody has another', a
   expect(second).not.toBe(first)
 })
 
-test('nothing in the database tells the address', async () => {
+test('the database does not contain the address', async () => {
   const { person, browser } = await visitor()
   await browser.post('/settings', { do: 'address' })
   const secret =
@@ -61,7 +61,7 @@ test('nothing in the database tells the address', async () => {
   expect(JSON.stringify(rows)).not.toContain(secret)
 })
 
-test('the language of letters, and the wishes for answers and advice, are kept', async () => {
+test('the language of letters and the settings for answers and advice are saved', async () => {
   const { person, browser } = await visitor()
   await browser.post('/settings', { do: 'save', language: 'ru', wants_answers: 'yes' })
   expect(await findReporterSettings(site.app.pool, person.id)).toEqual({
@@ -82,7 +82,7 @@ test('the language of letters, and the wishes for answers and advice, are kept',
   })
 })
 
-test('a language that there is not is refused, and nothing changes', async () => {
+test('an unknown language is refused, and nothing changes', async () => {
   const { person, browser } = await visitor()
   const answer = await browser.post('/settings', {
     do: 'save',
@@ -98,7 +98,7 @@ test('a language that there is not is refused, and nothing changes', async () =>
   })
 })
 
-test('the page speaks French, and tells how to forward in it', async () => {
+test('the page is in French, with French instructions for forwarding', async () => {
   const { browser } = await visitor('fr')
   const page = await shown(browser)
   expect(page).toContain('Signaler par courriel')
@@ -106,7 +106,7 @@ test('the page speaks French, and tells how to forward in it', async () => {
   expect(page).toContain('clic droit')
 })
 
-test('it is for who is signed in, from our own pages, and linked from all of them', async () => {
+test('it needs a session and our own pages, and all of them link to it', async () => {
   const stranger = new Browser(site.url)
   expect((await stranger.get('/settings')).headers.get('location')).toBe(
     '/sign-in?next=%2Fsettings',

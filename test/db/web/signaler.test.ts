@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-/** A message whose base64 holds every character that gets mangled on the way. */
+/** A message whose base64 has every character that may be altered in transit. */
 function trickyMessage(mark: string): Buffer {
   return Buffer.concat([sampleMessage(mark), Buffer.from('\u00fb\u00ef\u00be~~~???>>>', 'latin1')])
 }
@@ -80,7 +80,7 @@ test.for<[string, (raw: Buffer) => string, Record<string, string>]>([
     (raw) => multipart('message', raw.toString('base64')),
     { 'content-type': 'multipart/form-data; boundary=XyZ' },
   ],
-])('takes the message %s', async ([name, encode, headers]) => {
+])('accepts the message %s', async ([name, encode, headers]) => {
   for (const size of [0, 1, 2]) {
     const raw = Buffer.concat([trickyMessage(name.replaceAll(/\W/g, '-')), Buffer.alloc(size, 'z')])
     const answer = await send(encode(raw), headers)
@@ -106,7 +106,7 @@ function multipart(name: string, value: string): string {
   ].join('\r\n')
 }
 
-test('takes the message as a file of a form', async () => {
+test('accepts the message as a file of a form', async () => {
   const raw = trickyMessage('file')
   const body = new FormData()
   body.set('message', new Blob([raw.toString('base64')]), 'mail.eml.b64')
@@ -150,7 +150,7 @@ test('answers 401 without credentials, with wrong ones, and to a bearer token', 
   }
 })
 
-test('OPTIONS tells whether credentials are good, but a browser’s preflight passes', async () => {
+test('OPTIONS checks credentials, but a browser’s preflight passes', async () => {
   const options = async (headers: Record<string, string>) =>
     (await fetch(`${site.url}/api/signaler`, { method: 'OPTIONS', headers })).status
   const browser = { origin: 'https://x.example', 'access-control-request-method': 'POST' }
@@ -161,7 +161,7 @@ test('OPTIONS tells whether credentials are good, but a browser’s preflight pa
   expect(await options(browser)).toBe(204)
 })
 
-test('a password with letters outside ASCII works in UTF-8 and in Latin-1', async () => {
+test('a password with non-ASCII letters works in UTF-8 and in Latin-1', async () => {
   const eve = await site.addPerson('eve@reporters.example')
   const passwordHash = await hashPassword('été')
   await updateReporter(site.app.pool, eve.id, { passwordHash, isAdmin: undefined })
@@ -175,7 +175,7 @@ test('a password with letters outside ASCII works in UTF-8 and in Latin-1', asyn
   }
 })
 
-test('a client that hangs up in the middle harms nobody', async () => {
+test('a client that disconnects midway does no harm', async () => {
   const { port } = new URL(site.url)
   await new Promise<void>((resolve) => {
     const socket = connect(Number(port), '127.0.0.1', () => {

@@ -5,18 +5,18 @@ import { sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { tellDesk, type Told } from '../../support/told-desk.ts'
 import { type Person, startWebSite, type WebSite } from './web-site.ts'
 
-/** A web process whose reporter Ann has abuse desks told. */
+/** A web process where reports by Ann are sent to abuse desks. */
 export type ToldSite = {
   site: WebSite
   ann: Person
-  /** Has a desk told of another message. */
+  /** Has a desk notified of another message. */
   told: () => Promise<Told>
   /** The path of the link by which a desk answers. */
   linkOf: (feedback: Told, kind: AnswerKind) => string
   rows: (text: string, params: unknown[]) => Promise<Record<string, unknown>[]>
-  /** What the timeline says of desks. */
+  /** The events about desks in the timeline. */
   eventsOf: (feedback: Told) => Promise<unknown[]>
-  /** Forgets what desks said of themselves. */
+  /** Deletes what desks stated about themselves. */
   forget: () => Promise<void>
   close: () => Promise<void>
 }

@@ -41,7 +41,7 @@ function linesOf(page: string): string[] {
 
 const asFile = (bytes: Buffer) => Buffer.from(bytes)
 
-test('each file has its line, and one that is refused holds up no other', async () => {
+test('each file has a line, and a refused file delays no other', async () => {
   const known = sampleMessage('known')
   await send([['known.eml', known]])
   const { status, page } = await send([
@@ -84,7 +84,7 @@ test('each file has its line, and one that is refused holds up no other', async 
   expect(page).toContain('href="/help/source/outlook-classic"')
 })
 
-test('what was put together anew says so wherever its report is shown', async () => {
+test('a rebuilt message is marked as such wherever its report is shown', async () => {
   const header = traveledHeader.replace('Cheap watches', 'Rebuilt')
   const { page } = await send([['a.msg', asFile(outlookFile({ header, text: 'x' }))]])
   const [, id = ''] = /\/reports\/([0-9a-f-]{36})/.exec(page) ?? []
@@ -94,7 +94,7 @@ test('what was put together anew says so wherever its report is shown', async ()
   expect(await (await browser.get(`/reports/${id}`)).text()).toContain('put it together again')
 })
 
-test('what was reported before is not said to be recorded now', async () => {
+test('a message reported before is not shown as recorded now', async () => {
   const known = sampleMessage('reported before')
   await send([['known.eml', known]])
   const again = await send([['known.eml', known]])
@@ -110,14 +110,14 @@ test('what was reported before is not said to be recorded now', async () => {
   expect(page).toContain('Some messages were not recorded: see below.')
 })
 
-test('when nothing was recorded, the answer has the status of the first refusal', async () => {
+test('if nothing was recorded, the answer has the status of the first refusal', async () => {
   const { status, page } = await send([['sent.msg', asFile(outlookFile({ text: 'x' }))]])
   expect(status).toBe(422)
   expect(page).toContain('Nothing could be recorded')
   expect(page).not.toContain('Votre signalement a été enregistré')
 })
 
-test('files of one upload unpack to what it may bring, and no more', async () => {
+test('the unpacked size of all files of an upload is limited', async () => {
   const content = Buffer.concat([sampleMessage('full'), Buffer.alloc(900_000, 'x')])
   const archive = asFile(
     zipFile(
@@ -136,7 +136,7 @@ test('files of one upload unpack to what it may bring, and no more', async () =>
   ])
 })
 
-test('what was typed stands in the form again when it could not be taken', async () => {
+test('entered text stays in the form when it was refused', async () => {
   const typed = { kind: 'phishing', comment: 'From <my> "bank"', 'reporting[raw_email]': ' ' }
   const { status, page } = await send([], typed)
   expect(status).toBe(422)
@@ -148,12 +148,12 @@ test('what was typed stands in the form again when it could not be taken', async
   expect(lost.page).toContain('value="kept"')
 })
 
-test('a name that is markup or a path is shown and does nothing', async () => {
+test('a file name with markup or a path is shown without effect', async () => {
   const { page } = await send([['../../<script>alert(1)</script>.eml', sampleMessage('name')]])
   expect(page).not.toContain('<script>alert')
 })
 
-test('an upload comes back only as a message to download, whatever type it said', async () => {
+test('an uploaded file is only returned as a message to download, whatever its type', async () => {
   const { page } = await send([['a.html', sampleMessage('served'), 'text/html']])
   const [, id = ''] = /\/reports\/([0-9a-f-]{36})/.exec(page) ?? []
   const story = await (await browser.get(`/reports/${id}`)).text()
@@ -164,7 +164,7 @@ test('an upload comes back only as a message to download, whatever type it said'
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
 })
 
-test.for(['en', 'fr', 'ru'])('the help pages in %s tell of each mail program', async (language) => {
+test.for(['en', 'fr', 'ru'])('the help pages in %s cover each mail program', async (language) => {
   const index = await (await browser.get(`/help?lang=${language}`)).text()
   const paths = [...index.matchAll(/href="(\/help\/source\/[a-z-]+)"/g)].map(
     ([, path = '']) => path,

@@ -11,22 +11,22 @@ import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
 import { systemClock, uuidv7 } from '../../../src/world.ts'
 import { freshDatabase } from '../../support/database.ts'
 
-/** Somebody with an account. */
+/** A user with an account. */
 export type Person = { id: string; email: string; password: string; token: string; basic: string }
 
-/** A web process on a database of its own. */
+/** A web process with a separate database. */
 export type WebSite = {
   url: string
   app: App
   addPerson: (email: string, options?: { isAdmin?: boolean }) => Promise<Person>
-  /** Reports a message by the API; answers the id of the report. */
+  /** Reports a message by the API; returns the id of the report. */
   report: (person: Person, raw: Buffer<ArrayBuffer>) => Promise<string>
   close: () => Promise<void>
 }
 
 /**
- * Starts the real thing, on a free port. `through` may lead it to its database by a way that the
- * test can cut.
+ * Starts the real server on a free port. `through` may connect it to its database through a
+ * connection that the test can cut.
  */
 export async function startWebSite(
   env: Record<string, string> = {},
@@ -79,7 +79,7 @@ export async function startWebSite(
 const LOOSE = 1_000
 const personal = ['sign-in', 'sign-in-device', 'sign-up', 'reset', 'confirm', 'enroll', 'form']
 
-/** One machine signs in more often in a test file than anybody does. */
+/** One machine signs in more often in a test file than any user does. */
 async function loosenLimits({ pool }: Pick<App, 'pool'>): Promise<void> {
   await pool.query(
     'update rate_limits set attempts_max = attempts_max * $1 where attempt = any($2)',
@@ -87,7 +87,7 @@ async function loosenLimits({ pool }: Pick<App, 'pool'>): Promise<void> {
   )
 }
 
-/** The limits of signing in and up as they are; before the first request. */
+/** Sets the real limits of signing in and up; call it before the first request. */
 export async function usualLimits({ app }: Pick<WebSite, 'app'>): Promise<void> {
   await app.pool.query(
     'update rate_limits set attempts_max = attempts_max / $1 where attempt = any($2)',
@@ -107,7 +107,7 @@ async function addPerson(app: App, email: string, isAdmin: boolean): Promise<Per
   return { id, email, password, token, basic }
 }
 
-/** A message written for the tests; `mark` makes it another. */
+/** A message written for the tests; `mark` makes it unique. */
 export function sampleMessage(mark: string): Buffer<ArrayBuffer> {
   return Buffer.from(
     [

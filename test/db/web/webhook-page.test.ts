@@ -28,7 +28,7 @@ async function add(browser: Browser, url: string, ...events: string[]) {
 
 const idIn = (html: string) => /name="id" value="([0-9a-f-]{36})"/.exec(html)?.[1] ?? ''
 
-test('a webhook is added, tried, turned off and on, and removed by hand', async () => {
+test('a webhook is added, tested, disabled, enabled and removed by hand', async () => {
   const added = await add(ann, 'https://hooks.example.org/a', 'report.told')
   expect(added.status).toBe(200)
   const html = await added.text()
@@ -55,7 +55,7 @@ test('a webhook is added, tried, turned off and on, and removed by hand', async 
   expect(await read(ann)).toContain('You have no webhooks.')
 })
 
-test('webhooks of others are neither shown nor touched', async () => {
+test('webhooks of others are neither shown nor changed', async () => {
   const id = idIn(await (await add(ann, 'https://hooks.example.org/own', 'report.told')).text())
   expect(await read(bob)).not.toContain('hooks.example.org')
   for (const wish of ['remove', 'renew', 'test', 'disable']) {
@@ -86,13 +86,13 @@ test.for([
 test.for([
   ['fr', 'Ajouter un webhook'],
   ['ru', 'Добавить вебхук'],
-] as const)('the page speaks %s', async ([language, says]) => {
+] as const)('the page is in %s', async ([language, says]) => {
   const person = await site.addPerson(`${language}@reporters.example`)
   const browser = await signedInBrowser(site.url, person, language)
   expect(await read(browser)).toContain(says)
 })
 
-test('who is not signed in is asked to, and forms of other sites are refused', async () => {
+test('without a session the page leads to sign-in; other sites’ forms are refused', async () => {
   const stranger = await fetch(`${site.url}${page}`, { redirect: 'manual' })
   expect(stranger.headers.get('location')).toContain('/sign-in')
   const headers = { origin: 'https://evil.example' }

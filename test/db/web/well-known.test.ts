@@ -19,7 +19,7 @@ afterAll(() => Promise.all([site.close(), silent.close()]))
 
 const get = (from: WebSite, path: string) => fetch(`${from.url}${path}`, { redirect: 'manual' })
 
-test('security.txt says whom to tell, and until when that holds (RFC 9116)', async () => {
+test('security.txt has the contact and its expiry (RFC 9116)', async () => {
   const answer = await get(site, '/.well-known/security.txt')
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
@@ -37,22 +37,22 @@ test('security.txt says whom to tell, and until when that holds (RFC 9116)', asy
   expect(days).toBeLessThan(365)
 })
 
-test('security.txt of old leads to where it is', async () => {
+test('the old address of security.txt redirects to the current one', async () => {
   const answer = await get(site, '/security.txt')
   expect(answer.headers.get('location')).toBe('/.well-known/security.txt')
 })
 
-test('where nobody is named there is none', async () => {
+test('without a contact there is no security.txt', async () => {
   expect((await get(silent, '/.well-known/security.txt')).status).toBe(404)
   expect((await get(silent, '/security.txt')).status).toBe(404)
 })
 
-test('password managers are led to where a password is changed', async () => {
+test('password managers are redirected to the page for passwords', async () => {
   const answer = await get(site, '/.well-known/change-password')
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '/account/password'])
 })
 
-test('robots are asked to leave what is private alone', async () => {
+test('robots are asked not to visit private pages', async () => {
   const text = await (await get(site, '/robots.txt')).text()
   for (const path of ['/admin', '/reports', '/lookup/', '/account', '/settings', '/api/']) {
     expect(text).toContain(`Disallow: ${path}\n`)

@@ -19,7 +19,7 @@ afterAll(() => site.close())
 
 const page = '/admin/accounts'
 
-test('accounts are listed by address, sought by its beginning, fifty at a time', async () => {
+test('accounts are listed by address, searched by prefix, fifty per page', async () => {
   for (let count = 10; count < 65; count++) {
     await site.app.pool.query(
       `insert into reporters (id, email, is_admin, created_at) values ($1, $2, false, $3)`,
@@ -37,7 +37,7 @@ test('accounts are listed by address, sought by its beginning, fifty at a time',
   expect(await (await admin.get(`${page}?begin=ro%25`)).text()).toContain('No accounts found.')
 })
 
-test('a disabled account is out at once, and back as it was', async () => {
+test('a disabled account is signed out at once, and unchanged when enabled', async () => {
   const ann = await site.addPerson('ann@example.org')
   const browser = await signedInBrowser(site.url, ann)
   await admin.post(page, { do: 'disable', id: ann.id })
@@ -56,7 +56,7 @@ test('a disabled account is out at once, and back as it was', async () => {
   ])
 })
 
-test('the last administrator cannot be disabled, one of two can', async () => {
+test('the last administrator cannot be disabled, but one of two can', async () => {
   const answer = await admin.post(page, { do: 'disable', id: boss.id })
   expect(answer.headers.get('location')).toContain('last-admin')
   expect((await findAccount(site.app.pool, boss.id))?.state).toBe('active')
@@ -65,7 +65,7 @@ test('the last administrator cannot be disabled, one of two can', async () => {
   expect(done.headers.get('location')).toContain('disabled')
 })
 
-test('an account that is being erased does not come back', async () => {
+test('an account that is being erased cannot be enabled', async () => {
   const bea = await site.addPerson('bea@example.org')
   await (
     await signedInBrowser(site.url, bea)
@@ -77,7 +77,7 @@ test('an account that is being erased does not come back', async () => {
   expect((await findAccount(site.app.pool, bea.id))?.state).toBe('erasing')
 })
 
-test('a sign-up that waits is shown, and its link is sent once more', async () => {
+test('a waiting sign-up is shown, and its link can be sent once more', async () => {
   const visitor = new Browser(site.url)
   await visitor.post('/sign-up', { email: 'cy@example.org', agree: 'yes', language: 'en' })
   const older = await linkTo(site.app.pool, 'cy@example.org')
@@ -97,7 +97,7 @@ test('the page is for administrators', async () => {
   expect((await browser.post(page, { do: 'disable', id: boss.id })).status).toBe(403)
 })
 
-test('the command line does the same', async () => {
+test('the command line has the same effect', async () => {
   const eve = await site.addPerson('eve@example.org')
   const run = (...args: string[]) => runCommand(operations, args, site.app)
   expect((await run('list', 'eve')).stdout).toMatch(/^\d{4}-\d\d-\d\d\tactive\treporter\teve@ex/)
@@ -110,7 +110,7 @@ test('the command line does the same', async () => {
   await expect(run('explode', 'a@b.example')).rejects.toThrow('Use "account list"')
 })
 
-test('the page on privacy names the operator, the days and the version', async () => {
+test('the privacy page names the operator, the days and the version', async () => {
   const named = await startWebSite({
     OPERATOR_NAME: 'Example <Association>',
     OPERATOR_CONTACT: 'privacy@example.org',

@@ -22,13 +22,13 @@ async function erasuresOf({ id }: Person): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/** Runs the job as it would run so many minutes from now. */
+/** Runs the job as it would run that many minutes from now. */
 function workIn(minutes: number, erasureId: string) {
   const now = new Date(Date.now() + minutes * 60_000)
   return runEraseAccount({ erasureId }, { ...site.app, clock: () => now })
 }
 
-test('two clicks at once begin one erasure', async () => {
+test('two simultaneous clicks start one erasure', async () => {
   const fay = await site.addPerson('twice@mailhouse.example')
   const [one, other] = [await signedInBrowser(site.url, fay), await signedInBrowser(site.url, fay)]
   const answers = await Promise.all([erase(one, fay, 'keep'), erase(other, fay, 'remove')])
@@ -39,7 +39,7 @@ test('two clicks at once begin one erasure', async () => {
   expect(await erasuresOf(fay)).toEqual([])
 })
 
-test('a report whose sending took three minutes goes with its reporter all the same', async () => {
+test('a report whose sending takes three minutes is still erased with its reporter', async () => {
   const gil = await site.addPerson('slow@mailhouse.example')
   const browser = await signedInBrowser(site.url, gil)
   await erase(browser, gil, 'keep')

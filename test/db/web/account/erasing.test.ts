@@ -22,7 +22,7 @@ const tablesWith = (text: string) => tablesOfPool(site.app.pool, text)
 const erase = (browser: Browser, { password }: Person, how: string) =>
   browser.post('/account/erase', { how, now: password })
 
-/** Runs the job as often as it puts itself off, a minute later each time. */
+/** Runs the job as often as it postpones itself, a minute later each time. */
 async function work(erasureId: string, runsMax = 20): Promise<number> {
   let at = Date.now() + 60_000
   for (let run = 1; run <= runsMax; run++) {
@@ -51,7 +51,7 @@ const messageTo = (email: string, mark: string) =>
     'latin1',
   )
 
-/** Somebody who has left traces wherever people do. */
+/** A reporter with data in every table. */
 async function busyPerson(email: string): Promise<{ person: Person; ids: string[] }> {
   const person = await site.addPerson(email)
   const { pool } = site.app
@@ -107,7 +107,7 @@ async function busyPerson(email: string): Promise<{ person: Person; ids: string[
   return { person, ids }
 }
 
-test('erased without the reports: they stay, and the address stands nowhere any more', async () => {
+test('erasure without reports keeps them, and removes the address everywhere', async () => {
   const email = 'keeper.person@mailhouse.example'
   const { person, ids } = await busyPerson(email)
   expect((await tablesWith(email)).toSorted()).toEqual(
@@ -135,7 +135,7 @@ test('erased without the reports: they stay, and the address stands nowhere any 
   expect(other?.reporterId).toBe(kept?.reporterId)
 })
 
-test('erased with the reports: nothing of them is left', async () => {
+test('erasure with reports removes all their data', async () => {
   const email = 'remover.person@mailhouse.example'
   const { person, ids } = await busyPerson(email)
   const browser = await signedInBrowser(site.url, person)
@@ -144,13 +144,13 @@ test('erased with the reports: nothing of them is left', async () => {
   expect(await tablesWith(email)).toEqual([])
   expect(await tablesWith(person.id)).toEqual([])
   for (const id of ids) {
-    // What only says that something happened to a report goes by itself.
+    // Rows that only refer to a report are deleted with it.
     const passing = (name: string) => name.startsWith('job') || name === 'report_news'
     expect((await tablesWith(id)).filter((name) => !passing(name))).toEqual([])
   }
 })
 
-test('nothing is left of held reports', async () => {
+test('nothing remains of held reports', async () => {
   const person = await site.addPerson('aside.person@mailhouse.example')
   const ban = { reason: 'a test', imposedAt: new Date(), imposedBy: null }
   await putShadowBan(site.app.pool, { reporterId: person.id, ...ban })
@@ -165,7 +165,7 @@ test('nothing is left of held reports', async () => {
   expect(left).toEqual([])
 })
 
-test('other people’s reports, letters and accounts are as they were', async () => {
+test('other people’s reports, letters and accounts are unchanged', async () => {
   const other = await busyPerson('bystander@mailhouse.example')
   const before = await rowsOf(other.person, other.ids)
   const { person } = await busyPerson('leaver@mailhouse.example')
@@ -202,7 +202,7 @@ test('a report whose message is still needed is waited for', async () => {
   expect((await findReport(site.app.pool, id))?.reporterId).not.toBe(ann.id)
 })
 
-test('a retraction is worked before its report goes, and not waited for without end', async () => {
+test('a retraction is processed before its report is erased, with a bounded wait', async () => {
   const bea = await site.addPerson('counted@mailhouse.example')
   const id = await site.report(bea, sampleMessage('counted'))
   await site.app.pool.query(`insert into counted_reports (id, content) values ($1, $2)`, [
@@ -223,7 +223,7 @@ test('a retraction is worked before its report goes, and not waited for without 
   expect(await findReport(site.app.pool, id)).toBeUndefined()
 })
 
-test('more reports than fit one step are all done, though each run is killed', async () => {
+test('more reports than fit one step are all erased, though each run is killed', async () => {
   const cy = await site.addPerson('many@mailhouse.example')
   const at = new Date()
   for (let count = 0; count < 120; count++) {
@@ -257,7 +257,7 @@ test('more reports than fit one step are all done, though each run is killed', a
   expect(rows[0]?.done).toBe(120)
 })
 
-test('the log says that an account was erased, and nothing of whose', async () => {
+test('the audit log says that an account was erased, without naming it', async () => {
   const { rows } = await site.app.pool.query<{ detail: string; reporter_id: string | null }>(
     `select detail, reporter_id from audit_log where action = 'erase account' limit 1`,
   )
@@ -269,7 +269,7 @@ test('the log says that an account was erased, and nothing of whose', async () =
   ])
 })
 
-test('an erased address can have an account again, and owns nothing of before', async () => {
+test('an erased address can have an account again, with nothing of the old one', async () => {
   const eve = await site.addPerson('again@mailhouse.example')
   const raw = sampleMessage('again')
   const id = await site.report(eve, raw)
@@ -282,6 +282,6 @@ test('an erased address can have an account again, and owns nothing of before', 
   expect(await (await browser.get(`/reports/${id}`)).text()).not.toContain('Cheap watches')
 })
 
-test('a stranger’s address for the page of an erasure leads nowhere', async () => {
+test('an erasure page with an unknown token does not exist', async () => {
   expect((await new Browser(site.url).get('/account/erased/guessed')).status).toBe(404)
 })

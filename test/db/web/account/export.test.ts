@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-/** The files of an archive, by the directory at its end. */
+/** The files of an archive, from the directory at its end. */
 function unzip(zip: Buffer): Map<string, Buffer> {
   const end = zip.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'))
   let at = zip.readUInt32LE(end + 16)
@@ -48,7 +48,7 @@ async function exported(browser: Browser, { password }: Person): Promise<Map<str
 const json = (files: Map<string, Buffer>, name: string) =>
   JSON.parse(files.get(name)?.toString() ?? 'null') as Record<string, unknown>
 
-test('everything held is in the archive: account, reports, messages and mail', async () => {
+test('all stored data is in the archive: account, reports, messages and mail', async () => {
   const ann = await site.addPerson('ann@example.org')
   const browser = await signedInBrowser(site.url, ann)
   const raw = sampleMessage('exported')
@@ -75,7 +75,7 @@ test('everything held is in the archive: account, reports, messages and mail', a
   expect(folders.toSorted()).toEqual(['account.json', 'letters', 'messages', 'received', 'reports'])
 })
 
-test('what opens the account is not in it', async () => {
+test('credentials are not in it', async () => {
   const bea = await site.addPerson('bea@example.org')
   const files = await exported(await signedInBrowser(site.url, bea), bea)
   const text = files.get('account.json')?.toString() ?? ''
@@ -83,7 +83,7 @@ test('what opens the account is not in it', async () => {
   expect(text).not.toMatch(/argon2|hash|secret|"sid"/i)
 })
 
-test('nothing of others is in it', async () => {
+test('data of others is not in it', async () => {
   const [cy, dan] = [
     await site.addPerson('cy@example.org'),
     await site.addPerson('dan@example.org'),
@@ -97,7 +97,7 @@ test('nothing of others is in it', async () => {
   expect(all).not.toContain(dan.email)
 })
 
-test('a held report is one like others', async () => {
+test('a held report looks like any other', async () => {
   const eve = await site.addPerson('eve@example.org')
   const at = new Date()
   const id = uuidv7(at)
@@ -120,7 +120,7 @@ test('a held report is one like others', async () => {
 test.for([
   ['a wrong password', { now: 'wrong' }],
   ['none', {}],
-] as const)('with %s nothing is handed out', async ([, fields]) => {
+] as const)('with %s nothing is exported', async ([, fields]) => {
   const fay = await once()
   const answer = await (await signedInBrowser(site.url, fay)).post('/account/export', fields)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([
@@ -132,7 +132,7 @@ test.for([
 let known: Promise<Person> | undefined
 const once = () => (known ??= site.addPerson('fay@example.org'))
 
-test('it is read as it is written: of much, only a little is in memory', async () => {
+test('the archive is read as it is written, with little in memory', async () => {
   const gil = await site.addPerson('gil@example.org')
   for (let count = 0; count < 230; count++) await site.report(gil, sampleMessage(`much-${count}`))
   let [asked, chunks] = [0, 0]
@@ -164,7 +164,7 @@ test('it is read as it is written: of much, only a little is in memory', async (
   expect(asked).toBeGreaterThan(stuckAt * 2)
 })
 
-test('whoever leaves ends it', async () => {
+test('a client that disconnects ends the export', async () => {
   const hal = await once()
   const gone = new AbortController()
   gone.abort()

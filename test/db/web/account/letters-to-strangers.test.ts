@@ -16,7 +16,7 @@ const signUp = (email: string) =>
   from('192.0.2.1').post('/sign-up', { email, agree: 'yes', language: 'en' })
 const countOf = async (email: string) => (await lettersTo(site.app.pool, email)).length
 
-/** Makes what was counted of letters to an address so much older. */
+/** Makes the counts of letters to an address that much older. */
 async function age(email: string, days: number): Promise<void> {
   await site.app.pool.query(
     `update account_links set letters_since = letters_since - make_interval(days => $2)
@@ -41,7 +41,7 @@ async function withLimits(limits: Record<string, number>, run: () => Promise<voi
   }
 }
 
-test('an address without an account is told so once a week', async () => {
+test('an address without an account gets this answer once a week', async () => {
   const email = 'stranger@example.org'
   for (let n = 0; n < 4; n++) expect((await forgotten(email)).status).toBe(200)
   expect(await countOf(email)).toBe(1)
@@ -60,7 +60,7 @@ test('the owner of an account still gets five links a day, the last of which wor
   expect((await from('192.0.2.1').get(await linkTo(site.app.pool, ann.email))).status).toBe(200)
 })
 
-test('a sign-up is answered by three letters in three days', async () => {
+test('sign-ups bring at most three letters in three days', async () => {
   for (let n = 0; n < 5; n++) expect((await signUp('new@example.org')).status).toBe(200)
   expect(await countOf('new@example.org')).toBe(3)
   const link = await linkTo(site.app.pool, 'new@example.org')
@@ -82,7 +82,7 @@ test.for([
   }),
 )
 
-test('of all letters to addresses without an account so many leave in an hour', async () =>
+test('letters to addresses without an account have an hourly total', async () =>
   withLimits({ 'letter-stranger-all': 3 }, async () => {
     const bob = await site.addPerson('bob@example.org')
     const answers = new Set<string>()
@@ -101,7 +101,7 @@ test('of all letters to addresses without an account so many leave in an hour', 
     expect(await countOf('far@example.org')).toBe(0)
   }))
 
-test('of all sign-ups so many are taken in an hour', async () =>
+test('sign-ups have an hourly total', async () =>
   withLimits({ 'sign-up-all': 2 }, async () => {
     expect((await signUp('one@example.org')).status).toBe(200)
     expect((await signUp('two@example.org')).status).toBe(200)

@@ -3,7 +3,7 @@ import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite, type Person, type WebSite, usualLimits } from '../web-site.ts'
 
 let site: WebSite
-/** More than a name has an hour, and than one network may use of it. */
+/** More attempts than a name has in an hour, and than one network may use of it. */
 const TRIES = 45
 beforeAll(async () => {
   site = await startWebSite({ TRUSTED_PROXIES: '127.0.0.1, ::1' })
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-/** An address of the documentation's networks: `network` and `host` number it. */
+/** An address from the documentation networks, numbered by `network` and `host`. */
 const at = (network: number, host = 1) => ({
   'x-forwarded-for': `2001:db8:${network.toString(16)}:${host.toString(16)}::1`,
 })
@@ -27,7 +27,7 @@ const signIn = async (browser: Browser, { email }: Person, password: string) =>
 const guessAt = (person: Person, network: number, host: number) =>
   signIn(new Browser(site.url, at(network, host)), person, 'a wrong guess')
 
-/** What a browser keeps when its session has ended. */
+/** What a browser keeps after its session. */
 function withoutSession(browser: Browser, headers: Record<string, string>): Browser {
   const kept = browser
     .cookies()
@@ -36,7 +36,7 @@ function withoutSession(browser: Browser, headers: Record<string, string>): Brow
   return new Browser(site.url, { ...headers, cookie: kept.join('; ') })
 }
 
-test('one /48 does not lock the owner of a name out', async () => {
+test('one /48 cannot lock the owner of a name out', async () => {
   const ann = await site.addPerson('ann@example.org')
   const statuses = new Set<number>()
   for (let n = 0; n < TRIES; n++) statuses.add(await guessAt(ann, 1, n))
@@ -44,7 +44,7 @@ test('one /48 does not lock the owner of a name out', async () => {
   expect(await signIn(new Browser(site.url, at(2)), ann, ann.password)).toBe(303)
 })
 
-test('a browser that signed in before is let in where others have used the name up', async () => {
+test('a browser that signed in before is let in after others used up the name', async () => {
   const bob = await site.addPerson('bob@example.org')
   const home = at(99)
   const before = new Browser(site.url, home)
@@ -57,7 +57,7 @@ test('a browser that signed in before is let in where others have used the name 
   ).toBe(401)
 })
 
-test('the attempts of a known browser are bounded too, and its cookie is of one name', async () => {
+test('attempts of a known browser are limited too, and its cookie is for one name', async () => {
   const [dan, eve] = [
     await site.addPerson('dan@example.org'),
     await site.addPerson('eve@example.org'),
@@ -72,7 +72,7 @@ test('the attempts of a known browser are bounded too, and its cookie is of one 
   expect(await signIn(again(), eve, eve.password)).toBe(429)
 })
 
-test('a cookie that was forged or changed is none', async () => {
+test('a forged or changed cookie has no effect', async () => {
   const fay = await site.addPerson('fay@example.org')
   const browser = await signedInBrowser(site.url, fay)
   const good = /signalpost-device=([^;]+)/.exec(browser.cookies())?.[1] ?? ''
@@ -93,7 +93,7 @@ test('a cookie that was forged or changed is none', async () => {
   expect(await tryWith(`~x~${good}`)).toBe(303)
 })
 
-test('who signs in with several accounts is known under each', async () => {
+test('a browser that signs in with several accounts is known for each', async () => {
   const [gil, hal] = [
     await site.addPerson('gil@example.org'),
     await site.addPerson('hal@example.org'),
@@ -126,12 +126,12 @@ test('Basic credentials may fail as often as the sign-in page, counted together'
   expect(await byBasic(ida.email, ida.token, here)).toBe(200)
 })
 
-test('the right password by Basic counts nowhere, one after the other or all at once', async () => {
+test('a correct password by Basic never counts, sequentially or concurrently', async () => {
   const jo = await site.addPerson('jo@example.org')
   const here = at(220)
   const atOnce = Array.from({ length: 60 }, () => byBasic(jo.email, jo.password, here))
   expect(new Set(await Promise.all(atOnce))).toEqual(new Set([200]))
-  // Each way to write the address is looked at anew.
+  // Each way to write the address is tested again.
   const ways = Array.from({ length: 30 }, (_, n) =>
     [...jo.email].map((char, place) => ((n >> place) & 1 ? char.toUpperCase() : char)).join(''),
   )

@@ -23,7 +23,7 @@ test.for([
 let known: Promise<Person> | undefined
 const once = () => (known ??= site.addPerson('dan@mailhouse.example'))
 
-test('the last administrator stays; one of two may go', async () => {
+test('the last administrator cannot be erased; one of two can', async () => {
   const boss = await site.addPerson('boss@mailhouse.example', { isAdmin: true })
   const browser = await signedInBrowser(site.url, boss)
   const erase = () => browser.post('/account/erase', { how: 'keep', now: boss.password })

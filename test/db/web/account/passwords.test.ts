@@ -26,7 +26,7 @@ async function expireLinks(email: string, minutes: number): Promise<void> {
   )
 }
 
-test('a forgotten password is set behind the link, which ends every session', async () => {
+test('a forgotten password is reset through the link, which ends every session', async () => {
   const ann = await site.addPerson('ann@example.org')
   const [one, other] = [await signedInBrowser(site.url, ann), await signedInBrowser(site.url, ann)]
   await visitor().post('/forgotten', { email: 'ANN@example.org' })
@@ -45,7 +45,7 @@ test('a forgotten password is set behind the link, which ends every session', as
 test.for([
   [59, 200],
   [61, 404],
-] as const)('a link for a password that is %i minutes old answers %i', async ([age, status]) => {
+] as const)('a password link that is %i minutes old gets %i', async ([age, status]) => {
   const person = await site.addPerson(`age${age}@example.org`)
   await visitor().post('/forgotten', { email: person.email })
   const path = await linkTo(site.app.pool, person.email)
@@ -68,7 +68,7 @@ test('the answer to a forgotten password is the same with and without an account
   expect(letter?.text).not.toContain('/account/')
 })
 
-test('both cost the same statements: neither is told from the other by the clock', async () => {
+test('both need the same statements, so that timing does not distinguish them', async () => {
   await site.addPerson('timed@example.org')
   const times: Record<string, number[]> = { 'timed@example.org': [], 'absent@example.org': [] }
   for (let round = 0; round < 25; round++) {
@@ -85,7 +85,7 @@ test('both cost the same statements: neither is told from the other by the clock
   expect(known / absent).toBeLessThan(1.7)
 })
 
-test('a link for a password is worth nothing once the account has moved', async () => {
+test('a password link is invalid after the account changed its address', async () => {
   const dan = await site.addPerson('dan@example.org')
   await visitor().post('/forgotten', { email: dan.email })
   const path = await linkTo(site.app.pool, dan.email)
@@ -95,7 +95,7 @@ test('a link for a password is worth nothing once the account has moved', async 
   expect((await visitor().post(path, { password: fresh })).status).toBe(404)
 })
 
-test('a link of one kind is none of another', async () => {
+test('a link of one kind is not valid for another', async () => {
   const eve = await site.addPerson('eve@example.org')
   await visitor().post('/forgotten', { email: eve.email })
   const token = (await linkTo(site.app.pool, eve.email)).split('/').at(-1) ?? ''
@@ -107,7 +107,7 @@ test('a link of one kind is none of another', async () => {
 const change = (browser: Browser, now: string, password: string) =>
   browser.post('/account/password', { now, password })
 
-test('a change of password needs the one of now, and signs out all other browsers', async () => {
+test('changing a password needs the current one, and signs out all other browsers', async () => {
   const fay = await site.addPerson('fay@example.org')
   const [here, there] = [await signedInBrowser(site.url, fay), await signedInBrowser(site.url, fay)]
   const wrong = await change(here, 'not the password', fresh)
@@ -125,7 +125,7 @@ test('a change of password needs the one of now, and signs out all other browser
 const askToMove = (browser: Browser, { password }: Person, email: string) =>
   browser.post('/account/address', { now: password, email })
 
-test('an address counts once it is confirmed there, and the old one is told', async () => {
+test('a new address counts once confirmed there, and the old one gets a letter', async () => {
   const gil = await site.addPerson('gil@example.org')
   const browser = await signedInBrowser(site.url, gil)
   expect((await askToMove(browser, { ...gil, password: 'wrong' }, 'gil2@example.org')).status).toBe(
@@ -142,7 +142,7 @@ test('an address counts once it is confirmed there, and the old one is told', as
   expect(letter?.text).not.toContain('gil2@')
 })
 
-test('a link to move serves only the account it is meant for', async () => {
+test('a link to change the address is valid only for its own account', async () => {
   const [hal, ida] = [
     await site.addPerson('hal@example.org'),
     await site.addPerson('ida@example.org'),
@@ -155,7 +155,7 @@ test('a link to move serves only the account it is meant for', async () => {
   expect((await his.post(path, {})).status).toBe(303)
 })
 
-test('who wants the address of somebody else learns nothing, and its owner is told', async () => {
+test('asking for another account’s address reveals nothing but to its owner', async () => {
   const [jan, kim] = [
     await site.addPerson('jan@example.org'),
     await site.addPerson('kim@example.org'),
@@ -171,7 +171,7 @@ test('who wants the address of somebody else learns nothing, and its owner is to
   expect(letter?.subject).toBe('You already have an account')
 })
 
-test('a disabled account is as an unknown one at the door, and is told so by letter', async () => {
+test('a disabled account looks unknown at sign-in, and gets a letter that says so', async () => {
   const lea = await site.addPerson('lea@example.org')
   const browser = await signedInBrowser(site.url, lea)
   await site.app.pool.query(`update reporters set state = 'disabled' where id = $1`, [lea.id])
@@ -183,7 +183,7 @@ test('a disabled account is as an unknown one at the door, and is told so by let
   expect(letter?.text).not.toContain('/account/')
 })
 
-test('passwords are tried so often and no more, and the right one waits too', async () => {
+test('password attempts are limited, and the correct one waits too', async () => {
   const tight = await startWebSite()
   await usualLimits(tight)
   try {
@@ -200,7 +200,7 @@ test('passwords are tried so often and no more, and the right one waits too', as
   }
 })
 
-test('an address that somebody has meanwhile is not moved to, and no letter says so', async () => {
+test('an address taken meanwhile is not used, and no letter says so', async () => {
   const mover = await site.addPerson('mover@example.org')
   const browser = await signedInBrowser(site.url, mover)
   await askToMove(browser, mover, 'taken2@example.org')
@@ -211,7 +211,7 @@ test('an address that somebody has meanwhile is not moved to, and no letter says
   expect(letters.map(({ subject }) => subject)).toEqual([])
 })
 
-test('a NUL in what somebody signs in as is a wrong name, not a failure', async () => {
+test('a NUL in a sign-in name is a wrong name, not a failure', async () => {
   const fields = { 'user[email_or_login]': 'a\0b@example.org', 'user[password]': 'x' }
   expect((await visitor().post('/sign-in', fields)).status).toBe(401)
   const authorization = `Basic ${Buffer.from('a\0b:x').toString('base64')}`
@@ -219,7 +219,7 @@ test('a NUL in what somebody signs in as is a wrong name, not a failure', async 
   expect(answer.status).toBe(401)
 })
 
-test('a password beside a form proves nothing where nobody looks at it', async () => {
+test('a password beside a form proves nothing if it is not checked', async () => {
   const lea = await site.addPerson('forged@example.org')
   const browser = await signedInBrowser(site.url, lea)
   const without = { 'user[password]': 'anything' }
@@ -229,7 +229,7 @@ test('a password beside a form proves nothing where nobody looks at it', async (
   expect((await send(browser, '/report', report)).status).toBe(401)
 })
 
-/** As another site would have it sent: with the cookie, and without what its pages hold. */
+/** As another site would send it: with the cookie, but without data from our pages. */
 const send = (browser: Browser, path: string, fields: Record<string, string>) =>
   fetch(`${site.url}${path}`, {
     method: 'POST',

@@ -37,7 +37,7 @@ async function givePassword({ email, password }: Person): Promise<Browser> {
 
 const later = (at: Date, seconds: number) => new Date(at.getTime() + seconds * 1_000)
 
-test('with a second step the password alone signs nobody in, and a code does', async () => {
+test('with two-step sign-in the password needs a code', async () => {
   const { person, secret, codes, usedAt } = await withSecondStep('ann@example.org')
   expect(codes).toHaveLength(10)
   const browser = await givePassword(person)
@@ -59,7 +59,7 @@ test('a code works once, also for another browser', async () => {
   expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 401])
 })
 
-test('a recovery code opens once, however it is written', async () => {
+test('a recovery code works once, however it is written', async () => {
   const { person, codes } = await withSecondStep('bea@example.org')
   const [code = ''] = codes
   const written = code.replaceAll('-', ' ').toUpperCase()
@@ -69,7 +69,7 @@ test('a recovery code opens once, however it is written', async () => {
   expect((await (await givePassword(person)).post('/sign-in/code', { code })).status).toBe(401)
 })
 
-test('after five wrong codes the password is asked for anew', async () => {
+test('after five wrong codes the password is required again', async () => {
   const { person, codes } = await withSecondStep('cy@example.org')
   const browser = await givePassword(person)
   for (let count = 0; count < 5; count++) {
@@ -79,14 +79,14 @@ test('after five wrong codes the password is asked for anew', async () => {
   expect(right.headers.get('location')).toBe('/sign-in?done=over')
 })
 
-test('nobody reaches the second step without the first', async () => {
+test('the second step cannot be reached without the first', async () => {
   const browser = new Browser(site.url)
   expect((await browser.get('/sign-in/code')).headers.get('location')).toBe('/sign-in?done=over')
   const answer = await browser.post('/sign-in/code', { code: '123456' })
   expect(answer.headers.get('location')).toBe('/sign-in?done=over')
 })
 
-test('the session has another id after each step', async () => {
+test('the session has a new id after each step', async () => {
   const { person, codes } = await withSecondStep('ids@example.org')
   const browser = await givePassword(person)
   const between = browser.cookies()
@@ -94,7 +94,7 @@ test('the session has another id after each step', async () => {
   expect(browser.cookies()).not.toBe(between)
 })
 
-test('programs need a token then, and are told so', async () => {
+test('programs then need a token, and the error says so', async () => {
   const { person } = await withSecondStep('dan@example.org')
   const report = (authorization: string) =>
     fetch(`${site.url}/api/v1/reports`, {
@@ -108,7 +108,7 @@ test('programs need a token then, and are told so', async () => {
   expect((await report(`Bearer ${person.token}`)).status).toBe(202)
 })
 
-test('it is switched on only by who has the password and a code of the secret', async () => {
+test('it is switched on only with the password and a code of the secret', async () => {
   const eve = await site.addPerson('eve@example.org')
   const browser = await signedInBrowser(site.url, eve)
   expect((await browser.post(page, { do: 'begin', now: 'wrong' })).status).toBe(422)
@@ -133,7 +133,7 @@ test('it is switched off by password and code, and a letter says so', async () =
   ])
 })
 
-test('the command line takes it away for who has lost everything', async () => {
+test('the command line removes it for someone who lost everything', async () => {
   const { person } = await withSecondStep('gil@example.org')
   const off = () => runCommand(operations, ['no-second-step', person.email], site.app)
   expect(await off()).toMatchObject({ code: 0 })
@@ -142,7 +142,7 @@ test('the command line takes it away for who has lost everything', async () => {
   expect((await browser.get('/settings')).status).toBe(200)
 })
 
-test('the secret is sealed: another account or another SECRET cannot read it', () => {
+test('the secret is encrypted: another account or another SECRET cannot read it', () => {
   const secret = Buffer.from('12345678901234567890')
   const sealed = sealTotp(secret, 'one', 'a secret')
   expect(openTotp(sealed, 'one', 'a secret')).toEqual(secret)
@@ -151,13 +151,13 @@ test('the secret is sealed: another account or another SECRET cannot read it', (
   expect(sealed.includes(secret)).toBe(false)
 })
 
-test('codes are those of RFC 6238', () => {
+test('codes follow RFC 6238', () => {
   const secret = Buffer.from('12345678901234567890')
   expect(codeAt(secret, new Date(59_000))).toBe('287082')
   expect(codeAt(secret, new Date(1_111_111_109_000))).toBe('081804')
 })
 
-test('a second step signs out the browsers that came in by the password alone', async () => {
+test('switching it on signs out browsers that signed in by password alone', async () => {
   const person = await site.addPerson('others@example.org')
   const there = await signedInBrowser(site.url, person)
   const here = await signedInBrowser(site.url, person)
@@ -176,7 +176,7 @@ test.for([
   ],
   ['account', `state = 'disabled'`],
 ] as const)(
-  'a password given before waits for no code once the %s changed',
+  'an earlier password no longer leads to the code after the %s changed',
   async ([what, set]) => {
     await site.addPerson('x@example.org').catch(() => undefined)
     const { person, codes } = await withSecondStep(`before-${what}@example.org`)

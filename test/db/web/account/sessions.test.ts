@@ -24,7 +24,7 @@ async function signedIn({ email, password }: Person, agent: string): Promise<Bro
 const handles = (text: string) =>
   [...text.matchAll(/name="end" value="([0-9a-f-]{36})"/g)].map(([, handle = '']) => handle)
 
-test('sessions are listed in plain words, this one marked, no id is told', async () => {
+test('sessions are listed with readable names, this one marked, without ids', async () => {
   const ann = await site.addPerson('ann@example.org')
   const browser = await signedIn(ann, firefox)
   await signedIn(ann, '<script>alert(1)</script>')
@@ -37,7 +37,7 @@ test('sessions are listed in plain words, this one marked, no id is told', async
   expect(rows.filter(({ sid }) => text.includes(sid))).toEqual([])
 })
 
-test('one is ended, or all others, and never those of somebody else', async () => {
+test('one session or all others can be ended, and never those of another account', async () => {
   const [bea, cy] = [
     await site.addPerson('bea@example.org'),
     await site.addPerson('cy@example.org'),
@@ -55,7 +55,7 @@ test('one is ended, or all others, and never those of somebody else', async () =
   expect(await Promise.all([here, ...others, his].map(isIn))).toEqual([true, false, false, true])
 })
 
-test('to end the session of this browser signs it out', async () => {
+test('ending the session of this browser signs it out', async () => {
   const dan = await site.addPerson('dan@example.org')
   const browser = await signedIn(dan, firefox)
   const [handle = ''] = handles(await (await browser.get(page)).text())
@@ -66,14 +66,14 @@ test('to end the session of this browser signs it out', async () => {
 test.for([
   [6, true],
   [8, false],
-] as const)('a session that is %i days old lives: %s', async ([days, lives]) => {
+] as const)('a session that is %i days old is valid: %s', async ([days, lives]) => {
   const person = await site.addPerson(`days${days}@example.org`)
   const browser = await signedInBrowser(site.url, person)
   await age(person, days)
   expect(await isIn(browser)).toBe(lives)
 })
 
-test('one that is remembered lives for half a year, and no longer', async () => {
+test('a remembered session is valid for half a year, and no longer', async () => {
   const eve = await site.addPerson('eve@example.org')
   const browser = new Browser(site.url)
   await browser.post('/sign-in', {
@@ -101,7 +101,7 @@ async function age({ id }: Person, days: number): Promise<void> {
   }
 }
 
-test('signing in gives a new id, so that one known before is worth nothing', async () => {
+test('signing in gives a new id, so that an earlier one is worthless', async () => {
   const fay = await site.addPerson('fay@example.org')
   const browser = await signedIn(fay, firefox)
   const before = browser.cookies()
@@ -120,7 +120,7 @@ test.for([
   expect(deviceOf(agent)).toEqual(words)
 })
 
-test('a session that is ended while a request of it is under way stays ended', async () => {
+test('a session ended during one of its requests stays ended', async () => {
   const { pool } = site.app
   const gus = await site.addPerson('gus@example.org')
   const browser = await signedIn(gus, firefox)

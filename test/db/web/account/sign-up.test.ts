@@ -29,7 +29,7 @@ async function backdate(email: string, hours: number): Promise<void> {
   )
 }
 
-test('who signs up is written to, chooses a password behind the link, and is in', async () => {
+test('a sign-up gets a letter, chooses a password through its link, and is signed in', async () => {
   const browser = visitor()
   const asked = await browser.post('/sign-up', wish('Ann@Example.org'))
   expect(asked.status).toBe(200)
@@ -49,7 +49,7 @@ test('who signs up is written to, chooses a password behind the link, and is in'
   expect(ann).toMatchObject({ isAdmin: false, state: 'active', language: 'fr' })
 })
 
-test('nobody vouches for who signed up', async () => {
+test('a new account is not vouched for', async () => {
   const ann = await findReporterByEmail(site.app.pool, 'ann@example.org')
   const vouched = await site.addPerson('vouched@example.org')
   const ids = [ann?.id ?? '', vouched.id]
@@ -57,7 +57,7 @@ test('nobody vouches for who signed up', async () => {
   expect(karmas.get(ids[0] ?? '')).toBeLessThan(karmas.get(vouched.id) ?? 0)
 })
 
-test('the consent is kept with its version and instant', async () => {
+test('the consent is stored with its version and time', async () => {
   const { rows } = await site.app.pool.query(
     `select version, consents.language, consented_at from consents
      join reporters on reporters.id = reporter_id where email = 'ann@example.org'`,
@@ -67,7 +67,7 @@ test('the consent is kept with its version and instant', async () => {
   ])
 })
 
-test('to look at the link makes no account, however often; it works once', async () => {
+test('viewing the link creates no account, however often; it works once', async () => {
   const browser = visitor()
   await browser.post('/sign-up', wish('bea@example.org'))
   const path = await linkTo(site.app.pool, 'bea@example.org')
@@ -83,7 +83,7 @@ test('to look at the link makes no account, however often; it works once', async
 test.for([
   [47, 200],
   [49, 404],
-] as const)('a link to confirm that is %i hours old answers %i', async ([hours, status]) => {
+] as const)('a confirmation link that is %i hours old gets %i', async ([hours, status]) => {
   const email = `hours${hours}@example.org`
   await visitor().post('/sign-up', wish(email))
   const path = await linkTo(site.app.pool, email)
@@ -92,7 +92,7 @@ test.for([
   expect((await visitor().post(path, { password })).status).toBe(status === 200 ? 303 : 404)
 })
 
-test('a newer link ends the older', async () => {
+test('a newer link replaces the older one', async () => {
   await visitor().post('/sign-up', wish('cy@example.org'))
   const older = await linkTo(site.app.pool, 'cy@example.org')
   await visitor().post('/sign-up', wish('cy@example.org'))
@@ -101,7 +101,7 @@ test('a newer link ends the older', async () => {
   expect((await visitor().get(newer)).status).toBe(200)
 })
 
-test('a fourth letter in three days is not written, the third link goes on', async () => {
+test('a fourth letter in three days is not sent, and the third link stays valid', async () => {
   for (let count = 0; count < 6; count++) {
     expect((await visitor().post('/sign-up', wish('many@example.org'))).status).toBe(200)
   }
@@ -110,7 +110,7 @@ test('a fourth letter in three days is not written, the third link goes on', asy
   expect((await visitor().get(path)).status).toBe(200)
 })
 
-test('the answer is the same with and without an account, but for the address', async () => {
+test('the answer is the same with and without an account, except for the address', async () => {
   await site.addPerson('known1@example.org')
   const answers = await Promise.all(
     ['known1@example.org', 'nobody@example.org'].map(async (email) => {
@@ -124,7 +124,7 @@ test('the answer is the same with and without an account, but for the address', 
   expect(answers[0]).toEqual(answers[1])
 })
 
-test('who has an account is told so, with a link for a new password, in his language', async () => {
+test('an existing account gets a letter with a password link, in its language', async () => {
   await site.addPerson('known2@example.org')
   await visitor().post('/sign-up', wish('known2@example.org'))
   const [letter] = await lettersTo(site.app.pool, 'known2@example.org')
@@ -137,7 +137,7 @@ test.for([
   ['no address', { email: 'nobody' }, 'This is not a mail address'],
   ['an address that breaks a header', { email: 'a@b.example\r\nBcc: c@d.example' }, 'not a mail'],
   ['no consent', { agree: 'no' }, 'Please accept the privacy notice'],
-] as const)('%s is answered beside the field, and nothing is written', async ([, more, says]) => {
+] as const)('%s is reported beside the field, and no letter is sent', async ([, more, says]) => {
   const answer = await visitor().post('/sign-up', wish('fields@example.org', more))
   expect(answer.status).toBe(422)
   const text = await answer.text()
@@ -163,7 +163,7 @@ test.for([
 })
 
 test.for(['ten chars!', 'пароль из слов', 'signalpost and three others', '  two blanks  '])(
-  'the password "%s" is taken, to the byte',
+  'the password "%s" is accepted byte for byte',
   async (fine) => {
     const email = `fine${Buffer.from(fine).toString('hex').slice(0, 12)}@example.org`
     await visitor().post('/sign-up', wish(email))
@@ -187,7 +187,7 @@ async function weakLink(): Promise<string> {
   return weakPath
 }
 
-test('an account made meanwhile by another way is not made again', async () => {
+test('an account created meanwhile in another way is not created again', async () => {
   await visitor().post('/sign-up', wish('late@example.org'))
   const path = await linkTo(site.app.pool, 'late@example.org')
   const late = await site.addPerson('late@example.org')
@@ -197,7 +197,7 @@ test('an account made meanwhile by another way is not made again', async () => {
   expect((await browser.post('/sign-in', fields)).status).toBe(303)
 })
 
-test('sign-ups that nobody confirmed are forgotten', async () => {
+test('unconfirmed sign-ups are deleted', async () => {
   await visitor().post('/sign-up', wish('gone@example.org'))
   await backdate('gone@example.org', 49)
   await runKeepHouse(site.app)
@@ -209,14 +209,14 @@ test('sign-ups that nobody confirmed are forgotten', async () => {
   expect((await left()).rowCount).toBe(0)
 })
 
-test('a form from another site asks for nothing', async () => {
+test('a form from another site has no effect', async () => {
   const headers = { 'sec-fetch-site': 'cross-site' }
   const answer = await visitor().post('/sign-up', wish('csrf@example.org'), headers)
   expect(answer.status).toBe(403)
   expect(await lettersTo(site.app.pool, 'csrf@example.org')).toEqual([])
 })
 
-test('where accounts are made by the operators, nobody can sign up', async () => {
+test('if operators create the accounts, sign-up is not available', async () => {
   const closed = await startWebSite({ SIGN_UP: 'closed' })
   try {
     const browser = new Browser(closed.url, { 'accept-language': 'en' })
@@ -232,7 +232,7 @@ test('where accounts are made by the operators, nobody can sign up', async () =>
   }
 })
 
-test('who asks for too many accounts from one address waits', async () => {
+test('too many sign-ups from one address have to wait', async () => {
   const tight = await startWebSite()
   await usualLimits(tight)
   try {

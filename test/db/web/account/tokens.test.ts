@@ -34,7 +34,7 @@ test.for([
   ['read', [403, 200, 403]],
   ['retract', [403, 403, 200]],
   ['account', [403, 403, 403]],
-] as const)('a token for "%s" may do that and nothing else', async ([scope, statuses]) => {
+] as const)('a token for "%s" allows that and nothing else', async ([scope, statuses]) => {
   const person = await site.addPerson(`${scope}@example.org`)
   const id = await site.report(person, sampleMessage(`scope-${scope}`))
   const token = await makeToken(await signedInBrowser(site.url, person), 'mine', scope)
@@ -48,7 +48,7 @@ test.for([
   expect(refused?.headers.get('www-authenticate')).toContain('error="insufficient_scope"')
 })
 
-test('only administrators are offered the scope "admin", and get it', async () => {
+test('only administrators are offered the scope "admin"', async () => {
   const ada = await site.addPerson('ada@example.org', { isAdmin: true })
   const bob = await site.addPerson('bob@example.org')
   const { byToken } = createCredentials(site.app.pool)
@@ -65,7 +65,7 @@ test('only administrators are offered the scope "admin", and get it', async () =
   }
 })
 
-test('a token is shown once, listed by its name, and ended', async () => {
+test('a token is shown once, listed by its name, and revoked', async () => {
   const ann = await site.addPerson('ann@example.org')
   const browser = await signedInBrowser(site.url, ann)
   const token = await makeToken(browser, 'Thunder <b>bird', 'read')
@@ -78,7 +78,7 @@ test('a token is shown once, listed by its name, and ended', async () => {
   expect(await createCredentials(site.app.pool).byToken(token)).toBeUndefined()
 })
 
-test('nobody ends the token of another', async () => {
+test('the token of another account cannot be revoked', async () => {
   const [bea, cy] = [
     await site.addPerson('bea@example.org'),
     await site.addPerson('cy@example.org'),
@@ -106,7 +106,7 @@ test.for([
 let once: Promise<Person> | undefined
 const someone = () => (once ??= site.addPerson('someone@example.org'))
 
-test('a hundred tokens are enough', async () => {
+test('an account has at most a hundred tokens', async () => {
   const dan = await site.addPerson('dan@example.org')
   await site.app.pool.query(
     `insert into tokens (token_hash, id, reporter_id, name, scopes, created_at)
@@ -134,7 +134,7 @@ async function usedAt(person: Person): Promise<Date | null | undefined> {
   return rows[0]?.used_at
 }
 
-test('the last use is written once an hour', async () => {
+test('the last use is stored once an hour', async () => {
   const eve = await site.addPerson('eve@example.org')
   const begin = new Date('2026-11-22T12:00:00Z')
   const use = async (minutes: number) => {

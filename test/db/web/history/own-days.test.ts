@@ -25,7 +25,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** What is kept of today, and what a full count finds. */
+/** The stored counts of today, and those of a full count. */
 async function both() {
   const day = { reporterId: app.ann, day: today() }
   const [[kept], counted] = await Promise.all([
@@ -40,7 +40,7 @@ function withoutPlaces({ networks, countries, ...counts }: WholeDay) {
   return { day: today(), ...counts }
 }
 
-test('a day is counted when its reports are analyzed, and agrees with the reports', async () => {
+test('a day is counted when its reports are analyzed, and equals the reports', async () => {
   const payloads = await app.reports('d1', 'd2', 'd3')
   await runAnalyzeReport(payloads, app)
   expect(await countReporterDays(app.pool, app.clock)).toBe(1)
@@ -49,7 +49,7 @@ test('a day is counted when its reports are analyzed, and agrees with the report
   expect(kept).toMatchObject({ spam: 3, retracted: 0 })
 })
 
-test('what is taken back is taken from the day on which it came', async () => {
+test('a retraction is subtracted from the day on which the report came', async () => {
   const [payload = { reportId: '' }] = await app.reports('r1')
   await runAnalyzeReport([payload], app)
   await retractReport(app, payload.reportId, { isReporter: true })
@@ -59,7 +59,7 @@ test('what is taken back is taken from the day on which it came', async () => {
   expect(kept).toMatchObject({ spam: 3, retracted: 1 })
 })
 
-test('what a transaction that failed would have changed is not counted', async () => {
+test('changes of a failed transaction are not counted', async () => {
   const [payload = { reportId: '' }] = await app.reports('f1')
   await runAnalyzeReport([payload], app)
   await countReporterDays(app.pool, later)
@@ -72,7 +72,7 @@ test('what a transaction that failed would have changed is not counted', async (
   expect(await both()).toEqual(before)
 })
 
-test('a count that dies leaves its day due, and another counts it', async () => {
+test('a crashed count leaves its day due, and another process counts it', async () => {
   const payloads = await app.reports('k1')
   await runAnalyzeReport(payloads, app)
   let isFirst = true
@@ -98,7 +98,7 @@ test('a count that dies leaves its day due, and another counts it', async () => 
   expect(kept).toEqual(counted)
 })
 
-test('many processes count a day once, and a busy day waits for a pause', async () => {
+test('concurrent processes count a day once, and a busy day waits for a pause', async () => {
   await runAnalyzeReport(await app.reports('m1', 'm2'), app)
   const now = later()
   const counts = await Promise.all([1, 2, 3].map(() => countReporterDays(app.pool, () => now)))
@@ -109,7 +109,7 @@ test('many processes count a day once, and a busy day waits for a pause', async 
   expect(await countReporterDays(app.pool, () => new Date(now.getTime() + 501_000))).toBe(1)
 })
 
-test('a held report counts as all others do to its reporter', async () => {
+test('for its reporter a held report counts like any other', async () => {
   const [payload = { reportId: '' }] = await app.reports('s1')
   await runAnalyzeReport([payload], app)
   await countReporterDays(app.pool, () => new Date(Date.now() + 7_200_000))

@@ -22,7 +22,7 @@ afterAll(() => site.close())
 const minute = 60_000
 let made = 0
 
-/** A report of Ann's, each a minute older than the one before. */
+/** Reports of Ann's, each a minute older than the one before. */
 async function add(fields: { subject: string; kind?: ReportKind; state?: ReportState }) {
   const receivedAt = new Date(Date.now() - ++made * minute)
   const { state, ...rest } = fields
@@ -42,14 +42,14 @@ async function shown(query: string, by = browser) {
   return { page, lines, older: link('next'), newer: link('prev') }
 }
 
-test('who has reported nothing is led to the form, not to filters', async () => {
+test('a reporter without reports is led to the form, not to filters', async () => {
   const eve = await site.addPerson('eve@reporters.example')
   const { page } = await shown('', await signedInBrowser(site.url, eve))
   expect(page).toContain('You have not reported anything yet.')
   expect(page).not.toContain('type="search"')
 })
 
-test('a filter shows what fits and nothing else, and stays filled in', async () => {
+test('a filter shows exactly the matching reports, and keeps its values', async () => {
   await add({ subject: 'told one', state: 'forwarded' })
   await add({ subject: 'kept one', state: 'kept' })
   await add({ subject: 'a Phish', kind: 'phishing' })
@@ -67,7 +67,7 @@ test('a filter shows what fits and nothing else, and stays filled in', async () 
 })
 
 test.for(['?words=zebra', '?kind=nonsense&words=zebra', '?from=2020-01-01&to=2020-01-31'])(
-  'where nothing fits the page says so: %s',
+  'without matches the page says so: %s',
   async (query) => {
     const { page, lines } = await shown(query)
     expect(lines).toEqual([])
@@ -76,7 +76,7 @@ test.for(['?words=zebra', '?kind=nonsense&words=zebra', '?from=2020-01-01&to=202
   },
 )
 
-test('days are taken whole, both of them', async () => {
+test('both days of a range are included as a whole', async () => {
   const day = new Date().toISOString().slice(0, 10)
   const other = new Date(Date.now() - 10 * 86_400_000)
   await ensurePartitions(site.app.pool, other, 2)
@@ -89,7 +89,7 @@ test('days are taken whole, both of them', async () => {
   expect((await shown(`?from=${day}&to=${day}`)).lines).not.toContain('ten days ago')
 })
 
-test('pages lead back and on again, and keep the filter', async () => {
+test('pages link back and forth, and keep the filter', async () => {
   for (let n = 0; n < 60; n++) await add({ subject: `many ${n}` })
   const first = await shown('?words=many')
   expect(first.lines).toHaveLength(25)
@@ -106,7 +106,7 @@ test('pages lead back and on again, and keep the filter', async () => {
   expect(third.newer).toContain('words=many')
 })
 
-test('a line says whether we ask, and what those who were told said', async () => {
+test('a row says whether there is a question, and what the desks answered', async () => {
   const told = await add({ subject: 'answered one', state: 'forwarded' })
   const event = { reportId: told, at: new Date(), event: 'desk-resolved', detail: '' } as const
   await inTransaction(site.app.pool, (tx) => insertEvents(tx, [event]))
@@ -133,14 +133,14 @@ test('held reports are listed among the others', async () => {
   expect((await shown('?words=held')).lines).toEqual(['held back'])
 })
 
-test('what strangers wrote is shown as text, in the list and in the form', async () => {
+test('untrusted text is shown as text, in the list and in the form', async () => {
   await add({ subject: '<script>alert(1)</script>' })
   const { page } = await shown('?words=%3Cscript%3Ealert')
   expect(page).not.toContain('<script>alert')
   expect(page).toContain('&lt;script&gt;alert(1)')
 })
 
-test('taking a report back is asked about first, and says what it does', async () => {
+test('retracting a report asks first, and explains the effect', async () => {
   const id = await add({ subject: 'I was wrong', state: 'kept' })
   const asked = await (await browser.get(`/reports/${id}/retract`)).text()
   expect(asked).toContain('To undo this, report the message again.')
@@ -152,7 +152,7 @@ test('taking a report back is asked about first, and says what it does', async (
   expect((await browser.get(`/reports/${id}/retract`)).status).toBe(303)
 })
 
-test.for(['fr', 'ru'])('a story in %s has no English sentence of ours', async (language) => {
+test.for(['fr', 'ru'])('a timeline in %s has no English sentence of ours', async (language) => {
   const id = await site.report(ann, sampleMessage(`told-in-${language}`))
   await keepAnalysis(site.app.pool, id, sampleMessage('x'))
   await site.app.pool.query(`update reports set state = 'kept' where id = $1`, [id])
@@ -169,7 +169,7 @@ test.for(['fr', 'ru'])('a story in %s has no English sentence of ours', async (l
   expect(main).not.toContain('lang="en"')
 })
 
-test('statistics are drawn, and say the same in a table', async () => {
+test('statistics have charts, and a table with the same numbers', async () => {
   const day = new Date().toISOString().slice(0, 10)
   await site.app.pool.query(
     `insert into reporter_days (reporter_id, day, counted_at, spam, phishing, told, kept, asked,
