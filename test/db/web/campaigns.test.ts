@@ -257,7 +257,7 @@ test('a reporter sees nothing about few other people, and a rounded number of ma
   await joinedByOthers(id, 1)
   const page = await story(english)
   expect(page).toMatch(
-    /At least 5 other people reported the same message\. It was always reported on \d+ \w+ \d{4}\./,
+    /At least 5 other people reported the same message\. First and last reported on \d+ \w+ \d{4}\./,
   )
   await joinedByOthers(id, 4)
   expect(await story(english)).toBe(page)
