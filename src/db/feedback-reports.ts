@@ -35,7 +35,7 @@ export type Feedback = FeedbackKey & {
   state: FeedbackState
   /** The number of messages it reports: its own, and those merged into it. */
   incidents: number
-  toldAs: RecipientRole
+  recipientRole: RecipientRole
   /** Whether opaque tokens of the message are not redacted, because the consumer issued them. */
   keepsTokens: boolean
   /** Whether it lists the reports merged into it one by one. */
@@ -64,7 +64,7 @@ export type Feedback = FeedbackKey & {
 const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind,
   case when state <> 'shadowed' then state when due_at is null then 'queued' else 'waiting' end
     as state,
-  incidents, told_as as "toldAs", keeps_tokens as "keepsTokens",
+  incidents, told_as as "recipientRole", keeps_tokens as "keepsTokens",
   is_digest as "isDigest", due_at as "dueAt",
   merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
@@ -78,7 +78,7 @@ export type NewFeedback = FeedbackKey & {
   createdAt: Date
   state?: 'queued' | 'waiting' | 'shadowed'
   dueAt?: Date | null
-  toldAs?: RecipientRole
+  recipientRole?: RecipientRole
   keepsTokens?: boolean
 }
 
@@ -95,7 +95,7 @@ export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): 
       row.address,
       row.createdAt,
       row.dueAt ?? null,
-      row.toldAs ?? 'network',
+      row.recipientRole ?? 'network',
       row.keepsTokens ?? false,
     ]),
   )

@@ -151,7 +151,7 @@ export type InboxMail = Omit<Filing, 'kind' | 'outcome'> & {
 }
 
 /** The filters of the inbox: unread mails, then by kind or state. */
-export const shelves = [
+export const inboxFilters = [
   'unread',
   'reply',
   'complaint',
@@ -163,7 +163,7 @@ export const shelves = [
   'failed',
 ] as const
 
-export type Shelf = (typeof shelves)[number]
+export type InboxFilter = (typeof inboxFilters)[number]
 
 const columns = `id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo",
   purpose, state, kind, matched_by as "matchedBy", report_id as "reportId", number,
@@ -198,7 +198,7 @@ export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void
 }
 
 // Each condition is the predicate of a partial index, or a value of the indexed `kind`.
-const conditions: Record<Shelf, string> = {
+const conditions: Record<InboxFilter, string> = {
   unread: 'needs_look and handled_at is null',
   unmatched: `matched_by is null and state = 'handled' and purpose <> 'mail-in'`,
   failed: `state = 'failed'`,
@@ -213,12 +213,12 @@ const conditions: Record<Shelf, string> = {
 /** Each condition can use an index. */
 export async function listInbox(
   db: Db,
-  { shelf, before }: { shelf: Shelf; before?: string | undefined },
+  { filter, before }: { filter: InboxFilter; before?: string | undefined },
   limit: number,
 ): Promise<InboxMail[]> {
   const { rows } = await db.query<InboxMail>(
     `select ${columns} from inbound_mails
-     where ${conditions[shelf]} and ($1::uuid is null or id < $1)
+     where ${conditions[filter]} and ($1::uuid is null or id < $1)
      order by id desc limit $2`,
     [before ?? null, limit],
   )

@@ -22,9 +22,9 @@ const base64Lines = /(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/]{76}\r?\n)+[A-Za-z0-9+/]
  * text, quoted-printable, and the base64 lines that contain XARF JSON.
  */
 export function concealAnswers(raw: Buffer): Buffer {
-  const text = blotted(raw.toString('latin1')).replace(base64Lines, (lines) => {
+  const text = maskSignatures(raw.toString('latin1')).replace(base64Lines, (lines) => {
     const inside = Buffer.from(lines, 'base64').toString('latin1')
-    const concealed = blotted(inside)
+    const concealed = maskSignatures(inside)
     if (concealed === inside) return lines
     const digits = Buffer.from(concealed, 'latin1').toString('base64')
     let at = 0
@@ -33,7 +33,7 @@ export function concealAnswers(raw: Buffer): Buffer {
   return Buffer.from(text, 'latin1')
 }
 
-function blotted(text: string): string {
+function maskSignatures(text: string): string {
   return text.replace(token, (_all, kept: string, signature: string) => {
     return kept + signature.replace(/[a-z2-7]/gi, '*')
   })

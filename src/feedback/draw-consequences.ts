@@ -66,7 +66,7 @@ export async function drawConsequences(
   const consumerAt = (address: string) => consumers.get(address) ?? added.get(address)
   return drawn.map(({ consequence, also }) => ({
     consequence,
-    told: toldOf(consequence, also).flatMap(({ address, ...how }) => {
+    told: recipientsOf(consequence, also).flatMap(({ address, ...how }) => {
       const consumer = consumerAt(address)
       return consumer ? [{ consumer, ...how }] : []
     }),
@@ -78,16 +78,20 @@ function deskAt(address: string): NewConsumer {
   return { address, source: 'network' }
 }
 
-type ToldAt = Pick<OtherRecipient, 'address' | 'toldAs' | 'keepsTokens'>
+type ToldAt = Pick<OtherRecipient, 'address' | 'recipientRole' | 'keepsTokens'>
 
-function toldOf(consequence: Consequence, also: readonly OtherRecipient[]): ToldAt[] {
+function recipientsOf(consequence: Consequence, also: readonly OtherRecipient[]): ToldAt[] {
   const desks: ToldAt[] =
     consequence.action === 'forward'
-      ? [{ address: consequence.to, toldAs: 'network', keepsTokens: false }]
+      ? [{ address: consequence.to, recipientRole: 'network', keepsTokens: false }]
       : []
   return [
     ...desks,
-    ...also.map(({ address, toldAs, keepsTokens }) => ({ address, toldAs, keepsTokens })),
+    ...also.map(({ address, recipientRole, keepsTokens }) => ({
+      address,
+      recipientRole,
+      keepsTokens,
+    })),
   ]
 }
 

@@ -6,7 +6,7 @@ import { listFeedback, nameOf } from '../db/feedback-reports.ts'
 import { reasonOf } from '../errors.ts'
 import {
   COMPOSING_MS_MAX,
-  type GatedResult,
+  type RelayResult,
   isRefusal,
   type SendOutcome,
 } from '../letters/relay-gate.ts'
@@ -15,7 +15,7 @@ import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { composeLoaded, messageIdOf } from './compose-feedback.ts'
-import type { SendTurn, Ticket } from './consumer-lines.ts'
+import type { SendTurn, Ticket } from './consumer-queues.ts'
 import {
   type Forwarding,
   hourlyMaxOf,
@@ -24,7 +24,7 @@ import {
   openForwarding,
   selectSendable,
   withinLimits,
-} from './leave-now.ts'
+} from './select-sendable.ts'
 import { type LoadedFeedback, loadFeedback } from './load-content.ts'
 import { outcomeWords } from './queue-feedback.ts'
 
@@ -53,7 +53,7 @@ type Payload = z.infer<typeof forwardReport.payload>
 type Placed = SendableFeedback & { ticket: Ticket | undefined; refusedSince?: string | undefined }
 
 /** A feedback report that is being composed or sent. */
-type OnItsWay = {
+type FeedbackInProgress = {
   name: string
   ticket: Ticket | undefined
   composing: Composing
@@ -86,7 +86,7 @@ export async function runForwardReport(
   forwarding: Forwarding = openForwarding(app),
 ): Promise<JobOutcome[]> {
   const pausedUntil = app.mailer && (await forwarding.relay.pausedUntil())
-  if (pausedUntil) return payloads.map((payload) => afterRelay(payload, pausedUntil))
+  if (pausedUntil) return payloads.map((payload) => postponeUntilRelay(payload, pausedUntil))
   const outcomes = new Map<string, JobOutcome>()
   const placed = await findPlaces(payloads, app, forwarding, outcomes)
   const loaded = await loadFeedback(
@@ -113,7 +113,7 @@ export async function runForwardReport(
     outcomes.delete(nameOf(payload))
     return outcome === 'done' || !('postponedTo' in outcome)
       ? outcome
-      : again(payload, outcome, app)
+      : postponeAgain(payload, outcome, app)
   })
 }
 
@@ -123,7 +123,7 @@ export async function runForwardReport(
 async function findPlaces(
   payloads: readonly Payload[],
   app: Needs,
-  { lines, underWay, againMs }: Forwarding,
+  { queues, inProgress, retryMs }: Forwarding,
   outcomes: Map<string, JobOutcome>,
 ): Promise<Placed[]> {
   const wanted = new Map(payloads.map((payload) => [nameOf(payload), payload]))
@@ -133,14 +133,14 @@ async function findPlaces(
   )
   const now = app.clock()
   const idle = queued.filter((feedback) => {
-    if (!underWay.has(nameOf(feedback))) return true
-    outcomes.set(nameOf(feedback), { postponedTo: new Date(now.getTime() + againMs), payload: {} })
+    if (!inProgress.has(nameOf(feedback))) return true
+    outcomes.set(nameOf(feedback), { postponedTo: new Date(now.getTime() + retryMs), payload: {} })
     return false
   })
   const leaving = await selectSendable(idle, app)
   if (!app.mailer) return leaving.map((one) => ({ ...one, ticket: undefined }))
   const inLine = leaving.flatMap((one) => {
-    const admission = lines.admit(one.consumer)
+    const admission = queues.admit(one.consumer)
     const refusedSince = wanted.get(nameOf(one.feedback))?.refusedSince
     if ('ticket' in admission) return [{ ...one, ticket: admission.ticket, refusedSince }]
     outcomes.set(nameOf(one.feedback), { postponedTo: admission.waitsUntil, payload: {} })
@@ -155,21 +155,27 @@ function startSending(
   loaded: LoadedFeedback,
   app: Needs,
   forwarding: Forwarding,
-): OnItsWay {
-  const { underWay } = forwarding
+): FeedbackInProgress {
+  const { inProgress } = forwarding
   const name = nameOf(one.feedback)
   const composing = compose(one, loaded, app)
   const ended = deliver(one, loaded, composing, app, forwarding).catch((error: unknown) => {
     one.ticket?.drop()
     return { retry: reasonOf(error) }
   })
-  const onItsWay: OnItsWay = { name, ticket: one.ticket, composing, ended, outcome: undefined }
-  underWay.set(name, ended)
+  const started: FeedbackInProgress = {
+    name,
+    ticket: one.ticket,
+    composing,
+    ended,
+    outcome: undefined,
+  }
+  inProgress.set(name, ended)
   void ended.then((outcome) => {
-    onItsWay.outcome = outcome
-    underWay.delete(name)
+    started.outcome = outcome
+    inProgress.delete(name)
   })
-  return onItsWay
+  return started
 }
 
 /** Starts composing. A report that is slow to compose gives up its place in the queue. */
@@ -190,15 +196,15 @@ async function deliver(
   loaded: LoadedFeedback,
   composing: Composing,
   app: Needs,
-  { lines, keeper, relay, againMs }: Forwarding,
+  { queues, keeper, relay, retryMs }: Forwarding,
 ): Promise<JobOutcome> {
   const { feedback, consumer, refusedSince } = one
   const takenAt = app.clock()
   const { raw, packed } = await composing.composed
-  const ticket = composing.isSlow() ? placeAgain(one, takenAt, lines, app) : one.ticket
+  const ticket = composing.isSlow() ? takePlaceAgain(one, takenAt, queues, app) : one.ticket
   const since = refusedSince === undefined ? undefined : new Date(refusedSince)
   const sending = (how: How) => relay.send(() => sendOne(raw, feedback, how, app), since)
-  const result: GatedResult | 'held' | undefined = ticket ? await ticket.run(sending) : 'held'
+  const result: RelayResult | 'held' | undefined = ticket ? await ticket.run(sending) : 'held'
   if (result === undefined || (result !== 'held' && result.outcome === 'later')) {
     if (hourlyMaxOf(consumer, app.config) !== undefined) {
       await giveBackPlaces(app.pool, consumer.id, 1, hourOf(takenAt))
@@ -206,10 +212,10 @@ async function deliver(
     if (result?.until) {
       const isRefused = refusedSince === undefined && isRefusal(result)
       const since = isRefused ? app.clock().toISOString() : refusedSince
-      return afterRelay({ ...feedback, refusedSince: since }, result.until)
+      return postponeUntilRelay({ ...feedback, refusedSince: since }, result.until)
     }
     if (result !== undefined && result.fault !== 'places') return { retry: result.reason }
-    return { postponedTo: new Date(app.clock().getTime() + againMs), payload: {} }
+    return { postponedTo: new Date(app.clock().getTime() + retryMs), payload: {} }
   }
   const { reportId, number } = feedback
   const state = result === 'held' ? 'held' : result.outcome === 'accepted' ? 'sent' : 'refused'
@@ -243,34 +249,34 @@ async function sendOne(
  * old ticket, with which nothing is sent, if no place is free or too little time is left before the
  * lease ends.
  */
-function placeAgain(
+function takePlaceAgain(
   { consumer, ticket }: Placed,
   takenAt: Date,
-  lines: Forwarding['lines'],
+  queues: Forwarding['queues'],
   { clock }: Pick<Needs, 'clock'>,
 ): Ticket | undefined {
   if (!ticket || clock().getTime() - takenAt.getTime() > COMPOSING_MS_MAX) return ticket
-  const admission = lines.admit(consumer)
+  const admission = queues.admit(consumer)
   return 'ticket' in admission ? admission.ticket : ticket
 }
 
 /**
- * Waits until all but the slow reports are composed, then up to `patienceMs` for the quick ones.
+ * Waits until all but the slow reports are composed, then up to `waitMsMax` for the quick ones.
  */
 async function waitFor(
-  under: readonly OnItsWay[],
-  { patienceMs }: Pick<Forwarding, 'patienceMs'>,
+  under: readonly FeedbackInProgress[],
+  { waitMsMax }: Pick<Forwarding, 'waitMsMax'>,
 ): Promise<void> {
   await Promise.all(under.map(({ composing }) => composing.decided))
   const quick = under.filter(
     ({ composing, ticket }) => !composing.isSlow() && (ticket?.expectedMs ?? 0) <= EXPECTED_MS_MAX,
   )
-  await withPatience(Promise.all(quick.map(({ ended }) => ended)), patienceMs)
+  await waitAtMost(Promise.all(quick.map(({ ended }) => ended)), waitMsMax)
   // Outcomes are recorded one microtask after delivery ends.
   await Promise.resolve()
 }
 
-async function withPatience(awaited: Promise<unknown>, ms: number): Promise<void> {
+async function waitAtMost(awaited: Promise<unknown>, ms: number): Promise<void> {
   const over = new AbortController()
   const patience = wait(ms, undefined, { signal: over.signal }).catch(() => undefined)
   await Promise.race([awaited, patience])
@@ -281,23 +287,30 @@ async function withPatience(awaited: Promise<unknown>, ms: number): Promise<void
  * Postpones a report: a queued one drops its place, a slow one or one being sent continues without
  * its job.
  */
-function postpone(one: OnItsWay, app: Needs, { leaseMs, againMs }: Forwarding): JobOutcome {
+function postpone(
+  one: FeedbackInProgress,
+  app: Needs,
+  { leaseMs, retryMs }: Forwarding,
+): JobOutcome {
   const { composing, ticket } = one
   const isInLine =
     !composing.isSlow() && ticket !== undefined && ticket.expectedMs <= EXPECTED_MS_MAX
-  const ms = isInLine && ticket.drop() ? againMs : leaseMs
+  const ms = isInLine && ticket.drop() ? retryMs : leaseMs
   return { postponedTo: new Date(app.clock().getTime() + ms), payload: {} }
 }
 
 /**
  * Postpones a report because our own mail server is unavailable; such waiting has no time limit.
  */
-function afterRelay({ reportId, number, refusedSince }: Payload, postponedTo: Date): JobOutcome {
+function postponeUntilRelay(
+  { reportId, number, refusedSince }: Payload,
+  postponedTo: Date,
+): JobOutcome {
   const since = refusedSince === undefined ? {} : { refusedSince }
   return { postponedTo, payload: { reportId, number, ...since } }
 }
 
-function again(
+function postponeAgain(
   { reportId, number, postponedSince }: Payload,
   { postponedTo, payload }: { postponedTo: Date; payload: object },
   app: Pick<Needs, 'clock'>,

@@ -124,7 +124,9 @@ async function findOpen(
   const report = locked.length > 0 ? await findReport(tx, reportId) : undefined
   if (!report) return { nobody: 'The report was taken back.' }
   const feedback = await listFeedback(tx, [reportId])
-  const asDesk = feedback.filter(({ kind, toldAs }) => kind === 'complaint' && toldAs === 'network')
+  const asDesk = feedback.filter(
+    ({ kind, recipientRole }) => kind === 'complaint' && recipientRole === 'network',
+  )
   if (!asDesk.some((one) => one.number === number)) {
     return { nobody: 'It was not told as the desk of the network.' }
   }

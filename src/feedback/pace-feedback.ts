@@ -122,7 +122,7 @@ async function paceConsumer(tx: Db, consumerId: string, app: Needs): Promise<num
     const { reportId, number } = head
     if (!(await queueWaiting(tx, { reportId, number, incidents, isDigest }))) continue
     await mergeWaiting(tx, head, members)
-    await sayMerged(tx, members, isDigest, now)
+    await insertMergedEvents(tx, members, isDigest, now)
     jobs.push({ reportId, number })
   }
   await send(app.boss, forwardReport, jobs, tx)
@@ -167,7 +167,7 @@ async function withdraw(tx: Db, due: readonly FeedbackKey[], why: string, at: Da
   )
 }
 
-async function sayMerged(
+async function insertMergedEvents(
   tx: Db,
   members: readonly FeedbackKey[],
   isDigest: boolean,

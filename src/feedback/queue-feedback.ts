@@ -24,7 +24,7 @@ import { paceOf } from './pace-feedback.ts'
 /** The recipient of a feedback report, for the report's story: without an address. */
 function consumerWords({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>) {
   const network = parts[0]?.content.network
-  switch (feedback.toldAs) {
+  switch (feedback.recipientRole) {
     case 'network':
       return `the abuse desk of ${network?.name ?? network?.cidr ?? 'the network'}`
     case 'cfbl':
@@ -37,10 +37,12 @@ function consumerWords({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'p
 }
 
 /** The author of an answer to a feedback report, for the beginning of a sentence. */
-export function speakerOf({ toldAs }: Pick<Feedback, 'toldAs'>): string {
-  if (toldAs === 'network') return 'The abuse desk'
-  if (toldAs === 'marketer') return 'The marketer'
-  return toldAs === 'domain' ? 'The desk of its domain' : 'Who takes complaints for its author'
+export function speakerOf({ recipientRole }: Pick<Feedback, 'recipientRole'>): string {
+  if (recipientRole === 'network') return 'The abuse desk'
+  if (recipientRole === 'marketer') return 'The marketer'
+  return recipientRole === 'domain'
+    ? 'The desk of its domain'
+    : 'Who takes complaints for its author'
 }
 
 /** The sentence in a report's story about the outcome of a feedback report. */
@@ -103,7 +105,7 @@ export async function listMergedReports(db: Db, { reportId, number }: FeedbackKe
  * only as a count of a campaign. Reports in a digest are answered separately. `of its block` keeps
  * only those from the same network block, for the answer "not ours".
  */
-export async function listMeant(
+export async function listAnswered(
   db: Db,
   { reportId, number, incidents, isDigest }: Feedback,
   which: 'all' | 'of its block',
@@ -121,15 +123,15 @@ export async function listMeant(
  * Returns a feedback report that the consumer has received, by itself or in a digest, and can
  * therefore answer. Undefined if it was not sent.
  */
-export async function findLeft(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
+export async function findSent(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
   const feedback = await findFeedback(db, key)
-  if (!feedback || hasLeft(feedback)) return feedback
+  if (!feedback || wasSent(feedback)) return feedback
   const { mergedInto: reportId, mergedNumber: number } = feedback
   const head = reportId && number ? await findFeedback(db, { reportId, number }) : undefined
-  return head?.isDigest && hasLeft(head) ? feedback : undefined
+  return head?.isDigest && wasSent(head) ? feedback : undefined
 }
 
-function hasLeft({ state }: Pick<Feedback, 'state'>): boolean {
+function wasSent({ state }: Pick<Feedback, 'state'>): boolean {
   return state === 'sent' || state === 'bounced'
 }
 
@@ -140,7 +142,7 @@ export type QueuedFeedback = {
   /** Default: a complaint. */
   kind?: FeedbackKind
   /** Default: as the abuse desk of the network. */
-  toldAs?: RecipientRole
+  recipientRole?: RecipientRole
   keepsTokens?: boolean
 }
 
@@ -173,7 +175,7 @@ export async function queueFeedback(
     lastOf.set(reportId, Math.max(number, lastOf.get(reportId) ?? 0))
   }
   const feedback: NewFeedback[] = []
-  for (const { reportId, consumer, kind = 'complaint', toldAs, keepsTokens } of owed) {
+  for (const { reportId, consumer, kind = 'complaint', recipientRole, keepsTokens } of owed) {
     const name = nameOf({ reportId, consumerId: consumer.id })
     const number = (lastOf.get(reportId) ?? 0) + 1
     if (lastTold.get(name) === kind || number > NUMBER_MAX) continue
@@ -183,7 +185,7 @@ export async function queueFeedback(
     const state = shadowed.has(reportId) && { state: 'shadowed' as const }
     feedback.push({
       ...{ ...row, kind, createdAt: now, ...paceOf(consumer, now), ...state },
-      ...{ toldAs: toldAs ?? 'network', keepsTokens: keepsTokens ?? false },
+      ...{ recipientRole: recipientRole ?? 'network', keepsTokens: keepsTokens ?? false },
     })
   }
   const jobs = feedback

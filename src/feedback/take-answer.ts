@@ -18,7 +18,7 @@ import type { AnswerKind } from '../mail/verp.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { stopConsumer } from './change-consumer.ts'
 import { type NextContact, notifyNextContact } from './next-contact.ts'
-import { findLeft, listMeant, speakerOf } from './queue-feedback.ts'
+import { findSent, listAnswered, speakerOf } from './queue-feedback.ts'
 
 /** Counts that a desk resolved the reported problem. Call once per answer. */
 export async function markResolved(tx: Db, key: FeedbackKey): Promise<void> {
@@ -59,7 +59,7 @@ export async function markNotOurs(
   const reason = 'The desk itself said so.'
   const { address } = feedback
   await keepCorrection(tx, { cidr, address, reportId, reason, since: now, until })
-  for (const member of await listMeant(tx, feedback, 'of its block')) {
+  for (const member of await listAnswered(tx, feedback, 'of its block')) {
     await notifyNextContact(tx, member, app, now)
   }
   return notifyNextContact(tx, { reportId, number }, app, now)
@@ -98,7 +98,7 @@ export async function recordAnswer(
   now: Date,
   { said, mailId }: AnswerContext = {},
 ): Promise<AnswerTaken> {
-  const feedback = await findLeft(tx, { reportId, number })
+  const feedback = await findSent(tx, { reportId, number })
   if (!feedback) return 'unknown'
   const words = storableText(said?.trim() ?? '', SAID_CHARACTERS_MAX)
   const isNew = await insertAnswer(tx, {
@@ -131,7 +131,7 @@ async function tellReporters(
   now: Date,
 ): Promise<void> {
   const { reportId, number, address } = feedback
-  const meant = await listMeant(tx, feedback, answer === 'not-ours' ? 'of its block' : 'all')
+  const meant = await listAnswered(tx, feedback, answer === 'not-ours' ? 'of its block' : 'all')
   const reportIds = [...new Set([reportId, ...meant.map((one) => one.reportId)])]
   const event = {
     at: now,

@@ -21,21 +21,23 @@ export async function takeBackComplaints(
   if (ids.length === 0) return
   const complaints = (await listFeedback(tx, ids)).filter(({ kind }) => kind === 'complaint')
   const sent = [
-    ...(await listToldAlone(tx, complaints)),
-    ...(await listToldForNobody(tx, complaints)),
+    ...(await listSentAlone(tx, complaints)),
+    ...(await listObsoleteSamples(tx, complaints)),
   ]
   const consumers = await listConsumersByIds(tx, [
     ...new Set(sent.map(({ consumerId }) => consumerId)),
   ])
-  const owed = sent.flatMap(({ reportId, consumerId, toldAs, keepsTokens }) => {
+  const owed = sent.flatMap(({ reportId, consumerId, recipientRole, keepsTokens }) => {
     const consumer = consumers.get(consumerId)
-    return consumer ? [{ reportId, consumer, kind: 'redeemed' as const, toldAs, keepsTokens }] : []
+    return consumer
+      ? [{ reportId, consumer, kind: 'redeemed' as const, recipientRole, keepsTokens }]
+      : []
   })
   await queueFeedback(tx, owed, app, now)
 }
 
 /** Returns the complaints sent individually or in a digest. */
-async function listToldAlone(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
+async function listSentAlone(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
   const digests = new Set(
     (await listHeads(tx, complaints))
       .filter(({ isDigest, state }) => isDigest && state === 'sent')
@@ -49,7 +51,7 @@ async function listToldAlone(tx: Db, complaints: readonly Feedback[]): Promise<F
 }
 
 /** Returns the sent campaign samples of these reports for which no valid complaint remains. */
-async function listToldForNobody(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
+async function listObsoleteSamples(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
   const own = complaints.filter(({ incidents }) => incidents > 1)
   const all = [...own, ...(await listHeads(tx, complaints))]
   const samples = new Map(

@@ -90,9 +90,9 @@ export async function askForAccount(
   app: Needs,
 ): Promise<void> {
   const account = await findReporterByEmail(app.pool, asked.address)
-  if (account) return tellKnown('exists', account, asked, app)
+  if (account) return mailOwner('exists', account, asked, app)
   await mailLink('confirm', app, {
-    ...strangerLink(asked, CONFIRM_MS, app.clock()),
+    ...addressLink(asked, CONFIRM_MS, app.clock()),
     kind: 'confirm',
     consent,
     consentedAt: app.clock(),
@@ -123,9 +123,9 @@ export const resendConfirmation = defineAction({
 export async function askForReset(asked: Asked, app: Needs & Pacing): Promise<void> {
   const account = await findReporterByEmail(app.pool, asked.address)
   const isFull = await isHourFull(account, app)
-  if (account) return tellKnown('reset', account, asked, app, isFull)
+  if (account) return mailOwner('reset', account, asked, app, isFull)
   // The link leads nowhere; it is stored as long as the letter counts toward the limit.
-  await mailLink('no-account', app, strangerLink(asked, WEEK_MS, app.clock()), isFull)
+  await mailLink('no-account', app, addressLink(asked, WEEK_MS, app.clock()), isFull)
 }
 
 /**
@@ -139,9 +139,9 @@ export async function askToMove(
 ): Promise<void> {
   const account = await findReporterByEmail(app.pool, asked.address)
   const isFull = await isHourFull(account, app)
-  if (account) return tellKnown('exists', account, asked, app, isFull)
+  if (account) return mailOwner('exists', account, asked, app, isFull)
   const owner = { subject: reporter.id, reporterId: reporter.id }
-  const link = { ...strangerLink(asked, CONFIRM_MS, app.clock()), kind: 'move', ...owner } as const
+  const link = { ...addressLink(asked, CONFIRM_MS, app.clock()), kind: 'move', ...owner } as const
   await mailLink('move', app, link, isFull)
 }
 
@@ -178,7 +178,7 @@ export function linkHash(token: string): Buffer {
   return createHash('sha256').update(`signalpost link ${token}`).digest()
 }
 
-function strangerLink(
+function addressLink(
   { address, language }: Asked,
   livesMs: number,
   now: Date,
@@ -197,14 +197,14 @@ function strangerLink(
 }
 
 /** Mails a link to set a new password, or a notice that the account is disabled. */
-async function tellKnown(
+async function mailOwner(
   news: 'exists' | 'reset',
   { id, state, language: own }: Account,
   asked: Asked,
   app: Needs,
   isFull = false,
 ): Promise<void> {
-  const link = strangerLink({ ...asked, language: own ?? asked.language }, RESET_MS, app.clock())
+  const link = addressLink({ ...asked, language: own ?? asked.language }, RESET_MS, app.clock())
   const isActive = state === 'active'
   const owned = {
     ...link,

@@ -100,7 +100,7 @@ function toldOf(
   const told = feedback.filter(({ kind, state }) => kind === 'complaint' && leaving.includes(state))
   const isOpen = action === 'look-up' || feedback.some(({ state }) => state === 'held')
   if (told.length === 0 && isOpen) return undefined
-  const isNetwork = ({ toldAs }: Feedback) => toldAs === 'network'
+  const isNetwork = ({ recipientRole }: Feedback) => recipientRole === 'network'
   return { network: told.some(isNetwork), sender: !told.every(isNetwork) }
 }
 

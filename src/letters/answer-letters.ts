@@ -26,11 +26,11 @@ export async function queueAnswerLetters(
 ): Promise<void> {
   const limit = { since: new Date(now.getTime() - DAY_MS), lettersMax: LETTERS_MAX }
   for (const reader of await listAnswerReaders(tx, reportIds, limit)) {
-    await oweOne(tx, reader, { address, answer }, app, now)
+    await queueOne(tx, reader, { address, answer }, app, now)
   }
 }
 
-async function oweOne(
+async function queueOne(
   tx: Db,
   { reportId, reporterId, email, language, receivedAt }: AnswerReader,
   { address, answer }: Omit<DeskAnswer, 'reportIds'>,

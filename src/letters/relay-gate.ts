@@ -36,7 +36,7 @@ export const LEASE_MS = SEND_MS_MAX + 4 * 60_000
  * The result of sending a mail. `until` is set if our relay refuses us or is unavailable: retry
  * then.
  */
-export type GatedResult = SendOutcome & { until?: Date }
+export type RelayResult = SendOutcome & { until?: Date }
 
 /**
  * Pauses all kinds of mail, in all processes, while our own mail server refuses us or is
@@ -46,7 +46,7 @@ export type RelayGate = {
   /** When sending resumes; undefined if mail may be sent now. */
   pausedUntil: () => Promise<Date | undefined>
   /** Sends one mail unless sending is paused. `refusedSince`: when this mail was first refused. */
-  send: (sendOne: () => Promise<SendOutcome>, refusedSince?: Date) => Promise<GatedResult>
+  send: (sendOne: () => Promise<SendOutcome>, refusedSince?: Date) => Promise<RelayResult>
 }
 
 /** The first pause is short, because a refusal may concern one mail only. */
@@ -170,7 +170,7 @@ function isOwnFault(refusedSince: Date | undefined, relay: MailRelay, now: Date)
   return refusedMs > REFUSED_MS_MAX && now.getTime() - acceptedAt.getTime() < OTHERS_MS
 }
 
-function paused(until: Date): GatedResult {
+function paused(until: Date): RelayResult {
   const reason = 'Sending is paused, because the mail server refuses our mail.'
   return { outcome: 'later', replyCode: undefined, reason, fault: 'relay', until }
 }

@@ -116,7 +116,7 @@ export async function runSendLetter(
   patienceMs = PATIENCE_MS,
 ): Promise<JobOutcome[]> {
   const pausedUntil = app.mailer && (await relay.pausedUntil())
-  if (pausedUntil) return payloads.map((payload) => afterRelay(payload, pausedUntil))
+  if (pausedUntil) return payloads.map((payload) => postponeUntilRelay(payload, pausedUntil))
   const outcomes = payloads.map((): JobOutcome | undefined => undefined)
   const ended = payloads.map(async (payload, index) => {
     outcomes[index] = await sendOne(payload, app, relay).catch((error: unknown) => ({
@@ -127,10 +127,10 @@ export async function runSendLetter(
   const patience = wait(patienceMs, undefined, { signal: over.signal }).catch(() => undefined)
   await Promise.race([Promise.all(ended), patience])
   over.abort()
-  return payloads.map((payload, index) => outcomes[index] ?? again(payload, app.clock()))
+  return payloads.map((payload, index) => outcomes[index] ?? postponeAgain(payload, app.clock()))
 }
 
-function again({ letterId, postponedSince }: Payload, now: Date): JobOutcome {
+function postponeAgain({ letterId, postponedSince }: Payload, now: Date): JobOutcome {
   const since = postponedSince ?? now.toISOString()
   if (now.getTime() - Date.parse(since) > GIVE_UP_MS) {
     return { failed: 'The mail server of the recipient accepted nothing for five days.' }
@@ -142,7 +142,7 @@ function again({ letterId, postponedSince }: Payload, now: Date): JobOutcome {
 /**
  * Postpones a letter because our own mail server is unavailable; such waiting has no time limit.
  */
-function afterRelay({ letterId, refusedSince }: Payload, postponedTo: Date): JobOutcome {
+function postponeUntilRelay({ letterId, refusedSince }: Payload, postponedTo: Date): JobOutcome {
   return {
     postponedTo,
     payload: { letterId, ...(refusedSince !== undefined && { refusedSince }) },
@@ -166,7 +166,7 @@ async function sendOne(payload: Payload, app: Needs, relay: RelayGate): Promise<
   if (sent.until) {
     const isFirst = refusedSince === undefined && isRefusal(sent)
     const at = isFirst ? app.clock().toISOString() : refusedSince
-    return afterRelay({ letterId: id, refusedSince: at }, sent.until)
+    return postponeUntilRelay({ letterId: id, refusedSince: at }, sent.until)
   }
   if (sent.outcome === 'later') return { retry: sent.reason }
   const { reply } = sent

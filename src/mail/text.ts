@@ -47,7 +47,7 @@ export function wrap(text: string, bullet: string): string[] {
   return [...lines, line]
 }
 
-/** Builds a character set for `stretchesOf`; all characters must be below U+0100. */
+/** Builds a character set for `runsOf`; all characters must be below U+0100. */
 export function characterSet(characters: string): Uint8Array {
   const set = new Uint8Array(256)
   for (const character of characters) set[character.charCodeAt(0)] = 1
@@ -60,7 +60,7 @@ export function characterSet(characters: string): Uint8Array {
  * character outside the set excludes all runs that begin before it. Ten times faster than a regular
  * expression, which tries again at each character.
  */
-export function stretchesOf(text: string, set: Uint8Array, lengthMin: number): string[] {
+export function runsOf(text: string, set: Uint8Array, lengthMin: number): string[] {
   const found: string[] = []
   let start = 0
   for (let at = lengthMin - 1; at < text.length; at = start + lengthMin - 1) {
@@ -79,7 +79,7 @@ export function stretchesOf(text: string, set: Uint8Array, lengthMin: number): s
 }
 
 /** Whether there is a run of at least `lengthMin` characters of the set. */
-export function hasStretch(text: string, set: Uint8Array, lengthMin: number): boolean {
+export function hasRun(text: string, set: Uint8Array, lengthMin: number): boolean {
   let start = 0
   for (let at = lengthMin - 1; at < text.length; at = start + lengthMin - 1) {
     let last = at

@@ -5,7 +5,7 @@ import { authorAddress } from '../mail/message.ts'
 import type { Walk } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isBorder, senderOf } from './providers.ts'
-import { type Custody, custodyOf, type Hop } from './trace.ts'
+import { type ProviderPath, followProvider, type Hop } from './trace.ts'
 
 const names = new Set([
   'x-sender-ip',
@@ -45,7 +45,7 @@ const fieldConfidence = 0.6
  */
 export function submitterOf(
   entry: Hop,
-  custody: Custody,
+  custody: ProviderPath,
   fields: readonly HeaderField[],
   sealedIp: string | undefined,
 ): Submitter | null {
@@ -76,7 +76,7 @@ function actionOf({ field }: Hop): string {
 
 function recordedSubmitter(
   entry: Hop,
-  { provider }: Custody,
+  { provider }: ProviderPath,
   fields: readonly HeaderField[],
 ): Submitter | null {
   for (const key of provider.submitterFields ?? []) {
@@ -144,7 +144,7 @@ type Scene = {
 
 function throughProvider(sender: ProviderProfile, scene: Scene): Step | undefined {
   const { entry, hops, fields } = scene
-  const custody = custodyOf(sender, hops, entry.index + 1)
+  const custody = followProvider(sender, hops, entry.index + 1)
   const to = custody.border
   if (!to?.fromIp || !isRoutable(to.fromIp) || !isBorder(sender, to)) return undefined
   if (to.field?.auth !== undefined) return undefined

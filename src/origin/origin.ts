@@ -10,8 +10,8 @@ import type { ProviderProfile } from './provider-profiles.ts'
 import { isWrittenBy, senderOf } from './providers.ts'
 import {
   type Client,
-  type Custody,
-  custodyOf,
+  type ProviderPath,
+  followProvider,
   type Hop,
   type TracedHop,
   traceHops,
@@ -187,14 +187,14 @@ export function walkThrough(
 }
 
 /** The path through the provider that handed the message over, if that provider is known. */
-function custodyBelow({ entry }: Walk, hops: readonly Hop[]): Custody | undefined {
+function custodyBelow({ entry }: Walk, hops: readonly Hop[]): ProviderPath | undefined {
   const sender = entry && senderOf(entry)
-  return sender && custodyOf(sender, hops, entry.index + 1)
+  return sender && followProvider(sender, hops, entry.index + 1)
 }
 
 function submitter(
   entry: Hop,
-  custody: Custody,
+  custody: ProviderPath,
   fields: readonly HeaderField[],
   { seals }: OriginClues,
 ): Submitter | null {

@@ -56,7 +56,7 @@ function addressOf(ip: string | undefined): IpAddress | undefined {
 }
 
 /** The path of a message through the machines of one provider, from the one that sent it out. */
-export type Custody = {
+export type ProviderPath = {
   provider: ProviderProfile
   /** Number of lines below the first that the provider wrote, including the border. */
   lines: number
@@ -79,8 +79,12 @@ const handedInCertainty = 0.7
  * line above `first` and that line names a machine of the provider as its peer: then the provider
  * itself added these lines. Ends where a customer may have supplied lines.
  */
-export function custodyOf(provider: ProviderProfile, hops: readonly Hop[], first: number): Custody {
-  const custody: Custody = { provider, lines: 0, border: undefined, certainty: 1 }
+export function followProvider(
+  provider: ProviderProfile,
+  hops: readonly Hop[],
+  first: number,
+): ProviderPath {
+  const custody: ProviderPath = { provider, lines: 0, border: undefined, certainty: 1 }
   for (let at = first; at < hops.length; at++) {
     const hop = hops[at]
     if (!hop?.field || !isWrittenBy(provider, hop)) return custody
@@ -132,7 +136,7 @@ const textCharsMax = 400
 export type Traced = {
   walk: Walk
   /** The path through the sending provider, if that provider is known. */
-  custody: Custody | undefined
+  custody: ProviderPath | undefined
   /**
    * Whether a registrable domain is one of the author's; the return path and Message-ID count too.
    */
@@ -166,7 +170,7 @@ const belowInvented: Note = {
   text: 'It stands below a line that was invented.',
 }
 
-function believedBecause(custody: Custody | undefined): string | null {
+function believedBecause(custody: ProviderPath | undefined): string | null {
   if (!custody) return null
   return `${custody.provider.name} handed the message over, and wrote this line about itself.`
 }

@@ -3,7 +3,7 @@ import { defineAction, textField } from '../actions.ts'
 import type { Db } from '../db/pool.ts'
 import { type Account, findAccount, findReporterByEmail, markReporter } from '../db/reporters.ts'
 import { removeSessions, removeTotp } from '../db/sessions.ts'
-import { mayLeave } from './accounts.ts'
+import { mayClose } from './accounts.ts'
 
 const ADDRESS_CHARS_MAX = 320
 
@@ -37,7 +37,7 @@ export const disableAccount = defineAction({
   async run(tx, { account: text }) {
     const account = await accountOf(tx, text)
     if (!account) return { unchanged: 'nothing' }
-    if (!(await mayLeave(tx, account))) return { unchanged: 'last-admin' }
+    if (!(await mayClose(tx, account))) return { unchanged: 'last-admin' }
     if (!(await markReporter(tx, account.id, ['active'], 'disabled'))) {
       return { unchanged: 'nothing' }
     }

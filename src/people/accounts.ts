@@ -171,7 +171,7 @@ export async function changeEmail(
  * Whether an account may be closed: it must not be the last active administrator. Locks
  * administrators.
  */
-export async function mayLeave(tx: Db, { id, isAdmin }: Reporter): Promise<boolean> {
+export async function mayClose(tx: Db, { id, isAdmin }: Reporter): Promise<boolean> {
   if (!isAdmin) return true
   await holdAdmins(tx)
   return (await countOtherAdmins(tx, id)) > 0

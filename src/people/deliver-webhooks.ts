@@ -109,7 +109,7 @@ function keysOf(webhook: Webhook, { config, clock }: Pick<App, 'clock' | 'config
 type AttemptNeeds = Pick<App, 'pool' | 'clock'>
 
 /** A failed delivery: until when its receiver is paused, and whether there are no more attempts. */
-type NotTaken = { pausedUntil: Date; isEnded: boolean }
+type FailedDelivery = { pausedUntil: Date; isEnded: boolean }
 
 /** Time in milliseconds after which an undelivered event is given up. */
 const GIVE_UP_MS = 86_400_000
@@ -124,7 +124,7 @@ async function keepAttempt(
   webhook: Webhook,
   { state, status, outcome }: WebhookOutcome,
   { pool, clock }: AttemptNeeds,
-): Promise<'done' | NotTaken> {
+): Promise<'done' | FailedDelivery> {
   const now = clock()
   const attempt = { status: status ?? null, outcome, triedAt: now }
   if (state === 'taken') {
@@ -167,15 +167,15 @@ type DeliveryNeeds = Pick<App, 'pool' | 'clock' | 'config'> & { postWebhook: Pos
 type Payload = z.infer<typeof deliverWebhook.payload>
 
 /** The deliveries of one process that are in progress, and its time limits. */
-export type WebhookLines = {
+export type DeliveriesInProgress = {
   /** The ids of the deliveries in progress, by webhook id. */
-  underWay: Map<string, Set<string>>
+  idsByWebhook: Map<string, Set<string>>
   /** Maximum time in milliseconds that a batch waits for slow receivers. */
-  patienceMs: number
+  waitMsMax: number
   /** Time in milliseconds after which a delivery in progress has certainly ended. */
   leaseMs: number
   /** Time in milliseconds after which a delivery that was not started is tried again. */
-  againMs: number
+  retryMs: number
 }
 
 /**
@@ -184,14 +184,14 @@ export type WebhookLines = {
 const AT_ONCE_MAX = 4
 
 /** Creates the delivery state of a process. */
-export function openWebhookLines(): WebhookLines {
-  return { underWay: new Map(), patienceMs: 1_500, leaseMs: 15_000, againMs: 1_000 }
+export function openDeliveries(): DeliveriesInProgress {
+  return { idsByWebhook: new Map(), waitMsMax: 1_500, leaseMs: 15_000, retryMs: 1_000 }
 }
 
-type Line = { webhook: Webhook; deliveries: Delivery[]; isPaused: Date | undefined }
+type WebhookQueue = { webhook: Webhook; deliveries: Delivery[]; isPaused: Date | undefined }
 type Batch = {
   app: DeliveryNeeds
-  lines: WebhookLines
+  inProgress: DeliveriesInProgress
   stateOf: ReadonlyMap<string, ReportState>
   outcomes: Map<string, JobOutcome>
   isOver: boolean
@@ -206,26 +206,26 @@ type Batch = {
 export async function runDeliverWebhook(
   payloads: readonly Payload[],
   app: DeliveryNeeds,
-  lines: WebhookLines = openWebhookLines(),
+  inProgress: DeliveriesInProgress = openDeliveries(),
 ): Promise<JobOutcome[]> {
   const waiting = await listWaitingDeliveries(app.pool, payloads)
   const outcomes = new Map<string, JobOutcome>()
   const stateOf = await findStates(waiting, app)
-  const batch: Batch = { app, lines, stateOf, outcomes, isOver: false }
+  const batch: Batch = { app, inProgress, stateOf, outcomes, isOver: false }
   const byWebhook = Map.groupBy(waiting, ({ webhookId }) => webhookId)
   const webhooks = await listWebhooksByIds(app.pool, [...byWebhook.keys()])
   const runs = webhooks.map((webhook) => {
     const deliveries = [...(byWebhook.get(webhook.id) ?? [])]
-    return runLine({ webhook, deliveries, isPaused: pauseOf(webhook, app.clock()) }, batch)
+    return deliverTo({ webhook, deliveries, isPaused: pauseOf(webhook, app.clock()) }, batch)
   })
   const over = new AbortController()
-  const patience = wait(lines.patienceMs, undefined, { signal: over.signal })
+  const patience = wait(inProgress.waitMsMax, undefined, { signal: over.signal })
   await Promise.race([Promise.all(runs), patience.catch(() => undefined)])
   over.abort()
   batch.isOver = true
   return payloads.map((payload) => {
     if (!waiting.some(({ id }) => id === payload.deliveryId)) return 'done'
-    const outcome = outcomes.get(payload.deliveryId) ?? letGo(payload, batch)
+    const outcome = outcomes.get(payload.deliveryId) ?? postpone(payload, batch)
     return outcome === 'done' || !('postponedTo' in outcome) ? outcome : { ...outcome, payload }
   })
 }
@@ -244,48 +244,48 @@ function pauseOf({ pausedUntil }: Webhook, now: Date): Date | undefined {
 }
 
 /** Delivers a few in parallel; a failure pauses that webhook. */
-async function runLine(line: Line, batch: Batch): Promise<void> {
-  const { id, failures } = line.webhook
-  const underWay = batch.lines.underWay.get(id) ?? new Set<string>()
-  batch.lines.underWay.set(id, underWay)
-  const free = (failures > 0 ? 1 : AT_ONCE_MAX) - underWay.size
+async function deliverTo(queue: WebhookQueue, batch: Batch): Promise<void> {
+  const { id, failures } = queue.webhook
+  const deliveryIds = batch.inProgress.idsByWebhook.get(id) ?? new Set<string>()
+  batch.inProgress.idsByWebhook.set(id, deliveryIds)
+  const free = (failures > 0 ? 1 : AT_ONCE_MAX) - deliveryIds.size
   const take = async () => {
-    for (let one = line.deliveries.shift(); one; one = line.deliveries.shift()) {
-      if (batch.isOver || underWay.has(one.id)) continue
-      batch.outcomes.set(one.id, await tellOne(one, line, batch, underWay))
+    for (let one = queue.deliveries.shift(); one; one = queue.deliveries.shift()) {
+      if (batch.isOver || deliveryIds.has(one.id)) continue
+      batch.outcomes.set(one.id, await deliverOne(one, queue, batch, deliveryIds))
     }
   }
   await Promise.all(Array.from({ length: Math.max(0, free) }, take))
-  if (underWay.size === 0) batch.lines.underWay.delete(id)
+  if (deliveryIds.size === 0) batch.inProgress.idsByWebhook.delete(id)
 }
 
-async function tellOne(
+async function deliverOne(
   delivery: Delivery,
-  line: Line,
+  queue: WebhookQueue,
   { app, stateOf }: Batch,
-  underWay: Set<string>,
+  deliveryIds: Set<string>,
 ): Promise<JobOutcome> {
-  const { webhook } = line
+  const { webhook } = queue
   try {
     const message = composeWebhook(delivery, webhook, { ...app, stateOf })
     if ('dropped' in message) return await keepDropped(delivery, message.dropped, app)
-    if (line.isPaused) return { postponedTo: line.isPaused, payload: {} }
-    underWay.add(delivery.id)
+    if (queue.isPaused) return { postponedTo: queue.isPaused, payload: {} }
+    deliveryIds.add(delivery.id)
     const outcome = await app.postWebhook(message)
     const kept = await keepAttempt(delivery, webhook, outcome, app)
-    if (kept !== 'done') line.isPaused = kept.pausedUntil
+    if (kept !== 'done') queue.isPaused = kept.pausedUntil
     if (kept === 'done' || kept.isEnded) return 'done'
     return { postponedTo: kept.pausedUntil, payload: {} }
   } catch (error) {
     return { retry: reasonOf(error) }
   } finally {
-    underWay.delete(delivery.id)
+    deliveryIds.delete(delivery.id)
   }
 }
 
 /** Postpones a job whose delivery is still in progress or was not started. */
-function letGo({ webhookId, deliveryId }: Payload, { app, lines }: Batch): JobOutcome {
-  const isUnderWay = lines.underWay.get(webhookId)?.has(deliveryId) ?? false
-  const ms = isUnderWay ? lines.leaseMs : lines.againMs
+function postpone({ webhookId, deliveryId }: Payload, { app, inProgress }: Batch): JobOutcome {
+  const isInProgress = inProgress.idsByWebhook.get(webhookId)?.has(deliveryId) ?? false
+  const ms = isInProgress ? inProgress.leaseMs : inProgress.retryMs
   return { postponedTo: new Date(app.clock().getTime() + ms), payload: {} }
 }

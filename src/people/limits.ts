@@ -91,7 +91,7 @@ export type LimitState = {
 }
 
 /** The decision of one limit on one attempt, and the time in seconds until it would be admitted. */
-export type Ruling = { isAdmitted: boolean; waitSeconds: number; state: LimitState }
+export type Decision = { isAdmitted: boolean; waitSeconds: number; state: LimitState }
 
 /** Number of sub-windows of a window. */
 const SUB_WINDOWS = 60
@@ -101,11 +101,11 @@ const SUB_WINDOWS = 60
  * with it. `later` is the part of the total that came after it. The oldest sub-window counts
  * completely, so a limit is at most 1/60 too strict and never too lenient.
  */
-export function rule(
+export function decide(
   limit: RateLimit,
   { total, counts, overMs }: LimitCount,
   { cost, later }: { cost: number; later: number },
-): Ruling {
+): Decision {
   const { name, attemptsMax, windowMs } = limit
   const used = total - later
   const isAdmitted = used <= attemptsMax
@@ -167,7 +167,7 @@ type Asked = Attempted & {
   reject: (error: unknown) => void
 }
 type Share = { limit: RateLimit; key: string }
-type Ruled = { limit: RateLimit; ruling: Ruling }
+type Ruled = { limit: RateLimit; ruling: Decision }
 
 /**
  * Keys by stage: those of an actor alone first, then those shared with others; one statement for
@@ -321,7 +321,7 @@ function ruleEach(
       if (!state) return []
       const after = later.get(key) ?? 0
       later.set(key, after + cost)
-      return [{ limit, ruling: rule(limit, state, { cost, later: after }) }]
+      return [{ limit, ruling: decide(limit, state, { cost, later: after }) }]
     })
   }
   return ruled

@@ -32,10 +32,10 @@ const analyzing: readonly string[] = [
  */
 export const parts: readonly ProcessPart[] = [
   { name: 'web', args: ['web'], allocator: swift },
-  { name: 'analyze', args: workOn(analyzing), allocator: thrifty },
+  { name: 'analyze', args: workArguments(analyzing), allocator: thrifty },
   {
     name: 'forward',
-    args: workOn(queueNames.filter((name) => !analyzing.includes(name))),
+    args: workArguments(queueNames.filter((name) => !analyzing.includes(name))),
     allocator: thrifty,
   },
   { name: 'count', args: ['count'], allocator: thrifty },
@@ -50,7 +50,7 @@ export const checkPart: ProcessPart = {
   isWaitedFor: true,
 }
 
-function workOn(names: readonly string[]): string[] {
+function workArguments(names: readonly string[]): string[] {
   return ['work', '--queues', names.join(',')]
 }
 

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { findContact, runFindContact } from '../feedback/find-contact.ts'
 import { forwardReport, runForwardReport } from '../feedback/forward-report.ts'
-import type { Forwarding } from '../feedback/leave-now.ts'
+import type { Forwarding } from '../feedback/select-sendable.ts'
 import { handleInbound, runHandleInbound } from '../feedback/handle-inbound.ts'
 import { paceFeedback, runPaceFeedback } from '../feedback/pace-feedback.ts'
 import { adviseReporter, runAdviseReporter } from '../letters/advise-reporter.ts'
@@ -9,7 +9,11 @@ import { runSendLetter, sendLetter } from '../letters/send-letter.ts'
 import { publishLists, runPublishLists } from '../lists/publish-lists.ts'
 import { proposeMarketers, runProposeMarketers } from '../marketers/propose-marketers.ts'
 import { runUnsubscribe, unsubscribe } from '../marketers/unsubscribe-reporter.ts'
-import { deliverWebhook, runDeliverWebhook, type WebhookLines } from '../people/deliver-webhooks.ts'
+import {
+  deliverWebhook,
+  runDeliverWebhook,
+  type DeliveriesInProgress,
+} from '../people/deliver-webhooks.ts'
 import type { Queue } from '../queue/define-queue.ts'
 import { type JobOutcome, workQueue } from '../queue/work.ts'
 import { analyzeReport, runAnalyzeReport } from '../reports/analyze-report.ts'
@@ -25,7 +29,10 @@ type Tools = App &
   Parameters<typeof runForwardReport>[1] &
   Parameters<typeof runUnsubscribe>[1] &
   Parameters<typeof runDeliverWebhook>[1] &
-  Parameters<typeof runTakeMailed>[1] & { forwarding: Forwarding; webhookLines: WebhookLines }
+  Parameters<typeof runTakeMailed>[1] & {
+    forwarding: Forwarding
+    webhookLines: DeliveriesInProgress
+  }
 
 /** A queue, and the function that starts to process its jobs. */
 type HandledQueue = { queue: Queue; work: (tools: Tools) => Promise<void> }

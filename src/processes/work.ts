@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
-import { forwardingIdle, openForwarding } from '../feedback/leave-now.ts'
+import { forwardingIdle, openForwarding } from '../feedback/select-sendable.ts'
 import { SEND_MS_MAX } from '../letters/relay-gate.ts'
 import { openJudge } from '../judging/judge.ts'
 import { openMarketers } from '../marketers/live-marketers.ts'
@@ -9,7 +9,7 @@ import { createMailer, readSigningKey, signing } from '../net/mailer.ts'
 import { createOneClick } from '../net/public-post.ts'
 import { createPostWebhook } from '../net/webhook.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
-import { openWebhookLines } from '../people/deliver-webhooks.ts'
+import { openDeliveries } from '../people/deliver-webhooks.ts'
 import { createLimits } from '../people/limits.ts'
 import { analyzeReport } from '../reports/analyze-report.ts'
 import { createIntake } from '../reports/accept-report.ts'
@@ -57,7 +57,7 @@ export async function startWork(
   const known = marketers && { marketers }
   const forwarding = openForwarding(app)
   const mailIn = { intake: createIntake(app), limits: createLimits(app) }
-  const posting = { postOneClick, postWebhook, webhookLines: openWebhookLines() }
+  const posting = { postOneClick, postWebhook, webhookLines: openDeliveries() }
   const tools = {
     ...app,
     ...{ parser, mailer, dns, rdap, judge, forwarding },

@@ -224,9 +224,9 @@ function ageOf(
 /** Returns the addresses to ask the reporter about; none if all candidates are already answered. */
 function askable(
   { candidates, addressesAsked }: AnalysisDigest,
-  { said }: ReportRelays,
+  { confirmed }: ReportRelays,
 ): readonly string[] {
-  return openCandidates(candidates, said).length > 0 ? addressesAsked : []
+  return openCandidates(candidates, confirmed).length > 0 ? addressesAsked : []
 }
 
 /**

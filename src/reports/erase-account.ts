@@ -39,7 +39,7 @@ import { readMessage } from '../mail/message.ts'
 import { type AddressRedactor, createAddressRedactor } from '../mail/redaction/address-redactor.ts'
 import { recipientsIn } from '../mail/redaction/redact-fields.ts'
 import { reporterNames } from '../mail/redaction/reporter-names.ts'
-import { mayLeave } from '../people/accounts.ts'
+import { mayClose } from '../people/accounts.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -69,7 +69,7 @@ export async function beginErasure(
   const token = systemRandom(TOKEN_BYTES).toString('base64url')
   const erasure = { id: uuidv7(now), anonymousId: uuidv7(now), how, askedAt: now }
   return inTransaction(app.pool, async (tx) => {
-    if (!(await mayLeave(tx, reporter))) return 'last-admin'
+    if (!(await mayClose(tx, reporter))) return 'last-admin'
     if (!(await markReporter(tx, reporter.id, ['active', 'disabled'], 'erasing'))) return 'begun'
     await removeSessions(tx, reporter.id, undefined)
     await removeTokens(tx, reporter.id)
@@ -209,7 +209,7 @@ export async function runEraseAccount(
     const erasure = await findErasure(app.pool, erasureId)
     const account = erasure?.reporterId && (await findAccount(app.pool, erasure.reporterId))
     if (!erasure || !account) return 'done'
-    const came = await inTransaction(app.pool, (tx) => walkOn(tx, erasure, account, app))
+    const came = await inTransaction(app.pool, (tx) => eraseNextPage(tx, erasure, account, app))
     if (came === 'on') continue
     if (came === 'waits') return later(erasureId, app, WAIT_MS)
     if (app.clock().getTime() - erasure.askedAt.getTime() < LET_IN_MS) {
@@ -226,7 +226,7 @@ function later(erasureId: string, app: Needs, afterMs: number): JobOutcome {
 }
 
 /** Processes one page of reports. `through`: the pass is complete and no reports remain. */
-async function walkOn(
+async function eraseNextPage(
   tx: Db,
   erasure: Erasure,
   account: Account,

@@ -142,7 +142,7 @@ const ANSWERS_MS = 30 * DAY_MS
 /** Time in milliseconds to keep advice: longer than the week for which a letter counts. */
 const ADVICES_MS = 60 * DAY_MS
 const DELIVERIES_MS = 7 * DAY_MS
-const UNTOLD_AT_ONCE = 500
+const CONSUMERS_AT_ONCE = 500
 const KEYS_AT_ONCE = 5_000
 /** The smallest UUID. */
 const NO_KEY = '00000000-0000-0000-0000-000000000000'
@@ -162,7 +162,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
     ...(await dropCounterPartitions(app.pool, now)),
   ]
   if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Deleted old partitions.')
-  await forgetKeys(app, oldest)
+  await deleteExpiredKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
   await removeInboundKeys(app.pool, new Date(now.getTime() - INBOUND_MS))
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
@@ -170,9 +170,9 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await removeEnrollments(app.pool, oldest)
   await removeReporterDays(app.pool, oldest)
   await removeEndedSuppressions(app.pool, oldest)
-  await forgetUntold(app, oldest)
+  await deleteUnusedRecipients(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
-  await forgetIdleKeys(app)
+  await deleteIdleKeys(app)
   await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
   await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
   await removeExpiredLinks(app.pool, new Date(now.getTime() - DAY_MS))
@@ -219,17 +219,17 @@ async function markFailed(
 }
 
 /** Deletes consumers that were added because of a message and are no longer used. */
-async function forgetUntold({ pool }: HouseNeeds, oldest: Date): Promise<void> {
+async function deleteUnusedRecipients({ pool }: HouseNeeds, oldest: Date): Promise<void> {
   for (;;) {
     const removed = await inTransaction(pool, (tx) =>
-      deleteUnusedConsumers(tx, oldest, UNTOLD_AT_ONCE),
+      deleteUnusedConsumers(tx, oldest, CONSUMERS_AT_ONCE),
     )
-    if (removed < UNTOLD_AT_ONCE) return
+    if (removed < CONSUMERS_AT_ONCE) return
   }
 }
 
 /** Deletes the keys of limits that no longer count anything. */
-async function forgetIdleKeys({ pool }: HouseNeeds): Promise<void> {
+async function deleteIdleKeys({ pool }: HouseNeeds): Promise<void> {
   let after: string | undefined = NO_KEY
   while (after !== undefined) {
     after = await removeIdleCounts(pool, { after, limit: KEYS_AT_ONCE })
@@ -237,7 +237,7 @@ async function forgetIdleKeys({ pool }: HouseNeeds): Promise<void> {
 }
 
 /** Deletes expired report keys, one day per statement to keep each short. */
-async function forgetKeys({ pool }: HouseNeeds, oldest: Date): Promise<void> {
+async function deleteExpiredKeys({ pool }: HouseNeeds, oldest: Date): Promise<void> {
   const first = await findOldestKey(pool)
   if (first === undefined) return
   for (let from = uuidTime(first); from < oldest; from = new Date(from.getTime() + DAY_MS)) {

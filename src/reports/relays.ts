@@ -12,7 +12,7 @@ export type ReportRelays = {
    */
   options: Required<Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'reporterAddresses'>>
   /** The machines that the reporter confirmed or denied as the provider's. */
-  said: { mine: NetworkSet; notMine: NetworkSet }
+  confirmed: { mine: NetworkSet; notMine: NetworkSet }
   /** Everything known about an address, as a comparable string. */
   knownOf: (ip: string) => string
 }
@@ -43,8 +43,10 @@ export async function findRelays(
             learnedRelays: known('learned'),
             reporterAddresses: address === undefined ? [] : [address.toLowerCase()],
           },
-          said: { mine: networkSet(set), notMine: networkSet(known('refused')) },
-          knownOf: knower((['set', 'learned', 'refused'] as const).map((how) => [how, known(how)])),
+          confirmed: { mine: networkSet(set), notMine: networkSet(known('refused')) },
+          knownOf: describeKnown(
+            (['set', 'learned', 'refused'] as const).map((how) => [how, known(how)]),
+          ),
         },
       ] as const
     }),
@@ -52,13 +54,13 @@ export async function findRelays(
   const nothing = networkSet([])
   const none: ReportRelays = {
     options: { trustedRelays: [], learnedRelays: [], reporterAddresses: [] },
-    said: { mine: nothing, notMine: nothing },
+    confirmed: { mine: nothing, notMine: nothing },
     knownOf: () => '',
   }
   return (id) => found.get(id) ?? none
 }
 
-function knower(said: readonly (readonly [how: string, cidrs: readonly string[]])[]) {
+function describeKnown(said: readonly (readonly [how: string, cidrs: readonly string[]])[]) {
   const sets = said.map(([how, cidrs]) => ({ how, set: networkSet(cidrs) }))
   return (ip: string): string => {
     const address = parseIp(ip)

@@ -159,7 +159,7 @@ export type ScopeMatch = {
 
 /** A recipient notified in addition to the abuse desk of the network. */
 export type OtherRecipient = Omit<OtherAddress, 'source'> & {
-  toldAs: RecipientRole
+  recipientRole: RecipientRole
   source: ConsumerSource
 }
 
@@ -218,19 +218,19 @@ export function otherRecipients(
   const named = told.alsoTell
     .filter(({ source }) => source === 'marketer' || !isHarmful)
     .toSorted((one, other) => Number(one.source === 'cfbl') - Number(other.source === 'cfbl'))
-    .map((one): OtherRecipient => ({ ...one, toldAs: one.source }))
+    .map((one): OtherRecipient => ({ ...one, recipientRole: one.source }))
   const domains = told.scopes
     .filter(({ kind }) => kind === 'domain')
     .map(({ address, value }): OtherRecipient => {
       const why = `Who enrolled for mail of ${value} is told.`
       const how = { format: 'arf', keepsTokens: false } as const
-      return { address, toldAs: 'domain', source: 'enrollment', ...how, why }
+      return { address, recipientRole: 'domain', source: 'enrollment', ...how, why }
     })
   const seen = new Set(to.map((address) => address.toLowerCase()))
   return [...named, ...domains]
-    .filter(({ address, toldAs }) => {
+    .filter(({ address, recipientRole }) => {
       if (seen.has(address.toLowerCase()) || !isCandidate(address, told)) return false
-      const wanted = toldAs === 'domain' ? 'enrolled' : told.forwardTo
+      const wanted = recipientRole === 'domain' ? 'enrolled' : told.forwardTo
       if (!mayBeTold(told.known.get(address), wanted, topic)) return false
       seen.add(address.toLowerCase())
       return true

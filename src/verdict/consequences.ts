@@ -163,7 +163,7 @@ export function alsoToldOf(judged: Judged, consequence: Consequence): OtherRecip
   const [, ...more] = isForwarded ? enrolledDesks(judged, topic).desks : []
   const desks = more.flatMap((match): OtherRecipient[] => {
     const how = { format: 'arf', keepsTokens: false, source: 'enrollment' } as const
-    return [{ address: match.address, toldAs: 'network', ...how, why: whyOf(match) }]
+    return [{ address: match.address, recipientRole: 'network', ...how, why: whyOf(match) }]
   })
   const to = isForwarded ? [consequence.to] : []
   const distinct = new Map(desks.map((desk) => [desk.address, desk]))

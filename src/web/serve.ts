@@ -26,7 +26,7 @@ import { createSubmit } from './submit.ts'
 
 const BYTES_IN_HAND_MAX = 150_000_000
 const LINE_BYTES_IN_HAND_MAX = 100_000_000
-const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
+const ANONYMOUS_BYTES_IN_HAND_MAX = 50_000_000
 
 /** What serving needs besides the application. */
 type Tools = { preview: Preview; unpack: Unpacker; queueNames: readonly string[] }
@@ -84,7 +84,7 @@ function createSite(
     limits: createLimits(app),
     submit: createSubmit({ intake: createIntake(app), bodies, metrics: metrics.intake }),
     ...createBodies(BYTES_IN_HAND_MAX),
-    takeStrangerBody: createBodies(STRANGER_BYTES_IN_HAND_MAX).takeBody,
+    takeAnonymousBody: createBodies(ANONYMOUS_BYTES_IN_HAND_MAX).takeBody,
     bodies,
     readLines: createReadLines(LINE_BYTES_IN_HAND_MAX),
     readQueues,

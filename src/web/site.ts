@@ -96,7 +96,7 @@ export type Site = App & {
   readBody: ReadBody
   takeBody: TakeBody
   /** Reads bodies of visitors who are not signed in, who share a smaller part of the memory. */
-  takeStrangerBody: TakeBody
+  takeAnonymousBody: TakeBody
   /** Parses the contents of large bodies. */
   bodies: BodyPool
   readLines: ReadLines

@@ -1,7 +1,7 @@
 import { decodeHeaderText } from '../encoded-word.ts'
 import { fieldValue, type HeaderField } from '../header.ts'
 import type { BounceReason } from './reasons.ts'
-import { systemText } from './told-recipients.ts'
+import { systemText } from './recipients-in-text.ts'
 
 const textCharsRead = 4000
 const system = new RegExp(

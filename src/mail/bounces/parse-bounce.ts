@@ -23,7 +23,7 @@ import {
   transcribedStatus,
   wholeReply,
   withoutTags,
-} from './told-recipients.ts'
+} from './recipients-in-text.ts'
 
 /** The outcome of delivery for one recipient. */
 export type BounceResult = {

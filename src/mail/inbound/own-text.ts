@@ -1,4 +1,4 @@
-import { withoutTags } from '../bounces/told-recipients.ts'
+import { withoutTags } from '../bounces/recipients-in-text.ts'
 import { decodeCharset } from '../encoded-word.ts'
 import { type Entity, entityField, fieldParameter, leafText, ownPart } from '../mime-tree.ts'
 

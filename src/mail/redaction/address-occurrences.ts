@@ -1,5 +1,5 @@
 import { publicDomain } from '../address.ts'
-import { characterSet, hasStretch, stretchesOf } from '../text.ts'
+import { characterSet, hasRun, runsOf } from '../text.ts'
 import { foldedBase64 } from '../transfer-encoding.ts'
 import { base64Digits, hashesIn, HEX_MIN, hexDigits, type RunTest } from './prefilter.ts'
 import type { CodeOf, NameFinder } from './reporter-names.ts'
@@ -236,7 +236,7 @@ function withCodes(
 /** Reads all runs at once: in most texts none holds anything, and then nothing more is done. */
 function anyRunMayHold(text: string, index: AddressIndex): boolean {
   if (!index.mayHold(text)) return false
-  const runs = stretchesOf(text, base64Digits, index.runMin)
+  const runs = runsOf(text, base64Digits, index.runMin)
   const saysItself = (read: string) => index.addresses.standIn(read.toLowerCase())
   const says = (read: string) => saysItself(read) || innerReadings(read, index).some(saysItself)
   if (runs.length === 0) return false
@@ -246,7 +246,7 @@ function anyRunMayHold(text: string, index: AddressIndex): boolean {
   if (isHolding) return true
   const holds = (run: string) =>
     hashesIn(run, index.hashes).length > 0 ||
-    (hasStretch(run, hexDigits, HEX_MIN) && hexReadings(run).some(says))
+    (hasRun(run, hexDigits, HEX_MIN) && hexReadings(run).some(says))
   return runs.some(holds)
 }
 
@@ -294,13 +294,13 @@ function* readingsOf(run: string, index: AddressIndex): Generator<string> {
 
 /** What base 64 within base 64 holds. */
 function innerReadings(reading: string, { runMin }: AddressIndex): string[] {
-  return stretchesOf(reading, base64Digits, runMin).flatMap((run) =>
+  return runsOf(reading, base64Digits, runMin).flatMap((run) =>
     [0, 1, 2, 3].map((offset) => decodeBase64(run.slice(offset))),
   )
 }
 
 function hexReadings(run: string): string[] {
-  return stretchesOf(run, hexDigits, HEX_MIN).flatMap((stretch) =>
+  return runsOf(run, hexDigits, HEX_MIN).flatMap((stretch) =>
     [stretch, stretch.slice(1)].map((digits) => Buffer.from(digits, 'hex').toString('latin1')),
   )
 }

@@ -1,4 +1,4 @@
-import { characterSet, stretchesOf } from '../text.ts'
+import { characterSet, runsOf } from '../text.ts'
 import type { AddressHashes } from './sought-addresses.ts'
 
 /** What runs of digits may hold. */
@@ -253,7 +253,7 @@ function hexMayHold(stretch: string, { letters, runMin, hashes }: SoughtInHex): 
   for (const digits of [stretch, stretch.slice(1)]) {
     const read = Buffer.from(digits, 'hex')
     if (isLong) {
-      const runs = stretchesOf(read.toString('latin1'), base64Digits, runMin)
+      const runs = runsOf(read.toString('latin1'), base64Digits, runMin)
       if (runs.some((run) => saysLetters(Buffer.from(run), 0, run.length, letters))) return true
     }
     let held = 0

@@ -159,7 +159,7 @@ export function secondStepCodeRoutes(site: CodeNeeds): Router {
     const form = await readShortForm(req, res, site)
     const awaiting = await awaited(req, site)
     const reporter = awaiting && (await findAccount(site.pool, awaiting.reporterId))
-    if (!awaiting || !reporter || !stillCounts(reporter, awaiting.passwordMark)) {
+    if (!awaiting || !reporter || !isStillValid(reporter, awaiting.passwordMark)) {
       return res.redirect(303, '/sign-in?done=over')
     }
     await limitSignIn(req, site, reporter.email)
@@ -178,7 +178,7 @@ export function secondStepCodeRoutes(site: CodeNeeds): Router {
 }
 
 /** Whether the account is active and still has the password that was entered. */
-function stillCounts({ state, passwordHash }: Account, passwordMark: string): boolean {
+function isStillValid({ state, passwordHash }: Account, passwordMark: string): boolean {
   const isSame = passwordHash !== null && passwordMarkOf(passwordHash) === passwordMark
   return state === 'active' && isSame
 }

@@ -18,7 +18,7 @@ import { storableText } from '../../mail/text.ts'
 import { isContact } from '../../origin/network-tables/text-tables.ts'
 import { readLimits, readScopes, scopeText } from '../../verdict/consumers.ts'
 import { healthAt, mayNotify, stateAt } from '../../verdict/contact-health.ts'
-import { shownSettings, tellingOf } from '../consumers/enroll.ts'
+import { shownSettings, feedbackSettingsOf } from '../consumers/enroll.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
@@ -35,7 +35,7 @@ function readChange(form: Form, now: Date): ConsumerChange | { fault: string } {
   if (asked === 'resume' || asked === 'stop' || asked === 'enroll') return { do: asked }
   if (asked === 'pause') return readPause(form.text('days') ?? '', now)
   if (asked !== 'set') return { fault: 'Choose an action.' }
-  const telling = tellingOf(form)
+  const telling = feedbackSettingsOf(form)
   const scopes = readScopes(form.text('scopes') ?? '')
   const limits = readLimits({
     hourlyMax: form.text('hourlyMax') ?? '',

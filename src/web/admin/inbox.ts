@@ -8,8 +8,8 @@ import {
   listInbox,
   listThread,
   markHandled,
-  type Shelf,
-  shelves,
+  type InboxFilter,
+  inboxFilters,
 } from '../../db/inbox.ts'
 import { findLetter } from '../../db/letters.ts'
 import { inTransaction } from '../../db/pool.ts'
@@ -114,14 +114,14 @@ export function inboxRoutes(site: Needs): Router {
 }
 
 async function sendShelf(req: Request, res: Response, { pool }: Needs): Promise<void> {
-  const shelf: Shelf = shelves.find((name) => name === req.query['shelf']) ?? 'unread'
+  const filter: InboxFilter = inboxFilters.find((name) => name === req.query['filter']) ?? 'unread'
   const before = isUuid(req.query['before']) ? req.query['before'] : undefined
-  const rows = await listInbox(pool, { shelf, before }, LINES + 1)
-  const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ shelf, before: id }))
+  const rows = await listInbox(pool, { filter, before }, LINES + 1)
+  const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ filter, before: id }))
   sendAdminPage(req, res, {
     view: 'admin/inbox/inbox',
     title: 'Inbox',
-    data: { lines, next, shelf, shelves, isFirst: before === undefined },
+    data: { lines, next, filter, filters: inboxFilters, isFirst: before === undefined },
   })
 }
 

@@ -2,7 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import { findAnalysis } from '../../db/analyses.ts'
 import { listAnswers } from '../../db/feedback-answers.ts'
 import type { Feedback, FeedbackKey } from '../../db/feedback-reports.ts'
-import { findLeft } from '../../feedback/queue-feedback.ts'
+import { findSent } from '../../feedback/queue-feedback.ts'
 import { type AnswerTaken, takeAnswer } from '../../feedback/take-answer.ts'
 import { type AnswerKind, answerKinds, parseAnswerToken } from '../../mail/verp.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
@@ -58,7 +58,7 @@ async function findQuestion(
 ): Promise<Question | undefined> {
   const kind = answerKinds.find((name) => name === req.params.kind)
   const key = parseAnswerToken(req.params.token, config.secret)
-  const feedback = kind && key && (await findLeft(pool, key))
+  const feedback = kind && key && (await findSent(pool, key))
   if (!feedback) return undefined
   return { feedback, kind, token: req.params.token.toLowerCase() }
 }

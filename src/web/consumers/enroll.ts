@@ -25,7 +25,7 @@ import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
 /** Parses from a form how a consumer receives feedback; undefined if a field is invalid. */
-export function tellingOf(form: Form): FeedbackSettings | undefined {
+export function feedbackSettingsOf(form: Form): FeedbackSettings | undefined {
   const {
     format,
     form: shape,
@@ -56,7 +56,7 @@ export function enrollRoutes(site: Needs): Router {
     const fields = { address: '', scopes: '' }
     sendForm(req, res, { fields, telling: defaultFeedbackSettings, faults: [], status: 200 })
   })
-  router.post('/consumers/enroll', (req, res) => takeWish(req, res, site))
+  router.post('/consumers/enroll', (req, res) => takeRequest(req, res, site))
   router.get('/consumers/enroll/sent', (req, res) => {
     const title = visitOf(req).texts('consumers.sent.title')
     sendPage(req, res, { view: 'pages/consumers/sent', title })
@@ -80,13 +80,13 @@ export function enrollRoutes(site: Needs): Router {
 
 type Fields = { address: string; scopes: string }
 
-async function takeWish(req: Request, res: Response, site: Needs): Promise<void> {
+async function takeRequest(req: Request, res: Response, site: Needs): Promise<void> {
   const form = await readShortForm(req, res, site)
   const fields = fieldsOf(form)
   const visit = visitOf(req)
   const { texts } = visit
   const scopes = readScopes(fields.scopes)
-  const telling = tellingOf(form)
+  const telling = feedbackSettingsOf(form)
   const faults = [
     ...(isAddress(fields.address) ? [] : [texts('consumers.enroll.faults.address')]),
     ...('faults' in scopes

@@ -10,7 +10,7 @@ import { sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { shownSettings, tellingOf } from './enroll.ts'
+import { shownSettings, feedbackSettingsOf } from './enroll.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
 
@@ -61,7 +61,7 @@ function changeIn(form: Form, now: Date): OwnChange | undefined {
   if (action === 'pause' && days !== undefined) {
     return { do: action, until: days === 0 ? null : new Date(now.getTime() + days * DAY_MS) }
   }
-  const settings = tellingOf(form)
+  const settings = feedbackSettingsOf(form)
   return action === 'keep' && settings ? { do: action, settings } : undefined
 }
 

@@ -71,7 +71,7 @@ export function historyRoutes(site: Needs): Router {
   )
   router.get(
     '/reports/:id/retract',
-    ofOwn((req, res, report) => askWhether(req, res, site, report)),
+    ofOwn((req, res, report) => sendRetraction(req, res, site, report)),
   )
   router.post('/reports/:id/retract', async (req, res) => {
     await readShortForm(req, res, site)
@@ -110,7 +110,12 @@ async function sendList(req: Request, res: Response, site: Needs): Promise<void>
 }
 
 /** Sends the page that explains a retraction before it is done, because it cannot be undone. */
-async function askWhether(req: Request, res: Response, site: Needs, report: Report): Promise<void> {
+async function sendRetraction(
+  req: Request,
+  res: Response,
+  site: Needs,
+  report: Report,
+): Promise<void> {
   if (report.state === 'retracted') return res.redirect(303, `/reports/${report.id}`)
   const feedback = await listFeedback(site.pool, [report.id])
   const complaints = feedback.filter(({ kind }) => kind === 'complaint')

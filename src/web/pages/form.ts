@@ -7,7 +7,7 @@ import type { Site } from '../site.ts'
 import { requireFormToken, tokenField, visitOf } from './visit.ts'
 
 /** Dependencies for reading forms and counting anonymous attempts. */
-export type FormReader = Pick<Site, 'takeBody' | 'takeStrangerBody' | 'limits' | 'config'>
+export type FormReader = Pick<Site, 'takeBody' | 'takeAnonymousBody' | 'limits' | 'config'>
 
 /** A submitted form. */
 export type Form = {
@@ -48,7 +48,7 @@ export async function readForm(
   const { reporter } = visitOf(req)
   const { bytesMax, partBytesMax } = limits
   if (!reporter) await admit(req, res, site, 'form', {}, costOf(req, bytesMax))
-  const take = reporter ? site.takeBody : site.takeStrangerBody
+  const take = reporter ? site.takeBody : site.takeAnonymousBody
   const partLimits = { partBytesMax, partsMax: PARTS_MAX }
   const parser =
     type === 'multipart/form-data'

@@ -20,7 +20,7 @@ import { sessions } from './session.ts'
 import { relayRoutes, settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { sameOrigin } from './signed-in.ts'
-import { visitOf, welcome } from './visit.ts'
+import { visitOf, identifyVisitor } from './visit.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 /** All routes for people: sessions, pages, and error pages. */
@@ -31,7 +31,7 @@ export function pageRoutes(site: Site): Router {
   router.use(answerRoutes(site))
   router.use(sameOrigin(site.publicUrl))
   router.use(sessions(site))
-  router.use(welcome(site))
+  router.use(identifyVisitor(site))
   router.use(homeRoutes())
   router.use(docsRoutes(site))
   router.use(languageRoutes(site))

@@ -26,7 +26,7 @@ const LANGUAGE_MS = 365 * 86_400_000
 const visits = new WeakMap<Request, Visit>()
 
 /** Identifies the visitor before any page is rendered. */
-export function welcome(site: Needs) {
+export function identifyVisitor(site: Needs) {
   const tokenOf = (sessionId: string) => composeFormToken(sessionId, site.config.secret)
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const given = req.query['lang']

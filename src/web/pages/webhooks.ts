@@ -47,14 +47,14 @@ export function webhookRoutes(site: Needs): Router {
     const reporter = requireReporter(req, res)
     if (!reporter) return
     await admit(req, res, site, 'webhook', { reporterId: reporter.id })
-    const word = await obey(form, reporter, site)
+    const word = await applyForm(form, reporter, site)
     if ('done' in word) return res.redirect(303, `/settings/webhooks?done=${word.done}`)
     await sendWebhooks(req, res, site, { reporter, word, form })
   })
   return router
 }
 
-async function obey(form: Form, { id: reporterId }: Reporter, site: Needs): Promise<Word> {
+async function applyForm(form: Form, { id: reporterId }: Reporter, site: Needs): Promise<Word> {
   const action = form.text('do')
   if (action === 'add') return add(form, reporterId, site)
   const id = form.text('id')

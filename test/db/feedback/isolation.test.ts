@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
-import { type Forwarding, forwardingIdle, openForwarding } from '../../../src/feedback/leave-now.ts'
+import {
+  type Forwarding,
+  forwardingIdle,
+  openForwarding,
+} from '../../../src/feedback/select-sendable.ts'
 import { createMailer, type Mailer } from '../../../src/net/mailer.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -22,7 +26,7 @@ afterAll(async () => {
 beforeEach(async () => {
   sink = await startSmtpSink()
   mailer = createMailer(sink.url, { stallMs: 50, silenceMs: 60_000 })
-  forwarding = openForwarding(app, { patienceMs: 200 })
+  forwarding = openForwarding(app, { waitMsMax: 200 })
 })
 afterEach(async () => {
   await mailer.close(0)
@@ -44,7 +48,7 @@ test('a stalled consumer delays none of two hundred others', async () => {
     )
   ).flat()
   sink.failFor('abuse@stalls.example', 'stall')
-  forwarding = openForwarding(app, { patienceMs: 10_000 })
+  forwarding = openForwarding(app, { waitMsMax: 10_000 })
   mailer = createMailer(sink.url, { stallMs: 2_000, silenceMs: 4_000 })
   const [theirs, first, second] = await Promise.all([
     forward(stalled),
@@ -61,7 +65,8 @@ test('no more than the allowed connections are used for one consumer', async () 
   const keys = await owe(app, 'abuse@two.example', marks('two', 6))
   sink.failFor('abuse@two.example', 'stall')
   await forward(keys)
-  expect(forwarding.underWay.size).toBe(2)
+  // The others return their places of the hour to the database.
+  await expect.poll(() => forwarding.inProgress.size).toBe(2)
   sink.failFor('abuse@two.example', undefined)
 })
 
@@ -96,7 +101,7 @@ test('a sending that continues after its batch is recorded when it ends', async 
 
 test('one temporary refusal is retried; many in a row pause the consumer', async () => {
   mailer = createMailer(sink.url, { silenceMs: 60_000 })
-  forwarding = openForwarding(app, { patienceMs: 60_000 })
+  forwarding = openForwarding(app, { waitMsMax: 60_000 })
   const keys = await owe(app, 'abuse@busy.example', marks('busy', 5))
   sink.failFor('abuse@busy.example', { code: 451, text: 'busy' })
   for (const key of keys.slice(0, 4)) {

@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
-import { type Forwarding, forwardingIdle, openForwarding } from '../../../src/feedback/leave-now.ts'
+import {
+  type Forwarding,
+  forwardingIdle,
+  openForwarding,
+} from '../../../src/feedback/select-sendable.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -77,7 +81,7 @@ test('slow composing takes no place in the queue of its consumer', async () => {
   const slow = slowFor(keys.map(({ reportId }) => reportId))
   await forward(keys, slow)
   const line = { id: String(consumer?.['id']), connectionsMax: 1 }
-  const places = Array.from({ length: 100 }, () => forwarding.lines.admit(line))
+  const places = Array.from({ length: 100 }, () => forwarding.queues.admit(line))
   for (const place of places) if ('ticket' in place) place.ticket.drop()
   expect(places.every((place) => 'ticket' in place)).toBe(true)
   slow.open()

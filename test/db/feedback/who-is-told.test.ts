@@ -123,7 +123,7 @@ test('a consumer enrolled for an authenticated domain is notified in addition', 
   const [drawn] = await drawConsequences(app.pool, [one], app, now)
   expect(drawn?.consequence.action).toBe('keep')
   expect(drawn?.told).toMatchObject([
-    { consumer: { address: 'brand@shop.example' }, toldAs: 'domain' },
+    { consumer: { address: 'brand@shop.example' }, recipientRole: 'domain' },
   ])
 })
 
@@ -138,7 +138,10 @@ test('an address named by a message becomes a consumer of its own kind', async (
   const alsoTell = [{ ...named, address: 'fbl@shop.example' }]
   const [drawn] = await drawConsequences(app.pool, [{ ...one, alsoTell }], app, now)
   expect(drawn?.told).toMatchObject([
-    { consumer: { address: 'fbl@shop.example', source: 'cfbl', format: 'xarf' }, toldAs: 'cfbl' },
+    {
+      consumer: { address: 'fbl@shop.example', source: 'cfbl', format: 'xarf' },
+      recipientRole: 'cfbl',
+    },
   ])
   expect(drawn?.why).toContain('It asks for it.')
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { addWebhook, changeWebhook, renewSecret } from '../../../src/people/webhooks.ts'
 import {
-  openWebhookLines,
+  openDeliveries,
   queueWebhooks,
   runDeliverWebhook,
 } from '../../../src/people/deliver-webhooks.ts'
@@ -65,8 +65,8 @@ async function waiting() {
 const deliver = (
   payloads: readonly { webhookId: string; deliveryId: string }[],
   to: ReturnType<typeof world>,
-  lines = openWebhookLines(),
-) => runDeliverWebhook(payloads, { ...app, clock, postWebhook: to.postWebhook }, lines)
+  inProgress = openDeliveries(),
+) => runDeliverWebhook(payloads, { ...app, clock, postWebhook: to.postWebhook }, inProgress)
 
 const log = () =>
   app.rows('select state, tries, status, outcome from webhook_deliveries order by id')
@@ -207,21 +207,21 @@ test('a stalled receiver takes four places, and delays no other', async () => {
   const to = world(({ url }) =>
     url === stalled.url ? new Promise((resolve) => end.push(resolve)) : taken,
   )
-  const lines = { ...openWebhookLines(), patienceMs: 200 }
-  const outcomes = await deliver(payloads, to, lines)
+  const inProgress = { ...openDeliveries(), waitMsMax: 200 }
+  const outcomes = await deliver(payloads, to, inProgress)
   const of = (id: string) => outcomes.filter((_, index) => payloads[index]?.webhookId === id)
   expect(of(quick.id)).toEqual(Array.from({ length: 10 }, () => 'done'))
   const delays = of(stalled.id).map((one) =>
     typeof one === 'object' && 'postponedTo' in one ? one.postponedTo.getTime() - now.getTime() : 0,
   )
   expect(delays.toSorted((a, b) => a - b)).toEqual([
-    ...Array.from({ length: 6 }, () => lines.againMs),
-    ...Array.from({ length: 4 }, () => lines.leaseMs),
+    ...Array.from({ length: 6 }, () => inProgress.retryMs),
+    ...Array.from({ length: 4 }, () => inProgress.leaseMs),
   ])
-  await deliver(payloads, to, lines)
+  await deliver(payloads, to, inProgress)
   expect(to.sent.filter(({ url }) => url === stalled.url)).toHaveLength(4)
   for (const one of end.splice(0)) one(failing)
-  await expect.poll(() => lines.underWay.size).toBe(0)
+  await expect.poll(() => inProgress.idsByWebhook.size).toBe(0)
 })
 
 test('for a day after a renewal, the previous secret signs too', async () => {

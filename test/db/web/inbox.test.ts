@@ -76,19 +76,19 @@ test('mail from a person is among the unread, and the overview counts it', async
 test('each kind of mail has a list, and so has unmatched mail', async () => {
   await answered(await told(), 'matched', ['Subject: to a report'])
   await answered(undefined, 'unmatched', ['Subject: to nothing'])
-  const replies = await page('/admin/inbox?shelf=reply')
+  const replies = await page('/admin/inbox?filter=reply')
   expect(replies).toContain('to a report')
   expect(replies).toContain('to nothing')
-  const unmatched = await page('/admin/inbox?shelf=unmatched')
+  const unmatched = await page('/admin/inbox?filter=unmatched')
   expect(unmatched).not.toContain('to a report')
   expect(unmatched).toContain('to nothing')
-  expect(await page('/admin/inbox?shelf=bounce')).toContain('No mail here.')
-  expect(await page('/admin/inbox?shelf=nonsense')).toContain('to nothing')
+  expect(await page('/admin/inbox?filter=bounce')).toContain('No mail here.')
+  expect(await page('/admin/inbox?filter=nonsense')).toContain('to nothing')
 })
 
 test('a long list has pages, and each mail is on one of them', async () => {
   for (let at = 0; at < 53; at++) await answered(undefined, 'x', [`Subject: mail-${at}-`])
-  const firstPage = await page('/admin/inbox?shelf=reply')
+  const firstPage = await page('/admin/inbox?filter=reply')
   const [, next = ''] = /href="\/admin\/inbox(\?[^"]*before=[^"]*)"/.exec(firstPage) ?? []
   const secondPage = await page(`/admin/inbox${next.replaceAll('&amp;', '&')}`)
   const subjects = [...`${firstPage}${secondPage}`.matchAll(/mail-\d+-/g)].map(([name]) => name)

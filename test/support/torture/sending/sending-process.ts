@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { openApp } from '../../../../src/processes/open-app.ts'
 import { readConfig } from '../../../../src/config.ts'
 import { forwardReport, runForwardReport } from '../../../../src/feedback/forward-report.ts'
-import { openForwarding } from '../../../../src/feedback/leave-now.ts'
+import { openForwarding } from '../../../../src/feedback/select-sendable.ts'
 import { createMailer } from '../../../../src/net/mailer.ts'
 import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
 import { workQueue } from '../../../../src/queue/work.ts'
@@ -17,7 +17,7 @@ const mailer = createMailer(smtpUrl, {
   ...{ stallMs: 300, sendMsMax: 2_000, silenceMs: 1_000, greetingMs: 1_000, placeMs: 1_000 },
 })
 const forwarding = openForwarding(app, {
-  ...{ patienceMs: 1_000, leaseMs: 6_000, againMs: 500 },
+  ...{ waitMsMax: 1_000, leaseMs: 6_000, retryMs: 500 },
   pauses: { refusalMs: 200, stallMs: 500, refusalMsMax: 1_000, stallMsMax: 2_000 },
 })
 const parser = createParserPool(1)

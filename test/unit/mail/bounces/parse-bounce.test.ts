@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bounceReason, isHardBounce } from '../../../../src/mail/bounces/bounce-reason.ts'
-import { recipientsInText } from '../../../../src/mail/bounces/told-recipients.ts'
+import { recipientsInText } from '../../../../src/mail/bounces/recipients-in-text.ts'
 import { parseBounce } from '../../../../src/mail/bounces/parse-bounce.ts'
 
 function notification(groups: readonly string[][], text = 'Your message could not be delivered.') {

@@ -13,7 +13,7 @@ import {
   HEX_MIN,
   hexDigits,
 } from '../../../../src/mail/redaction/prefilter.ts'
-import { stretchesOf } from '../../../../src/mail/text.ts'
+import { runsOf } from '../../../../src/mail/text.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const address = 'jane.doe@mailbox.example'
@@ -43,8 +43,8 @@ function piecesOf(run: string): string[] {
 function holds(text: string, domains: readonly string[]): boolean {
   const says = (read: string) => domains.some((domain) => read.toLowerCase().includes(domain))
   const saysInside = (read: string) =>
-    says(read) || stretchesOf(read, base64Digits, runMin).flatMap(shifted).some(says)
-  const runs = stretchesOf(text, base64Digits, runMin)
+    says(read) || runsOf(read, base64Digits, runMin).flatMap(shifted).some(says)
+  const runs = runsOf(text, base64Digits, runMin)
   const filled = runs.map((run) => `${run}${'A'.repeat((4 - (run.length % 4)) % 4)}AAAA`)
   if ([...runs, filled.join('')].flatMap(shifted).some(saysInside)) return true
   return runs.some((run) => {
@@ -54,7 +54,7 @@ function holds(text: string, domains: readonly string[]): boolean {
     if ((run.match(/[0-9a-f]{32,128}/gi) ?? []).some((digits) => isHash(digits.toLowerCase()))) {
       return true
     }
-    return stretchesOf(run, hexDigits, HEX_MIN)
+    return runsOf(run, hexDigits, HEX_MIN)
       .flatMap((digits) => [digits, digits.slice(1)])
       .some((digits) => saysInside(Buffer.from(digits, 'hex').toString('latin1')))
   })

@@ -26,7 +26,7 @@ type Admission = { ticket: Ticket } | { waitsUntil: Date }
  * mails in parallel. After a stall or failure, its mail is sent in the slow lane, and after
  * repeated ones sending pauses with exponential backoff, so that it does not delay other consumers.
  */
-export type ConsumerLines = {
+export type ConsumerQueues = {
   admit: (consumer: { id: string; connectionsMax: number | null }) => Admission
 }
 
@@ -53,7 +53,7 @@ export const usualPauses: Pauses = {
 
 /** Refusals in a row without a pause: a single refusal may be about one message. */
 const REFUSALS_FREE = 3
-const LINES_MAX = 10_000
+const QUEUES_MAX = 10_000
 
 type Turn = {
   /** False while the mail is being composed: it keeps its place, and others may overtake it. */
@@ -64,41 +64,41 @@ type Turn = {
 
 type Rules = { clock: Clock; pauses: Pauses }
 
-type Line = {
+type ConsumerQueue = {
   connections: number
   sending: number
   waiting: Set<Turn>
   typicalMs: number
   /** Consecutive failures. */
-  strikes: number
+  failures: number
   isStalling: boolean
   notBefore: number
 }
 
 /** Creates empty queues. Their state is not shared between processes. */
-export function createConsumerLines(clock: Clock, pauses = usualPauses): ConsumerLines {
-  const lines = new Map<string, Line>()
+export function createConsumerQueues(clock: Clock, pauses = usualPauses): ConsumerQueues {
+  const queues = new Map<string, ConsumerQueue>()
   return {
     admit({ id, connectionsMax }) {
       const now = clock().getTime()
-      const line = lines.get(id) ?? emptyLine()
-      if (!lines.has(id)) {
-        if (lines.size >= LINES_MAX) forgetIdle(lines, now)
-        lines.set(id, line)
+      const queue = queues.get(id) ?? emptyQueue()
+      if (!queues.has(id)) {
+        if (queues.size >= QUEUES_MAX) deleteIdle(queues, now)
+        queues.set(id, queue)
       }
-      line.connections = connectionsMax ?? CONNECTIONS
-      if (now < line.notBefore) return { waitsUntil: new Date(line.notBefore) }
-      const room = Math.floor((BACKLOG_MS / line.typicalMs) * atOnce(line))
-      if (line.waiting.size >= Math.min(WAITING_MAX, Math.max(WAITING_MIN, room))) {
+      queue.connections = connectionsMax ?? CONNECTIONS
+      if (now < queue.notBefore) return { waitsUntil: new Date(queue.notBefore) }
+      const room = Math.floor((BACKLOG_MS / queue.typicalMs) * atOnce(queue))
+      if (queue.waiting.size >= Math.min(WAITING_MAX, Math.max(WAITING_MIN, room))) {
         return { waitsUntil: new Date(now + BACKLOG_MS) }
       }
-      return { ticket: takeTicket(line, { clock, pauses }) }
+      return { ticket: takeTicket(queue, { clock, pauses }) }
     },
   }
 }
 
-function takeTicket(line: Line, rules: Rules): Ticket {
-  const places = (line.waiting.size + line.sending + 1) / atOnce(line)
+function takeTicket(queue: ConsumerQueue, rules: Rules): Ticket {
+  const places = (queue.waiting.size + queue.sending + 1) / atOnce(queue)
   const turn: Turn = { isReady: false, start: () => undefined }
   let outcome: 'send' | 'drop' | undefined
   let wake: (() => void) | undefined
@@ -106,21 +106,21 @@ function takeTicket(line: Line, rules: Rules): Ticket {
     if (outcome !== undefined) return
     outcome = how
     clearTimeout(turn.timer)
-    line.waiting.delete(turn)
-    if (how === 'send') line.sending++
+    queue.waiting.delete(turn)
+    if (how === 'send') queue.sending++
     wake?.()
   }
-  line.waiting.add(turn)
+  queue.waiting.add(turn)
   turn.timer = setTimeout(() => turn.start('drop'), WAIT_MS_MAX)
   turn.timer.unref()
   return {
-    expectedMs: line.typicalMs * Math.ceil(places),
+    expectedMs: queue.typicalMs * Math.ceil(places),
     async run(send) {
       turn.isReady = true
-      pump(line)
+      startWaiting(queue)
       if (outcome === undefined) await new Promise<void>((resolve) => (wake = resolve))
       if (outcome !== 'send') return undefined
-      return sendInTurn(line, send, rules)
+      return sendInTurn(queue, send, rules)
     },
     drop() {
       turn.start('drop')
@@ -130,69 +130,74 @@ function takeTicket(line: Line, rules: Rules): Ticket {
 }
 
 async function sendInTurn(
-  line: Line,
+  queue: ConsumerQueue,
   send: SendTurn,
   { clock, pauses }: Rules,
 ): Promise<SendOutcome> {
   const startedAt = clock().getTime()
-  const lane = line.strikes > 0 ? 'slow' : 'fast'
+  const lane = queue.failures > 0 ? 'slow' : 'fast'
   let hasStalled = false
   const onStall = () => {
     hasStalled = true
-    strike(line, 'stall', clock().getTime(), pauses)
+    recordFailure(queue, 'stall', clock().getTime(), pauses)
   }
   try {
     const result = await send({ lane, onStall })
     const now = clock().getTime()
-    line.typicalMs = Math.max(1, line.typicalMs * 0.7 + (now - startedAt) * 0.3)
+    queue.typicalMs = Math.max(1, queue.typicalMs * 0.7 + (now - startedAt) * 0.3)
     const isItsFault = result.outcome === 'later' && (result.fault ?? 'message') === 'message'
-    if (result.outcome !== 'later') forgive(line)
-    else if (isItsFault && !hasStalled) strike(line, 'refusal', now, pauses)
+    if (result.outcome !== 'later') clearFailures(queue)
+    else if (isItsFault && !hasStalled) recordFailure(queue, 'refusal', now, pauses)
     return result
   } finally {
-    line.sending--
-    pump(line)
+    queue.sending--
+    startWaiting(queue)
   }
 }
 
 /** Records a failure, returns the waiting mails to the job queue and pauses the consumer. */
-function strike(line: Line, how: 'refusal' | 'stall', now: number, pauses: Pauses): void {
-  line.strikes++
-  line.isStalling = how === 'stall'
-  const counted = how === 'stall' ? line.strikes : line.strikes - REFUSALS_FREE
+function recordFailure(
+  queue: ConsumerQueue,
+  how: 'refusal' | 'stall',
+  now: number,
+  pauses: Pauses,
+): void {
+  queue.failures++
+  queue.isStalling = how === 'stall'
+  const counted = how === 'stall' ? queue.failures : queue.failures - REFUSALS_FREE
   if (counted <= 0) return
   const pause = Math.min(pauses[`${how}MsMax`], pauses[`${how}Ms`] * 2 ** (counted - 1))
-  line.notBefore = Math.max(line.notBefore, now + pause)
-  for (const turn of line.waiting) turn.start('drop')
+  queue.notBefore = Math.max(queue.notBefore, now + pause)
+  for (const turn of queue.waiting) turn.start('drop')
 }
 
-function forgive(line: Line): void {
-  line.strikes = 0
-  line.isStalling = false
-  line.notBefore = 0
+function clearFailures(queue: ConsumerQueue): void {
+  queue.failures = 0
+  queue.isStalling = false
+  queue.notBefore = 0
 }
 
-function pump(line: Line): void {
-  for (const turn of line.waiting) {
-    if (line.sending >= atOnce(line)) return
+function startWaiting(queue: ConsumerQueue): void {
+  for (const turn of queue.waiting) {
+    if (queue.sending >= atOnce(queue)) return
     if (turn.isReady) turn.start('send')
   }
 }
 
 /** The number of parallel deliveries; one while the consumer stalls. */
-function atOnce({ connections, isStalling }: Line): number {
+function atOnce({ connections, isStalling }: ConsumerQueue): number {
   return isStalling ? 1 : connections
 }
 
-function emptyLine(): Line {
+function emptyQueue(): ConsumerQueue {
   return {
     ...{ connections: CONNECTIONS, sending: 0, waiting: new Set(), typicalMs: 1 },
-    ...{ strikes: 0, isStalling: false, notBefore: 0 },
+    ...{ failures: 0, isStalling: false, notBefore: 0 },
   }
 }
 
-function forgetIdle(lines: Map<string, Line>, now: number): void {
-  for (const [id, { sending, waiting, notBefore }] of lines) {
-    if (sending === 0 && waiting.size === 0 && notBefore < now) lines.delete(id)
+function deleteIdle(queues: Map<string, ConsumerQueue>, now: number): void {
+  for (const [id, { sending, waiting, notBefore }] of queues) {
+    if (sending === 0 && waiting.size === 0 && notBefore < now) queues.delete(id)
   }
 }

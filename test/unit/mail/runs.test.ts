@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { characterSet, stretchesOf } from '../../../src/mail/text.ts'
+import { characterSet, runsOf } from '../../../src/mail/text.ts'
 
 const digits = characterSet('01')
 
@@ -12,7 +12,7 @@ test.for([
   ['next to each other but for one character', '000x111x000', 3, ['000', '111', '000']],
   ['beyond Latin-1 nothing is in the set', '\u0130\u0131\u0130\u0131', 2, []],
 ] as const)('matches are found: %s', ([, text, least, expected]) => {
-  expect(stretchesOf(text, digits, least)).toEqual(expected)
+  expect(runsOf(text, digits, least)).toEqual(expected)
 })
 
 test('the same matches are found as by a regular expression', () => {
@@ -20,7 +20,7 @@ test('the same matches are found as by a regular expression', () => {
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 9 }), (written, least) => {
       const expected = written.match(new RegExp(`[01]{${String(least)},}`, 'g')) ?? []
-      expect(stretchesOf(written, digits, least)).toEqual([...expected])
+      expect(runsOf(written, digits, least)).toEqual([...expected])
     }),
     { numRuns: 2_000 },
   )

@@ -8,7 +8,7 @@ import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { mayNotify, type MayTell } from '../verdict/contact-health.ts'
-import { type ConsumerLines, createConsumerLines, usualPauses } from './consumer-lines.ts'
+import { type ConsumerQueues, createConsumerQueues, usualPauses } from './consumer-queues.ts'
 import { createKeeper, type Keeper } from './keep-outcomes.ts'
 import { notifyNextContact } from './next-contact.ts'
 import { endOfHour } from './pace-feedback.ts'
@@ -59,7 +59,7 @@ export async function selectSendable(
     else stays.push({ feedback, may })
   }
   for (const { feedback, may } of stays) {
-    await inTransaction(app.pool, (tx) => keepBack(tx, feedback, may, app))
+    await inTransaction(app.pool, (tx) => withholdFeedback(tx, feedback, may, app))
   }
   return leaving
 }
@@ -81,7 +81,7 @@ function obstacleOf(
   return 'Only who enrolled is told.'
 }
 
-async function keepBack(
+async function withholdFeedback(
   tx: Db,
   feedback: Feedback,
   may: Exclude<MayTell, { is: 'yes' }>,
@@ -144,20 +144,20 @@ export async function withinLimits(
 
 /** State shared by the forwarding batches of one process. */
 export type Forwarding = {
-  lines: ConsumerLines
+  queues: ConsumerQueues
   keeper: Keeper
   /** Holds back mail while our own mail server is unavailable. */
   relay: RelayGate
   /** Reports being composed or sent, by name, until their outcome is stored. */
-  underWay: Map<string, Promise<unknown>>
+  inProgress: Map<string, Promise<unknown>>
   /** Time in milliseconds that a batch waits for mail that is being sent. */
-  patienceMs: number
+  waitMsMax: number
   /**
    * Delay in milliseconds before the retry of mail still being sent; by then the attempt has ended.
    */
   leaseMs: number
   /** Delay in milliseconds before the retry of mail that found no free place. */
-  againMs: number
+  retryMs: number
 }
 
 const PATIENCE_MS = 2_000
@@ -166,14 +166,14 @@ const AGAIN_MS = 30_000
 /** Creates the forwarding state. */
 export function openForwarding(
   app: Pick<App, 'pool' | 'boss' | 'clock' | 'config'>,
-  { patienceMs = PATIENCE_MS, leaseMs = LEASE_MS, againMs = AGAIN_MS, pauses = usualPauses } = {},
+  { waitMsMax = PATIENCE_MS, leaseMs = LEASE_MS, retryMs = AGAIN_MS, pauses = usualPauses } = {},
 ): Forwarding {
-  const lines = createConsumerLines(app.clock, pauses)
+  const queues = createConsumerQueues(app.clock, pauses)
   const kept = { keeper: createKeeper(app), relay: createRelayGate(app) }
-  return { lines, ...kept, underWay: new Map(), patienceMs, leaseMs, againMs }
+  return { queues, ...kept, inProgress: new Map(), waitMsMax, leaseMs, retryMs }
 }
 
 /** Resolves when no feedback report is being composed or sent. */
-export async function forwardingIdle({ underWay }: Forwarding): Promise<void> {
-  while (underWay.size > 0) await Promise.allSettled(underWay.values())
+export async function forwardingIdle({ inProgress }: Forwarding): Promise<void> {
+  while (inProgress.size > 0) await Promise.allSettled(inProgress.values())
 }
