@@ -3,7 +3,6 @@ import type { App } from './app.ts'
 import {
   accountCommand,
   deskCommands,
-  listsCommand,
   marketersCommand,
   modelCommands,
   networkCommands,
@@ -117,7 +116,7 @@ const commands: Record<string, Command> = {
   outbox: operatorCommand(() => import('./cli/outbox.ts')),
   reputation: reputationCommand,
   rules: rulesCommand,
-  lists: listsCommand,
+  lists: operatorCommand(() => import('./cli/lists.ts')),
   limits: operatorCommand(() => import('./cli/limits.ts')),
   suppressions: operatorCommand(() => import('./cli/suppressions.ts')),
   ...deskCommands,

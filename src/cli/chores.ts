@@ -132,20 +132,6 @@ function printText(text: string): number {
   return 0
 }
 
-/** `signalpost lists`; its code is loaded when it runs. */
-export const listsCommand = {
-  usage: 'lists publish | show NAME',
-  summary: 'publish the DNS lists; show whether an address, domain or host is listed',
-  async run({ args, config, log }: CommandContext) {
-    const { parseLists, runLists } = await import('./lists.ts')
-    const request = parseLists(args)
-    const { withDatabase } = await import('../processes/open-app.ts')
-    const told = await withDatabase(config, log, (app) => runLists(request, app))
-    process.stdout.write(`${told}\n`)
-    return 0
-  },
-}
-
 /** `signalpost marketers`; its code is loaded when it runs. */
 export const marketersCommand = {
   usage:

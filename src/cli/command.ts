@@ -32,7 +32,10 @@ export async function describe(command: Command): Promise<readonly Described[]> 
   return 'describe' in command ? command.describe() : [command]
 }
 
-/** A command that only reads. What it does not find is a CallerError. */
+/**
+ * A command without an audit entry: it only reads, or does what is scheduled anyway. What it does
+ * not find is a CallerError.
+ */
 export type Query<Input extends z.ZodObject = z.ZodObject> = {
   name: string
   summary: string

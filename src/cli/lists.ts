@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import {
@@ -7,15 +8,17 @@ import {
   showReputation,
 } from '../counting/reputation-reader.ts'
 import { findLiveListings } from '../db/listings.ts'
-import { UsageError } from '../errors.ts'
+import { CallerError, UsageError } from '../errors.ts'
+import { exemptFromLists, removeListExemption } from '../lists/list-actions.ts'
 import { runPublishLists } from '../lists/publish-lists.ts'
 import { knownZones } from '../mail/dnsbl.ts'
 import type { ZoneState } from '../net/blacklists.ts'
 import { openDns } from '../processes/open-app.ts'
 import { listedJson } from '../verdict/lists/judge-candidate.ts'
-import { type ListQuestion, readListQuestion } from '../verdict/lists/questions.ts'
+import { readListQuestion } from '../verdict/lists/questions.ts'
 import { isSubjectKind, type SubjectKind, subjectKinds } from '../verdict/reputation/reputation.ts'
 import type { Clock } from '../world.ts'
+import { columns, defineQuery, type Operations } from './command.ts'
 
 /** The output of the test, and whether every list may be queried. */
 export type BlacklistReport = { text: string; isSound: boolean }
@@ -38,7 +41,7 @@ export async function testBlacklists(
     return { text: ['BLACKLISTS is empty. Known lists:', ...known].join('\n'), isSound: true }
   }
   const rows = [['zone', 'lists', 'state', 'ms', 'reason'], ...states.map(rowOf)]
-  return { text: table(rows), isSound: states.every(({ state }) => state === 'on') }
+  return { text: columns(rows).join('\n'), isSound: states.every(({ state }) => state === 'on') }
 }
 
 function rowOf({ zone, lists, state, hasIpv6, testMs, reason }: ZoneState): string[] {
@@ -47,50 +50,33 @@ function rowOf({ zone, lists, state, hasIpv6, testMs, reason }: ZoneState): stri
   return [zone, what, state, String(testMs ?? ''), reason ?? '']
 }
 
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)))
-  return lines.map((cells) => cells.join('  ').trimEnd()).join('\n')
-}
-
-/** The subcommands of `lists`. */
-export type ListsRequest = { action: 'publish' } | { action: 'show'; question: ListQuestion }
-
-/**
- * Parses `publish` or `show NAME`.
- *
- * @throws UsageError
- */
-export function parseLists(args: readonly string[]): ListsRequest {
-  const { positionals } = parseArgs({ args: [...args], allowPositionals: true })
-  const [action, name, ...rest] = positionals
-  if (action === 'publish' && name === undefined) return { action }
-  if (action === 'show' && name !== undefined && rest.length === 0) {
-    const question = readListQuestion(name)
-    if (question) return { action, question }
-    throw new UsageError([`"${name}" is not an address, domain, host or link.`])
-  }
-  throw new UsageError(['Use "lists publish" or "lists show NAME".'])
-}
-
-/** Runs the subcommand and returns its output as JSON: a manifest or an answer. */
-export async function runLists(
-  request: ListsRequest,
-  app: Pick<App, 'pool' | 'clock' | 'config' | 'log'>,
-): Promise<string> {
-  if (request.action === 'publish') {
+const publish = defineQuery({
+  name: 'lists publish',
+  summary: 'publish the DNS lists',
+  input: z.object({}),
+  async print(_, app) {
     const manifest = await runPublishLists(app)
     return manifest
       ? JSON.stringify(manifest, null, 2)
       : 'Another process is publishing the lists. Try again later.'
-  }
-  const { name, asks } = request.question
-  const listings = await findLiveListings(app.pool, asks, app.clock())
-  const listed = listings.map(listedJson)
-  return JSON.stringify({ name, is_listed: listed.length > 0, listed }, null, 2)
-}
+  },
+})
+
+const show = defineQuery({
+  name: 'lists show',
+  summary: 'show whether an address, domain or host is listed, as JSON',
+  input: z.object({ name: z.string({ error: 'Enter a name.' }).meta({ argument: 'NAME' }) }),
+  async print({ name: text }, { pool, clock }) {
+    const question = readListQuestion(text)
+    if (!question) throw new CallerError(422, `"${text}" is not an address, domain, host or link.`)
+    const { name, asks } = question
+    const listed = (await findLiveListings(pool, asks, clock())).map(listedJson)
+    return JSON.stringify({ name, is_listed: listed.length > 0, listed }, null, 2)
+  },
+})
+
+/** `signalpost lists`. */
+export const operations: Operations = [publish, show, exemptFromLists, removeListExemption]
 
 /** The request of `reputation`. */
 export type ReputationRequest = { kind: SubjectKind | undefined; name: string; isJson: boolean }

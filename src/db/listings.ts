@@ -1,6 +1,5 @@
 import type { Listing, ListName } from '../verdict/lists/list.ts'
 import { uuidFloor } from '../world.ts'
-import { insertAudit } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './rows.ts'
 
@@ -189,7 +188,7 @@ export async function findDelisting(
 export async function decideDelisting(
   tx: Db,
   id: string,
-  decision: { state: DelistingState; answer: string; at: Date; reporterId: string },
+  decision: { state: DelistingState; answer: string; at: Date; reporterId: string | null },
 ): Promise<DelistingRequest | undefined> {
   const { state, answer, at, reporterId } = decision
   return first(
@@ -272,7 +271,7 @@ export async function findExempted(
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Stores an exemption in place of an earlier one for the name, and adds an audit entry. */
+/** Stores an exemption in place of an earlier one for the name. */
 export async function keepExemption(tx: Db, exemption: ListExemption): Promise<void> {
   const { name, reason, expiresAt, reporterId, createdAt } = exemption
   await tx.query(
@@ -282,21 +281,12 @@ export async function keepExemption(tx: Db, exemption: ListExemption): Promise<v
        reporter_id = excluded.reporter_id, created_at = excluded.created_at`,
     [name, reason, expiresAt, reporterId, createdAt],
   )
-  const until = expiresAt === null ? 'for good' : `until ${expiresAt.toISOString().slice(0, 10)}`
-  const detail = `${name}, ${until}: ${reason}`
-  await insertAudit(tx, { at: createdAt, reporterId, action: 'exempt from lists', detail })
 }
 
-/** Deletes an exemption and adds an audit entry. False when there was none. */
-export async function removeExemption(
-  tx: Db,
-  name: string,
-  deed: { at: Date; reporterId: string | null },
-): Promise<boolean> {
+/** Deletes an exemption. False when there was none. */
+export async function removeExemption(tx: Db, name: string): Promise<boolean> {
   const { rowCount } = await tx.query(`delete from list_exemptions where name = $1`, [name])
-  if (!rowCount) return false
-  await insertAudit(tx, { ...deed, action: 'unexempt from lists', detail: name })
-  return true
+  return (rowCount ?? 0) > 0
 }
 
 /** Returns a page of the exemptions, by name; `after` is the last name of the previous page. */

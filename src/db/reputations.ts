@@ -1,6 +1,5 @@
 import type { KarmaState } from '../verdict/reputation/karma.ts'
 import type { Mark, StoredReputation, SubjectKind } from '../verdict/reputation/reputation.ts'
-import { insertAudit } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { values } from './rows.ts'
 
@@ -267,7 +266,7 @@ export async function listMarks(db: Db, now: Date, limit: number): Promise<Reput
   return rows.map(({ key, ...row }) => ({ ...row, key: BigInt(key) }))
 }
 
-/** Sets the mark of a subject, in place of an earlier one, and adds an audit entry. */
+/** Sets the mark of a subject, in place of an earlier one. */
 export async function setMark(tx: Db, mark: ReputationMark): Promise<void> {
   const row = [
     ...[String(mark.key), mark.kind, mark.name, mark.mark, mark.reason],
@@ -281,28 +280,16 @@ export async function setMark(tx: Db, mark: ReputationMark): Promise<void> {
        reporter_id = excluded.reporter_id, set_at = excluded.set_at, until_at = excluded.until_at`,
     params,
   )
-  const until = mark.untilAt ? ` until ${mark.untilAt.toISOString()}` : ''
-  await insertAudit(tx, {
-    at: mark.setAt,
-    reporterId: mark.reporterId,
-    action: 'mark reputation',
-    detail: `${mark.kind} ${mark.name}: ${mark.mark}${until}. ${mark.reason}`,
-  })
 }
 
-/** Deletes the mark of a subject and adds an audit entry; false when it has none. */
-export async function liftMark(
+/** Deletes the mark of a subject and returns it; undefined when it has none. */
+export async function removeMark(
   tx: Db,
   key: bigint,
-  deed: { at: Date; reporterId: string | null },
-): Promise<boolean> {
-  const { rows } = await tx.query<{ kind: string; name: string; mark: string }>(
+): Promise<Pick<ReputationMark, 'kind' | 'name' | 'mark'> | undefined> {
+  const { rows } = await tx.query<Pick<ReputationMark, 'kind' | 'name' | 'mark'>>(
     `delete from reputation_marks where key = $1 returning kind, name, mark`,
     [String(key)],
   )
-  for (const { kind, name, mark } of rows) {
-    const detail = `${kind} ${name}: no longer ${mark}`
-    await insertAudit(tx, { ...deed, action: 'unmark reputation', detail })
-  }
-  return rows.length > 0
+  return rows[0]
 }

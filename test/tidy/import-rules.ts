@@ -26,7 +26,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     queue: { values: ['actions', 'db'] },
     net: { values: ['mail'] },
     parsing: { values: [...knowledge, 'db'] },
-    counting: { values: [...knowledge, 'db'] },
+    counting: { values: ['actions', ...knowledge, 'db'] },
     judging: { values: ['actions', ...knowledge, 'db', 'parsing', 'counting'] },
     letters: { values: ['actions', 'mail', 'verdict', 'texts', 'db', 'queue'] },
     people: { values: ['actions', 'mail', 'db', 'queue', 'letters'] },

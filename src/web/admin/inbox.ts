@@ -24,7 +24,7 @@ import { isUuid, pageOf, queryOf, sendMessage, shownBytes, shownText } from '../
 import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { daysOfTerm, exemptionTerms } from './lists.ts'
+import { daysOfTerm, exemptionChoices } from './lists.ts'
 import { doneMessage, postAction, type Refused } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -65,7 +65,7 @@ async function sendSuppressions(
     status: refused.problems.length > 0 ? 422 : 200,
     data: {
       lines: lines.map((line) => ({ ...line, isOver: line.until !== null && line.until <= now })),
-      terms: exemptionTerms,
+      terms: exemptionChoices,
       done: doneMessage(req, suppressAddress, unsuppressAddress),
       faults: refused.problems,
       form: refused.given,

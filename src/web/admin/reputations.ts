@@ -1,13 +1,12 @@
 import { type Request, type Response, Router } from 'express'
+import { markReputation, unmarkReputation } from '../../counting/reputation-actions.ts'
 import {
   findReputationsByName,
-  reputationKey,
   type ShownReputation,
   showReputation,
 } from '../../counting/reputation-reader.ts'
-import { inTransaction } from '../../db/pool.ts'
 import { findAccount } from '../../db/reporters.ts'
-import { findKarmas, liftMark, listMarks, setMark } from '../../db/reputations.ts'
+import { findKarmas, listMarks } from '../../db/reputations.ts'
 import { storableText } from '../../mail/text.ts'
 import { DAYS_MAX, PROVEN_KARMA_MIN } from '../../verdict/reputation/detail.ts'
 import { explainKarma, karmaOf } from '../../verdict/reputation/karma.ts'
@@ -17,12 +16,12 @@ import {
   type Subject,
   subjectKinds,
 } from '../../verdict/reputation/reputation.ts'
-import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import type { Form } from '../pages/form.ts'
 import { isUuid, queryOf } from '../pages/render.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
-import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 type ReporterNeeds = Pick<Site, 'pool' | 'clock'>
@@ -51,11 +50,8 @@ export function reporterRoutes(site: ReporterNeeds): Router {
   return router
 }
 
-type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
-
 const LINES = 50
 const NAME_CHARS_MAX = 250
-const REASON_CHARS_MAX = 500
 const DAY_MS = 86_400_000
 
 const markWords: Record<Mark, string> = {
@@ -64,36 +60,38 @@ const markWords: Record<Mark, string> = {
   welcome: 'Welcome: certainly good',
 }
 
-const deeds = {
-  set: 'Override saved. It takes effect within two seconds.',
-  lifted: 'Override removed.',
-  nothing: 'There is no override to remove.',
-}
-
 /**
  * The search for the reputations of addresses, authors, links and so on, a page for each, and
  * manual overrides.
  */
-export function reputationRoutes(site: Needs): Router {
+export function reputationRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendSearch(req, res, site))
   router.get('/subject', (req, res) => {
     const given = new URL(req.originalUrl, 'http://site').searchParams
     return sendSubject(req, res, site, { subject: requireSubject(given), faults: [], form: {} })
   })
-  router.post('/subject', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const subject = requireSubject({ get: (name) => form.text(name) ?? null })
-    const done = await keep(form, subject, { site, reporterId: administrator.id })
-    if (typeof done !== 'string') return sendSubject(req, res, site, { subject, ...done })
-    res.redirect(303, `/admin/reputations/subject${queryOf({ ...subject, done })}`)
-  })
+  const subjectOf = (form: Form) => requireSubject({ get: (name) => form.text(name) ?? null })
+  router.post(
+    '/subject',
+    postAction(site, {
+      actions: { set: markReputation, lift: unmarkReputation },
+      fields: (_, form) => subjectOf(form),
+      back: (_req, _outcome, form) => href(subjectOf(form)),
+      show: (req, res, { problems: faults, given: form }) => {
+        const subject = requireSubject({ get: (name) => form[name] ?? null })
+        return sendSubject(req, res, site, { subject, faults, form })
+      },
+    }),
+  )
   return router
 }
 
-async function sendSearch(req: Request, res: Response, site: Needs): Promise<void> {
+async function sendSearch(
+  req: Request,
+  res: Response,
+  site: Pick<Site, 'pool' | 'clock'>,
+): Promise<void> {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const name = storableText(given.get('name')?.trim() ?? '', NAME_CHARS_MAX)
   const kind = given.get('kind') ?? ''
@@ -117,11 +115,15 @@ type Attempt = {
   form: { mark?: string; reason?: string; until?: string }
 }
 
-async function sendSubject(req: Request, res: Response, site: Needs, attempt: Attempt) {
+async function sendSubject(
+  req: Request,
+  res: Response,
+  site: Pick<Site, 'pool' | 'clock'>,
+  attempt: Attempt,
+) {
   const { subject, faults, form } = attempt
   const now = site.clock()
   const shown = await showReputation(site.pool, subject, now)
-  const done = new URL(req.originalUrl, 'http://site').searchParams.get('done')
   sendAdminPage(req, res, {
     view: 'admin/reputations/subject',
     title: 'Reputation',
@@ -132,43 +134,10 @@ async function sendSubject(req: Request, res: Response, site: Needs, attempt: At
       faults,
       form,
       markWords,
-      done: done !== null && Object.hasOwn(deeds, done) ? deeds[done as keyof typeof deeds] : null,
+      done: doneMessage(req, markReputation, unmarkReputation),
       isHolding: shown.mark !== null && (shown.mark.untilAt === null || shown.mark.untilAt > now),
     },
   })
-}
-
-type Deed = { site: Needs; reporterId: string }
-
-async function keep(
-  form: Form,
-  subject: Subject,
-  { site, reporterId }: Deed,
-): Promise<keyof typeof deeds | Pick<Attempt, 'faults' | 'form'>> {
-  const key = reputationKey(subject)
-  const now = site.clock()
-  if (form.text('do') === 'lift') {
-    const deed = { at: now, reporterId }
-    const isLifted = await inTransaction(site.pool, (tx) => liftMark(tx, key, deed))
-    return isLifted ? 'lifted' : 'nothing'
-  }
-  const mark = form.text('mark') ?? ''
-  const reason = storableText(form.text('reason') ?? '', REASON_CHARS_MAX)
-  const until = form.text('until') ?? ''
-  const untilAt = until === '' ? null : new Date(`${until}T00:00:00Z`)
-  const faults: string[] = []
-  if (!isMark(mark)) faults.push('Choose an override.')
-  if (reason === '') faults.push('Please give a reason.')
-  if (untilAt && !(untilAt > now)) faults.push('The end date must be in the future.')
-  if (faults.length > 0 || !isMark(mark)) return { faults, form: { mark, reason, until } }
-  await inTransaction(site.pool, (tx) =>
-    setMark(tx, { key, ...subject, mark, reason, reporterId, setAt: now, untilAt }),
-  )
-  return 'set'
-}
-
-function isMark(text: string): text is Mark {
-  return Object.hasOwn(markWords, text)
 }
 
 function requireSubject(given: { get: (name: string) => string | null }): Subject {

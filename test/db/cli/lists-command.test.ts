@@ -28,6 +28,16 @@ test('the lists are published and looked up on the command line', async () => {
       listed: [],
     })
     expect((await runProgram(['lists', 'drop'], env)).code).toBe(2)
+    const exempt = ['lists', 'exempt', 'hxxp://192.0.2[.]7/', '--why', 'A test', '--days', '30']
+    expect(await runProgram(exempt, env)).toMatchObject({ code: 0, stderr: '' })
+    const unexempt = ['lists', 'unexempt', '192.0.2.7']
+    expect(await runProgram(unexempt, env)).toMatchObject({
+      code: 0,
+      stdout: 'Exemption removed.\n',
+    })
+    expect((await runProgram(unexempt, env)).code).toBe(1)
+    const { rows } = await database.pool.query('select action from audit_log order by id')
+    expect(rows).toEqual([{ action: 'exempt from lists' }, { action: 'unexempt from lists' }])
   } finally {
     await database.close()
     await rm(folder, { recursive: true })

@@ -190,9 +190,7 @@ test('a name welcomed or exempted by an administrator is not listed until that e
   await know(database.pool, [address('192.0.2.7'), address('192.0.2.8')])
   await publish()
   expect(await namesIn('addresses')).toEqual(['192.0.2.7', '192.0.2.8'])
-  await inTransaction(database.pool, (tx) =>
-    removeExemption(tx, 'bad.example', { at: now, reporterId: null }),
-  )
+  await inTransaction(database.pool, (tx) => removeExemption(tx, 'bad.example'))
   await know(database.pool, [{ kind: 'link-host', name: 'www.bad.example', bad: 50, at: now }])
   await publish()
   expect(await namesIn('hosts')).toEqual(['www.bad.example'])

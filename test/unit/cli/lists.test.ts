@@ -1,21 +1,20 @@
 import { expect, test } from 'vitest'
-import { parseLists } from '../../../src/cli/lists.ts'
+import { operations } from '../../../src/cli/lists.ts'
 import { UsageError } from '../../../src/errors.ts'
-
-test('the lists are published, and a name may be written in any usual form', () => {
-  expect(parseLists(['publish'])).toEqual({ action: 'publish' })
-  expect(parseLists(['show', 'hxxp://192.0.2[.]7/'])).toMatchObject({
-    action: 'show',
-    question: { name: '192.0.2.7' },
-  })
-})
+import { runCommand } from '../../support/command.ts'
 
 test.for([
   [[]],
   [['publish', 'all']],
   [['show']],
-  [['show', 'nonsense']],
   [['drop', 'bad.example']],
-])('%j is a usage error', ([args]) => {
-  expect(() => parseLists(args ?? [])).toThrow(UsageError)
+  [['exempt', 'bad.example']],
+  [['exempt', 'nonsense', '--why', 'x']],
+])('%j is a usage error', async ([args]) => {
+  await expect(runCommand(operations, args ?? [], {})).rejects.toThrow(UsageError)
+})
+
+test('a name that cannot be listed is refused', async () => {
+  const ran = await runCommand(operations, ['show', 'nonsense'], {})
+  expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('"nonsense" is not') })
 })

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { defineAction, textField } from '../actions.ts'
+import { removeMark, setMark } from '../db/reputations.ts'
+import { type SubjectKind, subjectKinds } from '../verdict/reputation/reputation.ts'
+import { reputationKey } from './reputation-reader.ts'
+
+const NAME_CHARS_MAX = 250
+const REASON_CHARS_MAX = 500
+const futureError = 'The end date must be in the future.'
+
+const subject = {
+  kind: z
+    .enum(Object.keys(subjectKinds) as [SubjectKind, ...SubjectKind[]], {
+      error: 'Choose a kind of reputation.',
+    })
+    .meta({ argument: 'KIND' }),
+  name: textField(NAME_CHARS_MAX, 'Enter a name.').meta({ argument: 'NAME' }),
+}
+
+/** Decides about a subject in place of its evidence, permanently or until a day. */
+export const markReputation = defineAction({
+  name: 'reputations mark',
+  summary: 'decide about a subject in place of its evidence',
+  audit: 'mark reputation',
+  input: z.object({
+    ...subject,
+    mark: z.enum(['exempt', 'listed', 'welcome'], { error: 'Choose an override.' }),
+    reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
+    until: z
+      .string()
+      .transform((day) => new Date(`${day}T00:00:00Z`))
+      .refine((at) => !Number.isNaN(at.getTime()), futureError)
+      .optional()
+      .meta({ value: 'YYYY-MM-DD' }),
+  }),
+  messages: { set: 'Override saved. It takes effect within two seconds.' },
+  async run(tx, { kind, name, mark, reason, until }, { at, reporterId }) {
+    if (until && until <= at) return { problems: [{ field: 'until', message: futureError }] }
+    const untilAt = until ?? null
+    const key = reputationKey({ kind, name })
+    await setMark(tx, { key, kind, name, mark, reason, reporterId, setAt: at, untilAt })
+    const end = untilAt ? ` until ${untilAt.toISOString()}` : ''
+    return { done: 'set', audit: `${kind} ${name}: ${mark}${end}. ${reason}` }
+  },
+})
+
+/** The evidence about the subject decides again. */
+export const unmarkReputation = defineAction({
+  name: 'reputations unmark',
+  summary: 'let the evidence about a subject decide again',
+  audit: 'unmark reputation',
+  input: z.object(subject),
+  messages: { lifted: 'Override removed.', nothing: 'There is no override to remove.' },
+  async run(tx, { kind, name }) {
+    const removed = await removeMark(tx, reputationKey({ kind, name }))
+    if (!removed) return { unchanged: 'nothing' }
+    return { done: 'lifted', audit: `${kind} ${name}: no longer ${removed.mark}` }
+  },
+})

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { daysField, defineAction, endOf, oneOf, textField } from '../actions.ts'
+import { decideDelisting, keepExemption, removeExemption } from '../db/listings.ts'
+import type { Db } from '../db/pool.ts'
+import { CallerError } from '../errors.ts'
+import { storableText } from '../mail/text.ts'
+import { readListQuestion } from '../verdict/lists/questions.ts'
+import { delist } from './delist.ts'
+
+const NAME_CHARS_MAX = 253
+const REASON_CHARS_MAX = 500
+const ANSWER_CHARS_MAX = 2_000
+const nameError = 'Enter an IP address, a domain or a host name.'
+const argument = { argument: 'NAME' }
+
+function termWords(until: Date | null): string {
+  return until === null ? 'for good' : `until ${until.toISOString().slice(0, 10)}`
+}
+
+/** Keeps a name off our lists, permanently or for some days; it is removed at the next publication. */
+export const exemptFromLists = defineAction({
+  name: 'lists exempt',
+  summary: 'keep an address, domain or host off our lists',
+  audit: 'exempt from lists',
+  input: z.object({
+    name: z
+      .string({ error: nameError })
+      .transform((text) => readListQuestion(text)?.name ?? '')
+      .pipe(z.string().min(1, nameError))
+      .meta(argument),
+    reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
+    days: daysField,
+  }),
+  messages: { set: 'Exemption saved. The name is removed when the lists are next published.' },
+  async run(tx, { name, reason, days }, context) {
+    const { at: createdAt, reporterId } = context
+    const expiresAt = endOf(days, context)
+    await keepExemption(tx, { name, reason, expiresAt, reporterId, createdAt })
+    return { done: 'set', audit: `${name}, ${termWords(expiresAt)}: ${reason}` }
+  },
+})
+
+/** The name may be listed again. */
+export const removeListExemption = defineAction({
+  name: 'lists unexempt',
+  summary: 'let an exempted name be listed again',
+  audit: 'unexempt from lists',
+  input: z.object({ name: textField(NAME_CHARS_MAX, nameError).meta(argument) }),
+  messages: {
+    lifted: 'Exemption removed.',
+    nothing: 'Exemption not found. It may already have been removed.',
+  },
+  async run(tx, { name }) {
+    const isGone = await removeExemption(tx, name)
+    return isGone ? { done: 'lifted', audit: name } : { unchanged: 'nothing' }
+  },
+})
+
+/** For how many days a delisted name is exempted; `good` is permanently. */
+export const exemptionTerms = ['30', '90', '365', 'good'] as const
+
+const id = z.string().meta({ argument: 'ID' })
+
+/** Delists a name whose owner asked for it; the answer is shown to the requester. */
+export const acceptDelisting = defineAction({
+  name: 'lists accept',
+  summary: 'delist a name as requested',
+  audit: 'accept delisting',
+  input: z.object({
+    id,
+    answer: z.string().default(''),
+    exempt: oneOf(exemptionTerms).optional(),
+  }),
+  messages: { accepted: 'The request was accepted.' },
+  async run(tx, { id: requestId, answer, exempt }, context) {
+    const { at, reporterId } = context
+    const request = await decideRequest(tx, requestId, 'accepted', { answer, at, reporterId })
+    await delist(tx, request, at)
+    const { name, list } = request
+    if (exempt === undefined) return { done: 'accepted', audit: `${list}: ${name}` }
+    const expiresAt = endOf(exempt === 'good' ? undefined : Number(exempt), context)
+    const reason = `Delisting request ${requestId}.`
+    await keepExemption(tx, { name, reason, expiresAt, reporterId, createdAt: at })
+    return { done: 'accepted', audit: `${list}: ${name}, exempt ${termWords(expiresAt)}` }
+  },
+})
+
+/** Keeps a name on the list; the answer tells the requester why. */
+export const refuseDelisting = defineAction({
+  name: 'lists refuse',
+  summary: 'refuse a delisting request',
+  audit: 'refuse delisting',
+  input: z.object({
+    id,
+    answer: textField(
+      ANSWER_CHARS_MAX,
+      'Write an answer. The requester needs to know why the request was refused.',
+    ),
+  }),
+  messages: { refused: 'The request was refused.' },
+  async run(tx, { id: requestId, answer }, { at, reporterId }) {
+    const request = await decideRequest(tx, requestId, 'refused', { answer, at, reporterId })
+    return { done: 'refused', audit: `${request.list}: ${request.name}` }
+  },
+})
+
+async function decideRequest(
+  tx: Db,
+  requestId: string,
+  state: 'accepted' | 'refused',
+  { answer: text, ...by }: { answer: string; at: Date; reporterId: string | null },
+) {
+  const answer = storableText(text, ANSWER_CHARS_MAX)
+  const isId = z.uuid().safeParse(requestId).success
+  const request = isId ? await decideDelisting(tx, requestId, { state, answer, ...by }) : undefined
+  if (request) return request
+  throw new CallerError(404, 'No open request found. It may already have been decided.')
+}
