@@ -113,18 +113,7 @@ export const modelCommands = {
       return printText(await withDatabase(config, log, (app) => train(request, app, tell)))
     },
   },
-  models: {
-    usage:
-      'models list | show V | promote V | rollback |\n' +
-      '    import FILE.json --format catboost | export V FILE',
-    summary: 'list, promote, roll back, import (from CatBoost) and export models',
-    async run({ args, config, log }: CommandContext): Promise<number> {
-      const { parseModels, runModels } = await import('./train/models.ts')
-      const request = parseModels(args)
-      const { withDatabase } = await import('../processes/open-app.ts')
-      return printText(await withDatabase(config, log, (app) => runModels(request, app)))
-    },
-  },
+  models: operatorCommand(() => import('./train/models.ts')),
 }
 
 function printText(text: string): number {

@@ -1,6 +1,6 @@
 import type { ModelReport } from '../verdict/model/figures.ts'
 import type { Calibration, ModelFormat } from '../verdict/model/model.ts'
-import { insertAudit, type OperatorAction } from './audit-log.ts'
+import type { OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
 
 /** `candidate`: never active; `retired`: active before. */
@@ -35,7 +35,7 @@ export type ListedModel = {
 const MODELS_LOCK = 1_015_001
 
 /** Stores a model as a candidate and returns its version. Must run in a transaction. */
-export async function insertModel(tx: Db, model: NewModel, deed: OperatorAction): Promise<number> {
+export async function insertModel(tx: Db, model: NewModel): Promise<number> {
   await lockModels(tx)
   const { rows } = await tx.query<{ version: number }>(
     'select coalesce(max(version), 0) + 1 as version from models',
@@ -54,7 +54,6 @@ export async function insertModel(tx: Db, model: NewModel, deed: OperatorAction)
       model.trainedAt,
     ],
   )
-  await insertAudit(tx, { ...deed, action: 'add model', detail: `${version}: ${model.origin}` })
   return version
 }
 
@@ -104,24 +103,25 @@ export async function findActiveModel(db: Db): Promise<number | undefined> {
   return rows[0]?.version
 }
 
-/** Makes a model the active one. Must run in a transaction. False when the model does not exist. */
+/**
+ * Makes a model the active one, in place of `before`. Must run in a transaction. Undefined when the
+ * model does not exist.
+ */
 export async function promoteModel(
   tx: Db,
   version: number,
-  deed: OperatorAction,
-): Promise<boolean> {
+  by: OperatorAction,
+): Promise<{ before: number | undefined } | undefined> {
   await lockModels(tx)
   const before = await findActiveModel(tx)
   const model = await findModel(tx, version)
-  if (!model) return false
+  if (!model) return undefined
   await retireActive(tx)
   await tx.query(
     `update models set state = 'active', promoted_at = $2, promoted_by = $3 where version = $1`,
-    [version, deed.at, deed.reporterId],
+    [version, by.at, by.reporterId],
   )
-  const detail = before === undefined ? String(version) : `${version} instead of ${before}`
-  await insertAudit(tx, { ...deed, action: 'promote model', detail })
-  return true
+  return { before }
 }
 
 /**
@@ -130,7 +130,6 @@ export async function promoteModel(
  */
 export async function rollBackModel(
   tx: Db,
-  deed: OperatorAction,
 ): Promise<{ from: number; to: number | null } | undefined> {
   await lockModels(tx)
   const from = await findActiveModel(tx)
@@ -143,8 +142,6 @@ export async function rollBackModel(
   const to = rows[0]?.version ?? null
   await retireActive(tx)
   await tx.query(`update models set state = 'active' where version = $1`, [to])
-  const detail = to === null ? `${from}: no model is active` : `${from} to ${to}`
-  await insertAudit(tx, { ...deed, action: 'roll back model', detail })
   return { from, to }
 }
 

@@ -1,4 +1,6 @@
-import type { OperatorAction } from '../db/audit-log.ts'
+import { z } from 'zod'
+import { defineAction, oneOf, wholeNumber } from '../actions.ts'
+import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import { follow } from '../db/follow.ts'
 import {
   findActiveModel,
@@ -8,37 +10,116 @@ import {
   promoteModel,
   rollBackModel,
 } from '../db/models.ts'
-import { inTransaction, type Pool } from '../db/pool.ts'
-import { reasonOf } from '../errors.ts'
+import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { CallerError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { emptyFacts, factDefinitions } from '../verdict/facts/facts.ts'
 import { strangeFeatures } from '../verdict/model/features.ts'
-import { loadModel } from '../verdict/model/load-model.ts'
+import { loadModel, uncalibrated } from '../verdict/model/load-model.ts'
 import { type Model, ModelFault } from '../verdict/model/model.ts'
 
-/** Result of a promotion. */
-export type Promotion = { is: 'promoted' } | { is: 'unknown' } | { is: 'refused'; why: string }
+const VERSION_MAX = 999_999_999
+const FILE_BYTES_MAX = 256 * 1024 * 1024
+const STRANGE_SHOWN = 5
 
-/** Activates a model after checking that it can be applied. */
-export async function promote(
-  pool: Pool,
-  version: number,
-  deed: OperatorAction,
-): Promise<Promotion> {
-  const kept = await findModelContent(pool, version)
-  if (!kept) return { is: 'unknown' }
+/** The version of a model, as a positional argument. */
+export const modelVersion = wholeNumber(1, VERSION_MAX).meta({ argument: 'V' })
+
+/** Makes a model the active one, after checking that it can be applied. */
+export const promoteVersion = defineAction({
+  name: 'models promote',
+  summary: 'make a model the active one',
+  audit: 'promote model',
+  input: z.object({ version: modelVersion }),
+  messages: { promoted: 'Model promoted. It takes effect in all processes within two seconds.' },
+  async run(tx, { version }, by) {
+    const why = await faultOfVersion(tx, version)
+    if (why !== undefined) return { problems: [{ message: `Refused: ${why}` }] }
+    const promoted = await promoteModel(tx, version, by)
+    if (!promoted) throw noSuchVersion()
+    const { before } = promoted
+    const audit = before === undefined ? String(version) : `${version} instead of ${before}`
+    return { done: 'promoted', audit }
+  },
+})
+
+/** The error about a version that does not exist. */
+export function noSuchVersion(): CallerError {
+  return new CallerError(404, 'Unknown version. "models list" shows the versions.')
+}
+
+async function faultOfVersion(tx: Db, version: number): Promise<string | undefined> {
+  const kept = await findModelContent(tx, version)
+  if (!kept) throw noSuchVersion()
   try {
     const model = await loadModel(kept)
     const fault = faultOf(model)
     model.close()
-    if (fault !== undefined) return { is: 'refused', why: fault }
+    return fault
   } catch (error) {
-    if (error instanceof ModelFault) return { is: 'refused', why: error.message }
+    if (error instanceof ModelFault) return error.message
     throw error
   }
-  await inTransaction(pool, (tx) => promoteModel(tx, version, deed))
-  return { is: 'promoted' }
 }
+
+/** Reverts the last promotion. */
+export const rollBackPromotion = defineAction({
+  name: 'models rollback',
+  summary: 'undo the last promotion',
+  audit: 'roll back model',
+  input: z.object({}),
+  messages: {
+    'rolled-back': 'The last promotion has been undone.',
+    nothing: 'No model is active, so there is no promotion to undo.',
+  },
+  async run(tx) {
+    const done = await rollBackModel(tx)
+    if (!done) return { unchanged: 'nothing' }
+    const { from, to } = done
+    if (to === null) {
+      const text = `Rolled back version ${from}. No model is active now.`
+      return { done: 'rolled-back', audit: `${from}: no model is active`, text }
+    }
+    const text = `Rolled back version ${from}. Version ${to} is active again.`
+    return { done: 'rolled-back', audit: `${from} to ${to}`, text }
+  },
+})
+
+/** Stores a model of CatBoost as a candidate. */
+export const importModel = defineAction({
+  name: 'models import',
+  summary: 'store a model of CatBoost, in its JSON format',
+  audit: 'add model',
+  input: z.object({
+    content: z
+      .string({ error: 'Name a file.' })
+      .meta({ argument: 'FILE.json', fileBytesMax: FILE_BYTES_MAX }),
+    format: oneOf(['catboost']),
+  }),
+  messages: { imported: 'Model saved.' },
+  async run(tx, { content, format }, { at }) {
+    const kept = { version: 0, format, content: Buffer.from(content), calibration: uncalibrated }
+    const features = await loadModel(kept).then(
+      (model) => model.features,
+      (error: unknown) => {
+        if (error instanceof ModelFault) return error
+        throw error
+      },
+    )
+    const problem = (message: string) => ({ problems: [{ field: 'content', message }] })
+    if (features instanceof ModelFault) return problem(features.message)
+    const strange = strangeFeatures(features, factDefinitions)
+    if (strange.length > 0) {
+      const shown = strange.slice(0, STRANGE_SHOWN).join(', ')
+      return problem(`The model uses features that do not exist here: ${shown}.`)
+    }
+    const origin = `imported from CatBoost, ${features.length} features`
+    const version = await insertModel(tx, { ...kept, report: null, origin, trainedAt: at })
+    const next = `Activate it with "signalpost models promote ${version}".`
+    const text = `Saved as version ${version}. ${next}`
+    return { done: 'imported', audit: `${version}: ${origin}`, text }
+  },
+})
 
 /**
  * Returns what is wrong with the features of a model or with its result for empty facts; undefined
@@ -57,21 +138,14 @@ function faultOf(model: Model): string | undefined {
   }
 }
 
-/** Reverts the last promotion; undefined when no model is active. */
-export async function rollBack(
-  pool: Pool,
-  deed: OperatorAction,
-): Promise<{ from: number; to: number | null } | undefined> {
-  return inTransaction(pool, (tx) => rollBackModel(tx, deed))
-}
-
-/** Stores a model as a candidate and returns its version. */
-export async function keepModel(
-  pool: Pool,
-  model: NewModel,
-  deed: OperatorAction,
-): Promise<number> {
-  return inTransaction(pool, (tx) => insertModel(tx, model, deed))
+/** Stores a trained model as a candidate, with an audit entry, and returns its version. */
+export async function keepModel(pool: Pool, model: NewModel, by: OperatorAction): Promise<number> {
+  return inTransaction(pool, async (tx) => {
+    const version = await insertModel(tx, model)
+    const detail = `${version}: ${model.origin}`
+    await insertAudit(tx, { ...by, action: 'add model', detail })
+    return version
+  })
 }
 
 /** The active model in one process. */

@@ -17,7 +17,7 @@ function termWords(until: Date | null): string {
   return until === null ? 'for good' : `until ${until.toISOString().slice(0, 10)}`
 }
 
-/** Keeps a name off our lists, permanently or for some days; it is removed at the next publication. */
+/** Keeps a name off our lists, permanently or for some days, from the next publication on. */
 export const exemptFromLists = defineAction({
   name: 'lists exempt',
   summary: 'keep an address, domain or host off our lists',

@@ -1,20 +1,20 @@
-import type { OperatorAction } from '../../db/audit-log.ts'
-import { readFile, writeFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
-import type { App } from '../../app.ts'
+import { writeFile } from 'node:fs/promises'
+import { z } from 'zod'
 import { findModel, findModelContent, type ListedModel, listModels } from '../../db/models.ts'
-import { reasonOf, UsageError } from '../../errors.ts'
-import { keepModel, promote, rollBack } from '../../judging/models.ts'
-import { factDefinitions } from '../../verdict/facts/facts.ts'
-import { strangeFeatures } from '../../verdict/model/features.ts'
+import {
+  importModel,
+  modelVersion,
+  noSuchVersion,
+  promoteVersion,
+  rollBackPromotion,
+} from '../../judging/models.ts'
 import {
   countsText,
   type ModelReport,
   percentText,
   shareText,
 } from '../../verdict/model/figures.ts'
-import { loadModel, uncalibrated } from '../../verdict/model/load-model.ts'
-import { ModelFault } from '../../verdict/model/model.ts'
+import { defineQuery, type Operations } from '../command.ts'
 
 const FEATURES_SHOWN = 15
 
@@ -67,83 +67,18 @@ function rocLines(points: ModelReport['roc']): string[] {
     )
 }
 
-/** The subcommands of `models`. */
-export type ModelsRequest =
-  | { action: 'list' | 'rollback' }
-  | { action: 'show' | 'promote'; version: number }
-  | { action: 'import'; file: string }
-  | { action: 'export'; version: number; file: string }
-
-type Needs = Pick<App, 'pool' | 'clock'>
-
 const LISTED_MAX = 100
-const STRANGE_SHOWN = 5
 
-/** Parses the subcommand and its arguments. */
-export function parseModels(args: readonly string[]): ModelsRequest {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { format: { type: 'string' } },
-  })
-  const [action, what, file, ...rest] = positionals
-  if (rest.length > 0) throw misuse()
-  if (action === 'import' && what !== undefined && file === undefined) {
-    if (values.format === 'catboost') return { action, file: what }
-    throw new UsageError(['Use --format catboost. Other formats cannot be imported.'])
-  }
-  if (values.format !== undefined) throw misuse()
-  if (action === 'export' && what !== undefined && file !== undefined) {
-    return { action, version: versionOf(what), file }
-  }
-  if (file !== undefined) throw misuse()
-  if ((action === 'list' || action === 'rollback') && what === undefined) return { action }
-  if ((action === 'show' || action === 'promote') && what !== undefined) {
-    return { action, version: versionOf(what) }
-  }
-  throw misuse()
-}
-
-/** Shows, promotes, rolls back, imports and exports models. Returns the output. */
-export async function runModels(request: ModelsRequest, app: Needs): Promise<string> {
-  const deed: OperatorAction = { at: app.clock(), reporterId: null }
-  switch (request.action) {
-    case 'list':
-      return list(app)
-    case 'show':
-      return show(request.version, app)
-    case 'promote':
-      return promoted(request.version, deed, app)
-    case 'rollback':
-      return rolledBack(deed, app)
-    case 'import':
-      return importFile(request.file, deed, app)
-    case 'export':
-      return exportTo(request.file, request.version, app)
-  }
-}
-
-function misuse(): UsageError {
-  return new UsageError([
-    'Use "models list", "models show V", "models promote V", "models rollback",',
-    '"models import FILE.json --format catboost" or "models export V FILE".',
-  ])
-}
-
-function versionOf(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new UsageError([`"${text}" is not a version. Use a number such as 1, 2 or 3.`])
-}
-
-function noSuch(version: number): UsageError {
-  return new UsageError([`There is no version ${version}. "models list" shows the versions.`])
-}
-
-async function list({ pool }: Needs): Promise<string> {
-  const models = await listModels(pool, LISTED_MAX)
-  if (models.length === 0) return 'There are no models yet. Train one with "signalpost train".'
-  return models.map(lineOf).join('\n')
-}
+const list = defineQuery({
+  name: 'models list',
+  summary: 'list the models',
+  input: z.object({}),
+  async print(_, { pool }) {
+    const models = await listModels(pool, LISTED_MAX)
+    if (models.length === 0) return 'There are no models yet. Train one with "signalpost train".'
+    return models.map(lineOf).join('\n')
+  },
+})
 
 function lineOf({ version, state, format, report, trainedAt, origin }: ListedModel): string {
   const auc = report?.auc === undefined ? 'AUC –     ' : `AUC ${report.auc.toFixed(4)}`
@@ -153,59 +88,42 @@ function lineOf({ version, state, format, report, trainedAt, origin }: ListedMod
   )
 }
 
-async function show(version: number, { pool }: Needs): Promise<string> {
-  const model = await findModel(pool, version)
-  if (!model) throw noSuch(version)
-  const { slope, intercept } = model.calibration
-  return [
-    lineOf(model).trimStart(),
-    `${model.bytes} bytes; calibrated by ${slope.toFixed(3)} × log odds + ${intercept.toFixed(3)}`,
-    '',
-    model.report ? reportText(model.report) : 'No evaluation is stored for this model.',
-  ].join('\n')
-}
+const show = defineQuery({
+  name: 'models show',
+  summary: 'show a model and its evaluation',
+  input: z.object({ version: modelVersion }),
+  async print({ version }, { pool }) {
+    const model = await findModel(pool, version)
+    if (!model) throw noSuchVersion()
+    const [slope, intercept] = [model.calibration.slope, model.calibration.intercept].map(
+      (number) => number.toFixed(3),
+    )
+    return [
+      lineOf(model).trimStart(),
+      `${model.bytes} bytes; calibrated by ${slope} × log odds + ${intercept}`,
+      '',
+      model.report ? reportText(model.report) : 'No evaluation is stored for this model.',
+    ].join('\n')
+  },
+})
 
-async function promoted(version: number, deed: OperatorAction, { pool }: Needs): Promise<string> {
-  const done = await promote(pool, version, deed)
-  if (done.is === 'unknown') throw noSuch(version)
-  if (done.is === 'refused')
-    throw new UsageError([`Cannot promote version ${version}: ${done.why}`])
-  return `Promoted version ${version}. It takes effect in all processes within two seconds.`
-}
+const exportModel = defineQuery({
+  name: 'models export',
+  summary: 'write a model to a file',
+  input: z.object({
+    version: modelVersion,
+    file: z.string({ error: 'Name a file.' }).meta({ argument: 'FILE' }),
+  }),
+  async print({ version, file }, { pool }) {
+    const kept = await findModelContent(pool, version)
+    if (!kept) throw noSuchVersion()
+    await writeFile(file, kept.content)
+    const kind = kept.format === 'ydf' ? 'a zipped YDF model' : 'CatBoost’s JSON'
+    return `Wrote version ${version} to ${file}, ${kind}.`
+  },
+})
 
-async function rolledBack(deed: OperatorAction, { pool }: Needs): Promise<string> {
-  const done = await rollBack(pool, deed)
-  if (!done) throw new UsageError(['No model is active, so there is no promotion to undo.'])
-  if (done.to === null) return `Rolled back version ${done.from}. No model is active now.`
-  return `Rolled back version ${done.from}. Version ${done.to} is active again.`
-}
-
-async function importFile(file: string, deed: OperatorAction, { pool }: Needs): Promise<string> {
-  const content = await readFile(file).catch((error: unknown) => {
-    throw new UsageError([`Cannot read ${file}: ${reasonOf(error)}`])
-  })
-  const kept = { version: 0, format: 'catboost', content, calibration: uncalibrated } as const
-  const features = await loadModel(kept).then(
-    (model) => model.features,
-    (error: unknown) => {
-      throw error instanceof ModelFault ? new UsageError([`${file}: ${error.message}`]) : error
-    },
-  )
-  const strange = strangeFeatures(features, factDefinitions)
-  if (strange.length > 0) {
-    const shown = strange.slice(0, STRANGE_SHOWN).join(', ')
-    throw new UsageError([`${file} uses features that do not exist here: ${shown}.`])
-  }
-  const origin = `imported from CatBoost, ${features.length} features`
-  const model = { ...kept, report: null, origin, trainedAt: deed.at }
-  const version = await keepModel(pool, model, deed)
-  return `Saved as version ${version}. Activate it with "signalpost models promote ${version}".`
-}
-
-async function exportTo(file: string, version: number, { pool }: Needs): Promise<string> {
-  const kept = await findModelContent(pool, version)
-  if (!kept) throw noSuch(version)
-  await writeFile(file, kept.content)
-  const kind = kept.format === 'ydf' ? 'a zipped YDF model' : 'CatBoost’s JSON'
-  return `Wrote version ${version} to ${file}, ${kind}.`
-}
+/** `signalpost models`. */
+export const operations: Operations = [
+  ...[list, show, promoteVersion, rollBackPromotion, importModel, exportModel],
+]

@@ -1,18 +1,16 @@
 import { type Request, type Response, Router } from 'express'
 import { findModel, type ListedModel, listModels } from '../../db/models.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
-import { promote, rollBack } from '../../judging/models.ts'
+import { promoteVersion, rollBackPromotion } from '../../judging/models.ts'
 import {
   countsText,
   type ModelReport,
   percentText,
   shareText,
 } from '../../verdict/model/figures.ts'
-import { type FormReader, readShortForm } from '../pages/form.ts'
-import { queryOf } from '../pages/render.ts'
-import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 /** A ROC curve laid out for a template. */
@@ -59,59 +57,46 @@ function round(value: number): number {
   return Math.round(value * 10) / 10
 }
 
-type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
-
 const LISTED_MAX = 100
 const VERSION = /^[1-9]\d{0,8}$/
 
-const deeds = {
-  promoted: 'Model promoted. It takes effect in all processes within two seconds.',
-  'rolled-back': 'The last promotion has been undone.',
-  nothing: 'No model is active, so there is no promotion to undo.',
-}
-
 /** The page with the versions of the model, their measurements, and the active one. */
-export function modelRoutes(site: Needs): Router {
+export function modelRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendList(req, res, site))
   router.get('/:version', (req, res) => sendModel(req, res, site))
-  router.post('/', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const deed = { at: site.clock(), reporterId: administrator.id }
-    const done = (name: keyof typeof deeds) =>
-      res.redirect(303, `/admin/models${queryOf({ done: name })}`)
-    if (form.text('do') === 'roll-back') {
-      return done((await rollBack(site.pool, deed)) ? 'rolled-back' : 'nothing')
-    }
-    const version = versionOf(form.text('version'))
-    const came = await promote(site.pool, version, deed)
-    if (came.is === 'unknown') throw noSuch()
-    if (came.is === 'refused') return sendList(req, res, site, `Refused: ${came.why}`)
-    done('promoted')
-  })
+  router.post(
+    '/',
+    postAction(site, {
+      actions: { '': promoteVersion, 'roll-back': rollBackPromotion },
+      back: () => '/admin/models',
+      show: (req, res, { problems }) => sendList(req, res, site, problems.join(' ')),
+    }),
+  )
   return router
 }
 
-async function sendList(req: Request, res: Response, site: Needs, fault?: string): Promise<void> {
+async function sendList(
+  req: Request,
+  res: Response,
+  site: Pick<Site, 'pool'>,
+  fault?: string,
+): Promise<void> {
   const models = await listModels(site.pool, LISTED_MAX)
-  const done = req.query['done']
   sendAdminPage(req, res, {
     view: 'admin/models',
     title: 'Models',
     status: fault === undefined ? 200 : 422,
     data: {
       fault,
-      done: typeof done === 'string' && Object.hasOwn(deeds, done) ? done : undefined,
-      deeds,
+      done: doneMessage(req, promoteVersion, rollBackPromotion),
       lines: await withNames(models, site),
       isActing: models.some(({ state }) => state === 'active'),
     },
   })
 }
 
-async function sendModel(req: Request, res: Response, site: Needs): Promise<void> {
+async function sendModel(req: Request, res: Response, site: Pick<Site, 'pool'>): Promise<void> {
   const model = await findModel(site.pool, versionOf(req.params['version']))
   if (!model) throw noSuch()
   const [named] = await withNames([model], site)
@@ -130,7 +115,7 @@ async function sendModel(req: Request, res: Response, site: Needs): Promise<void
   })
 }
 
-async function withNames(models: readonly ListedModel[], { pool }: Needs) {
+async function withNames(models: readonly ListedModel[], { pool }: Pick<Site, 'pool'>) {
   const ids = [...new Set(models.flatMap(({ promotedBy }) => promotedBy ?? []))]
   const emails = await listReporterEmails(pool, ids)
   return models.map((model) => ({ ...model, who: whoOf(model, emails) }))

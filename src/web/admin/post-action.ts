@@ -13,7 +13,7 @@ type Given = Readonly<Record<string, unknown>>
 
 /** The page to which a form belongs. */
 export type ActionPage = {
-  /** The actions by the value of the field `do`; one without is the only one. */
+  /** The action, or several by the value of the field `do`; `''` is the one without it. */
   actions: Action | Readonly<Record<string, Action>>
   /** Where the browser goes afterwards; `done` and `count` are added. */
   back: (req: Request, outcome: Outcome, form: Form) => string
