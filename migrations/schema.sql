@@ -787,8 +787,10 @@ create table report_events (
   id uuid not null,
   at timestamp with time zone not null,
   event text not null,
-  detail text not null,
-  constraint report_events_pkey PRIMARY KEY (report_id, id)
+  detail text,
+  phrases jsonb,
+  constraint report_events_pkey PRIMARY KEY (report_id, id),
+  constraint report_events_said CHECK (((phrases IS NOT NULL) OR (detail IS NOT NULL)))
 ) partition by RANGE (report_id);
 
 -- report_keys: distributed by content_hash
@@ -1032,7 +1034,6 @@ create table unsubscribe_requests (
   asked_at timestamp with time zone not null,
   begun_at timestamp with time zone,
   finished_at timestamp with time zone,
-  outcome text,
   constraint unsubscribe_requests_pkey PRIMARY KEY (report_id),
   constraint unsubscribe_requests_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'under-way'::text, 'done'::text, 'doubtful'::text, 'refused'::text, 'failed'::text, 'unknown'::text])))
 ) partition by RANGE (report_id);
@@ -1049,6 +1050,7 @@ create table webhook_deliveries (
   tried_at timestamp with time zone,
   status integer,
   outcome text,
+  phrase jsonb,
   constraint webhook_deliveries_pkey PRIMARY KEY (webhook_id, id),
   constraint webhook_deliveries_webhook_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE,
   constraint webhook_deliveries_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'given-up'::text, 'dropped'::text])))

@@ -1,6 +1,8 @@
 import type { KeptAnalysis } from '../../src/db/analyses.ts'
 import type { Feedback } from '../../src/db/feedback-reports.ts'
 import { pictureText } from '../../src/cli/picture-text.ts'
+import { inEnglish } from '../../src/texts/phrases.ts'
+import { sayMeaning } from '../../src/web/history/symbols.ts'
 import { paint, type Screen } from './progress.ts'
 
 /** Everything that is shown about one reported message. */
@@ -25,10 +27,10 @@ export function tell(screen: Screen, story: Story, place: string): string {
   const { analysis } = story
   const { verdict, consequence } = analysis.details
   const network = networkWords(analysis)
-  const symbols = verdict.symbols.map(({ meaning }) => meaning).join(' ')
+  const symbols = verdict.symbols.map((one) => sayMeaning(one, 'en', 'operator').text).join(' ')
   const told = story.feedback
     ? `${story.feedback.address}: a feedback report is written and held, nothing leaves.`
-    : `Nobody. ${consequence.why}`
+    : `Nobody. ${inEnglish(consequence.why)}`
   return [
     heading(screen, `${place}  ${story.subject ?? '(no subject)'}`),
     '',

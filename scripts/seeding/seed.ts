@@ -1,3 +1,4 @@
+import { phrase } from '../../src/phrase.ts'
 import { countReporterDays } from '../../src/counting/campaign-counts.ts'
 import { ensurePartitions } from '../../src/db/partitions.ts'
 import { inTransaction, type Pool } from '../../src/db/pool.ts'
@@ -88,12 +89,15 @@ const verdict = {
       name: 'SUBJECT_SHOUTS',
       weight: 0.5,
       basis: 'content',
-      meaning: 'Most letters of a longer subject are capitals.',
     },
   ],
 }
 const judgments = [
-  { action: 'ask', why: 'The origin is too uncertain to tell its network.', about: ['192.0.2.1'] },
-  { action: 'keep', why: 'The network has no known abuse contact.' },
-  { action: 'forward', to: 'abuse@network-1.example', why: 'It has an abuse contact.' },
+  { action: 'ask', why: [phrase('origin-uncertain')], about: ['192.0.2.1'] },
+  { action: 'keep', why: [phrase('network-without-contact')] },
+  {
+    action: 'forward',
+    to: 'abuse@network-1.example',
+    why: [phrase('network-has-contact', { network: 'network-1' })],
+  },
 ].map((consequence) => JSON.stringify({ verdict, consequence, marketer: null }))

@@ -1,3 +1,5 @@
+import { type Phrase, phrase } from '../../src/phrase.ts'
+
 /**
  * What a seeded database is made of, in the order in which it is made. Everything follows from the
  * number of a report, so the same sizes and instant give the same rows. `$1` is the instant of the
@@ -15,6 +17,14 @@ export const preparation = `
   create unlogged table seed_reports (
     n bigint primary key, id uuid, reporter_id uuid, received_at timestamptz, kind text,
     state text, campaign integer);`
+
+const phrases = (...said: Phrase[]) => `'${JSON.stringify(said)}'::jsonb`
+const found = phrases(
+  phrase('origin-found', { ip: '100.64.0.1', percent: 95 }),
+  phrase('network-has-contact', { network: '100.64.0.0/10' }),
+)
+const resolved = phrases(phrase('answered-resolved', { speaker: 'network' }))
+const retracted = phrases(phrase('retracted-by-reporter'))
 
 /** So many reporters besides the one with a tenth of all reports. */
 const OTHER_REPORTERS = 999
@@ -72,22 +82,22 @@ export const tables: readonly (readonly string[])[] = [
      select id, reporter_id, 'api', kind, state, received_at, 4000 + n % 9000,
        'sender-' || n % 5000 || '@shop-' || n % 700 || '.example', ${subject},
        '<' || n || '@shop.example>', '{}' from seed_reports`,
-    `insert into report_events (report_id, id, at, event, detail)
-     select id, seed_id(at, event, n), at, event, detail from (
+    `insert into report_events (report_id, id, at, event, phrases)
+     select id, seed_id(at, event, n), at, event, phrases from (
        select n, id, received_at + interval '1 second' as at, 'analyzed' as event,
-         'It came from 100.64.0.1 (95 % sure). The network 100.64.0.0/10 answers for the origin '
-         || 'and has an abuse contact.' as detail
+         ${found} as phrases
        from seed_reports where state <> 'received'
        union all
        select n, id, received_at + interval '2 seconds', 'sent',
-         'A feedback report was sent to the abuse desk of Network ' || ${network} || '.'
+         jsonb_build_array(jsonb_build_object('code', 'feedback-sent', 'params',
+           jsonb_build_object('recipient', 'network', 'network', 'Network ' || ${network})))
        from seed_reports where state = 'forwarded'
        union all
        select n, id, received_at + interval '1 hour', 'desk-resolved',
-         'The abuse desk says that it has dealt with it.'
+         ${resolved}
        from seed_reports where state = 'forwarded' and n % 5 = 0
        union all
-       select n, id, received_at + interval '2 hours', 'retracted', 'The reporter took it back.'
+       select n, id, received_at + interval '2 hours', 'retracted', ${retracted}
        from seed_reports where state = 'retracted') as happened`,
     `insert into audit_log (id, at, action, detail)
      select seed_id(received_at, 'audit', n), received_at, 'retract', id::text

@@ -13,6 +13,8 @@ import {
   analyzePlainly,
   type PlainAnalysis,
 } from '../pieces/analyze.ts'
+import { inEnglish } from '../texts/phrases.ts'
+import { routeJson } from '../web/api/route-json.ts'
 import { shownLine } from '../web/pages/render.ts'
 import { pictureText } from './picture-text.ts'
 import { ownFileLimits } from './report.ts'
@@ -254,6 +256,7 @@ async function write(stdout: NodeJS.WritableStream, text: string): Promise<void>
 /** The analysis with its public field names: snake_case, the file first. */
 function contractJson(file: string, analysis: Found) {
   const { bytes, sha256, kind, headers, unsubscribe, bounce } = analysis
+  const { hops, ...route } = routeJson(analysis)
   return {
     file,
     bytes,
@@ -270,17 +273,19 @@ function contractJson(file: string, analysis: Found) {
       reply_to: headers.replyTo,
       list_id: headers.listId,
     },
-    hops: analysis.hops,
-    origin: analysis.origin,
-    origin_obstacle: analysis.originObstacle,
-    submitter: analysis.submitter,
+    hops,
+    origin: analysis.origin && { ...analysis.origin, why: analysis.origin.why.map(inEnglish) },
+    ...route,
     authentication: analysis.authentication,
     listings: analysis.listings,
     links: analysis.links,
     attachments: analysis.attachments,
     fingerprints: analysis.fingerprints ?? {},
     shingles: analysis.shingles ?? null,
-    marketer: analysis.marketer,
+    marketer: analysis.marketer && {
+      ...analysis.marketer,
+      why: inEnglish(analysis.marketer.why),
+    },
     unsubscribe: unsubscribe && {
       https: unsubscribe.https,
       mailto: unsubscribe.mailto,

@@ -9,6 +9,7 @@ import {
   type StationRole,
   surenessOf,
 } from '../verdict/walk-picture.ts'
+import { inEnglish } from '../texts/phrases.ts'
 import { shownLine } from '../web/pages/render.ts'
 
 /** The input of a picture; `network` describes the network of the origin if it is known. */
@@ -62,7 +63,9 @@ export function pictureText(
       ...details(station, hop, found).flatMap((text) => wrap(text).map((one) => aside + one)),
     ]
   })
-  const end = found.origin ? [] : wrap(`No origin: ${clean(found.originObstacle ?? 'unknown')}`)
+  const end = found.origin
+    ? []
+    : wrap(`No origin: ${clean(inEnglish(found.originObstacle) || 'unknown')}`)
   return [...lines, ...end.map((line) => `   ${line}`)].join('\n')
 }
 
@@ -92,19 +95,19 @@ function stationWords(
 function details(station: Station, hop: TracedHop | undefined, found: Pictured): string[] {
   const { origin, submitter, network } = found
   const { role, aliases, isSubmitter, notes } = station
-  const odd = notes.map(({ text }) => `! ${text}`)
-  const because = hop?.because ? [hop.because] : []
+  const odd = notes.map((note) => `! ${inEnglish(note)}`)
+  const because = hop?.because ? [inEnglish(hop.because)] : []
   const also = aliases.length > 0 ? [`calls itself ${aliases.join(', ')}`] : []
   const submitted = isSubmitter ? ['the machine from which the message was submitted'] : []
   if (role !== 'origin' || !origin) return [...also, ...because, ...submitted, ...odd].map(clean)
   const behind = submitter
-    ? [`client behind it, according to its provider: ${submitter.ip}. ${submitter.how}`]
+    ? [`client behind it, according to its provider: ${submitter.ip}. ${inEnglish(submitter.how)}`]
     : []
   return [
     ...also,
     ...(network === undefined ? [] : [`network: ${network}`]),
     `${sure[surenessOf(origin.confidence)]} (${percentOf(origin.confidence)} %), because`,
-    ...ownReasons(found).map((why) => `· ${why}`),
+    ...ownReasons(found).map((why) => `· ${inEnglish(why)}`),
     ...behind,
     ...odd,
   ].map(clean)

@@ -63,11 +63,10 @@ export type UnsubscribeRequest = {
   askedAt: Date
   begunAt: Date | null
   finishedAt: Date | null
-  outcome: string | null
 }
 
 const columns = `report_id as "reportId", state, host, asked_at as "askedAt",
-  begun_at as "begunAt", finished_at as "finishedAt", outcome`
+  begun_at as "begunAt", finished_at as "finishedAt"`
 
 /** Stores an unsubscribe request; false when the report already has one. */
 export async function insertUnsubscribe(
@@ -106,19 +105,19 @@ export async function beginUnsubscribe(db: Db, reportId: string, now: Date): Pro
 }
 
 /**
- * Stores the outcome of an unsubscribe request, unless one is stored already. A later known outcome
+ * Ends an unsubscribe request, unless it has ended already. A later known outcome
  * replaces `unknown`.
  */
 export async function endUnsubscribe(
   tx: Db,
   reportId: string,
-  { state, outcome, at }: OneClickOutcome & { at: Date },
+  { state, at }: Pick<OneClickOutcome, 'state'> & { at: Date },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `update unsubscribe_requests set state = $2, outcome = $3, finished_at = $4
+    `update unsubscribe_requests set state = $2, finished_at = $3
      where report_id = $1
        and (state in ('queued', 'under-way') or (state = 'unknown' and $2 <> 'unknown'))`,
-    [reportId, state, outcome, at],
+    [reportId, state, at],
   )
   return rowCount === 1
 }

@@ -1,4 +1,5 @@
 import type { AnswerKind } from '../mail/verp.ts'
+import { type Phrase, phrase, type StoredPhrases } from '../phrase.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import type { ReportKind } from './reports.ts'
@@ -27,8 +28,16 @@ export async function claimNewEvents(tx: Db, limit: number): Promise<ClaimedEven
   return { rows: rows.length, ids: [...new Set(rows.flatMap(({ ids }) => ids))] }
 }
 
-/** An event in the history of a report; `detail` is a sentence without personal data. */
-export type ReportEvent = { reportId: string; at: Date; event: EventName; detail: string }
+/** An event in the history of a report; `phrases` contain no personal data. */
+export type ReportEvent = {
+  reportId: string
+  at: Date
+  event: EventName
+  phrases: readonly Phrase[]
+}
+
+/** An event as stored; old ones have English text instead of phrases. */
+export type StoredEvent = Omit<ReportEvent, 'phrases'> & { phrases: StoredPhrases }
 
 /** The names of events. */
 export type EventName =
@@ -58,11 +67,16 @@ export type EventName =
 export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {
   if (events.length === 0) return
   const { text, params } = values(
-    events.map(({ reportId, at, event, detail }) => [reportId, uuidv7(at), at, event, detail]),
+    events.map(({ reportId, at, event, phrases }) => {
+      return [reportId, uuidv7(at), at, event, JSON.stringify(phrases)]
+    }),
   )
   const [{ at } = { at: new Date(0) }] = events
   await Promise.all([
-    tx.query(`insert into report_events (report_id, id, at, event, detail) values ${text}`, params),
+    tx.query(
+      `insert into report_events (report_id, id, at, event, phrases) values ${text}`,
+      params,
+    ),
     insertNews(
       tx,
       events.map(({ reportId }) => reportId),
@@ -72,9 +86,9 @@ export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Prom
 }
 
 /** Returns the history of one report, oldest first. */
-export async function listEvents(db: Db, reportId: string): Promise<ReportEvent[]> {
-  const { rows } = await db.query<ReportEvent>(
-    `select report_id as "reportId", at, event, detail
+export async function listEvents(db: Db, reportId: string): Promise<StoredEvent[]> {
+  const { rows } = await db.query<StoredEvent>(
+    `select report_id as "reportId", at, event, coalesce(phrases, to_jsonb(detail)) as phrases
      from report_events where report_id = $1 order by at, id`,
     [reportId],
   )
@@ -100,9 +114,9 @@ export function eventNow(
   clock: Clock,
   reportId: string,
   event: EventName,
-  detail: string,
+  phrases: readonly Phrase[],
 ): ReportEvent {
-  return { reportId, at: clock(), event, detail }
+  return { reportId, at: clock(), event, phrases }
 }
 
 /** A changed statement of a reporter about a message that the same reporter reported before. */
@@ -114,8 +128,8 @@ export type KindChange = {
   isShadowed: boolean
 }
 
-/** The first sentence of the event with which an administrator retracts a report. */
-export const OVERRULED = 'An administrator took it back.'
+/** In the event with which an administrator retracts a report. */
+export const overruled = phrase('retracted-by-administrator')
 
 /** Returns the current statements of reports. */
 export async function listToChange(db: Db, ids: readonly string[]): Promise<ReportStanding[]> {
@@ -152,8 +166,9 @@ export async function changeKind(
      where id = $1 and (state = 'retracted' or kind <> $2)
        and (state <> 'retracted' or channel = 'learn' or not exists (
          select from report_events
-         where report_id = $1 and event = 'retracted' and starts_with(detail, $4)))`,
-    [reportId, kind, comment, OVERRULED, isShadowed],
+         where report_id = $1 and event = 'retracted' and (phrases @> $4
+           or phrases is null and starts_with(detail, 'An administrator took it back.'))))`,
+    [reportId, kind, comment, JSON.stringify([overruled]), isShadowed],
   )
   return rowCount === 1
 }

@@ -1,3 +1,4 @@
+import type { Phrase } from '../phrase.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './rows.ts'
 
@@ -205,12 +206,12 @@ export type Delivery = {
   triedAt: Date | null
   /** The last HTTP status; null when there was no response. */
   status: number | null
-  /** A sentence that this program wrote. */
-  outcome: string | null
+  /** Old deliveries have English text instead of a phrase. */
+  outcome: Phrase | string | null
 }
 
 const DELIVERY_COLUMNS = `webhook_id as "webhookId", id, event, report_id as "reportId", state,
-  tries, tried_at as "triedAt", status, outcome`
+  tries, tried_at as "triedAt", status, coalesce(phrase, to_jsonb(outcome)) as outcome`
 
 /** Inserts deliveries that are still to be sent. */
 export async function insertDeliveries(
@@ -276,15 +277,15 @@ export async function countDeliveries(
 export async function markDelivery(
   tx: Db,
   { webhookId, id }: Pick<Delivery, 'webhookId' | 'id'>,
-  went: Pick<Delivery, 'state' | 'status' | 'outcome'> & { triedAt: Date | null },
+  went: Pick<Delivery, 'state' | 'status'> & { outcome: Phrase; triedAt: Date | null },
 ): Promise<boolean> {
   const { rows } = await tx.query(
     `update webhook_deliveries
-     set state = $3, status = coalesce($4, status), outcome = $5,
+     set state = $3, status = coalesce($4, status), phrase = $5,
        tries = tries + case when $6::timestamptz is null then 0 else 1 end,
        tried_at = coalesce($6, tried_at)
      where webhook_id = $1 and id = $2 and state = 'waiting' returning id`,
-    [webhookId, id, went.state, went.status, went.outcome, went.triedAt],
+    [webhookId, id, went.state, went.status, JSON.stringify(went.outcome), went.triedAt],
   )
   return rows.length === 1
 }

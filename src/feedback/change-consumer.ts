@@ -15,6 +15,7 @@ import { advanceDueFeedback } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed, removeSuppression, suppress } from '../db/suppressions.ts'
+import { phrase } from '../phrase.ts'
 import type { ConsumerLimits, ConsumerScope, FeedbackSettings } from '../verdict/consumers.ts'
 import { resumesAtOf } from './pace-feedback.ts'
 
@@ -37,10 +38,10 @@ export async function stopConsumer(
   const suppression = { address, status: null, detail: why, since: now, until: null }
   await suppress(tx, { ...suppression, reason })
   const withdrawn = await withdrawFeedbackOf(tx, consumerId, now)
-  const detail = 'Who was to be told wants no more of them: the feedback report was called back.'
+  const phrases = [phrase('feedback-withdrawn'), phrase('recipient-unsubscribed')]
   await insertEvents(
     tx,
-    withdrawn.map(({ reportId }) => ({ reportId, at: now, event: 'withdrawn' as const, detail })),
+    withdrawn.map(({ reportId }) => ({ reportId, at: now, event: 'withdrawn' as const, phrases })),
   )
   return true
 }

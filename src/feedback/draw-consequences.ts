@@ -4,6 +4,7 @@ import { ensureConsumers, type NewConsumer } from '../db/consumers.ts'
 import type { Db } from '../db/pool.ts'
 import { listReporterEmails } from '../db/reporters.ts'
 import type { MergedNetwork, Network, NetworkLayer } from '../origin/networks.ts'
+import type { Phrase } from '../phrase.ts'
 import type { OtherRecipient, OwnAddresses, ScopeMatch } from '../verdict/choose-contact.ts'
 import {
   alsoToldOf,
@@ -28,8 +29,8 @@ export type Case = Omit<Judged, 'known' | 'own' | 'scopes'> & {
 export type DrawnConsequence = {
   consequence: Consequence
   told: Omit<QueuedFeedback, 'reportId'>[]
-  /** The reasons for the report's story: of the consequence and of each additional recipient. */
-  why: string
+  /** The reasons for the report's history: of the consequence and of each additional recipient. */
+  why: readonly Phrase[]
 }
 
 /**
@@ -70,7 +71,7 @@ export async function drawConsequences(
       const consumer = consumerAt(address)
       return consumer ? [{ consumer, ...how }] : []
     }),
-    why: [consequence.why, ...also.map(({ why }) => why)].join(' '),
+    why: [...consequence.why, ...also.map(({ why }) => why)],
   }))
 }
 

@@ -160,7 +160,7 @@ async function conclude(
     told.map((one) => ({ reportId: id, ...one })),
   )
   const events = mine.map(({ analysis: { id }, drawn: { why } }) => {
-    return { reportId: id, at: now, event: 'looked-up' as const, detail: why }
+    return { reportId: id, at: now, event: 'looked-up' as const, phrases: why }
   })
   await Promise.all([
     insertEvents(tx, events),

@@ -26,7 +26,7 @@ import {
   withinLimits,
 } from './select-sendable.ts'
 import { type LoadedFeedback, loadFeedback } from './load-content.ts'
-import { outcomeWords } from './queue-feedback.ts'
+import { outcomePhrase } from './queue-feedback.ts'
 
 /**
  * Composes and sends one feedback report. The retries span days, because mail servers may be down
@@ -225,7 +225,7 @@ async function deliver(
     outcome: { reportId, number, state, at, messageId: messageIdOf(loaded), reply },
     rejectedFor: result !== 'held' && result.outcome === 'rejected' ? result.about : undefined,
     copy: packed,
-    event: { reportId, at, event: state, detail: outcomeWords(state, loaded) },
+    event: { reportId, at, event: state, phrases: [outcomePhrase(state, loaded)] },
   })
   return 'done'
 }

@@ -12,6 +12,7 @@ import type { BounceResult } from '../mail/bounces/parse-bounce.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
 import type { FeedbackFields } from '../mail/mail-parts.ts'
 import { storableText } from '../mail/text.ts'
+import { phrase } from '../phrase.ts'
 import { freeMailDomains } from '../pieces/features/material.ts'
 import { afterBounce, healthyRecord, SOFT_BOUNCES_MAX } from '../verdict/contact-health.ts'
 import { stopConsumer } from './change-consumer.ts'
@@ -95,11 +96,11 @@ async function bounceFeedback(
   const isNew = await markBounced(tx, { reportId, number, at, status, reason })
   if (!isNew) return 'The bounce was already known. No action was taken.'
   await countMails(tx, 'feedback', ['bounced'])
-  const detail = `The feedback report came back undelivered (${status ?? 'no status given'}).`
+  const phrases = [phrase('feedback-bounced', { status: status ?? 'none' })]
   const cameBack = [{ reportId, number }, ...(await listMergedReports(tx, feedback))]
   await insertEvents(
     tx,
-    cameBack.map((one) => ({ reportId: one.reportId, at, event: 'bounced', detail })),
+    cameBack.map((one) => ({ reportId: one.reportId, at, event: 'bounced', phrases })),
   )
   if (!failure.isProof)
     return 'It names our mail only by its Message-ID, which others know too. Please review it.'

@@ -14,6 +14,7 @@ import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports } from '../db/reports.ts'
 import type { Packed } from '../db/rows.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { suppressConsumer } from './suppress.ts'
 import { takeBackComplaints } from './take-back-complaints.ts'
 
@@ -113,7 +114,7 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> 
     ...mine.map(({ event }) => event),
     ...told.flatMap(({ member, head }) => {
       const event = eventOf.get(nameOf(head))
-      return event ? [{ ...event, reportId: member.reportId, detail: together(event) }] : []
+      return event ? [{ ...event, reportId: member.reportId, phrases: together(event) }] : []
     }),
   ]
   const reportIds = [
@@ -149,8 +150,8 @@ async function failRecipients(tx: Db, sent: readonly Sent[], app: Needs): Promis
   }
 }
 
-function together({ detail }: ReportEvent): string {
-  return `${detail} It tells of this message together with others.`
+function together({ phrases }: ReportEvent): Phrase[] {
+  return [...phrases, phrase('sent-with-others')]
 }
 
 /**

@@ -10,6 +10,7 @@ import { listReporterEmails } from '../db/reporters.ts'
 import { findReport, markReports } from '../db/reports.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type MergedNetwork, mergeLayers } from '../origin/networks.ts'
+import { phrase, type PhraseCode } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { chooseContact, type OwnAddresses, topicOf } from '../verdict/choose-contact.ts'
 import type { VerdictClass } from '../verdict/verdict.ts'
@@ -64,7 +65,17 @@ function withoutDisowned(layer: FoundLayer, disowned: ReadonlySet<string>): Foun
 /**
  * The result of the search for the next contact; `asking` means that the registries are queried.
  */
-export type NextContact = { told: string } | { asking: true } | { nobody: string }
+export type NextContact = { told: string } | { asking: true } | { nobody: WhyNobody }
+
+/** Why no other contact is notified. */
+type WhyNobody =
+  | PhraseCode
+  | 'not-the-desk'
+  | 'another-notified'
+  | 'enough-notified'
+  | 'no-other-contact'
+  | 'notified-before'
+  | 'no-feedback'
 
 /** Maximum number of contacts of one network that are notified of a report. */
 const CONTACTS_MAX = 3
@@ -95,8 +106,7 @@ export async function notifyNextContact(
   if ('nobody' in open) return open
   const desk = (await findDesks(tx, [open.ip], now)).get(open.ip)
   if (desk && isUnknown(desk)) {
-    const why = 'The desk says that it is not its network: the registries are asked.'
-    await reopenLookUp(tx, reportId, { action: 'look-up', why })
+    await reopenLookUp(tx, reportId, { action: 'look-up', why: [phrase('network-disowned')] })
     await send(app.boss, findContact, [{ reportId }], tx)
     return { asking: true }
   }
@@ -106,9 +116,9 @@ export async function notifyNextContact(
   const consumer = consumers.get(next.to)
   const owed = consumer ? [{ reportId, consumer }] : []
   const [feedback] = await queueFeedback(tx, owed, app, now)
-  if (!feedback) return { nobody: 'It was told before.' }
-  const detail = 'The next abuse address of the network is told.'
-  await insertEvents(tx, [{ reportId, at: now, event: 'looked-up', detail }])
+  if (!feedback) return { nobody: 'notified-before' }
+  const phrases = [phrase('next-contact-notified')]
+  await insertEvents(tx, [{ reportId, at: now, event: 'looked-up', phrases }])
   return { told: next.to }
 }
 
@@ -116,25 +126,25 @@ export async function notifyNextContact(
 async function findOpen(
   tx: Db,
   { reportId, number }: FeedbackKey,
-): Promise<Open | { nobody: string }> {
+): Promise<Open | { nobody: WhyNobody }> {
   const locked = [
     ...(await markReports(tx, [reportId], ['forwarded'], 'forwarded')),
     ...(await markReports(tx, [reportId], ['analyzed'], 'analyzed')),
   ]
   const report = locked.length > 0 ? await findReport(tx, reportId) : undefined
-  if (!report) return { nobody: 'The report was taken back.' }
+  if (!report) return { nobody: 'report-was-retracted' }
   const feedback = await listFeedback(tx, [reportId])
   const asDesk = feedback.filter(
     ({ kind, recipientRole }) => kind === 'complaint' && recipientRole === 'network',
   )
   if (!asDesk.some((one) => one.number === number)) {
-    return { nobody: 'It was not told as the desk of the network.' }
+    return { nobody: 'not-the-desk' }
   }
-  if (asDesk.some((one) => one.number > number)) return { nobody: 'Another was told already.' }
-  if (asDesk.length >= CONTACTS_MAX) return { nobody: 'Enough contacts were tried.' }
+  if (asDesk.some((one) => one.number > number)) return { nobody: 'another-notified' }
+  if (asDesk.length >= CONTACTS_MAX) return { nobody: 'enough-notified' }
   const [analysis] = await listPackedAnalyses(tx, [reportId])
   const ip = analysis?.originIp ?? undefined
-  if (!analysis || ip === undefined) return { nobody: 'It has no origin.' }
+  if (!analysis || ip === undefined) return { nobody: 'origin-not-found' }
   const told = new Set(feedback.map(({ address }) => address.toLowerCase()))
   const { class: verdict } = analysis.judgment.verdict
   return { reporterId: report.reporterId, ip, verdict, told }
@@ -153,16 +163,17 @@ async function choose(
   desk: Desk | undefined,
   { config }: Needs,
   now: Date,
-): Promise<{ to: string } | { nobody: string }> {
+): Promise<{ to: string } | { nobody: WhyNobody }> {
   const network = desk?.merged?.network
-  if (!network || network.isMuted) return { nobody: 'Nobody is to be written to.' }
+  if (!network || network.isMuted) return { nobody: 'network-muted' }
   const contacts = network.contacts.filter((address) => !told.has(address.toLowerCase()))
-  if (contacts.length === 0) return { nobody: 'The network has no other contact.' }
+  if (contacts.length === 0) return { nobody: 'no-other-contact' }
   const { byAddress: known } = await knownContacts(tx, network.contacts, now)
   const isSilent = [...known.values()].some(({ state }) => state === 'stopped')
-  if (isSilent) return { nobody: 'Reports to this abuse desk are stopped.' }
+  if (isSilent) return { nobody: 'desk-stopped' }
   const email = (await listReporterEmails(tx, [reporterId])).get(reporterId)
   const addresses = email === undefined ? [config.mailFrom] : [config.mailFrom, email]
   const own: OwnAddresses = { addresses, domain: config.returnPathDomain }
-  return chooseContact({ contacts }, known, config.forwardTo, own, topicOf(verdict))
+  const choice = chooseContact({ contacts }, known, config.forwardTo, own, topicOf(verdict))
+  return 'to' in choice ? choice : { nobody: choice.nobody.code }
 }

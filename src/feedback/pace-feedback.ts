@@ -15,6 +15,7 @@ import {
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed } from '../db/suppressions.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import { mayNotify } from '../verdict/contact-health.ts'
@@ -158,12 +159,12 @@ function gather(due: readonly DueFeedback[], pace: Consumer['pace']): Gathered[]
   return [...ready, ...mails]
 }
 
-async function withdraw(tx: Db, due: readonly FeedbackKey[], why: string, at: Date): Promise<void> {
+async function withdraw(tx: Db, due: readonly FeedbackKey[], why: Phrase, at: Date): Promise<void> {
   const withdrawn = await withdrawUnsent(tx, due, at)
-  const detail = `The feedback report was called back before it left. ${why}`
+  const phrases = [phrase('feedback-withdrawn'), why]
   await insertEvents(
     tx,
-    withdrawn.map(({ reportId }) => ({ reportId, at, event: 'withdrawn', detail })),
+    withdrawn.map(({ reportId }) => ({ reportId, at, event: 'withdrawn', phrases })),
   )
 }
 
@@ -173,11 +174,9 @@ async function insertMergedEvents(
   isDigest: boolean,
   at: Date,
 ): Promise<void> {
-  const detail = isDigest
-    ? 'It is told together with others in one mail.'
-    : 'Another report of the same campaign is told as its sample, and counts this one.'
+  const phrases = [phrase(isDigest ? 'merged-into-digest' : 'merged-into-sample')]
   await insertEvents(
     tx,
-    members.map(({ reportId }) => ({ reportId, at, event: 'merged', detail })),
+    members.map(({ reportId }) => ({ reportId, at, event: 'merged', phrases })),
   )
 }

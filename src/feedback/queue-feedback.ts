@@ -14,6 +14,7 @@ import { listMerged } from '../db/feedback-waiting.ts'
 import { listShadowedAmong, listShadowedFeedback, releaseShadowedFeedback } from '../db/limits.ts'
 import type { Db } from '../db/pool.ts'
 import { listSuppressed } from '../db/suppressions.ts'
+import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import type { KnownContact, RecipientRole } from '../verdict/choose-contact.ts'
 import { contactOf } from '../verdict/contact-health.ts'
@@ -21,47 +22,20 @@ import { forwardReport } from './forward-report.ts'
 import type { LoadedFeedback } from './load-content.ts'
 import { paceOf } from './pace-feedback.ts'
 
-/** The recipient of a feedback report, for the report's story: without an address. */
-function consumerWords({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>) {
-  const network = parts[0]?.content.network
-  switch (feedback.recipientRole) {
-    case 'network':
-      return `the abuse desk of ${network?.name ?? network?.cidr ?? 'the network'}`
-    case 'cfbl':
-      return 'the address that its author takes complaints at'
-    case 'marketer':
-      return 'the marketer'
-    case 'domain':
-      return 'the desk of the domain that signed it'
-  }
-}
+const outcomeCodes = {
+  complaint: { sent: 'feedback-sent', held: 'feedback-held', refused: 'feedback-refused' },
+  redeemed: { sent: 'correction-sent', held: 'correction-held', refused: 'correction-refused' },
+} as const satisfies Record<FeedbackKind, Record<string, PhraseCode>>
 
-/** The author of an answer to a feedback report, for the beginning of a sentence. */
-export function speakerOf({ recipientRole }: Pick<Feedback, 'recipientRole'>): string {
-  if (recipientRole === 'network') return 'The abuse desk'
-  if (recipientRole === 'marketer') return 'The marketer'
-  return recipientRole === 'domain'
-    ? 'The desk of its domain'
-    : 'Who takes complaints for its author'
-}
-
-/** The sentence in a report's story about the outcome of a feedback report. */
-export function outcomeWords(
+/** The outcome of a feedback report for the report's history, without the recipient's address. */
+export function outcomePhrase(
   state: 'held' | 'sent' | 'refused',
-  loaded: Pick<LoadedFeedback, 'feedback' | 'parts'>,
-): string {
-  const whom = consumerWords(loaded)
-  if (loaded.feedback.kind === 'redeemed') {
-    if (state === 'sent') return `A report that takes the complaint back was sent to ${whom}.`
-    return state === 'held'
-      ? `A report that takes the complaint back for ${whom} is written and held: sending is ` +
-          'switched off.'
-      : `Our mail server refused a report that takes the complaint back for ${whom}.`
-  }
-  if (state === 'sent') return `A feedback report was sent to ${whom}.`
-  return state === 'held'
-    ? `A feedback report for ${whom} is written and held: sending is switched off.`
-    : `Our mail server refused the feedback report for ${whom}.`
+  { feedback: { kind, recipientRole: role }, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>,
+): Phrase {
+  const known = parts[0]?.content.network
+  const network = known?.name ?? known?.cidr
+  const recipient = role === 'network' && network === undefined ? 'unnamed' : role
+  return phrase(outcomeCodes[kind][state], { recipient, network: network ?? '' })
 }
 
 /** The known consumers at addresses, and their current state. */

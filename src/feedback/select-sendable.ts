@@ -7,6 +7,7 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { mayNotify, type MayTell } from '../verdict/contact-health.ts'
 import { type ConsumerQueues, createConsumerQueues, usualPauses } from './consumer-queues.ts'
 import { createKeeper, type Keeper } from './keep-outcomes.ts'
@@ -73,12 +74,12 @@ function obstacleOf(
   { enrolledAt, state }: Consumer,
   report: Report | undefined,
   { config }: Pick<Needs, 'config'>,
-): string | undefined {
+): Phrase | undefined {
   if (kind !== 'complaint') return undefined
-  if (report?.state === 'retracted') return 'The report was taken back.'
+  if (report?.state === 'retracted') return phrase('report-was-retracted')
   const isEnrolled = enrolledAt !== null || state === 'enrolled'
   if (config.forwardTo === 'any' || isEnrolled) return undefined
-  return 'Only who enrolled is told.'
+  return phrase('only-enrolled-notified')
 }
 
 async function withholdFeedback(
@@ -93,10 +94,10 @@ async function withholdFeedback(
     return
   }
   const withdrawn = await withdrawUnsent(tx, [feedback], now)
-  const detail = `The feedback report was called back before it left. ${may.why}`
+  const phrases = [phrase('feedback-withdrawn'), may.why]
   await insertEvents(
     tx,
-    withdrawn.map(({ reportId }) => ({ reportId, at: now, event: 'withdrawn', detail })),
+    withdrawn.map(({ reportId }) => ({ reportId, at: now, event: 'withdrawn', phrases })),
   )
   if (may.is !== 'bouncing' || feedback.kind !== 'complaint') return
   for (const key of withdrawn) await notifyNextContact(tx, key, app, now)

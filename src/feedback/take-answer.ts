@@ -10,15 +10,16 @@ import {
 } from '../db/feedback-answers.ts'
 import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { insertEvents, type ReportEvent } from '../db/report-events.ts'
+import { insertEvents, type StoredEvent } from '../db/report-events.ts'
 import { queueAnswerLetters } from '../letters/answer-letters.ts'
 import { domainOf } from '../mail/address.ts'
 import { storableText } from '../mail/text.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
+import { phrase, type PhraseCode } from '../phrase.ts'
 import { stopConsumer } from './change-consumer.ts'
 import { type NextContact, notifyNextContact } from './next-contact.ts'
-import { findSent, listAnswered, speakerOf } from './queue-feedback.ts'
+import { findSent, listAnswered } from './queue-feedback.ts'
 
 /** Counts that a desk resolved the reported problem. Call once per answer. */
 export async function markResolved(tx: Db, key: FeedbackKey): Promise<void> {
@@ -50,11 +51,11 @@ export async function markNotOurs(
   now: Date,
 ): Promise<NextContact> {
   const feedback = await findFeedback(tx, { reportId, number })
-  if (!feedback) return { nobody: 'The feedback report does not exist.' }
+  if (!feedback) return { nobody: 'no-feedback' }
   await countAnswer(tx, feedback.consumerId, 'not-ours')
   const [analysis] = await listPackedAnalyses(tx, [reportId])
   const cidr = analysis?.network?.cidr ?? analysis?.originIp
-  if (cidr === null || cidr === undefined) return { nobody: 'The report has no origin.' }
+  if (cidr === null || cidr === undefined) return { nobody: 'origin-not-found' }
   const until = new Date(now.getTime() + CORRECTION_MS)
   const reason = 'The desk itself said so.'
   const { address } = feedback
@@ -77,12 +78,12 @@ export type AnswerContext = { said?: string | undefined; mailId?: string | undef
 /** Maximum number of characters stored of a desk's comment. */
 const SAID_CHARACTERS_MAX = 2_000
 
-const details: Record<AnswerKind, string> = {
-  resolved: 'says that it has dealt with it.',
-  'not-ours': 'says that the address is not in its network.',
-  wrong: 'says that the report is wrong.',
-  stop: 'asked for no more feedback reports.',
-}
+const answerCodes = {
+  resolved: 'answered-resolved',
+  'not-ours': 'answered-not-ours',
+  wrong: 'answered-wrong',
+  stop: 'answered-stop',
+} as const satisfies Record<AnswerKind, PhraseCode>
 
 /**
  * Records an abuse desk's answer to a feedback report in the caller's transaction: stores it once,
@@ -136,7 +137,7 @@ async function tellReporters(
   const event = {
     at: now,
     event: `desk-${answer}`,
-    detail: `${speakerOf(feedback)} ${details[answer]}`,
+    phrases: [phrase(answerCodes[answer], { speaker: feedback.recipientRole })],
   } as const
   await insertEvents(
     tx,
@@ -177,7 +178,7 @@ export type ShownAnswer = Pick<FeedbackAnswer, 'answer' | 'at' | 'said'> & {
 export async function listAnswersTo(
   db: Db,
   feedback: readonly Feedback[],
-  events: readonly ReportEvent[],
+  events: readonly StoredEvent[],
 ): Promise<ShownAnswer[]> {
   const heads = feedback.flatMap(({ mergedInto }) => mergedInto ?? [])
   const ids = [...new Set([...feedback.map(({ reportId }) => reportId), ...heads])]

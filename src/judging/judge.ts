@@ -7,6 +7,7 @@ import { registrableDomainOf } from '../mail/address.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { Network } from '../origin/networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
+import { phrase } from '../phrase.ts'
 import { shingleHash } from '../pieces/shingles/hash.ts'
 import { type PackedShingles, PIECE_BYTES } from '../pieces/shingles/packed-shingles.ts'
 import { type PieceName, pieceTypes } from '../pieces/shingles/piece-types.ts'
@@ -119,8 +120,7 @@ export function flaggedVerdict(
     })
   if (!isAny(['address', 'return-path-domain'], ['listed'])) return undefined
   if (isAny(['address'], ['welcome', 'exempt'])) return undefined
-  const meaning = 'The client or the return path is listed; the message was not read.'
-  const symbols = [{ name: FIRST_FILTER, weight: 10, meaning }]
+  const symbols = [{ name: FIRST_FILTER, weight: 10, meaning: phrase('not-read') }]
   return { class: 'spam', confidence: 0.9, score: 10, symbols }
 }
 

@@ -9,8 +9,8 @@ import type { FactDefinition, Facts } from '../verdict/facts/fact.ts'
 import { factDefinitions, unpackFacts } from '../verdict/facts/facts.ts'
 import { DryRun, type DryRunResult, type Conclude } from '../verdict/rules/dry-run.ts'
 import { changesInWords, compareRules, compileRules } from '../verdict/rules/rule-book.ts'
-import type { Rule, RuleFault } from '../verdict/rules/rule-file.ts'
-import { decide } from '../verdict/verdict.ts'
+import { readRuleFile, type Rule, type RuleFault } from '../verdict/rules/rule-file.ts'
+import { decide, type Verdict } from '../verdict/verdict.ts'
 import { systemElapsed } from '../world.ts'
 
 const file = path.join(import.meta.dirname, '..', 'verdict', 'rules', 'shipped-rules.yaml')
@@ -20,6 +20,26 @@ let kept: string | undefined
 /** Returns the rules shipped with the program, which apply until an operator applies others. */
 export function shippedRules(): string {
   return (kept ??= readFileSync(file, 'utf8'))
+}
+
+let keptMeanings: ReadonlyMap<string, string> | undefined
+
+/** Returns what the symbols of the shipped rules mean, by their names. */
+export function shippedMeanings(): ReadonlyMap<string, string> {
+  return (keptMeanings ??= new Map(
+    readRuleFile(shippedRules()).conditions.flatMap(({ rule }) =>
+      rule ? [[rule.symbol, rule.meaning] as const] : [],
+    ),
+  ))
+}
+
+/** A verdict to store: without the meanings of shipped rules, which their names tell. */
+export function withoutShippedMeanings(verdict: Verdict): Verdict {
+  const shipped = shippedMeanings()
+  const symbols = verdict.symbols.map(({ meaning, ...symbol }) =>
+    meaning === undefined || meaning === shipped.get(symbol.name) ? symbol : { ...symbol, meaning },
+  )
+  return { ...verdict, symbols }
 }
 
 /** The facts and the decision function that rules are used with. */

@@ -15,6 +15,7 @@ import { findReport, holdReport, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { reasonOf } from '../errors.ts'
 import { adviceOffLink } from '../mail/verp.ts'
+import { phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -81,8 +82,8 @@ async function adviseOn(reportId: string, app: Needs): Promise<JobOutcome> {
     const claim = { reporterId, about: advice.about, week: weekOf(now), reportId, at: now }
     if (!(await insertAdvice(tx, claim))) return
     await queueLetter(tx, letter, app, now)
-    const detail = 'A letter says how to unsubscribe.'
-    await insertEvents(tx, [{ reportId, at: now, event: 'advised', detail }])
+    const phrases = [phrase('advice-sent')]
+    await insertEvents(tx, [{ reportId, at: now, event: 'advised', phrases }])
   })
   return 'done'
 }

@@ -1,3 +1,4 @@
+import { type Phrase, phrase } from '../phrase.ts'
 import { isPublicName } from './address.ts'
 import { fieldValue, type HeaderField } from './header.ts'
 import { storableText } from './text.ts'
@@ -45,14 +46,14 @@ function bracketed(value: string): string[] {
   return value.split(/[\s,]+/, urisMax).map((uri) => storableText(uri, uriCharsMax))
 }
 
-/** The outcome of one unsubscribe request (RFC 8058 §3.2), with a sentence for the reporter. */
+/** The outcome of one unsubscribe request (RFC 8058 §3.2), with a phrase for the reporter. */
 export type OneClickOutcome = {
   /**
    * `done`: accepted. `doubtful`: redirected; we do not follow. `failed`: refused, or the server
    * was not reached. `refused`: not sent. `unknown`: sent, but no answer arrived.
    */
   state: 'done' | 'doubtful' | 'failed' | 'refused' | 'unknown'
-  outcome: string
+  outcome: Phrase
 }
 
 /** Sends one one-click request. Never rejects. */
@@ -67,15 +68,15 @@ const urlCharsMax = 2_000
  * Parses the link of a one-click request: https to a public name on the default port, without
  * credentials. For any other link, returns why no request is sent.
  */
-export function readOneClickUrl(text: string): { url: URL } | { refused: string } {
+export function readOneClickUrl(text: string): { url: URL } | { refused: Phrase } {
   const url = text.length <= urlCharsMax ? URL.parse(text) : null
-  if (!url || /[\s\\]/.test(text)) return { refused: 'The link cannot be read.' }
-  if (url.protocol !== 'https:') return { refused: 'The link is not secure (https).' }
+  if (!url || /[\s\\]/.test(text)) return { refused: phrase('link-unreadable') }
+  if (url.protocol !== 'https:') return { refused: phrase('link-not-https') }
   if (url.username !== '' || url.password !== '') {
-    return { refused: 'The link carries a name or a password.' }
+    return { refused: phrase('link-with-credentials') }
   }
-  if (url.port !== '') return { refused: 'The link leads to an unusual port.' }
-  if (!isPublicName(url.hostname)) return { refused: 'The link leads to no public name.' }
+  if (url.port !== '') return { refused: phrase('link-unusual-port') }
+  if (!isPublicName(url.hostname)) return { refused: phrase('link-without-public-name') }
   url.hash = ''
   return { url }
 }

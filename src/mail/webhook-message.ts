@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { Phrase } from '../phrase.ts'
 import { isPublicName } from './address.ts'
 
 /** A message to a webhook: its body, and what it is signed with. */
@@ -14,13 +15,13 @@ export type WebhookMessage = {
 }
 
 /**
- * The outcome of one attempt, with a sentence for the owner. `gone`: the receiver wants no more
+ * The outcome of one attempt, with a phrase for the owner. `gone`: the receiver wants no more
  * messages (HTTP status 410).
  */
 export type WebhookOutcome = {
   state: 'taken' | 'gone' | 'failed'
   status: number | undefined
-  outcome: string
+  outcome: Phrase
 }
 
 /** Sends one webhook message. Never rejects. */

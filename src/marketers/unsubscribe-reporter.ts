@@ -14,6 +14,7 @@ import { holdReport, type Report } from '../db/reports.ts'
 import { reasonOf } from '../errors.ts'
 import { findAdvice } from '../letters/advice-letters.ts'
 import type { OneClickOutcome, PostOneClick } from '../mail/list-unsubscribe.ts'
+import { phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -38,10 +39,7 @@ const UNDER_WAY_MS = 120_000
 const STUCK_MS = 86_400_000
 const STUCK_MAX = 1_000
 
-const lost: OneClickOutcome = {
-  state: 'unknown',
-  outcome: 'We may have asked, and cannot tell what became of it. We do not ask twice.',
-}
+const lost: OneClickOutcome = { state: 'unknown', outcome: phrase('unsubscribe-unknown') }
 
 /**
  * Queues the one unsubscribe request of a report, unless it is not allowed or was already queued.
@@ -62,8 +60,8 @@ export async function requestUnsubscribe(
   await inTransaction(app.pool, async (tx) => {
     if ((await holdReport(tx, reportId)) === 'retracted') return
     if (!(await insertUnsubscribe(tx, { reportId, reporterId, host, askedAt: now }))) return
-    const detail = `The reporter wants ${host} to be asked, once.`
-    await insertEvents(tx, [{ reportId, at: now, event: 'unsubscribing', detail }])
+    const phrases = [phrase('unsubscribe-asked', { host })]
+    await insertEvents(tx, [{ reportId, at: now, event: 'unsubscribing', phrases }])
     await send(app.boss, unsubscribe, [{ reportId }], tx)
   })
 }
@@ -97,7 +95,7 @@ async function unsubscribeOne(
   if (request?.state !== 'queued') return 'done'
   const url = (await findAnalysis(app.pool, reportId))?.details.unsubscribe?.https
   if (!url) {
-    return end(reportId, { state: 'refused', outcome: 'The link is no longer kept.' }, app)
+    return end(reportId, { state: 'refused', outcome: phrase('link-deleted') }, app)
   }
   if (!(await beginUnsubscribe(app.pool, reportId, app.clock()))) return 'done'
   return end(reportId, await app.postOneClick(url), app)
@@ -113,8 +111,8 @@ export async function endStuckUnsubscribes(app: Needs): Promise<void> {
 async function end(reportId: string, outcome: OneClickOutcome, app: Needs): Promise<'done'> {
   const at = app.clock()
   await inTransaction(app.pool, async (tx) => {
-    if (!(await endUnsubscribe(tx, reportId, { ...outcome, at }))) return
-    await insertEvents(tx, [{ reportId, at, event: 'unsubscribed', detail: outcome.outcome }])
+    if (!(await endUnsubscribe(tx, reportId, { state: outcome.state, at }))) return
+    await insertEvents(tx, [{ reportId, at, event: 'unsubscribed', phrases: [outcome.outcome] }])
   })
   return 'done'
 }

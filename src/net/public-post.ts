@@ -8,6 +8,7 @@ import {
   type PostOneClick,
   readOneClickUrl,
 } from '../mail/list-unsubscribe.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import type { DnsAnswer, Resolve } from '../world.ts'
 
 /**
@@ -61,16 +62,19 @@ export type HostOptions = {
 export async function findPublicHost(
   host: string,
   { resolve, mayConnect = isPublicAddress }: HostOptions,
-): Promise<string | { outcome: string }> {
-  const answers = await Promise.all([resolve(host, 'A'), resolve(host, 'AAAA')])
+): Promise<string | { outcome: Phrase }> {
+  const notFound = (reason: string) => ({ outcome: phrase('host-not-found', { host, reason }) })
+  const asked = [resolve(host, 'A'), resolve(host, 'AAAA')]
+  const answers = await Promise.all(asked).catch((error: unknown) => notFound(reasonOf(error)))
+  if ('outcome' in answers) return answers
   const unknown = answers.find((answer) => answer.is === 'unknown')
   // A missing answer might contain an internal address.
-  if (unknown) return { outcome: `${host} could not be looked up: ${unknown.why}` }
+  if (unknown) return notFound(unknown.why)
   const addresses = answers.flatMap(recordsOf)
   const [first] = addresses
-  if (first === undefined) return { outcome: `${host} has no address.` }
+  if (first === undefined) return { outcome: phrase('host-without-address', { host }) }
   if (!addresses.every((address) => mayConnect(address))) {
-    return { outcome: `${host} leads to an address that is not on the Internet.` }
+    return { outcome: phrase('host-not-public', { host }) }
   }
   return first
 }
@@ -167,9 +171,7 @@ export function createOneClick(options: OneClickOptions): PostOneClick {
     const { hostname } = read.url
     const { resolve, forTests } = options
     const hosts = { resolve, mayConnect: forTests?.mayConnect }
-    const found = await findPublicHost(hostname, hosts).catch((error: unknown) => {
-      return { outcome: `${hostname} could not be looked up: ${reasonOf(error)}` }
-    })
+    const found = await findPublicHost(hostname, hosts)
     if (typeof found !== 'string') return { state: 'refused', ...found }
     return post({ url: read.url, address: found }, options)
   }
@@ -193,19 +195,23 @@ function post(to: PublicTarget, options: OneClickOptions): Promise<OneClickOutco
       agent.destroy()
     }
     // Once the status is known the request is answered, even if the rest of the response fails.
-    const giveUp = (why: string) => {
-      const outcome = `${hostname}: ${why}`
+    const giveUp = (outcome: Phrase) => {
       settle(answered ?? { state: hasLeft ? 'unknown' : 'failed', outcome })
     }
-    const connecting = setTimeout(() => giveUp('it could not be reached in time.'), connectMsMax)
-    const all = setTimeout(() => giveUp('we asked, and no answer came in time.'), allMsMax)
+    const unreached = phrase('unsubscribe-unreached', { host: hostname })
+    const connecting = setTimeout(() => giveUp(unreached), connectMsMax)
+    const unanswered = phrase('unsubscribe-unanswered', { host: hostname })
+    const all = setTimeout(() => giveUp(unanswered), allMsMax)
     sent.on('socket', (socket) =>
       socket.once('secureConnect', () => {
         hasLeft = true
         clearTimeout(connecting)
       }),
     )
-    sent.on('error', (error) => giveUp(`${reasonOf(error).slice(0, 200)}.`))
+    sent.on('error', (error) => {
+      const reason = reasonOf(error).slice(0, 200)
+      giveUp(phrase('unsubscribe-failed', { host: hostname, reason }))
+    })
     sent.on('response', (response) => {
       const outcome = outcomeOf(hostname, response.statusCode ?? 0)
       answered = outcome
@@ -217,13 +223,10 @@ function post(to: PublicTarget, options: OneClickOptions): Promise<OneClickOutco
 
 function outcomeOf(host: string, status: number): OneClickOutcome {
   if (status >= 200 && status < 300) {
-    return { state: 'done', outcome: `${host} has taken the request (${status}).` }
+    return { state: 'done', outcome: phrase('unsubscribe-accepted', { host, status }) }
   }
   if (status >= 300 && status < 400) {
-    return {
-      state: 'doubtful',
-      outcome: `${host} sent us on to another page (${status}), where we do not follow.`,
-    }
+    return { state: 'doubtful', outcome: phrase('unsubscribe-redirected', { host, status }) }
   }
-  return { state: 'failed', outcome: `${host} did not take the request (${status}).` }
+  return { state: 'failed', outcome: phrase('unsubscribe-declined', { host, status }) }
 }

@@ -8,6 +8,7 @@ import {
   type WebhookMessage,
   type WebhookOutcome,
 } from '../mail/webhook-message.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import type { Resolve } from '../world.ts'
 import {
   drop,
@@ -52,17 +53,15 @@ export function createPostWebhook(options: WebhookOptions): PostWebhook {
   }
   return async (message) => {
     const read = readWebhookUrl(message.url, { mayBeInternal: networks.length > 0 })
-    if ('refused' in read) return failed(`The address ${read.refused}`)
+    if ('refused' in read) return failed(phrase('webhook-address-refused'))
     const hosts = { resolve, mayConnect: forTests?.mayConnect ?? mayConnect }
-    const found = await findPublicHost(read.url.hostname, hosts).catch((error: unknown) => {
-      return { outcome: `${read.url.hostname} could not be looked up: ${reasonOf(error)}` }
-    })
+    const found = await findPublicHost(read.url.hostname, hosts)
     if (typeof found !== 'string') return failed(found.outcome)
     return post(message, { url: read.url, address: found }, options)
   }
 }
 
-function failed(outcome: string): WebhookOutcome {
+function failed(outcome: Phrase): WebhookOutcome {
   return { state: 'failed', status: undefined, outcome }
 }
 
@@ -83,8 +82,10 @@ function post(
       sent.destroy()
       agent.destroy()
     }
-    const timer = setTimeout(() => settle(failed('No answer came in time.')), allMsMax)
-    sent.on('error', (error) => settle(failed(`${reasonOf(error).slice(0, 200)}.`)))
+    const timer = setTimeout(() => settle(failed(phrase('webhook-unanswered'))), allMsMax)
+    sent.on('error', (error) => {
+      settle(failed(phrase('webhook-failed', { reason: reasonOf(error).slice(0, 200) })))
+    })
     sent.on('response', (response) => {
       const outcome = outcomeOf(response.statusCode ?? 0)
       // Once the status is known the request is answered, even if the rest of the response fails.
@@ -96,11 +97,12 @@ function post(
 }
 
 function outcomeOf(status: number): WebhookOutcome {
-  if (status >= 200 && status < 300) return { state: 'taken', status, outcome: 'It was taken.' }
-  if (status >= 300 && status < 400) {
-    const outcome = 'It sent us on to another address, where we do not follow.'
-    return { state: 'failed', status, outcome }
+  if (status >= 200 && status < 300) {
+    return { state: 'taken', status, outcome: phrase('webhook-accepted') }
   }
-  if (status === GONE) return { state: 'gone', status, outcome: 'It said that it is gone.' }
-  return { state: 'failed', status, outcome: 'It was not taken.' }
+  if (status >= 300 && status < 400) {
+    return { state: 'failed', status, outcome: phrase('webhook-redirected') }
+  }
+  if (status === GONE) return { state: 'gone', status, outcome: phrase('webhook-gone') }
+  return { state: 'failed', status, outcome: phrase('webhook-declined') }
 }

@@ -1,19 +1,17 @@
 import { registrableDomainOf } from '../mail/address.ts'
 import { parseMailDate } from '../mail/date.ts'
 import { addressScope, parseIp } from '../mail/ip.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { isLinked } from './injection-point.ts'
 import { providerProfiles } from './provider-profiles.ts'
 import { isWrittenBy, providerOfHost, senderOf } from './providers.ts'
 import type { Hop } from './trace.ts'
 
-/** An irregularity in a line: a stable name in kebab-case, and a sentence for people. */
-export type Note = { name: string; text: string }
-
 /**
  * An irregularity in a line below the injection point. It is proof if no legitimate machine causes
  * it.
  */
-export type Suspicion = { note: Note; isProof: boolean }
+export type Suspicion = { note: Phrase; isProof: boolean }
 
 const CLOCK_SKEW_MS = 60 * 60 * 1000
 
@@ -33,12 +31,8 @@ export function suspicionsOf(
   if (isSameWriter(above, hop)) return found
   const borrowed = hop.byHost === undefined ? undefined : providerOfHost(hop.byHost)
   if (borrowed && above.fromIp && senderOf(above) !== borrowed) {
-    const text = `It says ${borrowed.name} wrote it, but it did not come from there.`
-    found.push(oddity('borrowed-name', text))
-  } else {
-    const text = 'Its writer is not the machine that the line above names.'
-    found.push(oddity('broken-chain', text))
-  }
+    found.push(oddity(phrase('borrowed-name', { provider: borrowed.name })))
+  } else found.push(oddity(phrase('broken-chain')))
   const proof = proofOf(hop, below, isAuthorDomain)
   if (proof) found.push({ note: proof, isProof: true })
   return found
@@ -47,16 +41,15 @@ export function suspicionsOf(
 function* oddities(above: Hop, hop: Hop): Generator<Suspicion> {
   const [later, earlier] = [above.field?.at, hop.field?.at]
   if (later && earlier && earlier.getTime() - later.getTime() > CLOCK_SKEW_MS) {
-    yield oddity('time-runs-backwards', 'Its time is later than that of the line above it.')
+    yield oddity(phrase('time-runs-backwards'))
   }
   const { fromIp } = hop
   if (fromIp && addressScope(fromIp) === 'reserved') {
-    yield oddity('reserved-address', `No machine can have the address ${fromIp.text}.`)
+    yield oddity(phrase('reserved-address', { ip: fromIp.text }))
   }
   const literal = hop.helo?.startsWith('[') ? parseIp(hop.helo) : undefined
   if (literal && fromIp && literal.text !== fromIp.text && addressScope(literal) === 'public') {
-    const text = `The peer called itself ${literal.text}, which is not its address.`
-    yield oddity('posing-literal', text)
+    yield oddity(phrase('posing-literal', { ip: literal.text }))
   }
 }
 
@@ -65,27 +58,22 @@ function proofOf(
   hop: Hop,
   below: Hop | undefined,
   isAuthorDomain: (domain: string) => boolean,
-): Note | undefined {
+): Phrase | undefined {
   const { field, byHost } = hop
   if (!field) return undefined
-  if (saysDate(field.fromComments)) {
-    const text = 'It gives a date where the address of the peer belongs.'
-    return { name: 'date-for-address', text }
-  }
+  if (saysDate(field.fromComments)) return phrase('date-for-address')
   const protocol = field.with?.toUpperCase()
   const owner = providerProfiles.find(
     ({ protocols }) => protocol !== undefined && protocols?.includes(protocol),
   )
   if (owner && !isWrittenBy(owner, hop)) {
-    const text = `Only machines of ${owner.name} write "with ${field.with ?? ''}".`
-    return { name: 'foreign-protocol', text }
+    return phrase('foreign-protocol', { provider: owner.name, protocol: field.with ?? '' })
   }
   const registrable = registrableDomainOf(byHost)
   if (registrable === undefined || isAuthorDomain(registrable) || !lacksIdentifier(hop))
     return undefined
   if (below?.field?.id !== undefined && isSameWriter(hop, below)) return undefined
-  const text = 'It has no identifier, and its writer has nothing to do with this message.'
-  return { name: 'no-identifier', text }
+  return phrase('no-identifier')
 }
 
 /**
@@ -115,6 +103,6 @@ function isSameWriter(above: Hop, hop: Hop): boolean {
   return [above.rdns, above.helo].some((name) => registrableDomainOf(name) === registrable)
 }
 
-function oddity(name: string, text: string): Suspicion {
-  return { note: { name, text }, isProof: false }
+function oddity(note: Phrase): Suspicion {
+  return { note, isProof: false }
 }

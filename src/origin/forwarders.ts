@@ -2,6 +2,7 @@ import { domainOf, registrableDomainOf } from '../mail/address.ts'
 import { fieldValue, fieldValues, type HeaderField } from '../mail/header.ts'
 import { isRoutable, parseIp } from '../mail/ip.ts'
 import { authorAddress } from '../mail/message.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import type { Walk } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isBorder, senderOf } from './providers.ts'
@@ -27,8 +28,8 @@ export function withoutStamps(fields: readonly HeaderField[]): HeaderField[] {
 export type Submitter = {
   /** Canonical text of the address. */
   ip: string
-  /** The evidence, as a sentence. */
-  how: string
+  /** The evidence. */
+  how: Phrase
   /** The confidence, 0 to 1. */
   confidence: number
 }
@@ -56,22 +57,23 @@ export function submitterOf(
     const base = isSealed ? sealConfidence : lineConfidence * certainty
     return {
       ip: client.text,
-      how:
-        `Line ${border.index + 1}: ${provider.name} ${actionOf(border)} ${client.text}` +
-        (isSealed ? ', and sealed that.' : '.'),
+      how: phrase(isSealed ? 'submitter-sealed' : seenAs(border), {
+        line: border.index + 1,
+        provider: provider.name,
+        ip: client.text,
+      }),
       confidence: Math.round(base * 100) / 100,
     }
   }
   if (sealedIp !== undefined) {
-    const how = `A seal of ${provider.name} names ${sealedIp} as the client.`
+    const how = phrase('submitter-in-seal', { provider: provider.name, ip: sealedIp })
     return { ip: sealedIp, how, confidence: sealConfidence }
   }
   return recordedSubmitter(entry, custody, fields)
 }
 
-function actionOf({ field }: Hop): string {
-  if (field?.auth !== undefined) return 'took the message from its customer at'
-  return 'saw the message handed over by'
+function seenAs({ field }: Hop): 'submitter-customer' | 'submitter-client' {
+  return field?.auth === undefined ? 'submitter-client' : 'submitter-customer'
 }
 
 function recordedSubmitter(
@@ -83,8 +85,9 @@ function recordedSubmitter(
     const value = fieldValue(fields, key)
     const address = value === undefined ? undefined : parseIp(value.trim())
     if (!address || !isRoutable(address) || address.text === entry.fromIp?.text) continue
-    const how = `The field ${key}, which ${provider.name} writes, names ${address.text}.`
-    return { ip: address.text, how, confidence: fieldConfidence }
+    const ip = address.text
+    const how = phrase('submitter-in-field', { field: key, provider: provider.name, ip })
+    return { ip, how, confidence: fieldConfidence }
   }
   return null
 }
@@ -103,7 +106,7 @@ export type ForwardingProof = {
  */
 const certainties = { filter: 0.85, forward: 0.9, list: 0.65 } as const
 
-type Step = { to: Hop; certainty: number; because: string }
+type Step = { to: Hop; certainty: number; because: Phrase }
 
 /**
  * Follows a message through a forwarder that handed it on for the receiver: a hosted filter, a
@@ -128,7 +131,7 @@ export function followForwarder(
   const crossed = step.to.index - entry.index
   return {
     ...walk,
-    passed: [...walk.passed, ...Array<string>(crossed).fill(step.because)],
+    passed: [...walk.passed, ...Array<Phrase>(crossed).fill(step.because)],
     certainty: Math.min(walk.certainty, step.certainty),
     entry: step.to,
   }
@@ -149,11 +152,11 @@ function throughProvider(sender: ProviderProfile, scene: Scene): Step | undefine
   if (!to?.fromIp || !isRoutable(to.fromIp) || !isBorder(sender, to)) return undefined
   if (to.field?.auth !== undefined) return undefined
   if (!scene.isReceiverKnown && isFilterOfReceiver(sender, fields)) {
-    const because = `${sender.name} took the message for the receiver and handed it on.`
+    const because = phrase('filter-passed-on', { provider: sender.name })
     return { to, certainty: certainties.filter * custody.certainty, because }
   }
   if (!isForwardOfReporter(to, scene)) return undefined
-  const because = `${sender.name} took the message for the reporter and forwarded it.`
+  const because = phrase('forwarded-to-reporter', { provider: sender.name })
   return { to, certainty: certainties.forward * custody.certainty, because }
 }
 
@@ -211,7 +214,7 @@ function throughList(
     if (registrableDomainOf(hop.byHost) !== owner) return undefined
     if (!hop.fromIp || !isRoutable(hop.fromIp)) continue
     if (hop.fromIp.text !== seal.clientIp) return undefined
-    const because = `The mailing list ${owner} handed the message on, and sealed whom it came from.`
+    const because = phrase('list-passed-on', { domain: owner })
     return { to: hop, certainty: certainties.list, because }
   }
   return undefined

@@ -1,5 +1,6 @@
 import { registrableDomainOf } from '../mail/address.ts'
 import { addressScope, isInternal, isRoutable, type NetworkSet } from '../mail/ip.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import {
   isBorder,
@@ -25,19 +26,19 @@ export type ReceivingSide = {
 export type Walk = {
   provider: ProviderProfile | undefined
   /** Why each line from the top was passed, in order; one entry for each passed line. */
-  passed: string[]
+  passed: Phrase[]
   /** The certainty that these lines were rightly passed, 0 to 1. */
   certainty: number
   /** The hop where an external host handed the message over; undefined when there is none. */
   entry: Hop | undefined
   /** Why there is no entry. */
-  obstacle: string | undefined
+  obstacle: Phrase | undefined
 }
 
 type Peer =
-  | { is: 'ours'; because: string; certainty: number }
+  | { is: 'ours'; because: Phrase; certainty: number }
   | { is: 'stranger' }
-  | { is: 'unclear'; because: string }
+  | { is: 'unclear'; because: Phrase }
 
 /**
  * Finds the hop where the message entered the reporter's mailbox provider: from the top, the first
@@ -61,10 +62,7 @@ export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): 
     else walk.obstacle = peer.because
     return walk
   }
-  walk.obstacle =
-    hops.length === 0
-      ? 'The message has no Received line, so nothing tells where it came from.'
-      : 'Every line was written inside the provider: the message seems to have begun there.'
+  walk.obstacle = hops.length === 0 ? phrase('no-received-lines') : phrase('began-inside-provider')
   return walk
 }
 
@@ -78,25 +76,26 @@ type Context = ReceivingSide & { provider: ProviderProfile | undefined; home: st
 
 function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
   const { field, fromIp } = hop
-  if (!field) return unclear(`Line ${hop.index + 1} cannot be read.`)
-  if (isFetched(hop)) return ours(`Line ${hop.index + 1} tells that the mail was fetched.`, 0.9)
+  const line = hop.index + 1
+  if (!field) return unclear(phrase('line-unreadable', { line }))
+  if (isFetched(hop)) return ours(phrase('line-fetched', { line }), 0.9)
   if (!field.from) return withoutPeer(hop, next)
   if (!fromIp) return withoutAddress(hop, next)
-  if (context.trustedRelays.has(fromIp)) return ours(`${fromIp.text} is a given trusted relay.`, 1)
-  if (context.learnedRelays?.has(fromIp)) {
-    return ours(`${fromIp.text} brought nearly all that the reporter reported so far.`, 0.85)
-  }
+  const ip = fromIp.text
+  if (context.trustedRelays.has(fromIp)) return ours(phrase('relay-declared', { ip }), 1)
+  if (context.learnedRelays?.has(fromIp)) return ours(phrase('relay-learned', { ip }), 0.85)
   if (isInternal(fromIp)) return fromInternal(hop, next, context)
   const own = context.provider && fromOwnMachine(hop, next, context.provider)
   if (own) return own
   if (isSameDomain(hop, next, context)) {
-    const name = hop.rdns ?? fromIp.text
-    return ours(`${name} belongs to ${context.home ?? 'the provider'}.`, doubtful)
+    const [host, domain] = [hop.rdns ?? ip, context.home ?? '']
+    return ours(phrase('relay-in-domain', { host, domain }), doubtful)
   }
   if (maybeSameDomain(hop, next, context)) {
-    return ours(`${hop.helo ?? ''} calls itself a machine of ${context.home ?? ''}.`, guessed)
+    const [host, domain] = [hop.helo ?? '', context.home ?? '']
+    return ours(phrase('relay-claims-domain', { host, domain }), guessed)
   }
-  if (!isRoutable(fromIp)) return unclear(`${fromIp.text} cannot be reached from the Internet.`)
+  if (!isRoutable(fromIp)) return unclear(phrase('address-unroutable', { ip }))
   return { is: 'stranger' }
 }
 
@@ -118,13 +117,15 @@ function fromOwnMachine(
     const isNamed = helo !== undefined && providerOfHost(helo) === provider
     if (!isInner || !isNamed || field?.auth !== undefined) return undefined
     if (!next || !isWrittenBy(provider, next)) return undefined
-    return ours(`${fromIp.text} calls itself a machine of ${provider.name}.`, guessed)
+    const claimed = { host: fromIp.text, domain: provider.name }
+    return ours(phrase('relay-claims-domain', claimed), guessed)
   }
-  if (!next) return unclear(`The message seems to have begun inside ${provider.name}.`)
+  const { name } = provider
+  if (!next) return unclear(phrase('began-inside', { provider: name }))
   if (!isWrittenBy(provider, next)) {
-    return unclear(`Line ${next.index + 1} should be written by ${provider.name}, but is not.`)
+    return unclear(phrase('line-not-by-provider', { line: next.index + 1, provider: name }))
   }
-  return ours(`${fromIp.text} is one of ${provider.name}'s own machines.`, 1)
+  return ours(phrase('relay-of-provider', { ip: fromIp.text, provider: name }), 1)
 }
 
 /** Whether a POP or IMAP client wrote the line, above those of the provider. */
@@ -138,19 +139,21 @@ function isFetched(hop: Hop): boolean {
  * that its user wrote.
  */
 function withoutPeer(hop: Hop, next: Hop | undefined): Peer {
-  if (!next) return unclear(`Line ${hop.index + 1} names nobody who handed the message over.`)
-  const place = hop.byHost ?? 'a machine'
-  if (isByUser(hop))
-    return ours(`Line ${hop.index + 1}: a program or user of ${place} handed it in.`, doubtful)
-  return ours(`Line ${hop.index + 1} is a hand-over inside ${place}.`, 1)
+  const [line, host] = [hop.index + 1, hop.byHost]
+  if (!next) return unclear(phrase('line-without-client', { line }))
+  if (host === undefined) {
+    if (isByUser(hop)) return ours(phrase('line-by-program', { line }), doubtful)
+    return ours(phrase('line-internal', { line }), 1)
+  }
+  if (isByUser(hop)) return ours(phrase('line-by-program-at', { line, host }), doubtful)
+  return ours(phrase('line-internal-at', { line, host }), 1)
 }
 
 function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
-  if (next && isLmtp(hop.field?.with)) {
-    return ours(`Line ${hop.index + 1} is a hand-over to a mailbox.`, 1)
-  }
+  const line = hop.index + 1
+  if (next && isLmtp(hop.field?.with)) return ours(phrase('line-to-mailbox', { line }), 1)
   if (next && (/^local/i.test(hop.field?.with ?? '') || hop.helo === 'localhost')) {
-    return ours(`Line ${hop.index + 1} is a hand-over on the same machine.`, doubtful)
+    return ours(phrase('line-same-machine', { line }), doubtful)
   }
   const registrable = registrableDomainOf(hop.byHost)
   if (
@@ -159,9 +162,9 @@ function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
     isLinked(hop, next) &&
     registrable === registrableDomainOf(next.byHost)
   ) {
-    return ours(`Line ${hop.index + 1} is a hand-over inside the same organization.`, doubtful)
+    return ours(phrase('line-same-organization', { line }), doubtful)
   }
-  return unclear(`Line ${hop.index + 1} gives no address for the peer.`)
+  return unclear(phrase('line-without-address', { line }))
 }
 
 /**
@@ -174,14 +177,12 @@ function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
 function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Context): Peer {
   const ip = hop.fromIp?.text ?? ''
   const isSelf = hop.fromIp !== undefined && addressScope(hop.fromIp) === 'loopback'
-  const because = isSelf
-    ? `${ip} is the receiving machine itself.`
-    : `${ip} is an address of an internal network.`
-  if (!next) return unclear('The message seems to have begun inside an internal network.')
+  const because = phrase(isSelf ? 'address-loopback' : 'address-internal', { ip })
+  if (!next) return unclear(phrase('began-internal'))
   // Inside a provider, machines also hand messages over by HTTP.
   const isOfMachine = provider && isWrittenBy(provider, hop) && hop.field?.auth === 'HTTP'
   if (isHandedIn(hop) && !isOfMachine) {
-    return ours(`Line ${hop.index + 1}: a user handed the message in.`, guessed)
+    return ours(phrase('line-by-user', { line: hop.index + 1 }), guessed)
   }
   if (isInsidePeer(hop, next)) return ours(because, 1)
   if (provider && isOfProvider(provider, hop, next)) return ours(because, 1)
@@ -249,10 +250,10 @@ function homeDomain(hops: readonly Hop[]): string | undefined {
   return undefined
 }
 
-function ours(because: string, certainty: number): Peer {
+function ours(because: Phrase, certainty: number): Peer {
   return { is: 'ours', because, certainty }
 }
 
-function unclear(because: string): Peer {
+function unclear(because: Phrase): Peer {
   return { is: 'unclear', because }
 }

@@ -3,6 +3,7 @@ import type { BlacklistEntry } from '../mail/dnsbl.ts'
 import { fieldValue, type HeaderField } from '../mail/header.ts'
 import { networkSet } from '../mail/ip.ts'
 import { authorAddress } from '../mail/message.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import type { DnsFindings, SpfFinding } from './authenticity/authenticate.ts'
 import { followForwarder, type ForwardingProof, type Submitter, submitterOf } from './forwarders.ts'
 import { type Walk, walkToInjection } from './injection-point.ts'
@@ -25,8 +26,8 @@ export type Origin = {
   hop: number
   /** The confidence, 0 to 1. */
   confidence: number
-  /** The reasons as sentences for people, in the order of the walk. */
-  why: string[]
+  /** The reasons, in the order of the walk. */
+  why: Phrase[]
 }
 
 /** Evidence for or against an origin besides the Received lines themselves. */
@@ -36,11 +37,6 @@ type OriginEvidence = {
   /** The SPF result for the origin's address; undefined when it was not checked. */
   spf: SpfFinding | undefined
   listings: readonly BlacklistEntry[]
-}
-
-/** The host name that the receiver looked up or was given, for display. */
-function peerName(hop: Hop): string {
-  return hop.rdns ?? hop.helo ?? 'a machine without a name'
 }
 
 const knownProviderConfidence = 0.98
@@ -66,12 +62,10 @@ function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
     hop: entry.index,
     confidence: confidenceOf(walk, evidence, support.length),
     why: [
-      provider
-        ? `The topmost lines were written by ${provider.name}, where the message was received.`
-        : 'The topmost line was written by the provider where the message was received.',
-      ...new Set(walk.passed),
-      seenSentence(entry, provider),
-      ...(evidence.isTraceOnTop ? [] : [misplaced]),
+      provider ? phrase('received-by', { provider: provider.name }) : phrase('received-by-unknown'),
+      ...distinct(walk.passed),
+      entrySeen(entry, provider),
+      ...(evidence.isTraceOnTop ? [] : [phrase('trace-misplaced')]),
       ...support,
     ],
   }
@@ -81,21 +75,20 @@ function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
  * Describes the last hand-over. The machines from which a provider sends count as external, because
  * any customer may be behind them.
  */
-function seenSentence(entry: Hop, provider: ProviderProfile | undefined): string {
+function entrySeen(entry: Hop, provider: ProviderProfile | undefined): Phrase {
   const isSeenByProvider = provider !== undefined && isWrittenBy(provider, entry)
-  const witness = isSeenByProvider ? provider.name : (entry.byHost ?? 'the receiving provider')
-  const line = entry.index + 1
+  const witness = isSeenByProvider ? provider.name : entry.byHost
+  const name = entry.rdns ?? entry.helo
   const ip = entry.fromIp?.text ?? ''
-  return provider !== undefined && senderOf(entry) === provider
-    ? `Line ${line}: ${witness} saw ${ip} (${peerName(entry)}) hand the message over, ` +
-        'one of those it sends from.'
-    : `Line ${line}: ${witness} saw ${ip} (${peerName(entry)}) hand the message over, ` +
-        'a machine that it does not run.'
+  const seen = { line: entry.index + 1, client: name === undefined ? ip : `${ip} (${name})` }
+  if (witness === undefined) return phrase('entry-unwitnessed', seen)
+  const isOwn = provider !== undefined && senderOf(entry) === provider
+  return phrase(isOwn ? 'entry-of-provider' : 'entry-foreign', { ...seen, witness })
 }
 
-const misplaced =
-  'The Received lines stand below what the author wrote, where no receiver puts them: they may ' +
-  'be invented.'
+function distinct(phrases: readonly Phrase[]): Phrase[] {
+  return [...new Map(phrases.map((one) => [JSON.stringify(one), one])).values()]
+}
 
 function confidenceOf(walk: Walk, { isTraceOnTop }: OriginEvidence, supports: number): number {
   const base = walk.provider ? knownProviderConfidence : unknownProviderConfidence
@@ -109,17 +102,17 @@ function confidenceOf(walk: Walk, { isTraceOnTop }: OriginEvidence, supports: nu
  * Evidence about the address that is independent of the Received lines. Used only if the walk is
  * certain: an untrusted host that misleads the walk also has a domain, and controls its SPF record.
  */
-function supportOf(ip: string, walk: Walk, { spf, listings }: OriginEvidence): string[] {
-  const found: string[] = []
+function supportOf(ip: string, walk: Walk, { spf, listings }: OriginEvidence): Phrase[] {
+  const found: Phrase[] = []
   if (walk.certainty < supportableCertainty) return found
   if (spf?.result === 'pass' && spf.ip === ip) {
-    found.push(`${spf.domain} says that ${ip} may send its mail (SPF).`)
+    found.push(phrase('spf-passes', { domain: spf.domain, ip }))
   }
   const listing = listings.find(
     ({ subject, category }) =>
       subject === ip && (category === 'spam' || category === 'compromised'),
   )
-  if (listing) found.push(`${listing.zone} lists ${ip}: ${listing.meaning}`)
+  if (listing) found.push(phrase('blacklist-contains', { zone: listing.zone, ip }))
   return found
 }
 
@@ -143,8 +136,8 @@ export type OriginClues = {
 export type OriginFindings = {
   hops: TracedHop[]
   origin: Origin | null
-  /** Why there is no origin, as a sentence; null when there is one. */
-  originObstacle: string | null
+  /** Why there is no origin; null when there is one. */
+  originObstacle: Phrase | null
   submitter: Submitter | null
 }
 

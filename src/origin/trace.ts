@@ -2,7 +2,8 @@ import { fieldValues, type HeaderField } from '../mail/header.ts'
 import { type IpAddress, isInternal, isRoutable, parseIp } from '../mail/ip.ts'
 import { parseReceived, type ReceivedField } from '../mail/received.ts'
 import { storableText } from '../mail/text.ts'
-import { type Note, suspicionsOf } from './forgery.ts'
+import { type Phrase, phrase } from '../phrase.ts'
+import { suspicionsOf } from './forgery.ts'
 import type { Walk } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isByUser, isHandedIn, isWrittenBy } from './providers.ts'
@@ -125,9 +126,10 @@ export type TracedHop = {
   at: string | null
   auth: string | null
   trust: Trust
-  /** Why the line was passed or is trusted, as a sentence. */
-  because: string | null
-  notes: Note[]
+  /** Why the line was passed or is trusted. */
+  because: Phrase | null
+  /** What is odd about the line. */
+  notes: Phrase[]
 }
 
 const textCharsMax = 400
@@ -151,28 +153,21 @@ export function traceHops(hops: readonly Hop[], traced: Traced): TracedHop[] {
   let isForged = false
   return hops.map((hop, index) => {
     const above = hops[index - 1]
-    const notes: Note[] = hop.field ? [] : [unreadable]
+    const notes: Phrase[] = hop.field ? [] : [phrase('unreadable')]
     if (!above || index <= entryIndex) {
       return describe(hop, trustAbove(hop, walk), walk.passed[index] ?? null, notes)
     }
     if (index <= believedTo) return describe(hop, 'believed', believedBecause(custody), notes)
     const suspicions = suspicionsOf(hop, { above, below: hops[index + 1] }, traced.isAuthorDomain)
     notes.push(...suspicions.map(({ note }) => note))
-    if (isForged && notes.length === 0) notes.push(belowInvented)
+    if (isForged && notes.length === 0) notes.push(phrase('below-invented'))
     isForged ||= suspicions.some(({ isProof }) => isProof)
     return describe(hop, isForged ? 'forged' : 'claimed', null, notes)
   })
 }
 
-const unreadable: Note = { name: 'unreadable', text: 'This line cannot be read.' }
-const belowInvented: Note = {
-  name: 'below-invented',
-  text: 'It stands below a line that was invented.',
-}
-
-function believedBecause(custody: ProviderPath | undefined): string | null {
-  if (!custody) return null
-  return `${custody.provider.name} handed the message over, and wrote this line about itself.`
+function believedBecause(custody: ProviderPath | undefined): Phrase | null {
+  return custody ? phrase('provider-about-itself', { provider: custody.provider.name }) : null
 }
 
 /**
@@ -187,8 +182,8 @@ function trustAbove({ index, field }: Hop, { passed, entry }: Walk): Trust {
 function describe(
   { index, field }: Hop,
   trust: Trust,
-  because: string | null,
-  notes: Note[],
+  because: Phrase | null,
+  notes: Phrase[],
 ): TracedHop {
   const from = field?.from
   return {

@@ -9,6 +9,7 @@ import { composeXarfReport } from '../mail/xarf.ts'
 import { composeAuthenticationResults } from '../origin/authenticity/authenticate.ts'
 import type { Network } from '../origin/networks.ts'
 import type { Analysis } from '../pieces/analyze.ts'
+import { inEnglish } from '../texts/phrases.ts'
 
 /** The parts of an analysis that feedback reports are composed from. */
 export type FeedbackAnalysis = Pick<
@@ -196,7 +197,7 @@ function explanationOf(
     },
     sources: itself && { listed: inOrder([itself, ...others]), total: incidents },
     reverseName: redactedName(hops[origin?.hop ?? -1]?.from.rdns, redactText),
-    why: why.map(redactText),
+    why: why.map((one) => redactText(inEnglish(one))),
     answers: content.answerLinks,
     isUnsolicited: content.isUnsolicited,
     isRebuilt,

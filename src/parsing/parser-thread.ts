@@ -9,7 +9,6 @@ import { seedShingles } from '../pieces/shingles/hash.ts'
 import { trustedTimes } from '../verdict/consequences.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relays.ts'
 import { subjectsOf, verifiedDomains } from '../verdict/subjects.ts'
-import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
   asBuffers,
@@ -77,6 +76,8 @@ async function make(task: ParserTask): Promise<Made> {
   if (task.work === 'check') return check(raw, task.options)
   if (task.work === 'analyze') return analyze(raw, task.options)
   if (task.work === 'inbound') return readInbound(raw, task.mailFrom)
+  // Loads the texts, which threads that only analyze do not need.
+  const { composeFeedback } = await import('./feedback-content.ts')
   const json = (await unpack(asBuffers(task.analysis))).toString()
   const message = task.isHeaderOnly ? headerOf(raw) : raw
   const report = composeFeedback(message, JSON.parse(json) as PlainAnalysis, {

@@ -24,6 +24,7 @@ import {
   type WebhookMessage,
   type WebhookOutcome,
 } from '../mail/webhook-message.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -83,10 +84,10 @@ function composeWebhook(
   { id, event, reportId }: Delivery,
   webhook: Webhook,
   app: Pick<App, 'clock' | 'config'> & { stateOf: ReadonlyMap<string, ReportState> },
-): WebhookMessage | { dropped: string } {
-  if (webhook.state !== 'enabled') return { dropped: 'The webhook was disabled.' }
+): WebhookMessage | { dropped: Phrase } {
+  if (webhook.state !== 'enabled') return { dropped: phrase('webhook-off') }
   const status = reportId === null ? undefined : app.stateOf.get(reportId)
-  if (reportId !== null && !status) return { dropped: 'The report has been deleted.' }
+  if (reportId !== null && !status) return { dropped: phrase('webhook-report-deleted') }
   const url = `${app.config.publicUrl}/api/v1/reports/${reportId}`
   const data = status ? { report_id: reportId, url, status } : { webhook_id: webhook.id }
   return {
@@ -149,7 +150,7 @@ async function keepAttempt(
 /** Stores that a delivery was not sent, and why. */
 async function keepDropped(
   delivery: Delivery,
-  outcome: string,
+  outcome: Phrase,
   { pool }: Pick<AttemptNeeds, 'pool'>,
 ): Promise<'done'> {
   await markDelivery(pool, delivery, { state: 'dropped', status: null, outcome, triedAt: null })

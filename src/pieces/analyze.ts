@@ -21,6 +21,7 @@ import type {
 import { type Submitter, withoutStamps } from '../origin/forwarders.ts'
 import { findOrigin, type Origin } from '../origin/origin.ts'
 import { type Client, type Hop, readHops, type TracedHop } from '../origin/trace.ts'
+import type { Phrase } from '../phrase.ts'
 import type { MessageFeatures } from './features/features.ts'
 import type { Fingerprints } from './fingerprints.ts'
 import { findLinks, type Link } from './links.ts'
@@ -72,8 +73,8 @@ export type PlainAnalysis = {
   headers: ExtractedFields
   hops: TracedHop[]
   origin: Origin | null
-  /** A sentence that says why there is no origin; null when there is one. */
-  originObstacle: string | null
+  /** Why there is no origin; null when there is one. */
+  originObstacle: Phrase | null
   submitter: Submitter | null
   /** Null when there was no DNS lookup. */
   authentication: Authentication | null

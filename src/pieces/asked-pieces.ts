@@ -2,6 +2,7 @@ import { parseMailboxes, registrableDomain } from '../mail/address.ts'
 import type { HeaderField } from '../mail/header.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { TracedHop } from '../origin/trace.ts'
+import { phrase } from '../phrase.ts'
 import type { Attachment } from './analyze.ts'
 import { findMailAddresses, viewBody } from './body-view.ts'
 import { plainLinks } from './disguise/plain-link.ts'
@@ -128,7 +129,7 @@ function wayOf(ip: string, { rdns, helo }: { rdns?: string; helo?: string }): Wa
   return {
     hops: [hop(0, 'believed'), hop(1, 'claimed')],
     origin: { ip, hop: 0, confidence: 1, why: [] },
-    submitter: { ip, how: '', confidence: 1 },
+    submitter: { ip, how: phrase('submitter-in-seal', { provider: '', ip }), confidence: 1 },
   }
 }
 

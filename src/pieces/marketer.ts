@@ -1,5 +1,6 @@
 import { type IpAddress, parseIp } from '../mail/ip.ts'
 import type { Authentication } from '../origin/authenticity/authenticate.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 
 /** Declared marks that identify the mail of a marketer. All in lower case. */
 export type MarketerMarks = {
@@ -37,8 +38,7 @@ export type RecognizedMarketer = {
   proof: string
   /** Address for feedback reports; null: none. */
   feedback: string | null
-  /** A sentence for people. */
-  why: string
+  why: readonly Phrase[]
 }
 
 /** Recognizes the mail of a fixed set of marketers. */
@@ -161,16 +161,15 @@ function byStrength(a: Proof, b: Proof): number {
 
 function recognized({ entry, by, proof }: Proof, evidence: MarketerEvidence): RecognizedMarketer {
   const { key, name, feedback, listIds, authors } = entry
-  const said =
+  const { origin, listId, authorDomain } = evidence
+  const why = [
     by === 'signature'
-      ? `${proof} signed the message, and the signature verifies`
-      : `The message came from ${evidence.origin?.ip ?? ''}, in the range ${proof}`
-  const narrowed = [
-    ...(listIds.length > 0 ? [`its List-Id is ${evidence.listId ?? ''}`] : []),
-    ...(authors.length > 0 ? [`${evidence.authorDomain ?? ''} stands behind its From`] : []),
+      ? phrase('marketer-signature', { domain: proof, marketer: name })
+      : phrase('marketer-range', { ip: origin?.ip ?? '', range: proof, marketer: name }),
+    ...(listIds.length > 0 ? [phrase('marketer-list-id', { listId: listId ?? '' })] : []),
+    ...(authors.length > 0 ? [phrase('marketer-author', { domain: authorDomain ?? '' })] : []),
   ]
-  const both = [said, ...narrowed].join(', ')
-  return { key, name, by, proof, feedback, why: `${both}: that is how ${name} is known.` }
+  return { key, name, by, proof, feedback, why }
 }
 
 function addTo<Value>(map: Map<string, Value[]>, key: string, value: Value): void {

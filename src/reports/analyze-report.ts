@@ -24,11 +24,13 @@ import { findContact } from '../feedback/find-contact.ts'
 import { queueFeedback, sendShadowed } from '../feedback/queue-feedback.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import type { CaseToJudge, Judge } from '../judging/judge.ts'
+import { withoutShippedMeanings } from '../judging/rule-versions.ts'
 import { queueAdvice } from '../letters/advise-reporter.ts'
 import type { LiveMarketers } from '../marketers/live-marketers.ts'
 import type { Network } from '../origin/networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -217,7 +219,7 @@ function ageOf(
   { receivedAt }: Report,
   { trustedTimes }: AnalysisDigest,
   { config }: Needs,
-): string | undefined {
+): Phrase | undefined {
   return ageObstacle(trustedTimes, receivedAt, config.messageAgeMax)
 }
 
@@ -393,7 +395,12 @@ function outcomeOf(
       verdictClass: verdict.class,
       verdictScore: verdict.score,
       subject: analysis.subject,
-      judgment: { verdict, consequence, marketer: judged.marketer, campaignId },
+      judgment: {
+        verdict: withoutShippedMeanings(verdict),
+        consequence,
+        marketer: judged.marketer,
+        campaignId,
+      },
       packed: analysis.packed,
       facts: packFacts(facts),
     },
@@ -401,7 +408,7 @@ function outcomeOf(
       reportId: report.id,
       at: now,
       event: 'analyzed',
-      detail: storyOf(analysis, why),
+      phrases: [...originPhrases(analysis), ...why],
     },
     told,
   }
@@ -414,9 +421,9 @@ function bareNetwork({ origin }: Case): Network | null {
   return { cidr, asn: null, name: null, country: null, abuse: null, contacts: [] }
 }
 
-function storyOf({ origin, originObstacle }: AnalysisDigest, why: string): string {
-  if (!origin) return `${originObstacle ?? 'The origin could not be found.'} ${why}`
-  return `It came from ${origin.ip} (${percentOf(origin.confidence)} % sure). ${why}`
+function originPhrases({ origin, originObstacle }: AnalysisDigest): Phrase[] {
+  if (!origin) return [originObstacle ?? phrase('origin-not-found')]
+  return [phrase('origin-found', { ip: origin.ip, percent: percentOf(origin.confidence) })]
 }
 
 /**
@@ -438,10 +445,10 @@ export async function requeueReports(
   const pausedSince = new Date(now.getTime() - REOPENING_MS)
   const recent = new Set(await listReportsWith(tx, 'reopened', ids, pausedSince))
   const isLater = (id: string) => recent.has(id) && id !== answeredId
-  const detail = 'More is known of the reporter’s mail servers: it is looked at again.'
+  const phrases = [phrase('machines-learned')]
   await insertEvents(
     tx,
-    ids.map((reportId) => ({ reportId, at: now, event: 'reopened', detail })),
+    ids.map((reportId) => ({ reportId, at: now, event: 'reopened', phrases })),
   )
   const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
   await send(boss, analyzeReport, jobs(ids.filter((id) => !isLater(id))), tx)

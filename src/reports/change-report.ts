@@ -8,21 +8,16 @@ import {
   insertEvents,
   type KindChange,
   listToChange,
-  OVERRULED,
+  overruled,
   type ReportEvent,
 } from '../db/report-events.ts'
-import { markReports, type ReportKind, type ReportState } from '../db/reports.ts'
+import { markReports, type ReportState } from '../db/reports.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import type { Clock } from '../world.ts'
 import { analyzeReport } from './analyze-report.ts'
 import { redeemReport } from './redeem-report.ts'
-
-const words: Record<ReportKind, string> = {
-  spam: 'The reporter now says that this is spam.',
-  phishing: 'The reporter now says that this is phishing.',
-  'not-spam': 'The reporter now says that this is not spam.',
-}
 
 /** The events of the changed reports, and the ids of those that had an effect and are now held. */
 type Changed = { events: ReportEvent[]; held: string[] }
@@ -62,12 +57,18 @@ async function changeEach(tx: Db, said: readonly KindChange[], now: Date): Promi
     if (!report || (!report.isRetracted && report.kind === kind)) continue
     if (!(await changeKind(tx, change))) continue
     const withdrawn = await withdrawFeedback(tx, reportId, now)
-    const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
-    const detail = `${words[kind]}${recall}`
-    changed.events.push({ reportId, at: now, event: 'changed', detail })
+    const phrases = [
+      phrase('kind-changed', { kind: kind === 'not-spam' ? 'wanted' : kind }),
+      ...recalled(withdrawn),
+    ]
+    changed.events.push({ reportId, at: now, event: 'changed', phrases })
     if (change.isShadowed && !report.isShadowed) changed.held.push(reportId)
   }
   return changed
+}
+
+function recalled(withdrawn: number): Phrase[] {
+  return withdrawn > 0 ? [phrase('unsent-withdrawn')] : []
 }
 
 function idOf({ reportId }: { reportId: string }): string {
@@ -106,10 +107,9 @@ export async function retractIn(
   const withdrawn = await withdrawFeedback(tx, reportId, now)
   const isOverruled = !retractor.isReporter
   await send(app.boss, redeemReport, [{ reportId, ...(isOverruled && { isOverruled }) }], tx)
-  const what = retractor.isReporter ? 'The reporter took it back.' : OVERRULED
-  const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
-  const detail = `${what}${recall}`
-  await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', detail)])
+  const what = retractor.isReporter ? phrase('retracted-by-reporter') : overruled
+  const phrases = [what, ...recalled(withdrawn)]
+  await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', phrases)])
   await queueWebhooks(tx, app.boss, { 'report.retracted': [reportId] }, now)
   if (!retractor.isReporter) {
     const { administratorId: reporterId } = retractor

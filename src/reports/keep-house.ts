@@ -31,6 +31,7 @@ import { forwardReport } from '../feedback/forward-report.ts'
 import { handleInbound } from '../feedback/handle-inbound.ts'
 import { sendLetter } from '../letters/send-letter.ts'
 import { endStuckUnsubscribes } from '../marketers/unsubscribe-reporter.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue, type Queue } from '../queue/define-queue.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
@@ -189,9 +190,9 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
 export async function runMarkDead(app: HouseNeeds): Promise<void> {
   const since = new Date(app.clock().getTime() - DAY_MS)
   const analysis = await listDeadIds(app.pool, 'reportId', [analyzeReport.name], since)
-  await markFailed(app, analysis, 'received', 'The analysis failed for good.')
+  await markFailed(app, analysis, 'received', phrase('analysis-failed'))
   const lookUps = await listDeadIds(app.pool, 'reportId', [findContact.name], since)
-  await markFailed(app, lookUps, 'analyzed', 'Looking for a contact failed for good.')
+  await markFailed(app, lookUps, 'analyzed', phrase('look-up-failed'))
   const mails = await listDeadIds(app.pool, 'mailId', mailQueues, since)
   if (mails.length > 0) await markMailsFailed(app.pool, mails)
 }
@@ -200,7 +201,7 @@ async function markFailed(
   app: HouseNeeds,
   dead: readonly string[],
   from: ReportState,
-  what: string,
+  what: Phrase,
 ): Promise<void> {
   if (dead.length === 0) return
   await inTransaction(app.pool, async (tx) => {
@@ -209,11 +210,11 @@ async function markFailed(
     const told = (await listFeedback(tx, failed)).map(({ reportId }) => reportId)
     await markReports(tx, told, ['failed'], from)
     const marked = failed.filter((id) => !told.includes(id))
-    const detail = `${what} Operators find it among the dead letters.`
+    const phrases = [what, phrase('operators-can-retry')]
     const at = app.clock()
     await insertEvents(
       tx,
-      marked.map((reportId) => ({ reportId, at, event: 'failed', detail })),
+      marked.map((reportId) => ({ reportId, at, event: 'failed', phrases })),
     )
   })
 }

@@ -1,13 +1,14 @@
 import type { App } from '../app.ts'
 import { findAnalysis, type KeptAnalysis, removeAnalyses } from '../db/analyses.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { insertEvents, listEvents, type ReportEvent } from '../db/report-events.ts'
+import { insertEvents, listEvents, type StoredEvent } from '../db/report-events.ts'
 import { listRelays, putRelays, removeRelay, trimRelays } from '../db/reporter-relays.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { listAskedReports, markReports, type Report } from '../db/reports.ts'
 import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { networkSet } from '../mail/ip.ts'
 import { storableText } from '../mail/text.ts'
+import { phrase } from '../phrase.ts'
 import type { Boss } from '../queue/boss.ts'
 import {
   openCandidates,
@@ -119,7 +120,7 @@ export async function findQuestion(
   db: Db,
   report: Report,
   analysis: KeptAnalysis | undefined,
-  events: readonly ReportEvent[],
+  events: readonly StoredEvent[],
 ): Promise<ReportQuestion | undefined> {
   if (report.state !== 'kept' || analysis?.details.consequence.action !== 'ask') return undefined
   const relays = await listRelays(db, report.reporterId)
@@ -193,18 +194,18 @@ async function storeAnswer(
 ): Promise<'done' | 'full'> {
   const now = app.clock()
   const mine = statements?.filter(({ how }) => how === 'set').length ?? 0
-  const detail = !statements
-    ? 'The reporter does not know which of the machines belong to the mail provider.'
+  const said = !statements
+    ? phrase('machines-unknown')
     : mine > 0
-      ? `The reporter says of ${mine} of the machines that they belong to the mail provider.`
-      : 'The reporter says that none of the machines belongs to the mail provider.'
+      ? phrase('machines-named', { count: mine })
+      : phrase('machines-foreign')
   return inTransaction(app.pool, async (tx) => {
     // The story must show the answer before its effects.
     const later = new Date(now.getTime() + 1)
     const news = { reporterId: report.reporterId, answeredId: report.id, now: later }
     const told = statements ? await store(tx, app, news, statements) : 'done'
     if (told === 'full') return told
-    await insertEvents(tx, [{ reportId: report.id, at: now, event: 'answered', detail }])
+    await insertEvents(tx, [{ reportId: report.id, at: now, event: 'answered', phrases: [said] }])
     return told
   })
 }

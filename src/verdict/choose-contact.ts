@@ -2,6 +2,7 @@ import { domainOf } from '../mail/address.ts'
 import type { CfblFinding } from '../mail/cfbl.ts'
 import { prefixLength } from '../mail/ip-blocks.ts'
 import type { Network } from '../origin/networks.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import type { Health } from './contact-health.ts'
 import type { VerdictClass } from './verdict.ts'
@@ -30,7 +31,7 @@ export type KnownContact = {
 export type OwnAddresses = { addresses: readonly string[]; domain: string }
 
 /** The chosen recipient, or the reason why there is none. */
-export type ContactChoice = { to: string } | { nobody: string }
+export type ContactChoice = { to: string } | { nobody: Phrase }
 
 /**
  * Chooses the best contact of a network whose mail does not bounce. If an abuse desk asked us to
@@ -47,17 +48,17 @@ export function chooseContact(
 ): ContactChoice {
   const others = contacts.filter((address) => !isOwn(address, own))
   if (others.length === 0) {
-    return { nobody: 'The abuse address of this network is our own, or the reporter’s.' }
+    return { nobody: phrase('contact-is-own') }
   }
   const healthy = others.filter((address) => isHealthy(known.get(address)))
   const [best] = healthy
-  if (best === undefined) return { nobody: 'Every known abuse address of this network bounces.' }
+  if (best === undefined) return { nobody: phrase('contacts-bounce') }
   const silence = silenceOf(known.get(best), topic)
   if (silence !== undefined) return { nobody: silence }
   if (forwardTo === 'any') return { to: best }
   const enrolled = healthy.find((address) => mayBeTold(known.get(address), 'enrolled', topic))
   if (enrolled !== undefined) return { to: enrolled }
-  return { nobody: 'The abuse desk has not enrolled, and only enrolled ones are written to.' }
+  return { nobody: phrase('desk-not-enrolled') }
 }
 
 /** Whether an address may receive a feedback report with this topic. */
@@ -79,12 +80,12 @@ function isHealthy(contact: KnownContact | undefined): boolean {
  * The reason not to notify an abuse desk although its mail arrives; no other desk replaces it.
  * Undefined when there is no such reason.
  */
-function silenceOf(contact: KnownContact | undefined, topic: FeedbackTopic): string | undefined {
-  if (contact?.state === 'stopped') return 'Reports to this abuse desk are stopped.'
-  if (contact?.isMuted) return 'The abuse address of this network is not to be written to.'
-  if (contact?.state === 'paused') return 'Reports to this abuse desk are paused.'
+function silenceOf(contact: KnownContact | undefined, topic: FeedbackTopic): Phrase | undefined {
+  if (contact?.state === 'stopped') return phrase('desk-stopped')
+  if (contact?.isMuted) return phrase('desk-suppressed')
+  if (contact?.state === 'paused') return phrase('desk-paused')
   if (contact?.takes && !contact.takes.includes(topic)) {
-    return `The abuse desk takes no reports of ${topic}.`
+    return phrase('desk-declines-topic', { topic })
   }
   return undefined
 }
@@ -122,8 +123,8 @@ export type OtherAddress = {
   format: 'arf' | 'xarf'
   /** Whether the recipient gets its own opaque tokens back. */
   keepsTokens: boolean
-  /** A sentence for the story of the report. */
-  why: string
+  /** For the history of the report. */
+  why: Phrase
 }
 
 /** Input of `alsoTellOf`. */
@@ -139,13 +140,14 @@ export type SentBy = {
  */
 export function otherAddresses({ cfbl, marketer }: SentBy): OtherAddress[] {
   const named = (cfbl?.addresses ?? []).map(({ address, format }): OtherAddress => {
-    const why = 'The message asks for complaints of it, and its signature vouches for that.'
+    const why = phrase('author-takes-complaints')
     return { address, source: 'cfbl', format, keepsTokens: false, why }
   })
   if (!marketer?.feedback) return named
   const { feedback: address, by, name } = marketer
   const how = { format: 'arf', keepsTokens: by === 'signature' } as const
-  return [{ address, source: 'marketer', ...how, why: `${name} is told, as it wishes.` }, ...named]
+  const why = phrase('marketer-takes-complaints', { marketer: name })
+  return [{ address, source: 'marketer', ...how, why }, ...named]
 }
 
 /** A scope of an enrolled consumer that matches a message. */
@@ -183,7 +185,7 @@ const ALSO_MAX = 8
  * The abuse desks that enrolled for a network, or the reason why none is notified. Empty and
  * undefined: no desk enrolled.
  */
-export type EnrolledDesks = { desks: readonly ScopeMatch[]; silence: string | undefined }
+export type EnrolledDesks = { desks: readonly ScopeMatch[]; silence: Phrase | undefined }
 
 /**
  * Returns the consumers enrolled for the block or the autonomous system of an origin, the most
@@ -222,7 +224,7 @@ export function otherRecipients(
   const domains = told.scopes
     .filter(({ kind }) => kind === 'domain')
     .map(({ address, value }): OtherRecipient => {
-      const why = `Who enrolled for mail of ${value} is told.`
+      const why = phrase('domain-takes-complaints', { domain: value })
       const how = { format: 'arf', keepsTokens: false } as const
       return { address, recipientRole: 'domain', source: 'enrollment', ...how, why }
     })

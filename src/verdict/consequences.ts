@@ -1,5 +1,6 @@
 import type { Network } from '../origin/networks.ts'
 import type { TracedHop } from '../origin/trace.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import {
@@ -34,41 +35,41 @@ export function trustedTimes(hops: readonly TracedHop[]): (string | null)[] {
 }
 
 /**
- * Returns a sentence that says why a message is too old for its report to have an effect; undefined
- * when it is not. `hoursMax` of 0 means no limit. Skips a time more than a day after the report and
- * uses the next field. If trusted fields exist but none has a plausible time, the age is unknown,
- * and the report has no effect.
+ * Returns why a message is too old for its report to have an effect; undefined when it is not.
+ * `hoursMax` of 0 means no limit. Skips a time more than a day after the report and uses the next
+ * field. If trusted fields exist but none has a plausible time, the age is unknown, and the report
+ * has no effect.
  */
 export function ageObstacle(
   times: readonly (string | null)[],
   receivedAt: Date,
   hoursMax: number,
-): string | undefined {
+): Phrase | undefined {
   if (hoursMax === 0 || times.length === 0) return undefined
   const reported = receivedAt.getTime()
   const known = times.flatMap((time) => (time === null ? [] : [Date.parse(time)]))
   const at = known.find((time) => time - reported <= AHEAD_MS_MAX)
-  if (at === undefined) return 'No trusted line tells a believable time, so its age is unknown.'
+  if (at === undefined) return phrase('age-unknown')
   if (reported - at <= hoursMax * HOUR_MS) return undefined
   const day = new Date(at).toISOString().slice(0, 10)
-  return `It was handed over on ${day}, more than ${hoursMax} hours before it was reported.`
+  return phrase('too-old', { day, hours: hoursMax })
 }
 
 /**
- * The action for a report, with the reason as a sentence for people. `look-up`: query the
+ * The action for a report, with its reasons. `look-up`: query the
  * registries for a contact, then decide again.
  */
 export type Consequence =
-  | { action: 'forward'; to: string; why: string }
-  | { action: 'look-up'; why: string }
-  | { action: 'keep'; why: string }
+  | { action: 'forward'; to: string; why: readonly Phrase[] }
+  | { action: 'look-up'; why: readonly Phrase[] }
+  | { action: 'keep'; why: readonly Phrase[] }
   /** The report is kept, and the reporter gets unsubscribe advice. */
-  | { action: 'advise'; why: string }
+  | { action: 'advise'; why: readonly Phrase[] }
   /**
    * The report is kept until the reporter says which machines are theirs; `about` holds IP
    * addresses.
    */
-  | { action: 'ask'; why: string; about: readonly string[] }
+  | { action: 'ask'; why: readonly Phrase[]; about: readonly string[] }
 
 /**
  * State of the registry lookup for the origin. `off`: never queried (switched off, no public
@@ -87,8 +88,8 @@ export type Judged = NotifiedRecipients & {
    */
   isLearned: boolean
   messageKind: Analysis['kind']
-  /** A sentence that says why the message is too old; undefined when it is not. */
-  ageObstacle?: string | undefined
+  /** Why the message is too old; undefined when it is not. */
+  ageObstacle?: Phrase | undefined
   origin: { ip: string; confidence: number } | undefined
   /**
    * Minimum confidence of an origin for a feedback report: `ORIGIN_CONFIDENCE_MIN`. An origin below
@@ -112,38 +113,31 @@ export type Judged = NotifiedRecipients & {
 export function consequenceOf(judged: Judged): Consequence {
   const { verdict, origin, network } = judged
   if (judged.ageObstacle !== undefined) {
-    return keep(`${judged.ageObstacle} Nobody is told, and it counts for nothing.`)
+    return keep(judged.ageObstacle, phrase('no-effect'))
   }
   const obstacle = obstacleOf(judged)
-  if (isMarketers(judged))
-    return { action: 'advise', why: `${judged.marketer.why} Nobody is accused.` }
+  if (isMarketers(judged)) {
+    return { action: 'advise', why: [...judged.marketer.why, phrase('no-complaint')] }
+  }
   if (obstacle !== undefined) return keep(obstacle)
   if (verdict.class === 'marketing') {
-    return {
-      action: 'advise',
-      why: 'It is mail in bulk that says how to unsubscribe. Nobody is accused.',
-    }
+    return { action: 'advise', why: [phrase('bulk-with-unsubscribe'), phrase('no-complaint')] }
   }
-  if (!origin) return keepOrAsk(judged, 'The origin could not be found.')
+  if (!origin) return keepOrAsk(judged, phrase('origin-not-found'))
   if (origin.confidence < judged.originConfidenceMin) {
-    return keepOrAsk(judged, 'The origin is too uncertain to tell its network.')
+    return keepOrAsk(judged, phrase('origin-uncertain'))
   }
-  if (network?.isMuted) {
-    return keep('An administrator said that nobody is to be written to for this network.')
-  }
+  if (network?.isMuted) return keep(phrase('network-muted'))
   const topic = topicOf(verdict.class)
   const { desks, silence } = enrolledDesks(judged, topic)
-  if (desks[0]) return { action: 'forward', to: desks[0].address, why: whyOf(desks[0]) }
+  if (desks[0]) return { action: 'forward', to: desks[0].address, why: [whyOf(desks[0])] }
   if (silence !== undefined) return keep(silence)
   if (!network || network.contacts.length === 0) return withoutContact(judged)
   const { known, forwardTo, own } = judged
   const choice = chooseContact(network, known, forwardTo, own, topic)
   if ('nobody' in choice) return keep(choice.nobody)
-  return {
-    action: 'forward',
-    to: choice.to,
-    why: `${deskOf(network)} answers for the origin and has an abuse contact.`,
-  }
+  const why = [phrase('network-has-contact', { network: networkWords(network) })]
+  return { action: 'forward', to: choice.to, why }
 }
 
 /**
@@ -174,9 +168,8 @@ export function alsoToldOf(judged: Judged, consequence: Consequence): OtherRecip
   ]
 }
 
-function whyOf({ kind, value }: ScopeMatch): string {
-  const what = kind === 'as' ? `AS${value}` : value
-  return `An abuse desk enrolled for ${what}, where the origin is.`
+function whyOf({ kind, value }: ScopeMatch): Phrase {
+  return phrase('desk-enrolled', { scope: kind === 'as' ? `AS${value}` : value })
 }
 
 /**
@@ -190,42 +183,36 @@ function isMarketers(judged: Judged): judged is Judged & { marketer: RecognizedM
 }
 
 /** The reason why no feedback report is sent, whatever the origin; undefined when there is none. */
-function obstacleOf({ verdict, reportedAs, messageKind, isLearned }: Judged): string | undefined {
-  if (reportedAs === 'not-spam') return 'The reporter says that this is not spam.'
-  if (messageKind !== 'message') {
-    return 'A mail system wrote this message: the spammer is not behind the relay that sent it.'
-  }
-  if (isLearned) return 'A mail server learned it; nobody reported it.'
-  if (verdict.class === 'legitimate') return 'It looks like wanted mail.'
-  if (verdict.class === 'undecided') return 'The verdict is undecided.'
-  if (verdict.class !== 'marketing' && !hasEvidence(verdict)) {
-    return 'Hardly more than its content speaks against it, and on that alone nobody is told.'
-  }
+function obstacleOf({ verdict, reportedAs, messageKind, isLearned }: Judged): Phrase | undefined {
+  if (reportedAs === 'not-spam') return phrase('said-not-spam')
+  if (messageKind !== 'message') return phrase('automatic-mail')
+  if (isLearned) return phrase('learned-by-server')
+  if (verdict.class === 'legitimate') return phrase('looks-wanted')
+  if (verdict.class === 'undecided') return phrase('verdict-undecided')
+  if (verdict.class !== 'marketing' && !hasEvidence(verdict)) return phrase('content-only')
   return undefined
 }
 
-function deskOf({ cidr, deskName }: Network): string {
-  return deskName === undefined ? `The network ${cidr}` : `${deskName} (${cidr})`
+function networkWords({ cidr, deskName }: Network): string {
+  return deskName === undefined ? cidr : `${deskName} (${cidr})`
 }
 
-function keepOrAsk({ askable }: Judged, why: string): Consequence {
+function keepOrAsk({ askable }: Judged, why: Phrase): Consequence {
   if (askable.length === 0) return keep(why)
-  return { action: 'ask', why: `${why} The reporter is asked.`, about: askable }
+  return { action: 'ask', why: [why, phrase('question-asked')], about: askable }
 }
 
 function withoutContact({ network, registry }: Judged): Consequence {
   if (registry === 'unasked') {
-    return { action: 'look-up', why: 'The registries are asked who answers for the origin.' }
+    return { action: 'look-up', why: [phrase('registry-asked')] }
   }
-  if (registry === 'away') {
-    return keep('No registry could be asked who answers for the origin.')
-  }
-  if (!network) return keep('No imported network table knows the origin.')
-  if (registry === 'off') return keep('The network has no known abuse contact.')
+  if (registry === 'away') return keep(phrase('registry-unreachable'))
+  if (!network) return keep(phrase('network-unknown'))
+  if (registry === 'off') return keep(phrase('network-without-contact'))
   const name = network.name === null ? network.cidr : `${network.cidr} (${network.name})`
-  return keep(`No abuse contact is registered for ${name}.`)
+  return keep(phrase('network-unregistered', { network: name }))
 }
 
-function keep(why: string): Consequence {
+function keep(...why: Phrase[]): Consequence {
   return { action: 'keep', why }
 }

@@ -1,3 +1,4 @@
+import { type Phrase, phrase } from '../phrase.ts'
 import type { KnownContact } from './choose-contact.ts'
 
 /**
@@ -123,10 +124,10 @@ export type KeptSuppression = {
 export type MayTell =
   | { is: 'yes' }
   /** `at` is null while the end of the pause is not known. */
-  | { is: 'later'; at: Date | null; why: string }
+  | { is: 'later'; at: Date | null; why: Phrase }
   /** Mail to the consumer bounces; another address may be used instead. */
-  | { is: 'bouncing'; why: string }
-  | { is: 'never'; why: string }
+  | { is: 'bouncing'; why: Phrase }
+  | { is: 'never'; why: Phrase }
 
 /**
  * Returns the state at a given time. A pause ends automatically, and an enrolled consumer stays
@@ -155,12 +156,12 @@ export function mayNotify(
   now: Date,
 ): MayTell {
   const { state, health, isMuted } = contactOf(consumer, suppression, now)
-  if (state === 'stopped') return { is: 'never', why: 'Reports to this consumer are stopped.' }
-  if (isMuted) return { is: 'never', why: 'The address is not to be written to.' }
+  if (state === 'stopped') return { is: 'never', why: phrase('recipient-stopped') }
+  if (isMuted) return { is: 'never', why: phrase('recipient-suppressed') }
   if (state === 'paused') {
-    return { is: 'later', at: consumer.pausedUntil, why: 'The consumer is paused.' }
+    return { is: 'later', at: consumer.pausedUntil, why: phrase('recipient-paused') }
   }
-  if (health !== 'healthy') return { is: 'bouncing', why: 'Mail to the consumer comes back.' }
+  if (health !== 'healthy') return { is: 'bouncing', why: phrase('recipient-bounces') }
   return { is: 'yes' }
 }
 

@@ -1,3 +1,4 @@
+import { type Phrase, phrase } from '../phrase.ts'
 import type { Facts } from './facts/fact.ts'
 
 /** Classes of a verdict. `undecided` accuses no sender. */
@@ -22,7 +23,11 @@ export type SymbolBasis = 'content' | 'way' | 'word' | 'known' | 'model'
 export type VerdictSymbol = {
   name: string
   weight: number
-  meaning: string
+  /**
+   * What it says about the message: the text of an operator's rule, or a phrase. Absent in stored
+   * verdicts for the meaning of a shipped rule, which is found by the name.
+   */
+  meaning?: string | Phrase
   /** Absent in verdicts stored before this field existed. */
   basis?: SymbolBasis
 }
@@ -198,7 +203,7 @@ function modelSymbol(probability: number): VerdictSymbol {
   return {
     name: 'MODEL',
     weight: Math.round(weight * 100) / 100,
-    meaning: `The model gives it ${Math.round(inside * 100)} % to be unwanted.`,
+    meaning: phrase('model-estimate', { percent: Math.round(inside * 100) }),
     basis: 'model',
   }
 }

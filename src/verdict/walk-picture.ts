@@ -1,5 +1,5 @@
-import type { Note } from '../origin/forgery.ts'
 import type { TracedHop, Trust } from '../origin/trace.ts'
+import type { Phrase, PhraseCode } from '../phrase.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 
 /**
@@ -34,7 +34,7 @@ export type Station = {
   /** Whether it is the client recorded in the message by the sending provider. */
   isSubmitter: boolean
   /** Anomalies of the field that names it, or of the field that it seems to have written. */
-  notes: Note[]
+  notes: Phrase[]
 }
 
 /** The trace as a picture: from the mailbox outward, each host below the one that observed it. */
@@ -62,9 +62,9 @@ export function percentOf(confidence: number): number {
 }
 
 /** Returns the reasons for an origin that are not already shown at a skipped field. */
-export function ownReasons({ hops, origin }: Pick<Analysis, 'hops' | 'origin'>): string[] {
-  const told = new Set(hops.map(({ because }) => because))
-  return origin?.why.filter((reason) => !told.has(reason)) ?? []
+export function ownReasons({ hops, origin }: Pick<Analysis, 'hops' | 'origin'>): Phrase[] {
+  const shown = new Set(hops.map(({ because }) => JSON.stringify(because)))
+  return origin?.why.filter((reason) => !shown.has(JSON.stringify(reason))) ?? []
 }
 
 /**
@@ -100,7 +100,7 @@ export function drawWalk(found: Pick<Analysis, 'hops' | 'origin' | 'submitter'>)
 function placeWriter(stations: Station[], { by, trust, notes: found }: TracedHop): void {
   const last = stations.at(-1)
   const name = nameOf(by.host, by.ip)
-  const mismatches = found.filter((note) => mismatchNotes.has(note.name))
+  const mismatches = found.filter(({ code }) => mismatchNotes.has(code))
   const isBeside = last?.role === 'mailbox'
   if (!last || isBeside || (mismatches.length > 0 && (last.name ?? last.ip) !== null)) {
     const writer = station(trust === 'injection' ? 'ours' : roleOf(trust), null)
@@ -119,7 +119,7 @@ function isUntrustedClient({ role }: Station): boolean {
 }
 
 /** Notes on a field whose writer is not the host named by the field above. */
-const mismatchNotes: ReadonlySet<string> = new Set(['broken-chain', 'borrowed-name'])
+const mismatchNotes: ReadonlySet<PhraseCode> = new Set(['broken-chain', 'borrowed-name'])
 
 function roleOf(trust: Trust): StationRole {
   if (trust === 'trusted') return 'ours'

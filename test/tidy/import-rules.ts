@@ -25,7 +25,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     actions: { values: ['mail', 'db'] },
     queue: { values: ['actions', 'db'] },
     net: { values: ['mail'] },
-    parsing: { values: [...knowledge, 'db'] },
+    parsing: { values: [...knowledge, 'texts', 'db'] },
     counting: { values: ['actions', ...knowledge, 'db'] },
     judging: { values: ['actions', ...knowledge, 'db', 'parsing', 'counting'] },
     letters: { values: ['actions', 'mail', 'verdict', 'texts', 'db', 'queue'] },
@@ -48,6 +48,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
       ],
     },
     errors: { values: [] },
+    phrase: { values: [] },
     world: { values: [] },
     log: { values: [] },
     config: { values: [] },
@@ -84,7 +85,7 @@ function isAllowed({ from, to, isType, names }: Crossing): boolean {
   if (to.startsWith('../')) return false
   if (from === 'processes' && to === 'cli') return false
   if (unbound.includes(from)) return true
-  if (to === 'errors') return true
+  if (to === 'errors' || to === 'phrase') return true
   const isKnowing = knowledge.includes(from)
   if (isType && freeTypes.includes(to)) return !(isKnowing && to === 'app')
   // Identifiers are made where rows are made; the time in them is handed in.

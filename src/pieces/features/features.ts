@@ -47,7 +47,7 @@ export type OriginFeatures = {
 /** Computes features of the route of the message and its origin. */
 function originFeatures({ hops, origin, submitter }: Material): OriginFeatures {
   const line = origin ? hops[origin.hop] : undefined
-  const notes = new Set(hops.flatMap((hop) => hop.notes.map(({ name }) => name)))
+  const notes = new Set(hops.flatMap((hop) => hop.notes.map(({ code }) => code)))
   const forged = hops.filter(({ trust }) => trust === 'forged').length
   return {
     found: origin !== null,

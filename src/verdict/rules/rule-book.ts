@@ -1,3 +1,4 @@
+import { phrase } from '../../phrase.ts'
 import type { FactDefinition, Facts, FactValue } from '../facts/fact.ts'
 import { basisOf, type VerdictSymbol } from '../verdict.ts'
 import { type Condition, createConditionCompiler } from './condition.ts'
@@ -20,9 +21,6 @@ export type RuleHealth = {
 
 /** Called once for each rule that is cut off. */
 export type OnCutOff = (symbol: string, why: RuleCutOff) => void
-
-const sparedMeaning =
-  'It cost too much to be asked: it is taken to hold, so that nobody is accused for want of it.'
 
 /**
  * An active set of rules. With `elapsed` it measures its own cost and cuts off rules that cost too
@@ -113,7 +111,7 @@ export class RuleBook {
   #spare(found: VerdictSymbol[], costs: RuleCosts): void {
     for (const [at, symbol] of this.#symbols.entries()) {
       if (symbol.weight >= 0 || !costs.cutOff(at) || found.includes(symbol)) continue
-      found.push({ ...symbol, meaning: sparedMeaning })
+      found.push({ ...symbol, meaning: phrase('rule-assumed') })
     }
   }
 

@@ -8,7 +8,9 @@ import { listReporterEmails } from '../../db/reporters.ts'
 import { findRawMessage, findReport, type Report, type ReportState } from '../../db/reports.ts'
 import { parseBlock } from '../../mail/ip-blocks.ts'
 import { storableText } from '../../mail/text.ts'
+import type { VerdictSymbol } from '../../verdict/verdict.ts'
 import { shownWalk } from '../history/story.ts'
+import { sayMeaning } from '../history/symbols.ts'
 import { isUuid, pageOf, sendMessage, shownBytes } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -214,6 +216,7 @@ async function sendReport(req: Request<{ id: string }>, res: Response, site: Nee
       reporterEmail: emails.get(report.reporterId),
       analysis,
       found: analysis?.details,
+      meaning: (symbol: VerdictSymbol) => sayMeaning(symbol, 'en', 'operator').text,
       walk: analysis && shownWalk(analysis),
       checks: authentication ? authenticationRows(authentication) : undefined,
       events,

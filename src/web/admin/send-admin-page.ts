@@ -46,6 +46,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
   ]
   sendPage(req, res, {
     ...page,
+    isForOperators: true,
     data: {
       ...page.data,
       isAdminArea: true,

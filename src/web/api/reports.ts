@@ -3,19 +3,22 @@ import type { z } from 'zod'
 import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
 import { listReporterPage } from '../../db/export-rows.ts'
 import type { Db } from '../../db/pool.ts'
-import { listEvents, type ReportEvent } from '../../db/report-events.ts'
+import { listEvents, type StoredEvent } from '../../db/report-events.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { findRawMessage, findReport, type Report } from '../../db/reports.ts'
 import type { TokenScope } from '../../db/sessions.ts'
+import type { Phrase } from '../../phrase.ts'
 import { retractReport } from '../../reports/change-report.ts'
 import { findQuestion, type ReportQuestion } from '../../reports/set-relays.ts'
 import { describeSame, type SameReports } from '../../reports/same-reports.ts'
+import { inEnglish } from '../../texts/phrases.ts'
 import { symbolScore, symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk } from '../../verdict/walk-picture.ts'
 import { uuidFloor } from '../../world.ts'
 import { authenticateRequest } from '../authenticate.ts'
 import { readQuery } from '../bodies/body-tasks.ts'
 import { goneSignal } from '../bodies/read-body.ts'
+import { sayMeaning } from '../history/symbols.ts'
 import { admit, admitReports } from '../limits.ts'
 import { isUuid, queryOf, sendMessage } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
@@ -24,6 +27,7 @@ import type { Site } from '../site.ts'
 import { takeBulk } from './bulk.ts'
 import { reportPageSchema, type reportSchema } from './contract/report-schemas.ts'
 import { answerOnce, claimKey, otherMethods, withFiles } from './cors.ts'
+import { routeJson } from './route-json.ts'
 import {
   type ApiAnswer,
   readSubmission,
@@ -94,7 +98,7 @@ export async function describeReport(db: Db, report: Report): Promise<ReportJson
 
 /** The details of a report besides its analysis. */
 type Circumstances = {
-  events: readonly ReportEvent[]
+  events: readonly StoredEvent[]
   question: ReportQuestion | undefined
   same: SameReports | undefined
 }
@@ -114,9 +118,7 @@ function reportJson(
     subject: report.subject,
     author: report.author,
     origin: originJson(analysis),
-    origin_obstacle: analysis?.details.originObstacle ?? null,
-    submitter: analysis?.details.submitter ?? null,
-    hops: analysis?.details.hops ?? [],
+    ...(analysis ? routeJson(analysis.details) : noRoute),
     picture: analysis ? pictureJson(analysis) : null,
     question: question
       ? {
@@ -137,10 +139,26 @@ function reportJson(
         at: report.receivedAt.toISOString(),
         event: 'received',
         detail: channelSentences[report.channel],
+        phrases: [],
       },
-      ...events.map(({ at, event, detail }) => ({ at: at.toISOString(), event, detail })),
+      ...events.map(eventJson),
     ],
   }
+}
+
+const noRoute = { origin_obstacle: null, submitter: null, hops: [] }
+
+function eventJson({ at, event, phrases }: StoredEvent): ReportJson['timeline'][number] {
+  return {
+    at: at.toISOString(),
+    event,
+    detail: inEnglish(phrases),
+    phrases: typeof phrases === 'string' ? [] : phrases.map(phraseJson),
+  }
+}
+
+function phraseJson({ code, params = {} }: Phrase) {
+  return { code, params }
 }
 
 function verdictJson({ details: { verdict } }: KeptAnalysis): ReportJson['verdict'] {
@@ -148,7 +166,11 @@ function verdictJson({ details: { verdict } }: KeptAnalysis): ReportJson['verdic
   return {
     class: verdict.class,
     score: symbolScore(symbols),
-    symbols: symbols.map(({ name, weight, meaning }) => ({ name, weight, meaning })),
+    symbols: symbols.map((symbol) => ({
+      name: symbol.name,
+      weight: symbol.weight,
+      meaning: sayMeaning(symbol, 'en', 'operator').text,
+    })),
   }
 }
 
@@ -202,7 +224,8 @@ function originJson(analysis: KeptAnalysis | undefined): ReportJson['origin'] {
           country: network.country,
         }
       : null,
-    why: origin.why,
+    why: origin.why.map(inEnglish),
+    phrases: origin.why.map(phraseJson),
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type WebhookRefusal,
   WEBHOOKS_MAX,
 } from '../../people/webhooks.ts'
+import { inEnglish } from '../../texts/phrases.ts'
 import { uuidTime } from '../../world.ts'
 import { authenticateRequest } from '../authenticate.ts'
 import { readJson } from '../bodies/body-tasks.ts'
@@ -116,7 +117,7 @@ async function describeDeliveries(
       tries: one.tries,
       tried_at: one.triedAt?.toISOString() ?? null,
       status: one.status,
-      outcome: one.outcome,
+      outcome: one.outcome && inEnglish(one.outcome),
     })),
   }
 }

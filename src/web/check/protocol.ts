@@ -4,6 +4,7 @@ import { createZstdDecompress, zstdDecompressSync } from 'node:zlib'
 import type { Checked } from '../../judging/check-message.ts'
 import type { CheckedEnvelope } from '../../judging/judge.ts'
 import { parseIp, parseIpAndPort } from '../../mail/ip.ts'
+import { inEnglish } from '../../texts/phrases.ts'
 import {
   type CheckAction,
   checkActionOf,
@@ -241,7 +242,7 @@ function symbolsOf(
   return Object.fromEntries(
     symbols.map(({ name, weight, meaning }) => {
       const score = rounded(weight, 3)
-      return [name, { name, score, metric_score: score, description: meaning }]
+      return [name, { name, score, metric_score: score, description: inEnglish(meaning) }]
     }),
   )
 }

@@ -10,6 +10,7 @@ import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
 import { listAnswersTo } from '../../feedback/take-answer.ts'
 import { describeSame } from '../../reports/same-reports.ts'
 import { answerQuestion, findQuestion, SET_RELAYS_MAX } from '../../reports/set-relays.ts'
+import type { Language } from '../../texts/messages.ts'
 import { symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk, ownReasons, percentOf, surenessOf } from '../../verdict/walk-picture.ts'
 import type { Form } from '../pages/form.ts'
@@ -19,6 +20,7 @@ import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import { shownAdvice } from '../reporting/advice.ts'
 import type { Site } from '../site.ts'
+import { sayMeaning } from './symbols.ts'
 
 /** The data of a route picture, prepared for `views/parts/way.eta`. */
 export function shownWalk({ details, network }: KeptAnalysis) {
@@ -159,11 +161,11 @@ export async function sendStory(
     status: refused ? 422 : 200,
     data: {
       report,
-      events: [{ event: 'received', at: report.receivedAt, detail: '' }, ...events],
+      events: [{ event: 'received', at: report.receivedAt, phrases: [] }, ...events],
       feedback: feedback.filter(({ kind }) => kind === 'complaint'),
       corrections: feedback.filter(({ kind }) => kind === 'redeemed'),
       answers: await listAnswersTo(site.pool, feedback, events),
-      found: analysis && findings(analysis),
+      found: analysis && findings(analysis, language),
       same,
       advice,
       question: question && {
@@ -179,13 +181,15 @@ export async function sendStory(
   })
 }
 
-function findings(analysis: KeptAnalysis) {
+function findings(analysis: KeptAnalysis, language: Language) {
   const { origin, links, attachments, verdict, consequence } = analysis.details
   return {
     origin,
     walk: shownWalk(analysis),
     verdict,
-    symbols: symbolsForReporters(verdict.symbols),
+    symbols: symbolsForReporters(verdict.symbols).map((symbol) =>
+      sayMeaning(symbol, language, 'reporter'),
+    ),
     consequence,
     links: links.slice(0, LINKS_SHOWN),
     linksMore: Math.max(0, links.length - LINKS_SHOWN),

@@ -9,7 +9,7 @@ import {
   type Params,
   textsIn,
 } from '../../texts/messages.ts'
-import { phraseBook } from '../../texts/phrase-book.ts'
+import { sayPhrases } from '../../texts/phrases.ts'
 import { assetUrls } from '../site.ts'
 import { formTokenOf, visitOf, withFormToken } from './visit.ts'
 
@@ -154,6 +154,8 @@ export type Page = {
   title: string
   status?: number
   data?: object
+  /** Pages of administrators are in English. */
+  isForOperators?: true
 }
 
 /** Renders and sends a page. Everything that a template prints with `<%=` is escaped. */
@@ -169,7 +171,10 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     assets: assetUrls,
     show: shownLine,
     message: (code: string, params?: Params) => message(visit.language, code, params),
-    say: phraseBook(visit.language),
+    say: (stored: Parameters<typeof sayPhrases>[0]) =>
+      page.isForOperators
+        ? sayPhrases(stored, 'en', 'operator')
+        : sayPhrases(stored, visit.language, 'reporter'),
     when: (at: Date | string) => instant(at, visit.language),
     whenDay: (day: string | Date) => wholeDay(day, visit.language),
     number: (value: number) => number(visit.language, value),

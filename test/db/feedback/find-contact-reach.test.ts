@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { phrase } from '../../../src/phrase.ts'
 import { runFindContact } from '../../../src/feedback/find-contact.ts'
 import type { TestApp } from '../../support/app.ts'
 import { entity, network, recordedAnswer } from '../../support/rdap-answers.ts'
@@ -22,7 +23,7 @@ test('without a contact the report is kept, and the network is not queried for a
   place.server.reply('ip/192.0.2.7', { body: network('192.0.2.0', '192.0.2.255') })
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
   await runFindContact([report], at.tools())
-  const why = 'No abuse contact is registered for 192.0.2.0/24 (EXAMPLE-NET).'
+  const why = phrase('network-unregistered', { network: '192.0.2.0/24 (EXAMPLE-NET)' })
   expect(await at.standing(report)).toMatchObject({ state: 'kept', action: 'keep', said: [why] })
   const [next = { reportId: '' }] = await at.analyzed('192.0.2.99')
   expect(await at.standing(next)).toMatchObject({ state: 'kept', action: 'keep', said: [] })
@@ -57,7 +58,7 @@ test('a registry’s answer for a wide block does not apply to another AS in it'
   await runFindContact([second], at.tools())
   expect(await at.standing(second)).toMatchObject({
     told: ['abuse@narrow.example'],
-    said: ['NARROW-ORG (198.51.100.0/24) answers for the origin and has an abuse contact.'],
+    said: [phrase('network-has-contact', { network: 'NARROW-ORG (198.51.100.0/24)' })],
   })
   const [third = { reportId: '' }] = await at.analyzed('198.51.2.2')
   expect(await at.standing(third)).toMatchObject({ told: ['abuse@wide.example'] })
@@ -127,7 +128,7 @@ test('a registry cannot make us write to ourselves or to the reporter', async ()
   await runFindContact([report], at.tools())
   expect(await at.standing(report)).toMatchObject({
     state: 'kept',
-    said: ['The abuse address of this network is our own, or the reporter’s.'],
+    said: [{ code: 'contact-is-own' }],
   })
   const [next = { reportId: '' }] = await at.analyzed('192.0.2.8')
   expect(await at.standing(next)).toMatchObject({ state: 'kept', told: [] })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { phrase } from '../../../src/phrase.ts'
 import { keepRegistryRows } from '../../../src/db/feedback-answers.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
@@ -36,7 +37,7 @@ test('a report from an unknown network waits for the registry, and is then forwa
     abuse: 'network-abuse@arin-holder.example',
     action: 'forward',
     told: ['network-abuse@arin-holder.example'],
-    said: ['EXAMPLE-ARIN (192.0.2.0/24) answers for the origin and has an abuse contact.'],
+    said: [phrase('network-has-contact', { network: 'EXAMPLE-ARIN (192.0.2.0/24)' })],
     forwards: 1,
   })
 })
@@ -119,7 +120,7 @@ test('a report is kept a day after the first failed query, not sooner', async ()
   await runFindContact([{ ...report, firstAskedAt }], at.tools())
   expect(await at.standing(report)).toMatchObject({
     state: 'kept',
-    said: ['No registry could be asked who answers for the origin.'],
+    said: [{ code: 'registry-unreachable' }],
   })
 })
 
@@ -179,7 +180,7 @@ test('a network that a table has without a contact is completed by the registry'
   expect(await at.standing(report)).toMatchObject({ ...waiting, cidr: '192.0.2.0/24' })
   await runFindContact([report], at.tools())
   const told = ['network-abuse@arin-holder.example']
-  const said = ['EXAMPLE-ARIN (192.0.2.0/24) answers for the origin and has an abuse contact.']
+  const said = [phrase('network-has-contact', { network: 'EXAMPLE-ARIN (192.0.2.0/24)' })]
   expect(await at.standing(report)).toMatchObject({ told, said })
 })
 
@@ -227,10 +228,10 @@ test('the first contact that does not bounce is used, or none if all bounce', as
   await bounces('second@desk.example', soon)
   const [second = { reportId: '' }] = await at.analyzed('192.0.2.7')
   const [event] = await app.rows(
-    `select detail from report_events where report_id = $1 and event = 'analyzed'`,
+    `select phrases from report_events where report_id = $1 and event = 'analyzed'`,
     [second.reportId],
   )
-  expect(event?.['detail']).toMatch(/Every known abuse address of this network bounces\.$/)
+  expect(event?.['phrases']).toContainEqual({ code: 'contacts-bounce' })
   place.pass(DAY_MS)
   const [third = { reportId: '' }] = await at.analyzed('192.0.2.7')
   expect(await at.standing(third)).toMatchObject({ told: ['dead@desk.example'] })

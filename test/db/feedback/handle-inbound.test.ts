@@ -67,7 +67,7 @@ async function feedback({ reportId }: { reportId: string }) {
     [reportId],
   )
   const events = await app.rows(
-    `select detail from report_events where report_id = $1 and event = 'bounced'`,
+    `select phrases from report_events where report_id = $1 and event = 'bounced'`,
     [reportId],
   )
   return { ...rows[0], bounces: events.length }

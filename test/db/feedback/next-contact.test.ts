@@ -64,9 +64,9 @@ test('after a bounce the next contact is notified, at most three in total', asyn
   const next = (number: number) =>
     at.inTx((tx) => notifyNextContact(tx, { reportId, number }, app, now))
   expect(await next(1)).toEqual({ told: 'abuse@two.example' })
-  expect(await next(1)).toEqual({ nobody: 'Another was told already.' })
+  expect(await next(1)).toEqual({ nobody: 'another-notified' })
   expect(await next(2)).toEqual({ told: 'abuse@three.example' })
-  expect(await next(3)).toEqual({ nobody: 'Enough contacts were tried.' })
+  expect(await next(3)).toEqual({ nobody: 'enough-notified' })
   expect(await at.told(reportId)).toHaveLength(3)
 })
 
@@ -78,10 +78,10 @@ test('no further contact is notified after a stop or a retraction', async () => 
   await suppress(app.pool, { ...suppression, address: 'abuse@two.example', reason: 'hard-bounce' })
   expect(await next(one)).toEqual({ told: 'abuse@three.example' })
   await retractReport(app, two, { isReporter: true })
-  expect(await next(two)).toEqual({ nobody: 'The report was taken back.' })
+  expect(await next(two)).toEqual({ nobody: 'report-was-retracted' })
   const [feedback] = await listFeedback(app.pool, [three])
   await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', { why: 'It asked.' }, now))
-  expect(await next(three)).toEqual({ nobody: 'Reports to this abuse desk are stopped.' })
+  expect(await next(three)).toEqual({ nobody: 'desk-stopped' })
 })
 
 test('"not ours" applies to block and address, and the next contact is notified', async () => {

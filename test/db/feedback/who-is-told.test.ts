@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { phrase } from '../../../src/phrase.ts'
 import { keepHealth } from '../../../src/db/consumers.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
 import { stopConsumer } from '../../../src/feedback/change-consumer.ts'
@@ -28,10 +29,10 @@ test('a desk enrolled for the block is notified instead of the tables’ contact
   await at.enroll('soc@desk.example', range('198.51.100.0/26'))
   const reportId = await at.reported()
   expect(await at.told(reportId)).toEqual(['1 soc@desk.example queued'])
-  const [event] = await app.rows('select detail from report_events where report_id = $1', [
+  const [event] = await app.rows('select phrases from report_events where report_id = $1', [
     reportId,
   ])
-  expect(event?.['detail']).toContain('enrolled for 198.51.100.0/26')
+  expect(event?.['phrases']).toContainEqual(phrase('desk-enrolled', { scope: '198.51.100.0/26' }))
 })
 
 test('an enrollment for a neighboring block, or one only found, changes nothing', async () => {
@@ -132,7 +133,7 @@ test('an address named by a message becomes a consumer of its own kind', async (
     source: 'cfbl',
     format: 'xarf',
     keepsTokens: false,
-    why: 'It asks for it.',
+    why: phrase('author-takes-complaints'),
   } as const
   const one = { ...complaint, reporterId: app.ann }
   const alsoTell = [{ ...named, address: 'fbl@shop.example' }]
@@ -143,7 +144,7 @@ test('an address named by a message becomes a consumer of its own kind', async (
       recipientRole: 'cfbl',
     },
   ])
-  expect(drawn?.why).toContain('It asks for it.')
+  expect(drawn?.why).toContainEqual(named.why)
 })
 
 test('a batch needs one query', async () => {

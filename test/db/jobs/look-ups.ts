@@ -79,14 +79,14 @@ async function standing(app: TestApp, { reportId }: Payload, forwards: readonly 
   )
   const feedback = await app.rows('select address from feedback_reports where report_id = $1', id)
   const events = await app.rows(
-    `select detail from report_events where report_id = $1 and event = 'looked-up'`,
+    `select phrases from report_events where report_id = $1 and event = 'looked-up'`,
     id,
   )
   return {
     state: report?.['state'],
     ...analysis,
     told: feedback.map(({ address }) => address),
-    said: events.map(({ detail }) => detail),
+    said: events.flatMap(({ phrases }) => phrases),
     forwards: forwards.length,
   }
 }

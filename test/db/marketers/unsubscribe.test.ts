@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { phrase } from '../../../src/phrase.ts'
 import { findUnsubscribe, insertUnsubscribe } from '../../../src/db/advices.ts'
 import {
   endStuckUnsubscribes,
@@ -15,7 +16,10 @@ beforeAll(async () => {
 })
 afterAll(() => letters.close())
 
-const yes: OneClickOutcome = { state: 'done', outcome: 'It was taken.' }
+const yes: OneClickOutcome = {
+  state: 'done',
+  outcome: phrase('unsubscribe-accepted', { host: 'news.example.org', status: 200 }),
+}
 
 /** A report whose reporter has clicked. */
 async function clicked(): Promise<string> {
@@ -59,10 +63,10 @@ test('a request is sent once, and its result is in the timeline', async () => {
   expect(tools.urls).toEqual(['https://news.example.org/off?who=42'])
   expect(await stateOf(id)).toBe('done')
   const events = await letters.app.rows(
-    `select detail from report_events where report_id = $1 and event = 'unsubscribed'`,
+    `select phrases from report_events where report_id = $1 and event = 'unsubscribed'`,
     [id],
   )
-  expect(events).toEqual([{ detail: 'It was taken.' }])
+  expect(events).toEqual([{ phrases: [yes.outcome] }])
 })
 
 test('twenty concurrent runs send one request', async () => {

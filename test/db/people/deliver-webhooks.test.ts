@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { phrase } from '../../../src/phrase.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { addWebhook, changeWebhook, renewSecret } from '../../../src/people/webhooks.ts'
 import {
@@ -23,8 +24,12 @@ beforeEach(async () => {
   await app.rows('delete from webhooks')
 })
 
-const taken: WebhookOutcome = { state: 'taken', status: 200, outcome: 'It was taken.' }
-const failing: WebhookOutcome = { state: 'failed', status: 500, outcome: 'It was not taken.' }
+const taken: WebhookOutcome = { state: 'taken', status: 200, outcome: phrase('webhook-accepted') }
+const failing: WebhookOutcome = {
+  state: 'failed',
+  status: 500,
+  outcome: phrase('webhook-declined'),
+}
 
 /** A network that answers as configured, and stores what it gets. */
 function world(answer: (message: WebhookMessage) => WebhookOutcome | Promise<WebhookOutcome>) {
@@ -69,7 +74,7 @@ const deliver = (
 ) => runDeliverWebhook(payloads, { ...app, clock, postWebhook: to.postWebhook }, inProgress)
 
 const log = () =>
-  app.rows('select state, tries, status, outcome from webhook_deliveries order by id')
+  app.rows('select state, tries, status, phrase from webhook_deliveries order by id')
 
 test('a message has only the event, its time, its subject and a link', async () => {
   const { webhook } = await hook('thin', ['report.analyzed'])
@@ -91,7 +96,7 @@ test('a message has only the event, its time, its subject and a link', async () 
   expect(to.sent[0]?.id).toBe(`msg_${payloads[0]?.deliveryId}`)
   expect(to.sent[0]?.url).toBe(webhook.url)
   expect(await log()).toEqual([
-    { state: 'delivered', tries: 1, status: 200, outcome: 'It was taken.' },
+    { state: 'delivered', tries: 1, status: 200, phrase: taken.outcome },
   ])
   expect(await deliver(payloads, to)).toEqual(['done'])
   expect(to.sent).toHaveLength(1)
@@ -128,7 +133,7 @@ test('webhooks of a disabled account are not called, and waiting ones dropped', 
   }
   expect(to.sent).toEqual([])
   expect(await waiting()).toEqual([])
-  expect(await log()).toMatchObject([{ state: 'dropped', outcome: 'The webhook was disabled.' }])
+  expect(await log()).toMatchObject([{ state: 'dropped', phrase: { code: 'webhook-off' } }])
 })
 
 test('a refused message is retried under the same id, after pauses that double', async () => {

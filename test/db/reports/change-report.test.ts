@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { phrase } from '../../../src/phrase.ts'
 import { pieceTypes } from '../../../src/pieces/shingles/piece-types.ts'
 import { shingleHash } from '../../../src/pieces/shingles/hash.ts'
 import { halvesOf } from '../../../src/counting/keys.ts'
@@ -73,10 +74,10 @@ async function stands(reportId: string) {
 
 async function eventsOf(reportId: string) {
   const rows = await app.rows(
-    'select event, detail from report_events where report_id = $1 order by at, id',
+    'select event, phrases from report_events where report_id = $1 order by at, id',
     [reportId],
   )
-  return rows.map(({ event, detail }) => [event, detail])
+  return rows.map(({ event, phrases }) => [event, phrases])
 }
 
 /** The counts of the author of all these messages, and the evidence about their link. */
@@ -110,9 +111,10 @@ test('a changed report keeps its id, waits for its analysis again and has an eve
   expect((await eventsOf(first.id)).map(([event]) => event)).toEqual([
     ...['analyzed', 'changed', 'analyzed'],
   ])
-  expect((await eventsOf(first.id))[1]?.[1]).toBe(
-    'The reporter now says that this is not spam. Feedback that had not left was called back.',
-  )
+  expect((await eventsOf(first.id))[1]?.[1]).toEqual([
+    phrase('kind-changed', { kind: 'wanted' }),
+    phrase('unsent-withdrawn'),
+  ])
 })
 
 test.for<[ReportKind, ReportKind, object]>([

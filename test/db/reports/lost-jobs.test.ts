@@ -170,13 +170,11 @@ test('a look-up that is a dead letter marks its report failed once, with an even
   await runMarkDead(app)
   expect(await stateOf(lost)).toBe('failed')
   const events = await app.rows(
-    `select detail from report_events where report_id = $1 and event = 'failed'`,
+    `select phrases from report_events where report_id = $1 and event = 'failed'`,
     [lost.reportId],
   )
   expect(events).toEqual([
-    {
-      detail: 'Looking for a contact failed for good. Operators find it among the dead letters.',
-    },
+    { phrases: [{ code: 'look-up-failed' }, { code: 'operators-can-retry' }] },
   ])
   await app.pool.query(`delete from pgboss.job where name = 'find-contact'`)
   await house()

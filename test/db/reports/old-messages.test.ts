@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { phrase } from '../../../src/phrase.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
@@ -42,7 +43,7 @@ async function reported(mark: string, at: string, kind?: 'phishing' | 'not-spam'
   const { id } = await app.report(Buffer.from(raw), kind && { kind })
   await runAnalyzeReport([{ reportId: id }], { ...app, parser })
   const [row] = await app.rows(
-    `select reports.state, string_agg(report_events.detail, ' ') as story
+    `select reports.state, jsonb_agg(report_events.phrases) as story
      from reports join report_events on report_events.report_id = reports.id
      where reports.id = $1 group by 1`,
     [id],
@@ -57,10 +58,13 @@ test('a message handed over long ago is kept, has a reason, and changes nothing'
   for (const kind of [undefined, 'phishing', 'not-spam'] as const) {
     const report = await reported(`old-${kind}`, old, kind)
     expect(report).toMatchObject({ state: 'kept' })
-    expect(report).toHaveProperty(
-      'story',
-      expect.stringMatching(/on 2002-02-01, more than 168 hours before it was reported\. Nobody/),
-    )
+    expect(report).toHaveProperty('story', [
+      [
+        expect.anything(),
+        phrase('too-old', { day: '2002-02-01', hours: 168 }),
+        phrase('no-effect'),
+      ],
+    ])
     expect(await traces()).toEqual(before)
     await retractReport(app, report.id, { isReporter: true })
     await runRedeemReport([{ reportId: report.id }], app)

@@ -81,7 +81,7 @@ test('it is enrolled, paused, resumed and stopped at once, only by administrator
   expect(await act({ do: 'enroll' })).toBe('enroll')
   expect(await act({ do: 'pause', days: '3' })).toBe('pause')
   expect((await row())['state']).toBe('paused')
-  expect(await pageOf(`/admin/consumers/${id}`)).toContain('The consumer is paused.')
+  expect(await pageOf(`/admin/consumers/${id}`)).toContain('Reports to this recipient are paused.')
   expect(await act({ do: 'resume' })).toBe('resume')
   expect((await row())['state']).toBe('enrolled')
   expect(await act({ do: 'resume' })).toBe('nothing')

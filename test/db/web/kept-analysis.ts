@@ -1,3 +1,4 @@
+import { phrase } from '../../../src/phrase.ts'
 import { analyzeMessage } from '../../../src/pieces/analyze.ts'
 import type { DnsFindings } from '../../../src/origin/authenticity/authenticate.ts'
 import { insertAnalyses, type StoredJudgment } from '../../../src/db/analyses.ts'
@@ -16,7 +17,7 @@ export async function keepAnalysis(
   const analysis = await analyzeMessage(raw, dns ? { ...options, dns } : options)
   const judgment: StoredJudgment = {
     verdict: { class: 'spam', score: 5, symbols: [] },
-    consequence: { action: 'keep', why: 'No imported network table knows the origin.' },
+    consequence: { action: 'keep', why: [phrase('network-unknown')] },
   }
   await insertAnalyses(db, [
     {

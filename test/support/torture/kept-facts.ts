@@ -1,5 +1,6 @@
 import type { Fingerprints } from '../../../src/pieces/fingerprints.ts'
 import type { Pool } from '../../../src/db/pool.ts'
+import type { ReportEvent } from '../../../src/db/report-events.ts'
 
 /** A report as it stands in the end. */
 export type KeptReport = {
@@ -39,8 +40,8 @@ export async function readFacts(pool: Pool): Promise<KeptFacts> {
     `select id, reporter_id as "reporterId", kind, state, received_at as "receivedAt"
      from reports`,
   )
-  const events = await pool.query<{ reportId: string; at: Date; event: string; detail: string }>(
-    `select report_id as "reportId", at, event, detail from report_events
+  const events = await pool.query<ReportEvent>(
+    `select report_id as "reportId", at, event, phrases from report_events
      where event in ('analyzed', 'retracted') order by at`,
   )
   const counted = await pool.query<{ id: string; campaignId: string | null }>(
@@ -68,9 +69,9 @@ export async function readFacts(pool: Pool): Promise<KeptFacts> {
     analyzed: new Map(
       [...Map.groupBy(analyzed, ({ reportId }) => reportId)].map(([id, several]) => [
         id,
-        several.map(({ at, detail }) => ({
+        several.map(({ at, phrases }) => ({
           at,
-          originIp: / from ([0-9a-f.:]+) /.exec(detail)?.[1],
+          originIp: phrases.find(({ code }) => code === 'origin-found')?.params?.['ip']?.toString(),
         })),
       ]),
     ),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TracedHop } from '../../../src/origin/trace.ts'
+import { phrase } from '../../../src/phrase.ts'
 import { pictureText } from '../../../src/cli/picture-text.ts'
 
 const hop: TracedHop = {
@@ -12,17 +13,21 @@ const hop: TracedHop = {
   at: '2026-11-16T10:00:00.000Z',
   auth: null,
   trust: 'injection',
-  notes: [{ name: 'odd', text: 'Something is odd.' }],
-  because: 'Nothing speaks for it.',
+  notes: [phrase('broken-chain')],
+  because: phrase('relay-of-provider', { ip: '198.51.100.7', provider: 'Home' }),
 }
-const origin = { ip: '198.51.100.7', hop: 0, confidence: 0.75, why: ['It was seen.'] }
+const origin = { ip: '198.51.100.7', hop: 0, confidence: 0.75, why: [phrase('trace-misplaced')] }
 
 test('the origin is shown with its network, confidence, reason and submitter', () => {
   const text = pictureText({
     hops: [hop],
     origin,
     originObstacle: null,
-    submitter: { ip: '203.0.113.9', how: 'Its provider stamped it.', confidence: 0.9 },
+    submitter: {
+      ip: '203.0.113.9',
+      how: phrase('submitter-in-seal', { provider: 'Home', ip: '203.0.113.9' }),
+      confidence: 0.9,
+    },
     network: 'Example Hosting',
   })
   expect(text.split('\n').map((line) => line.trim())).toEqual([
@@ -34,9 +39,11 @@ test('the origin is shown with its network, confidence, reason and submitter', (
     'calls itself desk',
     'network: Example Hosting',
     'fairly sure (75 %), because',
-    '· It was seen.',
-    'client behind it, according to its provider: 203.0.113.9. Its provider stamped it.',
-    '! Something is odd.',
+    '· The Received lines are below the fields of the author. Mail servers add them above, so',
+    'they may be forged.',
+    'client behind it, according to its provider: 203.0.113.9. A seal (ARC) of Home names',
+    '203.0.113.9 as the client.',
+    '! The machine that wrote it is not the one that the line above names.',
   ])
 })
 
@@ -48,7 +55,7 @@ test('a line that was skipped has its reason, if the reason is known', () => {
     originObstacle: null,
     submitter: null,
   })
-  expect(text.match(/Nothing speaks for it\./g)).toHaveLength(1)
+  expect(text.match(/198\.51\.100\.7 is a machine of Home\./g)).toHaveLength(1)
 })
 
 test('an uncertain result is never shown as 100 %', () => {

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { phrase } from '../../../src/phrase.ts'
 import { createOneClick, type OneClickOptions } from '../../../src/net/public-post.ts'
 import type { DnsAnswer, Resolve } from '../../../src/world.ts'
 import { type HttpsSite, startHttpsSite } from '../../support/https-site.ts'
@@ -52,7 +53,7 @@ test('one POST states one click and no personal data', async () => {
   const outcome = await at(there, dns.resolve)(url)
   expect(outcome).toEqual({
     state: 'done',
-    outcome: 'news.example.org has taken the request (200).',
+    outcome: phrase('unsubscribe-accepted', { host: 'news.example.org', status: 200 }),
   })
   expect(there.asked).toEqual([
     {

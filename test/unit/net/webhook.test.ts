@@ -175,7 +175,7 @@ test('a receiver that answers one byte at a time, or not at all, is given up in 
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as AddressInfo
   const given = await at({ port, ca: '' }, undefined, { allMsMax: 100 })(message)
-  expect(given.outcome).toBe('No answer came in time.')
+  expect(given.outcome).toEqual({ code: 'webhook-unanswered' })
   for (const socket of sockets) socket.destroy()
   await new Promise((resolve) => silent.close(resolve))
 })

@@ -73,7 +73,10 @@ test('a followed forwarder is trusted and named in the reasons', () => {
   const { origin, hops } = whence(way, forwarded, { seals })
   expect(hops.map(({ trust }) => trust)).toEqual(['trusted', 'trusted', 'injection'])
   expect(origin?.confidence).toBe(0.88)
-  expect(origin?.why).toContain('Google took the message for the reporter and forwarded it.')
+  expect(origin?.why).toContainEqual({
+    code: 'forwarded-to-reporter',
+    params: { provider: 'Google' },
+  })
 })
 
 const fromList =

@@ -59,7 +59,9 @@ async function feedbackOn(
 test('the abuse desk of a sending provider learns which client sent the message', async () => {
   const text = await feedbackOn(throughGmail)
   expect(text).toContain('received from IP 209.85.128.50')
-  expect(text).toContain('Line 3: Google took the message from its customer at 192.0.2.44.')
+  expect(text).toContain(
+    'Received line 3: Google received the message from its customer at 192.0.2.44.',
+  )
 })
 
 test('without a recorded client the report does not mention one', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { phrase } from '../../../src/phrase.ts'
 import type { DkimFinding } from '../../../src/origin/authenticity/dkim.ts'
 import {
   createMarketerBook,
@@ -137,7 +138,7 @@ test('the reason for a recognition is the same each time', () => {
     by: 'signature',
     proof: 'shop.example',
     feedback: null,
-    why: 'shop.example signed the message, and the signature verifies: that is how Shop is known.',
+    why: [phrase('marketer-signature', { domain: 'shop.example', marketer: 'Shop' })],
   })
 })
 

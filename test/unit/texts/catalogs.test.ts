@@ -3,6 +3,7 @@ import path from 'node:path'
 import { IntlMessageFormat } from 'intl-messageformat'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
+import { phraseParameters } from '../../../src/phrase.ts'
 import { type Code, type Language, locales, textsIn } from '../../../src/texts/messages.ts'
 
 type Element = ReturnType<IntlMessageFormat['getAst']>[number]
@@ -12,8 +13,10 @@ const root = path.join(import.meta.dirname, '../../../src')
 const languages = Object.keys(locales) as Language[]
 const translations = ['fr', 'ru'] as const
 
+/** Without the meanings of symbols, whose English is in the rules. */
 function subjectsOf(language: Language): string[] {
-  return readdirSync(path.join(root, 'texts', language)).filter((file) => file.endsWith('.json'))
+  const files = readdirSync(path.join(root, 'texts', language))
+  return files.filter((file) => file.endsWith('.json') && file !== 'symbols.json')
 }
 
 function catalogOf(language: Language): [code: string, messages: string[]][] {
@@ -55,7 +58,9 @@ test.for(languages)('a plural of %s has a form for each category of the language
 })
 
 test('every message is used by the source or a template', () => {
-  expect(english.map(([code]) => code).filter((code) => !isMentioned(code))).toEqual([])
+  // The use of phrases is checked in phrases.test.ts.
+  const codes = english.map(([code]) => code).filter((code) => !(code in phraseParameters))
+  expect(codes.filter((code) => !isMentioned(code))).toEqual([])
 })
 
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -146,11 +151,16 @@ function codesOf(code: ts.Expression): RegExp[] {
 
 const [LITERAL, DATE, SELECT, PLURAL] = [0, 3, 5, 6]
 
-/** Names and kinds of the placeholders, without those that only the French needs to elide. */
+/**
+ * Names and kinds of the placeholders, without those that only the French needs to elide, and only
+ * the English to call the reporter "you".
+ */
 function holesOf(messages: readonly string[]): string[] {
   const elements = messages.flatMap(elementsOf).filter(({ type }) => type !== LITERAL)
   const names = elements.flatMap((element) => ('value' in element ? [element.value] : []))
-  return [...new Set(names)].filter((name) => !name.endsWith('_begins')).toSorted()
+  return [...new Set(names)]
+    .filter((name) => name !== 'reader' && !name.endsWith('_begins'))
+    .toSorted()
 }
 
 /** The elements of a message, with those inside of its plurals and selections. */

@@ -8,7 +8,7 @@ const marketer = {
   by: 'signature' as const,
   proof: 'sends.example',
   feedback: null,
-  why: '',
+  why: [],
 }
 const link = 'https://news.example.org/off'
 const bulk: AdviceCase = {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { phrase } from '../../../src/phrase.ts'
 import { consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
 import type { SymbolBasis, VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
@@ -55,91 +56,91 @@ test.for([
     expect(consequenceOf(judged)).toEqual({
       action: 'forward',
       to: 'abuse@hosting-one.example',
-      why: 'Example Desk One (192.0.2.0/24) answers for the origin and has an abuse contact.',
+      why: [phrase('network-has-contact', { network: 'Example Desk One (192.0.2.0/24)' })],
     })
   },
 )
 
 test.for([
-  ['the reporter defends it', { ...clear, reportedAs: 'not-spam' }, /not spam/],
-  ['it looks like wanted mail', { ...clear, verdict: verdict('legitimate') }, /wanted mail/],
-  ['a mail server learned it', { ...clear, isLearned: true }, /learned/],
-  ['content and the model alone accuse it', { ...clear, verdict: contentOnly }, /its content/],
+  ['the reporter defends it', { ...clear, reportedAs: 'not-spam' }, 'said-not-spam'],
+  ['it looks like wanted mail', { ...clear, verdict: verdict('legitimate') }, 'looks-wanted'],
+  ['a mail server learned it', { ...clear, isLearned: true }, 'learned-by-server'],
+  ['content and the model alone accuse it', { ...clear, verdict: contentOnly }, 'content-only'],
   [
     'what is not content weighs a little less',
     { ...clear, verdict: evident(1, 1.4) },
-    /its content/,
+    'content-only',
   ],
-  ['the verdict is open', { ...clear, verdict: verdict('undecided') }, /undecided/],
-  ['it is a bounce', { ...clear, messageKind: 'dsn' }, /mail system wrote/],
-  ['it is a feedback report', { ...clear, messageKind: 'feedback-report' }, /mail system wrote/],
-  ['it is an automatic reply', { ...clear, messageKind: 'auto-reply' }, /mail system wrote/],
+  ['the verdict is open', { ...clear, verdict: verdict('undecided') }, 'verdict-undecided'],
+  ['it is a bounce', { ...clear, messageKind: 'dsn' }, 'automatic-mail'],
+  ['it is a feedback report', { ...clear, messageKind: 'feedback-report' }, 'automatic-mail'],
+  ['it is an automatic reply', { ...clear, messageKind: 'auto-reply' }, 'automatic-mail'],
   [
     'there is no origin, nor a machine to ask about',
     { ...clear, origin: undefined, askable: [] },
-    /could not be found/,
+    'origin-not-found',
   ],
   [
     'the origin is almost sure enough, and the reporter has said all',
     { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 }, askable: [] },
-    /too uncertain/,
+    'origin-uncertain',
   ],
   [
     'the reporter defends what has no origin',
     { ...clear, origin: undefined, reportedAs: 'not-spam' },
-    /not spam/,
+    'said-not-spam',
   ],
-  ['nobody answers for the origin', { ...clear, network: undefined }, /no imported network/i],
+  ['nobody answers for the origin', { ...clear, network: undefined }, 'network-unknown'],
   [
     'the network has no desk',
     { ...clear, network: { ...network, contacts: [], abuse: null } },
-    /abuse contact/,
+    'network-without-contact',
   ],
   [
     'an administrator said that nobody is to be written to',
     { ...clear, network: { ...muted, contacts: [] } },
-    /an administrator said/i,
+    'network-muted',
   ],
   [
     'the desk would be the reporter',
     { ...clear, own: { addresses: network.contacts, domain: 'bounces.signalpost.example' } },
-    /is our own, or the reporter/,
+    'contact-is-own',
   ],
-  ['the desk asked for a pause', { ...clear, known: desk('paused') }, /are paused/],
+  ['the desk asked for a pause', { ...clear, known: desk('paused') }, 'desk-paused'],
   [
     'only enrolled desks are written to, and this one was found',
     { ...clear, known: desk('found'), forwardTo: 'enrolled' },
-    /not enrolled/,
+    'desk-not-enrolled',
   ],
   [
     'only enrolled desks are written to, and this one is new',
     { ...clear, forwardTo: 'enrolled' },
-    /not enrolled/,
+    'desk-not-enrolled',
   ],
-] as const satisfies readonly (readonly [string, Judged, RegExp])[])(
+] as const satisfies readonly (readonly [string, Judged, string])[])(
   'no one is notified when %s',
   ([, judged, why]) => {
     expect(consequenceOf(judged)).toEqual({
       action: 'keep',
-      why: expect.stringMatching(why) as unknown,
+      why: [{ code: why }],
     })
   },
 )
 
 test.for([
-  ['there is no origin', { ...clear, origin: undefined }, /could not be found.*is asked/],
+  ['there is no origin', { ...clear, origin: undefined }, 'origin-not-found'],
   [
     'the origin is almost sure enough',
     { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 } },
-    /too uncertain.*is asked/,
+    'origin-uncertain',
   ],
-  ['the operator wants to be surer', { ...clear, originConfidenceMin: 0.95 }, /too uncertain/],
-] as const satisfies readonly (readonly [string, Judged, RegExp])[])(
+  ['the operator wants to be surer', { ...clear, originConfidenceMin: 0.95 }, 'origin-uncertain'],
+] as const satisfies readonly (readonly [string, Judged, string])[])(
   'the reporter is asked when %s',
   ([, judged, why]) => {
     expect(consequenceOf(judged)).toEqual({
       action: 'ask',
-      why: expect.stringMatching(why) as unknown,
+      why: [{ code: why }, { code: 'question-asked' }],
       about: ['192.0.2.10'],
     })
   },
@@ -147,7 +148,7 @@ test.for([
 
 test('a desk without a name from its own source is named by its block, not by another name', () => {
   const { why } = consequenceOf({ ...clear, network: unnamed })
-  expect(why).toBe('The network 192.0.2.0/24 answers for the origin and has an abuse contact.')
+  expect(why).toEqual([phrase('network-has-contact', { network: '192.0.2.0/24' })])
 })
 
 const silent = { ...network, contacts: [], abuse: null }
@@ -160,14 +161,14 @@ test.for([
   expect(consequenceOf({ ...judged, registry: 'off' })).toMatchObject({ action: 'keep' })
   expect(consequenceOf({ ...judged, registry: 'away' })).toEqual({
     action: 'keep',
-    why: 'No registry could be asked who answers for the origin.',
+    why: [{ code: 'registry-unreachable' }],
   })
 })
 
 test('a registry without a contact is final', () => {
   expect(consequenceOf({ ...clear, network: silent, registry: 'asked' })).toEqual({
     action: 'keep',
-    why: 'No abuse contact is registered for 192.0.2.0/24 (Example Hosting One).',
+    why: [phrase('network-unregistered', { network: '192.0.2.0/24 (Example Hosting One)' })],
   })
 })
 

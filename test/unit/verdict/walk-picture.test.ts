@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import type { Origin } from '../../../src/origin/origin.ts'
 import type { TracedHop } from '../../../src/origin/trace.ts'
+import { phrase, type PhraseCode } from '../../../src/phrase.ts'
 import { drawWalk, ownReasons, percentOf, surenessOf } from '../../../src/verdict/walk-picture.ts'
 
 type Sketch = {
   from?: Partial<TracedHop['from']>
   by?: Partial<TracedHop['by']>
   trust: TracedHop['trust']
-  notes?: string[]
+  notes?: PhraseCode[]
 }
 
 function hops(sketches: readonly Sketch[]): TracedHop[] {
@@ -22,7 +23,7 @@ function hops(sketches: readonly Sketch[]): TracedHop[] {
     auth: null,
     trust,
     because: null,
-    notes: notes.map((name) => ({ name, text: `It is ${name}.` })),
+    notes: notes.map((code) => ({ code })),
   }))
 }
 
@@ -32,7 +33,13 @@ function draw(sketches: readonly Sketch[], submitterIp?: string) {
   const ip = lines[hop]?.from.ip ?? ''
   const origin: Origin | null = hop < 0 ? null : { ip, hop, confidence: 0.9, why: [] }
   const submitter =
-    submitterIp === undefined ? null : { ip: submitterIp, how: 'stamped', confidence: 0.9 }
+    submitterIp === undefined
+      ? null
+      : {
+          ip: submitterIp,
+          how: phrase('submitter-in-seal', { provider: 'Shop', ip: submitterIp }),
+          confidence: 0.9,
+        }
   return drawWalk({ hops: lines, origin, submitter })
 }
 
@@ -45,7 +52,7 @@ function told({ stations }: ReturnType<typeof draw>) {
       name ?? '',
       ip ?? '',
       ...aliases.map((alias) => `=${alias}`),
-      ...notes.map((note) => `!${note.name}`),
+      ...notes.map((note) => `!${note.code}`),
     ]
       .filter(Boolean)
       .join(' '),
@@ -127,13 +134,13 @@ test('the writer of an inconsistent line is separate, with no link to it', () =>
     from: { helo: 'nobody', ip: '203.0.113.9' },
     by: { host: 'mail.bank.example' },
     trust: 'forged',
-    notes: ['broken-chain', 'invented'],
+    notes: ['broken-chain', 'below-invented'],
   }
   const picture = draw([entry, strange])
   expect(told(picture).slice(2)).toEqual([
     'origin out.shop.example 198.51.100.7 =me',
     '/ forged mail.bank.example !broken-chain',
-    'forged nobody 203.0.113.9 !invented',
+    'forged nobody 203.0.113.9 !below-invented',
   ])
   expect(picture.border).toBe(3)
 })
@@ -179,11 +186,13 @@ test('a message without lines has only a mailbox', () => {
 
 test('a reason shown at its line is not repeated at the origin', () => {
   const [passed, ...rest] = hops([inner, entry])
-  const because = 'It is an internal address.'
-  const why = ['The provider wrote it.', because, 'It was seen.']
+  const because = phrase('address-internal', { ip: '10.0.0.1' })
+  const [first, last] = [phrase('received-by-unknown'), phrase('trace-misplaced')]
+  // As read from a row: equal, but not the same object.
+  const why = [first, structuredClone(because), last]
   const origin: Origin = { ip: '198.51.100.7', hop: 1, confidence: 0.9, why }
   const lines = passed ? [{ ...passed, because }, ...rest] : rest
-  expect(ownReasons({ hops: lines, origin })).toEqual(['The provider wrote it.', 'It was seen.'])
+  expect(ownReasons({ hops: lines, origin })).toEqual([first, last])
   expect(ownReasons({ hops: lines, origin: null })).toEqual([])
 })
 

@@ -12,11 +12,12 @@ import {
   mayNotify,
   type ConsumerStanding,
 } from '../../../src/verdict/contact-health.ts'
+import { phrase } from '../../../src/phrase.ts'
 import type { VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
 const word: VerdictSymbol = { name: 'A_SIGN', weight: 5, meaning: 'A sign.', basis: 'word' }
 const enrolled: KnownContact = { state: 'enrolled', health: 'healthy' }
-const how = { keepsTokens: false, why: 'A reason.' }
+const how = { keepsTokens: false, why: phrase('author-takes-complaints') }
 const cfbl: OtherAddress = { ...how, address: 'fbl@shop.example', source: 'cfbl', format: 'arf' }
 const brand: ScopeMatch = { kind: 'domain', value: 'shop.example', address: 'b@shop.example' }
 const close: ScopeMatch = { kind: 'range', value: '192.0.2.0/28', address: 'close@desk.example' }
@@ -132,7 +133,7 @@ test.for<[string, Partial<Judged>]>([
 })
 
 test('a marketer gets its tokens back only by its own signature, and is listed once', () => {
-  const marketer = { key: 'shop', name: 'Shop', proof: 'shop.example', why: 'It is.' }
+  const marketer = { key: 'shop', name: 'Shop', proof: 'shop.example', why: [] }
   const address = 'fbl@shop.example'
   const by = (its: 'signature' | 'range') =>
     otherAddresses({ cfbl: null, marketer: { ...marketer, by: its, feedback: address } })

@@ -95,7 +95,7 @@ export const deliveriesSchema = z.object({
       tries: z.int(),
       tried_at: instant.nullable(),
       status: z.int().nullable().describe('The last HTTP status; null without an answer.'),
-      outcome: z.string().nullable(),
+      outcome: z.string().nullable().describe('What happened, in English.'),
     }),
   ).describe('The latest twenty, newest first; at most a week old.'),
 })

@@ -46,13 +46,18 @@ const network = z.object({
   country: z.string().nullable(),
 })
 
+const phrase = z
+  .object({ code: z.string(), params: z.record(z.string(), z.union([z.string(), z.number()])) })
+  .describe('A sentence as a code with parameters. Codes and names of parameters are stable.')
+
 const origin = z
   .object({
     ip: z.string(),
     confidence: z.number().min(0).max(1),
     hop: z.int().describe('The index of the hop whose field names it.'),
     network: network.nullable(),
-    why: list(z.string()),
+    why: list(z.string()).describe('The reasons in English. The wording may change.'),
+    phrases: list(phrase),
   })
   .nullable()
   .describe('The machine that handed the message to the reporter’s mail provider.')
@@ -160,7 +165,14 @@ export const reportSchema = z
     question,
     verdict,
     campaign,
-    timeline: list(z.object({ at: instant, event: z.string(), detail: z.string() })),
+    timeline: list(
+      z.object({
+        at: instant,
+        event: z.string(),
+        detail: z.string().describe('What happened, in English. The wording may change.'),
+        phrases: list(phrase).describe('The same as codes; empty for events of old versions.'),
+      }),
+    ),
   })
   .describe('A report and its results so far.')
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { phrase } from '../../../../src/phrase.ts'
 import type { ReportKind, ReportState } from '../../../../src/db/reports.ts'
 import { type Browser, signedInBrowser } from '../browser.ts'
 import { keepAnalysis } from '../kept-analysis.ts'
@@ -108,7 +109,7 @@ test('pages link back and forth, and keep the filter', async () => {
 
 test('a row says whether there is a question, and what the desks answered', async () => {
   const told = await add({ subject: 'answered one', state: 'forwarded' })
-  const event = { reportId: told, at: new Date(), event: 'desk-resolved', detail: '' } as const
+  const event = { reportId: told, at: new Date(), event: 'desk-resolved', phrases: [] } as const
   await inTransaction(site.app.pool, (tx) => insertEvents(tx, [event]))
   const answered = await shown('?outcome=answered')
   expect(answered.lines).toEqual(['answered one'])
@@ -147,7 +148,7 @@ test('retracting a report asks first, and explains the effect', async () => {
   expect(asked).toContain('Nobody was told, so nobody has to be told of it.')
   expect((await browser.post(`/reports/${id}/retract`, {})).status).toBe(303)
   const story = await (await browser.get(`/reports/${id}`)).text()
-  expect(story).toContain('You took it back.')
+  expect(story).toContain('You retracted the report.')
   expect(story).not.toContain(`/reports/${id}/retract`)
   expect((await browser.get(`/reports/${id}/retract`)).status).toBe(303)
 })
@@ -159,7 +160,7 @@ test.for(['fr', 'ru'])('a timeline in %s has no English sentence of ours', async
   const events = ['analyzed', 'answered'].map((event) => ({
     ...{ reportId: id, at: new Date() },
     event: event as 'analyzed' | 'answered',
-    detail: 'The reporter says that none of the machines belongs to the mail provider.',
+    phrases: [phrase('machines-foreign')],
   }))
   await inTransaction(site.app.pool, (tx) => insertEvents(tx, events))
   const reader = await signedInBrowser(site.url, ann, language)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { phrase } from '../../../../src/phrase.ts'
 import { analyzeMessage } from '../../../../src/pieces/analyze.ts'
 import {
   type ReportContext,
@@ -133,7 +134,11 @@ async function richShingles(): Promise<Shingle[]> {
     attachments: [],
     hops: analysis.hops,
     origin: analysis.origin,
-    submitter: { ip: '203.0.113.5', how: '', confidence: 1 },
+    submitter: {
+      ip: '203.0.113.5',
+      how: phrase('submitter-in-seal', { provider: '', ip: '' }),
+      confidence: 1,
+    },
     signers: [{ domain: 'shop.example', selector: 'key1' }],
   })
   return [...analysis.shingles, ...shingles]

@@ -1,0 +1,39 @@
+import type { Phrase } from '../phrase.ts'
+import { type Language, message, type Said } from './messages.ts'
+
+/**
+ * What rows store for people. Rows from before there were codes have English text instead, the
+ * oddities of their Received lines in an object.
+ */
+type Stored = Phrase | string | { name: string; text: string }
+
+/** The person to address: English texts call the reporter "you" only if the reporter reads them. */
+export type Reader = 'reporter' | 'operator'
+
+/** Returns stored phrases as one text; `lang` is set if a part is in English for another reader. */
+export function sayPhrases(
+  stored: Stored | readonly Stored[] | null | undefined,
+  language: Language,
+  reader: Reader,
+): Said {
+  const said = [stored ?? []].flat().map((one) => sayPhrase(one, language, reader))
+  return {
+    text: said.map(({ text }) => text).join(' '),
+    lang: said.find(({ lang }) => lang !== undefined)?.lang,
+  }
+}
+
+/** Returns stored phrases as one English text for operators and programs. */
+export function inEnglish(stored: Stored | readonly Stored[] | null | undefined): string {
+  return sayPhrases(stored, 'en', 'operator').text
+}
+
+function sayPhrase(stored: Stored, language: Language, reader: Reader): Said {
+  const lang = language === 'en' ? undefined : 'en'
+  if (typeof stored === 'string') return { text: stored, lang }
+  if ('text' in stored) return { text: stored.text, lang }
+  const { code, params = {} } = stored
+  const dates = 'day' in params ? { day: new Date(params['day'] ?? '') } : {}
+  // A code may be unknown here while processes of two versions run.
+  return message(language, code, { ...params, ...dates, reader }) ?? { text: code, lang }
+}

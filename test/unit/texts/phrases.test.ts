@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { IntlMessageFormat } from 'intl-messageformat'
+import { expect, test } from 'vitest'
+import { phrase, type PhraseCode, phraseParameters } from '../../../src/phrase.ts'
+import { sayPhrases } from '../../../src/texts/phrases.ts'
+import { basisOf, symbolsForReporters } from '../../../src/verdict/verdict.ts'
+import { shippedRules } from '../../support/shipped-rules.ts'
+
+const root = path.join(import.meta.dirname, '../../../src')
+const catalogOf = (language: string, subject: string) =>
+  JSON.parse(readFileSync(path.join(root, 'texts', language, `${subject}.json`), 'utf8')) as Record<
+    string,
+    string
+  >
+
+test('the catalogs have each code and no other', () => {
+  const codes = ['events', 'route'].flatMap((subject) => Object.keys(catalogOf('en', subject)))
+  expect(codes.toSorted()).toEqual(Object.keys(phraseParameters).toSorted())
+})
+
+test('a text needs the parameters of its code, and no other', () => {
+  for (const subject of ['events', 'route']) {
+    for (const [code, text] of Object.entries(catalogOf('en', subject))) {
+      const needed = parametersOf(new IntlMessageFormat(text, 'en').getAst())
+      needed.delete('reader')
+      expect({ [code]: [...needed].toSorted() }).toEqual({
+        [code]: phraseParameters[code as PhraseCode].toSorted(),
+      })
+    }
+  }
+})
+
+type Ast = ReturnType<IntlMessageFormat['getAst']>
+
+function parametersOf(ast: Ast): Set<string> {
+  return new Set(
+    ast.flatMap((element) => [
+      ...('value' in element && element.type !== 0 ? [element.value] : []),
+      ...('options' in element
+        ? Object.values(element.options).flatMap(({ value }) => [...parametersOf(value)])
+        : []),
+    ]),
+  )
+}
+
+test('each code is used', () => {
+  const source = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && file !== 'phrase.ts')
+    .map((file) => readFileSync(path.join(root, file), 'utf8'))
+    .join('\n')
+  const unused = Object.keys(phraseParameters).filter((code) => !source.includes(`'${code}'`))
+  expect(unused).toEqual([])
+})
+
+test('English calls the reporter "you" only if the reporter reads', () => {
+  const said = [phrase('retracted-by-reporter'), phrase('unsent-withdrawn')]
+  expect(sayPhrases(said, 'en', 'reporter')).toEqual({
+    text: 'You retracted the report. Feedback reports that had not been sent were canceled.',
+    lang: undefined,
+  })
+  expect(sayPhrases(said, 'en', 'operator').text).toMatch(/^The reporter retracted the report\./)
+})
+
+test.for([
+  ['en', '1 February 2002'],
+  ['fr', '1 f\u00e9vrier 2002'],
+  ['ru', '1 \u0444\u0435\u0432\u0440\u0430\u043b\u044f 2002'],
+] as const)('a day is written as in %s', ([language, day]) => {
+  const old = phrase('too-old', { day: '2002-02-01', hours: 168 })
+  expect(sayPhrases(old, language, 'reporter').text).toContain(day)
+})
+
+test('a parameter stays as it is', () => {
+  const said = phrase('domain-takes-complaints', { domain: "<b>'{x}'.example" })
+  expect(sayPhrases(said, 'fr', 'reporter').text).toContain("<b>'{x}'.example")
+})
+
+test.for<[string, Parameters<typeof sayPhrases>[0], string]>([
+  ['a text', 'The reporter took it back.', 'The reporter took it back.'],
+  ['texts', ['It was seen.', 'It fits.'], 'It was seen. It fits.'],
+  ['what was odd', { name: 'odd', text: 'It is odd.' }, 'It is odd.'],
+])('%s of a row without codes is shown as it is, and marked as English', ([, stored, text]) => {
+  expect(sayPhrases(stored, 'ru', 'reporter')).toEqual({ text, lang: 'en' })
+  expect(sayPhrases(stored, 'en', 'reporter')).toEqual({ text, lang: undefined })
+})
+
+test('a code of a newer version is shown as a code', () => {
+  const newer = { code: 'from-the-future' as PhraseCode }
+  expect(sayPhrases([newer], 'fr', 'reporter')).toEqual({ text: newer.code, lang: 'en' })
+})
+
+test.for(['fr', 'ru'])(
+  '%s has a meaning for each shipped symbol that reporters see',
+  (language) => {
+    const symbols = shippedRules().rules.map(({ symbol, weight, meaning, facts }) => {
+      const basis = basisOf(facts.map((fact) => fact.split('.')[0] ?? ''))
+      return { name: symbol, weight, meaning, basis }
+    })
+    const names = symbolsForReporters(symbols).map(({ name }) => name)
+    expect(names.length).toBeGreaterThan(90)
+    expect(Object.keys(catalogOf(language, 'symbols'))).toEqual(names)
+  },
+)
