@@ -3,7 +3,6 @@ import type { App } from './app.ts'
 import {
   accountCommand,
   deskCommands,
-  marketersCommand,
   modelCommands,
   networkCommands,
   reputationCommand,
@@ -120,7 +119,7 @@ const commands: Record<string, Command> = {
   limits: operatorCommand(() => import('./cli/limits.ts')),
   suppressions: operatorCommand(() => import('./cli/suppressions.ts')),
   ...deskCommands,
-  marketers: marketersCommand,
+  marketers: operatorCommand(() => import('./cli/marketers.ts')),
   blacklists: {
     usage: 'blacklists',
     summary: 'test the configured DNS blacklists; needs no database',

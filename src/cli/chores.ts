@@ -121,23 +121,6 @@ function printText(text: string): number {
   return 0
 }
 
-/** `signalpost marketers`; its code is loaded when it runs. */
-export const marketersCommand = {
-  usage:
-    'marketers import FILE [--dry-run] | export [--jsonl] | list | show KEY | remove KEY |\n' +
-    '    set KEY [--state S] [--name N] [--signers A,B] [--ranges A,B] [--list-ids A,B]\n' +
-    '        [--authors A,B] [--website U] [--contact A] [--feedback A] |\n' +
-    '    proposals [take|dismiss SIGNER [LIST-ID]]',
-  summary: 'manage the registry of known bulk senders; FILE may be "-" for standard input',
-  async run({ args, config, log }: CommandContext) {
-    const { parseMarketers } = await import('./marketers.ts')
-    const request = parseMarketers(args)
-    const { runMarketers } = await import('./marketers.ts')
-    const { withDatabase } = await import('../processes/open-app.ts')
-    return runMarketers(request, (chore) => withDatabase(config, log, chore), process)
-  },
-}
-
 /** `signalpost reputation`; its code is loaded when it runs. */
 export const reputationCommand = {
   usage: 'reputation [KIND] NAME [--json]',

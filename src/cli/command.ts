@@ -139,7 +139,9 @@ type Field = { name: string; schema: z.ZodType; option: string; argument: string
 function fieldsOf({ input }: Operations[number]): Field[] {
   return Object.entries(input.shape).map(([name, schema]) => {
     const { option, argument } = (schema as z.ZodType).meta() ?? {}
-    const kebab = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    const kebab = name
+      .replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+      .replaceAll('_', '-')
     return { name, schema: schema as z.ZodType, option: option ?? kebab, argument }
   })
 }

@@ -1,16 +1,9 @@
 import type { MarketerMarks } from '../pieces/marketer.ts'
 import type { Marketer } from '../verdict/marketers/marketer.ts'
 import { uuidFloor } from '../world.ts'
-import { insertAudit } from './audit-log.ts'
+import type { OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { first, type Packed } from './rows.ts'
-
-/** Who changed the registry of marketers, and when. */
-export type MarketerAction = {
-  at: Date
-  /** Null when changed at the command line. */
-  reporterId: string | null
-}
 
 const marks = `key, name, signers, ranges::text[] as ranges, list_ids as "listIds", authors,
   feedback`
@@ -49,12 +42,8 @@ export async function listDeclaredSigners(db: Db): Promise<string[]> {
   return rows.map(({ signer }) => signer)
 }
 
-/** Inserts or replaces a marketer, and adds an audit entry. */
-export async function keepMarketer(
-  tx: Db,
-  marketer: Marketer,
-  deed: MarketerAction,
-): Promise<void> {
+/** Inserts or replaces a marketer. */
+export async function putMarketer(tx: Db, marketer: Marketer, at: Date): Promise<void> {
   const { key, name, state, signers, ranges, listIds, authors } = marketer
   const { practice, website, advice, contact, feedback } = marketer
   await raiseVersion(tx)
@@ -69,21 +58,16 @@ export async function keepMarketer(
        changed_at = excluded.changed_at`,
     [
       ...[key, name, state, signers, ranges, listIds, authors, practice, website],
-      ...[JSON.stringify(advice), contact, feedback, deed.at],
+      ...[JSON.stringify(advice), contact, feedback, at],
     ],
   )
-  const proofs = [...signers, ...ranges].join(', ').slice(0, 300)
-  const detail = `${key} (${name}), ${state}: ${proofs}`
-  await insertAudit(tx, { ...deed, action: 'set marketer', detail })
 }
 
-/** Deletes a marketer and adds an audit entry; false when there was none. */
-export async function removeMarketer(tx: Db, key: string, deed: MarketerAction): Promise<boolean> {
+/** Deletes a marketer; false when there was none. */
+export async function deleteMarketer(tx: Db, key: string): Promise<boolean> {
   await raiseVersion(tx)
   const { rowCount } = await tx.query(`delete from marketers where key = $1`, [key])
-  if (!rowCount) return false
-  await insertAudit(tx, { ...deed, action: 'remove marketer', detail: key })
-  return true
+  return (rowCount ?? 0) > 0
 }
 
 /** Must be the first statement, because it makes concurrent changes of the registry wait. */
@@ -150,25 +134,20 @@ export async function listProposals(db: Db, limit: number): Promise<MarketerProp
   return rows
 }
 
-/** Decides on an open proposal and adds an audit entry; undefined when there is none. */
+/** Decides on an open proposal; undefined when there is none. */
 export async function decideProposal(
   tx: Db,
   { signer, listId }: Pick<MarketerProposal, 'signer' | 'listId'>,
   state: 'dismissed' | 'taken',
-  deed: MarketerAction,
+  by: OperatorAction,
 ): Promise<MarketerProposal | undefined> {
-  const found = first(
+  return first(
     await tx.query<MarketerProposal>(
       `update marketer_proposals set state = $3, decided_at = $4, decided_by = $5
        where signer = $1 and list_id = $2 and state = 'open' returning ${PROPOSAL_COLUMNS}`,
-      [signer, listId, state, deed.at, deed.reporterId],
+      [signer, listId, state, by.at, by.reporterId],
     ),
   )
-  if (!found) return undefined
-  const action = state === 'taken' ? 'take marketer proposal' : 'dismiss marketer proposal'
-  const detail = listId === '' ? signer : `${signer}, ${listId}`
-  await insertAudit(tx, { ...deed, action, detail })
-  return found
 }
 
 /** Deletes open proposals whose signer was not seen since an instant. */

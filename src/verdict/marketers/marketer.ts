@@ -5,7 +5,7 @@ import type { MarketerMarks } from '../../pieces/marketer.ts'
 import { type OwnNames, whySpared } from '../lists/spare.ts'
 
 /** Languages of unsubscribe advice. */
-export const adviceLanguages = ['en', 'fr', 'ru'] as const
+const adviceLanguages = ['en', 'fr', 'ru'] as const
 
 export type AdviceLanguage = (typeof adviceLanguages)[number]
 

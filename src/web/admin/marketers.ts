@@ -1,24 +1,18 @@
 import { type Request, type Response, Router } from 'express'
-import {
-  decideProposal,
-  findMarketer,
-  keepMarketer,
-  listMarketers,
-  listProposals,
-  type MarketerAction,
-  removeMarketer,
-} from '../../db/marketers.ts'
-import { inTransaction } from '../../db/pool.ts'
+import { findMarketer, listMarketers, listProposals } from '../../db/marketers.ts'
 import { storableText } from '../../mail/text.ts'
-import { ownNamesOf } from '../../verdict/lists/spare.ts'
-import { checkMarketer } from '../../verdict/marketers/marketer-file.ts'
-import { adviceLanguages, type Marketer, marketerStates } from '../../verdict/marketers/marketer.ts'
-import { draftMarketer } from '../../verdict/marketers/propose.ts'
-import { type Form, type FormReader, readForm, readShortForm } from '../pages/form.ts'
+import {
+  dismissProposal,
+  removeMarketer,
+  setMarketer,
+  takeProposal,
+} from '../../marketers/marketer-actions.ts'
+import { type Marketer, marketerStates } from '../../verdict/marketers/marketer.ts'
+import type { Form } from '../pages/form.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
-import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 /** The fields of the form as typed, with one name per line. */
@@ -31,11 +25,6 @@ const fieldNames = [
   ...lists,
   ...advices,
 ] as const
-
-/** The options of the select field. */
-const stateChoices = marketerStates
-
-const FIELD_CHARS_MAX = 12_000
 
 /** An empty form. */
 const emptyFields: MarketerFields = {
@@ -65,111 +54,42 @@ function fieldsOfMarketer(one: Marketer): MarketerFields {
   }
 }
 
-/** Reads the form fields with length limits. */
-function readFields(form: Form): MarketerFields {
-  const read = fieldNames.map((name) => {
-    return [name, storableText(form.text(name) ?? '', FIELD_CHARS_MAX)]
-  })
-  return Object.fromEntries(read) as MarketerFields
-}
-
-/** Converts the fields to the import format, so that the same validation applies. */
-function declaredBy(fields: MarketerFields): Record<string, unknown> {
-  const names = (text: string) => text.split(/[\s,]+/).filter((name) => name !== '')
-  const given = lists.map((field) => [field, names(fields[field])])
-  const said = adviceLanguages.map((language) => [language, fields[`advice_${language}`]])
-  return {
-    ...{ key: fields.key, name: fields.name, state: fields.state, practice: fields.practice },
-    ...(Object.fromEntries(given) as object),
-    website: fields.website || null,
-    contact: fields.contact || null,
-    feedback: fields.feedback || null,
-    advice: Object.fromEntries(said) as object,
-  }
-}
-
-type ProposalNeeds = Pick<Site, 'pool' | 'clock'> & FormReader
-type Named = { signer: string; listId: string }
-
 const PROPOSALS_SHOWN = 100
-const NAME_CHARS_MAX = 255
-
-const proposalActions = {
-  dismissed: 'Proposal dismissed. It will not be proposed again.',
-  gone: 'This proposal was already decided.',
-}
 
 /** The page with possible marketers, found in reported mail. */
-function proposalRoutes(site: ProposalNeeds): Router {
+function proposalRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendProposals(req, res, site))
-  router.post('/', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const field = (name: string) => storableText(form.text(name) ?? '', NAME_CHARS_MAX)
-    const named = { signer: field('signer'), listId: field('list_id') }
-    const deed = { at: site.clock(), reporterId: administrator.id }
-    if (field('do') === 'take') {
-      const key = await take(named, deed, site)
-      if (key !== undefined) return res.redirect(303, `/admin/marketers/edit${queryOf({ key })}`)
-      return sendProposalDone(res, 'gone')
-    }
-    const found = await inTransaction(site.pool, (tx) =>
-      decideProposal(tx, named, 'dismissed', deed),
-    )
-    sendProposalDone(res, found ? 'dismissed' : 'gone')
-  })
+  router.post(
+    '/',
+    postAction(site, {
+      actions: { take: takeProposal, dismiss: dismissProposal },
+      back: (_, outcome) =>
+        'id' in outcome
+          ? `/admin/marketers/edit${queryOf({ key: outcome.id })}`
+          : '/admin/marketers/proposals',
+    }),
+  )
   return router
 }
 
-/** Creates a draft from a proposal, unless its key is taken, and returns the key for the form. */
-function take(
-  named: Named,
-  deed: MarketerAction,
-  { pool }: ProposalNeeds,
-): Promise<string | undefined> {
-  return inTransaction(pool, async (tx) => {
-    const proposal = await decideProposal(tx, named, 'taken', deed)
-    if (!proposal) return undefined
-    const draft = draftMarketer(proposal)
-    if (!(await findMarketer(tx, draft.key))) await keepMarketer(tx, draft, deed)
-    return draft.key
-  })
-}
-
-function sendProposalDone(res: Response, done: keyof typeof proposalActions): void {
-  res.redirect(303, `/admin/marketers/proposals${queryOf({ done })}`)
-}
-
-async function sendProposals(req: Request, res: Response, site: ProposalNeeds): Promise<void> {
-  const done = new URL(req.originalUrl, 'http://site').searchParams.get('done') ?? ''
+async function sendProposals(req: Request, res: Response, site: Pick<Site, 'pool'>): Promise<void> {
   sendAdminPage(req, res, {
     view: 'admin/marketers/proposals',
     title: 'Proposed marketers',
     data: {
       lines: await listProposals(site.pool, PROPOSALS_SHOWN),
-      done: Object.hasOwn(proposalActions, done)
-        ? proposalActions[done as keyof typeof proposalActions]
-        : undefined,
+      done: doneMessage(req, dismissProposal, takeProposal),
     },
   })
 }
-
-type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
 
 const LINES = 50
 const KEY_CHARS_MAX = 60
 const FORM_BYTES_MAX = 200_000
 
-const marketerActions = {
-  kept: 'Marketer saved. The change takes effect in all processes within two seconds.',
-  removed: 'Marketer removed.',
-  nothing: 'Marketer not found.',
-}
-
 /** The registry of marketers: the list, the form, and the proposals. */
-export function marketerRoutes(site: Needs): Router {
+export function marketerRoutes(site: Site): Router {
   const router = Router()
   router.use('/proposals', proposalRoutes(site))
   router.get('/', (req, res) => sendList(req, res, site))
@@ -180,42 +100,27 @@ export function marketerRoutes(site: Needs): Router {
     const fields = marketer ? fieldsOfMarketer(marketer) : emptyFields
     sendEdit(req, res, { fields, isNew: !marketer, faults: [] })
   })
-  router.post('/', async (req, res) => {
-    const limits = { bytesMax: FORM_BYTES_MAX, partBytesMax: FORM_BYTES_MAX }
-    const form = await readForm(req, res, site, limits)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const deed = { at: site.clock(), reporterId: administrator.id }
-    const fields = readFields(form)
-    if (form.text('do') === 'remove') {
-      const isGone = await inTransaction(site.pool, (tx) => removeMarketer(tx, fields.key, deed))
-      return sendDone(res, isGone ? 'removed' : 'nothing')
-    }
-    const isNew = form.text('is_new') === '1'
-    const faults = await keep(fields, { isNew, deed }, site)
-    if (faults.length > 0) return sendEdit(req, res, { fields, isNew, faults })
-    sendDone(res, 'kept')
-  })
+  router.post(
+    '/',
+    postAction(site, {
+      actions: { keep: setMarketer, remove: removeMarketer },
+      bytesMax: FORM_BYTES_MAX,
+      // An empty field is one without a value, not one to keep.
+      fields: (_, form) => ({ ...fieldsIn(form), new: form.text('is_new') === '1' }),
+      labels,
+      back: () => '/admin/marketers',
+      show: (req, res, { problems: faults, given }) => {
+        const fields = { ...emptyFields, ...given }
+        sendEdit(req, res, { fields, isNew: given['new'] === 'true', faults })
+      },
+    }),
+  )
   return router
 }
 
-/** Stores a marketer and returns the errors; empty on success. */
-async function keep(
-  fields: MarketerFields,
-  { isNew, deed }: { isNew: boolean; deed: MarketerAction },
-  site: Needs,
-): Promise<string[]> {
-  const checked = checkMarketer(declaredBy(fields), ownNamesOf(site.config))
-  if ('faults' in checked) {
-    return checked.faults.map(({ field, reason }) => `${labels[field ?? ''] ?? field}: ${reason}`)
-  }
-  return inTransaction(site.pool, async (tx) => {
-    if (isNew && (await findMarketer(tx, checked.marketer.key))) {
-      return ['Key: Another marketer already has this key.']
-    }
-    await keepMarketer(tx, checked.marketer, deed)
-    return []
-  })
+function fieldsIn(form: Form): MarketerFields {
+  const entries = fieldNames.map((name) => [name, form.text(name) ?? ''])
+  return Object.fromEntries(entries) as MarketerFields
 }
 
 const labels: Readonly<Record<string, string>> = {
@@ -229,16 +134,11 @@ function keyOf(req: Request): string {
   return storableText(given ?? '', KEY_CHARS_MAX)
 }
 
-function sendDone(res: Response, done: keyof typeof marketerActions): void {
-  res.redirect(303, `/admin/marketers${queryOf({ done })}`)
-}
-
-async function sendList(req: Request, res: Response, site: Needs): Promise<void> {
+async function sendList(req: Request, res: Response, site: Site): Promise<void> {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const after = storableText(given.get('after') ?? '', KEY_CHARS_MAX)
   const rows = await listMarketers(site.pool, { after, limit: LINES + 1 })
   const { lines, next } = pageOf(rows, LINES, ({ key }) => ({ after: key }))
-  const done = given.get('done') ?? ''
   sendAdminPage(req, res, {
     view: 'admin/marketers/list',
     title: 'Marketers',
@@ -246,9 +146,7 @@ async function sendList(req: Request, res: Response, site: Needs): Promise<void>
       lines,
       next,
       isFirst: after === '',
-      done: Object.hasOwn(marketerActions, done)
-        ? marketerActions[done as keyof typeof marketerActions]
-        : undefined,
+      done: doneMessage(req, setMarketer, removeMarketer),
     },
   })
 }
@@ -262,6 +160,6 @@ function sendEdit(
     view: 'admin/marketers/edit',
     title: isNew ? 'Add a marketer' : fields.name,
     status: faults.length > 0 ? 422 : 200,
-    data: { fields, isNew, faults, states: stateChoices },
+    data: { fields, isNew, faults, states: marketerStates },
   })
 }

@@ -21,6 +21,8 @@ export type ActionPage = {
   show?: (req: Request, res: Response, refused: Refused) => unknown
   /** Fields that the form has under another name, or that come from the path. */
   fields?: (req: Request, form: Form) => Given | Promise<Given>
+  /** Labels of fields, put before what is wrong with them. */
+  labels?: Readonly<Record<string, string>>
   bytesMax?: number
 }
 
@@ -38,7 +40,10 @@ export function postAction(site: Site, page: ActionPage) {
     const outcome = await runAction(action, given, site, administrator.id)
     if (!('problems' in outcome))
       return res.redirect(303, withDone(page.back(req, outcome, form), outcome))
-    const problems = outcome.problems.map(({ message }) => message)
+    const problems = outcome.problems.map(({ field, message }) => {
+      const label = page.labels?.[field ?? '']
+      return label === undefined ? message : `${label}: ${message}`
+    })
     if (!page.show) throw new ProblemError('bad-field', problems.join(' '))
     await page.show(req, res, { problems, given: textsOf(given) })
   }
@@ -63,7 +68,7 @@ function givenIn({ input }: Action, form: Form): Record<string, unknown> {
 
 function textsOf(given: Readonly<Record<string, unknown>>): Record<string, string> {
   const texts = Object.entries(given).map(([name, value]) => {
-    return [name, typeof value === 'string' ? value : ''] as const
+    return [name, value === undefined ? '' : String(value)] as const
   })
   return Object.fromEntries(texts)
 }

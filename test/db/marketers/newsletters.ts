@@ -2,7 +2,7 @@ import type { DnsTools } from '../../../src/origin/authenticity/ask-dns.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runAdviseReporter } from '../../../src/letters/advise-reporter.ts'
 import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
-import { keepMarketer } from '../../../src/db/marketers.ts'
+import { putMarketer } from '../../../src/db/marketers.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
@@ -93,9 +93,7 @@ export async function openNewsletters() {
   const parser = createParserPool(1)
   const dns = newsletterDns()
   const keep = (marketer: Marketer) =>
-    inTransaction(app.pool, (tx) =>
-      keepMarketer(tx, marketer, { at: new Date(), reporterId: null }),
-    )
+    inTransaction(app.pool, (tx) => putMarketer(tx, marketer, new Date()))
   /** With the current registry. */
   async function analyze(...ids: string[]): Promise<void> {
     const marketers = await openMarketers(app)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { Readable } from 'node:stream'
-import { parseMarketers, runMarketers } from '../../../src/cli/marketers.ts'
+import { operations } from '../../../src/cli/marketers.ts'
+import { runCommand } from '../../support/command.ts'
 import { findMarketer, listMarketers, listProposals } from '../../../src/db/marketers.ts'
 import { keepReports } from './seen-newsletters.ts'
 import { runProposeMarketers } from '../../../src/marketers/propose-marketers.ts'
@@ -16,13 +16,8 @@ afterAll(() => letters.close())
 beforeEach(() => letters.app.pool.query('delete from marketers'))
 
 async function run(args: readonly string[], stdin = '') {
-  const said = { out: '', err: '' }
-  const code = await runMarketers(parseMarketers(args), (chore) => chore(letters.app), {
-    stdin: Readable.from([stdin]),
-    stdout: { write: (text) => (said.out += text) },
-    stderr: { write: (text) => (said.err += text) },
-  })
-  return { code, ...said }
+  const { code, stdout, stderr } = await runCommand(operations, args, letters.app, stdin)
+  return { code, out: stdout, err: stderr }
 }
 
 const file = `# Two marketers.
@@ -93,7 +88,7 @@ test('fields are set one by one, and refused like those of a file', async () => 
   expect((await findMarketer(letters.app.pool, 'example-club'))?.state).toBe('confirmed')
   const { code, err } = await run(['set', 'example-club', '--list-ids', 'none'])
   expect([code, err]).toEqual([1, expect.stringContaining('signs for many') as string])
-  expect((await run(['remove', 'example-club'])).out).toContain('Removed example-club.')
+  expect((await run(['remove', 'example-club'])).out).toContain('Marketer removed.')
   expect((await run(['remove', 'example-club'])).code).toBe(1)
   const log = await letters.app.rows(`select action from audit_log order by id desc limit 2`)
   expect(log.map(({ action }) => action)).toEqual(['remove marketer', 'set marketer'])

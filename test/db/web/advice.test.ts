@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findAdvisedReporter, findUnsubscribe } from '../../../src/db/advices.ts'
-import { keepMarketer } from '../../../src/db/marketers.ts'
+import { putMarketer } from '../../../src/db/marketers.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
 import { adviceOffLink } from '../../../src/mail/verp.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   parser = createParserPool(1)
   ann = await site.addPerson('ann@reporters.example')
   browser = await signedInBrowser(site.url, ann)
-  await keepMarketer(site.app.pool, exampleShop, { at: new Date(), reporterId: null })
+  await putMarketer(site.app.pool, exampleShop, new Date())
 })
 afterAll(async () => {
   await parser.close()

@@ -75,7 +75,7 @@ test('a proposal becomes a draft by one click, or is dismissed', async () => {
   expect(page).toContain('at least 5')
   const take = { signer: 'example.net', list_id: '', do: 'take' }
   const taken = await admin.post('/admin/marketers/proposals', take)
-  expect(taken.headers.get('location')).toBe('/admin/marketers/edit?key=example-net')
+  expect(taken.headers.get('location')).toBe('/admin/marketers/edit?key=example-net&done=taken')
   expect(await findMarketer(site.app.pool, 'example-net')).toMatchObject({
     state: 'declared',
     signers: ['example.net'],

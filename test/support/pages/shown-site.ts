@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { findLetterMessage } from '../../../src/db/letters.ts'
-import { keepMarketer, keepProposal } from '../../../src/db/marketers.ts'
+import { putMarketer, keepProposal } from '../../../src/db/marketers.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
@@ -83,7 +83,7 @@ async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
   const judge = testJudge(app.pool, app.clock)
   const marketers = await openMarketers(app)
   const at = new Date()
-  await keepMarketer(app.pool, exampleShop, { at, reporterId: null })
+  await putMarketer(app.pool, exampleShop, at)
   const told = await site.report(ann, spamMessage('told'))
   await tellDesk(app, parser, told)
   const asking = await site.report(ann, relayedMessage('asking'))

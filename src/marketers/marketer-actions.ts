@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import { type ActionContext, defineAction, textField } from '../actions.ts'
+import {
+  decideProposal,
+  deleteMarketer,
+  findMarketer,
+  listMarketers,
+  putMarketer,
+} from '../db/marketers.ts'
+import type { Db } from '../db/pool.ts'
+import { storableText } from '../mail/text.ts'
+import { ownNamesOf } from '../verdict/lists/spare.ts'
+import {
+  checkMarketer,
+  marketerFaultLine,
+  readMarketers,
+  writeMarketers,
+} from '../verdict/marketers/marketer-file.ts'
+import { isSameMarketer, type Marketer, writtenMarketer } from '../verdict/marketers/marketer.ts'
+import { draftMarketer } from '../verdict/marketers/propose.ts'
+
+const KEY_CHARS_MAX = 60
+const NAME_CHARS_MAX = 255
+const FIELD_CHARS_MAX = 12_000
+const FILE_BYTES_MAX = 10 * 1024 * 1024
+const PAGE = 500
+const PROOF_CHARS_MAX = 300
+
+/** The key of a marketer, as a positional argument. */
+export const marketerKey = textField(KEY_CHARS_MAX, 'Name the key of a marketer.').meta({
+  argument: 'KEY',
+})
+
+/** All marketers, by key. */
+export async function allMarketers(db: Db): Promise<Marketer[]> {
+  const found: Marketer[] = []
+  for (;;) {
+    const page = await listMarketers(db, { after: found.at(-1)?.key ?? '', limit: PAGE })
+    found.push(...page)
+    if (page.length < PAGE) return found
+  }
+}
+
+function auditDetail({ key, name, state, signers, ranges }: Marketer): string {
+  const proofs = [...signers, ...ranges].join(', ').slice(0, PROOF_CHARS_MAX)
+  return `${key} (${name}), ${state}: ${proofs}`
+}
+
+/** Imports a file completely or not at all. Marketers that are not in it are kept. */
+export const importMarketers = defineAction({
+  name: 'marketers import',
+  summary: 'add and change marketers as in a file; "-" is standard input',
+  audit: 'set marketer',
+  input: z.object({
+    content: z
+      .string({ error: 'Name a file, or - for standard input.' })
+      .meta({ argument: 'FILE', fileBytesMax: FILE_BYTES_MAX }),
+    dryRun: z.boolean().default(false),
+  }),
+  messages: { imported: 'Marketers imported.' },
+  async run(tx, { content, dryRun }, { at, config }: ActionContext<'config'>) {
+    const reading = readMarketers(content, ownNamesOf(config))
+    if ('faults' in reading) {
+      return { problems: reading.faults.map((fault) => ({ message: marketerFaultLine(fault) })) }
+    }
+    const known = new Map((await allMarketers(tx)).map((one) => [one.key, one]))
+    const added = reading.marketers.filter(({ key }) => !known.has(key))
+    const different = reading.marketers.filter((one) => {
+      const before = known.get(one.key)
+      return before !== undefined && !isSameMarketer(before, one)
+    })
+    const same = reading.marketers.length - added.length - different.length
+    const counts = `${added.length} added, ${different.length} changed, ${same} unchanged.`
+    if (dryRun) return { done: 'imported', text: `Dry run, nothing was saved: ${counts}` }
+    const changed = [...added, ...different]
+    for (const one of changed) await putMarketer(tx, one, at)
+    return { done: 'imported', audit: changed.map(auditDetail), text: counts }
+  },
+})
+
+const fieldText = z.string().transform((text) => storableText(text, FIELD_CHARS_MAX))
+const field = (value: string) => fieldText.optional().meta({ value })
+const names = fieldText
+  .transform((text) => text.split(/[\s,]+/).filter((name) => name !== '' && name !== 'none'))
+  .optional()
+  .meta({ value: 'A,B|none' })
+const nullable = fieldText
+  .transform((text) => (text === '' || text === 'none' ? null : text))
+  .optional()
+  .meta({ value: 'TEXT|none' })
+
+/** Adds a marketer or changes fields of one; fields not given are kept. */
+export const setMarketer = defineAction({
+  name: 'marketers set',
+  summary: 'add a marketer, or change fields of one',
+  audit: 'set marketer',
+  input: z.object({
+    key: marketerKey,
+    new: z.boolean().default(false),
+    state: field('S'),
+    name: field('N'),
+    signers: names,
+    ranges: names,
+    list_ids: names,
+    authors: names,
+    practice: field('TEXT'),
+    website: nullable,
+    contact: nullable,
+    feedback: nullable,
+    advice_en: field('TEXT'),
+    advice_fr: field('TEXT'),
+    advice_ru: field('TEXT'),
+  }),
+  messages: {
+    kept: 'Marketer saved. The change takes effect in all processes within two seconds.',
+  },
+  async run(tx, { key, new: isNew, ...given }, { at, config }: ActionContext<'config'>) {
+    const { advice_en: en, advice_fr: fr, advice_ru: ru, ...fields } = given
+    const said = withoutUndefined({ ...fields })
+    const advice = withoutUndefined({ en, fr, ru })
+    if (Object.keys({ ...said, ...advice }).length === 0) {
+      return { problems: [{ message: 'Name a field to set, for example --state confirmed.' }] }
+    }
+    const before = await findMarketer(tx, key)
+    if (before && isNew) {
+      return { problems: [{ field: 'key', message: 'Another marketer already has this key.' }] }
+    }
+    const draft = {
+      ...(before ? writtenMarketer(before) : { key }),
+      ...said,
+      advice: { ...before?.advice, ...advice },
+    }
+    const checked = checkMarketer(draft, ownNamesOf(config))
+    if ('faults' in checked) {
+      return { problems: checked.faults.map((one) => ({ field: one.field, message: one.reason })) }
+    }
+    await putMarketer(tx, checked.marketer, at)
+    const text = writeMarketers([checked.marketer], 'yaml')
+    return { done: 'kept', audit: auditDetail(checked.marketer), text }
+  },
+})
+
+function withoutUndefined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** Reports of its mail lead to no advice any more. */
+export const removeMarketer = defineAction({
+  name: 'marketers remove',
+  summary: 'remove a marketer',
+  audit: 'remove marketer',
+  input: z.object({ key: marketerKey }),
+  messages: { removed: 'Marketer removed.', nothing: 'Marketer not found.' },
+  async run(tx, { key }) {
+    return (await deleteMarketer(tx, key))
+      ? { done: 'removed', audit: key }
+      : { unchanged: 'nothing' }
+  },
+})
+
+const proposal = z.object({
+  signer: textField(NAME_CHARS_MAX, 'Name the signer of the proposal.').meta({
+    argument: 'SIGNER',
+  }),
+  list_id: z.string().max(NAME_CHARS_MAX).default('').meta({ argument: 'LIST-ID' }),
+})
+const gone = 'Proposal not found. It may already have been decided.'
+
+function namesOf({ signer, list_id: listId }: z.output<typeof proposal>): string {
+  return listId === '' ? signer : `${signer}, ${listId}`
+}
+
+/** Makes a draft of a proposed marketer, unless its key is taken. */
+export const takeProposal = defineAction({
+  name: 'marketers proposals take',
+  summary: 'make a draft of a proposed marketer',
+  audit: 'take marketer proposal',
+  input: proposal,
+  messages: { taken: 'Draft created.', gone },
+  async run(tx, named, by) {
+    const { signer, list_id: listId } = named
+    const found = await decideProposal(tx, { signer, listId }, 'taken', by)
+    if (!found) return { unchanged: 'gone' }
+    const draft = draftMarketer(found)
+    const before = await findMarketer(tx, draft.key)
+    if (!before) await putMarketer(tx, draft, by.at)
+    const text = writeMarketers([before ?? draft], 'yaml')
+    return { done: 'taken', audit: `${namesOf(named)}: ${draft.key}`, text, id: draft.key }
+  },
+})
+
+/** The signer is not proposed again. */
+export const dismissProposal = defineAction({
+  name: 'marketers proposals dismiss',
+  summary: 'dismiss a proposed marketer',
+  audit: 'dismiss marketer proposal',
+  input: proposal,
+  messages: { dismissed: 'Proposal dismissed. It will not be proposed again.', gone },
+  async run(tx, named, by) {
+    const { signer, list_id: listId } = named
+    const found = await decideProposal(tx, { signer, listId }, 'dismissed', by)
+    return found ? { done: 'dismissed', audit: namesOf(named) } : { unchanged: 'gone' }
+  },
+})
