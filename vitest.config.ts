@@ -18,15 +18,17 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/seed-shingles.ts'],
     expect: { poll: { timeout: 30_000, interval: 20 } },
-    // Guards against a test that never ends; no test measures time by it.
+    // Stops a test that never ends; no test uses it to measure time.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Some tests wait for processes and connections: one worker more keeps all processors busy.
+    // Some tests wait for processes and connections: one additional worker keeps all processors
+    // busy.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
-    // Test files share no state but modules, and those are imported once a worker.
+    // Test files share nothing but modules, which are imported once per worker.
     isolate: false,
-    // Node strips the types itself, as in the processes that the tests start: one compile cache.
+    // Node strips the types itself, as in the processes that the tests start, with one compile
+    // cache.
     experimental: { viteModuleRunner: false },
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['html', 'text-summary'] },
   },

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** What kills processes under load, counts on thousands of inputs, or starts many instances. */
+/** Tests that kill processes under load, count thousands of inputs, or start many instances. */
 export default defineConfig({
   test: {
     include: ['test/long/**/*.test.ts'],

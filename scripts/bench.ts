@@ -17,7 +17,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   sending: async () => (await import('./bench/sending/sending.ts')).benchSending(),
 }
 
-// A benchmark's own flags follow its name.
+// The flags of a benchmark follow its name.
 const words = process.argv.slice(2)
 const flags = words.findIndex((word) => word.startsWith('--'))
 const names = flags < 0 ? words : words.slice(0, flags)

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
 /**
- * `npm run check`: types, lint, format and unused code (knip), in parallel. Prints what each check
- * found when all have ended, and fails if one of them failed.
+ * `npm run check`: types, lint, format and unused code (knip), in parallel. Prints all results at
+ * the end, and fails if one check failed.
  */
-// Both TypeScripts bring a `tsc`: 6, whose syntax trees the tests of the sources read, and 7.
+// Both TypeScript packages have a `tsc`: version 6, whose syntax trees the tests of the sources
+// read, and version 7.
 const checks = [
   ['node', 'node_modules/@typescript/native/bin/tsc', '--noEmit', '--singleThreaded'],
   ['oxlint', '--deny-warnings', '--report-unused-disable-directives'],

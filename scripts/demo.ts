@@ -25,7 +25,7 @@ type ReportJson = {
   timeline: { at: string; event: string }[]
 }
 
-/** Where the demonstration is shown, and what cuts it short. */
+/** The output of the demonstration, and the signal that interrupts it. */
 type Show = { screen: Screen; interrupted: Promise<never> }
 
 process.exitCode = await demonstrate({

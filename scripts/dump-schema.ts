@@ -6,7 +6,7 @@ import { migrate } from '../src/db/installation.ts'
 import { createPool } from '../src/db/pool.ts'
 import { readSchema } from './read-schema.ts'
 
-// Runs the migrations on an empty throw-away database and writes what they made.
+// Runs the migrations on an empty temporary database and writes the resulting schema.
 const file = path.join(import.meta.dirname, '..', 'migrations', 'schema.sql')
 const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-schema-'))
 await chmod(dataDir, 0o755)

@@ -7,9 +7,9 @@ import { nastyToCompose, surviveComposing } from '../test/support/nasty-composin
 import { baseMessages, nastyMail, surviveAnalysis } from '../test/support/nasty-mail.ts'
 
 /**
- * Analyzes malformed and hostile messages, or composes feedback on them, a million by default. None
- * may cause an exception or take more than 50 ms of processor time for each 100 KB. Exits with 1 at
- * the first that does, and stores it in a file. The same seed gives the same messages.
+ * Analyzes malformed and hostile messages, or composes feedback about them, a million by default.
+ * None may throw or take more than 50 ms of processor time per 100 KB. Exits with 1 at the first
+ * failure, and stores the message in a file. The same seed gives the same messages.
  */
 const { inputs, seed, isComposing } = readArguments()
 const chunk = 1000

@@ -15,7 +15,7 @@ if (file === undefined) {
   process.exit(2)
 }
 
-/** What Unicode keeps apart, as capitals made small, and people read as the letter all the same. */
+/** Characters that Unicode distinguishes, such as small capitals, but people read as the letter. */
 const alsoRead: Readonly<Record<string, string>> = {
   бв: 'b',
   гґ: 'r',
@@ -44,7 +44,7 @@ const alsoRead: Readonly<Record<string, string>> = {
   ʏ: 'y',
 }
 
-/** Alphabets in boxes, circles and flags, which no normalization takes out: first letter A. */
+/** Alphabets in boxes, circles and flags, which no normalization removes: the first letter A. */
 const alphabetStarts = [0x1f150, 0x1f170, 0x1f1e6]
 
 const table = readFileSync(file, 'utf8')
@@ -58,14 +58,14 @@ for (const start of alphabetStarts) {
 const loose = new Map<string, string>()
 for (const [sources, letter] of Object.entries(alsoRead)) {
   for (const source of sources) {
-    // Small capitals are of no alphabet in use.
+    // Small capitals belong to no alphabet in use.
     const letters = /\p{Script=Latin}/u.test(source) ? close : loose
     if (!close.has(source)) letters.set(source, letter)
   }
 }
 process.stdout.write(composed())
 
-/** Single characters that look like one letter or digit of ASCII, and are not so by NFKD. */
+/** Single characters that look like one ASCII letter or digit, and are not converted by NFKD. */
 function readTable(text: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const line of text.split('\n')) {
@@ -73,12 +73,12 @@ function readTable(text: string): Map<string, string> {
     if (source === undefined || target === undefined || source.includes(' ')) continue
     const written = fromHex(source)
     const seen = fromHex(target)
-    // Unicode takes I and l for one letter; what is a capital is an I.
+    // Unicode treats I and l as one letter; the capital one is an I.
     const isI = seen === 'l' && /^[\p{Lu}\p{Script=Lisu}]$/u.test(written)
     const whole = isI ? 'i' : seen === 'rn' ? 'm' : seen
     const letter = /^[A-Za-z]$/.test(whole) ? whole.toLowerCase() : undefined
     if (letter === undefined || written <= '\x7f' || !/^[\p{L}\p{N}]$/u.test(written)) continue
-    // What the scripts call a digit stays one: a look-alike of 0 is no O.
+    // Digits of any script stay digits: a look-alike of 0 is not an O.
     if (/^\p{Nd}$/u.test(written)) continue
     if (/^[\0-\x7f]+$/.test(written.normalize('NFKD').replaceAll(/\p{M}/gu, ''))) continue
     found.set(written, letter)

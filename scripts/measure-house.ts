@@ -1,4 +1,4 @@
-// Prints how large and how tidy the program is: npm run measure:house [-- --journey]
+// Prints figures about the size and structure of the program: npm run measure:house [-- --journey]
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -59,7 +59,7 @@ async function knipIssues(): Promise<number> {
     .filter((line) => line.startsWith('src/') || line.includes('package.json')).length
 }
 
-/** Names that two files or more export, each with its files. */
+/** Names exported by two or more files, each with its files. */
 function exportedTwice(): string[] {
   const byName = new Map<string, string[]>()
   for (const { file, text } of files.filter(({ file: name }) => !name.endsWith('.d.ts'))) {
@@ -77,7 +77,7 @@ function exportedNames(statement: ts.Statement): string[] {
   if (!ts.canHaveModifiers(statement)) return []
   const modifiers = ts.getModifiers(statement) ?? []
   if (!modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return []
-  // Libraries of threads ask for a default export; its name is never imported.
+  // Thread libraries require a default export, whose name is never imported.
   if (modifiers.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword)) return []
   if (ts.isVariableStatement(statement)) {
     return statement.declarationList.declarations.flatMap(({ name }) =>

@@ -11,10 +11,9 @@ import { countKinds, countsText, figuresOf, shareText } from '../src/verdict/mod
 import { isUnwantedKind } from '../src/verdict/model/training.ts'
 
 /*
- * How good verdicts are on labeled mail: node scripts/quality.ts [--corpus DIR] [--seed N]
- * [--no-ablation] [--explain]. DIR has a MANIFEST.json that names kinds, or folders spam,
- * phishing, malware, ham, newsletters. Prints what was asked, what came, and between what the
- * truth lies.
+ * Measures the quality of verdicts on labeled mail: node scripts/quality.ts [--corpus DIR] [--seed
+ * N] [--no-ablation] [--explain]. DIR has a MANIFEST.json with kinds, or the folders spam,
+ * phishing, malware, ham, newsletters. Prints figures and the confidence interval of each.
  */
 const usual = path.join(import.meta.dirname, '..', '..', 'shared', 'corpus')
 const { values } = parseArgs({
@@ -30,7 +29,7 @@ if (!existsSync(values.corpus)) {
   process.exit(2)
 }
 const seed = Number(values.seed)
-/** Each message of which something else was made than its label says, on standard error. */
+/** Prints each message with a wrong verdict on standard error. */
 const explain = (line: string) => void (values.explain && console.error(line))
 const samples = await readCorpus(values.corpus)
 const isTwoSided = new Set(samples.map(({ kind }) => isUnwantedKind(kind))).size === 2

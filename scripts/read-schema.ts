@@ -3,10 +3,10 @@ import type { Db } from '../src/db/pool.ts'
 type Column = {
   name: string
   type: string
-  /** Where it is not the usual one of its type. */
+  /** If it differs from the default of its type. */
   storage: string
   notNull: boolean
-  /** How it gets its value when none is given. */
+  /** How it gets its value if none is given. */
   rest: string
   comment: string | null
 }
@@ -28,8 +28,8 @@ const header = `-- The schema that the migrations make, in the order of the name
 `
 
 /**
- * The schema `public` of a database as readable SQL: the same text from every PostgreSQL since
- * 15. Columns in their order, all else by name.
+ * The schema `public` of a database as readable SQL: the same text from every PostgreSQL since 15.
+ * Columns are in their order, everything else is sorted by name.
  */
 export async function readSchema(db: Db): Promise<string> {
   const functions = await readFunctions(db)
@@ -82,7 +82,8 @@ async function readFunctions(db: Db): Promise<string[]> {
 }
 
 async function readTables(db: Db): Promise<Table[]> {
-  // PostgreSQL 18 keeps "not null" among the constraints too (contype n): read with the columns.
+  // PostgreSQL 18 also stores "not null" as constraints (contype n), which are read with the
+  // columns.
   const { rows } = await db.query<Table>(
     `select relname as name, obj_description(t.oid, 'pg_class') as comment,
        pg_get_partkeydef(t.oid) as "partitionedBy", placement, distribution_key as key,

@@ -40,14 +40,14 @@ test('every rule has a sample that raises it and one that nearly does', () => {
   expect(unproven.map(({ name }) => name)).toEqual([])
 })
 
-test('the rules see the real tree', () => {
+test('the rules check the real files', () => {
   const paths = tree.map(({ path }) => path)
   expect(paths).toContain('src/main.ts')
   expect(paths).toContain('migrations/0001_placement.sql')
   expect(paths.length).toBeGreaterThan(100)
 })
 
-test('the table of src/README.md says who imports whom as the rule does', () => {
+test('the table in src/README.md equals the import rules', () => {
   const readme = readFileSync(path.join(root, 'src/README.md'), 'utf8')
   const table = [...readme.matchAll(/^\| `?([a-z]+)`? \| (.+) \|$/gm)]
   const told = Object.fromEntries(table.map(([, room = '', cell = '']) => [room, wordsOf(cell)]))

@@ -26,9 +26,9 @@ const signal = new AbortController().signal
 type Case = { name: string; work: () => Promise<void> }
 
 /**
- * What it costs to know who stands behind a message, beside the analysis that goes without. The
- * messages of 20 KB are signed here; answers come from a map, so the network costs nothing. Each
- * case takes its turn in every round; its best round counts, as whatever else runs only adds.
+ * Measures the cost of authentication beside the analysis without it. The messages of 20 KB are
+ * signed here; DNS answers come from a map, so the network costs nothing. The cases alternate in
+ * every round, and the best round counts, because other programs can only add time.
  */
 export async function benchAuthenticate(): Promise<void> {
   const plain = Array.from({ length: MESSAGES }, (_, number) => message(number))
@@ -106,7 +106,7 @@ function message(number: number): Buffer {
   )
 }
 
-/** What the DNS tells of each message; undefined when nobody is asked. */
+/** The DNS answers for each message; undefined without DNS queries. */
 function told(
   messages: readonly Buffer[],
   resolve: Resolve | undefined,

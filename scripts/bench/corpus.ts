@@ -5,9 +5,7 @@ import { readMessage } from '../../src/mail/message.ts'
 
 const corpus = path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus')
 
-/**
- * The messages of some folders of the corpus that intake accepts. Exits when there is no corpus.
- */
+/** The messages in some folders of the corpus that intake accepts. Exits if there is no corpus. */
 export function readCorpus(folders: readonly string[]): Buffer[] {
   if (!existsSync(corpus)) {
     console.error(`There are no real messages in ${corpus}; this benchmark needs them.`)
@@ -34,7 +32,7 @@ export function variantOf(message: Buffer, number: number): Buffer {
   ])
 }
 
-/** The median of some numbers, and their 99th percentile. */
+/** The median and the 99th percentile of some numbers. */
 export function percentiles(values: readonly number[]): { p50: number; p99: number; max: number } {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN

@@ -15,10 +15,10 @@ const COST_SECONDS_MAX = 60
 const READING_SECONDS_MAX = 30
 
 /**
- * The memory of the system, on a PostgreSQL with little memory. `--minutes` is how long the check
- * path is driven, and how long each kind of reports is (10 for the whole); `--seconds` says it more
- * finely. `--keys` is how many keys Zipf's law spreads over, `--buckets` where the curve ends,
- * `--buffers` what PostgreSQL has. `--only` names parts.
+ * Measures the counters on a PostgreSQL with little memory. `--minutes` is the duration of the
+ * check test and of each kind of report (10 for the whole run); `--seconds` sets it more precisely.
+ * `--keys` is the number of keys under Zipf's law, `--buckets` the end of the curve, `--buffers`
+ * PostgreSQL's buffers. `--only` selects parts.
  */
 export async function benchCounters(): Promise<void> {
   const { values } = parseArgs({

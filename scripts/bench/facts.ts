@@ -15,15 +15,14 @@ import { percentiles, printTable, readCorpus } from './corpus.ts'
 
 const ROUNDS = 12
 const ROUNDS_TO_WARM_UP = 4
-/** One run of such a piece of work is too short for the clock of the processor. */
+/** A single run is too short for the processor clock. */
 const RUNS_AT_ONCE = 4
 const options = { trustedRelays: [], ignoreStamps: true }
 const folders = ['phishing', 'newsletters', 'spam', 'ham']
 
 /**
- * What the facts of a message cost, in processor time, beside its analysis; and how long they are
- * when packed. Each piece of work goes over all messages; the best round counts, for others use the
- * machine too.
+ * Measures the processor time of facts beside the analysis, and their packed size. Each task
+ * processes all messages; the best round counts, because other programs use the machine too.
  */
 export async function benchFacts(): Promise<void> {
   const materials = await Promise.all(readCorpus(folders).map((raw) => materialOf(raw)))
@@ -75,7 +74,7 @@ function bareSize(material: Material): number {
   return packFacts(factsOf({ features: messageFeatures(material), now: new Date(0) })).length
 }
 
-/** As if something were known of every piece. */
+/** As if every piece had known counts. */
 function inputOf({ material }: Prepared): FactsInput {
   const { groups } = keysOf(material)
   const seen = seenFacts(

@@ -10,12 +10,12 @@ import { replaceNetworks } from '../../src/db/networks.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
 import { turnLimitsOff } from '../../test/support/limits.ts'
 
-/** A throw-away instance, its parts as real processes. */
+/** A temporary instance with its parts as real processes. */
 export type Instance = {
   databaseUrl: string
   pool: Pool
   server: EmbeddedServer
-  /** Starts a part as `signalpost start` does, and waits until it is ready. */
+  /** Starts a part like `signalpost start`, and waits until it is ready. */
   run: (
     name: 'web' | 'analyze' | 'forward' | 'count' | 'receive' | 'check',
     env?: NodeJS.ProcessEnv,
@@ -27,7 +27,7 @@ export type Instance = {
 
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
-/** Starts an embedded PostgreSQL with its usual, durable settings, migrated, with one reporter. */
+/** Starts a migrated, embedded PostgreSQL with the usual durable settings and one reporter. */
 export async function startInstance(): Promise<Instance> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-bench-'))
   await chmod(dataDir, 0o755)
@@ -92,7 +92,7 @@ export async function endOf(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** Seconds of CPU that a process has used, with those of its ended children. */
+/** Seconds of CPU used by a process and its ended children. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   const fields = stat
@@ -103,7 +103,7 @@ export async function cpuSeconds(pid: number): Promise<number> {
   return (user + system + childUser + childSystem) / 100
 }
 
-/** Seconds of CPU of a PostgreSQL server and all its processes. */
+/** Seconds of CPU used by a PostgreSQL server with all its processes. */
 export async function serverCpuSeconds(server: EmbeddedServer): Promise<number> {
   const pidFile = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
   const postmaster = Number(pidFile.split('\n')[0])
@@ -113,7 +113,7 @@ export async function serverCpuSeconds(server: EmbeddedServer): Promise<number> 
   return seconds.reduce((sum, one) => sum + one, 0)
 }
 
-/** Megabytes of memory that a process holds. */
+/** The memory of a process in megabytes. */
 export async function residentMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024

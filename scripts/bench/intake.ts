@@ -17,16 +17,16 @@ const REPORTS_A_ROUND = 4_000
 const CONNECTIONS = 128
 const ROWS_A_STATEMENT = 64
 type Round = { limit: Measured; packed: Measured; http: Measured }
-/** Whether the bytes are inserted as they came or as we pack them. */
+/** Whether the bytes are inserted as received or as we pack them. */
 type Form = 'plain' | 'packed'
 
 const none = { webCpu: Number.NaN, p50: Number.NaN, p99: Number.NaN }
 
 /**
- * How many reports a second are accepted durably over HTTP, against the limit: the same bytes with
- * their fields, key and job, made ready beforehand, inserted by multi-row VALUES over two
- * connections with nothing in between. Beside it the same once more with the bytes packed
- * beforehand too, as we store them. They take turns, so that a drift of the machine hits all.
+ * Measures how many reports per second are accepted durably over HTTP, compared with the upper
+ * bound: the same prepared bytes with their fields, key and job, inserted by multi-row VALUES over
+ * two connections. A second bound also packs the bytes beforehand, as we store them. The cases
+ * alternate, so that a drift of the machine affects all.
  */
 export async function benchIntake(): Promise<void> {
   const messages = readCorpus(['phishing', 'ham', 'newsletters', 'spam'])

@@ -24,9 +24,9 @@ type Limiter = { name: string; decide: (key: number) => Promise<unknown> }
 type Round = { perSecond: number; cpuUs: number }
 
 /**
- * Decisions a second beside rate-limiter-flexible, which counts in fixed windows, on the same
- * PostgreSQL with the same connections, in turns; and what a key occupies that was used in every
- * sub-window.
+ * Measures decisions per second compared with rate-limiter-flexible, which counts in fixed windows,
+ * on the same PostgreSQL with the same connections, alternately. Also measures the size of a key
+ * that was used in every sub-window.
  */
 export async function benchLimits(): Promise<void> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-bench-'))
@@ -76,7 +76,7 @@ async function flexible(pool: Pool): Promise<Limiter> {
         duration: WINDOW_MS / 1_000,
         clearExpiredByTimeout: false,
       },
-      // It calls back when its table is there.
+      // It calls back when its table exists.
       (error?: Error) => (error ? reject(error) : setImmediate(() => resolve(made))),
     )
   })
@@ -113,7 +113,7 @@ function report(limiters: readonly Limiter[], rounds: readonly (readonly Round[]
   )
 }
 
-/** Every sub-window of every key is used, one after the other; who comes together is chance. */
+/** Every sub-window of every key is used in turn; which requests coincide is random. */
 async function reportBytes(pool: Pool): Promise<void> {
   await pool.query('truncate rate_counts')
   const begin = Date.now() + WINDOW_MS

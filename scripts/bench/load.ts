@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net'
 /** One answered POST. */
 export type Posted = { id: string; startedAt: number; ms: number; status: number }
 
-/** Where reports go. */
+/** The destination of reports. */
 export type Target = { url: string; token: string }
 
 /**
- * Posts messages over `connections` keep-alive connections, each as soon as its last is answered,
- * or at a fixed `rate` a second, whatever the answers do.
+ * Posts messages over `connections` keep-alive connections, each as soon as its last one is
+ * answered, or at a fixed `rate` per second, independent of the answers.
  */
 export async function postAll(
   messages: readonly Buffer[],
@@ -35,15 +35,15 @@ export async function postAll(
   return posted
 }
 
-/** Enough that none is busy when the next message is due. */
+/** Enough that one is free when the next message is due. */
 const IDLE_CONNECTIONS = 50
 const HEADER_END = '\r\n\r\n'
 
 type Client = { post: (message: Buffer) => Promise<Posted>; close: () => void }
 
 /**
- * One keep-alive connection. By hand, because on two cores the client's own cost is taken from what
- * is measured: a quarter of what node:http needs.
+ * One keep-alive connection. A minimal client, because on two cores its own cost reduces the
+ * measured rate: it takes a quarter of the time of node:http.
  */
 function openClient({ url, token }: Target): Client {
   const { hostname, port, host } = new URL(url)

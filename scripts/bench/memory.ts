@@ -7,7 +7,7 @@ const REPORTS = 100_000
 const STEP = 10_000
 const CONNECTIONS = 8
 
-/** The memory of each process while 100,000 reports go through: it must end flat. */
+/** Measures the memory of each process while 100,000 reports are processed: it must level off. */
 export async function benchMemory(): Promise<void> {
   const messages = await forwardable(readCorpus(['phishing', 'newsletters', 'spam', 'ham']))
   const instance = await startInstance()

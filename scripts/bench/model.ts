@@ -15,9 +15,9 @@ const identity = { slope: 1, intercept: 0 }
 const CATBOOST = { trees: 1_000, levels: 6 }
 
 /**
- * What one verdict's last word costs, a row at a time, as CPU time in the best of several rounds:
- * of a model trained on the corpus, and of a CatBoost one of the usual size over the same
- * features. The measure is the reading of the features, which both do.
+ * Measures the evaluation of one row as CPU time, in the best of several rounds: with a model
+ * trained on the corpus, and with a CatBoost model of the usual size over the same features. The
+ * reference is reading the features, which both do.
  */
 export async function benchModel(): Promise<void> {
   const samples = await readSamples(corpus)
@@ -76,7 +76,7 @@ async function loadingMs(content: Uint8Array): Promise<string> {
   return (performance.now() - started).toFixed(0)
 }
 
-/** Trees that ask about all features in turn; what they conclude is no matter. */
+/** Trees that test all features in turn; their results do not matter. */
 function catBoostLike(features: readonly string[]): Uint8Array {
   const trees = Array.from({ length: CATBOOST.trees }, (_, tree) => ({
     leaf_values: Array.from({ length: 2 ** CATBOOST.levels }, (_, leaf) => (leaf % 5) / 100),

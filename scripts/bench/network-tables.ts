@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
 import { quadOf } from '../../src/mail/ip-blocks.ts'
 
-/** Chance that is the same in every run (mulberry32), from 0 to 1. */
+/** Random numbers from 0 to 1 that are the same in every run (mulberry32). */
 export function seededChance(seed: number): () => number {
   let state = seed
   return () => {
@@ -13,7 +13,7 @@ export function seededChance(seed: number): () => number {
   }
 }
 
-/** Prefixes by how often they are announced, about as in the routing tables of these years. */
+/** Prefix lengths by frequency, about as in current routing tables. */
 const lengths4 = [24, 24, 24, 24, 24, 24, 23, 22, 22, 21, 20, 19, 18]
 const lengths6 = [48, 48, 48, 48, 46, 44, 40, 36, 32, 32, 32]
 const FIRST_4 = 0x0100_0000
@@ -24,8 +24,8 @@ const HOLES = 0.06
 const ODD_RANGES = 0.08
 
 /**
- * Writes an IP-to-AS table of ranges that follow each other, a fifth of them IPv6, some with ends
- * that are no block's, and a registry's table of larger blocks around the IPv4 ones.
+ * Writes an IP-to-AS table of consecutive ranges, a fifth of them IPv6, some of them not aligned to
+ * blocks, and a registry's table of larger blocks around the IPv4 ones.
  */
 export async function writeTables(
   files: { as: string; registry: string },
@@ -64,7 +64,7 @@ export async function writeTables(
   await once(registry, 'finish')
 }
 
-/** Addresses anywhere in the part of the Internet that the tables are about. */
+/** Addresses anywhere in the part of the Internet that the tables cover. */
 export function addresses(family: 4 | 6, count: number, seed: number): string[] {
   const chance = seededChance(seed)
   return Array.from({ length: count }, () => {

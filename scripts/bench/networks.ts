@@ -20,9 +20,8 @@ const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 type Index = 'SP-GiST' | 'GiST' | 'equality with 33/129 blocks'
 
 /**
- * What a table of a million ranges costs: the import by the real command, a lookup alone and in
- * batches of fifty by the index we have and by those we could have, and lookups while the table is
- * replaced.
+ * Measures a table of a million ranges: the import by the real command, look-ups alone and in
+ * batches of fifty with our index and with alternatives, and look-ups while the table is replaced.
  */
 export async function benchNetworks(): Promise<void> {
   const instance = await startInstance()
@@ -128,7 +127,7 @@ async function measure(db: Db, index: Index, family: 4 | 6, batch: number): Prom
   return [micro(percentiles(served).p50), micro(p50), micro(p99)]
 }
 
-/** What the server says that the statement took, without its planning. */
+/** The duration of the statement according to the server, without planning. */
 async function executionMs(db: Db, index: Index, ips: readonly string[], now: Date) {
   let asked: [string, unknown[]] | undefined
   const listener = {
@@ -147,7 +146,7 @@ async function executionMs(db: Db, index: Index, ips: readonly string[], now: Da
   return rows[0]?.['QUERY PLAN'][0]['Execution Time'] ?? Number.NaN
 }
 
-/** How it was done before: all blocks around an address are named, for the primary key. */
+/** The former method: all blocks around an address are listed, for the primary key. */
 async function byEquality(db: Db, ips: readonly string[]): Promise<void> {
   const blocks = ips.flatMap((ip) => {
     const bits = parseIp(ip)?.family === 6 ? 128 : 32
@@ -160,7 +159,7 @@ async function byEquality(db: Db, ips: readonly string[]): Promise<void> {
   )
 }
 
-/** Looks addresses up, one and fifty in turn, until something is done. */
+/** Looks addresses up, one and fifty in turn, until a function has ended. */
 async function watch({ pool }: Instance, until: Promise<unknown>) {
   let isDone = false
   const done = until.finally(() => (isDone = true))

@@ -18,15 +18,15 @@ type Measured = {
   first: number
   p50: number
   max: number
-  /** Of this process and of the server's, on average. */
+  /** Averages of this process and of the server. */
   cpu: number
 }
 
 /**
- * How long the server takes for each page with a million reports, a tenth of them one reporter's;
- * and whether any statement behind them reads a large table without an index. Fails where a page
- * takes more than 100 ms in half of the rounds, and where an index lacks. `--data FOLDER` takes or
- * makes a seeded folder and keeps it; `--reports N` seeds another number.
+ * Measures the server time of each page with a million reports, a tenth of them by one reporter,
+ * and checks that no statement reads a large table without an index. Fails if a page takes more
+ * than 100 ms in half of the rounds, or if an index is missing. `--data FOLDER` uses or creates a
+ * seeded folder and keeps it; `--reports N` sets the number of reports.
  */
 export async function benchPages(): Promise<void> {
   const { data, reports } = readFlags()

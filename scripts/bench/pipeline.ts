@@ -34,10 +34,10 @@ const PEAK_SECONDS = 60
 const WAIT_MS = 300_000
 
 /**
- * Reports a second from POST to the ARF accepted by a mail server, all of it on this machine: the
- * client, `web`, both workers, `count`, PostgreSQL and the sink. Then the same at 17 reports a
- * second. The messages are those of the corpus that one report makes unwanted and that have a
- * network to tell, so each POST owes one ARF.
+ * Measures reports per second from the POST to the ARF accepted by a mail server, with everything
+ * on this machine: the client, `web`, both workers, `count`, PostgreSQL and the sink. Then the same
+ * at 17 reports per second. The messages are those of the corpus that are unwanted after one report
+ * and have a network to notify, so each POST leads to one ARF.
  */
 export async function benchPipeline(): Promise<void> {
   const messages = await forwardable(readCorpus(['phishing', 'newsletters', 'spam', 'ham']))
@@ -92,7 +92,7 @@ export async function benchPipeline(): Promise<void> {
   }
 }
 
-/** Starts a sink and gathers what it takes. */
+/** Starts a sink and collects its mails. */
 export async function startSink(): Promise<Sink> {
   const child = fork(path.join(import.meta.dirname, 'sink.ts'))
   const arrivals = new Map<string, number>()
@@ -104,7 +104,7 @@ export async function startSink(): Promise<Sink> {
   })
 }
 
-/** The messages whose report is owed to an abuse desk when every network is known. */
+/** The messages whose report leads to feedback if every network is known. */
 export async function forwardable(messages: readonly Buffer[]): Promise<Buffer[]> {
   const owed = await Promise.all(
     messages.map(async (raw) => {
@@ -120,7 +120,7 @@ export async function forwardable(messages: readonly Buffer[]): Promise<Buffer[]
   return messages.filter((_, index) => owed[index])
 }
 
-/** What a report of an account that an operator made comes to, while nothing else is known. */
+/** The judged report of a trusted reporter without any other evidence. */
 function verdictOn(features: FactsInput['features']): Verdict {
   const report = { kind: 'spam', karma: 1, channel: 'api' } as const
   const facts = factsOf({ features, report, now: new Date() })

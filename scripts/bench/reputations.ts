@@ -9,19 +9,19 @@ import { percentiles, printTable } from './corpus.ts'
 import { type Instance, serverCpuSeconds, startInstance } from './instance.ts'
 
 const REPORTS = 12_800
-/** As `analyze` takes them. */
+/** As `analyze` produces them. */
 const BATCH = 64
 const REPORTERS = 2_000
 const CAMPAIGNS = 2_000
-/** How many subjects of a message its campaign shares, and how many are its own. */
+/** How many subjects of a message are shared with its campaign, and how many are its own. */
 const SHARED = 12
 const OWN = 8
 const READS = 500
 const READ_SUBJECTS = 40
 
 /**
- * What evidence costs: to append it with the analysis, to fold it, to keep it, to read it. Reports
- * of 20 subjects each, 12 of them of a campaign (one of 2,000, by Zipf's law), 8 of the message.
+ * Measures evidence: appending it with the analysis, folding, storing and reading it. Reports have
+ * 20 subjects each, 12 of a campaign (one of 2,000, by Zipf's law) and 8 of the message.
  */
 export async function benchReputations(): Promise<void> {
   const instance = await startInstance()
@@ -90,7 +90,7 @@ function reportOf(index: number, now: Date): ReportEvidence {
   }
 }
 
-/** Evenly between 0 and 1, the same in each run. */
+/** Uniformly between 0 and 1, the same in each run. */
 function spread(index: number): number {
   return (index * 0.6180339887) % 1
 }

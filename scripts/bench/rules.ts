@@ -9,7 +9,7 @@ import { printTable, readCorpus } from './corpus.ts'
 const ROUNDS = 12
 const options = { trustedRelays: [], ignoreStamps: true }
 
-/** Conditions of kinds that the shipped rules have few of: one in ten of what is measured. */
+/** Conditions of kinds that are rare in the shipped rules: one in ten of those measured. */
 const besides = [
   'author.domain.endsWith(".example") && links.count > 2',
   'text.language in ["ru", "zh", "ja", "ko"] && text.words > 20',
@@ -21,8 +21,8 @@ const besides = [
 ]
 
 /**
- * What rules cost a message, in CPU time, watching themselves as they do in the program: the facts
- * of real messages, conditions as they are shipped and some that texts and lists are sought in.
+ * Measures the CPU time of rules per message, with their own cost control as in the program: the
+ * facts of real messages, the shipped conditions, and some that search texts and lists.
  */
 export async function benchRules(): Promise<void> {
   const messages = readCorpus(['phishing', 'newsletters', 'spam', 'ham'])

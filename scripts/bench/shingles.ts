@@ -9,8 +9,9 @@ const ROUNDS_TO_WARM_UP = 5
 const options = { trustedRelays: [], ignoreStamps: true }
 
 /**
- * What shingles and fingerprints cost beside the rest of the analysis, on one core. Each message
- * goes through all of them in turn; the best of its rounds counts, for others use the machine too.
+ * Measures shingles and fingerprints beside the rest of the analysis, on one core. Each message
+ * goes through all of them in turn; the best round counts, because other programs use the machine
+ * too.
  */
 export async function benchShingles(): Promise<void> {
   const messages = readCorpus(['phishing', 'newsletters', 'spam', 'ham'])
@@ -61,7 +62,7 @@ async function findingsOf(raw: Buffer): Promise<Findings> {
   return { ...way, fields: header.fields, body, links, attachments, signers: [] }
 }
 
-/** Times the same piece of work on each message. */
+/** Measures the same function on each message. */
 class Stopwatch {
   readonly name: string
   readonly #works: (() => Promise<unknown>)[] = []
@@ -83,7 +84,7 @@ class Stopwatch {
     if (isKept) this.#microseconds[at]?.push(taken)
   }
 
-  /** Of each message. */
+  /** Per message. */
   bests(): number[] {
     return this.#microseconds.map((values) => Math.min(...values))
   }

@@ -1,13 +1,13 @@
 import { createServer, type Socket } from 'node:net'
 
-/** One mail that the sink took: the report's id in its Message-ID, and when. */
+/** One accepted mail: the report's id in its Message-ID, and the time. */
 export type Arrival = { id: string; at: number }
 
 /**
- * A mail server that takes everything at once and keeps nothing but when each feedback report
- * arrived: a child process that tells its port, then a list of arrivals every 100 ms.
+ * A mail server that accepts everything at once and stores only when each feedback report arrived:
+ * a child process that reports its port, then a list of arrivals every 100 ms.
  *
- * Hand-made, because it must cost next to nothing beside what is measured.
+ * Written by hand, because it must cost next to nothing compared with what is measured.
  */
 const arrivals: Arrival[] = []
 

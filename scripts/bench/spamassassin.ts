@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** Reads the messages of a folder twice over; prints microseconds of processor time a message. */
+/** Reads the messages of a folder twice; prints microseconds of processor time per message. */
 const program = `
 use strict; use warnings;
 use Mail::SpamAssassin; use Mail::SpamAssassin::PerMsgStatus;
@@ -30,8 +30,8 @@ printf "%d %d", ($walked - $start) * 1e6 / @raw, (cpu() - $walked) * 1e6 / @raw;
 `
 
 /**
- * What SpamAssassin takes for one of these messages, in microseconds of processor time, rules
- * loaded before and nothing asked over the network. Undefined where it is not installed.
+ * The microseconds of processor time that SpamAssassin needs per message, with loaded rules and
+ * without network tests. Undefined if it is not installed.
  */
 export function timeSpamAssassin(
   messages: readonly Buffer[],

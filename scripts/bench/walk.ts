@@ -21,9 +21,8 @@ const options = { trustedRelays: [], ignoreStamps: true }
 const receiver = { trustedRelays: [] }
 
 /**
- * Measures in a process of its own whose garbage collector keeps to one thread, as its helpers
- * would take time on another core, and learns nothing from what is kept here between the steps:
- * from then on it would take for lasting what a worker throws away.
+ * Measures in a separate process, so that the garbage collector uses one thread and is not
+ * influenced by data that is kept between the steps here.
  */
 export async function benchWalk(): Promise<void> {
   const child = fork(import.meta.filename, {
@@ -34,10 +33,10 @@ export async function benchWalk(): Promise<void> {
 }
 
 /**
- * How many messages a second one core walks from the top line to the origin, step by step, and
- * analyzes whole, without DNS. The measure is processor time, which neighbors on the machine
- * disturb least; the steps take turns, and the best of nine rounds counts. The reference is what
- * no analysis can do without: mailparser decoding the body.
+ * Measures how many messages per second one core walks from the top line to the origin, step by
+ * step, and analyzes completely, without DNS. The unit is processor time, because other programs
+ * affect it least; the steps alternate, and the best of nine rounds counts. The reference is
+ * mailparser decoding the body, which every analysis needs.
  */
 async function measureAll(): Promise<void> {
   const messages = readCorpus(['phishing', 'newsletters'])
@@ -100,7 +99,7 @@ function walk(raw: Buffer) {
   return findOrigin(fields, readHops(fields), receiver)
 }
 
-/** Microseconds of processor time that each work takes for one message. */
+/** Microseconds of processor time of each function for one message. */
 async function measure(work: readonly Work[], messages: number): Promise<number[]> {
   const best = work.map(() => Number.POSITIVE_INFINITY)
   for (let round = 0; round < ROUNDS; round++) {

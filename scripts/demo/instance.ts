@@ -122,7 +122,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(killer)
 }
 
-/** Only where `start` could not: it was killed, and left its server running. */
+/** Only if `start` could not: it was killed, and left its server running. */
 async function endServer(folder: string): Promise<void> {
   const pidFile = path.join(folder, 'postmaster.pid')
   const server = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0])
@@ -137,7 +137,9 @@ async function endServer(folder: string): Promise<void> {
   }
 }
 
-/** The copy of PostgreSQL's programs, if it was made for us and no other process runs it. */
+/**
+ * The copy of PostgreSQL's programs, if it was made for this instance and no other process uses it.
+ */
 async function removeSharedPrograms(before: readonly string[] | undefined): Promise<void> {
   const now = await readdir(SHARED_ROOT).catch((): string[] => [])
   for (const name of now.filter((entry) => /^postgres-[0-9a-f]{12}$/.test(entry))) {

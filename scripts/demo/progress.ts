@@ -10,7 +10,7 @@ export type Step = {
   failed: () => void
 }
 
-/** The place where progress is written, and what it can display. */
+/** The destination of progress output, and its abilities. */
 export type Screen = { out: NodeJS.WriteStream; isLive: boolean }
 
 type Style = Parameters<typeof styleText>[0]

@@ -22,7 +22,7 @@ export type Story = {
 const WIDTH_MAX = 100
 const HEADER_LINES_SHOWN = 8
 
-/** The whole story of one message. */
+/** Reports one message and collects all results. */
 export function tell(screen: Screen, story: Story, place: string): string {
   const { analysis } = story
   const { verdict, consequence } = analysis.details
@@ -127,7 +127,7 @@ function unquoted(lines: readonly string[]): string[] {
   return Buffer.from(bytes, 'latin1').toString('utf8').split('\n')
 }
 
-/** Lines of at most the screen's width, indented; those after the first by `hang` more. */
+/** Lines of at most the screen's width, indented; all but the first by `hang` more. */
 function wrap(text: string, indent: number, hang: number): string[] {
   const room = WIDTH_MAX - indent - hang
   const lines: string[] = []

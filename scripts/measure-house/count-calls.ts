@@ -4,10 +4,10 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { threadId } from 'node:worker_threads'
 
-// Loaded into every process and thread of an instance by --import. Counts calls of functions
-// between two phases that are named in a file: `begin` sets the counts to zero, `end` writes them.
+// Loaded into every process and thread of an instance by --import. Counts function calls between
+// two phases named in a file: `begin` resets the counts, `end` writes them.
 
-/** Of each script the offsets of the functions that were called. */
+/** The offsets of the called functions of each script. */
 export type Coverage = { url: string; calls: number[] }[]
 
 const folder = process.env['COVERAGE_FOLDER']

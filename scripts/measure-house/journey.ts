@@ -14,8 +14,8 @@ const PHASE_MS = 1_500
 
 /**
  * Starts an instance, reports one message, and counts the functions of src that run between the
- * POST and the finished feedback report, in all processes and threads. Background work of these
- * seconds is counted too.
+ * POST and the finished feedback report, in all processes and threads. Includes background work
+ * during these seconds.
  */
 export async function measureJourney(): Promise<{ functions: number; files: number }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-journey-'))
@@ -24,7 +24,7 @@ export async function measureJourney(): Promise<{ functions: number; files: numb
   try {
     const { url } = await site.start()
     const { token } = await site.addReporter()
-    // The first report loads what is loaded only once.
+    // The first report loads everything that is loaded only once.
     await report(url, token, await readFile(sample))
     const other = (await readFile(sample, 'latin1')).replace(
       /^Message-ID: .*$/im,
@@ -45,7 +45,7 @@ async function begin(folder: string, phase: 'begin' | 'end'): Promise<void> {
   await wait(PHASE_MS)
 }
 
-/** Posts a message and waits until its report is settled. */
+/** Posts a message and waits until its report is finished. */
 async function report(url: string, token: string, raw: Buffer): Promise<void> {
   const headers = { authorization: `Bearer ${token}` }
   const posted = await fetch(`${url}/api/v1/reports?kind=spam`, {

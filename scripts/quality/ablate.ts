@@ -7,8 +7,8 @@ import type { Sample } from './read-corpus.ts'
 type Training = { definitions: readonly FactDefinition[]; source: 'files'; seed: number }
 
 /**
- * How well models do without each group of facts and with it alone; and with nothing but those
- * facts that are kept from models of files, because they tell collections apart.
+ * Measures models without each group of facts and with that group alone, and with only the facts
+ * that models of files do not see because they reveal the collection.
  */
 export async function ablate(samples: readonly Sample[], training: Training): Promise<string[][]> {
   const { definitions, seed } = training

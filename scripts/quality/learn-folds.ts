@@ -7,14 +7,15 @@ import type { Model } from '../../src/verdict/model/model.ts'
 import { lotOf } from '../../src/verdict/model/training.ts'
 import type { Sample } from './read-corpus.ts'
 
-/** A part of the messages, and a model that learned from all the others. */
+/** A part of the messages, and a model trained on all the others. */
 export type Fold = { samples: Sample[]; model: Model; scored: Scored[] }
 
 const FOLDS = 5
 
 /**
- * Cuts the messages into five parts, whole campaigns by lot, and trains a model for each from the
- * other four: so each message is judged by one that saw neither it nor its like.
+ * Divides the messages into five parts at random, whole campaigns together, and trains a model for
+ * each from the other four, so that each message is judged by a model that has not seen it or its
+ * campaign.
  */
 export async function learnFolds(
   samples: readonly Sample[],

@@ -6,22 +6,23 @@ import type { Fold } from './learn-folds.ts'
 import type { Sample } from './read-corpus.ts'
 import { openWorld, type World } from './world.ts'
 
-/** How often a campaign is seen before it is asked about. */
+/** How often a campaign is seen before its messages are checked. */
 const TIMES = 3
 
-/** A campaign as it is played: what is reported, in time order, and what is asked about then. */
+/**
+ * The simulated events of a campaign: what is reported, in time order, and what is checked then.
+ */
 type Campaign = { kind: RowKind; reported: readonly Sample[]; asked: Sample; isSame: boolean }
 
-/** Who asks about a message: a mail server, or one who reports it. */
+/** The client that asks about a message: a mail server, or a reporter. */
 type Asker = 'asked' | 'newcomer' | 'trusted'
 
-/** Messages that one model has not seen, with what is asked of them. */
+/** Messages that one model has not seen, with the checks of them. */
 type Part = { fold: Fold; wanted: Sample[]; campaigns: Campaign[] }
 
 /**
- * Plays three reporters who report every campaign one after the other, and then one who reports
- * each wanted message by mistake. Before, between and after it is asked what would be made of
- * messages.
+ * Simulates three reporters who report every campaign in turn, and then one who reports each wanted
+ * message by mistake. Checks messages before, between and after.
  */
 export async function measureVerdicts(
   folds: readonly Fold[],
@@ -61,7 +62,7 @@ function isCalled(verdict: VerdictClass): boolean {
   return verdict === 'spam' || verdict === 'phishing' || verdict === 'malware'
 }
 
-/** What would be made of everything, when a mail server asks and when somebody reports it. */
+/** The verdicts on all messages, for a mail server and for a reporter. */
 async function askAll(
   world: World,
   parts: readonly Part[],
@@ -138,7 +139,7 @@ async function playReports(
   }
 }
 
-/** The worst that honest reporters do. */
+/** The worst mistake of honest reporters. */
 async function playMistakes(
   world: World,
   parts: readonly Part[],

@@ -6,7 +6,7 @@ import { groupCampaigns, type RowKind, type TrainingRow } from '../../src/verdic
 /** A labeled message, with the file it is in. */
 export type Sample = TrainingRow & { file: string }
 
-/** What folders are called in a corpus that has no manifest. */
+/** The folder names in a corpus without a manifest. */
 const kindOfFolder: Readonly<Record<string, RowKind>> = {
   spam: 'spam',
   phishing: 'phishing',
@@ -18,8 +18,8 @@ const kindOfFolder: Readonly<Record<string, RowKind>> = {
 }
 
 /**
- * The labeled messages of a folder: those that its MANIFEST.json names with a kind, else those in
- * folders that are called spam, phishing, malware, ham or newsletters.
+ * The labeled messages of a folder: those with a kind in its MANIFEST.json, or else those in the
+ * folders spam, phishing, malware, ham or newsletters.
  */
 export async function readCorpus(folder: string): Promise<Sample[]> {
   const files: ReadFile[] = []

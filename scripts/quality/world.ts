@@ -27,24 +27,25 @@ import { compileRules } from '../../src/verdict/rules/rule-book.ts'
 import type { VerdictClass } from '../../src/verdict/verdict.ts'
 import { startInstance } from '../bench/instance.ts'
 
-/** What was made of a report. */
+/** The verdict on a report. */
 type Kept = { verdict: VerdictClass; action: string; symbols: string }
 
 /** A database with reporters, in which messages are reported and judged as in the program. */
 export type World = {
   /** Adds a reporter; a newcomer has to prove itself. */
   addReporter: (isNewcomer: boolean) => Promise<string>
-  /** Reports messages, analyzes them, and counts all that follows from it. */
+  /** Reports messages, analyzes them, and counts the consequences. */
   report: (
     reporterId: string,
     kind: 'spam' | 'phishing',
     files: readonly string[],
   ) => Promise<Kept[]>
   /**
-   * What would be made of messages now, without a trace. Undefined `report`: a mail server asks.
+   * The current verdict on messages, without storing anything. With an undefined `report`, a mail
+   * server asks.
    */
   judge: (files: readonly string[], report?: ReportedAs) => ReturnType<Judge>
-  /** Which model has the last word from now on. */
+  /** Sets the active model. */
   use: (model: Model | undefined) => void
   close: () => Promise<void>
 }
@@ -53,7 +54,7 @@ const BATCH = 50
 const BLOCKS_AT_ONCE = 1_000
 const HOUR_MS = 3_600_000
 
-/** Opens a world on a database of its own, with the shipped rules, and without the DNS. */
+/** Opens a world on a separate database, with the shipped rules and without DNS. */
 export async function openWorld(): Promise<World> {
   const instance = await startInstance()
   const { pool, databaseUrl } = instance
@@ -160,8 +161,8 @@ export async function openWorld(): Promise<World> {
 }
 
 /**
- * The Internet of IPv4 in /16 blocks, each of an abuse desk and an autonomous system of its own:
- * larger ones would share their bad reputations with everybody.
+ * The IPv4 Internet in /16 blocks, each with its own abuse desk and autonomous system: larger
+ * blocks would share their bad reputations.
  */
 function everyNetwork() {
   const blocks = Array.from({ length: 223 * 256 }, (_, index) => ({

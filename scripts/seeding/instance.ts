@@ -5,11 +5,11 @@ import { createPool, type Pool } from '../../src/db/pool.ts'
 import { findReporterByEmail } from '../../src/db/reporters.ts'
 import { seedReports } from './seed.ts'
 
-/** A database with a year of reports, and who may look at it. */
+/** A database with a year of reports, and its users. */
 export type Seeded = {
   server: EmbeddedServer
   pool: Pool
-  /** The busy reporter, who is an administrator too. */
+  /** The busy reporter, who is also an administrator. */
   reporterId: string
   email: string
   password: string
@@ -19,7 +19,7 @@ export type Seeded = {
 const email = 'busy@reporters.example'
 const password = 'seeded for looking'
 
-/** Opens a data folder that was seeded, or seeds it now. */
+/** Opens a seeded data folder, or seeds it first. */
 export async function openSeeded(
   { dataDir, reports }: { dataDir: string; reports: number },
   say: (sentence: string) => void,

@@ -6,7 +6,7 @@ import { markDaysDue, type ReporterDay } from '../../src/db/reporter-days.ts'
 import { clearing, people, plan, preparation, tables } from './statements.ts'
 import { makeTemplates } from './templates.ts'
 
-/** How much is to be seeded: a tenth of all reports are the busy reporter's. */
+/** The size of the data: a tenth of all reports are by the busy reporter. */
 export type SeedSize = { reports: number; busyReporterId: string; now: Date }
 
 const DAYS = 360
@@ -14,9 +14,9 @@ const DAY_MS = 86_400_000
 const WEEKS = 53
 
 /**
- * Fills a freshly migrated database with reports of a year, their analyses, stories, feedback,
- * answers and campaigns. The rows are made in the server from their numbers, so that a million take
- * minutes; those of other tables at the same time, as far as connections go.
+ * Fills a newly migrated database with reports of a year, their analyses, events, feedback, answers
+ * and campaigns. The server generates the rows from their numbers, so a million take minutes;
+ * different tables are filled in parallel, as far as connections allow.
  */
 export async function seedReports(
   pool: Pool,

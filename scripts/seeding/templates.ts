@@ -5,13 +5,13 @@ import { pack, type Packed } from '../../src/db/rows.ts'
 import { emptyFacts, packFacts } from '../../src/verdict/facts/facts.ts'
 import { variantOf } from '../bench/corpus.ts'
 
-/** A real message with its real analysis, of which many seeded reports are made. */
+/** A real message with its real analysis, from which many seeded reports are made. */
 export type Template = { raw: Packed; analysis: Packed; facts: Buffer }
 
 const samples = path.join(import.meta.dirname, '..', 'samples')
 const VARIANTS = 4
 
-/** The samples in a few variants each, always the same ones. */
+/** The samples in a few fixed variants each. */
 export async function makeTemplates(): Promise<Template[]> {
   const names = readdirSync(samples)
     .filter((name) => name.endsWith('.eml'))

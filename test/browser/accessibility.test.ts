@@ -33,16 +33,19 @@ type Screen = keyof typeof screens
 const viewers: readonly Viewer[] = ['stranger', 'reporter', 'administrator']
 const runs = (Object.keys(screens) as Screen[])
   .flatMap((screen) => viewers.map((viewer) => ({ viewer, screen })))
-  // The pages for administrators are in English alone.
+  // The pages for administrators are only in English.
   .filter(({ viewer, screen }) => viewer !== 'administrator' || !screen.includes('French'))
 
-test.for(runs)('axe finds nothing on what a $viewer sees $screen', async ({ viewer, screen }) => {
-  const options = screens[screen]
-  const seen = await lookAtAll(browser, shown, { viewer, options }, faultsOf)
-  expect(seen).toEqual({ found: [], complaints: [] })
-})
+test.for(runs)(
+  'axe finds no problem on the pages of a $viewer $screen',
+  async ({ viewer, screen }) => {
+    const options = screens[screen]
+    const seen = await lookAtAll(browser, shown, { viewer, options }, faultsOf)
+    expect(seen).toEqual({ found: [], complaints: [] })
+  },
+)
 
-test('axe does find what is wrong', async () => {
+test('axe does find a problem', async () => {
   const { page } = await openPage(browser, {})
   await page.goto(`${shown.site.url}/sign-in`)
   await page.evaluate(`(() => {
@@ -55,7 +58,7 @@ test('axe does find what is wrong', async () => {
   expect(rules).toEqual(expect.arrayContaining(['label', 'color-contrast', 'html-has-lang', 'h1']))
 })
 
-/** What the reader of a page may do to its text (WCAG 1.4.12), and how large it may get (1.4.4). */
+/** The text spacing that users may set (WCAG 1.4.12), and the text size (1.4.4). */
 const stretches = {
   'with its text spaced out': `* { line-height: 1.5 !important; letter-spacing: 0.12em !important;
     word-spacing: 0.16em !important } p { margin-bottom: 2em !important }`,
@@ -78,7 +81,7 @@ test.for(
   (['stranger', 'reporter'] as const).flatMap((viewer) =>
     (Object.keys(stretches) as (keyof typeof stretches)[]).map((how) => ({ viewer, how })),
   ),
-)('nothing is cut or lost of what a $viewer sees $how', async (run) => {
+)('no text of a $viewer’s pages is cut or lost $how', async (run) => {
   const options = { viewport: { width: 640, height: 700 }, locale: 'ru-RU', bypassCSP: true }
   const look = async (page: Page) => {
     await page.addStyleTag({ content: stretches[run.how] })

@@ -37,12 +37,13 @@ const measure = `(() => {
   return faults
 })()`
 
-/** What stands in somebody's way on a page. */
+/** An accessibility problem on a page. */
 export type Fault = { rule: string; where: string; why: string }
 
 /**
- * What axe finds on the page that is shown, by the rules of WCAG 2.2 AA and its own; and that it is
- * wider than the screen, or has no title, no one heading, or a target smaller than 24 pixels.
+ * The problems that axe finds on the shown page by the rules of WCAG 2.2 AA and its own. Also
+ * reports a page wider than the screen, a missing title, more or less than one main heading, and
+ * targets smaller than 24 pixels.
  */
 export async function faultsOf(page: Page): Promise<Fault[]> {
   await page.evaluate(source)

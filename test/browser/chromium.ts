@@ -17,7 +17,7 @@ export async function startChromium(): Promise<Browser> {
   })
 }
 
-/** A page of a new visitor, and all that its console said: with our policy, nothing. */
+/** A page of a new visitor, and its console messages: with our policy, there must be none. */
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions,
@@ -29,7 +29,7 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText
-    // What the visitor left before it had come.
+    // Requests that ended because the visitor left the page.
     if (reason !== 'net::ERR_ABORTED') complaints.push(`${request.url()}: ${reason}`)
   })
   return { page, complaints }

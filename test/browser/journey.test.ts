@@ -32,7 +32,7 @@ const visitors = [
 
 const password = 'green lamp over water'
 
-/** What the administrator finds in the outbox: the link in the letter to an address. */
+/** From the administrator's outbox: the link in the letter to an address. */
 async function linkFromOutbox(address: string): Promise<string> {
   const [letter] = await lettersTo(site.app.pool, address)
   if (!letter) throw new Error('No letter was written.')
@@ -48,7 +48,7 @@ async function linkFromOutbox(address: string): Promise<string> {
   return new URL(/https?:\/\/\S+\/account\/confirm\/\S+/.exec(copy)?.[0] ?? '').pathname
 }
 
-/** Goes on by the keyboard alone: the Tab key until the thing has the focus, then Enter. */
+/** Continues with the keyboard alone: the Tab key until the element has the focus, then Enter. */
 async function press(page: Page, selector: string): Promise<void> {
   for (let presses = 0; presses < 60; presses++) {
     if ((await page.locator(`${selector}:focus`).count()) > 0) break
@@ -58,13 +58,13 @@ async function press(page: Page, selector: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-/** Sends the form with the keyboard, and waits for what it leads to. */
+/** Sends the form with the keyboard, and waits for the next page. */
 async function send(page: Page, selector: string): Promise<void> {
   await Promise.all([page.waitForEvent('load'), press(page, selector)])
 }
 
 test.for(visitors)(
-  'a visitor %s signs up, reports three files, looks back and retracts',
+  'a visitor %s signs up, reports three files, views them and retracts one',
   async ([mark, options, takenBack], { task }) => {
     const { page, complaints } = await openPage(browser, options)
     const email = `${task.id.replaceAll(/\W/g, '')}@reporters.example`
@@ -94,7 +94,7 @@ test.for(visitors)(
     }))
     const bad = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('not a mail') }
     await page.setInputFiles('#messages', [...files, bad])
-    // With JavaScript the answer takes the place of the page without a load.
+    // With JavaScript the answer replaces the content without a page load.
     await press(page, 'main form[action="/report"] button[type=submit]')
     await page.waitForSelector('main .badge.bad')
     expect(await page.locator('main .badge.good').count()).toBe(2)
@@ -113,13 +113,13 @@ test.for(visitors)(
   },
 )
 
-/** Over the page that asks whether that is meant. */
+/** Through the page that asks for confirmation. */
 async function takeBack(page: Page): Promise<void> {
   await send(page, 'main a[href$="/retract"]')
   await send(page, 'main form[action$="/retract"] button')
 }
 
-/** The page for axe, which is JavaScript itself: where there is none, a copy that allows it. */
+/** The page for axe, which needs JavaScript: without JavaScript, a copy that allows it. */
 async function copyOf(page: Page, options: object): Promise<Page> {
   if (!('javaScriptEnabled' in options)) return page
   const html = await page.content()

@@ -16,7 +16,7 @@ afterAll(async () => {
   await shown.close()
 })
 
-/** How many things on a page take the focus, radio buttons of a name as one. */
+/** The number of focusable elements on a page, radio buttons with one name counted once. */
 const reachable = `(() => {
   const names = new Set()
   return [...document.querySelectorAll(
@@ -31,7 +31,7 @@ const reachable = `(() => {
   }).length
 })()`
 
-/** What has the focus, where on the page it stands, and whether that can be seen. */
+/** The focused element, its position on the page, and whether it is visible. */
 const focused = `(() => {
   const one = document.activeElement
   if (one === null || one === document.body) return null
@@ -45,10 +45,10 @@ const focused = `(() => {
 
 type Focus = { place: number; isShown: boolean; isInView: boolean; where: string }
 
-/** Goes through a page by the Tab key alone, from its begin until the focus leaves it. */
+/** Moves through a page with the Tab key alone, from its beginning until the focus leaves it. */
 async function walkThrough(page: Page): Promise<{ fault: string; where: string }[]> {
   const count = (await page.evaluate(reachable)) as number
-  // Not from an alert that took the focus: from the first of all.
+  // Starts at the first element, not at an alert that took the focus.
   await page.focus('.skip')
   const faults: { fault: string; where: string }[] = []
   const places = [((await page.evaluate(focused)) as Focus).place]
@@ -71,7 +71,7 @@ async function walkThrough(page: Page): Promise<{ fault: string; where: string }
 }
 
 test.for(['stranger', 'reporter'] as const)(
-  'the Tab key reaches all that a %s can do, in order and to be seen',
+  'the Tab key reaches all controls of a %s, in order and visibly',
   async (viewer) => {
     const options = { viewport: { width: 1000, height: 800 }, javaScriptEnabled: true }
     const { found } = await lookAtAll(browser, shown, { viewer, options }, walkThrough)
@@ -79,7 +79,7 @@ test.for(['stranger', 'reporter'] as const)(
   },
 )
 
-test('the first key leads past the head of the page', async () => {
+test('the first Tab leads to the link that skips the header', async () => {
   const { page } = await openPage(browser, {})
   await page.goto(`${shown.site.url}/`)
   await page.keyboard.press('Tab')
@@ -89,7 +89,7 @@ test('the first key leads past the head of the page', async () => {
   expect(await page.evaluate(`document.activeElement.closest('main') !== null`)).toBe(true)
 })
 
-test('after a refused form the focus is on what was wrong', async () => {
+test('after a refused form the focus is on the error', async () => {
   for (const javaScriptEnabled of [true, false]) {
     const { page } = await openPage(browser, { javaScriptEnabled })
     await page.goto(`${shown.site.url}/sign-in`)
@@ -103,7 +103,7 @@ test('after a refused form the focus is on what was wrong', async () => {
   }
 })
 
-test('a password can be pasted, and is not asked for in a puzzle', async () => {
+test('a password can be pasted, and no puzzle is required', async () => {
   const { page } = await openPage(browser, {})
   await page.goto(`${shown.site.url}/sign-in`)
   const field = page.locator('#password')

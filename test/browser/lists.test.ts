@@ -45,24 +45,27 @@ const visitors = [
   ],
 ] as const
 
-test.for(visitors)('a visitor %s looks up, asks, and sees where it stands', async (visitor) => {
-  const [, options, listed, waits] = visitor
-  const { page, complaints } = await openPage(browser, options)
-  await page.goto(site.url)
-  await page.click('footer a[href="/lookup"]')
-  await page.fill('#q', '192[.]0[.]2[.]7')
-  await page.click('main button[type=submit]')
-  expect(await page.textContent('main')).toContain(`192.0.2.7 ${listed}`)
-  await page.click('main a[role=button]')
-  await page.fill('#asker', 'Ann, who runs the machine')
-  await page.fill('#contact', 'ann@host.example')
-  await page.fill('#done', 'The account was stolen; it is closed.')
-  await page.click('main button[type=submit]')
-  expect(new URL(page.url()).pathname).toMatch(/^\/lookup\/delist\/[\w-]{32}$/)
-  expect(await page.textContent('main')).toContain(waits)
-  expect(await page.textContent('main')).not.toContain('ann@host.example')
-  expect(complaints).toEqual([])
-})
+test.for(visitors)(
+  'a visitor %s looks up a name, requests delisting, and sees its state',
+  async (visitor) => {
+    const [, options, listed, waits] = visitor
+    const { page, complaints } = await openPage(browser, options)
+    await page.goto(site.url)
+    await page.click('footer a[href="/lookup"]')
+    await page.fill('#q', '192[.]0[.]2[.]7')
+    await page.click('main button[type=submit]')
+    expect(await page.textContent('main')).toContain(`192.0.2.7 ${listed}`)
+    await page.click('main a[role=button]')
+    await page.fill('#asker', 'Ann, who runs the machine')
+    await page.fill('#contact', 'ann@host.example')
+    await page.fill('#done', 'The account was stolen; it is closed.')
+    await page.click('main button[type=submit]')
+    expect(new URL(page.url()).pathname).toMatch(/^\/lookup\/delist\/[\w-]{32}$/)
+    expect(await page.textContent('main')).toContain(waits)
+    expect(await page.textContent('main')).not.toContain('ann@host.example')
+    expect(complaints).toEqual([])
+  },
+)
 
 test('no page about lists is wider than a narrow screen, and every field has a name', async () => {
   const { page, complaints } = await openPage(browser, { viewport: { width: 320, height: 700 } })

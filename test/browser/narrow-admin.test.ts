@@ -36,7 +36,7 @@ async function signIn(page: Page): Promise<void> {
   await page.click('main button[type=submit]')
 }
 
-test('no page about what is known is too wide, and every field has a name', async () => {
+test('no page of network data is too wide, and every field has a name', async () => {
   const { page, complaints } = await openPage(browser, { viewport: { width: 320, height: 700 } })
   await signIn(page)
   const paths = [

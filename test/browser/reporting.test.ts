@@ -50,7 +50,7 @@ const visitors = [
   ],
 ] as const
 
-test.for(visitors)('a visitor %s signs in, reports and takes back', async (visitor) => {
+test.for(visitors)('a visitor %s signs in, reports and retracts', async (visitor) => {
   const [mark, options, recorded, takenBack] = visitor
   const { page, complaints } = await openPage(browser, options)
   await signIn(page, ann, '/report')
@@ -73,7 +73,7 @@ test.for(visitors)('a visitor %s signs in, reports and takes back', async (visit
   expect(complaints).toEqual([])
 })
 
-/** A message that came through a relay nobody knows, analyzed: nobody is ever sure enough. */
+/** An analyzed message that came through an unknown relay, so that its origin is uncertain. */
 async function askedReport(mark: string): Promise<string> {
   const answer = await fetch(`${site.url}/api/v1/reports`, {
     method: 'POST',
@@ -94,7 +94,7 @@ function analyze(reportId: string) {
   })
 }
 
-test.for(visitors)('a visitor %s sees the walk as a picture', async ([mark, options]) => {
+test.for(visitors)('a visitor %s sees the route as a picture', async ([mark, options]) => {
   const id = await askedReport(`picture ${mark}`)
   const { page, complaints } = await openPage(browser, options)
   await signIn(page, ann, `/reports/${id}`)
@@ -111,7 +111,7 @@ test.for(visitors)('a visitor %s sees the walk as a picture', async ([mark, opti
        return [borderRadius, transform, borderTopStyle].join(' ')
      })`,
   )
-  // The mailbox, a machine of ours, the origin and a claim: told apart without color.
+  // The mailbox, one of our machines, the origin and a claim: distinguished without color.
   expect(new Set(marks as string[]).size).toBe(4)
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(
     await page.evaluate('document.documentElement.clientWidth'),
@@ -119,7 +119,7 @@ test.for(visitors)('a visitor %s sees the walk as a picture', async ([mark, opti
   expect(complaints).toEqual([])
 })
 
-test('the question is answered by keyboard, and the report is looked at again', async () => {
+test('the question is answered by keyboard, and the report is analyzed again', async () => {
   const id = await askedReport('question')
   const { page, complaints } = await openPage(browser, {})
   await signIn(page, ann, '/sign-in')
@@ -179,7 +179,7 @@ test('the keyboard alone reaches the content and shows where it is', async () =>
   )
 })
 
-test('a form of another site does nothing in a visitor’s name', async () => {
+test('a form of another site has no effect in a visitor’s name', async () => {
   const { page } = await openPage(browser, {})
   await signIn(page, ann, '/sign-in')
   const before = await site.app.pool.query('select id from reports')

@@ -32,7 +32,7 @@ test.for([
   ['a wide screen', { viewport: { width: 1280, height: 900 } }],
   ['a narrow dark screen', { colorScheme: 'dark', viewport: { width: 320, height: 700 } }],
   ['a screen without JavaScript', { javaScriptEnabled: false }],
-] as const)('rules are edited, tried and applied on %s', async ([, options]) => {
+] as const)('rules are edited, tested and applied on %s', async ([, options]) => {
   const { page, complaints } = await openPage(browser, options)
   await page.goto(`${site.url}/admin/rules`)
   await page.fill('#email', admin.email)
@@ -65,7 +65,7 @@ test.for([
   expect(await fits()).toBe(true)
   await page.click('tbody a')
   expect(await fits()).toBe(true)
-  // The browser itself remarks that a text with faults is refused.
+  // The browser itself reports that a text with errors is refused.
   expect(complaints).toEqual([expect.stringContaining('422')])
   await page.context().close()
 })

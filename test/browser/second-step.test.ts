@@ -27,7 +27,7 @@ async function givePassword(page: Page, path: string): Promise<void> {
   await page.click('main button[type=submit]')
 }
 
-test('a second step is switched on and asked for, and axe finds nothing on the way', async () => {
+test('two-step sign-in is switched on and used, and axe finds no problem', async () => {
   const { page, complaints } = await openPage(browser, { locale: 'fr-FR' })
   await givePassword(page, '/sign-in?next=/account/second-step')
   await page.fill('main input[name=now]', ann.password)

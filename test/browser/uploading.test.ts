@@ -38,7 +38,7 @@ async function drop(page: Page, files: readonly { name: string; text: string }[]
   }`)
 }
 
-test('files are dropped, listed, removed, sent with progress, and each has its line', async () => {
+test('files are dropped, listed, removed and sent with progress, and each has a line', async () => {
   const { page, complaints } = await openPage(browser, {})
   await openForm(page)
   await drop(page, [
@@ -83,7 +83,7 @@ test('files are dropped, listed, removed, sent with progress, and each has its l
   expect(complaints).toEqual([])
 })
 
-test('what is sent can be stopped, and sent after all', async () => {
+test('an upload can be stopped, and sent again', async () => {
   const { page, complaints } = await openPage(browser, {})
   await openForm(page)
   await drop(page, [{ name: 'slow.eml', text: sampleMessage('slow').toString() }])

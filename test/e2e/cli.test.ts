@@ -18,7 +18,7 @@ afterAll(async () => {
   await Promise.all([site.clear(), place.clear()])
 })
 
-/** None of these may come as far as a database: there is none where they look for it. */
+/** None of these may reach the database: there is none at the configured address. */
 const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' }
 
 const misuses = [
@@ -84,7 +84,7 @@ beforeAll(async () => {
   misused = new Map(outcomes.map((outcome, index) => [misuses[index] ?? '', outcome]))
 })
 
-test.for(misuses)('"%s" is misuse: exit 2, with the reason and the usage', (line) => {
+test.for(misuses)('"%s" is a usage error: exit code 2, with the reason and the usage', (line) => {
   expectMisuse(line, misused.get(line))
 })
 
@@ -94,7 +94,7 @@ test.for([
   'report - --to http://127.0.0.1:1',
   'report file.eml --to http://127.0.0.1:1',
 ])(
-  '"%s" is misuse that only its file, database or input shows',
+  '"%s" is a usage error that only its file, database or input reveals',
   { concurrent: true },
   async (line) => {
     const args = line.split(' ')
@@ -108,27 +108,27 @@ function expectMisuse(line: string, outcome: Outcome | undefined): void {
   expect(outcome?.stderr).not.toMatch(/^\s+at /m)
 }
 
-test('what is complained of cannot move the cursor of the terminal', async () => {
+test('a looked-up value cannot move the cursor of the terminal', async () => {
   const { stderr } = await runProgram(['counters', '\u001b[2Jkind', 'x'], nowhere)
   expect(stderr).toContain('Unknown kind "‹U+001B›[2Jkind"')
   expect(stderr).not.toContain('\u001b')
 })
 
-test('a database that is away is told in words, without a stack', async () => {
+test('an unavailable database is reported with a sentence, without a stack trace', async () => {
   const env = { ...nowhere, DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x', LOG_LEVEL: 'silent' }
   const { code, stderr } = await runProgram(['counters', 'shop.example'], env)
   expect(code).toBe(1)
   expect(stderr).toBe('signalpost counters: The database is not ready. Check that it is running.\n')
 })
 
-test('a blacklist that means nothing is named at start, before anything is made', async () => {
+test('an unknown blacklist is reported at start, before anything is created', async () => {
   const { code, stderr } = await runProgram(['start'], { ...place.env, BLACKLISTS: 'nonsense' })
   expect(code).toBe(2)
   expect(stderr).toContain('BLACKLISTS: nonsense is neither a known list nor')
   expect(await readdir(place.dataDir)).toEqual([])
 })
 
-test('an unknown command is misuse; help is not', async () => {
+test('an unknown command is a usage error; help is not', async () => {
   const [unknown, proto, help] = await Promise.all([
     runProgram(['nonsense'], nowhere),
     runProgram(['toString'], nowhere),
@@ -143,7 +143,7 @@ test('an unknown command is misuse; help is not', async () => {
   }
 })
 
-test('faults of the settings are all named at once, with exit 2', async () => {
+test('all errors in the settings are reported at once, with exit code 2', async () => {
   const wrong = {
     DATABASE_URL: 'mysql://x',
     HTTP_PORT: '99999',
@@ -164,7 +164,7 @@ test('faults of the settings are all named at once, with exit 2', async () => {
   expect(stderr).not.toContain('hunter2')
 })
 
-test('a part without a database is misuse', async () => {
+test('a part without a database is a usage error', async () => {
   const outcomes = await Promise.all(
     ['web', 'work', 'count', 'receive'].map((name) => runProgram([name], {})),
   )
@@ -174,7 +174,7 @@ test('a part without a database is misuse', async () => {
   }
 })
 
-test('account add prints a line of JSON with an id and a token that works', async () => {
+test('account add prints one line of JSON with an id and a token that works', async () => {
   const add = (more: readonly string[], input?: string) =>
     runProgram(['account', 'add', '--email', 'Bea@Reporters.example', ...more], site.env, input)
   const first = await add(['--token'])
@@ -204,7 +204,7 @@ test('account add prints a line of JSON with an id and a token that works', asyn
   expect(refused).toMatchObject({ code: 1, stdout: '' })
 })
 
-test('inspect needs no database, and with --jsonl nothing stops it', async () => {
+test('inspect needs no database, and with --jsonl it continues after errors', async () => {
   const file = path.join(place.dataDir, 'two.eml')
   await writeFile(file, spamMessage('inspected'))
   const names = [file, '/nonexistent.eml', place.dataDir, '', file]
@@ -219,7 +219,7 @@ test('inspect needs no database, and with --jsonl nothing stops it', async () =>
   expect(JSON.parse(single.stdout)).toMatchObject({ file, origin: { ip: '198.51.100.23' } })
 })
 
-test('queue list, purge and migrate do as they say', async () => {
+test('queue list, purge and migrate work', async () => {
   const run = (line: string): Promise<Outcome> => runProgram(line.split(' '), site.env)
   const list = await run('queue list')
   expect(list).toMatchObject({ code: 0, stderr: '' })
@@ -230,7 +230,7 @@ test('queue list, purge and migrate do as they say', async () => {
   expect(await run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' })
 })
 
-test('counters tells what is counted, and by its exit status whether anything is', async () => {
+test('counters prints the counts, and its exit code says whether there are any', async () => {
   const known = await runProgram(['counters', '--json', 'hxxp://shop[.]example/a'], site.env)
   expect(known).toMatchObject({ code: 1, stderr: '' })
   expect(JSON.parse(known.stdout)).toMatchObject({

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([site.clear(), server.close()]))
 
-test('contact prints what the registry says of an address', async () => {
+test('contact prints the registry’s answer for an address', async () => {
   const { code, stdout, stderr } = await runProgram(['contact', '2001:db8:100::7'], env)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.split('\n')).toEqual([
@@ -37,13 +37,13 @@ test('contact prints what the registry says of an address', async () => {
 test.for([
   ['192.0.2.8', /^No abuse contact is registered for 192\.0\.2\.0\/24/],
   ['192.0.2.9', /^127\.0\.0\.1 is not available: it answered 503\. Try again after 2/],
-] as const)('contact says why there is none for %s, and ends with 1', async ([ip, why]) => {
+] as const)('contact says why there is none for %s, and exits with 1', async ([ip, why]) => {
   const { code, stderr } = await runProgram(['contact', ip], env)
   expect(code).toBe(1)
   expect(stderr).toMatch(why)
 })
 
-test('the workers look up who answers for a network that no table knows', async () => {
+test('the workers look up the contact of a network that no table has', async () => {
   await Promise.all([site.start('web'), site.start('work', env)])
   const { id } = await site.client.post(spamMessage('unknown', { ip: 'IPv6:3fff::8' }))
   const { timeline, origin } = await site.client.untilEvent(id, 'held')

@@ -11,14 +11,14 @@ afterEach(async () => {
   here = undefined
 })
 
-test('a job that nothing saves is a dead letter with its reason, and can be retried', async () => {
+test('a job that keeps failing is a dead letter with its reason, and can be retried', async () => {
   here = await makeSite()
   const { client, database, env } = here
   const { pool } = database
   await here.start('web')
   const { id } = await client.post(spamMessage('lost'))
   const healthy = await client.post(spamMessage('neighbor'))
-  // Its last attempt, and its bytes are out of reach.
+  // Its last attempt, and its message is unavailable.
   await pool.query(
     `update pgboss.job set retry_limit = 0
      where name = 'analyze-report' and data ->> 'reportId' = $1`,

@@ -23,7 +23,7 @@ async function addressOf({ database, env }: Site): Promise<string> {
   return makeMailInAddress(app, rows[0]?.id ?? '')
 }
 
-test('what a reporter mails is reported, told to networks, and confirmed', async () => {
+test('mail from a reporter is reported, forwarded to networks, and confirmed', async () => {
   const far = await startSmtpSink()
   closers.push(() => far.close())
   const here = await makeSite({ SMTP_URL: far.url })
@@ -47,6 +47,6 @@ test('what a reporter mails is reported, told to networks, and confirmed', async
   const piped = forwardOf([attached(spamMessage('by-pipe'))])
   const args = ['receive', '--stdin', '--to', to, '--from', 'ann@reporters.example']
   expect((await runProgram(args, here.env, piped)).code).toBe(0)
-  // The second is silent: only its network hears of it.
+  // The second one brings no letter: only its network is notified.
   expect((await far.received(3)).at(-1)?.to).toEqual(['abuse@access-two.example'])
 })

@@ -25,7 +25,7 @@ async function sink(): Promise<SmtpSink> {
   return made
 }
 
-test('a report leaves as feedback, and what comes back marks it bounced', async () => {
+test('a report is sent as feedback, and a bounce marks it as bounced', async () => {
   const far = await sink()
   const here = await site({ SMTP_URL: far.url })
   const lmtpPort = String(await freePort())
@@ -61,7 +61,7 @@ test('a report leaves as feedback, and what comes back marks it bounced', async 
   }
 })
 
-test('receive takes mail for its own return paths only, and says so in codes', async () => {
+test('receive accepts mail only for its own return paths, and exits with a code', async () => {
   const here = await site()
   await here.start('receive')
   const genuine = returnPath('01999999-0000-7000-8000-000000000001')
@@ -83,7 +83,7 @@ function returnPath(reportId: string): string {
   return composeReturnPath({ reportId, number: 1 }, siteSettings)
 }
 
-/** The last words of a mail server to a bounce for this address. */
+/** The final reply of a mail server to a bounce for this address. */
 async function deliver(port: number, to: string, options: { lmtp?: boolean } = {}) {
   const transport = createTransport({ host: '127.0.0.1', port, ...options })
   try {

@@ -35,7 +35,7 @@ async function file(name: string, content: string): Promise<string> {
 
 const good = ruleText('WORD', 'report.kind == "spam"', 5)
 
-test('a file is checked without a database, its faults are told with their places', async () => {
+test('a file is checked without a database, and its errors have positions', async () => {
   const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' }
   const bad = await file('bad.yaml', ruleText('WORD', 'report.knid == ""', 50))
   const refused = await runProgram(['rules', 'check', bad], nowhere)
@@ -50,7 +50,7 @@ test('a file is checked without a database, its faults are told with their place
   expect(facts.stdout).toMatch(/^report\.kind +string +\S/m)
 })
 
-test('rules are compared, tried, applied, listed and rolled back', async () => {
+test('rules are compared, tested, applied, listed and rolled back', async () => {
   const ids = [1, 2, 3].map((at) => uuidv7(new Date(Date.now() + at)))
   await keepJudgedFacts(
     database.pool,
@@ -84,14 +84,14 @@ test('rules are compared, tried, applied, listed and rolled back', async () => {
   expect(history.stdout).toMatch(/^3 .*Return to version 1\.\n2 .*Spam_again\.\n1 .*Nothing\.$/m)
 })
 
-test.for(['diff', 'dry-run', 'apply'])('"rules %s" refuses a file with faults', async (action) => {
+test.for(['diff', 'dry-run', 'apply'])('"rules %s" refuses a file with errors', async (action) => {
   const bad = await file(`${action}.yaml`, ruleText('WORD', 'no.fact'))
   const refused = await rules(`${action} ${bad}`)
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain(`${bad}:4:9 WORD: There is no fact no.fact.`)
 })
 
-test('a version that is not there is refused', async () => {
+test('a missing version is refused', async () => {
   expect(await rules('rollback 77')).toMatchObject({ code: 1 })
   expect(await rules('show 77')).toMatchObject({ code: 1 })
 })

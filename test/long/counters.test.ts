@@ -4,7 +4,7 @@ import { tortureCounters } from '../support/counter-torture.ts'
 
 const ROUNDS = 5
 
-test('whoever is killed while counting, each increment is counted exactly once', async () => {
+test('each increment is counted exactly once, whichever process is killed', async () => {
   const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
   console.info(`counters: KILL_SEED=${seed}`)
   const { kills, batches, buckets, wrong } = await tortureCounters(ROUNDS, chanceFrom(seed))

@@ -16,7 +16,7 @@ let folder: string
 const password = 'a password of the documents'
 const tokens = { reporter: '', admin: '' }
 
-/** The pages whose commands run here, in this order, each in the folder that the last one left. */
+/** The pages whose commands run here, in order, each in the folder that the previous one left. */
 const pages = [
   ...['docs/api.md', 'docs/operators/commands.md', 'docs/operators/accounts.md'],
   ...['docs/operators/networks.md', 'docs/operators/counters.md', 'docs/operators/verdicts.md'],
@@ -56,7 +56,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test.for(pages)('the commands of %s run as they stand', async (page) => {
+test.for(pages)('the commands of %s run unchanged', async (page) => {
   for (const line of runnable(page)) {
     const { code, output } = await run(line, page)
     // A look-up exits with 1 when nothing is known, and this instance has analyzed no report.
@@ -69,14 +69,14 @@ test.for(pages)('the commands of %s run as they stand', async (page) => {
   }
 })
 
-test('the rule that the page of rules shows is accepted', async () => {
+test('the rule shown on the page about rules is accepted', async () => {
   const [rule = ''] = blocks('docs/operators/rules.md', 'yaml')
   await writeFile(path.join(folder, 'shown.yaml'), rule)
   const checked = await run('npm run --silent signalpost -- rules check shown.yaml', '')
   expect(checked).toMatchObject({ code: 0 })
 })
 
-test('every command of the documents runs here, or is named as one that does not', () => {
+test('every command of the documents runs here, or is listed as one that does not', () => {
   const forgotten = readDocuments()
     .filter((document) => !pages.includes(document.path))
     .flatMap(commandLines)
@@ -152,7 +152,7 @@ async function writeFiles(): Promise<void> {
   }
 }
 
-/** Runs a line in a shell, with the address, the tokens and the password of the instance. */
+/** Runs a line in a shell, with the address, tokens and password of the instance. */
 function run(line: string, page: string): Promise<{ code: number | null; output: string }> {
   const token = page.includes('counters') ? tokens.admin : tokens.reporter
   const command = line

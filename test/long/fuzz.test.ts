@@ -4,6 +4,6 @@ import { baseMessages, nastyMail, surviveAnalysis } from '../support/nasty-mail.
 
 const numRuns = 10_000
 
-test(`${numRuns} nasty messages are analyzed in time and without failing`, async () => {
+test(`${numRuns} hostile messages are analyzed in time and without failing`, async () => {
   await fc.assert(fc.asyncProperty(nastyMail(baseMessages()), surviveAnalysis), { numRuns })
 })

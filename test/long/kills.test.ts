@@ -15,14 +15,14 @@ afterEach(async () => {
 
 const REPORTS = 320
 const AT_ONCE = 16
-/** A victim falls each time so many more reports were accepted. */
+/** A process is killed each time that many more reports were accepted. */
 const KILL_EVERY = 40
 const PATIENCE_MS = 180_000
 
 type Victim = 'web' | 'work' | 'postgres'
 type Accepted = { id: string; raw: Buffer }
 
-test('whatever is killed under load, every accepted report is kept and told once', async () => {
+test('every accepted report is kept and forwarded once, whatever is killed', async () => {
   const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
   console.info(`kills: KILL_SEED=${seed}`)
   const chance = chanceFrom(seed)
@@ -37,7 +37,7 @@ test('whatever is killed under load, every accepted report is kept and told once
   const kill = async () => {
     const victim = (['web', 'work', 'postgres'] as const)[Math.floor(chance() * 3)] ?? 'work'
     const pid = await pidOf(victim, program.pid, here)
-    // One that was killed a moment ago may still be named where it wrote itself down.
+    // A process that was killed a moment ago may still be listed.
     if (pid !== undefined && isAlive(pid)) process.kill(pid, 'SIGKILL')
   }
   const accepted = await postAll(client, kill)
@@ -57,7 +57,7 @@ test('whatever is killed under load, every accepted report is kept and told once
   expectEachOnce(far, accepted)
 })
 
-/** Posts until each report is accepted: who gets no answer tries again, as a client would. */
+/** Posts until each report is accepted: a client without an answer retries. */
 async function postAll(client: Client, kill: () => Promise<void>): Promise<Accepted[]> {
   const accepted: Accepted[] = []
   let next = 0
@@ -81,9 +81,11 @@ async function pidOf(victim: Victim, supervisor: number, here: Place): Promise<n
   return descendants(supervisor).find(({ command }) => command.endsWith(`main.ts ${victim}`))?.pid
 }
 
-/** Waits for every report's end; what waits for a dead worker's silence or a retry is hurried. */
+/**
+ * Waits until every report is finished; jobs that wait for a dead worker or a retry are hurried.
+ */
 async function settle(databaseUrl: string, count: number): Promise<void> {
-  // A server that was just killed may still take a connection, and then lose it.
+  // A server that was just killed may still accept a connection, and then lose it.
   await until('what died with its worker', () =>
     asked(
       databaseUrl,
@@ -111,7 +113,7 @@ async function settle(databaseUrl: string, count: number): Promise<void> {
   )
 }
 
-/** The rows of one statement, over a connection of its own. */
+/** The rows of one statement, over a separate connection. */
 async function asked(databaseUrl: string, statement: string): Promise<{ done: number }[]> {
   const client = new pg.Client({ connectionString: databaseUrl })
   client.on('error', () => undefined)

@@ -17,7 +17,7 @@ afterEach(async () => {
   await Promise.all(databases.splice(0).map((database) => database.close()))
 })
 
-/** Without a PostgreSQL of its own: these promises are about the other processes. */
+/** With an external PostgreSQL: these promises are about the other processes. */
 async function place(): Promise<Place> {
   const database = await freshDatabase()
   databases.push(database)
@@ -26,7 +26,7 @@ async function place(): Promise<Place> {
   return made
 }
 
-test('parts that are killed are started again and do their work', async () => {
+test('killed parts are restarted and do their work', async () => {
   const here = await place()
   const { pid } = await untilRunning(here.start())
   const client = apiClient(here.url, basic((await here.accounts()).reporter))
@@ -43,7 +43,7 @@ test('parts that are killed are started again and do their work', async () => {
   expect(await until('mail', () => greeting(here.receivePort))).toMatch(/^220 /)
 })
 
-test('a part that cannot start yet is tried again until it can', async () => {
+test('a part that cannot start yet is retried until it can', async () => {
   const here = await place()
   const squatter = createServer().listen(Number(here.env['HTTP_PORT']), '127.0.0.1')
   await once(squatter, 'listening')
@@ -73,7 +73,7 @@ async function greeting(port: number): Promise<string> {
   return chunk.toString()
 }
 
-test('with CHECK_PORT a part of its own answers mail servers', async () => {
+test('with CHECK_PORT a separate part answers mail servers', async () => {
   const database = await freshDatabase()
   databases.push(database)
   const port = await freePort()

@@ -37,7 +37,7 @@ test.for([
   await open.stop()
 })
 
-test('start recovers after everything was killed, whatever the stale pid file says', async () => {
+test('start recovers after everything was killed, with any stale pid file', async () => {
   const here = await place()
   const { client, id } = await reportAndKillAll(here, 'before-the-crash')
   expect(await readFile(here.postmasterFile, 'utf8')).toMatch(/^\d+\n/)
@@ -46,7 +46,7 @@ test('start recovers after everything was killed, whatever the stale pid file sa
   expect(await client.get(id)).toMatchObject({ status: 'analyzed' })
   await killAllOf(here)
 
-  // After a restart of the machine the number may be anybody's.
+  // After a reboot the pid may belong to any process.
   const stranger = spawn('sleep', ['600'], { ...unprivileged(), argv0: 'postgres' })
   try {
     const [, ...rest] = (await readFile(here.postmasterFile, 'utf8')).split('\n')
@@ -59,7 +59,7 @@ test('start recovers after everything was killed, whatever the stale pid file sa
   }
 })
 
-test('when only the supervisor is killed its parts end; the next start takes over', async () => {
+test('when only the supervisor is killed its parts end, and the next start works', async () => {
   const here = await place()
   const first = await untilRunning(here.start())
   const client = apiClient(here.url, basic((await here.accounts()).reporter))
@@ -78,7 +78,7 @@ test('when only the supervisor is killed its parts end; the next start takes ove
   await client.untilEvent(id, 'held')
 })
 
-test('a second start on the same folder is refused, and does the first no harm', async () => {
+test('a second start on the same folder is refused, and does not harm the first', async () => {
   const here = await place()
   await untilRunning(here.start())
   const second = here.start()
@@ -97,7 +97,7 @@ async function reportAndKillAll(here: Place, mark: string) {
   return { client, id }
 }
 
-/** The supervisor first, so that it can start nothing again; then the rest, PostgreSQL included. */
+/** The supervisor first, so that it cannot restart anything; then the rest, PostgreSQL included. */
 async function killAllOf(here: Place): Promise<void> {
   const tree = here.tree().map(({ pid }) => pid)
   await killAll([...here.running(), ...tree])

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.clear())
 
-/** When the last of the processes that judge wrote down that it runs a version. */
+/** When the last judging process recorded that it runs a version. */
 async function untilAllRun(version: number, processes: number): Promise<number> {
   const rows = await until(`version ${version} in ${processes} processes`, async () => {
     const all = await listRuleProcesses(site.database.pool, new Date(Date.now() - 60_000))
@@ -33,7 +33,7 @@ async function appliedAt(version: number): Promise<number> {
   return rows[0]?.at.getTime() ?? Number.NaN
 }
 
-/** Sends one request after the other until it is told to stop; gives the states of all answers. */
+/** Sends one request after the other until it is stopped; returns the statuses of all answers. */
 function load(send: (number: number) => Promise<Response>) {
   let isOver = false
   const statuses: number[] = []
@@ -67,7 +67,7 @@ test('a change acts in three processes within two seconds, and no request fails'
     const body = spamMessage(mark).toString()
     return fetch(`http://127.0.0.1:${checkPort}/checkv2`, { method: 'POST', body })
   }
-  // The first question waits for the start of a thread, which a busy machine may not give in time.
+  // The first check waits for the start of a thread, which may be slow on a busy machine.
   await until('a verdict', async () => (await check('warm')).ok || undefined)
   const checks = load((number) => check(`check-${number}`))
   const processes = await until('three that judge', async () => {

@@ -16,7 +16,7 @@ test.for<[string, 'SIGTERM' | 'Ctrl-C', (place: Place) => unknown]>([
   ['PostgreSQL starts', 'SIGTERM', ({ postmasterFile }) => exists(postmasterFile)],
   ['accounts are made', 'Ctrl-C', ({ dataDir }) => exists(path.join(dataDir, 'accounts.json'))],
 ])(
-  'while %s, %s ends everything, and the next start goes on from there',
+  'while %s, %s ends everything, and the next start continues from there',
   async ([, how, moment]) => {
     const here = await makePlace()
     places.push(here)

@@ -34,7 +34,7 @@ function signalpost(...args: string[]) {
   return runProgram(args, { DATABASE_URL: database.url, DATA_DIR: folder })
 }
 
-test('a model is trained from files, measured, the same again, and promoted', async () => {
+test('a model is trained from files, evaluated, reproduced, and promoted', async () => {
   const out = path.join(folder, 'report.json')
   const first = await signalpost('train', ...files(), '--out', out)
   expect(first).toMatchObject({ code: 0 })
@@ -62,7 +62,7 @@ test('a model is trained from files, measured, the same again, and promoted', as
   expect((await signalpost('models', 'list')).stdout).toMatch(/2 +active.*\n *1 +candidate/)
 })
 
-test('the rows are written for who trains elsewhere, under names that are read back', async () => {
+test('the rows for training elsewhere are written with names that can be read back', async () => {
   const rows = path.join(folder, 'rows.csv')
   expect((await signalpost('train', ...files(), '--rows', rows)).code).toBe(0)
   const [head = '', ...lines] = (await readFile(rows, 'utf8')).trimEnd().split('\n')

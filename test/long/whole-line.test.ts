@@ -3,7 +3,7 @@ import { tortureReports } from '../support/torture/torture-reports.ts'
 
 const KILLS = 5
 
-test('whoever is killed, each report counts once, and not when it is taken back', async () => {
+test('each report counts once, and not after a retraction, whatever is killed', async () => {
   const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
   console.info(`whole line: KILL_SEED=${seed}`)
   const said: string[] = []

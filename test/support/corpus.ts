@@ -7,14 +7,17 @@ export const corpusFolder = join(import.meta.dirname, '../../../shared/corpus')
 /** One message of the corpus. */
 export type CorpusFile = { name: string; raw: Buffer }
 
-/** What the corpus says about a bounce or a feedback report. */
+/** The corpus's description of a bounce or a feedback report. */
 export type BounceTruth = {
   kind: string
   expected?: { results?: ExpectedResult[] }
   oracle_p5_sisimai_5_1_0?: { recipient: string }[]
   feedback_report?: {
     feedback_fields: [string, string][]
-    /** Fields of the message the report is about, by name, and how many Received it has. */
+    /**
+     * Fields of the message that the report is about, by name, and the number of its Received
+     * fields.
+     */
     original?: Readonly<Record<string, string | number>>
   }
 }
@@ -27,7 +30,7 @@ type ExpectedResult = {
   hardbounce: boolean
 }
 
-/** All files of some folders of the corpus; undefined when there is no corpus. */
+/** All files in some folders of the corpus; undefined if there is no corpus. */
 export function corpusFiles(...folders: readonly string[]): CorpusFile[] | undefined {
   if (!existsSync(corpusFolder)) return undefined
   return folders.flatMap((folder) =>
@@ -37,9 +40,7 @@ export function corpusFiles(...folders: readonly string[]): CorpusFile[] | undef
   )
 }
 
-/**
- * The messages of a folder with the corpus's data about them; undefined when there is no corpus.
- */
+/** The messages of a folder with the corpus's data about them; undefined if there is no corpus. */
 export function corpusTruths(folder: string): (CorpusFile & { truth: BounceTruth })[] | undefined {
   const manifest = join(corpusFolder, 'MANIFEST.json')
   if (!existsSync(manifest)) return undefined

@@ -4,10 +4,10 @@ import { type CountedMessage, countMessages } from '../../src/counting/count-mes
 import type { Db } from '../../src/db/pool.ts'
 import { analysisOf, type Written } from './shingles.ts'
 
-/** A message, and what is counted of it. */
+/** A message and its counts. */
 export type CountedWritten = Omit<CountedMessage, 'shingles'> & { written: Written } & ReportContext
 
-/** Appends what messages count, really taken apart, as a roll-up finds it. */
+/** Appends the counts of real messages, as a roll-up finds them. */
 export async function countWritten(
   db: Db,
   messages: readonly CountedWritten[],

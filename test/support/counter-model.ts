@@ -58,7 +58,7 @@ function at(counts: ModelCounts, kind: number): bigint {
   return counts[kind] ?? 0n
 }
 
-/** What is in a packed history, in the terms of the model. */
+/** The content of a packed history, in the terms of the model. */
 export function modelOfContent(shingle: bigint, content: Buffer): Model {
   const history: History = emptyHistory()
   readHistory(content, history)
@@ -76,7 +76,7 @@ export function modelOfContent(shingle: bigint, content: Buffer): Model {
   return buckets
 }
 
-/** A model as sorted lines, for comparing. */
+/** A model as sorted lines, for comparison. */
 export function linesOf(model: Model): string[] {
   return [...model].map(([bucket, counts]) => `${bucket}: ${counts.join(' ')}`).toSorted()
 }

@@ -6,14 +6,14 @@ import { systemClock } from '../../src/world.ts'
 import { batchOf, gatedOf } from './counter-torture-batches.ts'
 import { appendDeltas } from './increments.ts'
 
-// One process of a torture run, there to be killed: it appends, or it rolls up.
+// One process of a torture run that may be killed: it appends, or it rolls up.
 const [role, number, startMs, url = ''] = process.argv.slice(2)
 const pool = createPool(url, { connectionsMax: 2, name: `${role}`, onLost: () => undefined })
 process.once('disconnect', () => process.exit())
 if (role === 'roll-up') runRollUps({ pool, clock: systemClock, log: pino({ level: 'silent' }) })
 else await appendForever(pool, Number(number))
 
-/** Goes on after the last batch that was committed, whatever happened to the one after it. */
+/** Continues after the last committed batch, whatever happened to the one after it. */
 async function appendForever(db: Pool, appender: number): Promise<never> {
   for (;;) {
     try {

@@ -115,7 +115,7 @@ async function compare(pool: Pool, startMs: number): Promise<Omit<Tortured, 'kil
   return { batches: rows.length, buckets: expected.size, wrong }
 }
 
-/** Those of which there are three of a key: they were all counted, the first ones by credit. */
+/** Keys with three sightings: all were counted, the first ones by credit. */
 function passed(increments: readonly Increment[]): Increment[] {
   const byKey = Map.groupBy(increments, ({ shingle }) => shingle)
   return increments.filter(({ shingle }) => (byKey.get(shingle)?.length ?? 0) >= 3)

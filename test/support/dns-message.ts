@@ -1,10 +1,10 @@
-/** The records that the DNS server of the tests can give. */
+/** The records that the DNS server of the tests can return. */
 export type TestRecord =
   | { type: 'A' | 'AAAA' | 'PTR'; data: string; ttl?: number }
   | { type: 'TXT'; data: readonly string[]; ttl?: number }
   | { type: 'MX'; data: { priority: number; exchange: string }; ttl?: number }
 
-/** One question as it stands in a message, its name in lower case. */
+/** One question of a message, its name in lower case. */
 export type Question = { name: string; type: string }
 
 /** The answer codes of RFC 1035 §4.1.1 that the tests use. */

@@ -69,7 +69,7 @@ export async function startDnsServer(): Promise<DnsServer> {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => undefined)
-    // A question is far smaller than what comes in one piece; two bytes of length stand before it.
+    // A question is far smaller than one packet; two bytes of length precede it.
     socket.on('data', (bytes: Buffer) => {
       void take(bytes.subarray(2), 'tcp', (answer) => {
         const length = Buffer.alloc(2)

@@ -1,15 +1,15 @@
 import { cpuUsage } from 'node:process'
 import { expect } from 'vitest'
 
-/** Processor milliseconds of `referenceWork` on the machine that the limits were written for. */
+/** Processor milliseconds of `referenceWork` on the machine for which the limits were written. */
 const REFERENCE_MS = 20
 const TRIES = 4
 
 /**
- * Expects `work` to take at most `msMax` processor milliseconds of the reference machine: what was
- * measured is divided by what a fixed piece of work takes beside it, so that the limit means the
- * same on a slow, a fast or a busy machine. A measurement above the limit is repeated, so the work
- * must be repeatable; the smallest one counts. Returns what the work returned.
+ * Expects `work` to take at most `msMax` processor milliseconds on the reference machine. The
+ * measured time is divided by that of a fixed function measured beside it, so that the limit means
+ * the same on a slow, a fast or a busy machine. A measurement above the limit is repeated, so the
+ * work must be repeatable; the smallest one counts. Returns the result of the work.
  */
 export async function expectEffort<T>(work: () => T | Promise<T>, msMax: number): Promise<T> {
   let least = Infinity
@@ -30,7 +30,7 @@ async function measured<T>(work: () => T | Promise<T>): Promise<{ made: T; ms: n
   return { made, ms: (user + system) / 1000 }
 }
 
-/** Some of all that reading mail does: patterns, maps, strings, bytes. */
+/** A mix of operations that parsing mail uses: patterns, maps, strings, bytes. */
 function referenceWork(): number {
   const words = 'Received: from mail.example.net (192.0.2.1) by mx.example.org; id 4c2f '
   let sum = 0

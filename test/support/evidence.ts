@@ -7,10 +7,10 @@ import type { ReportEvidence } from '../../src/verdict/reputation/evidence.ts'
 import type { Reputation, Subject } from '../../src/verdict/reputation/reputation.ts'
 import { uuidv7 } from '../../src/world.ts'
 
-/** The instant at which these tests start. */
+/** The time at which these tests start. */
 export const start = new Date('2026-11-20T12:00:00Z')
 
-/** The instant `days` days after the start. */
+/** The time `days` days after the start. */
 export function daysLater(days: number): Date {
   return new Date(start.getTime() + days * 86_400_000)
 }
@@ -29,7 +29,7 @@ export function newcomers(count: number): string[] {
   return Array.from({ length: count }, () => uuidv7(start))
 }
 
-/** Reports of one message as the analysis produces them, each by another reporter. */
+/** Reports of one message as the analysis produces them, each by a different reporter. */
 export async function reportedBy(
   pool: Pool,
   reporterIds: readonly string[],
@@ -49,7 +49,7 @@ export async function reportedBy(
   }))
 }
 
-/** Appends reports in one transaction, as a batch of analyses is kept. */
+/** Appends reports in one transaction, like a batch of analyses. */
 export async function append(pool: Pool, reports: readonly ReportEvidence[], now = start) {
   await inTransaction(pool, (tx) => appendEvidence(tx, reports, now))
 }
@@ -61,7 +61,7 @@ export async function foldAll(pool: Pool, now = start): Promise<void> {
   }
 }
 
-/** What is known of a subject at an instant. */
+/** The reputation of a subject at a given time. */
 export async function standing(pool: Pool, subject: Subject, now = start): Promise<Reputation> {
   const reader = createReputationReader({ pool, clock: () => now })
   const [reputation] = await reader.read([subject])

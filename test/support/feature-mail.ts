@@ -1,7 +1,7 @@
 import { type AnalysisOptions, analyzeForCounting } from '../../src/pieces/analyze.ts'
 import type { MessageFeatures } from '../../src/pieces/features/features.ts'
 
-/** Fields by name; null leaves one out, a list writes it several times. */
+/** Fields by name; null omits one, a list writes it several times. */
 export type WrittenFields = Readonly<Record<string, string | readonly string[] | null>>
 
 const usual: WrittenFields = {
@@ -46,7 +46,7 @@ export function featuresOfHtml(html: string, fields: WrittenFields = {}): Promis
   return featuresOfMail({ ...fields, 'Content-Type': 'text/html; charset=utf-8' }, html)
 }
 
-/** The features of a message with an attached file; the content is given as it is. */
+/** The features of a message with an attached file, whose content is used unchanged. */
 export function featuresOfFile(
   name: string,
   type: string,

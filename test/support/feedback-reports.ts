@@ -17,7 +17,7 @@ import { composeFeedback, type FeedbackContent } from '../../src/parsing/feedbac
 import { recipientAddresses } from '../../src/mail/redaction/redact-fields.ts'
 import type { Secrets } from './leaks.ts'
 
-/** A message with a reporter put into it in every way we know, and the feedback it makes. */
+/** A message with a reporter inserted in every known way, and its feedback report. */
 export type ReportedMessage = {
   name: string
   /** The message with the reporter in it. */
@@ -33,7 +33,7 @@ const subscriber = '90817263'
 
 const settings = { domain: 'bounces.here.example', secret: 'a secret of the tests, long enough' }
 
-/** What is composed for a test: whole, in the Abuse Reporting Format. */
+/** The parameters of a test report: whole, in the Abuse Reporting Format. */
 export function contentOf(index: number, changes: Partial<FeedbackContent> = {}): FeedbackContent {
   const tail = index.toString(16).padStart(12, '0')
   const key = { reportId: `01a1fa3a-814b-7f10-ace3-${tail}`, number: 1 }
@@ -66,7 +66,9 @@ export function contentOf(index: number, changes: Partial<FeedbackContent> = {})
   }
 }
 
-/** The message ready to be reported; undefined when it has no origin, and nobody would be told. */
+/**
+ * The message ready to be reported; undefined without an origin, because then no one is notified.
+ */
 export async function reportedMessage(
   { name, raw }: { name: string; raw: Buffer },
   index: number,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** One part of a forward: its header lines, and its body to the byte. */
+/** One part of a forward: its header lines and its unchanged body. */
 export type ForwardPart = { header: readonly string[]; body: Buffer | string }
 
 /** A mail of ann's with these parts between its delimiters. */

@@ -8,7 +8,7 @@ import { isInMemory, makeScratchFolder } from './scratch-folder.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of the server, without a database name. */
+    /** The server's URL without a database name. */
     serverUrl: string
     templateName: string
     /** Whether databases are dropped as soon as their tests have ended. */
@@ -17,24 +17,24 @@ declare module 'vitest' {
 }
 
 /**
- * Halves the processor time in which a process or a thread starts, most of which strips the types
- * of hundreds of files. All that the tests start inherits it.
+ * Halves the processor time of starting a process or thread, most of which is spent on stripping
+ * types from hundreds of files. All processes that the tests start inherit it.
  */
 const modules = path.join(import.meta.dirname, '..', '..', 'node_modules')
 process.env['NODE_COMPILE_CACHE'] ??= path.join(modules, '.cache', 'compiled')
 
 /**
  * Each partition costs every clone a dozen files. Tests that look further ahead migrate their clone
- * once more.
+ * again.
  */
 const AHEAD = { weeks: 1, generations: 1 }
 
 /**
- * Gives every test file a PostgreSQL with a template database that the real migrations built from
- * nothing: a server of the bundled programs, or of those in TEST_POSTGRES_DIR (such as
- * `/usr/lib/postgresql/15`), or the running one of TEST_DATABASE_URL. What the run
- * made on a running server is dropped at the end; a server of its own is deleted whole, and its
- * databases are dropped before that where they take memory.
+ * Provides every test file with a PostgreSQL and a template database built by the real migrations:
+ * a server of the bundled programs, or of those in TEST_POSTGRES_DIR (such as
+ * `/usr/lib/postgresql/15`), or the running one of TEST_DATABASE_URL. Databases of the run are
+ * dropped at the end from a running server. A separate server is deleted as a whole, and its
+ * databases are dropped earlier if they are in memory.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['TEST_DATABASE_URL']

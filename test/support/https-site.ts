@@ -4,7 +4,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 
-/** What somebody asked of the site. */
+/** A request received by the site. */
 type Asked = {
   method: string | undefined
   path: string | undefined
@@ -12,10 +12,10 @@ type Asked = {
   body: string
 }
 
-/** A website on this machine whose certificate is made for news.example.org. */
+/** A website on this machine with a certificate for news.example.org. */
 export type HttpsSite = {
   port: number
-  /** The certificate, for who is to believe it. */
+  /** The certificate, for clients that should trust it. */
   ca: string
   asked: Asked[]
   close: () => Promise<void>
@@ -25,7 +25,7 @@ const folder = path.join(import.meta.dirname, '../fixtures/tls')
 const certificate = readFileSync(path.join(folder, 'certificate.pem'), 'utf8')
 const key = readFileSync(path.join(folder, 'key.pem'), 'utf8')
 
-/** Starts one; `answer` is called when a request is there whole. */
+/** Starts one; `answer` is called when a request is complete. */
 export async function startHttpsSite(
   answer: (req: IncomingMessage, res: ServerResponse) => void,
 ): Promise<HttpsSite> {

@@ -3,20 +3,20 @@ import { insertInboundMail, type InboundPurpose } from '../../src/db/inbox.ts'
 import { pack } from '../../src/db/rows.ts'
 import { uuidv7 } from '../../src/world.ts'
 
-/** Mails as mail systems and people send them to us, written for the tests. */
+/** Mails from mail systems and people to us, written for the tests. */
 
 function mail(lines: readonly string[]): Buffer<ArrayBuffer> {
   return Buffer.from(lines.join('\r\n'))
 }
 
-/** What became of a mail, as a delivery status notification (RFC 3464) tells it. */
+/** The result of a mail, as a delivery status notification (RFC 3464) reports it. */
 export type DsnFacts = {
   recipient: string
   action?: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
   status?: string
   said?: string
   envelopeId?: string
-  /** The header of the mail that came back. */
+  /** The header of the returned mail. */
   returned?: readonly string[]
 }
 
@@ -56,7 +56,7 @@ export function dsn(facts: DsnFacts): Buffer<ArrayBuffer> {
   ])
 }
 
-/** A bounce in qmail's own words, with the mail that came back. */
+/** A bounce in qmail's own format, with the returned mail. */
 export function qmailBounce(recipient: string, returned: readonly string[]): Buffer<ArrayBuffer> {
   return mail([
     'From: MAILER-DAEMON@mx.desk.example',
@@ -118,7 +118,7 @@ export function complaint(
   ])
 }
 
-/** What somebody writes; `header` is more of its header. */
+/** A mail from a person; `header` adds fields. */
 export function reply(
   from: string,
   text: readonly string[],
@@ -139,7 +139,7 @@ export function reply(
   ])
 }
 
-/** Where and from whom a mail came; null when nothing of its address names anything. */
+/** The destination and author of a mail; null if its address has no purpose. */
 export type Arrived = {
   purpose: InboundPurpose
   mailFrom?: string
@@ -148,7 +148,7 @@ export type Arrived = {
   letterId?: string
 }
 
-/** Keeps a mail as `receive` does, without its job. */
+/** Stores a mail as `receive` does, without its job. */
 export async function arrive(
   { pool }: Pick<TestApp, 'pool'>,
   raw: Buffer,

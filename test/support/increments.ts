@@ -8,27 +8,27 @@ import {
 } from '../../src/counting/packed/delta-packing.ts'
 import type { Db } from '../../src/db/pool.ts'
 
-/** What is to be added to one counter. Negative amounts take back. */
+/** An increment of one counter. Negative amounts subtract. */
 export type Increment = {
   prefix: Prefix
   /** The 64-bit hash of a piece of a message, with its type. */
   shingle: bigint
-  /** The 64-bit hash of whom it was seen with, where it counts uniques. */
+  /** The 64-bit hash of the partner, if the counter counts uniques. */
   unique?: bigint | undefined
   ham?: number
   spam?: number
   complaint?: number
   redeemed?: number
-  /** Whether the key may be held back until it was seen often enough: never what must be exact. */
+  /** Whether the key may be held back until it was seen often enough; never for exact types. */
   gated?: boolean | undefined
-  /** The period it counts for: of a report, when it was received. */
+  /** The time it counts for: when the report was received. */
   at: Date
 }
 
 /**
- * Appends increments in the caller's transaction: they count when it commits, and exactly once.
- * Those of many reports in one call cost little more than those of one. Taking a report back is
- * `reversal` of what it appended.
+ * Appends increments in the caller's transaction: they count when it commits, exactly once.
+ * Appending those of many reports in one call takes little longer than those of one. To retract a
+ * report, append the `reversal` of its increments.
  */
 export async function appendDeltas(
   tx: Db,
@@ -56,8 +56,8 @@ export function packIncrements(increments: Iterable<Increment>, now: Date): Delt
 }
 
 /**
- * What takes increments back, for a report that was retracted: the opposite, in the periods where
- * they were counted, and one `redeemed` for each now. Uniques that rested on it alone fall too.
+ * The reversal of increments for a retracted report: the opposite amounts in the periods where they
+ * were counted, and one `redeemed` for each now. Uniques that depended on it alone are removed too.
  */
 export function reversal(increments: readonly Increment[], now: Date): Increment[] {
   return increments.flatMap(({ prefix, shingle, unique, gated, at, ...amounts }) => [

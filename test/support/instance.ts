@@ -12,7 +12,7 @@ import {
   startProgram,
 } from './process.ts'
 
-/** A data folder of a test's own, with free ports, and what was started on it. */
+/** A data folder of a test with free ports, and the processes started on it. */
 export type Place = {
   dataDir: string
   url: string
@@ -22,11 +22,11 @@ export type Place = {
   start: (env?: Record<string, string>) => Program
   /** `npm start` on this folder. */
   npmStart: () => Program
-  /** What is kept about the first accounts. */
+  /** The stored credentials of the first accounts. */
   accounts: () => Promise<Accounts>
-  /** Where PostgreSQL notes its own pid. */
+  /** The file in which PostgreSQL stores its pid. */
   postmasterFile: string
-  /** The processes that descend from what was started, by their command lines. */
+  /** The descendants of the started processes, by their command lines. */
   tree: () => { pid: number; command: string }[]
   /** The pids of the `start`s that are still alive. */
   running: () => number[]
@@ -34,10 +34,10 @@ export type Place = {
   clear: () => Promise<void>
 }
 
-/** The first accounts, as they are kept. */
+/** The first accounts, as stored. */
 type Accounts = Record<'admin' | 'reporter', { email: string; password: string }>
 
-/** Makes a place. `env` holds for everything that is started there. */
+/** Makes an instance. `env` applies to everything started on it. */
 export async function makePlace(env: Record<string, string> = {}): Promise<Place> {
   const dataDir = await makeScratchFolder('e2e')
   const [httpPort, receivePort] = [await freePort(), await freePort()]
@@ -89,12 +89,12 @@ export async function makePlace(env: Record<string, string> = {}): Promise<Place
   }
 }
 
-/** A server whose `start` is no longer there to end it: known by its data folder. */
+/** A server whose `start` was killed: found by its data folder. */
 function isOrphan({ command }: { command: string }, postgresDir: string): boolean {
   return command.includes(`postgres -D ${postgresDir} `)
 }
 
-/** Resolves when `start` has said that everything runs. */
+/** Resolves when `start` has reported that everything runs. */
 export async function untilRunning(program: Program): Promise<Program> {
   await program.says(/Press Ctrl-C to stop\./)
   return program

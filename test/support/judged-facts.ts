@@ -1,9 +1,9 @@
 import type { Db } from '../../src/db/pool.ts'
 
-/** What an analysis is kept with, as far as rules are tried on it. */
+/** The stored data of an analysis, as far as rules are tested on it. */
 export type KeptFacts = { id: string; at: Date; facts: Buffer; probability?: number }
 
-/** Keeps analyses of which only the facts matter, and what the model said. */
+/** Stores analyses that have only facts and a model result. */
 export async function keepJudgedFacts(db: Db, kept: readonly KeptFacts[]): Promise<void> {
   for (const { id, at, facts, probability } of kept) {
     const verdict = { class: 'undecided', confidence: 0, score: 0, symbols: [], probability }

@@ -1,9 +1,9 @@
-/** How far two samples lie apart, and how likely chance alone would set them so far apart. */
+/** The distance between two samples, and the probability of one at least as large by chance. */
 export type Comparison = { distance: number; chance: number }
 
 /**
- * The two-sample test of Kolmogorov and Smirnov: the largest distance between the two empirical
- * distributions, and its asymptotic probability where both come from one (Numerical Recipes §14.3,
+ * The two-sample Kolmogorov-Smirnov test: the largest distance between the two empirical
+ * distributions, and its asymptotic probability if both come from one (Numerical Recipes §14.3,
  * with Stephens' correction for small samples).
  */
 export function compareSamples(one: readonly number[], other: readonly number[]): Comparison {

@@ -1,7 +1,7 @@
 import { unpack, type Packed } from '../../src/db/rows.ts'
 import type { Pool } from '../../src/db/pool.ts'
 
-/** A letter as its reader sees it. */
+/** A letter as its recipient sees it. */
 export type ReadLetter = { id: string; kind: string; raw: string; subject: string; text: string }
 
 /** The letters to an address, newest first. */

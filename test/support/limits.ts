@@ -22,7 +22,7 @@ export async function onlyLimit(
   )
 }
 
-/** Changes a limit as an operator at the command line; returns what is wrong. */
+/** Changes a limit as an operator does on the command line; returns the errors. */
 export async function changeLimit(
   pool: Pool,
   name: string,

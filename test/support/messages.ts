@@ -57,12 +57,12 @@ export function bounceMessage(to: string): Buffer<ArrayBuffer> {
   )
 }
 
-/** The networks that a fresh instance knows. */
+/** The networks in a new instance. */
 export const sampleNetworks = path.join(import.meta.dirname, '../../src/db/sample-networks.csv')
 
 /**
- * A spam message that came to its reporter through a relay nobody knows (192.0.2.10), which got it
- * from `ip`.
+ * A spam message that came to its reporter through an unknown relay (192.0.2.10), which got it from
+ * `ip`.
  */
 export function relayedMessage(
   mark: string,

@@ -1,6 +1,6 @@
 import { parseIp } from '../../src/mail/ip.ts'
 
-/** What a record may hold. A big integer is written as an unsigned one of 64 bits. */
+/** The value of a record. A big integer is written as an unsigned one of 64 bits. */
 export type MmdbRecord =
   | string
   | number
@@ -10,11 +10,11 @@ export type MmdbRecord =
   | MmdbRecord[]
   | { [key: string]: MmdbRecord }
 
-/** How a file is to be written. */
+/** How a file is written. */
 export type MmdbOptions = {
   ipVersion?: 4 | 6
   recordBits?: 24 | 28 | 32
-  /** Prefixes under which the IPv4 tree is repeated, as most writers do. */
+  /** Prefixes below which the IPv4 tree is repeated, as most writers do. */
   aliases?: readonly string[]
   metadata?: Record<string, MmdbRecord>
 }
@@ -23,8 +23,8 @@ type Node = { children: [Child, Child] }
 type Child = Node | { place: number } | undefined
 
 /**
- * Writes a file as the "MaxMind DB File Format Specification" 2.0 has it, for tests: networks with
- * their records, the later ones inside the earlier ones. Equal records are written once.
+ * Writes a file in the "MaxMind DB File Format" 2.0, for tests: networks with their records, the
+ * later ones inside the earlier ones. Equal records are written once.
  */
 export function composeMmdb(
   networks: readonly (readonly [cidr: string, record: MmdbRecord])[],
@@ -54,7 +54,7 @@ export function composeMmdb(
   return Buffer.concat([tree, Buffer.alloc(16), data, marker, composeValue(metadata)])
 }
 
-/** A value as the data section has it. */
+/** A value as in the data section. */
 export function composeValue(value: MmdbRecord): Buffer {
   if (typeof value === 'string') return sized(2, Buffer.from(value))
   if (typeof value === 'boolean') return control(14, value ? 1 : 0)
@@ -133,7 +133,7 @@ function insert(root: Node, bits: string, content: number | Node): void {
       return
     }
     const child = node.children[side]
-    // A block inside a larger one: the larger one's record fills what is left of it.
+    // A block inside a larger one: the larger one's record covers the rest of it.
     if (!child || 'place' in child) node.children[side] = { children: [child, child] }
     node = node.children[side] as Node
   }

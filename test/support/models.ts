@@ -1,4 +1,4 @@
-/** A model as CatBoost writes it: it says how sure it is of everything, whatever the message. */
+/** A model in CatBoost's format with the same result for every message. */
 export function sureModel(logOdds: number, feature = 'links.hosts'): Buffer {
   return Buffer.from(
     JSON.stringify({
@@ -25,8 +25,8 @@ const lures = ['account', 'password', 'verify', 'locked', 'urgent', 'payment', '
 const chats = ['meeting', 'garden', 'lunch', 'draft', 'patch', 'weather', 'train', 'library']
 
 /**
- * A message of ours: bait that lures to a page, or a letter that does not. Each number gives
- * another text, and every third message breaks with the habits of its kind.
+ * A message of ours: bait that leads to a page, or an ordinary letter. Each number gives another
+ * text, and every third message breaks the habits of its kind.
  */
 export function labeledMessage(kind: 'phishing' | 'ham', number: number): Buffer {
   const isBait = (kind === 'phishing') !== (number % 3 === 0 && number % 2 === 0)
@@ -61,7 +61,7 @@ export function labeledMessage(kind: 'phishing' | 'ham', number: number): Buffer
   )
 }
 
-/** Digits would not do: texts that differ in nothing else are of one campaign. */
+/** Digits are not enough: texts that differ only in digits belong to one campaign. */
 function inLetters(number: number): string {
   return Array.from(String((number * 7919) % 9973), (digit) => 'bcdfghklmn'[Number(digit)]).join('')
 }

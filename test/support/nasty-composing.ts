@@ -7,7 +7,7 @@ import { nastyMail, withinTime } from './nasty-mail.ts'
 
 const address = 'zoe.quarry4711@reporters.example'
 
-/** What redaction looks for, and what it takes apart. */
+/** The input of redaction: what to search for, and the message. */
 const pieces = [
   ...[
     '-',
@@ -96,7 +96,7 @@ const pumped = fc
   .map((runs) => runs.map(([text, times]) => text.join('').repeat(times).slice(0, 60_000)).join(''))
   .map((text) => Buffer.from(head + text, 'latin1'))
 
-/** Damaged messages, and such as hurt those who redact and compose. */
+/** Damaged messages, and some that are hard to redact and compose. */
 export function nastyToCompose(bases: readonly Buffer[]): fc.Arbitrary<Buffer> {
   return fc.oneof(pumped, nastyMail(bases))
 }
@@ -105,8 +105,8 @@ const raw = spamMessage('composing')
 const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
 
 /**
- * Holds composing to its promises for one input: it does not throw, what comes out is 7 bits, and
- * it takes at most 50 ms for each 100 KB.
+ * Checks the guarantees of composing for one input: it does not throw, the result is 7-bit, and it
+ * takes at most 50 ms per 100 KB.
  */
 export async function surviveComposing(message: Buffer): Promise<void> {
   const content = contentOf(1, { keepsTokens: message.length % 2 === 0 })

@@ -7,11 +7,11 @@ import { corpusFiles } from './corpus.ts'
 const samples = join(import.meta.dirname, '../../scripts/samples')
 const inputBytesMax = 400_000
 
-/** How long the analysis may take: this for each 100 KB, and for what is smaller. */
+/** The time limit of the analysis: per 100 KB, and for smaller messages. */
 const msAllowed = 50
 const triesMax = 5
 
-/** The sample messages, and those of the corpus where it is present. */
+/** The sample messages, and those of the corpus if present. */
 export function baseMessages(): Buffer[] {
   const own = readdirSync(samples).map((name) => readFileSync(join(samples, name)))
   const folders = ['phishing', 'newsletters', 'spam', 'ham', 'bounces', 'robustness']
@@ -19,7 +19,7 @@ export function baseMessages(): Buffer[] {
   return [...own, ...real.map(({ raw }) => raw)].filter(({ length }) => length < 100_000)
 }
 
-/** Messages that nobody should send: damaged ones, and headers made of everything that hurts. */
+/** Hostile messages: damaged ones, and headers made of everything that is hard to parse. */
 export function nastyMail(bases: readonly Buffer[]): fc.Arbitrary<Buffer> {
   const message = fc.constantFrom(...bases)
   const damaged = fc
@@ -30,8 +30,8 @@ export function nastyMail(bases: readonly Buffer[]): fc.Arbitrary<Buffer> {
 }
 
 /**
- * Holds the analysis to its promises for one input: it does not throw, its result survives JSON
- * and structured cloning, and it takes at most 50 ms for each 100 KB.
+ * Checks the guarantees of the analysis for one input: it does not throw, its result survives JSON
+ * and structured cloning, and it takes at most 50 ms per 100 KB.
  */
 export async function surviveAnalysis(raw: Buffer): Promise<void> {
   const options = { trustedRelays: ['192.0.2.0/24'], ignoreStamps: raw.length % 2 === 0 }
@@ -41,8 +41,9 @@ export async function surviveAnalysis(raw: Buffer): Promise<void> {
 }
 
 /**
- * Does what takes at most 50 ms of processor time for each 100 KB of an input. What takes longer is
- * done up to four times more, since the machine may only be busy, and throws when all of them do.
+ * Runs work that may take at most 50 ms of processor time per 100 KB of input. If it takes longer,
+ * repeats it up to four times, because the machine may be busy, and throws if all of them are too
+ * slow.
  */
 export async function withinTime<T>(raw: Buffer, work: () => T | Promise<T>): Promise<T> {
   const limit = msAllowed * Math.max(1, raw.length / 100_000)
@@ -128,7 +129,7 @@ const header = fc
   .map(([lines, times]) => lines.join('').repeat(times).slice(0, 200_000))
   .map((text) => Buffer.from(text, 'latin1'))
 
-/** Damage is likelier near the top, where the header is. */
+/** Damage is more likely near the top, where the header is. */
 function changed(raw: Buffer, other: Buffer, { how, at, length, piece: text }: Change): Buffer {
   const start = Math.floor(at * at * raw.length)
   const [before, after] = [raw.subarray(0, start), raw.subarray(start)]

@@ -7,7 +7,7 @@ import { freshDatabase, type TestDatabase } from './database.ts'
 import { type Program, startProgram } from './process.ts'
 import { apiClient, type Client } from './reporter.ts'
 
-/** A cloned database on which the processes of the program are started one by one. */
+/** A cloned database on which processes of the program are started one by one. */
 export type Site = {
   database: TestDatabase
   client: Client
@@ -24,7 +24,7 @@ export type Site = {
   clear: () => Promise<void>
 }
 
-/** The secret and the return paths' domain of every site. */
+/** The secret and the return path domain of every site. */
 export const siteSettings = {
   secret: 'a secret of the tests, long enough for all',
   domain: 'bounces.test.example',

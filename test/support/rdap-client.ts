@@ -11,10 +11,13 @@ export type RdapPlace = {
   close: () => Promise<void>
 }
 
-/** How a place differs: the services of the bootstrap, and how long a request may take. */
+/**
+ * The differences from the default: the services of the bootstrap file, and the time limit of a
+ * request.
+ */
 export type RdapPlaceOptions = { services?: unknown; timeoutMs?: number }
 
-/** Opens one: nothing is answered yet but the bootstrap files. */
+/** Opens one: only the bootstrap files have answers yet. */
 export async function openRdapPlace(options: RdapPlaceOptions = {}): Promise<RdapPlace> {
   const server = await startRdapServer(options.services)
   let now = new Date('2026-11-20T12:00:00Z')

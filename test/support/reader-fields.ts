@@ -12,12 +12,12 @@ import {
 /** The fields that a program states, in order, their names in lower case. */
 export type ReadFields = [name: string, value: string][]
 
-/** What our own reader makes of a feedback report. */
+/** The result of our own parser for a feedback report. */
 export function ownFields(raw: Buffer): ReadFields {
   return plain(parseFeedbackReport(raw)?.fields ?? [])
 }
 
-/** What mailparser does: it hands the part over, whose lines are split here. */
+/** The result of mailparser, which returns the part; its lines are split here. */
 export async function mailparserFields(raw: Buffer): Promise<ReadFields> {
   const { attachments } = await simpleParser(raw)
   const part = attachments.find(({ contentType }) => contentType === 'message/feedback-report')
@@ -25,7 +25,7 @@ export async function mailparserFields(raw: Buffer): Promise<ReadFields> {
   return plain(lines.map((line) => [line.split(':', 1)[0] ?? '', line.replace(/^[^:]*:\s*/, '')]))
 }
 
-/** In one writing, to be compared. */
+/** In one notation, for comparison. */
 export function plain(fields: readonly (readonly [string, string])[]): ReadFields {
   return fields.map(([name, value]) => [name.toLowerCase(), value.trim()])
 }
@@ -33,8 +33,8 @@ export function plain(fields: readonly (readonly [string, string])[]): ReadField
 const code = /redacted-[a-z2-7]{16}(?:@redacted\.invalid)?/
 
 /**
- * The parts of the reported message that are not in the report byte for byte but for codes, or
- * replaced by a note with their checksum; and `lost` when their number differs.
+ * The parts of the reported message that are in the report neither unchanged except for codes, nor
+ * replaced by a note with their checksum; and `lost` if their number differs.
  */
 export function changedParts(planted: Buffer, report: Buffer): string[] {
   const before = parseMimeTree(planted)

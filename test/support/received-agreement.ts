@@ -2,16 +2,16 @@ import { parseIp } from '../../src/mail/ip.ts'
 import { parseReceived, type ReceivedField } from '../../src/mail/received.ts'
 import { canonical, type ReceivedCase, said, type SpamAssassinRelay } from './received-cases.ts'
 
-/** Ours and theirs. Undefined instead of a pair: the case asserts nothing of the kind. */
+/** Our value and theirs. Undefined instead of a pair: the case states nothing about it. */
 type Pair = readonly [ours: string | undefined, theirs: string | undefined] | undefined
 
 type Pairs = Record<string, Pair>
 type Expected = Record<string, unknown>
 
-/** How many fields of a case were compared, and what we read otherwise, as sentences. */
+/** The number of compared fields of a case, and our differences as sentences. */
 export type Comparison = { compared: number; differing: string[] }
 
-/** Reads the line of a case and compares every field that the case asserts and we carry. */
+/** Parses the line of a case and compares every field that the case states and we have. */
 export function compareCase({ suite, raw = '', expected }: ReceivedCase): Comparison {
   const field = parseReceived(raw.replaceAll(/\r?\n[ \t]*/g, ' ').trim())
   switch (suite) {
@@ -33,9 +33,9 @@ export function compareCase({ suite, raw = '', expected }: ReceivedCase): Compar
 }
 
 /**
- * SpamAssassin's account of one line beside ours. Its conventions: a literal HELO stands between
- * exclamation marks; a line's only name is both HELO and reverse name; a HELO that repeats the
- * address is dropped, an address is no name, and with web mail only the address is kept.
+ * SpamAssassin's result for one line, compared with ours. Its conventions: a literal HELO is
+ * between exclamation marks; a line's only name is both HELO and reverse name; a HELO that repeats
+ * the address is dropped; an address is not a name; and with web mail only the address is kept.
  */
 export function compareRelay(relay: SpamAssassinRelay, field: ReceivedField | undefined) {
   const { from, by } = field ?? {}
@@ -57,7 +57,7 @@ export function compareRelay(relay: SpamAssassinRelay, field: ReceivedField | un
   })
 }
 
-/** Their `ignore` is a hand-over without a peer on the network, or mail that was fetched. */
+/** Their `ignore` is a hand-over without a peer on the network, or fetched mail. */
 function spamAssassin(field: ReceivedField | undefined, expected: Expected): Comparison {
   if (expected['outcome'] === 'unparseable') return { compared: 0, differing: [] }
   if (expected['outcome'] === 'relay') {
@@ -71,7 +71,7 @@ const nobody = ['unknown', 'nodnsquery', 'no.name.available']
 
 /**
  * stalwart's `from` is the first word, whatever it means; its `ident` is any user's name; of `via`
- * it keeps a word; it leaves out protocols and dates that it does not know.
+ * it keeps a word; it omits protocols and dates that it does not know.
  */
 function stalwart(field: ReceivedField | undefined, expected: Expected): Pairs {
   const { from, by } = field ?? {}
@@ -147,7 +147,7 @@ function rubyMail(field: ReceivedField | undefined, expected: Expected): Pairs {
   return { read, date: [field?.at?.toISOString(), date && new Date(date).toISOString()] }
 }
 
-/** Its `byHostname` is a name in a comment of the by clause, which we do not carry. */
+/** Its `byHostname` is a name in a comment of the by clause, which we do not keep. */
 function zbateson(field: ReceivedField | undefined, expected: Expected): Pairs {
   const { from, by } = field ?? {}
   const date = said(expected['date'])
@@ -183,7 +183,7 @@ function compare(pairs: Pairs): Comparison {
   }
 }
 
-/** A pair where the case gives a value. */
+/** A pair if the case gives a value. */
 function pair(ours: string | undefined, theirs: string | undefined): Pair {
   return said(theirs) === undefined ? undefined : [ours, theirs]
 }
@@ -192,7 +192,7 @@ function same(one: string | undefined, other: string | undefined): boolean {
   return one?.toLowerCase() === other?.toLowerCase()
 }
 
-/** The part itself where the text holds it, or else the text. */
+/** The part itself if the text contains it, or else the text. */
 function partOf(text: string | undefined, part: string | undefined): string | undefined {
   return part && text?.toLowerCase().includes(part.toLowerCase()) ? part : text
 }

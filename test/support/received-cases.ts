@@ -19,13 +19,13 @@ export type ReceivedCase = {
   expected: Record<string, unknown>
 }
 
-/** What SpamAssassin says of the peer of one line; the empty text is "not known". */
+/** SpamAssassin's values for the peer of one line; the empty text is "not known". */
 export type SpamAssassinRelay = Record<
   'ip' | 'rdns' | 'helo' | 'by' | 'ident' | 'envfrom' | 'id' | 'auth',
   string
 >
 
-/** The cases of some kinds, or undefined where there is no corpus. */
+/** The cases of some kinds, or undefined if there is no corpus. */
 export function receivedCases(...kinds: readonly string[]): ReceivedCase[] | undefined {
   const folder = join(corpusFolder, 'received')
   if (!existsSync(folder)) return undefined
@@ -35,12 +35,12 @@ export function receivedCases(...kinds: readonly string[]): ReceivedCase[] | und
     .filter(({ kind }) => kinds.includes(kind))
 }
 
-/** A value of a suite that a suite may leave out: absent, null and empty are the same. */
+/** An optional value of a suite: absent, null and empty are the same. */
 export function said(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** An address in canonical text; what is none is given back as it is. */
+/** An address in canonical form; other texts are returned unchanged. */
 export function canonical(text: string | undefined): string | undefined {
   return text === undefined ? undefined : (parseIp(text)?.text ?? text)
 }

@@ -1,16 +1,16 @@
 import type { ReportJson } from '../../src/web/api/reports.ts'
 import { until } from './process.ts'
 
-/** What the API said to a report. */
+/** The API's answer to a report. */
 type Receipt = { status: number; id: string }
 
-/** Somebody who reports through the API. */
+/** A reporter who uses the API. */
 export type Client = {
   post: (raw: Buffer) => Promise<Receipt>
   get: (id: string) => Promise<ReportJson>
   raw: (id: string) => Promise<Buffer>
   retract: (id: string) => Promise<ReportJson>
-  /** Waits until an event of this name is in the story of a report. */
+  /** Waits until the events of a report include one with this name. */
   untilEvent: (id: string, event: string, patienceMs?: number) => Promise<ReportJson>
 }
 
@@ -36,7 +36,7 @@ export function apiClient(url: string, authorization: string): Client {
         `the event "${event}" of report ${id}`,
         async () => {
           const { timeline } = await get(id)
-          // Asked once more: status and story are two statements, and may straddle a commit.
+          // Read again: status and events are two statements, with a possible commit between them.
           return timeline.some((one) => one.event === event) ? get(id) : undefined
         },
         patienceMs,

@@ -2,7 +2,7 @@ import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { insertReports, type NewReport } from '../../src/db/reports.ts'
 import { uuidv7 } from '../../src/world.ts'
 
-/** A report as intake makes it; `fields` replaces what matters. */
+/** A report as intake stores it; `fields` replaces the relevant ones. */
 export function newReport(fields: Partial<NewReport> = {}): NewReport {
   const receivedAt = fields.receivedAt ?? new Date()
   return {
@@ -29,7 +29,7 @@ export async function addReports(pool: Pool, reports: readonly NewReport[]): Pro
   return reports.map(({ id }) => id)
 }
 
-/** Settles when `work` is waiting for a lock of another transaction, as PostgreSQL sees it. */
+/** Resolves when `work` waits for a lock of another transaction, according to PostgreSQL. */
 export async function untilBlocked(pool: Pool): Promise<void> {
   for (;;) {
     const { rows } = await pool.query(

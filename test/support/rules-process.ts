@@ -4,13 +4,13 @@ import { openRules } from '../../src/judging/live-rules.ts'
 import { systemClock } from '../../src/world.ts'
 import { factDefinitions } from '../../src/verdict/facts/facts.ts'
 
-/** What a process of rules says to its parent. */
+/** What a process with rules sends to its parent. */
 export type RulesProcessWord =
   | { is: 'acting'; version: number; at: number }
   | { is: 'over'; judged: number; mixed: number }
 
-// Judges messages without a pause, by the rules that act, until it is told to stop. Each set of the
-// test raises as many symbols as its version says: anything else would be a set half applied.
+// Judges messages without a pause by the active rules, until it is stopped. Each test version
+// raises as many symbols as its number says: any other number would mean a partly applied version.
 const [databaseUrl = '', name = ''] = process.argv.slice(2)
 const pool = createPool(databaseUrl, { connectionsMax: 2, name, onLost: () => undefined })
 const log = pino({ level: 'silent' })

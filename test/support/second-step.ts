@@ -1,4 +1,4 @@
-/** The secret that the page of the second step tells the device, out of its HTML. */
+/** The secret on the two-step sign-in page, taken from its HTML. */
 export function secretOf(html: string): Buffer {
   const text = /<code class="stranger">([A-Z2-7 ]+)<\/code>/.exec(html)?.[1] ?? ''
   let bits = ''

@@ -1,4 +1,4 @@
 import { seedShingles } from '../../src/pieces/shingles/hash.ts'
 
-/** Files of tests share their modules: one that opens an installation leaves its seed behind. */
+/** Test files share modules, so an instance opened by one leaves its seed to the others. */
 seedShingles(0x7368696e676c6573n)

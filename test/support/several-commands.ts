@@ -1,6 +1,6 @@
 /**
  * Runs several command lines in this one process, one after the other, each as `src/main.ts` runs
- * it: they are given as JSON, a list of lists of arguments, and how they ended is printed as JSON.
+ * it. They are given as JSON, a list of lists of arguments, and their results are printed as JSON.
  */
 const main = import.meta.resolve('../../src/main.ts')
 const lines = JSON.parse(process.argv[2] ?? '[]') as string[][]
@@ -17,7 +17,7 @@ for (const [number, args] of lines.entries()) {
   }
   process.argv.splice(2, Infinity, ...args)
   process.exitCode = undefined
-  // Under a name of its own the module is run once more; all that it imports is shared.
+  // Under a different name the module is run again; its imports are shared.
   await import(`${main}?line=${number}`)
   outcomes.push({ code: process.exitCode, ...written })
 }

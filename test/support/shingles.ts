@@ -1,10 +1,10 @@
 import { type Analysis, analyzeMessage } from '../../src/pieces/analyze.ts'
 
-/** What a message of a test says; the rest is always the same. */
+/** The content of a test message; the rest is always the same. */
 export type Written = {
   from?: string
   subject?: string
-  /** Further fields, whole lines. */
+  /** Further fields, as whole lines. */
   fields?: readonly string[]
   text?: string
   html?: string
@@ -35,7 +35,7 @@ export function messageOf({ from, subject, fields = [], text, html }: Written): 
   )
 }
 
-/** What the analysis finds in such a message. */
+/** The result of the analysis of such a message. */
 export function analysisOf(written: Written): Promise<Analysis> {
   return analyzeMessage(messageOf(written), { trustedRelays: [], ignoreStamps: true })
 }

@@ -9,7 +9,7 @@ import { symbolScore } from '../../src/verdict/verdict.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
-/** The shipped rules, over the facts there are. */
+/** The shipped rules with the existing facts. */
 export function shippedRules(): RuleBook {
   const text = readFileSync(path.join(root, 'src/verdict/rules/shipped-rules.yaml'), 'utf8')
   const compiled = compileRules(text, factDefinitions)
@@ -27,7 +27,7 @@ export function scoreBy(rules: RuleBook, facts: Facts): number {
   return symbolScore(rules.run(facts))
 }
 
-/** All facts empty but these, which are named as rules name them. */
+/** Facts that are all empty except these, which are named as in rules. */
 export function factsWith(known: Readonly<Record<string, FactValue>>): Facts {
   const facts: Record<string, Record<string, FactValue>> = {}
   for (const [group, its] of Object.entries(emptyFacts())) facts[group] = { ...its }

@@ -79,7 +79,7 @@ export async function sealed(
   return Buffer.concat([set, raw])
 }
 
-/** Fields put on top of a message, as relays do. */
+/** Puts fields on top of a message, as relays do. */
 export function onTop(raw: Buffer, ...lines: readonly string[]): Buffer {
   return Buffer.concat([Buffer.from(lines.map((line) => `${line}\r\n`).join('')), raw])
 }

@@ -46,7 +46,7 @@ export function smtpTalk(port: number): SmtpTalk {
       ended.resolve(undefined)
       for (const next of waiting.splice(0)) next('closed')
     })
-    // The other side half-closes: what it said last has been heard by then.
+    // The other side half-closes: its last output has been received by then.
     socket.on('end', () => socket.end())
   }
   attach()

@@ -9,7 +9,7 @@ export type AskedSite = {
   site: Site
   check: Program
   checkPort: number
-  /** What `check` reaches its database by. */
+  /** The database URL of `check`. */
   wire: Wire
   clear: () => Promise<void>
 }

@@ -17,7 +17,7 @@ const zones = {
   'hosts.bl.example': { ip4set: hosts, ip6trie: hosts6 },
   'four.bl.example': { ip4set: hosts },
   'sites.bl.example': { dnset: sites },
-  // What became of lists that were closed: one answers no to everything, one yes.
+  // The fate of closed lists: one answers no to everything, one yes.
   'empty.bl.example': { ip4set: [':127.0.0.2:Listed', '192.0.2.7'] },
   'world.bl.example': { ip4set: [':127.0.0.2:Listed', '0.0.0.0/1', '128.0.0.0/1'] },
 }
@@ -65,7 +65,7 @@ async function described(): Promise<string> {
 
 const ask = (lists: Blacklists, ...addresses: string[]) => lists.ask({ addresses, domains: [] })
 
-test('a real list is read: IPv4, IPv6, domains, and what each code means', async () => {
+test('a real list is queried: IPv4, IPv6, domains, and the meaning of each code', async () => {
   const lists = await open([await described()])
   const found = await lists.ask({
     addresses: ['192.0.2.7', '192.0.2.8', '198.51.100.9', '2001:db8:bad::25', '2001:db8::25'],
@@ -90,7 +90,7 @@ test('a real list is read: IPv4, IPv6, domains, and what each code means', async
   ])
 })
 
-// rbldnsd looks an IPv4-mapped question up in the IPv4 data, so such a list passes for IPv6 too.
+// rbldnsd looks IPv4-mapped addresses up in the IPv4 data, so such a list passes for IPv6 too.
 test('a list of IPv4 lists no other IPv6 address', async () => {
   const lists = await open(four)
   expect(await ask(lists, '192.0.2.7', '2001:db8:bad::25')).toMatchObject([
@@ -99,7 +99,7 @@ test('a list of IPv4 lists no other IPv6 address', async () => {
   ])
 })
 
-test('lists that were closed accuse nobody, and acquit nobody', async () => {
+test('closed lists neither list nor clear anyone', async () => {
   const lists = await open(closed)
   const found = await ask(lists, '192.0.2.7', '203.0.113.9')
   expect(found.map(({ is }) => is)).toEqual(['unknown', 'unknown', 'unknown', 'unknown'])
@@ -109,7 +109,7 @@ test('lists that were closed accuse nobody, and acquit nobody', async () => {
   ])
 })
 
-test('a list that is mended is on again', async () => {
+test('a repaired list is switched on again', async () => {
   const lists = await open(['empty.bl.example=addresses'])
   expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'unknown' }])
   await server.rewrite('empty.bl.example', 'ip4set', hosts)
@@ -125,7 +125,7 @@ test('a zone that the server does not have is off', async () => {
   ])
 })
 
-test('when the server stops, what was not asked before is unknown, not clean', async () => {
+test('when the server stops, new queries are unknown, not clean', async () => {
   const lists = await open(four)
   expect(await ask(lists, '192.0.2.7', '192.0.2.8')).toMatchObject([
     { is: 'listed' },
@@ -137,7 +137,7 @@ test('when the server stops, what was not asked before is unknown, not clean', a
   expect(await lists.listings({ addresses: others, domains: [] })).toEqual([])
 })
 
-test('the command tells which lists may be asked, by its exit code too', async () => {
+test('the command shows which lists may be queried, also by its exit code', async () => {
   const run = (entries: readonly string[]) =>
     runProgram(['blacklists'], { DNS_SERVERS: server.address, BLACKLISTS: entries.join() })
   const sound = await run([...four, 'hosts.bl.example=addresses', 'sites.bl.example=domains'])

@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { until } from '../support/process.ts'
 
-/** A server of the system, in the foreground, as a process of ours. */
+/** A system server in the foreground, as a child process. */
 export type Daemon = {
   /** All it has written. */
   said: () => string
-  /** Ends it; resolves when it is gone. */
+  /** Ends it; resolves when it has ended. */
   stop: () => Promise<void>
 }
 
-/** A folder that every account can look into, and what removes it. */
+/** A folder readable by every account, and the function that removes it. */
 export async function openFolder(
   name: string,
 ): Promise<{ at: string; clear: () => Promise<void> }> {
@@ -24,10 +24,10 @@ export async function openFolder(
 }
 
 /**
- * Starts a server and waits until it greets on a port, or takes connections there when its protocol
- * has no greeting.
+ * Starts a server and waits until it sends its greeting on a port, or accepts connections there if
+ * its protocol has no greeting.
  *
- * @throws Error when it is not installed or ends: a test of it that is left out shows nothing
+ * @throws Error if it is not installed or ends, because a skipped test would show nothing
  */
 export async function startDaemon(
   command: readonly [program: string, ...args: string[]],

@@ -27,7 +27,7 @@ afterEach(async () => {
   await site.clear()
 })
 
-/** Puts a message into the inbox, as the only one. */
+/** Puts a message into the inbox as the only one. */
 async function receive(mark: string): Promise<void> {
   const file = path.join(folder.at, mark)
   await writeFile(file, checkedMail(mark, 'https://good.example/'))
@@ -46,7 +46,7 @@ async function kinds(): Promise<string[]> {
   return rows.map(({ kind }) => kind)
 }
 
-test('what users move into Junk is reported, and what they move out is taken back', async () => {
+test('mail that users move into Junk is reported, mail they move out is retracted', async () => {
   await receive('moved')
   await move('INBOX', 'Junk')
   expect(await kinds(), dovecot.said()).toEqual(['spam'])
@@ -54,14 +54,14 @@ test('what users move into Junk is reported, and what they move out is taken bac
   expect(await kinds(), dovecot.said()).toEqual(['not-spam'])
 })
 
-test('what they move from Junk to the trash stays reported as spam', async () => {
+test('mail that they move from Junk to the trash stays reported as spam', async () => {
   await receive('trashed')
   await move('INBOX', 'Junk')
   await move('Junk', 'Trash')
   expect(await kinds(), dovecot.said()).toEqual(['spam'])
 })
 
-test('a move succeeds also while Signalpost does not answer', async () => {
+test('a move succeeds even if Signalpost does not answer', async () => {
   await web.stop()
   await receive('lost')
   await move('INBOX', 'Junk')

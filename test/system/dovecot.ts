@@ -5,9 +5,9 @@ import { freePort } from '../../src/db/embedded.ts'
 import { openFolder, startDaemon } from './daemon.ts'
 import { recipe } from './recipes.ts'
 
-/** A real Dovecot on the loopback interface; any password opens the mailbox of any user. */
+/** A real Dovecot on the loopback interface that accepts any password for any user. */
 export type Dovecot = {
-  /** A mailbox by IMAP, as `curl` takes it. */
+  /** A mailbox as an IMAP URL for `curl`. */
   url: (mailbox: string) => string
   said: () => string
   /** Ends it and removes its files. */
@@ -50,7 +50,7 @@ export async function startDovecot(url: string, token: string): Promise<Dovecot>
   }
 }
 
-/** The least that Debian's Dovecot needs for IMAP, with its processes of one account. */
+/** The minimum that Debian's Dovecot needs for IMAP, with its processes of one account. */
 function configuration(folder: string, port: number): string {
   const account = userInfo().username === 'root' ? 'nobody' : userInfo().username
   const [uid, gid] = account === 'nobody' ? [65_534, 65_534] : [userInfo().uid, userInfo().gid]

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => shown.close())
 
-test('the Python of every operation runs as it stands', async () => {
+test('the Python example of every operation runs unchanged', async () => {
   const person = await shown.addPerson()
   const isAllowed = await mayChange(shown.site, person)
   await askForAll(shown.site.url, async (operation, values) => {

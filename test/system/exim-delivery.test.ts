@@ -30,7 +30,7 @@ afterEach(async () => {
   await site.clear()
 })
 
-/** Has a real Exim deliver a mail over a transport, and answers what its log says of it. */
+/** Delivers a mail with a real Exim over a transport, and returns its log about it. */
 async function deliver(transport: string, recipients: readonly string[]): Promise<string> {
   const file = path.join(folder, 'exim.conf')
   const router = recipe('exim4.conf, the router of returned mail', {
@@ -68,17 +68,17 @@ function kept() {
     from inbound_mails`)
 }
 
-test('Exim delivers by LMTP, and hears of each recipient what became of it', async () => {
+test('Exim delivers by LMTP, and gets a separate reply for each recipient', async () => {
   await site.start('receive')
   const lmtp = recipe('exim4.conf, its transport by LMTP', { 2525: site.receivePort })
-  // Here Exim runs as whoever runs the tests, which may be root, and root it never delivers as.
+  // Here Exim runs as the account of the tests, which may be root, and it never delivers as root.
   const log = await deliver(`${lmtp}  user = ${account}\n`, [good, forged])
   expect(log).toMatch(new RegExp(`=> ${good}.* C="250 2.6.0 Kept"`))
   expect(log).toMatch(new RegExp(`\\*\\* ${forged}.*550 5.7.1`))
   expect((await kept()).rows).toEqual([{ rcptTo: good, from: '' }])
 })
 
-test('Exim delivers through a pipe, and takes the exit codes for what they are', async () => {
+test('Exim delivers through a pipe, and interprets the exit codes correctly', async () => {
   const script = await writePipeScript(folder, site.env)
   const pipe = recipe('exim4.conf, its transport by a pipe', {
     '/usr/local/bin/signalpost-receive': script,

@@ -26,7 +26,7 @@ afterEach(async () => {
   await site.clear()
 })
 
-test('Exim obeys: unwanted mail gets a header or is refused, other mail is delivered', async () => {
+test('Exim follows the verdict: unwanted mail gets a header or is refused', async () => {
   expect(await hand(exim.port, checkedMail('wanted', good))).toBe(250)
   const bad = { from: 'offers@bad.example' }
   expect(await hand(exim.port, checkedMail('marked', good), bad)).toBe(250)
@@ -44,7 +44,7 @@ test('Exim obeys: unwanted mail gets a header or is refused, other mail is deliv
   await until('the other', async () => (await exim.delivered()).includes('read@') || undefined)
 })
 
-test('mail is neither lost nor stuck when the service is killed and started again', async () => {
+test('mail is neither lost nor stuck when the service is killed and restarted', async () => {
   const marks = Array.from({ length: 60 }, (_, index) => `mail-${index}x`)
   const codes: number[] = []
   for (const [index, mark] of marks.entries()) {

@@ -7,12 +7,12 @@ import { freePort } from '../../src/db/embedded.ts'
 import { openFolder, startDaemon } from './daemon.ts'
 import { recipe } from './recipes.ts'
 
-/** A real Exim on the loopback interface, with a spool and a mailbox of its own. */
+/** A real Exim on the loopback interface, with a separate spool and mailbox. */
 export type Exim = {
   port: number
-  /** All that was delivered, as it stands in the mailbox. */
+  /** All delivered mail, from the mailbox. */
   delivered: () => Promise<string>
-  /** How many messages wait in its queue. */
+  /** The number of messages in its queue. */
   waiting: () => Promise<number>
   log: () => Promise<string>
   /** Ends the daemon and removes its files. */
@@ -22,9 +22,10 @@ export type Exim = {
 const run = promisify(execFile)
 
 /**
- * The program, in Debian's place or where EXIM says.
+ * The program, at Debian's path or the one in EXIM.
  *
- * @throws Error where there is no Exim with content scanning: a test left out shows nothing
+ * @throws Error if there is no Exim with content scanning, because a skipped test would show
+ * nothing
  */
 export async function findExim(): Promise<string> {
   const program = path.resolve(process.env['EXIM'] ?? '/usr/sbin/exim4')
@@ -56,7 +57,7 @@ export async function startExim(checkPort: number): Promise<Exim> {
   }
 }
 
-/** Exim delivers as nobody when root runs it, and as whoever else does. */
+/** Exim delivers as nobody if root runs it, and otherwise as the account that runs it. */
 function configuration({ folder, port, asking, program }: Setup): string {
   const { username } = userInfo()
   return `

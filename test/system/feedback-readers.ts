@@ -34,7 +34,7 @@ for my $file (sort glob("$ARGV[0]/*.eml")) {
 }
 `
 
-/** What Python's email makes of a feedback report. */
+/** The result of Python's email package for a feedback report. */
 export type PythonReading = {
   name: string
   type: string
@@ -44,13 +44,13 @@ export type PythonReading = {
   defects: string[]
 }
 
-/** What Perl's Sisimai does. */
+/** The result of Perl's Sisimai. */
 export type SisimaiReading = {
   name: string
   results: { reason: string; type: string; recipient: string }[]
 }
 
-/** All mails of a folder as Python's email reads them, by the names of their files. */
+/** All mails of a folder as parsed by Python's email package, by file name. */
 export async function readByPython(folder: string): Promise<Map<string, PythonReading>> {
   return byName(await output('python3', ['-c', python, folder]))
 }

@@ -5,7 +5,7 @@ import { factDefinitions } from '../../src/verdict/facts/facts.ts'
 import { listByHand } from '../support/listed-by-hand.ts'
 import { ruleText } from '../support/rule-facts.ts'
 
-/** Hands a message to a mail server; the code of its answer, 250 when it takes responsibility. */
+/** Sends a message to a mail server; returns the code of its answer, 250 if it accepts it. */
 export async function hand(
   port: number,
   raw: Buffer,
@@ -28,7 +28,7 @@ export async function hand(
   }
 }
 
-/** Lists the link domain `worst.example` by hand, with a rule that rejects what is listed. */
+/** Lists the link domain `worst.example` by hand, with a rule that rejects listed mail. */
 export async function ruleOut(pool: Pool): Promise<void> {
   await listByHand(pool, { kind: 'link-domain', name: 'worst.example' })
   const rule = ruleText('WORST', 'reputation.any_listed', 20)

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const good = 'https://good.example/'
 
-/** A Haraka before a mail server that accepts everything. */
+/** A Haraka in front of a mail server that accepts everything. */
 async function askingHaraka() {
   const asked = await makeAskedSite()
   closers.push(asked.clear)
@@ -27,7 +27,7 @@ async function askingHaraka() {
 const passedOn = ({ messages }: SmtpSink, mark: string) =>
   messages.find(({ raw }) => raw.includes(`<${mark}@`))?.raw.toString()
 
-test('Haraka obeys: unwanted mail gets a header or is refused, other mail passes', async () => {
+test('Haraka follows the verdict: unwanted mail gets a header or is refused', async () => {
   const { site, sink, haraka } = await askingHaraka()
   expect(await hand(haraka.port, checkedMail('wanted', good))).toBe(250)
   const bad = { from: 'offers@bad.example' }
@@ -40,7 +40,7 @@ test('Haraka obeys: unwanted mail gets a header or is refused, other mail passes
   expect(passedOn(sink, 'marked')).toContain('X-Rspamd-Score: 10')
 })
 
-test('Haraka passes mail on when no verdict is possible', async () => {
+test('Haraka passes mail on without a verdict', async () => {
   const { check, wire, sink, haraka } = await askingHaraka()
   await wire.cut()
   expect(await hand(haraka.port, checkedMail('outage', good))).toBe(250)

@@ -19,10 +19,10 @@ const program = path.join(import.meta.dirname, 'haraka/node_modules/Haraka/bin/h
 const installing = 'npm ci --ignore-scripts --omit=optional --prefix test/system/haraka'
 
 /**
- * Starts a Haraka for `home.example` that asks on `checkPort` as documented, and hands what it
- * accepts to the mail server on `nextPort`.
+ * Starts a Haraka for `home.example` that asks on `checkPort` as documented, and sends accepted
+ * mail to the mail server on `nextPort`.
  *
- * @throws Error when it is not installed: a test of it that is left out shows nothing
+ * @throws Error if it is not installed, because a skipped test would show nothing
  */
 export async function startHaraka(checkPort: number, nextPort: number): Promise<Haraka> {
   const folder = await openFolder('haraka')

@@ -52,11 +52,11 @@ async function publish(): Promise<void> {
   }
   const log = pino({ level: 'silent' })
   await runPublishLists({ pool: database.pool, clock: () => now, config, log })
-  // rbldnsd knows files by their second and size, and here the seconds pass by themselves.
+  // rbldnsd identifies files by time in seconds and size, and here the time passes by itself.
   for (const { file } of sets) await utimes(path.join(folder, file), now, now)
 }
 
-/** A resolver with no memory of what was answered before. */
+/** A resolver without cached answers. */
 async function withResolver<T>(work: (resolver: Resolver) => Promise<T>): Promise<T> {
   const resolver = createResolver({ servers: [server.address], clock: () => new Date() })
   return work(resolver).finally(() => resolver.close())
@@ -75,7 +75,7 @@ async function ask(name: string, type: 'A' | 'TXT' = 'A'): Promise<readonly stri
   })
 }
 
-test('rbldnsd takes every file without a complaint', () => {
+test('rbldnsd accepts every file without a warning', () => {
   const said = server.said()
   expect(said).toContain('zones reloaded')
   expect(said).not.toMatch(/warn|invalid|bad |error|unable/i)
@@ -96,7 +96,7 @@ test.for([
   expect(await ask(nameOf(subject))).toEqual(records)
 })
 
-test('who is listed is told where to look', async () => {
+test('a listed address gets the URL of its page', async () => {
   const url = 'https://spam.ours.example/lookup?q='
   expect(await ask(nameOf('192.0.2.7'), 'TXT')).toEqual([`Reported for spam, see ${url}192.0.2.7`])
   expect(await ask(`www.worse.example.hosts.${zone}`, 'TXT')).toEqual([
@@ -113,7 +113,7 @@ test('our own test of blacklists passes on our own lists', async () => {
   }
 })
 
-test('while the lists are published anew, nothing is answered wrongly', async () => {
+test('while the lists are published again, all answers are correct', async () => {
   let isPublishing = true
   let questions = 0
   const asking = (async () => {
@@ -140,12 +140,12 @@ test('while the lists are published anew, nothing is answered wrongly', async ()
   expect(questions).toBeGreaterThan(50)
 })
 
-test('a list that nobody renews is not believed for ever', async () => {
+test('a list that is not renewed expires', async () => {
   const present = now
   now = new Date(now.getTime() - 4 * 86_400_000)
   await publish()
   const before = server.said().length
-  // Whether they are still good is asked when it looks whether there are newer ones.
+  // It checks their expiry only when it looks for newer ones.
   await server.reload()
   await server.reload()
   expect(server.said().slice(before)).toContain('expired')

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => site.clear())
 
-/** What promtool finds fault with. */
+/** The problems that promtool reports. */
 async function faultsOf(metrics: string): Promise<string> {
   const child = spawn(process.env['PROMTOOL'] ?? 'promtool', ['check', 'metrics'])
   const failed = new Promise<never>((_resolve, reject) => {
@@ -26,7 +26,7 @@ async function faultsOf(metrics: string): Promise<string> {
   return (await Promise.race([said, failed])).join('')
 }
 
-test('promtool finds no fault with the metrics of "web" and of "check"', async () => {
+test('promtool reports no problem with the metrics of "web" and of "check"', async () => {
   await Promise.all([site.start('web'), site.start('check'), site.start('count')])
   const body = 'Subject: hello\r\n\r\nYou know.\r\n'
   const asked = await fetch(`http://127.0.0.1:${checkPort}/checkv2`, { method: 'POST', body })

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const reports = 60
 
-/** Reports many messages at once; all are taken in and analyzed. */
+/** Reports many messages at once; all are accepted and analyzed. */
 async function expectService(env: Record<string, string>): Promise<void> {
   await Promise.all([site.start('web', env), site.start('work', env)])
   const marks = Array.from({ length: reports }, (_, index) => `mark-${index}`)
@@ -54,11 +54,11 @@ async function expectRefusal(url: string): Promise<void> {
   }
 }
 
-test('PostgreSQL itself is no pooler', async () => {
+test('PostgreSQL itself is not detected as a pooler', async () => {
   expect(await findPooling(site.database.url)).toBe('session')
 })
 
-test('behind pgbouncer in session mode all works', async () => {
+test('everything works behind pgbouncer in session mode', async () => {
   pooler = await startPgbouncer(site.database.url, [
     'pool_mode = session',
     'default_pool_size = 60',
@@ -70,7 +70,7 @@ test('behind pgbouncer in session mode all works', async () => {
 })
 
 test.for(['default_pool_size = 20', 'default_pool_size = 1'])(
-  'in transaction mode it is refused where prepared statements are lost, with %s',
+  'transaction mode is refused if prepared statements are lost, with %s',
   async (size) => {
     const off = (await keepsStatements()) ? ['max_prepared_statements = 0'] : []
     pooler = await startPgbouncer(site.database.url, ['pool_mode = transaction', size, ...off])
@@ -78,7 +78,7 @@ test.for(['default_pool_size = 20', 'default_pool_size = 1'])(
   },
 )
 
-test('a refused pooler is refused while others use it too', async () => {
+test('a pooler is refused while other clients use it too', async () => {
   const off = (await keepsStatements()) ? ['max_prepared_statements = 0'] : []
   pooler = await startPgbouncer(site.database.url, ['pool_mode = transaction', ...off])
   const { url } = pooler
@@ -86,7 +86,7 @@ test('a refused pooler is refused while others use it too', async () => {
   for (const one of await Promise.allSettled(many)) expect(one.status).toBe('rejected')
 })
 
-test('in transaction mode all works where they are kept', async (context) => {
+test('everything works in transaction mode if prepared statements are kept', async (context) => {
   if (!(await keepsStatements())) return context.skip('This pgbouncer keeps none.')
   const kept = ['pool_mode = transaction', 'max_prepared_statements = 200']
   pooler = await startPgbouncer(site.database.url, kept)
@@ -96,7 +96,7 @@ test('in transaction mode all works where they are kept', async (context) => {
   await expectService(env)
 })
 
-test('with DATABASE_DIRECT_URL work is heard of at once', async (context) => {
+test('with DATABASE_DIRECT_URL jobs start at once', async (context) => {
   if (!(await keepsStatements())) return context.skip('This pgbouncer keeps no statements.')
   const kept = ['pool_mode = transaction', 'max_prepared_statements = 200']
   pooler = await startPgbouncer(site.database.url, kept)

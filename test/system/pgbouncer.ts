@@ -8,9 +8,9 @@ import pg from 'pg'
 import { freePort } from '../../src/db/embedded.ts'
 import { until } from '../support/process.ts'
 
-/** A real pgbouncer before one database. */
+/** A real pgbouncer in front of one database. */
 export type Pgbouncer = {
-  /** Of the database, through the pooler. */
+  /** The URL of the database through the pooler. */
   url: string
   /** Ends it and removes its files. */
   clear: () => Promise<void>
@@ -27,7 +27,7 @@ export async function keepsStatements(): Promise<boolean> {
   return Number(major) > 1 || Number(minor) >= 21
 }
 
-/** Starts one, with more settings as lines of its configuration. */
+/** Starts one, with additional lines of configuration. */
 export async function startPgbouncer(
   databaseUrl: string,
   settings: readonly string[],

@@ -4,7 +4,7 @@ import { recipe } from './recipes.ts'
 
 const main = path.join(import.meta.dirname, '../../src/main.ts')
 
-/** Writes the documented script that a pipe runs, with its settings; returns where it is. */
+/** Writes the documented pipe script with its settings; returns its path. */
 export async function writePipeScript(
   folder: string,
   settings: Readonly<Record<string, string>>,

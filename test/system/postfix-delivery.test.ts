@@ -30,7 +30,7 @@ afterEach(async () => {
   await site.clear()
 })
 
-/** Hands a returned mail to Postfix for both addresses, and waits for what its log says of each. */
+/** Sends a returned mail to Postfix for both addresses, and waits for its log about each. */
 async function deliver(server: Postfix): Promise<string> {
   for (const to of [good, forged]) {
     expect(await hand(server.port, returned, { from: '', to })).toBe(250)
@@ -48,7 +48,7 @@ async function kept() {
   return rows
 }
 
-test('Postfix delivers by LMTP, and hears of each recipient what became of it', async () => {
+test('Postfix delivers by LMTP, and gets a separate reply for each recipient', async () => {
   await site.start('receive')
   const port = { 2525: site.receivePort }
   const main = recipe('/etc/postfix/main.cf, delivering by LMTP', { ...domain, ...port })
@@ -59,7 +59,7 @@ test('Postfix delivers by LMTP, and hears of each recipient what became of it', 
   expect(await kept()).toEqual([{ rcptTo: good, from: '' }])
 })
 
-test('Postfix delivers through a pipe, and takes the exit codes for what they are', async () => {
+test('Postfix delivers through a pipe, and interprets the exit codes correctly', async () => {
   const folder = await openFolder('pipe')
   const script = await writePipeScript(folder.at, site.env)
   const main = recipe('/etc/postfix/main.cf, delivering by a pipe', domain)

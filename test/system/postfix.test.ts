@@ -30,7 +30,7 @@ async function askingPostfix() {
   return { ...asked, postfix }
 }
 
-test('Postfix obeys through the proxy of rspamd', async () => {
+test('Postfix follows the verdict through the proxy of rspamd', async () => {
   const { site, postfix } = await askingPostfix()
   expect(await hand(postfix.port, checkedMail('wanted', good))).toBe(250)
   const bad = { from: 'offers@bad.example' }
@@ -46,7 +46,7 @@ test('Postfix obeys through the proxy of rspamd', async () => {
   expect(mailIn(await postfix.delivered(), 'wanted')).not.toContain('X-Spam')
 })
 
-test('mail passes through the proxy when no verdict is possible', async () => {
+test('mail passes through the proxy without a verdict', async () => {
   const { check, checkPort, wire, postfix } = await askingPostfix()
   await wire.cut()
   const body = checkedMail('question', good)

@@ -5,10 +5,10 @@ import { promisify } from 'node:util'
 import { freePort } from '../../src/db/embedded.ts'
 import { openFolder, startDaemon } from './daemon.ts'
 
-/** A real Postfix on the loopback interface, with a queue and a mailbox of its own. */
+/** A real Postfix on the loopback interface, with a separate queue and mailbox. */
 export type Postfix = {
   port: number
-  /** All that was delivered to `home.example`, as it stands in the mailbox. */
+  /** All mail delivered to `home.example`, from the mailbox. */
   delivered: () => Promise<string>
   log: () => Promise<string>
   /** Ends it and removes its files. */
@@ -17,7 +17,7 @@ export type Postfix = {
 
 const run = promisify(execFile)
 
-/** As Debian has them, none in a chroot, with only the services that these tests use. */
+/** As in Debian, without chroot, with only the services that these tests use. */
 const services = `
 pickup unix n - n 60 1 pickup
 cleanup unix n - n - 0 cleanup
@@ -40,9 +40,9 @@ postlog unix-dgram n - n - 1 postlogd
 `
 
 /**
- * Starts one; `main` and `master` come behind the least that any Postfix needs.
+ * Starts one; `main` and `master` are added to a minimal configuration.
  *
- * @throws Error where there is no Postfix, or where we may not start it: only root may
+ * @throws Error if Postfix is not installed, or if we are not root, which it needs
  */
 export async function startPostfix(main: string, master = ''): Promise<Postfix> {
   const folder = await openFolder('postfix')
@@ -89,7 +89,7 @@ virtual_minimum_uid = 1
     delivered: () => readFile(path.join(folder.at, 'mail', 'mbox'), 'utf8').catch(() => ''),
     log,
     async clear() {
-      // "start-fg" is a shell that waits for the server and keeps no signal for it.
+      // "start-fg" is a shell that waits for the server and passes no signal on.
       await run('/usr/sbin/postfix', ['-c', config, 'stop'])
       await daemon.stop()
       await folder.clear()

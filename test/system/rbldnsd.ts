@@ -11,11 +11,11 @@ export type Zones = Readonly<Record<string, Readonly<Record<string, readonly str
 
 /** A real rbldnsd on the loopback interface. */
 export type Rbldnsd = {
-  /** As `DNS_SERVERS` takes it. */
+  /** In the format of `DNS_SERVERS`. */
   address: string
-  /** Writes a data set anew; resolves when the server has read it. */
+  /** Rewrites a data set; resolves when the server has read it. */
   rewrite: (zone: string, type: string, lines: readonly string[]) => Promise<void>
-  /** Ends the server; resolves when it is gone. */
+  /** Ends the server; resolves when it has ended. */
   stop: () => Promise<void>
   /** Ends the server and removes its files. */
   clear: () => Promise<void>
@@ -24,9 +24,9 @@ export type Rbldnsd = {
 const places = [process.env['RBLDNSD'] ?? '', '/usr/sbin/rbldnsd', '/usr/local/sbin/rbldnsd']
 
 /**
- * Starts a server on these lists, as `nobody` when we are root, which it refuses to be.
+ * Starts a server with these lists, as `nobody` if we are root, because it refuses to run as root.
  *
- * @throws Error where rbldnsd is not installed: a test of it that is left out shows nothing
+ * @throws Error if rbldnsd is not installed, because a skipped test would show nothing
  */
 export async function startRbldnsd(zones: Zones): Promise<Rbldnsd> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-rbldnsd-'))
@@ -55,18 +55,18 @@ export async function startRbldnsd(zones: Zones): Promise<Rbldnsd> {
   }
 }
 
-/** A real rbldnsd on files that somebody else writes. */
+/** A real rbldnsd with files written by another program. */
 export type ServedFolder = Pick<Rbldnsd, 'address' | 'stop'> & {
-  /** Has the server read its files again; resolves when it has. Gives all it said since. */
+  /** Makes the server read its files again; resolves when it has. Returns its output since then. */
   reload: () => Promise<string>
-  /** All that it has said. */
+  /** Its whole output. */
   said: () => string
 }
 
 /**
- * Starts a server on files of a folder, which must be readable for all.
+ * Starts a server with the files of a folder, which must be readable for everyone.
  *
- * @throws Error where rbldnsd is not installed
+ * @throws Error if rbldnsd is not installed
  */
 export async function serveFolder(
   folder: string,
@@ -105,7 +105,7 @@ function fileOf(zone: string, type: string): string {
   return `${zone}.${type}`
 }
 
-/** Waits for what the server has not said before; rejects when it ends instead. */
+/** Waits for new output of the server; rejects if it ends instead. */
 function listen(child: ChildProcess): {
   says: (words: RegExp) => Promise<void>
   said: () => string

@@ -20,7 +20,7 @@ afterEach(() => site.clear())
 
 const envelope = ['-i', '203.0.113.9', '--helo', 'mx.shop.example', '-F', 'offers@shop.example']
 
-test('rspamc shows the verdict, plainly, as JSON and compressed', async () => {
+test('rspamc shows the verdict as text, as JSON and compressed', async () => {
   const message = checkedMail('one', 'https://good.example/')
   const plain = await rspamc(port, [...envelope, '-r', 'you@home.example', 'symbols'], message)
   expect(plain.code).toBe(0)
@@ -32,7 +32,7 @@ test('rspamc shows the verdict, plainly, as JSON and compressed', async () => {
   expect(json.text).toContain('"required_score": 15')
 })
 
-test('rspamc shows what is unwanted, with the reason', async () => {
+test('rspamc shows unwanted mail with the reason', async () => {
   const from = ['-F', 'offers@bad.example']
   const { text } = await rspamc(port, [...from, 'symbols'], checkedMail('bad', 'https://x.example'))
   expect(text).toContain('Action: add header')
@@ -40,7 +40,7 @@ test('rspamc shows what is unwanted, with the reason', async () => {
   expect(text).toContain('Symbol: FIRST_FILTER (10.00)')
 })
 
-test('what rspamc teaches is analyzed as a report, and nobody hears of it', async () => {
+test('mail learned by rspamc is analyzed as a report, and no one is notified', async () => {
   await site.start('work')
   const message = checkedMail('bad', 'https://bad.example/offer')
   expect((await rspamc(port, ['learn_spam'], message)).text).toContain('success = true')
@@ -66,7 +66,7 @@ test('rspamc prints the statistics, and learns ham', async () => {
   expect(text).toContain('Messages learned: 1')
 })
 
-test('rspamc is refused without the password, and served with it', async () => {
+test('rspamc is refused without the password, and accepted with it', async () => {
   const guarded = await freePort()
   await site.start('check', { CHECK_PORT: String(guarded), CHECK_PASSWORD: 'open sesame' })
   const message = checkedMail('one', 'https://good.example/')

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 
-/** What rspamc printed, and how it ended. */
+/** The output of rspamc, and how it ended. */
 export type Spoken = { code: number | null; text: string }
 
 /**
  * Runs the real rspamc against a port of this machine.
  *
- * @throws Error where it is not installed: a test of it that is left out shows nothing
+ * @throws Error if it is not installed, because a skipped test would show nothing
  */
 export async function rspamc(
   port: number,

@@ -6,13 +6,13 @@ import { recipe } from './recipes.ts'
 
 /** A real rspamd that is only a proxy, configured as documented. */
 export type RspamdProxy = {
-  /** Where it speaks the milter protocol. */
+  /** Its milter port. */
   port: number
   log: () => string
   clear: () => Promise<void>
 }
 
-/** Starts one before `checkPort`. */
+/** Starts one in front of `checkPort`. */
 export async function startRspamdProxy(checkPort: number): Promise<RspamdProxy> {
   const folder = await openFolder('rspamd')
   const port = await freePort()

@@ -27,7 +27,7 @@ const environment: Rule = {
   ],
 }
 
-/** The instant and chance come from here; `main.ts` starts it all. */
+/** The time and random numbers come from here; `main.ts` starts everything. */
 const worldly = ['src/world.ts', 'src/main.ts']
 const stopwatchRooms = /^src\/(cli|processes|web|db|queue|net|feedback|reports|people|lists)\//
 
@@ -72,7 +72,7 @@ function unfit(node: ts.Node, file: TidyFile): string | undefined {
   return isDice ? node.text : undefined
 }
 
-/** The member taken of a global, however it is spelled: `a.b`, `a['b']`, `const { b } = a`. */
+/** The property of a global object, in any notation: `a.b`, `a['b']`, `const { b } = a`. */
 function memberOf(node: ts.Node, name: string): string | undefined {
   if (ts.isPropertyAccessExpression(node)) {
     return isNamed(node.expression, name) ? node.name.text : undefined
@@ -90,7 +90,7 @@ function isNamed(node: ts.Node, name: string): boolean {
   return ts.isIdentifier(node) && node.text === name
 }
 
-/** Files of which a library demands a default export. */
+/** Files of which a library requires a default export. */
 const defaultExporters = [
   'src/web/bodies/body-thread.ts',
   'src/parsing/parser-thread.ts',
@@ -171,5 +171,5 @@ const whole: Rule = {
   passes: [{ 'test/a.test.ts': "test.skipIf(a)('test.only', b)\ntest.for([])('c', d)" }],
 }
 
-/** How the program is written. */
+/** Rules about the code. */
 export const codeRules: readonly Rule[] = [environment, chance, names, barrels, whole]

@@ -57,7 +57,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
 
 const unbound = ['processes', 'cli', 'main']
 const freeTypes = ['world', 'log', 'app']
-/** What knowledge may use of Node: arithmetic on values, no door to the outside. */
+/** What the pure folders may use of Node: computations on values, without input or output. */
 const pureModules = [
   'assert',
   'buffer',
@@ -88,7 +88,7 @@ function isAllowed({ from, to, isType, names }: Crossing): boolean {
   if (to === 'errors' || to === 'phrase') return true
   const isKnowing = knowledge.includes(from)
   if (isType && freeTypes.includes(to)) return !(isKnowing && to === 'app')
-  // Identifiers are made where rows are made; the time in them is handed in.
+  // Ids are made where rows are made; their time is passed in.
   if (to === 'world') return !isKnowing && !names.includes('systemClock')
   const allowed = mayImport[from]
   if (!allowed) return false
@@ -165,5 +165,5 @@ const endings: Rule = {
   passes: [{ 'src/mail/a.ts': "import { b } from './b.ts'\nimport c from 'c'" }],
 }
 
-/** Who imports whom and what. */
+/** Rules about imports. */
 export const importRules: readonly Rule[] = [rooms, pure, endings]

@@ -10,7 +10,9 @@ import {
   typescriptIn,
 } from './tree.ts'
 
-/** Where a statement begins: our SQL is in lower case, so that sentences in English are none. */
+/**
+ * The beginning of a statement: our SQL is in lower case, which distinguishes it from sentences.
+ */
 const statement = new RegExp(
   [
     String.raw`^\s*(select\s|insert into\s|delete from\s|truncate\s|merge into\s|vacuum\b)`,
@@ -21,7 +23,7 @@ const statement = new RegExp(
   ].join('|'),
 )
 
-/** Every text that is SQL, with its holes as `…`. */
+/** Every text that is SQL, with its placeholders as `…`. */
 function sqlOf(file: TidyFile): { at: string; node: ts.Node; sql: string }[] {
   return collect(file, (node) => {
     const text = textOf(node)
@@ -58,7 +60,7 @@ const home: Rule = {
 
 type Ban = { pattern: RegExp; advice: string; example: string }
 
-/** What cannot be distributed, or reads differently once it is (the rules of the schema). */
+/** SQL that cannot be distributed, or reads differently once it is (the rules of the schema). */
 const bans: readonly Ban[] = [
   {
     pattern: /\bselect\s+(\w+\.)?\*/i,
@@ -111,7 +113,7 @@ function sqlTexts(tree: Tree): { at: string; sql: string }[] {
   return typescriptIn(tree, 'src/db').flatMap((file) => [...sqlOf(file), ...columnLists(file)])
 }
 
-/** Pieces that are put into statements: `const columns = …`. */
+/** Fragments used in statements: `const columns = …`. */
 function columnLists(file: TidyFile): { at: string; sql: string }[] {
   return syntaxOf(file).statements.flatMap((node) => {
     if (!ts.isVariableStatement(node)) return []
@@ -219,5 +221,5 @@ function migrationBreaches({ path, text, lines }: TidyFile, number: number): Bre
   return breaches
 }
 
-/** Where SQL stands, and what it may say. */
+/** Rules about the place and content of SQL. */
 export const sqlRules: readonly Rule[] = [home, distributable, migrations]

@@ -5,18 +5,18 @@ import ts from 'typescript'
 /** One file of the project; `path` is relative to its root, with slashes. */
 export type TidyFile = { path: string; text: string; lines: readonly string[] }
 
-/** What a rule looks at: all files at once, in the order of their paths. */
+/** The input of a rule: all files at once, ordered by path. */
 export type Tree = readonly TidyFile[]
 
-/** What a rule found: `path:line`, and what to do about it. */
+/** A violation: `path:line`, and how to fix it. */
 export type Breach = string
 
-/** A rule of the house. The samples prove that it raises, and that it does not raise too much. */
+/** A rule of the project. The samples prove that it reports violations, and not too many. */
 export type Rule = {
   /** A sentence. */
   name: string
   check: (tree: Tree) => Breach[]
-  /** Wrong trees, each with the place that must be named. */
+  /** Wrong trees, each with the place that must be reported. */
   raises: readonly (readonly [at: string, files: Sample])[]
   /** Trees that are nearly wrong. */
   passes: readonly Sample[]
@@ -25,7 +25,7 @@ export type Rule = {
 /** A small tree: text by path. */
 export type Sample = Readonly<Record<string, string>>
 
-/** A tree made of a sample. */
+/** A tree made from a sample. */
 export function treeOf(sample: Sample): Tree {
   return Object.entries(sample).map(([path, text]) => ({ path, text, lines: text.split('\n') }))
 }
@@ -33,7 +33,9 @@ export function treeOf(sample: Sample): Tree {
 const ignoredFolders = new Set(['node_modules', '.git', 'var', 'coverage'])
 const readable = /\.(ts|js|mjs|json|sql|md|eta|css|csv|example)$|(^|\/)(\.npmrc|run|LICENSE)$/
 
-/** The tree below a folder, without what is made or installed; files of mail have no text here. */
+/**
+ * The tree below a folder, without generated and installed files; files of mail have no text here.
+ */
 export function readTree(root: string): Tree {
   return walk(root, '').map((file) => {
     const text = readable.test(file) ? readFileSync(path.join(root, file), 'utf8') : ''
@@ -69,7 +71,7 @@ export function placeOf(file: TidyFile, node: ts.Node): string {
   return `${file.path}:${line + 1}`
 }
 
-/** Every node of a file for which `pick` gives something. */
+/** The results of `pick` for every node of a file, without undefined ones. */
 export function collect<T>(file: TidyFile, pick: (node: ts.Node) => T | undefined): T[] {
   const found: T[] = []
   const visit = (node: ts.Node): void => {
@@ -85,7 +87,7 @@ export function collect<T>(file: TidyFile, pick: (node: ts.Node) => T | undefine
 export type Import = {
   at: string
   specifier: string
-  /** Gone at run time: `import type`. An `import { type A }` still runs the other file. */
+  /** Removed at run time: `import type`. An `import { type A }` still runs the other file. */
   isType: boolean
   /** Names as the other file exports them. */
   names: readonly string[]
@@ -131,12 +133,12 @@ export function typescriptIn(tree: Tree, ...folders: readonly string[]): TidyFil
   )
 }
 
-/** The file that a relative import means, from the root. */
+/** The file that a relative import refers to, from the root. */
 export function resolved(file: TidyFile, specifier: string): string {
   return path.posix.join(path.posix.dirname(file.path), specifier)
 }
 
-/** The room of a file in `src`: its folder, or its own name when it lies beside the folders. */
+/** The layer of a file in `src`: its folder, or its own name if it is directly in `src`. */
 export function roomOf(file: string): string {
   return (file.split('/')[1] ?? '').replace(/\.ts$/, '')
 }

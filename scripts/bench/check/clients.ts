@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net'
 
-/** One answered question. */
+/** One answered check. */
 export type Asked = { ms: number; answer: string }
 
-/** Asks about one message over one connection, or a new one for each. */
+/** Checks one message over one connection, or over a new one for each. */
 export type Client = { ask: (message: Buffer) => Promise<Asked>; close: () => void }
 
 const HEADER_END = '\r\n\r\n'
 
 /**
- * Asks over `connections` at once, each as soon as its last question is answered, until `seconds`
- * are over; the messages come again and again, each as another one by `variant`.
+ * Checks over `connections` at once, each as soon as its last check is answered, for `seconds`. The
+ * messages repeat, each time changed by `variant`.
  */
 export async function askFor(
   seconds: number,
@@ -30,8 +30,8 @@ export async function askFor(
 }
 
 /**
- * rspamd's protocol by hand, which costs a quarter of node:http. A connection is kept as long as
- * the server keeps it: rspamd closes after each answer.
+ * A minimal client for rspamd's protocol, which takes a quarter of the time of node:http. A
+ * connection is used as long as the server keeps it open: rspamd closes it after each answer.
  */
 export function httpClient(port: number): Client {
   let socket: Socket | undefined
@@ -75,7 +75,7 @@ export function httpClient(port: number): Client {
   }
 }
 
-/** SpamAssassin's protocol: a connection for each message. */
+/** SpamAssassin's protocol: one connection per message. */
 export function spamdClient(port: number): Client {
   return {
     ask: (message) => {

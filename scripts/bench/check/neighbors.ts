@@ -9,16 +9,16 @@ import { endAlways } from '../endings.ts'
 import { cpuSeconds } from '../instance.ts'
 import { type Client, httpClient, spamdClient } from './clients.ts'
 
-/** A server that is compared with, running. */
+/** A running server for comparison. */
 export type Neighbor = {
   name: string
   open: () => Client
-  /** Seconds of CPU that all its processes have used. */
+  /** Seconds of CPU used by all its processes. */
   cpu: () => Promise<number>
   close: () => Promise<void>
 }
 
-/** Modules that ask the network, or a server that is not there. */
+/** Modules that use the network or a server that is not present. */
 const networked =
   'antivirus arc asn bimi clickhouse dcc dkim dkim_signing dmarc elastic external_services ' +
   'fuzzy_check greylist hfilter history_redis http_headers metadata_exporter metric_exporter ' +
@@ -29,8 +29,8 @@ const WORKERS = 2
 const LESSONS = 60
 
 /**
- * rspamd with two workers and nothing that asks the network; with `statistics`, Bayes in a Redis of
- * its own that was taught. Undefined, saying so, where it is not installed.
+ * rspamd with two workers and without network modules; with `statistics`, a trained Bayes
+ * classifier in a separate Redis. Prints a note and returns undefined if it is not installed.
  */
 export async function startRspamd(
   statistics: { spam: readonly Buffer[]; ham: readonly Buffer[] } | undefined,
@@ -65,7 +65,7 @@ export async function startRspamd(
   return { name, open: () => httpClient(port), cpu: () => cpuOf(children), close }
 }
 
-/** SpamAssassin's daemon with two children and local tests only; undefined where there is none. */
+/** SpamAssassin's daemon with two children and local tests only; undefined if not installed. */
 export async function startSpamd(): Promise<Neighbor | undefined> {
   if (!isInstalled('spamd')) return undefined
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-spamd-'))

@@ -20,10 +20,10 @@ import {
 const BACKLOG_BYTES_MAX = 256_000_000
 const CHECK_HEAD = headOf(2, 1, 0)
 
-/** What the same was measured at with other servers, if they are installed. */
+/** The results of the same test with other servers, if they are installed. */
 export type References = { redis: number | undefined; tarantool: number | undefined }
 
-/** As many increments as go in, through the buffer, rolled up beside. */
+/** As many increments as possible through the buffer, with a parallel roll-up. */
 export async function benchChecks(
   stage: Stage,
   { seconds, keys, redis, tarantool }: { seconds: number; keys: number } & References,

@@ -20,7 +20,7 @@ const PROBES = 300_000
 const MESSAGES = 3_000
 const SHINGLES = 40
 
-/** What an exact increment and a cold read cost while keys of 20 buckets each become more. */
+/** Measures an exact increment and a cold read while the number of keys with 20 buckets grows. */
 export async function benchCurve(stage: Stage, bucketsMax: number): Promise<void> {
   const { pool } = stage
   await clearCounters(pool)

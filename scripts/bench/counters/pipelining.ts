@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 const REQUESTS_AT_ONCE = 2_000
 
-/** A connection to a server of this machine that may still be starting. */
+/** A connection to a server on this machine that may still be starting. */
 export async function connected(port: number): Promise<Socket> {
   for (let attempt = 0; ; attempt++) {
     const socket = connect(port, '127.0.0.1')
@@ -20,7 +20,7 @@ export async function connected(port: number): Promise<Socket> {
   }
 }
 
-/** What is sent, so many requests at once; how many answers some bytes complete. */
+/** The bytes of that many requests; returns how many answers some bytes complete. */
 type Load = {
   requests: (count: number) => string | Buffer
   count: (data: Buffer) => number
@@ -28,7 +28,7 @@ type Load = {
 }
 
 /**
- * Requests answered a second. Two pipelines are always under way, so that neither side waits for
+ * Requests answered per second. Two pipelines are always under way, so that neither side waits for
  * the other.
  */
 export async function pipelined(

@@ -24,8 +24,8 @@ const SHINGLES = 40
 const AT_ONCE = 64
 
 /**
- * Increment and read the 40 shingles of a message, all windows: with a memory for a tenth of the
- * keys, all asked for alike, and with one for all of them, filled.
+ * Increments and reads the 40 shingles of a message in all windows: with a cache for a tenth of the
+ * keys and uniform access, and with a filled cache for all of them.
  */
 export async function benchReading(stage: Stage, seconds: number): Promise<void> {
   const { pool } = stage
@@ -95,7 +95,7 @@ async function drive(
   return { perSecond: times.length / seconds, times }
 }
 
-/** Every key with a few buckets, most with one. */
+/** Every key has a few buckets, most have one. */
 function* history(now: Date): Generator<Increment> {
   for (let key = 0; key < KEYS; key++) {
     for (let slot = key % 4 === 0 ? 6 : 0; slot >= 0; slot--) {

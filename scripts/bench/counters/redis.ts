@@ -3,8 +3,8 @@ import { withReferenceServer } from './reference-server.ts'
 import { keyOf, zipf } from './stage.ts'
 
 /**
- * How many `HINCRBY` a second one pipelining client gets through to a Redis syncing every second,
- * each on a key of Zipf's law. Undefined where no Redis is installed.
+ * Returns how many `HINCRBY` per second one pipelining client gets from a Redis that syncs every
+ * second, on keys by Zipf's law. Undefined if Redis is not installed.
  */
 export async function benchRedis(seconds: number, keys: number): Promise<number | undefined> {
   const durable = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '']

@@ -8,8 +8,8 @@ import { endAlways } from '../endings.ts'
 import { connected } from './pipelining.ts'
 
 /**
- * Starts a server that is compared with on a free port and a folder of its own, drives it through
- * one connection, and ends it. Undefined, saying so, where it is not installed.
+ * Starts a server for comparison on a free port and in a separate folder, drives it over one
+ * connection, and ends it. Prints a note and returns undefined if it is not installed.
  */
 export async function withReferenceServer<T>(
   command: string,

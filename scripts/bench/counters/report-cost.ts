@@ -12,7 +12,7 @@ const REPORTS_PER_SECOND = 400
 const REPORTS_AT_ONCE = 25
 const REPORTS_BEFORE = 30_000
 
-/** CPU of what real reports count, 400 a second: appended, and rolled up beside. */
+/** CPU time of counting real reports at 400 per second: appends with a parallel roll-up. */
 export async function benchReportCost(stage: Stage, seconds: number): Promise<void> {
   const { pool } = stage
   const source = await createReportSource()
@@ -78,7 +78,10 @@ function* batches(source: ReportSource, reports: number): Generator<CountedMessa
   }
 }
 
-/** Appends batches, each a transaction; so many reports a second, or as fast as it goes. */
+/**
+ * Appends batches, each in a transaction; at the given rate of reports per second, or as fast as
+ * possible.
+ */
 async function appendReports(stage: Stage, all: Iterable<CountedMessage[]>, perSecond: number) {
   const started = performance.now()
   let reports = 0

@@ -6,21 +6,21 @@ import type { CountedMessage } from '../../../src/counting/count-messages.ts'
 import { readCorpus } from '../corpus.ts'
 import { zipf } from './stage.ts'
 
-/** Makes what one more report counts, at an instant. */
+/** Makes the counts of one more report at a given time. */
 export type ReportSource = (at: Date) => CountedMessage
 
 const CAMPAIGNS = 200
 const REPORTERS = 20_000
 const NETWORKS = 2_000
-/** A piece that so many messages of the corpus share is anybody's: a charset, a mailer. */
+/** A piece shared by that many messages of the corpus is common, such as a charset or a mailer. */
 const COMMON_MIN = 4
-/** Of the pieces of a campaign, those that each of its messages has anew. */
+/** The share of a campaign's pieces that each of its messages has anew. */
 const OWN_SHARE = 0.1
 
 /**
- * Reports with the shingles of real messages, made others. Half of them are of campaigns, few of
- * which make most of the volume: their pieces come again, but for a tenth. The others were never
- * seen before, but for what all mail has in common.
+ * Makes reports with altered shingles of real messages. Half of them belong to campaigns, a few of
+ * which make up most of the volume: nine tenths of their pieces repeat. The others are new, except
+ * for pieces common to all mail.
  */
 export async function createReportSource(): Promise<ReportSource> {
   const messages: Shingle[][] = []
@@ -59,7 +59,7 @@ function shareOf(hash: string): number {
   return Number.parseInt(hash.slice(0, 6), 16) / 2 ** 24
 }
 
-/** Another hash for another salt; the same for none. */
+/** Another hash for another salt; the same without one. */
 function salted(hash: string, salt: number): string {
   if (salt === 0) return hash
   const mixed = (BigInt(`0x${hash}`) ^ (BigInt(salt) << 20n)) * 0x9e3779b97f4a7c15n

@@ -18,13 +18,13 @@ import { type Increment, appendDeltas } from '../../../test/support/increments.t
 const REPORTS_AT_ONCE = 50
 const SHINGLES = 40
 const HOT_KEYS = 100
-/** One in so many is of a type that is gated, as of real messages, and mostly new. */
+/** The share of increments with a gated type, as in real messages; they are mostly new. */
 const GATED_EVERY = 7
 const NEW_KEYS = 2 ** 31
 
 /**
- * Exact increments, in batches of reports, each batch a transaction; rolled up beside. Of the last
- * kind, a seventh may be held back at the gate.
+ * Exact increments in batches of reports, each batch in a transaction, with a parallel roll-up. In
+ * the last kind, a seventh may be held back at the gate.
  */
 export async function benchReports(stage: Stage, seconds: number, keys: number): Promise<void> {
   const spreads: Record<string, () => number> = {

@@ -14,13 +14,13 @@ import { cpuSeconds, serverCpuSeconds } from '../instance.ts'
 /** A database for counters, and a process that rolls up. */
 export type Stage = {
   pool: Pool
-  /** Starts the process that rolls up; call what it gives to end it. */
+  /** Starts the process that rolls up; call the returned function to end it. */
   startRollUps: () => { pid: number; stop: () => Promise<void> }
   serverCpu: () => Promise<number>
   close: () => Promise<void>
 }
 
-/** PostgreSQL as the program starts it, durable, but with little memory of its own. */
+/** PostgreSQL as the program starts it, durable, but with little memory. */
 export async function openStage(sharedBuffers: string): Promise<Stage> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-bench-'))
   await chmod(dataDir, 0o755)
@@ -58,18 +58,18 @@ export async function openStage(sharedBuffers: string): Promise<Stage> {
   }
 }
 
-/** Waits until nothing waits to be rolled up. */
+/** Waits until nothing is left to roll up. */
 export async function untilRolledUp(pool: Pool): Promise<void> {
   while ((await listShardBacklogs(pool)).length > 0) await wait(100)
 }
 
-/** Bytes that wait to be rolled up. */
+/** Bytes waiting for the roll-up. */
 export async function backlogBytes(pool: Pool): Promise<number> {
   const backlogs = await listShardBacklogs(pool)
   return backlogs.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** What the counters and their members take on disk, indexes included, and their rows. */
+/** The disk space of the counters and their members, with indexes, and their rows. */
 export async function storedBytes(pool: Pool): Promise<{ bytes: number; rows: number }> {
   const { rows } = await pool.query<{ bytes: number; rows: number }>(
     `select (select sum(pg_total_relation_size(inhrelid)) from pg_inherits
@@ -84,7 +84,7 @@ export async function clearCounters(pool: Pool): Promise<void> {
   await pool.query('truncate counters, counter_members, counter_deltas, counter_gates')
 }
 
-/** CPU of the server, of this process and of another, spent while something runs. */
+/** CPU of the server, of this process and of another, spent during a function. */
 export async function withCpu<T>(stage: Stage, pid: number, work: () => Promise<T>) {
   const read = async () => ({
     server: await stage.serverCpu(),
@@ -105,13 +105,13 @@ export async function withCpu<T>(stage: Stage, pid: number, work: () => Promise<
   }
 }
 
-/** How many cores were busy: of this process, of the other, of the server. */
+/** The number of busy cores: of this process, of the other, of the server. */
 export function coresOf(spent: Omit<Awaited<ReturnType<typeof withCpu>>, 'result'>): string {
   const { ownCpu, otherCpu, serverCpu, seconds } = spent
   return [ownCpu, otherCpu, serverCpu].map((cpu) => (cpu / seconds).toFixed(2)).join(' / ')
 }
 
-/** A key that stands for a number: both halves as if hashed. */
+/** The key for a number: both halves as if hashed. */
 export function keyOf(number: number): { hi: number; lo: number } {
   return { hi: scramble(number), lo: scramble(number ^ 0x5bd1e995) }
 }
@@ -127,17 +127,17 @@ function scramble(number: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0
 }
 
-/** A number below `count`, by Zipf's law with exponent 1: the first as often as the next two… */
+/** A number below `count`, by Zipf's law with exponent 1. */
 export function zipf(count: number): number {
   return Math.floor(Math.exp(Math.random() * Math.log(count + 1))) - 1
 }
 
-/** A number below `count`, all alike. */
+/** A number below `count`, uniformly distributed. */
 export function uniform(count: number): number {
   return Math.floor(Math.random() * count)
 }
 
-/** So many a second, for people. */
+/** A rate per second, for display. */
 export function perSecond(count: number, seconds: number): string {
   return Math.round(count / seconds).toLocaleString('en')
 }

@@ -16,7 +16,7 @@ import { type Increment, appendDeltas } from '../../../test/support/increments.t
 const DAY_MS = 86_400_000
 const AT_ONCE = 20_000
 
-/** What a bucket takes on disk: keys with 24 buckets, keys seen once, and a mix. */
+/** Measures the disk space of a bucket: keys with 24 buckets, keys seen once, and a mix. */
 export async function benchStorage(stage: Stage): Promise<void> {
   const { pool } = stage
   const now = new Date()
@@ -69,7 +69,7 @@ export async function benchStorage(stage: Stage): Promise<void> {
   printTable(['keys', 'bytes a bucket', 'bytes a key', 'buckets a key'], table)
 }
 
-/** Appends increments in order, many to a transaction. */
+/** Appends increments in order, many per transaction. */
 export async function appendAll(
   pool: Pool,
   increments: Iterable<Increment>,
@@ -85,7 +85,7 @@ export async function appendAll(
   await appendDeltas(pool, batch, now)
 }
 
-/** Buckets in all rows, from a thousand of them. */
+/** The number of buckets in all rows, estimated from a thousand rows. */
 async function countBuckets(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ content: Buffer }>(
     'select content from counters tablesample system (5)',

@@ -10,8 +10,8 @@ const GREETING_BYTES = 128
 const MEMORY = 2 ** 30
 
 /**
- * How many `upsert` a second (a key's counter and one more) one pipelining client gets through to a
- * Tarantool that writes its log. Undefined where none is installed.
+ * Returns how many `upsert` per second (a key's counter plus one) one pipelining client gets from a
+ * Tarantool that writes its log. Undefined if it is not installed.
  */
 export async function benchTarantool(seconds: number, keys: number): Promise<number | undefined> {
   return withReferenceServer(
@@ -53,7 +53,7 @@ function drive(socket: Socket, seconds: number, keys: number): Promise<number> {
         left -= skipped
         if (left > 0) return answers
       }
-      // The length, then a map whose first value is the code: 0 if all went well.
+      // The length, then a map whose first value is the code: 0 for success.
       if (rest.length < 12) return answers
       if (rest.readUInt32BE(8) !== 0) {
         throw new Error(`Tarantool refused: ${rest.toString('latin1', 12)}`)
@@ -67,7 +67,7 @@ function drive(socket: Socket, seconds: number, keys: number): Promise<number> {
   return pipelined(socket, { requests, count, seconds })
 }
 
-/** An `upsert` of [key, 1] with "add 1 to the second field", as IPROTO has it. */
+/** An `upsert` of [key, 1] with "add 1 to the second field", in the IPROTO format. */
 function upsertOf({ hi, lo }: { hi: number; lo: number }): Buffer {
   const bytes = Buffer.from(template)
   bytes.writeUInt32BE(lo, bytes.writeUInt32BE(hi, KEY_AT))

@@ -1,6 +1,6 @@
 import type { Seeded } from '../../seeding/instance.ts'
 
-/** A page to be measured. */
+/** A page to measure. */
 export type Address = { name: string; path: string }
 
 const publicPages = ['/', '/sign-in', '/report', '/lookup', '/lists', '/relays', '/settings']
@@ -28,7 +28,7 @@ const adminPages = [
   ...['/outbox?state=waiting', '/outbox?state=sent', '/outbox?state=refused'],
 ]
 
-/** Every page: public, the busy reporter's, administrators'; with reports of each sort. */
+/** Every page: public, of the busy reporter, of administrators; with reports of each kind. */
 export async function pagesOf({ pool, reporterId }: Seeded): Promise<Address[]> {
   const byState = await pool.query<{ state: string; id: string }>(
     `select distinct on (state) state, id from (

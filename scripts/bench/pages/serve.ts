@@ -6,7 +6,7 @@ import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
 import { systemClock } from '../../../src/world.ts'
 import type { Seeded } from '../../seeding/instance.ts'
 
-/** A statement that was run, with its parameters. */
+/** An executed statement with its parameters. */
 export type Statement = { text: string; values: readonly unknown[] }
 
 /** A web process on a seeded database, and its busy reporter, signed in. */
@@ -14,12 +14,12 @@ export type PageSite = {
   url: string
   cookie: string
   get: (path: string) => Promise<Response>
-  /** Runs `work` and answers all statements it led to, each text once. */
+  /** Runs `work` and returns all statements it executed, each text once. */
   record: (work: () => Promise<void>) => Promise<Statement[]>
   close: () => Promise<void>
 }
 
-/** Serves pages as `signalpost web` does, within this process, so that statements can be seen. */
+/** Serves pages like `signalpost web`, within this process, so that statements can be seen. */
 export async function servePages(seeded: Seeded): Promise<PageSite> {
   const { url: databaseUrl } = seeded.server
   const boss = await startBoss(databaseUrl, 'sends', { name: 'bench', onError: () => undefined })

@@ -4,8 +4,8 @@ import { createPool } from '../../../src/db/pool.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { createMailer, createSigner } from '../../../src/net/mailer.ts'
 
-// Sends the copies that Signalpost sent before: by nodemailer's pool alone, which is the reference,
-// by our mailer over it, or by that with a signature. Five connections each.
+// Sends the stored copies of feedback reports: by nodemailer's pool alone, which is the reference,
+// by our mailer on top of it, or by our mailer with a signature. Five connections each.
 const [databaseUrl = '', port = '', way = 'bare'] = process.argv.slice(2)
 const pool = createPool(databaseUrl, { connectionsMax: 1, name: 'bare', onLost: () => undefined })
 const { rows } = await pool.query<{
@@ -23,7 +23,7 @@ await pool.end()
 const from = 'bench@signalpost.example'
 const sender = way === 'bare' ? barePool() : ourMailer(way === 'signing')
 const send = (some: typeof mails) => Promise.all(some.map(sender.send))
-// Once before it counts: compiled code and open connections.
+// Once without measuring, for compiled code and open connections.
 await send(mails.slice(0, 500))
 const [startedAt, cpu] = [performance.now(), process.cpuUsage()]
 await send(mails)
@@ -55,7 +55,7 @@ function ourMailer(isSigning: boolean) {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
   const signer = createSigner({ domain: 'signalpost.example', selector: 'bench', privateKey })
-  // All are handed over at once, so the last ones wait long for a place.
+  // All are queued at once, so the last ones wait long for a place.
   const mailer = createMailer(`smtp://127.0.0.1:${port}?ignoreTLS=true`, {
     ...{ connectionsMax: 5, slowMax: 1, placeMs: 300_000 },
   })

@@ -17,7 +17,7 @@ type Measured = { perSecond: number; cpuMicros: number }
 type Way = 'bare' | 'mailer' | 'signing' | 'whole'
 
 const CONSUMERS = 50
-/** No round begins later: all of it should take less than a minute and a half. */
+/** No round begins later: the whole should take less than a minute and a half. */
 const SECONDS_MAX = 65
 const SECRET = 'a secret of the benchmark, not of anybody'
 
@@ -29,9 +29,9 @@ const ways: readonly (readonly [Way, string])[] = [
 ]
 
 /**
- * Three ways to send the same bytes, in turns over as many connections, each in a process of its
- * own: nodemailer's pool alone, our mailer over it without and with signatures, and from queued
- * rows to rows that are marked as sent in one worker. The sink is another process.
+ * Compares three ways to send the same bytes, alternately over as many connections, each in a
+ * separate process: nodemailer's pool alone, our mailer on top of it with and without signatures,
+ * and the whole path from queued rows to sent rows in one worker. The sink is another process.
  */
 export async function benchSending(): Promise<void> {
   const { values } = parseArgs({

@@ -1,4 +1,4 @@
-/** A storage to write: streams by their names, and storages in it. */
+/** A storage to write: streams by their names, and nested storages. */
 export type Written = { [name: string]: Buffer | Written }
 
 const sectorBytes = 512
@@ -9,7 +9,7 @@ const tableMark = 0xfffffffd
 
 type Node = { name: string; kind: number; content: Buffer; child: number; right: number }
 
-/** A compound file (MS-CFB, version 3) with these streams; siblings hang in one long branch. */
+/** A compound file (MS-CFB, version 3) with these streams; siblings form one long branch. */
 export function compoundFile(root: Written): Buffer {
   const nodes: Node[] = []
   addNode(nodes, 'Root Entry', 5, root)
@@ -107,7 +107,7 @@ function words(numbers: readonly number[], multiple: number): Buffer {
 
 const unicode = (text: string) => Buffer.from(text, 'utf16le')
 
-/** What an Outlook file of the tests holds; without a header it is one that never traveled. */
+/** The content of an Outlook file of the tests; without a header it was never sent. */
 export type OutlookPieces = {
   header?: string
   text?: string
@@ -116,7 +116,7 @@ export type OutlookPieces = {
   files?: readonly { name: string; type?: string; content: Buffer | Written }[]
 }
 
-/** The streams of a message as Outlook keeps it. */
+/** The streams of a message as Outlook stores it. */
 export function outlookStorage({ header, text, html, rtf, files = [] }: OutlookPieces): Written {
   const attachments = files.map(({ name, type, content }, index): [string, Written] => [
     `__attach_version1.0_#${String(index).padStart(8, '0')}`,
@@ -143,7 +143,7 @@ export function outlookFile(pieces: OutlookPieces): Buffer {
   return compoundFile(outlookStorage(pieces))
 }
 
-/** RTF as Outlook keeps it, not compressed. */
+/** RTF as Outlook stores it, uncompressed. */
 export function keptRtf(rtf: string): Buffer {
   const head = Buffer.alloc(16)
   head.writeUInt32LE(rtf.length + 12, 0)
@@ -152,7 +152,7 @@ export function keptRtf(rtf: string): Buffer {
   return Buffer.concat([head, Buffer.from(rtf, 'latin1')])
 }
 
-/** The header of a message that traveled, with a signature. */
+/** The header of a received message, with a signature. */
 export const traveledHeader = [
   'Received: from mail.shop.example (mail.shop.example [198.51.100.23])',
   ' by mx.provider.example with ESMTPS id 4ABC; Mon, 16 Nov 2026 10:00:00 +0000',

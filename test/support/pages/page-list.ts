@@ -1,9 +1,9 @@
 import type { ShownSite } from './shown-site.ts'
 
-/** Who may see a page. */
+/** The viewers of a page. */
 export type Viewer = 'stranger' | 'reporter' | 'administrator'
 
-/** A page: its route as it is written in the router, who sees it, and addresses that show it. */
+/** A page: its route as in the router, its viewers, and addresses that show it. */
 export type ListedPage = {
   route: string
   viewer: Viewer
@@ -102,16 +102,16 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/audit': () => ['/admin/audit'],
 }
 
-/** Every page there is. A new one gets a line here, and with it all that pages are held to. */
+/** Every page. A new page needs an entry here, and is then covered by all tests of pages. */
 export const pages: readonly ListedPage[] = [
   ...listed('stranger', stranger),
   ...listed('reporter', reporter),
   ...listed('administrator', administrator),
 ]
 
-/** What answers GET and is no page: for programs, for browsers, and to be kept as a file. */
+/** Addresses that answer GET without being pages: for programs, for browsers, and downloads. */
 export const notPages: readonly RegExp[] = [
-  // Shown on the way in only; test/browser/second-step.test.ts looks at it there.
+  // Shown only during sign-in; test/browser/second-step.test.ts checks it there.
   /^\/sign-in\/code$/,
   /^\/api(\/|$)/,
   /^\/assets\//,

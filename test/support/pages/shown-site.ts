@@ -29,12 +29,14 @@ import { tellDesk } from '../told-desk.ts'
 type Link = 'answer' | 'own' | 'confirm' | 'adviceOff' | 'delisting' | AccountLink
 type AccountLink = 'signUp' | 'reset' | 'move' | 'erased'
 
-/** A site on which every page has something to show, and where that is. */
+/** A site on which every page has content, and the addresses of that content. */
 export type ShownSite = {
   site: WebSite
   ann: Person
   admin: Person
-  /** Reports of Ann's: a desk was told of one and answered; one asks; one is a newsletter. */
+  /**
+   * Reports of Ann's: one with an answer by a notified desk, one with a question, one newsletter.
+   */
   told: string
   asking: string
   newsletter: string
@@ -49,7 +51,7 @@ export type ShownSite = {
   close: () => Promise<void>
 }
 
-/** Starts it. `env` is added to what it is set up with. */
+/** Starts it. `env` adds settings. */
 export async function startShownSite(env: Record<string, string> = {}): Promise<ShownSite> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-pages-'))
   const given = { LISTS_DIR: folder, LISTS_PUBLIC: 'yes', RDAP_BOOTSTRAP_URL: 'none' }
@@ -98,7 +100,7 @@ async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
   return { told, asking, newsletter: mailing }
 }
 
-/** What a person answered to a feedback report; the id of the mail. */
+/** A person's answer to a feedback report; returns the id of the mail. */
 async function fillInbox(site: WebSite, parser: ParserPool, reportId: string): Promise<string> {
   const raw = reply('bob@desk.example', ['Which customer do you mean?'], [])
   const purpose = { purpose: 'feedback-answer', mailFrom: 'bob@desk.example' } as const
@@ -132,7 +134,7 @@ async function fillLinks(site: WebSite, ann: Person, reportId: string) {
   }
 }
 
-/** Asks for reports to an address; answers the path in the letter that goes there. */
+/** Requests reports to an address; returns the path in the letter sent there. */
 function linksOfEnrolling({ app }: WebSite, visitor: Browser) {
   const telling = { scopes: '192.0.2.0/24 AS64496', format: 'arf', form: 'headers', pace: 'digest' }
   return async (address: string): Promise<string> => {
@@ -146,7 +148,10 @@ function linksOfEnrolling({ app }: WebSite, visitor: Browser) {
   }
 }
 
-/** Somebody who signs up, somebody who is gone, and Ann, who forgot her password and moves. */
+/**
+ * A user who signs up, a user who was erased, and Ann, who forgot her password and changes her
+ * address.
+ */
 async function fillAccounts(site: WebSite, ann: Person): Promise<Record<AccountLink, string>> {
   const { pool } = site.app
   const visitor = new Browser(site.url)
@@ -165,7 +170,7 @@ async function fillAccounts(site: WebSite, ann: Person): Promise<Record<AccountL
   return { signUp: await linkTo(pool, newcomer), reset, move: await linkTo(pool, moved), erased }
 }
 
-/** Somebody whose reports are held. */
+/** A reporter whose reports are held. */
 async function fillBans(site: WebSite, desk: Browser): Promise<void> {
   const eve = await site.addPerson('eve@reporters.example')
   await desk.post('/admin/limits/shadow', { email: eve.email, reason: 'Reports rivals.' })

@@ -3,10 +3,10 @@ import { type Model, modelOf } from '../counter-model.ts'
 import { storedModel } from '../counter-rows.ts'
 import type { PlainCounting } from './plain-counting.ts'
 
-/** How many buckets of each length were compared, and those that differ. */
+/** The number of compared buckets of each length, and those that differ. */
 export type Comparison = { compared: { slots: number; days: number }; faults: string[] }
 
-/** Compares what is stored with what was counted plainly, bucket by bucket, to the digit. */
+/** Compares the stored counts with the simple computation, bucket by bucket, exactly. */
 export async function compareCounters(
   pool: Pool,
   { increments }: PlainCounting,
@@ -25,8 +25,8 @@ export async function compareCounters(
 }
 
 /**
- * Buckets as lines. Redemptions stand apart: the moment of one is known to a slot only while the
- * whole run is in one.
+ * Buckets as lines. Redemptions are separate: their time is known only to a slot, while the whole
+ * run is in one.
  */
 function linesOf(model: Model, isOneSlot: boolean): Map<string, string> {
   const lines = new Map<string, string>()

@@ -10,7 +10,7 @@ import { type KeptCampaign, type KeptFacts, readFacts } from './kept-facts.ts'
 import { countPlainly } from './plain-counting.ts'
 import type { Ledger } from './reporters.ts'
 
-/** What was compared, how much of it, and what is wrong. */
+/** What was compared, how much of it, and the faults. */
 export type Examined = {
   accepted: number
   retracted: number
@@ -46,7 +46,7 @@ export async function examine(pool: Pool, ledger: Ledger, startedAt: Date): Prom
   }
 }
 
-/** What reporters were told of is there, as they said it, and nothing else is. */
+/** Every report that a reporter was told about exists as they sent it, and there are no others. */
 function reportFaults({ told }: Ledger, facts: KeptFacts): string[] {
   const { reports, counted, evidence } = facts
   const faults: string[] = []
@@ -80,8 +80,8 @@ function reportFaults({ told }: Ledger, facts: KeptFacts): string[] {
 }
 
 /**
- * No campaign is founded where one stands that it agrees with, equal messages are of the same, all
- * that are named exist, and their days say how many reports they have.
+ * No campaign was created although a matching one existed, equal messages belong to one campaign,
+ * all referenced campaigns exist, and their days have the right numbers of reports.
  */
 function campaignFaults(
   { campaigns, counted, reports, campaignDays }: KeptFacts,
@@ -110,7 +110,7 @@ function campaignFaults(
   return faults
 }
 
-/** Pairs of campaigns whose first messages are of one campaign. */
+/** Pairs of campaigns whose first messages belong to one campaign. */
 function alike(campaigns: readonly KeptCampaign[]): string[] {
   const older = new Map<string, KeptCampaign[]>()
   const pairs: string[] = []

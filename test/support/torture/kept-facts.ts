@@ -2,7 +2,7 @@ import type { Fingerprints } from '../../../src/pieces/fingerprints.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import type { ReportEvent } from '../../../src/db/report-events.ts'
 
-/** A report as it stands in the end. */
+/** The final state of a report. */
 export type KeptReport = {
   id: string
   reporterId: string
@@ -11,26 +11,26 @@ export type KeptReport = {
   receivedAt: Date
 }
 
-/** A campaign as it was founded. */
+/** A campaign at its creation. */
 export type KeptCampaign = { id: string; firstReportId: string; fingerprints: Fingerprints }
 
-/** What the database says in the end, beside the counters. */
+/** The final content of the database, except the counters. */
 export type KeptFacts = {
   reports: Map<string, KeptReport>
-  /** When each report was analyzed, and where it was said to come from; oldest first. */
+  /** When each report was analyzed, and its origin; oldest first. */
   analyzed: Map<string, { at: Date; originIp: string | undefined }[]>
   retractedAt: Map<string, Date>
-  /** Reports that are counted, with their campaigns. */
+  /** Counted reports with their campaigns. */
   counted: Map<string, string | null>
-  /** What each report was judged to be: that it is counted as such is looked at. */
+  /** The verdict on each report, to compare with how it is counted. */
   verdicts: Map<string, string>
-  /** Reports that are evidence. */
+  /** Reports with evidence. */
   evidence: Set<string>
   /** Oldest first. */
   campaigns: KeptCampaign[]
-  /** `campaign day` and how many reports. */
+  /** `campaign day` and the number of reports. */
   campaignDays: Map<string, number>
-  /** The reasons of jobs that died. */
+  /** The reasons of dead letters. */
   dead: string[]
 }
 

@@ -11,10 +11,7 @@ import { turnLimitsOff } from '../limits.ts'
 import { sampleNetworks } from '../messages.ts'
 import { descendants, type Program, startProgram } from '../process.ts'
 
-/**
- * Sure enough for messages that were received by a known provider; about others the reporter is
- * asked.
- */
+/** High enough for messages received by a known provider; for others the reporter is asked. */
 export const originConfidenceMin = 0.95
 
 /** All processes that handle a report, on this machine; each can be killed. */

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import { startEmbedded } from '../../../src/db/embedded.ts'
 
-/** Runs work on a migrated PostgreSQL of its own, which is removed afterwards. */
+/** Runs work on a separate, migrated PostgreSQL, which is removed afterwards. */
 export async function withOwnDatabase<T>(
   work: (place: { url: string; dataDir: string }) => Promise<T>,
 ): Promise<T> {

@@ -15,16 +15,18 @@ import type { Ledger, Told } from './reporters.ts'
 import { asnOf } from './written-mail.ts'
 import type { Increment } from '../increments.ts'
 
-/** What the accepted reports come to, computed from the bytes that their reporters sent. */
+/**
+ * The expected counts of the accepted reports, computed from the bytes that their reporters sent.
+ */
 export type PlainCounting = {
   increments: Increment[]
-  /** Of each report that was analyzed, what stands for its message. */
+  /** The key of the message of each analyzed report. */
   fingerprints: Map<string, Fingerprints>
 }
 
 /**
- * Counts the plain way. From the database come the moments only: when a report was received,
- * whether it had been analyzed when it was taken back, and the names of campaigns.
+ * Counts in the simple way. Only times come from the database: when a report was received, whether
+ * it was analyzed when it was retracted, and the ids of campaigns.
  */
 export async function countPlainly(ledger: Ledger, facts: KeptFacts): Promise<PlainCounting> {
   const counting: PlainCounting = { increments: [], fingerprints: new Map() }
@@ -62,14 +64,14 @@ async function countOne(
   for (const shingle of shingles) increments.push(incrementOf(shingle, amounts))
 }
 
-/** As sure as the instance wants it to be. */
+/** The confidence that the instance requires. */
 function isSure({ origin }: Analysis): boolean {
   return origin !== null && origin.confidence >= originConfidenceMin
 }
 
 /**
- * With the relays that the reporter had named when the report was analyzed for the last time. Of
- * one that was just being named, the story of the report tells whether it was known.
+ * With the relays that the reporter had named when the report was last analyzed. For a relay that
+ * was just being named, the events of the report say whether it was known.
  */
 async function analyzeLast(told: Told, analyzed: Analyzed, { relays }: Ledger): Promise<Analysis> {
   const own = relays.filter(({ account }) => account === told.account)
@@ -97,7 +99,7 @@ async function analyze(
   return analysis
 }
 
-/** What a report counts: as the reporter says, and as it was judged where that is sure. */
+/** What a report counts as: the reporter's kind, and the verdict if it is certain. */
 function amountsOf({ kind }: Told, verdict: string | undefined): Partial<Increment> {
   const complaint = kind === 'not-spam' ? {} : { complaint: 1 }
   if (verdict === 'legitimate') return { ...complaint, ham: 1 }
@@ -107,7 +109,7 @@ function amountsOf({ kind }: Told, verdict: string | undefined): Partial<Increme
 
 type Later = Partial<Record<PieceName, string | number | undefined>>
 
-/** With what is known of a message only beside its bytes. */
+/** Known about a message only in addition to its bytes. */
 function withLater(shingles: readonly Shingle[], later: Later): Shingle[] {
   const pieces = Object.entries(later).flatMap(([name, piece]): Shingle[] => {
     if (piece === undefined) return []
@@ -132,11 +134,11 @@ function incrementOf({ type, hash, of }: Shingle, amounts: Amounts): Increment {
   if (of === undefined) return { ...base, shingle: own }
   const { hi, lo } = pairKey(type, halvesOf(BigInt(`0x${of}`)))
   const shingle = (BigInt(hi) << 32n) | BigInt(lo)
-  // A redemption says nothing of who was seen with whom.
+  // A redemption has no partner.
   return amounts.redeemed ? { ...base, shingle } : { ...base, shingle, unique: own }
 }
 
-/** The oldest campaign that such a message is of. */
+/** The oldest campaign that such a message belongs to. */
 function campaignOf(
   fingerprints: Fingerprints,
   campaigns: readonly KeptCampaign[],

@@ -32,9 +32,9 @@ const ANSWER_MS_MAX = 15_000
 const PATIENCE_MS = 60_000
 
 /**
- * Lets reporters do by chance what reporters do, until stopped: report, report again, report what
- * others have reported, take back (some at once), and name their relays, each once. Who gets no
- * answer tries again with the same bytes. Rejects at `stop` when an answer is wrong.
+ * Lets reporters act at random until stopped: report, report again, report what others have
+ * reported, retract (some at once), and name their relays, each once. A reporter without an answer
+ * retries with the same bytes. Rejects at `stop` if an answer was wrong.
  */
 export function startReporters(url: string, accounts: readonly Account[], seed: number): Reporters {
   const ledger: Ledger = { told: new Map(), relays: [], requests: 0 }
@@ -105,7 +105,7 @@ async function act(tools: Tools, pen: Pen): Promise<void> {
   }
 }
 
-/** Another kind, or what was retracted, would change the report: see `change-report.test.ts`. */
+/** Another kind, or a retracted report, would change the report: see `change-report.test.ts`. */
 async function repeat(tools: Tools, writing: Writing | Told): Promise<void> {
   await alone(tools, writing, async () => {
     if (!('isRetracted' in writing && writing.isRetracted)) await report(tools, writing)

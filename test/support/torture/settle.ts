@@ -4,12 +4,12 @@ import { until } from '../process.ts'
 
 const PATIENCE_MS = 120_000
 
-/** The queues whose jobs count and take back. */
+/** The queues whose jobs count and retract. */
 const counting = ['analyze-report', 'redeem-report']
 
 /**
- * Lets the jobs in hand look as if their workers had long been silent: those of dead workers are
- * found without waiting, and those of living ones are worked twice at once.
+ * Makes current jobs look as if their workers had long been silent: those of dead workers are found
+ * without waiting, and those of living ones are processed twice at once.
  */
 export async function silenceWorkers(pool: Pool): Promise<void> {
   await pool.query(
@@ -19,7 +19,7 @@ export async function silenceWorkers(pool: Pool): Promise<void> {
   )
 }
 
-/** Waits until no job and no delta is left; what waits for a retry or an hour is hurried. */
+/** Waits until no job and no delta is left; jobs that wait for a retry or an hour are hurried. */
 export async function settle(pool: Pool): Promise<void> {
   const silenced = Date.now()
   await until('the database', async () => {

@@ -12,25 +12,25 @@ import { type Account, startReporters } from './reporters.ts'
 import { settle, silenceWorkers } from './settle.ts'
 import { pick } from './written-mail.ts'
 
-/** What a torture run of the whole line came to; all is well when `faults` is empty. */
+/** The result of a torture run of the whole line; `faults` is empty on success. */
 export type TorturedLine = Examined & {
   kills: string[]
   requests: number
-  /** Ends of processes that nobody had killed. */
+  /** Ends of processes that were not killed by the test. */
   surprises: readonly string[]
 }
 
-/** What a run is made of: equal seeds give equal messages and victims, if not equal moments. */
+/** The parameters of a run: equal seeds give equal messages and victims, but not equal times. */
 export type Torture = {
   kills: number
   seed: number
   say: (line: string) => void
-  /** No more are killed when it is aborted; what was done until then is examined. */
+  /** No more processes are killed after an abort; the state so far is checked. */
   enough?: AbortSignal
 }
 
 const REPORTERS = 4
-/** Of each reporter. */
+/** Per reporter. */
 const RELAYS = 5
 const LAST_WORDS_MS = 1_500
 const PAUSE_MS_MIN = 200
@@ -38,8 +38,8 @@ const PAUSE_MS_MORE = 1_300
 const STANDSTILL_MS_MAX = 1_500
 
 /**
- * Lets reporters report, and kills one part of the line after the other; then lets all settle, and
- * compares what is counted with what the accepted reports come to, computed offline.
+ * Lets reporters report, and kills one part of the line after the other; then waits for the end,
+ * and compares the counts with those computed offline from the accepted reports.
  */
 export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   const startedAt = new Date()
@@ -62,7 +62,7 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   }
 }
 
-/** Hashes here as the processes of the line do, for as long as this takes. */
+/** Uses the hash seed of the line's processes during this run. */
 async function seeded<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
   const seed = await findShingleSeed(pool)
   if (seed === undefined) throw new Error('The line has no seed.')
@@ -75,7 +75,7 @@ async function killByChance(line: Line, { kills, seed, say, enough }: Torture): 
   const chance = chanceFrom(seed)
   const killed: string[] = []
   while (killed.length < kills && enough?.aborted !== true) {
-    // Now and then who has just been killed dies again while starting.
+    // A process that was just killed may be killed again while starting.
     if (chance() < 0.75) await line.untilReady()
     await wait(PAUSE_MS_MIN + chance() * PAUSE_MS_MORE)
     const victim = pick(chance, line.victims)
@@ -85,7 +85,7 @@ async function killByChance(line: Line, { kills, seed, say, enough }: Torture): 
     say(`${killed.length} of ${kills}: ${victim}${meanwhile}`)
     const goOn = sleeper === undefined ? undefined : line.freeze(sleeper)
     await line.kill(victim)
-    // The database may be away, which is what it is about.
+    // The database may be unavailable, which is part of the test.
     if (chance() < 0.3) await silenceWorkers(line.pool).catch(() => undefined)
     if (goOn) await wait(chance() * STANDSTILL_MS_MAX)
     goOn?.()

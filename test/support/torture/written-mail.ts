@@ -1,19 +1,19 @@
 import { chanceFrom } from '../counter-torture-batches.ts'
 import { bounceMessage } from '../messages.ts'
 
-/** What a reporter may call a message; spam more often than not. */
+/** The kinds of a report; spam more often than not. */
 const kinds = ['spam', 'spam', 'phishing', 'not-spam'] as const
 
-/** What a reporter calls a message. */
+/** The kind of a report. */
 export type Kind = (typeof kinds)[number]
 
-/** A message as somebody reports it. */
+/** A message as it is reported. */
 export type Writing = { raw: Buffer; kind: Kind }
 
-/** Who reports: the address, and the relays that some of the mail comes through. */
+/** The reporter: the address, and the relays through which some of the mail comes. */
 export type Mailbox = { email: string; relayIps: readonly string[] }
 
-/** One mass mailing: its author, where it comes from, and its words. */
+/** One mass mailing: its author, its origin, and its words. */
 type Campaign = { domain: string; ips: readonly string[]; words: readonly string[] }
 
 type Chance = () => number
@@ -24,14 +24,14 @@ const CAMPAIGN_WORDS = 60
 const OUTBREAK_MESSAGES = 8
 
 /**
- * Writes messages by chance: of few campaigns whose messages nearly are the same, and single ones;
- * plain and HTML, with links, pictures and files, from several networks, straight to a known
- * provider or through a relay of the mailbox; now and then what a mail system wrote. Equal seeds
- * give equal campaigns. `number` stands in the Message-ID, so no two are the same bytes.
+ * Writes random messages: of a few campaigns with similar messages, and single ones; plain and
+ * HTML, with links, pictures and files, from several networks, directly to a known provider or
+ * through a relay of the mailbox; occasionally written by a mail system. Equal seeds give equal
+ * campaigns. `number` is in the Message-ID, so no two have the same bytes.
  */
 export function createWriter(seed: number): {
   write: (chance: Chance, mailbox: Mailbox, number: string) => Writing
-  /** The first messages of a campaign that nobody has seen yet. */
+  /** The first messages of a campaign that has not occurred yet. */
   outbreak: (chance: Chance, mailbox: Mailbox, number: string) => Writing[]
 } {
   const ours = chanceFrom(seed)
@@ -55,10 +55,10 @@ export function createWriter(seed: number): {
   }
 }
 
-/** Of wanted mail nothing is asked, so what is known of the relay later changes nothing. */
+/** Wanted mail has no question, so later statements about the relay change nothing. */
 const accusing = ['spam', 'phishing'] as const
 
-/** Of each network in the table of samples some addresses. */
+/** Some addresses of each network in the sample table. */
 const addresses = [
   '192.0.2.77',
   '192.0.2.78',
@@ -69,7 +69,7 @@ const addresses = [
   '2001:db8:5::25',
 ]
 
-/** The autonomous system of an address, as that table has it. */
+/** The autonomous system of an address in that table. */
 export function asnOf(ip: string): number {
   if (ip.includes(':')) return 64500
   const [first, , , last] = ip.split('.')
@@ -140,7 +140,7 @@ function relayedBy(relayIp: string, from: string): string[] {
   ]
 }
 
-/** The words of the campaign, of which now and then one is another, and a link of its own. */
+/** The words of the campaign, one of them occasionally changed, and a separate link. */
 function bodyOf(chance: Chance, { domain, words: written }: Campaign, number: string): Body {
   const said = [...written]
   if (chance() < 0.5 && said.length > 40) said[Math.floor(chance() * said.length)] = word(chance)
@@ -183,7 +183,7 @@ function word(chance: Chance): string {
   return Array.from({ length: count }, () => pick(chance, syllables)).join('')
 }
 
-/** One of several, by chance. */
+/** A random element. */
 export function pick<T>(chance: Chance, things: readonly T[]): T {
   return things[Math.floor(chance() * things.length)] as T
 }

@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync } from 'node:zlib'
 
-/** A body that costs its reader much for each byte: a start, then one piece again and again. */
+/** A body that takes its parser long per byte: a beginning, then one piece repeated. */
 export type HostileBody = {
   name: string
   headers: Record<string, string>
@@ -17,7 +17,7 @@ const file = (name: string) =>
 const header = 'From: a@b.example\r\nSubject: x\r\nReceived: from a by b; now\r\n'
 const boundary = 'Content-Type: multipart/mixed; boundary="bbbbbbbbbb"\r\n\r\n'
 
-/** Fourteen kinds of them. */
+/** Fourteen kinds of such bodies. */
 export const hostileBodies: readonly HostileBody[] = [
   { name: 'empty parts', headers: multipart, start: '', piece: '--b\r\n\r\n\r\n' },
   { name: 'a part header without end', headers: multipart, start: '--b\r\n', piece: 'a: b\r\n' },
@@ -47,7 +47,7 @@ export const hostileBodies: readonly HostileBody[] = [
   },
 ]
 
-/** A chunk of a body: so many pieces as fit into 64 KiB. */
+/** A chunk of a body: as many pieces as fit into 64 KiB. */
 export function chunkOf({ piece }: HostileBody): Buffer {
   return Buffer.from(piece.repeat(Math.floor(65_536 / Math.max(1, piece.length))))
 }

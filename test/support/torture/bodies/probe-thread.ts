@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** What a probe asks for: one request after another, until it is told to end. */
+/** Sends one request after another until it is stopped. */
 export type Probe = { url: string; token: string }
 
 const PAUSE_MS = 10

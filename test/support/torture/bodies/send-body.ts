@@ -4,14 +4,14 @@ import { chunkOf, type HostileBody } from './hostile-bodies.ts'
 /** An address that may read a body. */
 export type BodyRoute = { method: string; path: string }
 
-/** What a server said, and how many bytes it was sent before that. */
+/** The server's answer, and the number of bytes sent before it. */
 export type Said = { status: number; sentBytes: number }
 
-/** Who sends: what the request says of it. */
+/** The client: its headers and session. */
 export type Sender = Record<string, string>
 
 /**
- * Sends a body of unknown length until it is answered, or has `bytesMax` bytes. Status 0 where the
+ * Sends a body of unknown length until it is answered, or has `bytesMax` bytes. Status 0 if the
  * connection was cut.
  */
 export function sendBody(
@@ -46,7 +46,7 @@ export function sendBody(
   })
 }
 
-/** Declares a body of `bytes` bytes and sends only its first; the status of the answer. */
+/** Declares a body of `bytes` bytes and sends only its first; returns the status of the answer. */
 export function declareBody(
   url: string,
   { method, path }: BodyRoute,
@@ -67,7 +67,7 @@ export function declareBody(
 const NOBODY = '00000000-0000-7000-8000-000000000000'
 const methods = ['post', 'put', 'patch', 'delete'] as const
 
-/** The addresses that answer a method with a body, as the routers were put together. */
+/** The addresses that answer a method with a body, collected from the routers. */
 export function bodyRoutes(
   listRoutes: (method: (typeof methods)[number]) => string[],
   checkPaths: readonly string[],

@@ -29,8 +29,8 @@ type Say = (line: string) => void
 type Account = { email: string; token: string }
 
 /**
- * Sends every kind of hostile body to every address of a `web` process, by a stranger and by an
- * administrator, while another client asks for a page and reports. What went wrong.
+ * Sends every kind of hostile body to every address of a `web` process, without a session and as an
+ * administrator, while another client requests a page and reports. Returns the faults.
  */
 export async function tortureBodies(say: Say): Promise<string[]> {
   return withOwnDatabase(async ({ url, dataDir }) => {
@@ -56,7 +56,7 @@ export async function tortureBodies(say: Say): Promise<string[]> {
   })
 }
 
-/** An administrator, no limits, and the addresses as the routers are put together. */
+/** An administrator, no limits, and the addresses collected from the routers. */
 async function prepare(url: string): Promise<{ routes: BodyRoute[]; account: Account }> {
   const pool = createPool(url, { connectionsMax: 5, name: 'torture', onLost: () => undefined })
   const boss = await startBoss(url, 'sends', { name: 'torture', onError: () => undefined })
@@ -135,7 +135,7 @@ async function attack(
   return faults
 }
 
-/** What the same client notices while nobody attacks. */
+/** The measurements of the same client without attacks. */
 async function measureQuiet(site: string, { token }: Account): Promise<string> {
   const probe = startProbe({ url: site, token })
   await wait(QUIET_MS)
@@ -161,7 +161,7 @@ function startProbe(probe: Probe) {
   }
 }
 
-/** A message of nearly 25 MB is accepted still. */
+/** A message of nearly 25 MB is still accepted. */
 async function sendLarge(site: string, { token }: Account): Promise<string[]> {
   const head = 'From: a@shop.example\r\nSubject: large\r\nReceived: from a by b\r\n\r\n'
   const body = Buffer.concat([Buffer.from(head), Buffer.alloc(LARGE_BYTES, 'a text line\r\n')])

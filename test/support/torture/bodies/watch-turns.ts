@@ -1,14 +1,14 @@
 import { isMainThread } from 'node:worker_threads'
 
-// Loaded into a program by --import. Tells on standard error of every turn of the event loop that
-// takes more than 50 ms of processor time: other than time on the clock, that does not depend on
-// what else the machine does.
+// Loaded into a program by --import. Reports on standard error every turn of the event loop that
+// takes more than 50 ms of processor time, which unlike wall-clock time does not depend on other
+// programs.
 const TURN_MS_MAX = 50
 const EVERY_MS = 2
 
 if (isMainThread) {
   let before = spentMs()
-  // Loading the program is no turn.
+  // Loading the program does not count as a turn.
   const startedAt = performance.now()
   setInterval(() => {
     const now = spentMs()

@@ -1,19 +1,19 @@
 import { type Plan, type Tried, turnAt } from './plan.ts'
 
-/** What a run showed of the attacked keys. */
+/** The results of a run for the attacked keys. */
 export type Judged = {
   faults: string[]
   admitted: number
   /** Attacks on one key that had enough attempts to fill its limit. */
   filled: number
-  /** The most that was surely admitted within one window. */
+  /** The maximum number of attempts certainly accepted within one window. */
   mostInWindow: number
 }
 
 /**
- * Looks whether any window holds more than the limit, and whether each attack was admitted up to
- * it. An attempt was decided at some instant between being sent and told, so only those count
- * against a window that lie in it with both.
+ * Checks whether any window exceeds the limit, and whether each attack was accepted up to it. An
+ * attempt was decided at some time between its request and its answer, so only attempts with both
+ * inside a window count against it.
  */
 export function judgeLimits(plan: Plan, tried: readonly Tried[]): Judged {
   const judged: Judged = { faults: [], admitted: 0, filled: 0, mostInWindow: 0 }
@@ -41,7 +41,7 @@ function spanOf(tried: readonly Tried[]): number {
   return Math.max(...ends) - Math.min(...tried.map(({ sentAt }) => sentAt))
 }
 
-/** The most attempts that begin and end within any one window. */
+/** The maximum number of attempts that begin and end within any one window. */
 function mostWithin(tried: readonly Tried[], windowMs: number): number {
   const bySent = tried.toSorted((one, other) => one.sentAt - other.sentAt)
   return Math.max(

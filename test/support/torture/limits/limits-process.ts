@@ -3,7 +3,7 @@ import { createPool } from '../../../../src/db/pool.ts'
 import { createLimits } from '../../../../src/people/limits.ts'
 import { type Plan, reporterOf, type Told, type Tried, turnAt } from './plan.ts'
 
-// One process of a torture run: it attempts what all the others attempt at the same time.
+// One process of a torture run: it makes attempts at the same time as the others.
 const plan = JSON.parse(process.argv[2] ?? '{}') as Plan
 const number = Number(process.argv[3])
 const app = {
@@ -36,7 +36,7 @@ async function attack(): Promise<Tried[]> {
   return tried
 }
 
-/** Each stream goes through its own time, which lies after the present. */
+/** Each stream has a separate time range in the future. */
 async function stream(): Promise<number> {
   const everyMs = plan.windowMs / ((plan.attemptsMax * 59) / 60)
   const begin = Date.now() + 1_000_000

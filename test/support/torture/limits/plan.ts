@@ -10,18 +10,20 @@ export type Plan = {
    * Keys that all processes attack at the same time, in groups; the other groups rest meanwhile.
    */
   attackedKeys: number
-  /** An attack on one group takes so long; then it rests until all others had their turn. */
+  /** The duration of an attack on one group; then it rests until all others had their turn. */
   groups: number
   attackMs: number
   /** Attempts of one process on attacked keys. */
   attempts: number
-  /** Keys with a steady stream of 59/60 of the limit, each by one process, in a time of its own. */
+  /**
+   * Keys with a steady stream of 59/60 of the limit, each by one process, in a separate time range.
+   */
   steadyKeys: number
   steadyAttempts: number
   startsAt: number
 }
 
-/** One attempt on an attacked key; instants in milliseconds of this machine's clock. */
+/** One attempt on an attacked key; times in milliseconds of this machine's clock. */
 export type Tried = { key: number; sentAt: number; toldAt: number; isAdmitted: boolean }
 
 /** The result of one process. */
@@ -31,7 +33,7 @@ export type Told = {
   steadyRefused: number
 }
 
-/** Which turn it is at an instant, and of which group. */
+/** The turn at a given time, and its group. */
 export function turnAt(plan: Plan, at: number): { turn: number; group: number } {
   const turn = Math.floor((at - plan.startsAt) / plan.attackMs)
   return { turn, group: ((turn % plan.groups) + plan.groups) % plan.groups }

@@ -5,12 +5,12 @@ import { onlyLimit } from '../../limits.ts'
 import { type Judged, judgeLimits } from './judge-limits.ts'
 import type { Plan, Told } from './plan.ts'
 
-/** What a run came to. */
+/** The result of a run. */
 export type TorturedLimits = Judged & { attempts: number; steady: number; steadyRefused: number }
 
 const START_MS = 200
 
-/** Lets many processes attempt the same at once, and looks at what was admitted. */
+/** Lets many processes make the same attempts at once, and checks what was accepted. */
 export async function tortureLimits(given: Omit<Plan, 'startsAt'>): Promise<TorturedLimits> {
   const pool = createPool(given.url, {
     connectionsMax: 1,
@@ -19,7 +19,7 @@ export async function tortureLimits(given: Omit<Plan, 'startsAt'>): Promise<Tort
   })
   await onlyLimit(pool, given)
   await pool.end()
-  // Processes of Node need a third of a second of a core each to begin.
+  // A Node process needs a third of a second of a core to start.
   const plan = { ...given, startsAt: Date.now() + START_MS * given.processes }
   const script = path.join(import.meta.dirname, 'limits-process.ts')
   const children = Array.from({ length: plan.processes }, (_, number) =>

@@ -16,10 +16,10 @@ const PASSWORD = 'a password of the torture'
 type Answer = { status: number | string; retryAfter: string | undefined; tookMs: number }
 
 /**
- * 500 clients that were connected to `web` come back at once after it was restarted, each on a
- * connection of its own with four reports: by token, by the password of one account, and by
- * passwords of 500 accounts. All must be answered within five seconds, and a refusal must say when
- * to try again. Returns what went wrong.
+ * 500 clients that were connected to `web` reconnect at once after its restart, each on a separate
+ * connection with four reports: by token, by the password of one account, and by passwords of 500
+ * accounts. All must be answered within five seconds, and a refusal must say when to retry. Returns
+ * the faults.
  */
 export async function tortureReconnects(say: (line: string) => void): Promise<string[]> {
   return withOwnDatabase(async ({ url, dataDir }) => {
@@ -46,7 +46,7 @@ export async function tortureReconnects(say: (line: string) => void): Promise<st
         const clients = Array.from({ length: CLIENTS }, (_, client) =>
           reconnect(site, `${name} ${client}`, {
             authorization: authorizationOf(client),
-            // Each from a network of its own, as the proxy in front of the program says.
+            // Each from a different network, according to the proxy in front of the program.
             'x-forwarded-for': `11.${client >> 8}.${client & 255}.1`,
           }),
         )
@@ -79,7 +79,7 @@ async function addReporters(url: string): Promise<string> {
   return token ?? ''
 }
 
-/** Four reports, one after the other, on a connection of its own; it comes again when it is asked. */
+/** Sends four reports in sequence on one connection; retries when the server says so. */
 async function reconnect(
   site: string,
   mark: string,

@@ -11,12 +11,12 @@ const LOOK_MS = 500
 const DRAIN_SECONDS = 3
 const LANES = 16
 
-/** One of two `web` processes, as the balancer sees it. */
+/** One of two `web` processes, as the load balancer sees it. */
 type Backend = { url: string; env: Record<string, string>; isReady: boolean; program: Program }
 
 /**
- * Restarts one of two `web` processes after the other while a load balancer, which looks at
- * `/readyz` twice a second, sends both as much as they take. No request may fail.
+ * Restarts one of two `web` processes after the other behind a load balancer, which checks
+ * `/readyz` twice a second and sends both as much as they accept. No request may fail.
  */
 export async function tortureRestarts(
   restarts: number,
@@ -99,7 +99,7 @@ type Load = {
   over: AbortSignal
 }
 
-/** One request after another on kept connections, in turn to each process that is ready. */
+/** One request after another on kept connections, in turn to each ready process. */
 async function load({ backends, token, lane, answers, over }: Load): Promise<void> {
   const agents = backends.map(() => new Agent({ keepAlive: true, maxSockets: 1 }))
   for (let asked = lane; !over.aborted; asked++) {

@@ -13,7 +13,7 @@ import { spamMessage } from '../../messages.ts'
 const BATCH = 50
 
 /**
- * Reports so many messages, analyzes them, and leaves as many feedback reports queued with their
+ * Reports that many messages, analyzes them, and leaves as many feedback reports queued with their
  * jobs, spread over the consumers.
  */
 export async function fillOutbox(

@@ -7,7 +7,7 @@ import { createMailer } from '../../../../src/net/mailer.ts'
 import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
 import { workQueue } from '../../../../src/queue/work.ts'
 
-// One process of a torture run, there to be killed: it forwards as the worker does, in a hurry.
+// One process of a torture run that may be killed: it forwards like the worker, with short waits.
 const [databaseUrl = '', smtpUrl = '', secret = ''] = process.argv.slice(2)
 process.once('disconnect', () => process.exit())
 const env = { FEEDBACK_HOURLY_MAX: '1000000', SECRET: secret, SMTP_URL: smtpUrl }

@@ -18,19 +18,19 @@ const POISON_BYTES = 2_000_000
 const SETTLE_MS = 180_000
 /** Each message that stalls takes 2 s of the only thread, and the start of a new one. */
 const DELAY_MS_MAX = 20_000
-/** What stalls has 2 s, then 20 s in the slow lane; the old time was 77 s. */
+/** A stalling message has 2 s, then 20 s in the slow lane; earlier it took 77 s. */
 const STALLED_MS_MAX = 45_000
 const threadFile = path.join(import.meta.dirname, '../../stalling-thread.ts')
 
-/** Every tenth message is poison, of one kind after the other. */
+/** Every tenth message is hostile, of each kind in turn. */
 const kinds = ['dashes', 'boundary', STALLING_WORDS] as const
 
 type Left = { mail: SunkMail; ms: number }
 
 /**
- * Forwards messages that are hard to compose among others through the real queue, and again
- * without them: all leave, those that never end with their header alone, and the others are not
- * delayed. Returns faults.
+ * Forwards messages that are hard to compose among others through the real queue, and again without
+ * them: all are sent, those that never end with their header alone, and the others are not delayed.
+ * Returns the faults.
  */
 export async function tortureComposing(say: (line: string) => void): Promise<string[]> {
   const usual = await forwardAll((index) => spamMessage(`usual-${index}`))
@@ -59,7 +59,7 @@ function lastOf(left: readonly Left[]): number {
   return Math.round(Math.max(0, ...left.map(({ ms }) => ms)))
 }
 
-/** A line of 2 MB, a boundary of 8,000 characters, or what the thread stalls on. */
+/** A line of 2 MB, a boundary of 8,000 characters, or a text on which the thread stalls. */
 function poisonOf(index: number): Buffer | undefined {
   if (index % 10 !== 0) return undefined
   const kind = kinds[(index / 10) % kinds.length] ?? STALLING_WORDS
@@ -86,7 +86,7 @@ function forwardAll(bytesOf: (index: number) => Buffer): Promise<Left[]> {
   })
 }
 
-/** Works the queue as `work` does, with one thread, which can stall. */
+/** Processes the queue like `work`, with one thread, which can stall. */
 async function startForwarding(app: OpenApp): Promise<{ close: () => Promise<void> }> {
   const parser = createParserPool(1, undefined, { threadFile })
   const mailer = createMailer(app.config.smtpUrl)

@@ -31,7 +31,9 @@ const LETTERS = 5
 const REFUSED_MS = 12_000
 const SETTLE_MS = 120_000
 
-/** Sends through a mail server that refuses everything for a while in each way; returns faults. */
+/**
+ * Sends through a mail server that refuses everything for a while in each way; returns the faults.
+ */
 export async function tortureRelay(say: (line: string) => void): Promise<string[]> {
   const faults: string[] = []
   for (const refusal of refusals) {
@@ -91,7 +93,7 @@ async function examineEnd(app: OpenApp, taken: number): Promise<string[]> {
   return faults
 }
 
-/** What must hold at any time: nothing refused, suppressed, withdrawn or given up. */
+/** What must be true at any time: nothing refused, suppressed, withdrawn or given up. */
 async function examineKept(app: OpenApp): Promise<string[]> {
   const count = async (what: string) =>
     (await app.pool.query<{ n: number }>(`select count(*)::int as n from ${what}`)).rows[0]?.n ?? 0
@@ -110,7 +112,7 @@ async function examineKept(app: OpenApp): Promise<string[]> {
   return faults
 }
 
-/** Whether the overview says that mail does not leave; no other queue is worked here. */
+/** Whether the overview says that no mail is sent; no other queue is processed here. */
 async function overviewWarns(app: OpenApp): Promise<boolean> {
   const queues = await createReadQueues(app, queueNames)()
   const word = mailStatus(queues, await createReadMail(app)(), { isHeld: false, now: app.clock() })

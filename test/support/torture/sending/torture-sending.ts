@@ -14,7 +14,7 @@ import { chanceFrom } from '../../counter-torture-batches.ts'
 import { type FaultySink, startFaultySink } from './faulty-sink.ts'
 import { fillOutbox } from './fill-outbox.ts'
 
-/** What a run came to: `faults` is empty when nothing was lost and nothing sent without reason. */
+/** The result of a run: `faults` is empty if nothing was lost or sent without reason. */
 export type TorturedSending = {
   sent: number
   refused: number
@@ -32,13 +32,13 @@ const PROCESSES = 2
 const CONSUMERS = 12
 const ONE_IN = 12
 const SETTLE_MS = 180_000
-/** A sender that was killed so soon after the answer cannot have written it down. */
+/** A sender that was killed right after the answer cannot have recorded it. */
 const KILLED_MS = 3_000
 
 /**
  * Forwards with two processes to a mail server that fails at random at each step, kills one of them
- * again and again, and looks at the end: each feedback report was sent or refused for good, and
- * came twice only where the sender could not know that it had come.
+ * repeatedly, and checks the result: each feedback report was sent or permanently refused, and
+ * arrived twice only if the sender could not know that it had arrived.
  */
 export async function tortureSending(options: Options): Promise<TorturedSending> {
   const { kills, seed, reports = 40 + 25 * kills, say = () => undefined } = options
@@ -137,7 +137,7 @@ async function examine(
     if (messageId !== null && messageId !== `<${name}@${settings.domain}>`) {
       faults.push(`${name} was kept as ${messageId}`)
     }
-    // Of several copies all but the last must have been such that the sender could not know.
+    // Of several copies, the sender could not know the result of any but the last.
     for (const copy of state === 'refused' ? its : its.slice(0, -1)) {
       const wasKilled = killedAt.some((at) => at >= copy.at - 50 && at - copy.at < KILLED_MS)
       if (copy.isAnswered && !wasKilled) faults.push(`${name} was sent again without need`)

@@ -4,7 +4,7 @@ import { readConfig } from '../../../../src/config.ts'
 import { type SmtpSink, startSmtpSink } from '../../smtp-sink.ts'
 import { withOwnDatabase } from '../own-database.ts'
 
-/** Runs work on a database of its own, with an application whose mail goes to a sink. */
+/** Runs work on a separate database, with an application whose mail goes to a sink. */
 export function withSink<T>(work: (app: OpenApp, sink: SmtpSink) => Promise<T>): Promise<T> {
   return withOwnDatabase(async ({ url }) => {
     const sink = await startSmtpSink()

@@ -3,15 +3,15 @@ import { compareSamples } from '../../kolmogorov-smirnov.ts'
 
 const WARM_PAIRS = 20
 const SIGNIFICANCE = 0.01
-/** A hundredth of all honest runs fail by chance, so a second one, twice as long, decides. */
+/** A hundredth of all honest runs fail by chance, so a second run, twice as long, decides. */
 const RUNS = 2
 
 /** A site, and the tokens of a banned and of an ordinary reporter. */
 type Both = { url: string; banned: string; usual: string }
 
 /**
- * Posts as many different messages by the banned reporter as by the ordinary one, and gives what
- * tells them apart: a status, a header, a body, or the time (Kolmogorov-Smirnov, 1 %).
+ * Posts as many different messages by the banned reporter as by the ordinary one, and returns the
+ * differences: a status, a header, a body, or the time (Kolmogorov-Smirnov, 1 %).
  */
 export async function compareAnswers(both: Both, pairs: number): Promise<string[]> {
   let sent = 0
@@ -26,7 +26,7 @@ export async function compareAnswers(both: Both, pairs: number): Promise<string[
   return chance > SIGNIFICANCE ? [] : [`the times differ; equal ones do so with chance ${chance}`]
 }
 
-/** Both in turns, and the first changes from pair to pair, so noise meets both alike. */
+/** Both in turn, and the order alternates from pair to pair, so noise affects both alike. */
 async function timesOfBoth(both: Both, pairs: number, mark: () => string) {
   const times = { banned: [] as number[], usual: [] as number[], shown: new Set<string>() }
   for (let pair = 0; pair < pairs; pair++) {
@@ -40,7 +40,7 @@ async function timesOfBoth(both: Both, pairs: number, mark: () => string) {
   return times
 }
 
-/** Everything of an answer but what no two answers share; and the milliseconds it took. */
+/** An answer without the parts that always differ, and its duration in milliseconds. */
 async function answerTo(url: string, token: string, mark: string) {
   const body = spamMessage(mark)
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'message/rfc822' }

@@ -7,7 +7,7 @@ import { startProgram } from '../../process.ts'
 import { withOwnDatabase } from '../own-database.ts'
 import { compareAnswers } from './compare-answers.ts'
 
-/** Compares so many answers of a `web` process to a shadow-banned and to an ordinary reporter. */
+/** Compares that many answers of a `web` process to a shadow-banned and to an ordinary reporter. */
 export async function tortureShadow(
   answers: number,
   say: (line: string) => void,
