@@ -31,7 +31,7 @@ type Tools = App &
   Parameters<typeof runDeliverWebhook>[1] &
   Parameters<typeof runTakeMailed>[1] & {
     forwarding: Forwarding
-    webhookLines: DeliveriesInProgress
+    deliveries: DeliveriesInProgress
   }
 
 /** A queue, and the function that starts to process its jobs. */
@@ -47,7 +47,7 @@ export const handledQueues: readonly HandledQueue[] = [
   handled(unsubscribe, runUnsubscribe),
   handled(redeemReport, runRedeemReport),
   handled(handleInbound, runHandleInbound),
-  handled(deliverWebhook, (jobs, tools) => runDeliverWebhook(jobs, tools, tools.webhookLines)),
+  handled(deliverWebhook, (jobs, tools) => runDeliverWebhook(jobs, tools, tools.deliveries)),
   handledSingly(takeMailed, runTakeMailed),
   handledSingly(eraseAccount, runEraseAccount),
   scheduled(keepHouse, runKeepHouse),

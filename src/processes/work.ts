@@ -57,7 +57,7 @@ export async function startWork(
   const known = marketers && { marketers }
   const forwarding = openForwarding(app)
   const mailIn = { intake: createIntake(app), limits: createLimits(app) }
-  const posting = { postOneClick, postWebhook, webhookLines: openDeliveries() }
+  const posting = { postOneClick, postWebhook, deliveries: openDeliveries() }
   const tools = {
     ...app,
     ...{ parser, mailer, dns, rdap, judge, forwarding },
