@@ -165,5 +165,27 @@ const endings: Rule = {
   passes: [{ 'src/mail/a.ts': "import { b } from './b.ts'\nimport c from 'c'" }],
 }
 
+const transactions: Rule = {
+  name: 'a route calls a function of its subject, and opens no transaction itself',
+  check: (tree) =>
+    typescriptIn(tree, 'src/web')
+      .filter(({ path }) => !path.startsWith('src/web/admin/'))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter(({ names }) => names.includes('inTransaction'))
+          .map(({ at }) => `${at} opens a transaction: move it to the folder of its subject`),
+      ),
+  raises: [
+    [
+      'src/web/api/a.ts:1',
+      { 'src/web/api/a.ts': "import { inTransaction } from '../../db/pool.ts'" },
+    ],
+  ],
+  passes: [
+    { 'src/web/api/a.ts': "import { findReport } from '../../db/reports.ts'" },
+    { 'src/people/a.ts': "import { inTransaction } from '../db/pool.ts'" },
+  ],
+}
+
 /** Rules about imports. */
-export const importRules: readonly Rule[] = [rooms, pure, endings]
+export const importRules: readonly Rule[] = [rooms, pure, endings, transactions]
