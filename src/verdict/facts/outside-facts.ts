@@ -43,7 +43,7 @@ const kinds: readonly (readonly [kind: string, prefix: string, what: string])[] 
   ['link', 'link', 'the worst link'],
   ['file', 'file', 'the worst attached file'],
   ['phone', 'phone', 'the worst telephone number'],
-  ['campaign', 'campaign', 'the campaign it is of'],
+  ['campaign', 'campaign', 'its campaign'],
 ]
 const prefixOf = new Map(kinds.map(([kind, prefix]) => [kind, prefix]))
 
@@ -54,12 +54,12 @@ const DAY_MS = 86_400_000
 export type ReputationFacts = Record<string, boolean | number | readonly string[]>
 
 const overall = {
-  known: double('Of how many things that the message is made of something is known.'),
-  worst: double('The worst score of all, times how sure it is: −1 to 0.'),
-  best: double('The best score of all, times how sure it is: 0 to 1.'),
-  flagged: strings('What is flagged, as kind:flag, sorted; at most 20.'),
+  known: double('Number of parts of the message with a known reputation.'),
+  worst: double('The worst score of all parts, times its certainty: −1 to 0.'),
+  best: double('The best score of all parts, times its certainty: 0 to 1.'),
+  flagged: strings('The flags of the parts as kind:flag, sorted, at most 20.'),
   ...Object.fromEntries(
-    flags.map((flag) => [`any_${flag}`, bool(`Something the message is made of is ${flag}.`)]),
+    flags.map((flag) => [`any_${flag}`, bool(`A part of the message is ${flag}.`)]),
   ),
 }
 
@@ -68,9 +68,9 @@ export const reputationDefinitions: readonly FactDefinition[] = [
   ...definitionsOf('reputation', overall),
   ...kinds.flatMap(([, prefix, what]) =>
     definitionsOf('reputation', {
-      [`${prefix}_score`]: double(`From −1, surely bad, to +1, surely good: ${what}.`),
-      [`${prefix}_weight`]: double(`How much evidence there is; 6 is sure: ${what}.`),
-      [`${prefix}_known_days`]: double(`How many days ago it was first seen: ${what}.`),
+      [`${prefix}_score`]: double(`From −1 (certainly bad) to +1 (certainly good): ${what}.`),
+      [`${prefix}_weight`]: double(`Amount of evidence; 6 is certain: ${what}.`),
+      [`${prefix}_known_days`]: double(`Days since it was first seen: ${what}.`),
     }),
   ),
 ]
@@ -175,47 +175,49 @@ type BlacklistFacts = {
 
 /** Statement of the reporter. */
 export const reportTable: FactTable<ReportFacts> = {
-  is_given: bool('It was reported; otherwise a mail server asks what to do with it.'),
-  kind: string('spam, phishing or not-spam, as the reporter says; empty when nobody reported it.'),
-  karma: double('The karma of the reporter, 0 to 1; 0 when nobody reported it.'),
-  channel: string('How the report came in.'),
+  is_given: bool('It was reported; otherwise a mail server asks for a verdict.'),
+  kind: string('spam, phishing or not-spam, as the reporter says; empty for a check.'),
+  karma: double('The karma of the reporter, 0 to 1; 0 for a check.'),
+  channel: string('The channel of the report.'),
 }
 
 /** SMTP envelope of a message that a mail server checks. */
 export const envelopeTable: FactTable<EnvelopeFacts> = {
-  is_given: bool('A mail server asks, and says whose message it holds.'),
-  helo_missing: bool('The client did not say what it is called.'),
-  helo_literal: bool('The client called itself by an address.'),
-  helo_bare: bool('The client called itself by a name without a dot.'),
-  return_path_empty: bool('The return path is empty, as that of a bounce.'),
+  is_given: bool('A mail server asks, and gives the envelope.'),
+  helo_missing: bool('The client gave no name in its greeting.'),
+  helo_literal: bool('The client gave an address in its greeting.'),
+  helo_bare: bool('The client gave a name without a dot in its greeting.'),
+  return_path_empty: bool('The return path is empty, as in a bounce.'),
   return_path_domain: string('The domain of the return path, in lower case.'),
-  return_path_other_domain: bool('The return path is of another organization than the author.'),
-  recipients: double('How many recipients the mail server names.'),
-  is_ipv6: bool('The client’s address is of IPv6.'),
+  return_path_other_domain: bool(
+    'The return path belongs to another organization than the author.',
+  ),
+  recipients: double('Number of recipients that the mail server names.'),
+  is_ipv6: bool('The client’s address is IPv6.'),
 }
 
 /** Network of the origin. */
 export const networkTable: FactTable<NetworkFacts> = {
   is_known: bool('An imported table or a registry knows the network of the origin.'),
   asn: double('The number of its autonomous system; 0 when unknown.'),
-  name: string('What the network is called.'),
-  country: string('Its country, by two letters.'),
+  name: string('The name of the network.'),
+  country: string('Its country as a code of two letters.'),
 }
 
 /** Results of DNS blacklists. */
 export const blacklistsTable: FactTable<BlacklistFacts> = {
-  is_asked: bool('DNS blacklists were asked; without it all of this group is empty.'),
-  origin_spam: bool('A blacklist knows the origin as a source of spam.'),
-  origin_compromised: bool('A blacklist knows the origin as taken over.'),
-  origin_dynamic: bool('A blacklist knows the origin as a line from which no mail server sends.'),
-  origin_welcome: bool('A welcome list vouches for the origin.'),
-  domain_spam: bool('A blacklist knows a domain in the message for spam.'),
-  domain_compromised: bool('A blacklist knows a domain in the message as taken over.'),
-  has_phishing: bool('A blacklist knows a domain in the message for phishing.'),
-  has_malware: bool('A blacklist knows a domain in the message for malware.'),
-  domain_welcome: bool('A welcome list vouches for a domain in the message.'),
-  bad_zones: double('How many blacklists know the origin or a domain as bad.'),
-  zones: strings('The zones of those blacklists, sorted; at most 20.'),
+  is_asked: bool('DNS blacklists were queried; otherwise all of this group is empty.'),
+  origin_spam: bool('A blacklist contains the origin as a source of spam.'),
+  origin_compromised: bool('A blacklist contains the origin as compromised.'),
+  origin_dynamic: bool('A blacklist contains the origin as a dynamic or residential address.'),
+  origin_welcome: bool('A welcome list contains the origin.'),
+  domain_spam: bool('A blacklist contains a domain of the message for spam.'),
+  domain_compromised: bool('A blacklist contains a domain of the message as compromised.'),
+  has_phishing: bool('A blacklist contains a domain of the message for phishing.'),
+  has_malware: bool('A blacklist contains a domain of the message for malware.'),
+  domain_welcome: bool('A welcome list contains a domain of the message.'),
+  bad_zones: double('Number of blacklists that contain the origin or a domain as bad.'),
+  zones: strings('The zones of those blacklists, sorted, at most 20.'),
 }
 
 const textCharsMax = 100

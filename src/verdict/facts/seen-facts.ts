@@ -10,14 +10,14 @@ import { definitionsOf, double, type FactDefinition } from './fact.ts'
 
 /** Groups of pieces whose counts become facts, with their descriptions. */
 const seenGroups = {
-  campaign: 'the campaign it is of',
+  campaign: 'its campaign',
   text: 'its text',
   subject: 'its subject',
   structure: 'the structure of its HTML',
   author: 'its author’s address',
   author_name: 'its author’s name at that organization',
   author_domain: 'its author’s organization',
-  reply_to: 'where answers go',
+  reply_to: 'its reply address',
   return_path: 'the organization of its return path',
   signer: 'a verified signer',
   list: 'its mailing list or Feedback-ID',
@@ -162,16 +162,16 @@ export const seenDefinitions: readonly FactDefinition[] = Object.entries(seenGro
       [`${group}_spam_weeks`]: double(`Reports judged to be spam within two weeks: ${what}.`),
       [`${group}_ham_weeks`]: double(`Reports as wanted mail within two weeks: ${what}.`),
       [`${group}_reporters_weeks`]: double(
-        `Different reporters, each day anew, within two weeks; 0 where not told: ${what}.`,
+        `Different reporters per day, summed over two weeks; 0 if not counted: ${what}.`,
       ),
       [`${group}_copies_hour`]: double(`Messages checked within the hour: ${what}.`),
       [`${group}_copies_day`]: double(`Messages checked within a day: ${what}.`),
       [`${group}_copies_weeks`]: double(`Messages checked within two weeks: ${what}.`),
       [`${group}_blame`]: double(
-        `Complaints less wanted, of both and 5 more, two weeks: −1 to 1: ${what}.`,
+        `Complaints minus wanted, divided by both plus 5, two weeks, −1 to 1: ${what}.`,
       ),
       [`${group}_complaint_share`]: double(
-        `Complaints of messages checked and reported and 20 more, two weeks, 0 to 1: ${what}.`,
+        `Complaints divided by all messages plus 20, two weeks, 0 to 1: ${what}.`,
       ),
     }),
 )
