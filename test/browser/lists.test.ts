@@ -31,7 +31,12 @@ afterAll(async () => {
 
 const visitors = [
   ['in English', { locale: 'en-GB' }, 'is listed.', 'A person will read your request.'],
-  ['in French', { locale: 'fr-FR' }, 'est listé.', 'Une personne la lira.'],
+  [
+    'in French',
+    { locale: 'fr-FR' },
+    'figure sur nos listes.',
+    'Une personne examinera votre demande.',
+  ],
   [
     'without JavaScript, on a narrow dark screen',
     {

@@ -69,7 +69,7 @@ test('a look-up says what is listed, since when, why, until when, and the way ou
   expect(html).toMatch(/Listed since<\/dt><dd><time datetime="\d{4}-\d\d-\d\d">/)
   expect(html).toContain('href="/lookup/delist?list=hosts&amp;name=www.bad.example"')
   const french = await pageOf('/lookup?q=192.0.2.7&lang=fr')
-  expect(french).toContain('192.0.2.7 est listé.')
+  expect(french).toContain('192.0.2.7 figure sur nos listes.')
   expect(french).toContain('Au moins 10 personnes')
 })
 

@@ -101,7 +101,7 @@ test('an unknown language is refused, and nothing changes', async () => {
 test('the page is in French, with French instructions for forwarding', async () => {
   const { browser } = await visitor('fr')
   const page = await shown(browser)
-  expect(page).toContain('Signaler par courriel')
+  expect(page).toContain('Signaler par e-mail')
   expect(page).toContain('Thunderbird')
   expect(page).toContain('clic droit')
 })

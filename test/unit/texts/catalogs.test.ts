@@ -226,6 +226,7 @@ const sameInFrench = new Set([
   'nav.admin',
   'report.kinds.spam',
   'walk.alias',
+  'webhooks.eventNames.webhook.test',
   'webhooks.title',
 ])
 
@@ -295,7 +296,7 @@ test('a name of a stranger that looks like a placeholder is inserted as it is', 
 test.for([
   ['en', 1, 'At least 1 person reported it for spam.', 'Learned from 1 of your reports'],
   ['en', 2, 'At least 2 people reported it for spam.', 'Learned from 2 of your reports'],
-  ['fr', 1, 'Au moins 1 personne l’a signalé pour spam.', 'Appris de 1 de vos signalements'],
+  ['fr', 1, 'Au moins 1 personne l’a signalé pour spam.', 'Déduit de 1 de vos signalements'],
   ['fr', 1000, 'Au moins 1\u202f000 personnes l’ont signalé pour spam.', undefined],
   ['ru', 1, 'Жалобы на спам пришли не меньше чем от 1 человека.', 'Узнали из 1 вашей жалобы'],
   ['ru', 5, 'Жалобы на спам пришли не меньше чем от 5 человек.', 'Узнали из 5 ваших жалоб'],

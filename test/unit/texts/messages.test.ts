@@ -5,7 +5,7 @@ test('a text is in the requested language, with its parameters', () => {
   const highest = { value: '<b>', when: '1 May' }
   expect(textsIn('en')('chart.highest', highest)).toBe('The highest bar is <b> (1 May).')
   expect(message('fr', 'chart.highest', highest)).toEqual({
-    text: 'La plus haute barre est <b> (1 May).',
+    text: 'La barre la plus haute correspond à <b> (1 May).',
     lang: undefined,
   })
 })
