@@ -31,12 +31,15 @@ type Message = string | ((count: number) => string)
 /** What is wrong with the input, as a sentence that says what to do, and the field if it is one. */
 export type Problem = { message: string; field?: string | undefined }
 
+/** An audit entry under another name than that of its action. */
+export type AuditDetail = { action: AuditAction; detail: string }
+
 /** The result of an action. `done` and `unchanged` are names of its messages. */
 export type Outcome<Code extends string = string> =
   | {
       done: Code
       /** The detail of the audit entry, or of each; without it there is none. */
-      audit?: string | readonly string[]
+      audit?: string | readonly (string | AuditDetail)[]
       count?: number
       /** The output of the command, in place of the message. */
       text?: string
@@ -97,7 +100,10 @@ export async function runAction<
       const by = { at: app.clock(), reporterId }
       const step = await action.run(tx, input.data, { ...app, ...by, count })
       const details = 'done' in step && step.audit !== undefined ? [step.audit].flat() : []
-      for (const detail of details) await insertAudit(tx, { ...by, action: action.audit, detail })
+      for (const detail of details) {
+        const entry = typeof detail === 'string' ? { action: action.audit, detail } : detail
+        await insertAudit(tx, { ...by, ...entry })
+      }
       return step
     })
     if (!('done' in outcome)) return outcome
@@ -125,6 +131,11 @@ export function readInput<Input extends z.ZodObject>(
 export function messageOf({ messages }: Pick<Action, 'messages'>, code: string, count = 0): string {
   const message = Object.hasOwn(messages, code) ? messages[code] : undefined
   return typeof message === 'function' ? message(count) : (message ?? '')
+}
+
+/** Whether a text is the id of something. */
+export function isId(text: string): boolean {
+  return z.uuid().safeParse(text).success
 }
 
 /** A line of text, without the space around it and cut at `charsMax`; `missing` asks for it. */

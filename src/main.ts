@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import {
   accountCommand,
-  deskCommands,
   modelCommands,
   networkCommands,
   reputationCommand,
@@ -118,7 +117,7 @@ const commands: Record<string, Command> = {
   lists: operatorCommand(() => import('./cli/lists.ts')),
   limits: operatorCommand(() => import('./cli/limits.ts')),
   suppressions: operatorCommand(() => import('./cli/suppressions.ts')),
-  ...deskCommands,
+  consumers: operatorCommand(() => import('./cli/consumers.ts')),
   marketers: operatorCommand(() => import('./cli/marketers.ts')),
   blacklists: {
     usage: 'blacklists',

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { shownText } from '../web/pages/render.ts'
 import { type Command, type CommandContext, describe, operatorCommand } from './command.ts'
 
@@ -26,31 +25,6 @@ export const accountCommand: Command = {
     process.stdout.write(`${JSON.stringify(answer)}\n`)
     return 0
   },
-}
-
-const consumersCommand = {
-  usage:
-    'consumers list [--state STATE] [--search PART] | export | import FILE |\n' +
-    '    show ADDRESS | pause ADDRESS [--days N] | resume ADDRESS | stop ADDRESS |\n' +
-    '    set ADDRESS [--enroll] [--format arf|xarf] [--form whole|headers]\n' +
-    '      [--pace at-once|campaign|digest] [--takes spam,phishing,malware] [--hourly N|none]\n' +
-    '      [--connections N|none] [--scopes CIDR,ASn,DOMAIN|none] [--note TEXT]',
-  summary:
-    'show or change the receivers of feedback reports, as JSON lines; exits with 1 if not found',
-  async run({ args, config, log }: CommandContext) {
-    const { parseConsumers, runConsumers } = await import('./consumers.ts')
-    const request = parseConsumers(args)
-    const lines = request.action === 'import' ? await readFile(request.file, 'utf8') : ''
-    const { withDatabase } = await import('../processes/open-app.ts')
-    const done = await withDatabase(config, log, (app) => runConsumers(request, lines, app))
-    process.stdout.write(done.told)
-    return done.isDone ? 0 : 1
-  },
-}
-
-/** The commands for outgoing mail, consumers and suppressions, by name. */
-export const deskCommands = {
-  consumers: consumersCommand,
 }
 
 const COMPLAINT_CHARS_MAX = 20_000

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
-import { type AuditAction, insertAudit } from '../db/audit-log.ts'
+import type { AuditDetail } from '../actions.ts'
+import type { AuditAction } from '../db/audit-log.ts'
 import { replaceScopes } from '../db/consumer-scopes.ts'
 import {
   findConsumer,
@@ -95,9 +96,6 @@ export type ConsumerChange =
   | { do: 'enroll' }
   | ({ do: 'set'; scopes: readonly ConsumerScope[] } & FeedbackSettings & ConsumerLimits)
 
-/** The actor and time of a change, for the audit log; `reporterId` is null at the command line. */
-type Deed = { at: Date; reporterId: string | null }
-
 const actions: Record<ConsumerChange['do'], AuditAction> = {
   set: 'set consumer',
   pause: 'pause consumer',
@@ -107,21 +105,19 @@ const actions: Record<ConsumerChange['do'], AuditAction> = {
 }
 
 /**
- * Changes a consumer on behalf of an operator and writes an audit entry. Returns false and changes
- * nothing if the consumer does not exist, or if there is nothing to pause or to resume.
+ * Changes a consumer on behalf of an operator and returns the audit entry. Returns undefined and
+ * changes nothing if the consumer does not exist, or if there is nothing to pause or to resume.
  */
 export async function changeConsumer(
   tx: Db,
   id: string,
   change: ConsumerChange,
-  deed: Deed,
-): Promise<boolean> {
+  at: Date,
+): Promise<AuditDetail | undefined> {
   const consumer = await findConsumer(tx, id)
-  if (!consumer || !(await apply(tx, id, consumer.address, change, deed))) return false
+  if (!consumer || !(await apply(tx, id, consumer.address, change, at))) return undefined
   const until = change.do === 'pause' && change.until ? `, until ${change.until.toISOString()}` : ''
-  const detail = `${consumer.address}${until}`
-  await insertAudit(tx, { ...deed, action: actions[change.do], detail })
-  return true
+  return { action: actions[change.do], detail: `${consumer.address}${until}` }
 }
 
 async function apply(
@@ -129,7 +125,7 @@ async function apply(
   id: string,
   address: string,
   change: ConsumerChange,
-  { at }: Deed,
+  at: Date,
 ): Promise<boolean> {
   if (change.do === 'pause') return pauseConsumer(tx, id, change.until, at)
   if (change.do === 'resume') return resumeConsumer(tx, id, { by: 'operator' }, at)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Action, defineAction } from '../actions.ts'
+import { type Action, defineAction, isId } from '../actions.ts'
 import { findEnrollmentById, moveEnrollment } from '../db/enrollment-requests.ts'
 import { CallerError } from '../errors.ts'
 import { addScopes } from './enroll.ts'
@@ -29,8 +29,7 @@ function defineDecision(
     input: z.object({ id: z.string().meta({ argument: 'ID' }) }),
     messages: { [state]: `The request was ${state}.` } as Record<typeof state, string>,
     async run(tx, { id }, { at, reporterId }) {
-      const isId = z.uuid().safeParse(id).success
-      const request = isId ? await findEnrollmentById(tx, id) : undefined
+      const request = isId(id) ? await findEnrollmentById(tx, id) : undefined
       const { wish, consumerId = null, address } = request ?? {}
       const isMoved =
         wish &&

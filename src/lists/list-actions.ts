@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { daysField, defineAction, endOf, oneOf, textField } from '../actions.ts'
+import { daysField, defineAction, endOf, oneOf, textField, isId } from '../actions.ts'
 import { decideDelisting, keepExemption, removeExemption } from '../db/listings.ts'
 import type { Db } from '../db/pool.ts'
 import { CallerError } from '../errors.ts'
@@ -111,8 +111,9 @@ async function decideRequest(
   { answer: text, ...by }: { answer: string; at: Date; reporterId: string | null },
 ) {
   const answer = storableText(text, ANSWER_CHARS_MAX)
-  const isId = z.uuid().safeParse(requestId).success
-  const request = isId ? await decideDelisting(tx, requestId, { state, answer, ...by }) : undefined
+  const request = isId(requestId)
+    ? await decideDelisting(tx, requestId, { state, answer, ...by })
+    : undefined
   if (request) return request
   throw new CallerError(404, 'No open request found. It may already have been decided.')
 }

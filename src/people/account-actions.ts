@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineAction, textField } from '../actions.ts'
+import { defineAction, textField, isId } from '../actions.ts'
 import type { Db } from '../db/pool.ts'
 import { type Account, findAccount, findReporterByEmail, markReporter } from '../db/reporters.ts'
 import { removeSessions, removeTotp } from '../db/sessions.ts'
@@ -17,7 +17,7 @@ const nothing = 'Nothing changed. The account or sign-up may already have been c
 
 async function accountOf(tx: Db, text: string): Promise<Account | undefined> {
   if (text.includes('@')) return findReporterByEmail(tx, text)
-  return z.uuid().safeParse(text).success ? findAccount(tx, text) : undefined
+  return isId(text) ? findAccount(tx, text) : undefined
 }
 
 /**

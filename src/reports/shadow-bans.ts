@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ActionContext, defineAction, type Outcome, textField } from '../actions.ts'
+import { type ActionContext, defineAction, type Outcome, textField, isId } from '../actions.ts'
 import { endHolding, listHeldReports, putShadowBan, removeShadowBan } from '../db/limits.ts'
 import type { Db } from '../db/pool.ts'
 import { findReporterByEmail } from '../db/reporters.ts'
@@ -118,6 +118,6 @@ async function endStep<How extends 'released' | 'dropped'>(
 }
 
 async function isOf(tx: Db, reportId: string, reporterId: string): Promise<boolean> {
-  if (!z.uuid().safeParse(reportId).success) return false
+  if (!isId(reportId)) return false
   return (await findReport(tx, reportId))?.reporterId === reporterId
 }

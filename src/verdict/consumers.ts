@@ -113,7 +113,7 @@ export function parseFeedbackSettings(fields: TellingFields): FeedbackSettings |
 }
 
 /** Returns the text if it is one of the choices; undefined otherwise. */
-export function oneOf<Choice extends string>(
+function oneOf<Choice extends string>(
   choices: readonly Choice[],
   text: string | null | undefined,
 ): Choice | undefined {
@@ -127,24 +127,15 @@ export type ConsumerLimits = {
   note: string | null
 }
 
-const HOURLY_MAX = 1_000_000
-const CONNECTIONS_MAX = 50
 const NOTE_CHARS_MAX = 500
 
-/** Parses limits: empty text is null. Undefined when a limit is invalid. */
-export function readLimits(fields: {
-  hourlyMax: string
-  connectionsMax: string
-  note: string
-}): ConsumerLimits | undefined {
-  const hourlyMax = readCount(fields.hourlyMax, HOURLY_MAX)
-  const connectionsMax = readCount(fields.connectionsMax, CONNECTIONS_MAX)
-  if (hourlyMax === undefined || connectionsMax === undefined) return undefined
-  const note = storableText(fields.note.trim(), NOTE_CHARS_MAX) || null
-  return { hourlyMax, connectionsMax, note }
+/** Parses a note; null without text. */
+export function readNote(text: string): string | null {
+  return storableText(text.trim(), NOTE_CHARS_MAX) || null
 }
 
-function readCount(text: string, max: number): number | null | undefined {
+/** Parses a number from 1 to `max`: null without text, undefined if it is not one. */
+export function readCount(text: string, max: number): number | null | undefined {
   if (text.trim() === '') return null
   const count = /^\d{1,7}$/.test(text.trim()) ? Number(text) : 0
   return count >= 1 && count <= max ? count : undefined

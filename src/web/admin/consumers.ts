@@ -1,77 +1,37 @@
 import { type Request, type Response, Router } from 'express'
-import { insertAudit } from '../../db/audit-log.ts'
 import { listScopes } from '../../db/consumer-scopes.ts'
-import {
-  type ConsumerDetails,
-  type ConsumerState,
-  ensureConsumers,
-  findConsumerDetails,
-  listConsumerPage,
-  listConsumers,
-} from '../../db/consumers.ts'
+import { type ConsumerDetails, type ConsumerState, listConsumerPage } from '../../db/consumers.ts'
 import { listFeedbackTo } from '../../db/feedback-reports.ts'
-import { inTransaction } from '../../db/pool.ts'
 import { listSuppressed } from '../../db/suppressions.ts'
-import { changeConsumer, type ConsumerChange } from '../../feedback/change-consumer.ts'
+import {
+  addConsumer,
+  enrollConsumer,
+  getConsumer,
+  pauseConsumer,
+  resumeConsumer,
+  setConsumer,
+  stopConsumer,
+} from '../../feedback/consumer-actions.ts'
 import { consumerLink } from '../../feedback/enroll.ts'
 import { storableText } from '../../mail/text.ts'
-import { isContact } from '../../origin/network-tables/text-tables.ts'
-import { readLimits, readScopes, scopeText } from '../../verdict/consumers.ts'
+import { scopeText } from '../../verdict/consumers.ts'
 import { healthAt, mayNotify, stateAt } from '../../verdict/contact-health.ts'
-import { shownSettings, feedbackSettingsOf } from '../consumers/enroll.ts'
-import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
-import { isUuid, pageOf, queryOf } from '../pages/render.ts'
-import { requireReporter } from '../pages/signed-in.ts'
-import { ProblemError } from '../problem.ts'
+import { shownSettings } from '../consumers/enroll.ts'
+import { pageOf } from '../pages/render.ts'
 import type { Site } from '../site.ts'
+import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
-
-const DAY_MS = 86_400_000
-const DAYS_MAX = 3_650
-
-/** Parses the requested change from the form of a consumer, or returns an error message. */
-function readChange(form: Form, now: Date): ConsumerChange | { fault: string } {
-  const asked = form.text('do')
-  if (asked === 'resume' || asked === 'stop' || asked === 'enroll') return { do: asked }
-  if (asked === 'pause') return readPause(form.text('days') ?? '', now)
-  if (asked !== 'set') return { fault: 'Choose an action.' }
-  const telling = feedbackSettingsOf(form)
-  const scopes = readScopes(form.text('scopes') ?? '')
-  const limits = readLimits({
-    hourlyMax: form.text('hourlyMax') ?? '',
-    connectionsMax: form.text('connectionsMax') ?? '',
-    note: form.text('note') ?? '',
-  })
-  if (!telling)
-    return { fault: 'Choose the format, form and pace, and at least one kind of report.' }
-  if ('faults' in scopes) {
-    return { fault: `Not a block, AS number or domain: ${scopes.faults.join(' ')}` }
-  }
-  if (!limits)
-    return {
-      fault: 'Enter whole numbers: 1 to 1000000 feedback reports per hour and 1 to 50 connections.',
-    }
-  return { do: 'set', ...telling, ...limits, scopes }
-}
-
-function readPause(days: string, now: Date): ConsumerChange | { fault: string } {
-  if (days === '') return { do: 'pause', until: null }
-  const count = /^\d{1,4}$/.test(days) ? Number(days) : 0
-  if (count < 1 || count > DAYS_MAX) return { fault: 'Enter a pause of 1 to 3650 days.' }
-  return { do: 'pause', until: new Date(now.getTime() + count * DAY_MS) }
-}
 
 type ConsumerNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'publicUrl'>
 
 const FEEDBACK_LINES = 20
 
-const deeds: Record<string, string> = {
-  set: 'Settings saved. They apply from now on.',
-  pause: 'Paused. Nothing is sent to this consumer during the pause.',
-  resume: 'Resumed. The consumer gets reports again.',
-  stop: 'Stopped. No more reports are sent, and waiting reports are withdrawn.',
-  enroll: 'Consumer enrolled.',
-  nothing: 'Nothing changed.',
+const consumerActions = {
+  set: setConsumer,
+  pause: pauseConsumer,
+  resume: resumeConsumer,
+  stop: stopConsumer,
+  enroll: enrollConsumer,
 }
 
 /** Sends the page of one consumer. */
@@ -88,7 +48,6 @@ async function sendConsumer(
     listSuppressed(site.pool, [consumer.address], now),
   ])
   const suppression = suppressed.get(consumer.address.toLowerCase())
-  const done = new URL(req.originalUrl, 'http://site').searchParams.get('done')
   sendAdminPage(req, res, {
     view: 'admin/consumers/one',
     title: consumer.address,
@@ -96,7 +55,7 @@ async function sendConsumer(
     data: {
       consumer,
       fault,
-      done: done !== null && Object.hasOwn(deeds, done) ? deeds[done] : undefined,
+      done: doneMessage(req, ...Object.values(consumerActions)),
       state: stateAt(consumer, now),
       health: healthAt(consumer, now),
       standing: mayNotify(consumer, suppression, now),
@@ -109,74 +68,52 @@ async function sendConsumer(
   })
 }
 
-type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'publicUrl'> & FormReader
-
 const LINES = 50
 const ADDRESS_CHARS_MAX = 254
 const states: readonly ConsumerState[] = ['found', 'enrolled', 'paused', 'stopped']
 
 /** The pages to list and change consumers. */
-export function consumerRoutes(site: Needs): Router {
+export function consumerRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendConsumers(req, res, site, undefined))
-  router.post('/', (req, res) => addConsumer(req, res, site))
+  router.post(
+    '/',
+    postAction(site, {
+      actions: addConsumer,
+      back: (_, outcome) => `/admin/consumers/${'id' in outcome ? outcome.id : ''}`,
+      show: (req, res, { problems }) => sendConsumers(req, res, site, problems.join(' ')),
+    }),
+  )
+  const find = async (req: Request) => getConsumer(site.pool, String(req.params['id']))
   router.get('/:id', async (req, res) => {
-    const found = await find(req.params.id, site)
-    await sendConsumer(req, res, site, { consumer: found, fault: undefined })
+    await sendConsumer(req, res, site, { consumer: await find(req), fault: undefined })
   })
-  router.post('/:id', async (req, res) => {
-    const found = await find(req.params.id, site)
-    const form = await readShortForm(req, res, site)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const deed = { at: site.clock(), reporterId: administrator.id }
-    const change = readChange(form, deed.at)
-    if ('fault' in change) {
-      return sendConsumer(req, res, site, { consumer: found, fault: change.fault })
-    }
-    const isDone = await inTransaction(site.pool, (tx) =>
-      changeConsumer(tx, found.id, change, deed),
-    )
-    const done = isDone ? change.do : 'nothing'
-    res.redirect(303, `/admin/consumers/${found.id}${queryOf({ done })}`)
-  })
+  router.post(
+    '/:id',
+    postAction(site, {
+      actions: consumerActions,
+      // An empty field is one without a value, not one to keep.
+      fields: (req, form) => ({
+        consumer: req.params['id'],
+        takes: form.texts('takes'),
+        hourlyMax: form.text('hourlyMax') ?? '',
+        connectionsMax: form.text('connectionsMax') ?? '',
+        scopes: form.text('scopes') ?? '',
+        note: form.text('note') ?? '',
+      }),
+      back: (req) => `/admin/consumers/${String(req.params['id'])}`,
+      show: async (req, res, { problems }) => {
+        await sendConsumer(req, res, site, { consumer: await find(req), fault: problems.join(' ') })
+      },
+    }),
+  )
   return router
-}
-
-/**
- * Returns a consumer.
- *
- * @throws ProblemError if it does not exist
- */
-async function find(id: string, { pool }: Needs) {
-  const consumer = isUuid(id) ? await findConsumerDetails(pool, { id }) : undefined
-  if (!consumer) throw new ProblemError('not-found', 'Consumer not found.')
-  return consumer
-}
-
-/** Adds a consumer manually; for a known one, shows its page. */
-async function addConsumer(req: Request, res: Response, site: Needs): Promise<void> {
-  const form = await readShortForm(req, res, site)
-  const administrator = requireReporter(req, res)
-  if (!administrator) return
-  const address = storableText(form.text('address') ?? '', ADDRESS_CHARS_MAX).toLowerCase()
-  if (!isContact(address))
-    return sendConsumers(req, res, site, 'This is not a valid email address.')
-  const wanted = [{ address, source: 'operator' as const }]
-  const at = site.clock()
-  const consumer = await inTransaction(site.pool, async (tx) => {
-    const isKnown = (await listConsumers(tx, [address])).has(address)
-    const deed = { at, reporterId: administrator.id, detail: address }
-    if (!isKnown) await insertAudit(tx, { ...deed, action: 'add consumer' })
-    return (await ensureConsumers(tx, wanted, at)).get(address)
-  })
-  res.redirect(303, `/admin/consumers/${consumer?.id}`)
 }
 
 async function sendConsumers(
   req: Request,
   res: Response,
-  site: Needs,
+  site: Site,
   fault: string | undefined,
 ): Promise<void> {
   const given = new URL(req.originalUrl, 'http://site').searchParams

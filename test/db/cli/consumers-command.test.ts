@@ -2,8 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { parseConsumers, readLines, runConsumers } from '../../../src/cli/consumers.ts'
+import { operations } from '../../../src/cli/consumers.ts'
 import { UsageError } from '../../../src/errors.ts'
+import { readConsumerLines } from '../../../src/feedback/consumer-lines.ts'
+import { runCommand } from '../../support/command.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { runProgram } from '../../support/process.ts'
 
@@ -21,8 +23,8 @@ test('consumers are created, shown, paused, resumed and stopped on the command l
   const database = await freshDatabase()
   const app = { pool: database.pool, clock: () => new Date() }
   const run = async (...args: string[]) => {
-    const { told, isDone } = await runConsumers(parseConsumers(args), '', app)
-    return isDone ? (JSON.parse(told) as Record<string, unknown>) : undefined
+    const { code, stdout } = await runCommand(operations, args, app)
+    return code === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : undefined
   }
   const set = ['--pace', 'campaign', '--scopes', '192.0.2.0-192.0.2.255,AS64496', '--hourly', '9']
   expect(await run('show', 'abuse@desk.example')).toBeUndefined()
@@ -81,8 +83,8 @@ test.for([
   ['set', 'a@desk.example', '--scopes', '0.0.0.0/0'],
   ['pause', 'a@desk.example', '--days', '9999'],
   ['import'],
-])('%o is refused', (args) => {
-  expect(() => parseConsumers(args)).toThrow(UsageError)
+])('%o is refused', async (args) => {
+  await expect(runCommand(operations, args, {})).rejects.toThrow(UsageError)
 })
 
 test('errors in a file have line numbers, and nothing of the file is imported', () => {
@@ -92,14 +94,11 @@ test('errors in a file have line numbers, and nothing of the file is imported', 
     '{"address":"nobody"}',
     '{"address":"a@b.example","scopes":["com"]}',
   ]
-  try {
-    readLines(faulty.join('\n'))
-    expect.unreachable()
-  } catch (error) {
-    expect((error as UsageError).problems).toEqual([
-      'Line 1: This line is not valid JSON.',
-      'Line 3: address is not a valid email address',
-      'Line 4: Not a block, AS number or domain: com',
-    ])
-  }
+  expect(readConsumerLines(faulty.join('\n'))).toEqual({
+    problems: [
+      { message: 'Line 1: This line is not valid JSON.' },
+      { message: 'Line 3: address is not a valid email address' },
+      { message: 'Line 4: Not a block, AS number or domain: com' },
+    ],
+  })
 })

@@ -143,9 +143,7 @@ test('a pause that ends early or becomes shorter delays nothing', async () => {
   const now = new Date()
   const days = (count: number) => new Date(now.getTime() + count * 86_400_000)
   const make = (what: Parameters<typeof changeConsumer>[2]) =>
-    inTransaction(app.pool, (tx) =>
-      changeConsumer(tx, consumerId, what, { at: now, reporterId: null }),
-    )
+    inTransaction(app.pool, (tx) => changeConsumer(tx, consumerId, what, now))
   await make({ do: 'pause', until: days(30) })
   await forward(key)
   expect((await findFeedback(app.pool, key))?.dueAt).toEqual(days(30))

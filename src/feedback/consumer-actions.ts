@@ -1,0 +1,240 @@
+import { z } from 'zod'
+import {
+  type Action,
+  type AuditDetail,
+  daysField,
+  defineAction,
+  endOf,
+  isId,
+  oneOf,
+  type Outcome,
+  textField,
+} from '../actions.ts'
+import { listScopes } from '../db/consumer-scopes.ts'
+import {
+  type ConsumerDetails,
+  ensureConsumers,
+  findConsumerDetails,
+  listConsumers,
+} from '../db/consumers.ts'
+import type { Db } from '../db/pool.ts'
+import { CallerError } from '../errors.ts'
+import { isContact } from '../origin/network-tables/text-tables.ts'
+import { feedbackTopics } from '../verdict/choose-contact.ts'
+import { feedbackChoices, readCount, readNote, readScopes } from '../verdict/consumers.ts'
+import { changeConsumer, type ConsumerChange } from './change-consumer.ts'
+import { consumerLines, type ConsumerLine, lineOf, readConsumerLines } from './consumer-lines.ts'
+
+const ADDRESS_CHARS_MAX = 254
+const FILE_BYTES_MAX = 64 * 1024 * 1024
+const HOURLY_MAX = 1_000_000
+const CONNECTIONS_MAX = 50
+const addressError = 'Enter a valid email address.'
+const argument = { argument: 'ADDRESS' }
+
+const addressField = textField(ADDRESS_CHARS_MAX, addressError)
+  .transform((text) => text.toLowerCase())
+  .pipe(z.string().refine(isContact, addressError))
+
+/** A consumer, by its address or its id. */
+export const consumerField = textField(ADDRESS_CHARS_MAX, addressError)
+  .transform((text) => text.toLowerCase())
+  .pipe(z.union([z.uuid(), z.string().refine(isContact)], { error: addressError }))
+  .meta(argument)
+
+/**
+ * Returns a consumer by its address or its id.
+ *
+ * @throws CallerError if it does not exist
+ */
+export async function getConsumer(db: Db, text: string): Promise<ConsumerDetails> {
+  const key = isId(text) ? { id: text } : { address: text }
+  const consumer = await findConsumerDetails(db, key)
+  if (consumer) return consumer
+  throw new CallerError(404, 'Consumer not found.')
+}
+
+/** For the page: adds a consumer, or shows a known one. */
+export const addConsumer = defineAction({
+  name: 'consumers add',
+  summary: 'add a receiver of feedback reports',
+  audit: 'add consumer',
+  input: z.object({ address: addressField.meta(argument) }),
+  messages: { added: 'Consumer added.', known: 'This consumer is known.' },
+  async run(tx, { address }, { at }) {
+    const known = (await listConsumers(tx, [address])).get(address)
+    if (known) return { done: 'known', id: known.id }
+    const made = (await ensureConsumers(tx, [{ address, source: 'operator' }], at)).get(address)
+    return { done: 'added', audit: address, ...(made && { id: made.id }) }
+  },
+})
+
+const consumerInput = z.object({ consumer: consumerField })
+const nothing = 'Nothing changed.'
+
+/** Sends nothing to a consumer, for some days or until it is resumed. */
+export const pauseConsumer = defineAction({
+  name: 'consumers pause',
+  summary: 'send nothing to a consumer, for some days or until it is resumed',
+  audit: 'pause consumer',
+  input: consumerInput.extend({ days: daysField }),
+  messages: { pause: 'Paused. Nothing is sent to this consumer during the pause.', nothing },
+  async run(tx, { consumer, days }, context) {
+    const until = endOf(days, context)
+    return change(tx, consumer, { do: 'pause', until }, context.at)
+  },
+})
+
+/** Sends to a paused or stopped consumer again. */
+export const resumeConsumer = defineChange('resume', {
+  name: 'consumers resume',
+  summary: 'send to a paused or stopped consumer again',
+  audit: 'resume consumer',
+  message: 'Resumed. The consumer gets reports again.',
+})
+
+/** Sends no more feedback reports to a consumer, and withdraws those that wait. */
+export const stopConsumer = defineChange('stop', {
+  name: 'consumers stop',
+  summary: 'send no more feedback reports to a consumer',
+  audit: 'stop consumer',
+  message: 'Stopped. No more reports are sent, and waiting reports are withdrawn.',
+})
+
+/** Sends to a consumer as one who asked for it. */
+export const enrollConsumer = defineChange('enroll', {
+  name: 'consumers enroll',
+  summary: 'enroll a consumer',
+  audit: 'enroll consumer',
+  message: 'Consumer enrolled.',
+})
+
+function defineChange(
+  code: 'resume' | 'stop' | 'enroll',
+  { message, ...about }: Pick<Action, 'name' | 'summary' | 'audit'> & { message: string },
+) {
+  return defineAction({
+    ...about,
+    input: consumerInput,
+    messages: { [code]: message, nothing } as Record<string, string>,
+    run(tx, { consumer }, { at }): Promise<Outcome> {
+      return change(tx, consumer, { do: code }, at)
+    },
+  })
+}
+
+async function change<Change extends ConsumerChange>(
+  tx: Db,
+  text: string,
+  wanted: Change,
+  at: Date,
+) {
+  const { id } = await getConsumer(tx, text)
+  const audit = await changeConsumer(tx, id, wanted, at)
+  if (!audit) return { unchanged: 'nothing' as const }
+  const done: Change['do'] = wanted.do
+  return { done, audit: [audit], text: await consumerLines(tx, [await getConsumer(tx, id)]) }
+}
+
+const countField = (max: number) =>
+  z
+    .string()
+    .transform((text, { addIssue }) => {
+      const count = readCount(text === 'none' ? '' : text, max)
+      if (count === undefined) addIssue(`Enter a whole number from 1 to ${max}.`)
+      return count ?? null
+    })
+    .optional()
+
+/** Changes the given settings of a consumer and keeps the others; adds an unknown consumer. */
+export const setConsumer = defineAction({
+  name: 'consumers set',
+  summary: 'change settings of a consumer, or add one',
+  audit: 'set consumer',
+  input: consumerInput.extend({
+    enroll: z.boolean().default(false),
+    format: oneOf(feedbackChoices.format).optional(),
+    form: oneOf(feedbackChoices.form).optional(),
+    pace: oneOf(feedbackChoices.pace).optional(),
+    takes: z
+      .array(oneOf(feedbackTopics), { error: 'Choose at least one kind of report.' })
+      .min(1, 'Choose at least one kind of report.')
+      .optional()
+      .meta({ value: feedbackTopics.join(',') }),
+    hourlyMax: countField(HOURLY_MAX).meta({ option: 'hourly', value: 'N|none' }),
+    connectionsMax: countField(CONNECTIONS_MAX).meta({ option: 'connections', value: 'N|none' }),
+    scopes: z
+      .string()
+      .transform((text, { addIssue }) => {
+        const scopes = readScopes(text === 'none' ? '' : text)
+        if (!('faults' in scopes)) return scopes
+        addIssue(`Not a block, AS number or domain: ${scopes.faults.join(' ')}`)
+        return []
+      })
+      .optional()
+      .meta({ value: 'CIDR,ASn,DOMAIN|none' }),
+    note: z.string().transform(readNote).optional(),
+  }),
+  messages: { set: 'Settings saved. They apply from now on.' },
+  async run(tx, { consumer: text, enroll, takes, ...given }, { at }) {
+    const isAll = takes && new Set(takes).size === feedbackTopics.length
+    const wanted = { ...given, ...(takes && { takes: isAll ? null : takes }) }
+    const audit = await setOne(tx, text, wanted, at)
+    const { id } = await getConsumer(tx, text)
+    const enrolled = enroll ? await changeConsumer(tx, id, { do: 'enroll' }, at) : undefined
+    const details = [...audit, ...(enrolled ? [enrolled] : [])]
+    const lines = await consumerLines(tx, [await getConsumer(tx, id)])
+    return { done: 'set', audit: details, text: lines }
+  },
+})
+
+type Wanted = { [Name in keyof ConsumerLine]?: ConsumerLine[Name] | undefined }
+
+async function setOne(tx: Db, text: string, wanted: Wanted, at: Date): Promise<AuditDetail[]> {
+  if (text.includes('@')) await ensureConsumers(tx, [{ address: text, source: 'operator' }], at)
+  const consumer = await getConsumer(tx, text)
+  const scopes = (await listScopes(tx, [consumer.id])).get(consumer.id) ?? []
+  const present = lineOf(consumer, scopes)
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined)
+  const next = { ...present, ...(Object.fromEntries(given) as Partial<ConsumerLine>) }
+  if (JSON.stringify(next) === JSON.stringify(present)) return []
+  const audit = await changeConsumer(tx, consumer.id, { do: 'set', ...next }, at)
+  return audit ? [audit] : []
+}
+
+/** Changes consumers to match a file; a repeated import changes nothing. */
+export const importConsumers = defineAction({
+  name: 'consumers import',
+  summary: 'add and change consumers as in an export',
+  audit: 'set consumer',
+  input: z.object({
+    content: z
+      .string({ error: 'Name a file.' })
+      .meta({ argument: 'FILE', fileBytesMax: FILE_BYTES_MAX }),
+  }),
+  messages: { imported: (count: number) => `Imported ${count} consumers.` },
+  async run(tx, { content }, { at }) {
+    const read = readConsumerLines(content)
+    if ('problems' in read) return read
+    const audit: AuditDetail[] = []
+    for (const line of read.lines) audit.push(...(await keepLine(tx, line, at)))
+    return { done: 'imported', count: read.lines.length, audit }
+  },
+})
+
+async function keepLine(tx: Db, line: ConsumerLine, at: Date): Promise<AuditDetail[]> {
+  const { address, state, pausedUntil, ...wanted } = line
+  const audit = await setOne(tx, address, wanted, at)
+  const before = await getConsumer(tx, address)
+  const isPauseSame = before.pausedUntil?.getTime() === pausedUntil?.getTime()
+  if (state === 'found' || (before.state === state && (state !== 'paused' || isPauseSame))) {
+    return audit
+  }
+  const changes = {
+    enrolled: { do: 'enroll' },
+    stopped: { do: 'stop' },
+    paused: { do: 'pause', until: pausedUntil },
+  } as const
+  const changed = await changeConsumer(tx, before.id, changes[state], at)
+  return [...audit, ...(changed ? [changed] : [])]
+}
