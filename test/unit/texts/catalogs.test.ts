@@ -298,9 +298,9 @@ test.for([
   ['en', 2, 'At least 2 people reported it for spam.', 'Learned from 2 of your reports'],
   ['fr', 1, 'Au moins 1 personne l’a signalé pour spam.', 'Déduit de 1 de vos signalements'],
   ['fr', 1000, 'Au moins 1\u202f000 personnes l’ont signalé pour spam.', undefined],
-  ['ru', 1, 'Жалобы на спам пришли не меньше чем от 1 человека.', 'Узнали из 1 вашей жалобы'],
-  ['ru', 5, 'Жалобы на спам пришли не меньше чем от 5 человек.', 'Узнали из 5 ваших жалоб'],
-  ['ru', 21, 'Жалобы на спам пришли не меньше чем от 21 человека.', 'Узнали из 21 вашей жалобы'],
+  ['ru', 1, 'На спам пожаловались не меньше 1 человека.', 'Узнали из 1 вашей жалобы'],
+  ['ru', 5, 'На спам пожаловались не меньше 5 человек.', 'Узнали из 5 ваших жалоб'],
+  ['ru', 21, 'На спам пожаловались не меньше 21 человека.', 'Узнали из 21 вашей жалобы'],
 ] as const)('in %s, the plural of %s is right', ([language, n, people, learned]) => {
   const texts = textsIn(language)
   expect(texts('lists.lookup.reasons.spam', { n })).toBe(people)
