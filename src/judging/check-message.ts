@@ -113,7 +113,7 @@ function createJudgeAll({ pool, clock }: Needs, judge: Judge): JudgeAll {
 export type Checked = { verdict: Verdict; messageId: string | undefined } | 'unread'
 
 /** Answers checks of mail servers. Opens its resources on the first check. */
-export type CheckStation = {
+export type MessageChecker = {
   /** Rejects when the database is not available; the mail server then uses its own default. */
   check: (raw: Buffer, envelope: CheckedEnvelope) => Promise<Checked>
   /** Returns the number of counts dropped for lack of memory while the database was unreachable. */
@@ -142,12 +142,12 @@ const FRESH_MS = 10_000
  */
 const READING = { messageMsMax: 4_000, heapMegabytesMax: 128 }
 
-/** Creates the check station of one process. Its threads start on the first check. */
-export function createCheckStation(app: CheckNeeds, name: string): CheckStation {
+/** Creates the message checker of one process. Its threads start on the first check. */
+export function createMessageChecker(app: CheckNeeds, name: string): MessageChecker {
   let opened: Promise<Opened> | undefined
   let lost = () => 0
   const open = async () => {
-    const made = await openStation(app, name).catch((error: unknown) => {
+    const made = await openChecker(app, name).catch((error: unknown) => {
       // The next check tries again.
       opened = undefined
       throw error
@@ -165,7 +165,7 @@ export function createCheckStation(app: CheckNeeds, name: string): CheckStation 
   }
 }
 
-async function openStation(app: CheckNeeds, name: string): Promise<Opened> {
+async function openChecker(app: CheckNeeds, name: string): Promise<Opened> {
   const { createParserPool } = await import('../parsing/parser-pool.ts')
   const { pool, clock, log } = app
   const { judge, reputations, close } = await openJudge(app, { name, freshMs: FRESH_MS })

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
-import { createCheckStation } from '../judging/check-message.ts'
+import { createMessageChecker } from '../judging/check-message.ts'
 import { serveChecks } from '../web/check/serve-check.ts'
 
 /**
@@ -13,7 +13,7 @@ export async function check(app: App): Promise<{ close(): Promise<void>; url: st
   if (checkPort === undefined) throw new UsageError(['CHECK_PORT is not set.'])
   const served = await serveChecks(
     { ...app, config: { ...app.config, checkPort } },
-    createCheckStation(app, 'check'),
+    createMessageChecker(app, 'check'),
   )
   app.log.info({ url: served.url }, 'Listening for checks from mail servers.')
   return served

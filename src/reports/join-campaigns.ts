@@ -46,7 +46,7 @@ export async function joinCampaigns(
     if (campaign) joined.set(message.reportId, campaign)
   }
   const alone = keyed.filter(({ reportId }) => !joined.has(reportId))
-  await carryKeysForward(pool, new Set(joined.values()), neighborhood, now)
+  await renewKeys(pool, new Set(joined.values()), neighborhood, now)
   const founded = alone.length > 0 ? await createCampaigns(pool, alone, clock) : []
   return new Map(
     [...joined, ...founded].map(([reportId, campaign]) => [reportId, campaign.id] as const),
@@ -56,7 +56,7 @@ export async function joinCampaigns(
 /**
  * Copies the keys of campaigns that were last matched in an earlier generation to the current one.
  */
-async function carryKeysForward(
+async function renewKeys(
   pool: Pool,
   campaigns: ReadonlySet<Campaign>,
   { rows }: Neighborhood,

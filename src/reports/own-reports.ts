@@ -1,3 +1,4 @@
+import { findAnalysis, type KeptAnalysis } from '../db/analyses.ts'
 import {
   findOwnStop,
   listOutcomes,
@@ -9,8 +10,11 @@ import {
   type ReportLine,
 } from '../db/own-reports.ts'
 import type { Db } from '../db/pool.ts'
-import type { ReportKind, ReportState } from '../db/reports.ts'
+import { listEvents, type StoredEvent } from '../db/report-events.ts'
+import type { Report, ReportKind, ReportState } from '../db/reports.ts'
 import { uuidFloor } from '../world.ts'
+import { describeSame, type SameReports } from './same-reports.ts'
+import { findQuestion, type ReportQuestion } from './set-relays.ts'
 
 /** The outcomes by which reports can be filtered, in the order of the form. */
 export const ownOutcomes = ['asking', 'waiting', 'told', 'answered', 'kept', 'taken-back'] as const
@@ -151,4 +155,26 @@ function most(...ids: (string | undefined)[]): string | undefined {
     .filter((id) => id)
     .sort()
     .at(-1)
+}
+
+/** What is shown of a report besides the report itself. */
+export type ReportDetails = {
+  /** Undefined until the report is analyzed. */
+  analysis: KeptAnalysis | undefined
+  events: readonly StoredEvent[]
+  /** Undefined if the report belongs to no campaign. */
+  same: SameReports | undefined
+  /** Undefined if the reporter is not asked anything. */
+  question: ReportQuestion | undefined
+}
+
+/** Reads what is shown of a report. */
+export async function findReportDetails(db: Db, report: Report): Promise<ReportDetails> {
+  const [analysis, events, same] = await Promise.all([
+    findAnalysis(db, report.id),
+    listEvents(db, report.id),
+    describeSame(db, report),
+  ])
+  const question = await findQuestion(db, report, analysis, events)
+  return { analysis, events, same, question }
 }

@@ -62,7 +62,7 @@ export async function listen(
     ...http,
   })
   if (fieldsMax !== undefined) server.maxHeadersCount = fieldsMax
-  if (connections) divert(server, connections)
+  if (connections) redirectConnections(server, connections)
   server.on('clientError', (error, socket) => refuse(error, socket as Socket))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -119,7 +119,10 @@ function closeAfterBody(req: IncomingMessage, res: ServerResponse): void {
 }
 
 /** Passes connections to `connections` before the server reads them. */
-function divert(server: Server, connections: NonNullable<ListenOptions['connections']>): void {
+function redirectConnections(
+  server: Server,
+  connections: NonNullable<ListenOptions['connections']>,
+): void {
   const read = server.listeners('connection')
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) =>

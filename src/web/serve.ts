@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import { createReadCounterHealth } from '../counting/run-roll-ups.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
-import { createCheckStation } from '../judging/check-message.ts'
+import { createMessageChecker } from '../judging/check-message.ts'
 import { createCredentials } from '../people/credentials.ts'
 import { createLimits } from '../people/limits.ts'
 import { createIntake, type Unpacker } from '../reports/accept-report.ts'
@@ -37,17 +37,17 @@ export async function serve(
   { preview, unpack, queueNames }: Tools,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
-  const station = createCheckStation(app, 'web')
+  const checker = createMessageChecker(app, 'web')
   const isTrusted = createTrust(app.config.publicUrl)
   const bodies = createBodyPool(app.config.messageBytesMax)
-  const door = createCheckRoutes(app, { station, bodies }, isTrusted)
+  const checkRoutes = createCheckRoutes(app, { checker, bodies }, isTrusted)
   const listener = await listen(
     (taken, isClosing) => {
-      const checkMetrics = door.statistics.metrics
+      const checkMetrics = checkRoutes.statistics.metrics
       const made = createSite(app, taken, { bodies, checkMetrics, queueNames })
       const site = { ...made, isTrusted, isClosing }
       const takeUpload = createTakeUpload({ ...app.config, submit: site.submit, unpack })
-      return createExpress({ ...site, preview, takeUpload }, door)
+      return createExpress({ ...site, preview, takeUpload }, checkRoutes)
     },
     { host, port, drainMs: app.config.drainMs },
   )
@@ -55,7 +55,7 @@ export async function serve(
     url: localUrl(host, listener.port),
     close: async () => {
       await listener.close()
-      await station.close()
+      await checker.close()
       await bodies.close()
     },
   }
@@ -94,7 +94,7 @@ function createSite(
   }
 }
 
-function createExpress(site: Site, door: CheckRoutes): Express {
+function createExpress(site: Site, checkRoutes: CheckRoutes): Express {
   const handle = express()
   handle.disable('x-powered-by')
   handle.disable('etag')
@@ -102,7 +102,7 @@ function createExpress(site: Site, door: CheckRoutes): Express {
   handle.use(commonHeaders)
   handle.use(guardPasswords(site))
   handle.use((req, res, next) => {
-    if (!door.handle(req, res)) next()
+    if (!checkRoutes.handle(req, res)) next()
   })
   handle.use('/api', apiRouter(site))
   handle.use(healthRoutes(site), contractRoutes(site), problemAnswers(site))

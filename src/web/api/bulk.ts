@@ -61,7 +61,7 @@ const NEWLINE = 0x0a
 export function createReadLines(bytesInHandMax: number): ReadLines {
   let inHand = 0
   return async (req, res, limits, take) => {
-    const gathering = createGathering(limits)
+    const gathering = createLineBatches(limits)
     let held = 0
     const hold = (bytes: number) => {
       inHand += bytes - held
@@ -95,7 +95,7 @@ export function createReadLines(bytesInHandMax: number): ReadLines {
   }
 }
 
-function createGathering({ lineBytesMax, batch }: LineLimits) {
+function createLineBatches({ lineBytesMax, batch }: LineLimits) {
   let lines: Line[] = []
   let lineBytes = 0
   let open: Buffer[] = []

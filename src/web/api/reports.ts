@@ -1,16 +1,16 @@
 import { type Request, type Response, Router } from 'express'
 import type { z } from 'zod'
-import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
+import type { KeptAnalysis } from '../../db/analyses.ts'
 import { listReporterPage } from '../../db/export-rows.ts'
 import type { Db } from '../../db/pool.ts'
-import { listEvents, type StoredEvent } from '../../db/report-events.ts'
+import type { StoredEvent } from '../../db/report-events.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { findRawMessage, findReport, type Report } from '../../db/reports.ts'
 import type { TokenScope } from '../../db/sessions.ts'
 import type { Phrase } from '../../phrase.ts'
 import { retractReport } from '../../reports/change-report.ts'
-import { findQuestion, type ReportQuestion } from '../../reports/set-relays.ts'
-import { describeSame, type SameReports } from '../../reports/same-reports.ts'
+import { findReportDetails, type ReportDetails } from '../../reports/own-reports.ts'
+import type { SameReports } from '../../reports/same-reports.ts'
 import { inEnglish } from '../../texts/phrases.ts'
 import { symbolScore, symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk } from '../../verdict/walk-picture.ts'
@@ -87,27 +87,13 @@ export type ReportJson = z.infer<typeof reportSchema>
 
 /** Reads the details of a report and converts it to the API format. */
 export async function describeReport(db: Db, report: Report): Promise<ReportJson> {
-  const [analysis, events, same] = await Promise.all([
-    findAnalysis(db, report.id),
-    listEvents(db, report.id),
-    describeSame(db, report),
-  ])
-  const question = await findQuestion(db, report, analysis, events)
-  return reportJson(report, analysis, { events, question, same })
-}
-
-/** The details of a report besides its analysis. */
-type Circumstances = {
-  events: readonly StoredEvent[]
-  question: ReportQuestion | undefined
-  same: SameReports | undefined
+  return reportJson(report, await findReportDetails(db, report))
 }
 
 /** Converts a report to the API format. */
 function reportJson(
   report: Report,
-  analysis: KeptAnalysis | undefined,
-  { events, question, same }: Circumstances,
+  { analysis, events, question, same }: ReportDetails,
 ): ReportJson {
   return {
     id: report.id,

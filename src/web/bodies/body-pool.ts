@@ -11,7 +11,7 @@ import { AbortedError, inSlices } from './read-body.ts'
 type Waiting = { reporterId: string; bytes: number; gone: AbortSignal }
 
 /** Runs the work when it has its turn, and returns its result. */
-export type TakeTurn = <T>(who: Waiting, work: () => Promise<T>) => Promise<T>
+export type WaitForTurn = <T>(who: Waiting, work: () => Promise<T>) => Promise<T>
 
 /**
  * Runs at most `places` pieces of work at once, never two of the same reporter, so that slow work
@@ -19,7 +19,7 @@ export type TakeTurn = <T>(who: Waiting, work: () => Promise<T>) => Promise<T>
  * one upload. A client that disconnects loses its place, and its work is rejected with an
  * AbortedError.
  */
-export function createTurns(places: number, ownBytesMax: number): TakeTurn {
+export function createTurns(places: number, ownBytesMax: number): WaitForTurn {
   const served = new Set<string>()
   const waiting: (Waiting & { start: () => void })[] = []
 
@@ -114,7 +114,7 @@ export function createBodyPool(bytesMax: number): BodyPool {
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES_MAX, maxYoungGenerationSizeMb: 24 },
   })
   // Waiting work is already limited by the number of bytes held in memory.
-  const inTurn: TakeTurn = createTurns(THREADS_MAX, Number.POSITIVE_INFINITY)
+  const inTurn: WaitForTurn = createTurns(THREADS_MAX, Number.POSITIVE_INFINITY)
 
   async function runInThread(task: ThreadTask): Promise<ThreadMade> {
     try {

@@ -95,7 +95,7 @@ const OWN_SHARE = 0.5
  * also ends the reading. The rest of the body is discarded while the client receives its response.
  */
 export function createBodies(bytesInHandMax: number): { readBody: ReadBody; takeBody: TakeBody } {
-  const { hold, isFull } = createHand(bytesInHandMax)
+  const { hold, isFull } = createMemoryBudget(bytesInHandMax)
 
   const takeBody: TakeBody = async (req, res, limits, take) => {
     const { bytesMax, ownerId } = limits
@@ -173,7 +173,7 @@ export function discardRest(req: IncomingMessage): void {
 }
 
 /** Counts the bytes held, in total and per sender. */
-function createHand(bytesInHandMax: number) {
+function createMemoryBudget(bytesInHandMax: number) {
   let inHand = 0
   const ownInHand = new Map<string, number>()
   const hold = (bytes: number, ownerId: string | undefined) => {

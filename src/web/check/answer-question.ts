@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { isOutage } from '../../db/follow.ts'
 import { reasonOf } from '../../errors.ts'
-import type { CheckStation } from '../../judging/check-message.ts'
+import type { MessageChecker } from '../../judging/check-message.ts'
 import type { Logger } from '../../log.ts'
 import { type CheckAction, checkActions, type CheckScores } from '../../verdict/verdict.ts'
 import type { Clock } from '../../world.ts'
@@ -42,7 +42,7 @@ export function createCheckStatistics(clock: Clock, lost: () => number): CheckSt
     buckets: bounds,
     registers,
   })
-  const shown = createShown(registers)
+  const shown = createGauges(registers)
   const sum = (some: readonly CheckAction[]) =>
     some.reduce((total, action) => total + (actions.get(action) ?? 0), 0)
   return {
@@ -83,7 +83,7 @@ export function createCheckStatistics(clock: Clock, lost: () => number): CheckSt
   }
 }
 
-function createShown(registers: Registry[]) {
+function createGauges(registers: Registry[]) {
   const total = (name: string, help: string) =>
     new Counter({ name: `signalpost_check_${name}_total`, help, registers })
   return {
@@ -125,7 +125,7 @@ const WAITING_BYTES_MAX = 150_000_000
 
 /** Creates the function that answers all checks of one process, for both protocols. */
 export function createAsk(
-  station: Pick<CheckStation, 'check'>,
+  checker: Pick<MessageChecker, 'check'>,
   scores: CheckScores,
   statistics: Pick<CheckStatistics, 'answered' | 'failed'>,
   log: Logger,
@@ -137,7 +137,7 @@ export function createAsk(
     waiting++
     waitingBytes += raw.length
     try {
-      return await station.check(raw, envelopeOf(fields))
+      return await checker.check(raw, envelopeOf(fields))
     } finally {
       waiting--
       waitingBytes -= raw.length

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { App } from '../../app.ts'
 import { isOutage } from '../../db/follow.ts'
 import { reasonOf } from '../../errors.ts'
-import type { CheckStation } from '../../judging/check-message.ts'
+import type { MessageChecker } from '../../judging/check-message.ts'
 import { createIntake } from '../../reports/accept-report.ts'
 import { createLearn, type Learn, type Learnable } from '../../reports/learn-message.ts'
 import type { BodyPool } from '../bodies/body-pool.ts'
@@ -47,13 +47,13 @@ const BYTES_IN_HAND_MAX = 150_000_000
  */
 export function createCheckRoutes(
   app: Needs,
-  { station, bodies }: { station: CheckStation; bodies: BodyPool },
+  { checker, bodies }: { checker: MessageChecker; bodies: BodyPool },
   isTrusted: (req: IncomingMessage) => boolean,
 ): CheckRoutes {
   const { config, clock } = app
-  const statistics = createCheckStatistics(clock, station.lost)
+  const statistics = createCheckStatistics(clock, checker.lost)
   const scores = { reject: config.checkRejectScore, greylist: config.checkGreylistScore }
-  const ask = createAsk(station, scores, statistics, app.log)
+  const ask = createAsk(checker, scores, statistics, app.log)
   const gate = createGate(config, clock, isTrusted)
   const inside: Inside = {
     ask,
@@ -101,9 +101,11 @@ export function sendError(
 }
 
 function createRoutes(bytesMax: number): Readonly<Record<string, Route>> {
-  const check = behindGate(withBody((req, res, inside) => checkMessage(req, res, inside, bytesMax)))
+  const check = allowedOnly(
+    withBody((req, res, inside) => checkMessage(req, res, inside, bytesMax)),
+  )
   const learn = (kind: Learnable) =>
-    behindGate(withBody((req, res, inside) => learnMessage(req, res, inside, { kind, bytesMax })))
+    allowedOnly(withBody((req, res, inside) => learnMessage(req, res, inside, { kind, bytesMax })))
   return {
     '/checkv2': check,
     '/check': check,
@@ -111,14 +113,14 @@ function createRoutes(bytesMax: number): Readonly<Record<string, Route>> {
     '/learnspam': learn('spam'),
     '/learnham': learn('not-spam'),
     '/ping': (_req, res) => sendText(res, 'pong\r\n'),
-    '/stat': behindGate((_req, res, { statistics }) => sendJson(res, 200, statistics.stat())),
-    '/auth': behindGate((_req, res, { statistics }) =>
+    '/stat': allowedOnly((_req, res, { statistics }) => sendJson(res, 200, statistics.stat())),
+    '/auth': allowedOnly((_req, res, { statistics }) =>
       sendJson(res, 200, { ...statistics.stat(), auth: 'ok' }),
     ),
   }
 }
 
-function behindGate(route: Route): Route {
+function allowedOnly(route: Route): Route {
   return (req, res, inside) => {
     const refused = inside.gate(req)
     if (!refused) return route(req, res, inside)

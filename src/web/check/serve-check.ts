@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { App } from '../../app.ts'
-import type { CheckStation } from '../../judging/check-message.ts'
+import type { MessageChecker } from '../../judging/check-message.ts'
 import { createBodyPool } from '../bodies/body-pool.ts'
 import { sendReadiness } from '../health.ts'
 import { listen } from '../listen.ts'
 import { localUrl } from '../serve.ts'
 import { type CheckRoutes, createCheckRoutes, pathOf, sendError } from './check-routes.ts'
 import { isDirect } from './may-ask.ts'
-import { createLineSpeaker } from './speak-lines.ts'
+import { createLineProtocol } from './line-protocol.ts'
 
 /** Limits of the header: a check has a separate field for each recipient. */
 const HEADER_BYTES_MAX = 1_000_000
@@ -20,12 +20,12 @@ const FIELDS_MAX = 20_000
  */
 export async function serveChecks(
   app: App & { config: { checkPort: number } },
-  station: CheckStation,
+  checker: MessageChecker,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { checkHost: host, checkPort: port, messageBytesMax } = app.config
   const bodies = createBodyPool(messageBytesMax)
-  const door = createCheckRoutes(app, { station, bodies }, isDirect)
-  const speaker = createLineSpeaker(door.ask, messageBytesMax, app.log)
+  const door = createCheckRoutes(app, { checker, bodies }, isDirect)
+  const speaker = createLineProtocol(door.ask, messageBytesMax, app.log)
   const listener = await listen(
     (_taken, isClosing) => (req, res) => answer(req, res, { ...app, door, isClosing }),
     {
@@ -49,7 +49,7 @@ export async function serveChecks(
         cut = setTimeout(() => speaker.close(), CUT_MS)
       })
       clearTimeout(cut)
-      await station.close()
+      await checker.close()
       await bodies.close()
     },
   }

@@ -1,15 +1,14 @@
 import { type Request, type Response, Router } from 'express'
-import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
+import type { KeptAnalysis } from '../../db/analyses.ts'
 import { type Feedback, findFeedback, listFeedback } from '../../db/feedback-reports.ts'
 import { findOwnReport } from '../../db/own-reports.ts'
 import type { Db } from '../../db/pool.ts'
-import { listEvents } from '../../db/report-events.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import type { Report } from '../../db/reports.ts'
 import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
 import { listAnswersTo } from '../../feedback/take-answer.ts'
-import { describeSame } from '../../reports/same-reports.ts'
-import { answerQuestion, findQuestion, SET_RELAYS_MAX } from '../../reports/set-relays.ts'
+import { findReportDetails } from '../../reports/own-reports.ts'
+import { answerQuestion, SET_RELAYS_MAX } from '../../reports/set-relays.ts'
 import type { Language } from '../../texts/messages.ts'
 import { symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk, ownReasons, percentOf, surenessOf } from '../../verdict/walk-picture.ts'
@@ -46,15 +45,15 @@ function networkWords(network: NonNullable<KeptAnalysis['network']>): string {
 }
 
 type Needs = Pick<Site, 'pool' | 'preview'>
-type Told = { feedback: Feedback; copy: ExactCopy | undefined }
+type OwnCopy = { feedback: Feedback; copy: ExactCopy | undefined }
 
 const SHOWN_BYTES_MAX = 256 * 1024
 
 /** The exact feedback mail about a reporter's own report, sent or queued. */
-export function toldRoutes(site: Needs): Router {
+export function ownCopyRoutes(site: Needs): Router {
   const router = Router()
   router.get('/reports/:id/told/:number', async (req, res) => {
-    const told = await requireTold(req, res, site)
+    const told = await requireOwnCopy(req, res, site)
     if (!told) return
     const { feedback, copy } = told
     sendPage(req, res, {
@@ -69,7 +68,7 @@ export function toldRoutes(site: Needs): Router {
     })
   })
   router.get('/reports/:id/told/:number/message.eml', async (req, res) => {
-    const told = await requireTold(req, res, site)
+    const told = await requireOwnCopy(req, res, site)
     if (!told) return
     if (!told.copy) throw new ProblemError('not-found', 'Mail not found.')
     const { reportId, number } = told.feedback
@@ -78,11 +77,11 @@ export function toldRoutes(site: Needs): Router {
   return router
 }
 
-async function requireTold(
+async function requireOwnCopy(
   req: Request<{ id: string; number: string }>,
   res: Response,
   { pool, preview }: Needs,
-): Promise<Told | undefined> {
+): Promise<OwnCopy | undefined> {
   const reporter = requireReporter(req, res)
   if (!reporter) return undefined
   const { id, number } = req.params
@@ -146,13 +145,10 @@ export async function sendStory(
   report: Report,
   refused?: Refused,
 ): Promise<void> {
-  const [analysis, events, feedback, same] = await Promise.all([
-    findAnalysis(site.pool, report.id),
-    listEvents(site.pool, report.id),
+  const [{ analysis, events, same, question }, feedback] = await Promise.all([
+    findReportDetails(site.pool, report),
     listFeedback(site.pool, [report.id]),
-    describeSame(site.pool, report),
   ])
-  const question = await findQuestion(site.pool, report, analysis, events)
   const { language } = visitOf(req)
   const advice = await shownAdvice(site.pool, { report, analysis, language, now: site.clock() })
   sendPage(req, res, {

@@ -7,7 +7,7 @@ import { enrollRoutes } from '../consumers/enroll.ts'
 import { ownConsumerRoutes } from '../consumers/own-page.ts'
 import { docsRoutes } from '../docs/docs-routes.ts'
 import { historyRoutes } from '../history/history.ts'
-import { toldRoutes } from '../history/story.ts'
+import { ownCopyRoutes } from '../history/story.ts'
 import { delistingRoutes, lookupRoutes } from '../lists/delisting.ts'
 import { downloadRoutes } from '../lists/downloads.ts'
 import { ProblemError } from '../problem.ts'
@@ -41,7 +41,7 @@ export function pageRoutes(site: Site): Router {
   router.use(helpRoutes())
   router.use(historyRoutes(site))
   router.use(adviceRoutes(site))
-  router.use(toldRoutes(site))
+  router.use(ownCopyRoutes(site))
   router.use(relayRoutes(site))
   router.use(settingsRoutes(site))
   router.use(webhookRoutes(site))

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { serveChecks } from '../../../src/web/check/serve-check.ts'
-import { createCheckStation } from '../../../src/judging/check-message.ts'
+import { createMessageChecker } from '../../../src/judging/check-message.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 
 /** An answer in the protocol of rspamd, as far as tests read it. */
@@ -33,7 +33,7 @@ export type CheckSite = {
 export async function openCheckSite(env: Record<string, string> = {}): Promise<CheckSite> {
   const app = await openTestApp({ WORKERS: '1', ...env })
   const config = { ...app.config, checkPort: 0 }
-  const served = await serveChecks({ ...app, config }, createCheckStation(app, 'test'))
+  const served = await serveChecks({ ...app, config }, createMessageChecker(app, 'test'))
   const port = Number(new URL(served.url).port)
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= served.close())

@@ -6,7 +6,7 @@ import { isLoopback } from './may-ask.ts'
 import { composeLines, type Fields, messageIn } from './protocol.ts'
 
 /** Handles connections with the older line protocol, and passes on those with HTTP. */
-export type LineSpeaker = {
+export type LineProtocol = {
   take: (socket: Socket, speaksHttp: (socket: Socket) => void) => void
   /** Closes the connections without a check in progress. */
   stop: () => void
@@ -31,7 +31,7 @@ const DRAINED_BYTES_MAX = 64_000_000
  * RSPAMC/1.3`, header fields, an empty line, then `Content-length` bytes; one check per connection.
  * The protocol has no password, so only this machine may use it.
  */
-export function createLineSpeaker(ask: Ask, bytesMax: number, log: Logger): LineSpeaker {
+export function createLineProtocol(ask: Ask, bytesMax: number, log: Logger): LineProtocol {
   const open = new Set<Socket>()
   const silent = new Set<Socket>()
   return {
@@ -47,7 +47,7 @@ export function createLineSpeaker(ask: Ask, bytesMax: number, log: Logger): Line
       socket.on('error', onError)
       const look = (chunk: Buffer) => {
         held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-        const isLines = speaksLines(held)
+        const isLines = isLineProtocol(held)
         if (isLines === undefined) return
         silent.delete(socket)
         socket.removeListener('data', look)
@@ -77,7 +77,7 @@ export function createLineSpeaker(ask: Ask, bytesMax: number, log: Logger): Line
 }
 
 /** Undefined while too few bytes have arrived to decide. */
-function speaksLines(held: Buffer): boolean | undefined {
+function isLineProtocol(held: Buffer): boolean | undefined {
   const start = held.toString('latin1', 0, OPENING_BYTES)
   if (OPENING.test(start)) return true
   const isOpen = start.length < OPENING_BYTES && !start.includes('\n')
