@@ -38,7 +38,7 @@ export type AuditAction =
   | 'dismiss marketer proposal'
   | 'take marketer proposal'
   | 'answer for a desk'
-  | 'look after mail'
+  | 'handle mail'
   | 'add consumer'
   | 'set consumer'
   | 'pause consumer'

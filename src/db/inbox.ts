@@ -264,7 +264,7 @@ export async function listThread(
 export async function markHandled(
   tx: Db,
   id: string,
-  { at, by }: { at: Date; by: string },
+  { at, by }: { at: Date; by: string | null },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update inbound_mails set handled_at = $2, handled_by = $3

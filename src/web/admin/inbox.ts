@@ -1,28 +1,21 @@
 import { type Request, type Response, Router } from 'express'
-import { insertAudit } from '../../db/audit-log.ts'
 import { listAnswers } from '../../db/feedback-answers.ts'
 import { findFeedback } from '../../db/feedback-reports.ts'
 import {
-  findInboxMail,
+  type InboxFilter,
+  inboxFilters,
   type InboxMail,
   listInbox,
   listThread,
-  markHandled,
-  type InboxFilter,
-  inboxFilters,
 } from '../../db/inbox.ts'
 import { findLetter } from '../../db/letters.ts'
-import { inTransaction } from '../../db/pool.ts'
 import { type Packed, unpack } from '../../db/rows.ts'
 import { listSuppressions } from '../../db/suppressions.ts'
+import { answerForDesk, getInboxMail, handleMail } from '../../feedback/inbox-actions.ts'
 import { suppressAddress, unsuppressAddress } from '../../feedback/suppress.ts'
-import { type AnswerTaken, recordAnswer } from '../../feedback/take-answer.ts'
 import { storableText } from '../../mail/text.ts'
-import { type AnswerKind, answerKinds } from '../../mail/verp.ts'
-import { type FormReader, readShortForm } from '../pages/form.ts'
-import { isUuid, pageOf, queryOf, sendMessage, shownBytes, shownText } from '../pages/render.ts'
-import { requireReporter } from '../pages/signed-in.ts'
-import { ProblemError } from '../problem.ts'
+import { answerKinds } from '../../mail/verp.ts'
+import { isUuid, pageOf, sendMessage, shownBytes, shownText } from '../pages/render.ts'
 import type { Site } from '../site.ts'
 import { daysOfTerm, exemptionChoices } from './lists.ts'
 import { doneMessage, postAction, type Refused } from './post-action.ts'
@@ -76,44 +69,38 @@ async function sendSuppressions(
   })
 }
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
-
 const THREAD_MAX = 100
 const SOURCE_BYTES_SHOWN = 256 * 1024
 const TEXT_CHARS_SHOWN = 8_000
 
-const inboxActions: Record<AnswerTaken | 'handled' | 'nothing', string> = {
-  taken: 'Answer recorded, as if the desk had given it through its link.',
-  repeated: 'Nothing changed. The desk had already given this answer.',
-  unknown: 'Nothing changed. The feedback report has been deleted or was never sent.',
-  handled: 'Marked as handled.',
-  nothing: 'This mail was already marked as handled.',
+const inboxActions = {
+  handled: handleMail,
+  ...Object.fromEntries(answerKinds.map((kind) => [kind, answerForDesk])),
 }
 
 /** The pages for inbound mail: by folder, with its thread, and the actions of an operator. */
-export function inboxRoutes(site: Needs): Router {
+export function inboxRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendShelf(req, res, site))
   router.get('/:id', async (req, res) => {
-    await sendMail(req, res, site, await requireMail(req.params.id, site))
+    await sendMail(req, res, site, await getInboxMail(site.pool, req.params.id))
   })
   router.get('/:id/message.eml', async (req, res) => {
-    const mail = await requireMail(req.params.id, site)
+    const mail = await getInboxMail(site.pool, req.params.id)
     sendMessage(res, `mail-${mail.id}.eml`, await unpack(mail))
   })
-  router.post('/:id', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const mail = await requireMail(req.params.id, site)
-    const answer = answerKinds.find((kind) => kind === form.text('do'))
-    const done = await lookAfter(mail, answer, administrator.id, site)
-    res.redirect(303, `/admin/inbox/${mail.id}${queryOf({ done })}`)
-  })
+  router.post(
+    '/:id',
+    postAction(site, {
+      actions: inboxActions,
+      fields: (req, form) => ({ id: req.params['id'], answer: form.text('do') }),
+      back: (req) => `/admin/inbox/${String(req.params['id'])}`,
+    }),
+  )
   return router
 }
 
-async function sendShelf(req: Request, res: Response, { pool }: Needs): Promise<void> {
+async function sendShelf(req: Request, res: Response, { pool }: Site): Promise<void> {
   const filter: InboxFilter = inboxFilters.find((name) => name === req.query['filter']) ?? 'unread'
   const before = isUuid(req.query['before']) ? req.query['before'] : undefined
   const rows = await listInbox(pool, { filter, before }, LINES + 1)
@@ -128,7 +115,7 @@ async function sendShelf(req: Request, res: Response, { pool }: Needs): Promise<
 async function sendMail(
   req: Request,
   res: Response,
-  { pool }: Needs,
+  { pool }: Site,
   mail: InboxMail & Packed,
 ): Promise<void> {
   const { reportId, number, letterId } = mail
@@ -140,7 +127,6 @@ async function sendMail(
     key ? listThread(pool, key, THREAD_MAX) : [],
     key ? listAnswers(pool, [key.reportId]) : [],
   ])
-  const done = req.query['done']
   sendAdminPage(req, res, {
     view: 'admin/inbox/mail',
     title: 'Mail',
@@ -154,38 +140,8 @@ async function sendMail(
       thread,
       answers: answers.filter((answer) => answer.number === number),
       kinds: answerKinds,
-      done: typeof done === 'string' && Object.hasOwn(inboxActions, done) ? done : undefined,
-      deeds: inboxActions,
+      done: doneMessage(req, handleMail, answerForDesk),
+      hasChanged: req.query['done'] === 'taken' || req.query['done'] === 'handled',
     },
   })
-}
-
-/** Records the given answer on behalf of the abuse desk, if any, and marks the mail as resolved. */
-async function lookAfter(
-  { id, reportId, number }: InboxMail,
-  answer: AnswerKind | undefined,
-  by: string,
-  site: Needs,
-): Promise<keyof typeof inboxActions> {
-  const at = site.clock()
-  return inTransaction(site.pool, async (tx) => {
-    const isNew = await markHandled(tx, id, { at, by })
-    if (answer === undefined) {
-      const deed = { at, reporterId: by, action: 'look after mail', detail: id } as const
-      if (isNew) await insertAudit(tx, deed)
-      return isNew ? 'handled' : 'nothing'
-    }
-    if (reportId === null || number === null) return 'unknown'
-    const key = { reportId, number }
-    const taken = await recordAnswer(tx, key, answer, 'operator', site, at, { mailId: id })
-    const detail = `${answer}: ${reportId}, number ${number} (${taken})`
-    await insertAudit(tx, { at, reporterId: by, action: 'answer for a desk', detail })
-    return taken
-  })
-}
-
-async function requireMail(id: string, { pool }: Needs): Promise<InboxMail & Packed> {
-  const mail = isUuid(id) ? await findInboxMail(pool, id) : undefined
-  if (!mail) throw new ProblemError('not-found', 'Mail not found. It may have been deleted.')
-  return mail
 }

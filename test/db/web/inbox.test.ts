@@ -118,7 +118,7 @@ test('a handled mail leaves the list, and the audit log names the administrator'
   await desk.post(`/admin/inbox/${mailId}`, { do: 'handled' })
   expect(await page('/admin/inbox')).toContain('No mail here.')
   expect(await rows('select action, detail from audit_log')).toEqual([
-    { action: 'look after mail', detail: mailId },
+    { action: 'handle mail', detail: mailId },
   ])
 })
 
