@@ -6,10 +6,10 @@ import type { CodeOf, NameFinder } from './reporter-names.ts'
 import type { AddressHashes, Locals, SoughtAddresses } from './sought-addresses.ts'
 import { type TextView, textViews } from './text-views.ts'
 
-/** What is looked for in a text. */
+/** The addresses and names to search for. */
 export type Sought = { addresses: SoughtAddresses; findNames: NameFinder | undefined }
 
-/** Where an address stands in a text, or a name of whom it belongs to. */
+/** The position of an address, or of a name of its owner. */
 export type Found = { start: number; end: number; address: string }
 
 const signs = characterSet('@=%#!~+:/|*_-')
@@ -21,7 +21,7 @@ function addressesIn(text: string, addresses: SoughtAddresses): Found[] {
   return inOrder([...eachAddress(text, addresses)])
 }
 
-/** The same one by one, domain by domain; nothing more is done where `isWanted` says no. */
+/** Returns the same one by one, domain by domain; skips addresses that `isWanted` rejects. */
 function* eachAddress(
   text: string,
   addresses: SoughtAddresses,
@@ -43,7 +43,10 @@ function* eachAddress(
   }
 }
 
-/** Where in the written text addresses and names stand, but those that `isWanted` says no to. */
+/**
+ * Returns the positions of addresses and names in the written text, without those that `isWanted`
+ * rejects.
+ */
 export function* placesIn(
   view: TextView,
   { addresses, findNames }: Sought,
@@ -60,16 +63,19 @@ export function* placesIn(
   }
 }
 
-/** What was found in a view, which is not always the one that was searched. */
+/** The finds in a view, which may differ from the searched one. */
 export type Shown = { found: readonly Found[]; view: TextView }
 
-/** The addresses that a view shows; undefined where there are none. */
+/** Returns the addresses that a view shows; undefined if there are none. */
 export function addressesShown(view: TextView, addresses: SoughtAddresses): Shown | undefined {
   const found = addressesIn(view.text, addresses)
   return found.length > 0 ? { found, view } : undefined
 }
 
-/** The names that a view shows: sought where cuts are marked, between words and inside of them. */
+/**
+ * Returns the names that a view shows. The view is searched with marked cuts, between words and
+ * inside them.
+ */
 export function namesShown(view: TextView, names: NameFinder | undefined): Shown | undefined {
   if (names?.mayStandIn(view.text) !== true) return undefined
   const cut = view.withCuts()
@@ -86,11 +92,12 @@ const hostLetters = characterSet('abcdefghijklmnopqrstuvwxyz0123456789.-')
 const hostCharsMax = 253
 
 /**
- * Whether it reaches into what somebody registered, in a host name of a link or an address: nobody
- * registers a domain for one recipient, but a sender may write one into To so that nobody sees it.
+ * Creates a test of whether a range reaches into a registrable domain in the host name of a link or
+ * address. No one registers a domain for one recipient, but a sender may write the domain into To
+ * to have it hidden.
  */
 function createHouseTest(text: string): (start: number, end: number) => boolean {
-  // A host may hold hundreds of names, and is read once.
+  // A host may contain hundreds of names, and is parsed once.
   let known = { from: 0, to: 0, houseFrom: 0 }
   return (start, end) => {
     for (let at = start; at < end; at++) if (hostLetters[text.charCodeAt(at)] !== 1) return false
@@ -101,7 +108,10 @@ function createHouseTest(text: string): (start: number, end: number) => boolean 
   }
 }
 
-/** The host name around a place, at most as long as one may be; where what is registered begins. */
+/**
+ * Returns the host name around a range, up to the maximum length, and the start of its registrable
+ * domain.
+ */
 function hostAround(text: string, start: number, end: number) {
   let from = start
   let to = end
@@ -120,7 +130,7 @@ function localBefore(text: string, domainAt: number, locals: Locals) {
     const found = localEndingAt(text, domainAt - 1, locals)
     if (found) return found
   }
-  // The word between two signs ends with one of them.
+  // The word between two separators ends with one of them.
   const word = wordSign.exec(text.slice(Math.max(0, domainAt - 8), domainAt))?.[0].length
   return word === undefined ? undefined : localEndingAt(text, domainAt - word, locals)
 }
@@ -128,7 +138,7 @@ function localBefore(text: string, domainAt: number, locals: Locals) {
 function localEndingAt(text: string, end: number, locals: Locals) {
   const local = locals.endingAt(text, end)
   const isSign = text.charAt(end) === '@'
-  // A name without a letter would make an address of the two slashes before a host.
+  // Without a letter in the name, the two slashes before a host would count as an address.
   if (local !== undefined && (isSign || /[a-z0-9\x80-\uffff]/.test(local))) {
     return { address: local, start: end - local.length }
   }
@@ -140,7 +150,7 @@ const localCharsMax = 64
 const tagEnds = characterSet(' \t\r\n\f\v"@<>')
 const localLetters = characterSet("abcdefghijklmnopqrstuvwxyz0123456789.!#$&'*^_`{|}~-")
 
-/** As it may stand before an `@`: in quotes, escaped, with a tag. */
+/** Returns the local part before an `@`: possibly quoted, escaped or tagged. */
 function taggedBefore(text: string, sign: number, locals: Locals) {
   const closed = text.charAt(sign - 1) === '\\' ? sign - 1 : sign
   const end = text.charAt(closed - 1) === '"' ? closed - 1 : closed
@@ -156,20 +166,20 @@ function taggedBefore(text: string, sign: number, locals: Locals) {
   return { address: local, start: text.charAt(start - 1) === '"' ? start - 1 : start }
 }
 
-/** What is looked for in runs of base64 and hexadecimal digits. */
+/** The values to search for in runs of base64 and hexadecimal digits. */
 export type AddressIndex = Sought & {
   hashes: AddressHashes
-  /** Whether any run may hold something: cheap, and never no where one does. */
+  /** Whether any run may contain a match: fast, and without false negatives. */
   mayHold: RunTest
   /** A run of base64 digits long enough to hold an address, with its padding. */
   run: RegExp
-  /** How many digits that is. */
+  /** The minimum number of digits. */
   runMin: number
-  /** What each run holds that has been read, by its digits. */
+  /** The results of runs that were already decoded, by their digits. */
   holders: Map<string, { address: string | undefined }>
 }
 
-/** Where runs of digits begin that hold an address or its hash, but those not wanted. */
+/** Returns the starts of runs of digits that contain a wanted address or its hash. */
 export function* placesInRuns(
   text: string,
   index: AddressIndex,
@@ -182,7 +192,7 @@ export function* placesInRuns(
   }
 }
 
-/** Base 64 over several lines that holds an address. */
+/** Returns base64 over several lines that contains an address. */
 function* holdersInFolds(text: string, index: AddressIndex) {
   for (const { start, end, decoded } of foldedBase64(text)) {
     const address = addressIn(decoded, index)
@@ -198,7 +208,7 @@ function addressIn(decoded: string, index: AddressIndex): string | undefined {
   return undefined
 }
 
-/** Replaces runs of base64 or hexadecimal digits that hold an address or its hash. */
+/** Replaces runs of base64 or hexadecimal digits that contain an address or its hash. */
 export function redactRuns(written: string, index: AddressIndex, codeOf: CodeOf): string {
   const text = withCodes(written, holdersInFolds(written, index), codeOf)
   if (!anyRunMayHold(text, index)) return text
@@ -209,7 +219,7 @@ export function redactRuns(written: string, index: AddressIndex, codeOf: CodeOf)
   })
 }
 
-/** A link goes on around a hash, often in digits: only the hash itself is replaced. */
+/** A link continues around a hash, often with digits: only the hash itself is replaced. */
 function redactHashes(run: string, index: AddressIndex, codeOf: CodeOf): string {
   const bare = withoutPadding(run)
   const held = hashesIn(bare, index.hashes)
@@ -217,7 +227,10 @@ function redactHashes(run: string, index: AddressIndex, codeOf: CodeOf): string 
   return withCodes(isLast ? bare : run, held, codeOf)
 }
 
-/** The text with codes where addresses stand, in order; of two that overlap the first one's. */
+/**
+ * Returns the text with codes instead of addresses, in order; of two that overlap, the first is
+ * replaced.
+ */
 function withCodes(
   text: string,
   held: Iterable<{ start: number; end: number; address: string }>,
@@ -233,14 +246,14 @@ function withCodes(
   return done === 0 ? text : result + text.slice(done)
 }
 
-/** Reads all runs at once: in most texts none holds anything, and then nothing more is done. */
+/** Tests all runs at once: in most texts no run contains a match. */
 function anyRunMayHold(text: string, index: AddressIndex): boolean {
   if (!index.mayHold(text)) return false
   const runs = runsOf(text, base64Digits, index.runMin)
   const saysItself = (read: string) => index.addresses.standIn(read.toLowerCase())
   const says = (read: string) => saysItself(read) || innerReadings(read, index).some(saysItself)
   if (runs.length === 0) return false
-  // Each run fills whole groups of four digits, so one cut shifts all of them alike.
+  // Each run fills whole groups of four digits, so one offset shifts all of them alike.
   const joined = runs.map(wholeGroups).join('')
   const isHolding = [0, 1, 2, 3].some((shift) => says(decodeBase64(joined.slice(shift))))
   if (isHolding) return true
@@ -250,7 +263,7 @@ function anyRunMayHold(text: string, index: AddressIndex): boolean {
   return runs.some(holds)
 }
 
-/** The address that a run holds: found once, although a text is searched several times. */
+/** Returns the address in a run; cached, because a text is searched several times. */
 function holderOf(run: string, index: AddressIndex): string | undefined {
   const known = index.holders.get(run)
   if (known !== undefined) return known.address
@@ -261,7 +274,7 @@ function holderOf(run: string, index: AddressIndex): string | undefined {
 
 const HOLDERS_MAX = 5_000
 
-/** Whether a run may hold an address or a name; costs far less than reading the run. */
+/** Whether a run may contain an address or a name; much faster than decoding the run. */
 function mayHold(run: string, { mayHold, findNames }: AddressIndex): boolean {
   if (mayHold(run)) return true
   if (findNames === undefined) return false
@@ -280,7 +293,9 @@ function readHolder(run: string, index: AddressIndex): string | undefined {
   return undefined
 }
 
-/** All that a run may say, each made when the ones before hold nothing. */
+/**
+ * Returns all possible decodings of a run, each computed only if the previous ones contain nothing.
+ */
 function* readingsOf(run: string, index: AddressIndex): Generator<string> {
   const readings: string[] = []
   for (const offset of [0, 1, 2, 3]) {
@@ -292,7 +307,7 @@ function* readingsOf(run: string, index: AddressIndex): Generator<string> {
   for (const reading of readings) yield* innerReadings(reading, index)
 }
 
-/** What base 64 within base 64 holds. */
+/** Returns the decodings of base64 within base64. */
 function innerReadings(reading: string, { runMin }: AddressIndex): string[] {
   return runsOf(reading, base64Digits, runMin).flatMap((run) =>
     [0, 1, 2, 3].map((offset) => decodeBase64(run.slice(offset))),

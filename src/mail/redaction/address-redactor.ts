@@ -17,32 +17,32 @@ import { lastUpTo, plainView, type TextView, textViews } from './text-views.ts'
 
 /** Finds and replaces the addresses of one reporter for one consumer. Text may be Latin-1 bytes. */
 export type AddressRedactor = {
-  /** The text with every occurrence replaced by its address's code. */
+  /** Replaces every occurrence of an address by its code. */
   redact(text: string): string
-  /** The same, counted against a budget that several texts share; undefined once it is spent. */
+  /** The same, with a shared budget for several texts; undefined once the budget is used up. */
   redactWithin(budget: RedactionBudget, text: string): string | undefined
-  /** Whether an address stands in the text in any form we know. */
+  /** Whether the text contains an address in any known form. */
   finds(text: string): boolean
-  /** The same of many texts in one search, which costs far less than one each. */
+  /** The same for many texts in one search, which is much faster than one search for each. */
   findsIn(texts: readonly string[]): boolean[]
-  /** Whether a name stands in the text as it is written. */
+  /** Whether the text contains a name as written. */
   findsNameIn(text: string): boolean
-  /** Takes a text for clean that was made of a clean one by codes put into it: they name nobody. */
+  /** Declares a text free of addresses because it was made from such a text by inserting codes. */
   vouchFor(text: string, origin: string): void
-  /** The code of an address, the same for this consumer however the address is written. */
+  /** Returns the code of an address, the same for this consumer however the address is written. */
   codeOf(address: string): string
 }
 
-/** How many occurrences may still be replaced in a message. */
+/** The remaining number of occurrences that may be replaced in a message. */
 export type RedactionBudget = { occurrences: number }
 
-/** The domain of every code: reserved, so that nobody is ever written to (RFC 2606). */
+/** The domain of every code: reserved, so that it never reaches anyone (RFC 2606). */
 export const redactedDomain = 'redacted.invalid'
 
 const addressesMax = 300
 const roundsMax = 8
 
-/** The key that one consumer's codes are made with; another consumer's codes differ. */
+/** Returns the key for one consumer's codes; another consumer's codes differ. */
 export function redactionKey(secret: string, consumer: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, consumer, 'signalpost redaction 1', 32))
 }
@@ -66,7 +66,7 @@ export function createAddressRedactor(
   const codeOf = createCodes(key)
   if (known.length === 0) return redactNothing(codeOf)
   const index = indexOf(known, names, addresses.slice(0, addressesMax))
-  // Most texts hold nothing, and are searched again in what is made of them.
+  // Most texts contain no match, and are searched again as part of larger texts.
   const clean = new Set<string>()
   const findsIn = (texts: readonly string[]) => {
     const open = clean.size === 0 ? texts : texts.filter((text) => !clean.has(text))
@@ -116,7 +116,10 @@ function redactNothing(codeOf: CodeOf): AddressRedactor {
 
 const noTexts: ReadonlySet<string> = new Set()
 
-/** Those of the texts that name an address: all are read as one, cut where no fold joins. */
+/**
+ * Returns the texts that contain an address: all are searched as one text, with separators that no
+ * fold joins.
+ */
 function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet<string> {
   const starts: number[] = []
   let length = 0
@@ -129,7 +132,7 @@ function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet
   const isOpen = (place: number) => !named.has(lastUpTo(starts, place))
   for (const place of placesInText(whole, index, isOpen)) {
     named.add(lastUpTo(starts, place))
-    // A text that names somebody often does so in a thousand places: one is enough.
+    // A text with the name often has it in a thousand places: one is enough.
     if (named.size === texts.length) break
   }
   return new Set(texts.filter((_, at) => named.has(at)))
@@ -170,7 +173,7 @@ function indexOf(
   }
 }
 
-// A run begins where no digit stands before: else the search would begin again in each of them.
+// A run begins where no digit precedes; otherwise the search would start again at each digit.
 const runStart = '(?<![A-Za-z0-9+/_-])'
 const runsByLength = new Map<number, RegExp>()
 
@@ -183,10 +186,10 @@ function runOf(digitsMin: number): RegExp {
 
 type Replacing = { index: AddressIndex; codeOf: CodeOf; budget: RedactionBudget }
 
-/** The text without what its views show, and whether they show nothing any more. */
+/** Redacts the finds in the views of a text, and returns whether the views show none any more. */
 function redactViews(text: string, { index, codeOf, budget }: Replacing) {
   let redacted = text
-  // What was cut in two by something that is replaced stands there whole in the next round.
+  // A match that was split by a replaced one is complete in the next round.
   for (let round = 0; round < roundsMax; round += 1) {
     const shown = shownIn(textViews(redacted), index)
     if (shown.some(({ found }) => found.length > budget.occurrences)) return undefined
@@ -199,20 +202,26 @@ function redactViews(text: string, { index, codeOf, budget }: Replacing) {
   return { text: redacted, isClean: false }
 }
 
-/** The addresses that views show; the names where there are none, as one may begin an address. */
+/**
+ * Returns the addresses that views show, or the names if there are none, because a name may begin
+ * an address.
+ */
 function shownIn(views: readonly TextView[], { addresses, findNames }: AddressIndex): Shown[] {
   const whole = views.flatMap((view) => addressesShown(view, addresses) ?? [])
   if (whole.length > 0) return whole
-  // As a page shows it first: what is not decoded may look like another name.
+  // The most decoded view first: encoded text may look like another name.
   return views.toReversed().flatMap((view) => namesShown(view, findNames) ?? [])
 }
 
-/** Where a written text holds what its views show; of two that overlap the one shown first. */
+/**
+ * Returns the positions in the written text of the finds in its views; of two that overlap, the
+ * first one shown.
+ */
 function writtenPlaces(shown: readonly Shown[]): readonly Found[] {
   return shown.reduce<readonly Found[]>((places, one) => withOthers(places, placesOf(one)), [])
 }
 
-/** What a view shows, in order, without what overlaps something before it. */
+/** Returns the finds of a view in order, without those that overlap an earlier one. */
 function placesOf({ found, view }: Shown): Found[] {
   const places: Found[] = []
   let done = 0
@@ -225,7 +234,7 @@ function placesOf({ found, view }: Shown): Found[] {
   return places
 }
 
-/** Those places and the others that overlap none of them; all of them in order. */
+/** Returns the first positions and those of the others that do not overlap them, in order. */
 function withOthers(places: readonly Found[], others: readonly Found[]): readonly Found[] {
   if (places.length === 0) return others
   const joined: Found[] = []
@@ -257,7 +266,7 @@ function replacePlaces(text: string, places: readonly Found[], codeOf: CodeOf): 
   return result + text.slice(done)
 }
 
-/** In lower case, each with its form without a tag. */
+/** Returns addresses in lower case, each also without its tag. */
 function normalized(addresses: readonly string[]): string[] {
   const known = new Set<string>()
   for (const address of addresses) {

@@ -1,39 +1,39 @@
 import { characterSet, runsOf } from '../text.ts'
 import type { AddressHashes } from './sought-addresses.ts'
 
-/** What runs of digits may hold. */
+/** The values to search for in runs of digits. */
 export type SoughtInRuns = {
   /** In lower case. */
   domains: readonly string[]
-  /** How many digits of base64 a run has at least. */
+  /** The minimum number of base64 digits of a run. */
   runMin: number
   hashes: AddressHashes
 }
 
-/** Whether a text may hold what is sought, in its runs of digits. */
+/** Whether a text may contain a match in its runs of digits. */
 export type RunTest = (text: string) => boolean
 
 /** Hexadecimal digits, in either case. */
 export const hexDigits = characterSet('0123456789abcdefABCDEF')
 const base64Alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-/** Digits of base64, also as links have them (RFC 4648 §5). */
+/** Base64 digits, including those of the URL alphabet (RFC 4648 §5). */
 export const base64Digits = characterSet(`${base64Alphabet}-_`)
-/** From how many hexadecimal digits on a stretch is read. */
+/** The minimum number of hexadecimal digits of a run that is decoded. */
 export const HEX_MIN = 16
-/** How long a hash is in base64, without padding; the shortest first. */
+/** The lengths of hashes in base64, without padding; the shortest first. */
 const hashDigits: ReadonlySet<number> = new Set([22, 27, 43, 86])
 const HASH_DIGITS_MIN = 22
-/** Digits of base64 by which links part words, too. */
+/** Base64 digits that also separate the parts of links. */
 const partingDigits = characterSet('+/-_')
 /** A hash in hexadecimal digits. */
 const hashShape = /[0-9a-f]{32,128}/gi
 
-/** Where a known hash stands in a run. */
+/** The position of a known hash in a run. */
 export type HeldHash = { start: number; end: number; address: string }
 
 /**
- * The known hashes that stand in a run, in order: in base64 between the signs by which links part
- * words, or in hexadecimal digits. What does not begin as a known hash does is not decoded.
+ * Returns the known hashes in a run, in order: in base64 between the characters that separate the
+ * parts of links, or in hexadecimal digits. Only runs that begin like a known hash are decoded.
  */
 export function hashesIn(run: string, hashes: AddressHashes): HeldHash[] {
   const held = base64HashesIn(Buffer.from(run, 'latin1'), { start: 0, end: run.length }, hashes)
@@ -65,7 +65,7 @@ function base64HashesIn(
   return held
 }
 
-/** What four digits of base64 stand for. */
+/** Returns the three bytes encoded by four base64 digits. */
 function threeBytes(run: Buffer, at: number): number {
   let bytes = 0
   for (let next = at; next < at + 4; next++) bytes = (bytes << 6) | (valueOf[run[next] ?? 0] ?? 0)
@@ -77,10 +77,10 @@ for (const [value, digit] of [...base64Alphabet].entries()) valueOf[digit.charCo
 valueOf['-'.charCodeAt(0)] = 62
 valueOf['_'.charCodeAt(0)] = 63
 
-/** Three letters, each as if in lower case: it is one bit of theirs. */
+/** Sets the bit that makes three letters lower case. */
 const lowerCase = 0x202020
 const lettersMin = 3
-/** A domain of so many has three letters that fill four digits. */
+/** A domain with this many letters has three that fill four digits. */
 const lettersOfAny = 5
 const bitsOfPlace = 12
 
@@ -98,11 +98,11 @@ const bitsOfPlace = 12
  * what it costs to read all of it four times.
  */
 export function createRunTest({ domains, runMin, hashes }: SoughtInRuns): RunTest {
-  // Two letters are nearly everywhere, and NULs are what fills a run up.
+  // Two letters occur nearly everywhere, and NULs pad runs.
   if (domains.some((domain) => domain.length < lettersMin || /[\0-\x20]/.test(domain))) {
     return () => true
   }
-  // Bytes say no letter beyond Latin-1.
+  // Bytes contain only letters up to Latin-1.
   const letters = lettersOf(domains.filter((domain) => !/[^\0-\xff]/.test(domain)))
   const sought = { letters, runMin, hashes }
   return (text) => {
@@ -130,9 +130,13 @@ export function createRunTest({ domains, runMin, hashes }: SoughtInRuns): RunTes
 const keptBytesMax = 1024 * 1024
 let kept = Buffer.alloc(64 * 1024)
 
-/** A text as bytes, in memory that the next one takes: they are read twice as fast as letters. */
+/**
+ * Returns a text as bytes, in memory that the next call reuses: bytes are read twice as fast as
+ * characters.
+ */
 function bytesOf(text: string): Buffer {
-  // What is no Latin-1 is no digit, and must not become one; in Latin-1 this looks at nothing.
+  // Characters beyond Latin-1 are not digits and must not become digits; this test is free for
+  // Latin-1 texts.
   const written = /[^\0-\xff]/.test(text) ? text.replace(/[^\0-\xff]/g, ' ') : text
   if (text.length > keptBytesMax) return Buffer.from(written, 'latin1')
   if (text.length > kept.length) kept = Buffer.alloc(Math.min(keptBytesMax, text.length * 2))
@@ -140,7 +144,7 @@ function bytesOf(text: string): Buffer {
   return kept
 }
 
-/** Three letters that a domain is known by. */
+/** Three letters by which a domain is recognized. */
 type Letters = { places: Uint8Array; values: ReadonlySet<number>; isShort: boolean }
 
 function lettersOf(domains: readonly string[]): Letters {
@@ -164,7 +168,7 @@ function placeOf(letters: number): number {
 function saysLetters(run: Buffer, start: number, end: number, letters: Letters): boolean {
   const { places, values, isShort } = letters
   let held = 0
-  // The end of a letter may be the zeros that fill up the last digits.
+  // The last letter may end in the zeros that pad the last digits.
   for (let at = start; at < end + 3; at++) {
     const value = at < end ? (valueOf[run[at] ?? 0] ?? 0) : 0
     held = (held << 6) | value
@@ -182,8 +186,8 @@ function saysLetters(run: Buffer, start: number, end: number, letters: Letters):
 type SoughtInside = { letters: Letters; runMin: number }
 
 /**
- * Whether a run that stands in what a run says holds a domain. It may begin one to three digits
- * early, in zeros: all runs of a text are read as one, each after those that fill the one before.
+ * Whether the decoding of a run contains a run with a domain. The inner run may begin one to three
+ * digits early, in zeros, because all runs of a text are read as one, each padded to a whole group.
  */
 function nests(bytes: Buffer, start: number, end: number, sought: SoughtInside): boolean {
   const { runMin } = sought
@@ -212,7 +216,7 @@ function nests(bytes: Buffer, start: number, end: number, sought: SoughtInside):
   return false
 }
 
-/** A byte of what the digits from `first` on say, filled up by zeros on both sides. */
+/** Returns a byte decoded from the digits starting at `first`, padded with zeros on both sides. */
 function byteAt(bytes: Buffer, start: number, end: number, first: number, at: number): number {
   const group = Math.trunc(at / 3)
   const phase = at - group * 3

@@ -5,13 +5,13 @@ import { composeEncodedWords, foldText } from '../seven-bit.ts'
 import { type AddressRedactor, redactedDomain, type RedactionBudget } from './address-redactor.ts'
 import type { TokenRedactor } from './token-redactor.ts'
 
-/** What is to be replaced; without `tokens` those are left, for who gave them out. */
+/** The replacements; without `tokens`, tokens are kept, for the consumer that issued them. */
 export type Redactors = {
   people: AddressRedactor
   tokens: TokenRedactor | undefined
-  /** For the whole message. `fieldChars` counts the fields that name a person, but not lists. */
+  /** For the whole message. `fieldChars` counts fields with personal names, except lists. */
   budget: RedactionBudget & { fieldChars: number }
-  /** How many more messages under an encoding, one in another, are opened. */
+  /** The remaining number of nested encoded messages to decode. */
   encodedLevels?: number
 }
 
@@ -19,10 +19,10 @@ export type Redactors = {
 type Level = 'top' | 'inner'
 
 const recipientFields = new Set(['to', 'cc', 'resent-to', 'resent-cc'])
-// Who sent it on to the reporter is mostly the reporter, by another address.
+// The person who resent it to the reporter is usually the reporter, with another address.
 const forwarderFields = new Set(['resent-from', 'resent-sender'])
 
-// Written by the reporter's provider or mail program, for the mailbox and nobody else.
+// Written by the reporter's provider or mail program for the mailbox only.
 const mailboxFields = new Set([
   ...['bcc', 'resent-bcc', 'delivered-to', 'x-delivered-to', 'x-original-to', 'envelope-to'],
   ...['x-envelope-to', 'x-rcpt-to', 'x-real-to', 'x-resolved-to', 'x-forwarded-to'],
@@ -40,13 +40,13 @@ const localEnd = /[\s<>,;:"'()[\]@]/
 const domainThere = /[A-Za-z0-9.-]{1,253}/y
 const forClause = /\sfor\s+<?([^\s<>;()]{1,128}@[^\s<>;()]{1,253})/gi
 
-/** The addresses a header gives as the recipient's; those the provider wrote come first. */
+/** Returns the recipient addresses of a header; those written by the provider come first. */
 export function recipientAddresses(fields: readonly HeaderField[]): string[] {
   const { delivered, claimed } = recipientsIn(fields)
   return [...new Set([...delivered, ...claimed])]
 }
 
-/** Those that the provider wrote, and those that the author claims. */
+/** Returns the recipients that the provider wrote, and those that the author claims. */
 export function recipientsIn(fields: readonly HeaderField[]): {
   delivered: string[]
   claimed: string[]
@@ -65,7 +65,10 @@ export function recipientsIn(fields: readonly HeaderField[]): {
   return { delivered, claimed }
 }
 
-/** What looks like an address, from sign to sign: most of a text stands before none. */
+/**
+ * Returns the strings that look like addresses by searching from one `@` to the next, because most
+ * of a text has none.
+ */
 function addressesInText(text: string): string[] {
   const found: string[] = []
   let done = 0
@@ -82,9 +85,9 @@ function addressesInText(text: string): string[] {
 }
 
 /**
- * The fields without the reporter: those that exist to name the mailbox are dropped, recipients are
- * their codes, and whatever else names a person or holds a token says its code instead. A field
- * that names a person is also dropped when the budget is spent.
+ * Redacts the fields of a header: drops those that only identify the mailbox, replaces recipients
+ * by their codes, and replaces names and tokens in all other fields. Also drops fields with
+ * personal names once the budget is used up.
  */
 export function redactFields(
   fields: readonly HeaderField[],
@@ -113,7 +116,10 @@ export function redactFields(
   })
 }
 
-/** `for jane`, a user of the machine that wrote the line: with its name that is an address. */
+/**
+ * Redacts `for jane`, a local user of the machine that wrote the line, whose name completes the
+ * address.
+ */
 function withoutLocalUser(field: HeaderField, people: AddressRedactor): HeaderField {
   const raw = field.raw.replace(localFor, (_, before: string, user: string) => {
     return before + people.codeOf(user)
@@ -129,7 +135,7 @@ function redactField(field: HeaderField, redactor: AddressRedactor): HeaderField
   const readable = value.includes('=?') ? decodeHeaderText(value) : value
   const raw = redactor.redact(withoutCutParameters(field.raw, redactor))
   const changed = raw === field.raw ? field : withRaw(field, raw)
-  // Encoded words must be opened, not searched: half of one would be no word any more.
+  // Encoded words are decoded rather than searched: half of one would not be a valid word.
   const isInWords = readable !== value && redactor.finds(readable)
   if (!isInWords && !tells(changed, redactor)) return changed
   const ascii = composeEncodedWords(Buffer.from(redactor.redact(readable)).toString('latin1'))
@@ -138,7 +144,7 @@ function redactField(field: HeaderField, redactor: AddressRedactor): HeaderField
 
 const parameterPiece = /;\s*([\w-]{1,64})\*(\d{1,3})\*?\s*=\s*("(?:[^"\\\r]|\\.)*"|[^\s;"]+)/g
 
-/** The parameters that stand in pieces (RFC 2231 §3), whole, by name. */
+/** Returns the parameters that are split into sections (RFC 2231 §3), joined, by name. */
 function joinedParameters(text: string): Map<string, string> {
   const joined = new Map<string, string>()
   if (!text.includes('*1')) return joined
@@ -149,7 +155,7 @@ function joinedParameters(text: string): Map<string, string> {
   return joined
 }
 
-/** Without the parameters in pieces that name somebody once they are put together. */
+/** Removes split parameters that contain a name once they are joined. */
 function withoutCutParameters(raw: string, redactor: AddressRedactor): string {
   const telling = [...joinedParameters(raw)].filter(([, whole]) => redactor.finds(whole))
   if (telling.length === 0) return raw
@@ -165,7 +171,7 @@ function withoutCutParameters(raw: string, redactor: AddressRedactor): string {
 
 function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
   if (tokens.leaves(field)) return field
-  // A link or an address in angle brackets is one, wherever its line was folded.
+  // A link or address in angle brackets is one value, wherever its line was folded.
   const raw =
     field.raw.includes('<') && field.raw.includes('\r\n')
       ? field.raw.replace(/<[^<>]*>/g, (one) => one.replace(/\r\n[ \t]+/g, ''))
@@ -182,7 +188,9 @@ function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
   return redacted === value ? field : withRaw(field, `${raw.slice(0, -value.length)}${redacted}`)
 }
 
-/** Recipients are codes without their names: `To: "Jane Doe" <…>` names her all the same. */
+/**
+ * Replaces recipients by codes without their names: `To: "Jane Doe" <…>` would still identify her.
+ */
 function redactRecipients({ name, value }: HeaderField, redactor: AddressRedactor): HeaderField {
   const found = addressesInText(decodeHeaderText(value.slice(0, 64 * 1024)))
   const codes = [...new Set(found)].map((one) => `${redactor.codeOf(one)}@${redactedDomain}`)
@@ -198,12 +206,18 @@ function withRaw(field: HeaderField, raw: string): HeaderField {
   return { name: field.name, key: field.key, raw, value }
 }
 
-/** Whether a field still names the reporter, as it stands or with its folds and words undone. */
+/**
+ * Whether a field still identifies the reporter, as written or with folds and encoded words
+ * decoded.
+ */
 function tells(field: HeaderField, redactor: AddressRedactor): boolean {
   return redactor.finds(field.raw) || fieldsTelling([field], redactor).has(field)
 }
 
-/** The fields that name the reporter, folds and encoded words undone, in two searches for all. */
+/**
+ * Returns the fields that identify the reporter, with folds and encoded words decoded, in two
+ * searches for all.
+ */
 export function fieldsTelling(
   fields: readonly HeaderField[],
   redactor: AddressRedactor,
@@ -218,7 +232,7 @@ export function fieldsTelling(
   return new Set([
     ...fields.filter(
       ({ raw }, index) =>
-        // Undone, a fold between the words of a name makes one word of them.
+        // Unfolding joins the two words of a name if the fold is between them.
         asWritten[index] === true || (raw.includes('\r\n') && redactor.findsNameIn(raw)),
     ),
     ...inWords.filter((_, index) => decoded[index]),

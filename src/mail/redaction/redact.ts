@@ -23,30 +23,30 @@ import { createTokenRedactor } from './token-redactor.ts'
 
 /** A message as one consumer may see it. */
 export type Redaction = {
-  /** The message with CRLF line ends; the header alone and an empty body when `form` says so. */
+  /** The message with CRLF line ends; only the header and an empty body if `form` is `headers`. */
   raw: Buffer
-  /** What `raw` was read as in the last search, where it was. */
+  /** The parsed `raw` from the last search, if there was one. */
   tree?: Entity
-  /** `headers` when something in the body could not be looked into, or would cost too much. */
+  /** `headers` if part of the body could not be searched, or would take too long. */
   form: 'whole' | 'headers'
-  /** The same redaction for what is said about the message: return path, links, explanations. */
+  /** Redacts text about the message in the same way: return path, links, explanations. */
   redactText: (text: string) => string
-  /** What stands for the person who received it. */
+  /** The code of the recipient. */
   recipient: string | undefined
 }
 
-/** What is to be taken out of a message, and how. */
+/** What to redact in a message, and how. */
 export type RedactionOptions = {
-  /** The reporter's own addresses; those of the header are found. */
+  /** The reporter's own addresses; those in the header are found automatically. */
   addresses: readonly string[]
   /**
-   * Whom the message is verifiably from: writing to themselves, as who hides recipients does, makes
-   * them no reporters. Their desk needs the account.
+   * The authenticated authors. Authors who write to themselves, as when hiding recipients, do not
+   * count as reporters: the desk needs their account.
    */
   authors?: readonly string[]
-  /** The consumer's (`redactionKey`). */
+  /** The consumer's key, from `redactionKey`. */
   key: Buffer
-  /** Whether opaque tokens stay: for the consumer that gave them out. */
+  /** Whether opaque tokens are kept: only for the consumer that issued them. */
   tokens: 'redacted' | 'kept'
 }
 
@@ -136,7 +136,7 @@ function redactEntity(entity: Entity, redactors: Redactors): Entity | undefined 
   return redactBody({ ...entity, fields }, redactors)
 }
 
-/** An entity whose fields are redacted already. */
+/** Redacts the body of an entity whose fields are redacted already. */
 function redactBody(entity: Entity, redactors: Redactors): Entity | undefined {
   const { people } = redactors
   const { body } = entity
@@ -182,8 +182,9 @@ function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
 }
 
 /**
- * A message under an encoding, which RFC 2046 forbids and some send, is a message all the same.
- * Every level of them is read again, so only the outermost are opened.
+ * Redacts content with a transfer encoding. A message must not be encoded (RFC 2046), but some are,
+ * and are redacted like others. Each level is parsed again, so only the outermost levels are
+ * decoded.
  */
 function redactContent(entity: Entity, content: string, redactors: Redactors): string | undefined {
   const { encodedLevels = ENCODED_LEVELS_MAX } = redactors
@@ -211,12 +212,15 @@ function isText(type: string): boolean {
 
 const textStart = /^(?:\xef\xbb\xbf)?\s{0,200}(?:<[!?a-z]|begin:v|[a-z][\w-]{1,40}:[ \t])/i
 
-/** A page, a calendar or a message under a type that does not say so: opened like those that do. */
+/**
+ * Whether the content is a page, a calendar or a message with another declared type; it is redacted
+ * by its real type.
+ */
 function readsAsText(content: string): boolean {
   return textStart.test(content.slice(0, 400)) && !/[\0-\x08\x0e-\x1a]/.test(content.slice(0, 4096))
 }
 
-/** Whether the charset spends several bytes on every letter, so that a code would not fit in. */
+/** Whether the charset uses several bytes for every letter, so that a code would not fit in. */
 function isWide(entity: Entity): boolean {
   return /^"?(?:utf-?(?:16|32)|ucs)/i.test(charsetOf(entity))
 }
@@ -233,13 +237,13 @@ const opaqueTypes = /pkcs7|pgp|ms-tnef|pdf|zip|compressed|msword|officedocument|
 const opaqueStarts = ['PK\x03\x04', '%PDF', '\x1f\x8b', 'Rar!', '7z\xbc\xaf', 'BZh', '\xfd7zXZ']
 const opaqueStartsLess = ['\x28\xb5\x2f\xfd', 'MSCF', '\xd0\xcf\x11\xe0', '-----BEGIN PGP']
 
-/** Compressed or encrypted: the reporter's address may be inside, and we would not see it. */
+/** Whether the content is compressed or encrypted, so that an address inside could not be found. */
 function isOpaque(type: string, content: string): boolean {
   if (opaqueTypes.test(type)) return true
   return [...opaqueStarts, ...opaqueStartsLess].some((start) => content.startsWith(start))
 }
 
-/** A note in place of a part, with what is needed to recognize it elsewhere. */
+/** Creates a note that replaces a part, with data to identify the part elsewhere. */
 function withheld(entity: Entity, content: string): Entity {
   const bytes = Buffer.from(content, 'latin1')
   const described = composeEncodedWords(entityField(entity, 'content-type') ?? entity.type)
@@ -255,7 +259,7 @@ function withheld(entity: Entity, content: string): Entity {
   return { fields, type: 'text/plain', encoding: 'identity', body }
 }
 
-/** Whether in the outcome, as its receiver reads it, nothing is found, nor lost a part. */
+/** Whether the result, parsed as a receiver would, contains no match and has lost no part. */
 function isClean(tree: Entity, redactor: AddressRedactor, leaves: number): boolean {
   if (leavesOf(tree).length !== leaves) return false
   return entitiesOf(tree).every((entity) => {

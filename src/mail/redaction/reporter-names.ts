@@ -6,17 +6,17 @@ import { blankBytes } from '../invisible-characters.ts'
 import { base32 } from '../verp.ts'
 import { CUT } from './text-views.ts'
 
-/** The code that stands for an address or a token; the same one for the same text. */
+/** Returns the code for an address or a token; the same for the same text. */
 export type CodeOf = (text: string) => string
 
-/** A code as it stands in a text: what is one already is not replaced again. */
+/** A code as written in a text; existing codes are not replaced again. */
 export const codeShape = /redacted-[a-z2-7]{16}/
 
 const codeBytes = 10
 
 /**
- * The codes of one consumer for addresses, by its `key`; each is made once, the same however the
- * address is written. They cannot be turned back.
+ * Creates codes for one consumer's addresses, keyed by `key`. Each is computed once and is the same
+ * however the address is written. The codes cannot be reversed.
  */
 export function createCodes(key: Buffer): CodeOf {
   return remembered((address) =>
@@ -25,9 +25,9 @@ export function createCodes(key: Buffer): CodeOf {
 }
 
 /**
- * The same for tokens, in which case matters; no token has the code of an address. Hashed twice
- * under a key of their own, which is an HMAC but for its padding and takes a quarter of the time:
- * a newsletter has a hundred tokens.
+ * Creates codes for tokens, which are case-sensitive; no token has the code of an address. Hashes
+ * twice with a separate key, which is an HMAC except for its padding and takes a quarter of the
+ * time: a newsletter has a hundred tokens.
  */
 export function createTokenCodes(key: Buffer): CodeOf {
   const secret = createHmac('sha256', key).update('tokens').digest('hex')
@@ -41,7 +41,7 @@ function codeOfHash(digits: string): string {
   return `redacted-${base32(Buffer.from(digits.slice(0, codeBytes * 2), 'hex'))}`
 }
 
-/** So many texts have codes of their own; all further ones share one. */
+/** Maximum number of texts with separate codes; all further ones share one code. */
 const CODES_MAX = 5_000
 
 function remembered(make: CodeOf): CodeOf {
@@ -57,17 +57,17 @@ function remembered(make: CodeOf): CodeOf {
   }
 }
 
-/** What a text calls a person who received a message, besides the address. */
+/** A name by which a text refers to a recipient, besides the address. */
 export type ReporterName = {
   /** In lower case, as a Latin-1 view of the bytes of one charset. */
   text: string
-  /** Whether it must follow a greeting: alone it might be any word. */
+  /** Whether it counts only after a salutation, because it may be an ordinary word. */
   isGreeted: boolean
-  /** The address of whom it names: its code stands for the name too. */
+  /** The address of the named person; its code also replaces the name. */
   address: string
 }
 
-// Mailboxes of many hands, and words that mail itself is written in.
+// Names of shared mailboxes, and words used in mail syntax.
 const commonWords = new Set(
   [
     'abuse account accounts admin administrator alerts alternative billing bounce',
@@ -137,7 +137,7 @@ export function reporterNames(
   return [...names.values()].slice(0, formsMax)
 }
 
-/** Those of To and Cc that are `own`. */
+/** Returns the recipients in To and Cc that are in `own`. */
 function recipientsOf(fields: readonly HeaderField[], own: ReadonlySet<string>) {
   const listed = fields
     .filter(({ key }) => key === 'to' || key === 'cc')
@@ -146,7 +146,7 @@ function recipientsOf(fields: readonly HeaderField[], own: ReadonlySet<string>) 
   return listed.filter(({ address }) => own.has(address))
 }
 
-/** The words of a full name in lower case; none when it is no name of a person. */
+/** Returns the words of a full name in lower case; empty if it is not a personal name. */
 function wordsOf(name: string): string[] {
   const plain = name.normalize('NFC').trim().toLowerCase()
   if (plain.length > nameCharsMax || /[@/:<>=\d]/.test(plain)) return []
@@ -155,8 +155,8 @@ function wordsOf(name: string): string[] {
 }
 
 /**
- * What addresses have before the `@`, in lower case, but for the usual names of mailboxes: alone it
- * says little, but as the value of a link it says whose link it is.
+ * Returns the local parts of addresses in lower case, without common mailbox names. Alone they say
+ * little, but as the value of a link they identify the recipient.
  */
 export function localParts(addresses: readonly string[]): Set<string> {
   const locals = addresses.flatMap((address) => localsOf(address.toLowerCase()))
@@ -170,8 +170,8 @@ function localsOf(address: string): string[] {
 }
 
 /**
- * A name as its bytes look in the charsets it may be written in, with the lower case that a search
- * makes of them: it knows no letters beyond Latin-1, so the cases a name is written in are forms.
+ * Returns the byte forms of a name in its possible charsets, lowercased as a search does. A search
+ * only lowercases Latin-1, so other cases of a name are separate forms.
  */
 function formsOf(text: string): Set<string> {
   const titled = text.replace(/(?<![\p{L}\p{M}'’])\p{L}/gu, (letter) => letter.toUpperCase())
@@ -187,17 +187,17 @@ const greetings =
   'dear|hi|hello|hey|hallo|hola|bonjour|bonsoir|salut|cher|ch\\S{1,8}re|ciao|caro|cara|' +
   'liebe|lieber|estimado|estimada|greetings|welcome|attn|attention|mr|mrs|ms|mme|herr|frau'
 
-/** How names are found in a text in lower case; undefined when there are none. */
+/** Finds names in a lower-case text; undefined if there are no names. */
 export type NameFinder = {
-  /** Whether a word of a name stands in a text without cuts: a tenth of what it costs to look. */
+  /** Whether a word of a name occurs in a text without cuts: ten times as fast as a search. */
   mayStandIn(text: string): boolean
-  /** The names in a text, in which a `CUT` stands for everything that shows nothing. */
+  /** Finds the names in a text in which a `CUT` marks removed invisible content. */
   find(text: string): Iterable<{ start: number; end: number; address: string }>
 }
 
 /**
- * A finder of those names as whole words; linear in the text. Between two words may stand any white
- * space and a comma, or only what shows nothing, which may also stand inside of a word.
+ * Creates a finder of names as whole words; linear in the text. Between two words there may be
+ * white space and a comma, or only invisible content, which may also be inside a word.
  */
 export function createNameFinder(names: readonly ReporterName[]): NameFinder | undefined {
   if (names.length === 0) return undefined
@@ -209,7 +209,7 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
       .map(({ text }) => text.split(' ').map(cuttable).join(between))
       .join('|')
   const [free, greeted] = [sources(false), sources(true)]
-  // Looking back from a letter that begins no name would cost far more.
+  // Looking back from a letter that begins no name would be far slower.
   const initials = [...new Set(sorted.map(({ text }) => escaped(text.charAt(0))))].join('')
   const first = `(?=[${initials}])`
   const patterns = [
@@ -218,11 +218,11 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
       ? []
       : [
           `${first}(?<=(?<![a-z])(?:${greetings})(?:[ ,.]|${gap}){1,4})(${greeted})${wordEnd}`,
-          // `Jane, your parcel`: what a line or a Subject begins with is called out to.
+          // `Jane, your parcel`: a name at the beginning of a line or subject is a salutation.
           `${first}(?<=^|\\n|subject: ?)(${greeted})(?=[,!])`,
         ]),
   ].map((source) => new RegExp(source, 'g'))
-  // A search for a word costs a tenth of one by an expression.
+  // A search for a word takes a tenth of the time of a regular expression.
   const lastWords = [...new Set(sorted.map(({ text }) => text.split(' ').at(-1) ?? text))]
   return {
     mayStandIn: (text) => lastWords.some((word) => text.includes(word)),
@@ -242,20 +242,20 @@ const gap = `(?:[ \t\r\n\v\f${CUT}]|\xe2?\xa0|${blankBytes})`
 const between = `,?${gap}{1,${String(gapsMax)}}`
 const blanksRun = new RegExp(`,?${gap}+`, 'g')
 /**
- * Signs beyond ASCII are no letters: U+0080 to U+00BF, U+2000 to U+207F and U+3000 to U+303F in
- * UTF-8, whose first byte C2 is E2 in lower case, or one byte between letters of ASCII.
+ * Symbols beyond ASCII are not letters: U+0080 to U+00BF, U+2000 to U+207F and U+3000 to U+303F in
+ * UTF-8, whose first byte C2 is E2 in lower case, or one byte between ASCII letters.
  */
 const signBefore =
   '\xe2[\x80-\xbf]|\xe2[\x80\x81][\x80-\xbf]|\xe3\x80[\x80-\xbf]|[^\x80-\xff][\x80-\xbf]'
 const wordStart = `(?<![a-z0-9\xc0-\xff]|[\x80-\xbf](?<!${signBefore}|^[\x80-\xbf]))`
 const wordEnd = '(?![a-z0-9]|(?!\xe2|\xe3\x80[\x80-\xbf])[\xc0-\xff])'
 
-/** A word as it may be cut; cuts are few where somebody is to read it. */
+/** Returns a pattern of a word that may be cut; cuts are few in readable text. */
 function cuttable(word: string): string {
   return [...word].map(escaped).join(`${CUT}{0,${String(gapsMax)}}`)
 }
 
-/** Without its blanks, of which some look like half a letter: so of both or of none. */
+/** Removes spaces, some of which look like half a letter: either from both texts or from none. */
 function bare(text: string): string {
   return text.replace(blanksRun, '')
 }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 
-/** The addresses that are sought by their hashes. */
+/** The addresses to search for by their hashes. */
 export type AddressHashes = {
-  /** The address behind a hash in lower case, in lower case itself, if it is one that is known. */
+  /** Returns the known address with this hash, both in lower case. */
   addressOf(digits: string): string | undefined
-  /** Whether any known hash begins with these three bytes: cheap, for what has to be decoded. */
+  /** Whether any known hash begins with these three bytes: a fast test before decoding. */
   begins(bytes: number): boolean
 }
 
@@ -15,7 +15,10 @@ const algorithms: ReadonlyMap<number, string> = new Map([
   [128, 'sha512'],
 ])
 
-/** The addresses by their hashes, made when a text first has one of that length: few have any. */
+/**
+ * Returns addresses by their hashes, computed when a text first contains a hash of that length,
+ * which is rare.
+ */
 export function hashesOf(addresses: readonly string[]): AddressHashes {
   const byLength = new Map<number, ReadonlyMap<string, string>>()
   const hashesOfLength = (length: number): ReadonlyMap<string, string> | undefined => {
@@ -42,33 +45,36 @@ export function hashesOf(addresses: readonly string[]): AddressHashes {
   }
 }
 
-/** The parts before the `@` that one domain is sought with, in lower case. */
+/** The local parts searched for with one domain, in lower case. */
 export type Locals = {
-  /** The longest that ends there. */
+  /** Returns the longest one that ends there. */
   endingAt(text: string, end: number): string | undefined
-  /** The longest that begins there. */
+  /** Returns the longest one that begins there. */
   beginningAt(text: string, start: number): string | undefined
-  /** The one that a mailbox is named by, where dots may mean nothing. */
+  /** Returns the one that a mailbox name means, ignoring dots where the provider does. */
   named(local: string): string | undefined
 }
 
-/** The parts of addresses, by domain. */
+/** The local parts by domain. */
 export type SoughtAddresses = {
-  /** Every place where a domain stands in a text in lower case, by domain. */
+  /** Returns every occurrence of a domain in a lower-case text. */
   domainsIn(text: string): readonly { at: number; domain: string; locals: Locals }[]
-  /** Whether any stands there. */
+  /** Whether any domain occurs there. */
   standIn(text: string): boolean
   domains: readonly string[]
 }
 
-/** Where dots in a name mean nothing. */
+/** Domains whose mailbox names ignore dots. */
 const dotless = new Set(['gmail.com', 'googlemail.com'])
 
-/** So many domains are looked for one by one; more of them at once, by their first letters. */
+/**
+ * Up to this many domains are searched one by one; more are searched together, by their first
+ * letters.
+ */
 const ONE_BY_ONE_MAX = 8
 const LETTERS = 3
 
-/** What is looked for, however many there are, in time linear in the text. */
+/** Searches for any number of addresses in time linear in the text. */
 export function seekAddresses(addresses: readonly string[]): SoughtAddresses {
   const byDomain = Map.groupBy(addresses, (one) => one.slice(one.lastIndexOf('@') + 1))
   const localsOf = new Map(
@@ -149,7 +155,7 @@ function createLocals(locals: readonly string[], isDotless: boolean): Locals {
   }
 }
 
-/** Words by their letters: those that begin alike share a branch. */
+/** A tree of words by letters; words with the same beginning share a branch. */
 type Tree = { isWord: boolean; next: Map<number, Tree> }
 
 function treeOf(words: readonly string[]): Tree {

@@ -1,6 +1,6 @@
 import { invisibleAt, invisibleLeads, namedCharacter, shownAs } from '../invisible-characters.ts'
 
-/** Where a tag or a comment stands in a text. */
+/** The position of a tag or comment in a text. */
 type Tag = { start: number; end: number }
 
 const tagCharsMax = 10_000
@@ -19,7 +19,7 @@ function tagsIn(text: string): Tag[] {
     if (firstEnd < 0) break
     let end = start
     if (text.startsWith('<!--', start)) {
-      // `<!-->` is a whole one.
+      // `<!-->` is a complete comment.
       const from = start + 2
       if (commentEnd >= 0 && commentEnd < from) commentEnd = text.indexOf('-->', from)
       end = commentEnd < 0 ? firstEnd + 1 : commentEnd + 3
@@ -32,7 +32,7 @@ function tagsIn(text: string): Tag[] {
   return tags
 }
 
-/** A letter, `/`, `!` or `?`: all else after a `<` is a sign that stands for itself. */
+/** Whether a `<` begins a tag: only before a letter, `/`, `!` or `?`. */
 function isTagStart(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   const lower = code | 0x20
@@ -45,7 +45,7 @@ type TagSearch = {
   quotedEnd: (start: number) => number | undefined
 }
 
-/** After the `>` that ends a tag; the start itself where another one begins before. */
+/** Returns the position after the `>` of a tag; the start itself if another tag begins before. */
 function tagEnd(text: string, { start, firstEnd, quotedEnd }: TagSearch): number {
   const most = Math.min(firstEnd, start + tagCharsMax)
   for (let at = start + 1; at < most; at++) {
@@ -57,9 +57,8 @@ function tagEnd(text: string, { start, firstEnd, quotedEnd }: TagSearch): number
 }
 
 /**
- * Finds where a tag with quoted values ends; undefined where that is more than 10,000 characters
- * away. What a search that failed has read is not read again: it is kept where the tags end that
- * hold the values it came through.
+ * Finds the end of a tag with quoted values; undefined if it is more than 10,000 characters away.
+ * Stores the ends found by failed searches, so that no text is searched twice.
  */
 function createQuotedEnd(text: string): (start: number) => number | undefined {
   const ends = new Map<number, number>()
@@ -86,7 +85,10 @@ function createQuotedEnd(text: string): (start: number) => number | undefined {
   }
 }
 
-/** Where a tag ends or a quoted value begins next; the length of the text where neither does. */
+/**
+ * Returns the next end of a tag or beginning of a quoted value; the length of the text if there is
+ * neither.
+ */
 function nextSign(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -104,29 +106,29 @@ function isAfterEqualsSign(text: string, at: number): boolean {
   return before === 0x3d || (before === 0x20 && text.charCodeAt(at - 2) === 0x3d)
 }
 
-/** A text as somebody reads it who undoes an encoding, with the way back to what was written. */
+/** A decoded text, with the positions in the written text. */
 export type TextView = {
-  /** Lower case, one character for each one that was encoded. */
+  /** In lower case, with one character for each encoded one. */
   text: string
-  /** Where in the written text the character at `at` begins. */
+  /** Returns the start in the written text of the character at `at`. */
   startOf(at: number): number
-  /** Where in the written text the character at `at` ends. */
+  /** Returns the end in the written text of the character at `at`. */
   endOf(at: number): number
   /**
-   * The same with a `CUT` for everything that was left out between two characters: folds, soft line
-   * breaks, invisible characters, tags. By them a sender parts the words of a name, or a word.
+   * Returns the same with a `CUT` for everything removed between two characters: folds, soft line
+   * breaks, invisible characters, tags. A sender can use them to split a name or a word.
    */
   withCuts(): TextView
 }
 
-/** What stands in a view for something that shows nothing. */
+/** Replaces invisible content in a view. */
 export const CUT = '\x01'
 
 /**
- * The text without soft line breaks, folds, NULs and invisible characters; then also percent-,
- * HTML- and `\u`-decoded; then also quoted-printable-decoded; then without its tags, as a page
- * shows it. Several views, because `%` and `=` are also characters that stand for themselves; one
- * that would show nothing else is left out. Linear time.
+ * Returns views of the text: without soft line breaks, folds, NULs and invisible characters; then
+ * also percent-, HTML- and `\u`-decoded; then also quoted-printable-decoded; then without tags, as
+ * a page shows it. There are several views because `%` and `=` are also ordinary characters; equal
+ * views are omitted. Linear time.
  */
 export function textViews(written: string): TextView[] {
   const marks = marksIn(written)
@@ -138,7 +140,7 @@ export function textViews(written: string): TextView[] {
   return views
 }
 
-/** The marks as a page shows them: tags are nothing, and what stands in them is not read. */
+/** Returns the marks outside tags; tags and their content are invisible. */
 function betweenTags(tags: readonly Tag[], marks: readonly Mark[]): Mark[] {
   const shown: Mark[] = []
   let next = 0
@@ -174,7 +176,7 @@ const ampersand = [
 ]
 const backslash = { shape: /\\(?:u([0-9a-f]{4})|x([0-9a-f]{2}))/iy, characterOf: hexadecimal }
 const plusSign = { shape: /\+AEA-?/iy, characterOf: () => '@' }
-/** By their first character: what begins with one of these is an escape or nothing. */
+/** Escapes by their first character. */
 const escapes: ReadonlyMap<string, readonly Escape[]> = new Map([
   ['%', [percentSign]],
   ['&', ampersand],
@@ -182,7 +184,7 @@ const escapes: ReadonlyMap<string, readonly Escape[]> = new Map([
   ['+', [plusSign]],
 ])
 const quote = /=(?:3d){0,2}([0-9a-f]{2})/iy
-/** What every mark begins with, cheap to search for: most characters of a text begin none. */
+/** The beginnings of all marks, which are fast to search for: most characters begin none. */
 const lead = new RegExp(
   [
     /[=%][0-9A-Fa-f\r\n]|\r?\n[ \t]|<[Ww]|&[#A-Za-z]|\\[UXux]|\+[Aa]|\0/.source,
@@ -191,7 +193,7 @@ const lead = new RegExp(
   'g',
 )
 
-/** Everything in the text that is not to be read as it is written, from left to right. */
+/** Returns all escapes and invisible characters in the text, from left to right. */
 function marksIn(written: string): Mark[] {
   const marks: Mark[] = []
   lead.lastIndex = 0
@@ -207,7 +209,7 @@ function markAt(written: string, start: number): Mark | undefined {
   const first = written.charAt(start)
   if (first === '=' || first === '%') {
     const value = byteOf(written, start + 1)
-    // These are the signs that begin marks themselves, and may stand for one once more.
+    // These characters begin marks themselves, and may be encoded once more.
     if (value >= 0 && value !== 0x25 && value !== 0x3d) {
       const kind = first === '=' ? 'quote' : 'escape'
       return { start, end: start + 3, kind, character: String.fromCharCode(value) }
@@ -221,7 +223,7 @@ function markAt(written: string, start: number): Mark | undefined {
   return first === '=' ? quoteAt(written, start) : escapeAt(written, start)
 }
 
-/** An invisible character, or as many as follow each other without showing a blank. */
+/** Returns an invisible character, or a run of them without a visible space. */
 function invisibleMark(written: string, start: number): Mark | undefined {
   const { length, shows } = invisibleAt(written, start)
   if (length === 0) return undefined
@@ -259,7 +261,7 @@ function quoteAt(written: string, start: number): Mark | undefined {
   }
 }
 
-/** The byte that two hexadecimal digits stand for, or a negative number. */
+/** Returns the byte encoded by two hexadecimal digits, or a negative number. */
 function byteOf(written: string, at: number): number {
   const high = digitValues[written.charCodeAt(at)] ?? -1
   const low = digitValues[written.charCodeAt(at + 1)] ?? -1
@@ -272,7 +274,7 @@ for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   digitValues[digit.toUpperCase().charCodeAt(0)] = value
 }
 
-/** A text without marks, or one of which only what is written counts. */
+/** Returns a view of the text as written, without decoding. */
 export function plainView(written: string): TextView {
   const view: TextView = {
     text: lowerCase(written),
@@ -288,7 +290,7 @@ function viewOf(written: string, marks: readonly Mark[], kind: Kind): TextView {
   return viewBy(written, { marks, deepest: depth[kind], cut: '', withCuts })
 }
 
-/** How a text is read: by the marks that are not deeper; `cut` stands for what shows nothing. */
+/** How a text is decoded: with the marks up to a depth; `cut` replaces invisible content. */
 type Reading = {
   marks: readonly Mark[]
   deepest: number
@@ -307,7 +309,7 @@ function viewBy(written: string, reading: Reading): TextView {
     done = end
   }
   text += written.slice(done)
-  // Most views show nothing, and then nobody asks where.
+  // Most views contain no match, so positions are computed only when needed.
   let known: Pieces | undefined
   const startOf = (at: number) => {
     const { viewAt, writtenAt } = (known ??= piecesOf(reading))
@@ -327,10 +329,10 @@ function viewBy(written: string, reading: Reading): TextView {
   return view
 }
 
-/** Pieces of a view: where each begins in it and in what is written, and how wide it is there. */
+/** Pieces of a view: the start of each in the view and in the written text, and its width there. */
 type Pieces = { viewAt: number[]; writtenAt: number[]; width: number[] }
 
-/** From where on a view follows what is written, and what stands for a mark. */
+/** Returns the pieces at which a view differs from the written text. */
 function piecesOf({ marks, deepest, cut }: Reading): Pieces {
   const viewAt = [0]
   const writtenAt = [0]
@@ -355,13 +357,13 @@ function piecesOf({ marks, deepest, cut }: Reading): Pieces {
   return { viewAt, writtenAt, width }
 }
 
-/** Lower case that never changes the length, as some letters' does. */
+/** Lowercases a text without changing its length, as some letters would. */
 function lowerCase(text: string): string {
   const lower = text.toLowerCase()
   return lower.length === text.length ? lower : text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
 }
 
-/** Which of the numbers, in order, is the last that is not above `most`. */
+/** Returns the index of the last of the sorted numbers that is not above `most`. */
 export function lastUpTo(numbers: readonly number[], most: number): number {
   let low = 0
   let high = numbers.length - 1

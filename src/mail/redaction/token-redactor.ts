@@ -3,16 +3,19 @@ import type { HeaderField } from '../header.ts'
 import { characterSet } from '../text.ts'
 import { type CodeOf, codeShape, createTokenCodes } from './reporter-names.ts'
 
-/** Where a text stands decides how much it may say: a path names a page, a query what is asked. */
+/**
+ * The place of a text, which decides how much it may reveal: a path identifies a page, a query its
+ * parameters.
+ */
 export type TokenPlace = 'path' | 'query' | 'mailbox' | 'field'
 
-/** From how many characters on letters and digits together are taken for a token. */
+/** The minimum number of characters from which mixed letters and digits count as a token. */
 const mixedMin = { path: 10, query: 6, mailbox: 8, field: 10 } as const
 const digitsMin = { path: 5, query: 5, mailbox: 5, field: 7 } as const
 const hexMin = 8
 const lettersMin = 16
 const wholeMax = 40
-/** What is shorter is no token anywhere. */
+/** Shorter texts are never tokens. */
 const tokenCharsMin = 5
 
 /**
@@ -47,7 +50,9 @@ function isDrawn(run: string, place: TokenPlace): boolean {
   return run.length >= lettersMin && isUnspeakable(run)
 }
 
-/** `winter2026`, `3rd`, `page12`, `mp4video`: a word, and at most one short number. */
+/**
+ * Whether a run is a word with at most one short number: `winter2026`, `3rd`, `page12`, `mp4video`.
+ */
 function isNumberedWord(run: string): boolean {
   return run.length < 20 && /^[A-Za-z]*\d{1,4}[A-Za-z]*$/.test(run) && !hasMixedCase(run)
 }
@@ -57,7 +62,7 @@ function isUnspeakable(run: string): boolean {
   return hasMixedCase(run) || vowels < run.length / 6
 }
 
-/** Whether upper and lower case change as often as by chance; `aNewPageOfOurShop` does not. */
+/** Whether upper and lower case alternate as in random text; `aNewPageOfOurShop` does not. */
 function hasMixedCase(run: string): boolean {
   const changes = run.match(/[a-z](?=[A-Z])|[A-Z](?=[A-Z][a-z])|[A-Z]{2}/g)?.length ?? 0
   return changes > run.length / 4
@@ -70,20 +75,20 @@ function hasMixedCase(run: string): boolean {
  * consumer, wherever it stands.
  */
 export type TokenRedactor = {
-  /** The text with the tokens of its links, and of its addresses but the author's. */
+  /** Redacts the tokens in links and addresses, except the author's addresses. */
   redact(text: string): string
   /** The same for the body of a message, where only links count. */
   redactLinks(text: string): string
-  /** Whether fields of that name stay as they are. */
+  /** Whether fields with that name are unchanged. */
   leaves(field: HeaderField): boolean
-  /** The value of a field, by what that field is for; lines may be folded. */
+  /** Redacts the value of a field according to its purpose; lines may be folded. */
   redactField(field: HeaderField): string
 }
 
 /**
- * `authors` are the addresses a message claims to be from: accounts, which a desk acts on. `locals`
- * are in lower case what the recipient's addresses have before the `@`: as a whole value in a link
- * (`?u=jane`) they are tokens.
+ * `authors` are the claimed authors of a message: accounts that a desk can act on. `locals` are the
+ * local parts of the recipient's addresses in lower case: as the whole value in a link (`?u=jane`)
+ * they are tokens.
  */
 export function createTokenRedactor(
   key: Buffer,
@@ -92,7 +97,7 @@ export function createTokenRedactor(
 ): TokenRedactor {
   const codeOf = createTokenCodes(key)
   const kept = new Set(authors.map((address) => address.toLowerCase()))
-  // A message says most of its links several times, and so does what is said about it.
+  // A message repeats most of its links, and so does the text about it.
   const links = new Map<string, string>()
   const redactKnownLink = (link: string) => {
     const redacted = links.get(link) ?? redactLocals(redactLink(link, codeOf), locals, codeOf)
@@ -137,7 +142,7 @@ function named(...patterns: readonly string[]): RegExp {
   return new RegExp(`^(?:${patterns.join('|')})$`)
 }
 
-/** For people, for MIME, and for programs that answer to them (RFC 9477): as they are. */
+/** For people, for MIME, and for programs that answer (RFC 9477): unchanged. */
 const spokenFields = named(
   ...['subject', 'date', 'from', 'to', 'cc', 'mime-version', 'content-.*', 'cfbl-.*'],
   ...['organization', 'user-agent', 'x-mailer', 'list-id'],
@@ -146,7 +151,7 @@ const messageIdFields = named('(?:.*-)?message-?id', 'references', 'in-reply-to'
 const signatureFields = named(
   ...['(?:x-google-)?dkim-signature', 'domainkey-signature', 'arc-seal', 'arc-message-signature'],
 )
-/** Written by those who carried the message: their queue ids are what a desk looks for. */
+/** Written by the servers that relayed the message: a desk searches for their queue ids. */
 const tracingFields = named(
   ...['received', 'x-received', 'received-spf', '(?:arc-|x-)?authentication-results'],
   ...['reply-to', 'sender', 'resent-.*'],
@@ -195,7 +200,7 @@ function redactLink(link: string, codeOf: CodeOf): string {
   ].join('')
 }
 
-/** A name before the host is none of a page: `https://user@host/`. */
+/** A user name before the host is not part of the page: `https://user@host/`. */
 function redactUser(origin: string, codeOf: CodeOf): string {
   const [, scheme = '', user = '', host = ''] = /^([^/]*\/\/)(.*)(@[^@]*)$/s.exec(origin) ?? []
   return host === '' ? origin : scheme + redactLocal(user, codeOf) + host
@@ -223,7 +228,7 @@ function redactPath(path: string, codeOf: CodeOf): string {
     .join('/')
 }
 
-/** `?name=value&…`, and the same behind a `#`. */
+/** Redacts `?name=value&…`, also behind a `#`. */
 function redactQuery(query: string, codeOf: CodeOf): string {
   if (query === '') return query
   return query.replace(/[^?#&;=]+/g, (piece, at: number) => {
@@ -241,13 +246,13 @@ function redactValue(value: string, codeOf: CodeOf): string {
 
 const nestedSigns = /(%(?:2F|3F|26|3D|23|3B))/i
 
-/** A link inside a link, cut where its encoded signs stand: scheme, host and words stay. */
+/** Redacts a link inside a link, split at its encoded separators: scheme, host and words stay. */
 function redactNested(link: string, codeOf: CodeOf): string {
   const pieces = link.split(nestedSigns)
   const queryAt = pieces.findIndex((piece) => /^%3F$/i.test(piece))
   return pieces
     .map((piece, index) => {
-      // `https%3A`, two slashes with nothing between, and the host come first.
+      // `https%3A`, the empty piece between two slashes, and the host come first.
       if (index <= 4 || nestedSigns.test(piece)) return piece
       const place = queryAt >= 0 && index > queryAt ? 'query' : 'path'
       return isToken(piece, place) ? codeOf(plain(piece)) : piece
@@ -258,7 +263,7 @@ function redactNested(link: string, codeOf: CodeOf): string {
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 const localPiece = new RegExp(`(${codeShape.source})|${uuid}|[A-Za-z0-9]+`, 'g')
 
-/** Piece by piece: `bounce+4711-…` still says that it is for bounces. */
+/** Redacts piece by piece: `bounce+4711-…` keeps the word `bounce`. */
 function redactLocal(local: string, codeOf: CodeOf): string {
   if (!isToken(local, 'mailbox')) return local
   return local.replace(localPiece, (piece, code?: string) =>
@@ -274,7 +279,10 @@ function redactMessageIds(value: string, codeOf: CodeOf): string {
   )
 }
 
-/** The digits of a signature are of one copy, and cannot be checked any more; `z=` has fields. */
+/**
+ * Redacts the digits of a signature, which belong to one copy and cannot be verified any more; `z=`
+ * contains fields.
+ */
 function redactSignature(value: string, codeOf: CodeOf): string {
   return value.replace(/(\b(?:bh?|z)\s*=)([^;]*)/g, (_, tag: string, digits: string) => {
     const bare = digits.replace(/\s+/g, '')
@@ -288,14 +296,19 @@ const addressPart = `(?<!${localLetter})${localLetter}{1,256}@[A-Za-z0-9.-]+|@[A
 const linkPart = 'https?:\\/\\/[^\\s<>"]+|mailto:[^\\s<>"]+'
 const runPart = '[A-Za-z0-9][A-Za-z0-9+/_=-]{5,}'
 const runShape = runsBut(addressPart, linkPart, hostPart)
-/** The same for texts without addresses and links: most of the time goes into looking for them. */
+/**
+ * The same for texts without addresses and links, because most of the time is spent on searching
+ * for those.
+ */
 const plainRunShape = runsBut(hostPart)
 
 function runsBut(...named: readonly string[]): RegExp {
   return new RegExp(`${codePart}|(${named.join('|')})|${runPart}`, 'g')
 }
 
-/** Machine-made words of a field nobody reads; links, hosts and addresses stay. */
+/**
+ * Redacts machine-made words of a field that people do not read; links, hosts and addresses stay.
+ */
 function redactRuns(value: string, codeOf: CodeOf): string {
   if (!value.includes(codeStart) && !looksOpaque(value, 'field')) return value
   const shape = /@|:\/\/|mailto:/.test(value) ? runShape : plainRunShape
@@ -312,7 +325,7 @@ function isToken(text: string, place: TokenPlace): boolean {
   return looksOpaque(text.includes(codeStart) ? text.replace(codes, '') : text, place)
 }
 
-/** Percent-decoded where that can be: a token is the same however it is written. */
+/** Decodes percent signs if possible: a token is the same however it is written. */
 function plain(text: string): string {
   if (!text.includes('%')) return text
   try {
