@@ -189,7 +189,7 @@ function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
 }
 
 /**
- * Replaces recipients by codes without their names: `To: "Jane Doe" <…>` would still identify her.
+ * Replaces recipients by codes without their names: `To: "Jane Doe" <…>` names her too.
  */
 function redactRecipients({ name, value }: HeaderField, redactor: AddressRedactor): HeaderField {
   const found = addressesInText(decodeHeaderText(value.slice(0, 64 * 1024)))
