@@ -38,8 +38,8 @@ test('the reporter sees the answer in both languages, and its words as text', as
   expect(english).toContain('it has dealt with it')
   expect(english).toContain('&lt;script&gt;alert(1)&lt;/script&gt; ‹U+202E›closed')
   const french = await (await (await signedInBrowser(site.url, ann, 'fr')).get(path)).text()
-  expect(french).toContain('Le destinataire chez access-two.example dit\u00a0:')
-  expect(french).toContain('Le destinataire dit avoir traité le problème')
+  expect(french).toContain('Réponse de access-two.example\u00a0:')
+  expect(french).toContain('Le service prévenu indique que le problème est résolu')
 })
 
 test('reporters of the same campaign see the answer, but not its words', async () => {
@@ -76,7 +76,7 @@ test('answers are mailed to reporters who ask for it, once, without the words', 
     const letter = await simpleParser(copy ? await unpack(copy) : '')
     expect(letter.subject).toBe('Une réponse à votre signalement')
     expect(letter.text).toContain('access-two.example')
-    expect(letter.text).toContain('le problème est traité')
+    expect(letter.text).toContain('le problème est résolu')
     expect(letter.text).toContain(`/reports/${feedback.reportId}`)
     expect(letter.text).not.toContain('secret word')
   } finally {

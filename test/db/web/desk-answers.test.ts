@@ -195,7 +195,7 @@ test('the page is in French for a French reader, before and after the answer', a
   const feedback = await told()
   const french = new Browser(site.url, { 'accept-language': 'fr' })
   expect(await (await french.get(linkOf(feedback, 'stop'))).text()).toContain(
-    'Arrêter tous les signalements',
+    'Arrêter tous les rapports',
   )
   expect(await (await french.post(linkOf(feedback, 'stop'), {})).text()).toContain('C’est fait.')
 })

@@ -274,8 +274,8 @@ test('viewing has no effect, a forged link is not found, other sites cannot post
 
 test('the pages and the letter are also in French', async () => {
   visitor = new Browser(site.url, { 'accept-language': 'fr', 'x-forwarded-for': '203.0.113.3' })
-  expect(await pageOf('/consumers/enroll')).toContain('Recevoir nos signalements')
+  expect(await pageOf('/consumers/enroll')).toContain('Recevoir nos rapports')
   const link = await linkOf()
   expect((await letters())[0]).toContain('Content-Language: fr')
-  expect(await pageOf(link)).toContain('Oui, envoyez-nous les signalements')
+  expect(await pageOf(link)).toContain('Oui, envoyez-nous les rapports')
 })

@@ -102,7 +102,7 @@ test.for(letters)(
 
 test.for([
   ['en', 'We accused nobody', 'The sender has asked for complaints', 'We told the network that'],
-  ['fr', 'Personne n’a été mis', 'L’expéditeur demande', 'Le réseau d’où'],
+  ['fr', 'Personne n’a été mis', 'L’expéditeur demande', 'Nous avons prévenu le réseau'],
   ['ru', 'никого ни', 'Отправитель просит', 'сообщили сети'],
 ] as const)(
   'the notified recipients are named correctly: %s',
