@@ -212,7 +212,7 @@ test('a stalled receiver takes four places, and delays no other', async () => {
   const to = world(({ url }) =>
     url === stalled.url ? new Promise((resolve) => end.push(resolve)) : taken,
   )
-  const inProgress = { ...openDeliveries(), waitMsMax: 200 }
+  const inProgress = { ...openDeliveries(), waitMsMax: 1_500 }
   const outcomes = await deliver(payloads, to, inProgress)
   const of = (id: string) => outcomes.filter((_, index) => payloads[index]?.webhookId === id)
   expect(of(quick.id)).toEqual(Array.from({ length: 10 }, () => 'done'))

@@ -66,9 +66,9 @@ test('the form changes a report, and the page says so in the user’s language',
   expect(await byForm('form', 'not-spam')).toContain('what you say now counts')
   expect(await kindOf(id)).toBe('not-spam')
   for (const [language, words] of [
-    ['en', 'You now say that this is not spam.'],
-    ['fr', 'Vous dites maintenant que ce n’est pas un spam.'],
-    ['ru', 'Теперь вы говорите, что это не спам.'],
+    ['en', 'You changed the report: this is not spam.'],
+    ['fr', 'Vous avez modifié votre signalement\u00a0: ce n’est pas un spam.'],
+    ['ru', 'Вы изменили жалобу: это не спам.'],
   ] as const) {
     const reader = await signedInBrowser(site.url, ann, language)
     expect(await (await reader.get(`/reports/${id}`)).text()).toContain(words)

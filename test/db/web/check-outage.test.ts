@@ -28,8 +28,8 @@ test('the web process also answers mail servers, on a separate port', async () =
   expect(await post('/checkv2', 'first')).toEqual({ status: 200 })
   const ping = await fetch(`${site.url}/ping`)
   expect(await ping.text()).toBe('pong\r\n')
-  const metrics = await fetch(`${site.url}/metrics`)
-  expect(await metrics.text()).toContain('signalpost_check_seconds_count')
+  const metrics = async () => (await fetch(`${site.url}/metrics`)).text()
+  await expect.poll(metrics, { timeout: 10_000 }).toContain('signalpost_check_seconds_count')
 })
 
 test('without the database mail passes without a verdict, until it is back', async () => {
