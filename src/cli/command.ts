@@ -17,7 +17,7 @@ import { CallerError, reasonOf, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 
 /** The input of a command. */
-export type CommandContext = { args: readonly string[]; config: Config; log: Logger }
+type CommandContext = { args: readonly string[]; config: Config; log: Logger }
 
 /** How to call a command, and what it does. */
 export type Described = { usage: string; summary: string }
