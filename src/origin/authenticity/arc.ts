@@ -76,14 +76,25 @@ function instanceOf({ key, value }: HeaderField): string {
   return parseTagList(value)?.get('i') ?? ''
 }
 
+/** The reason for a result. */
+export type ArcReason =
+  | 'no-seal'
+  | 'gaps'
+  | 'too-long'
+  | 'only-own-seal'
+  | 'key-missing'
+  | 'key-not-looked-up'
+  | 'mismatch'
+  | 'match'
+  | 'unreadable'
+
 /**
  * The result for an ARC chain (RFC 8617). `temperror`: a key could not be queried. `unchecked`: the
  * chain adds nothing to what the receiver says, or is longer than legitimate ones.
  */
 export type ArcFinding = {
   result: 'pass' | 'fail' | 'none' | 'temperror' | 'unchecked'
-  /** The reason as a sentence for people. */
-  why: string
+  why: ArcReason
   /** The seals, the oldest first; empty unless the chain verifies. */
   seals: SealFinding[]
 }
@@ -108,24 +119,21 @@ const domainCharsMax = 253
 export function judgeChain(chain: ArcChain, dns: DnsFindings): ArcFinding | undefined {
   switch (chain.is) {
     case 'none':
-      return unsealed('none', 'The message has no seal.')
+      return unsealed('none', 'no-seal')
     case 'broken':
-      return unsealed('fail', 'The chain has gaps.')
+      return unsealed('fail', 'gaps')
     case 'undue':
-      return unsealed('unchecked', 'The chain is too long.')
+      return unsealed('unchecked', 'too-long')
     case 'own':
-      return unsealed(
-        'unchecked',
-        'Only the receiver sealed the message, and its Received lines show the same.',
-      )
+      return unsealed('unchecked', 'only-own-seal')
     case 'whole': {
       const names = [chain.messageKeyName, ...chain.seals.map(({ keyName }) => keyName)]
       const answers = names.map((name) => textAnswer(dns, name))
       if (answers.some((answer) => answer.is === 'none')) {
-        return unsealed('fail', 'The key of a seal does not exist.')
+        return unsealed('fail', 'key-missing')
       }
       if (answers.every((answer) => answer.is === 'found')) return undefined
-      return unsealed('temperror', 'The key of a seal could not be looked up.')
+      return unsealed('temperror', 'key-not-looked-up')
     }
   }
 }
@@ -143,8 +151,8 @@ export async function verifyChain(
     ...saidBy(verifier.arc.chain[instance - 1]?.['arc-authentication-results']?.parsed),
   }))
   const { status } = await arc(verifier.arc, { resolver: resolver as never })
-  if (status.result !== 'pass') return unsealed('fail', 'A seal does not match the message.')
-  return { result: 'pass', why: 'All seals match the message.', seals }
+  if (status.result !== 'pass') return unsealed('fail', 'mismatch')
+  return { result: 'pass', why: 'match', seals }
 }
 
 type Said = Pick<SealFinding, 'clientIp' | 'spf' | 'dkim'>
@@ -205,6 +213,6 @@ function domainOfIdentity(value: unknown): string | null {
   return storableText(value.slice(value.lastIndexOf('@') + 1).toLowerCase(), domainCharsMax)
 }
 
-function unsealed(result: ArcFinding['result'], why: string): ArcFinding {
+function unsealed(result: ArcFinding['result'], why: ArcReason): ArcFinding {
   return { result, why, seals: [] }
 }

@@ -256,6 +256,6 @@ export async function authenticate(
         isValid: dkim[index]?.result === 'pass',
       })),
     ),
-    arc: arc ?? { result: 'fail', why: 'The chain cannot be read.', seals: [] },
+    arc: arc ?? { result: 'fail', why: 'unreadable', seals: [] },
   }
 }

@@ -61,7 +61,7 @@ export type Signature = {
   /** The names of the fields it covers, in lower case, with repetitions. */
   covered: readonly string[]
   /** Why every verifier would reject it, as a sentence; undefined when it is valid in form. */
-  fault: string | undefined
+  fault: DkimReason | undefined
 }
 
 const fieldsReadMax = 50
@@ -144,16 +144,16 @@ function coveredBy(tags: TagList): string[] {
   return names.map((name) => name.trim())
 }
 
-function faultOf(tags: TagList, covered: readonly string[]): string | undefined {
+function faultOf(tags: TagList, covered: readonly string[]): DkimReason | undefined {
   const algorithm = (tags.get('a') ?? '').toLowerCase()
-  if (algorithm === 'rsa-sha1') return 'It uses SHA-1, which is no longer secure.'
-  if (!['rsa-sha256', 'ed25519-sha256'].includes(algorithm)) return 'Its algorithm is unknown.'
-  if (tags.get('v') !== '1') return 'Its version is unknown.'
+  if (algorithm === 'rsa-sha1') return 'sha1'
+  if (!['rsa-sha256', 'ed25519-sha256'].includes(algorithm)) return 'unknown-algorithm'
+  if (tags.get('v') !== '1') return 'unknown-version'
   const canons = (tags.get('c') ?? 'simple/simple').toLowerCase().split('/')
   if (!canons.every((canon) => canon === 'relaxed' || canon === 'simple')) {
-    return 'Its canonicalization is unknown.'
+    return 'unknown-canonicalization'
   }
-  if (!covered.includes('from')) return 'It does not cover the From field.'
+  if (!covered.includes('from')) return 'from-not-covered'
   return undefined
 }
 
@@ -173,6 +173,29 @@ function isHostName(name: string): boolean {
  */
 type DkimResult = 'pass' | 'fail' | 'neutral' | 'policy' | 'temperror' | 'permerror'
 
+/** The reason for a result. */
+export type DkimReason =
+  | 'sha1'
+  | 'unknown-algorithm'
+  | 'unknown-version'
+  | 'unknown-canonicalization'
+  | 'from-not-covered'
+  | 'key-missing'
+  | 'key-not-looked-up'
+  | 'key-revoked'
+  | 'malformed'
+  | 'unchanged'
+  | 'body-partly-covered'
+  | 'key-weak'
+  | 'not-verifiable'
+  | 'body-changed'
+  | 'header-changed'
+  | 'expired'
+  | 'expires-before-creation'
+  | 'key-malformed'
+  | 'key-of-other-algorithm'
+  | 'key-not-for-mail'
+
 /** The result for one signature. */
 export type DkimFinding = {
   /** In lower case. */
@@ -181,8 +204,7 @@ export type DkimFinding = {
   result: DkimResult
   /** Whether the domain and the author's domain have the same owner. */
   aligned: boolean
-  /** The reason as a sentence for people. */
-  why: string
+  why: DkimReason
 }
 
 /** The result that is known without reading the message; undefined when it must be read. */
@@ -190,12 +212,12 @@ export function judgeUnread(signature: Signature, dns: DnsFindings): DkimFinding
   const { fault, keyName } = signature
   if (fault !== undefined) return finding(signature, 'neutral', fault)
   const answer = textAnswer(dns, keyName)
-  if (answer.is === 'none') return finding(signature, 'permerror', 'Its key does not exist.')
+  if (answer.is === 'none') return finding(signature, 'permerror', 'key-missing')
   if (answer.is === 'unknown') {
-    return finding(signature, 'temperror', 'Its key could not be looked up.')
+    return finding(signature, 'temperror', 'key-not-looked-up')
   }
   if (!answer.records.some((record) => /(^|;)\s*p\s*=\s*[^;\s]/.test(record))) {
-    return finding(signature, 'permerror', 'Its key was revoked.')
+    return finding(signature, 'permerror', 'key-revoked')
   }
   return undefined
 }
@@ -205,35 +227,35 @@ export function judgeUnread(signature: Signature, dns: DnsFindings): DkimFinding
  * it.
  */
 export function judgeRead(signature: Signature, read: LibraryResult | undefined): DkimFinding {
-  if (!read) return finding(signature, 'neutral', 'It is malformed.')
+  if (!read) return finding(signature, 'neutral', 'malformed')
   const { result, comment, underSized } = read.status
   if (result === 'pass') {
     return underSized === undefined
-      ? finding(signature, 'pass', 'The signed content is unchanged.')
-      : finding(signature, 'policy', 'It covers only the beginning of the body.')
+      ? finding(signature, 'pass', 'unchanged')
+      : finding(signature, 'policy', 'body-partly-covered')
   }
-  if (result === 'policy') return finding(signature, 'policy', 'Its key is too weak.')
-  const [known, why] = reasons.get(comment ?? '') ?? ['neutral', 'It cannot be verified.']
+  if (result === 'policy') return finding(signature, 'policy', 'key-weak')
+  const [known, why] = reasons.get(comment ?? '') ?? ['neutral', 'not-verifiable']
   return finding(signature, known, why)
 }
 
 /** The library's comments, and the results they mean. */
-const reasons: ReadonlyMap<string, readonly [DkimResult, string]> = new Map([
-  ['body hash did not verify', ['fail', 'The body was changed after signing.']],
-  ['bad signature', ['fail', 'The header was changed after signing, or the key is another one.']],
-  ['expired', ['neutral', 'It had expired when the message arrived.']],
-  ['invalid expiration', ['neutral', 'Its expiry is before its creation.']],
-  ['invalid public key', ['permerror', 'Its key is malformed.']],
-  ['unknown key version', ['permerror', 'Its key is malformed.']],
-  ['unknown key type', ['permerror', 'Its key is malformed.']],
-  ['inappropriate hash algorithm', ['permerror', 'Its key is not for this algorithm.']],
-  ['key not for email', ['permerror', 'Its key is not for mail.']],
+const reasons: ReadonlyMap<string, readonly [DkimResult, DkimReason]> = new Map([
+  ['body hash did not verify', ['fail', 'body-changed']],
+  ['bad signature', ['fail', 'header-changed']],
+  ['expired', ['neutral', 'expired']],
+  ['invalid expiration', ['neutral', 'expires-before-creation']],
+  ['invalid public key', ['permerror', 'key-malformed']],
+  ['unknown key version', ['permerror', 'key-malformed']],
+  ['unknown key type', ['permerror', 'key-malformed']],
+  ['inappropriate hash algorithm', ['permerror', 'key-of-other-algorithm']],
+  ['key not for email', ['permerror', 'key-not-for-mail']],
 ])
 
 function finding(
   { domain, selector, isAligned }: Signature,
   result: DkimResult,
-  why: string,
+  why: DkimReason,
 ): DkimFinding {
   return { domain, selector, result, aligned: isAligned, why }
 }

@@ -8,6 +8,8 @@ import { listReporterEmails } from '../../db/reporters.ts'
 import { findRawMessage, findReport, type Report, type ReportState } from '../../db/reports.ts'
 import { parseBlock } from '../../mail/ip-blocks.ts'
 import { storableText } from '../../mail/text.ts'
+import type { ArcReason } from '../../origin/authenticity/arc.ts'
+import type { DkimReason } from '../../origin/authenticity/dkim.ts'
 import type { VerdictSymbol } from '../../verdict/verdict.ts'
 import { shownWalk } from '../history/story.ts'
 import { sayMeaning } from '../history/symbols.ts'
@@ -56,10 +58,15 @@ export function authenticationRows({ spf, dkim, dmarc, arc }: Authentication): A
       const whose = aligned
         ? 'The domain is aligned with the author’s domain.'
         : 'The domain is not aligned with the author’s domain.'
-      return row('DKIM', domain, result, `${why} ${whose}`)
+      return row('DKIM', domain, result, `${dkimMeanings[why]} ${whose}`)
     }),
     row('DMARC', dmarc.domain, dmarc.result, dmarcMeaning(dmarc)),
-    row('ARC', arc.seals.map(({ domain }) => domain).join(', ') || null, arc.result, arc.why),
+    row(
+      'ARC',
+      arc.seals.map(({ domain }) => domain).join(', ') || null,
+      arc.result,
+      arcMeanings[arc.why],
+    ),
   ]
 }
 
@@ -71,6 +78,41 @@ const spfMeanings: Record<NonNullable<Authentication['spf']>['result'], string> 
   none: 'The domain has no SPF record.',
   temperror: 'The DNS look-up failed temporarily.',
   permerror: 'The SPF record of the domain is invalid.',
+}
+
+const dkimMeanings: Record<DkimReason, string> = {
+  sha1: 'It uses SHA-1, which is no longer secure.',
+  'unknown-algorithm': 'Its algorithm is unknown.',
+  'unknown-version': 'Its version is unknown.',
+  'unknown-canonicalization': 'Its canonicalization is unknown.',
+  'from-not-covered': 'It does not cover the From field.',
+  'key-missing': 'Its key does not exist.',
+  'key-not-looked-up': 'Its key could not be looked up.',
+  'key-revoked': 'Its key was revoked.',
+  malformed: 'It is malformed.',
+  unchanged: 'The signed content is unchanged.',
+  'body-partly-covered': 'It covers only the beginning of the body.',
+  'key-weak': 'Its key is too weak.',
+  'not-verifiable': 'It cannot be verified.',
+  'body-changed': 'The body was changed after signing.',
+  'header-changed': 'The header was changed after signing, or the key is a different one.',
+  expired: 'It had expired when the message arrived.',
+  'expires-before-creation': 'Its expiry is before its creation.',
+  'key-malformed': 'Its key is malformed.',
+  'key-of-other-algorithm': 'Its key is not for this algorithm.',
+  'key-not-for-mail': 'Its key is not for mail.',
+}
+
+const arcMeanings: Record<ArcReason, string> = {
+  'no-seal': 'The message has no seal.',
+  gaps: 'The chain has gaps.',
+  'too-long': 'The chain is too long.',
+  'only-own-seal': 'Only the receiver sealed the message, and its Received lines show the same.',
+  'key-missing': 'The key of a seal does not exist.',
+  'key-not-looked-up': 'The key of a seal could not be looked up.',
+  mismatch: 'A seal does not match the message.',
+  match: 'All seals match the message.',
+  unreadable: 'The chain cannot be read.',
 }
 
 const policies = {

@@ -19,7 +19,7 @@ function claimsOf(lines: readonly string[], results: readonly DkimFinding['resul
   const { fields } = parseHeader(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`))
   const signers = lines.flatMap((line) => /; d=([^;]+)/.exec(line)?.[1] ?? [])
   const dkim = results.map((result, at): DkimFinding => {
-    return { domain: signers[at] ?? '', selector: 's', result, aligned: at === 0, why: '' }
+    return { domain: signers[at] ?? '', selector: 's', result, aligned: at === 0, why: 'unchanged' }
   })
   return listClaims(fields, { dkim }, parseListUnsubscribe(fields))
 }

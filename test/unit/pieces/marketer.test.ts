@@ -37,7 +37,7 @@ const marketers: MarketerMarks[] = [
 const book = createMarketerBook(marketers)
 
 function signature(domain: string, more: Partial<DkimFinding> = {}): DkimFinding {
-  return { domain, selector: 's1', result: 'pass', aligned: true, why: '', ...more }
+  return { domain, selector: 's1', result: 'pass', aligned: true, why: 'unchanged', ...more }
 }
 
 function evidence(more: Partial<MarketerEvidence> & { dkim?: DkimFinding[] } = {}) {

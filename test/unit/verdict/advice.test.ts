@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type AdviceCase, adviceOf, oneClickLink } from '../../../src/verdict/advice.ts'
 
-const signature = { selector: 's', result: 'pass' as const, why: '' }
+const signature = { selector: 's', result: 'pass', why: 'unchanged' } as const
 const marketer = {
   key: 'shop',
   name: 'Shop',

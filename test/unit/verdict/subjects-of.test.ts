@@ -25,7 +25,7 @@ const subjects = (more: Partial<SubjectSource>, originConfidenceMin = 0.8) =>
 
 function authentication(more: Partial<Authentication>): Authentication {
   const dmarc = { result: 'none', policy: null, domain: null, alignedBy: [] } as const
-  const arc = { result: 'none', why: '', seals: [] } as unknown as Authentication['arc']
+  const arc = { result: 'none', why: 'unchanged', seals: [] } as unknown as Authentication['arc']
   return {
     spf: null,
     dkim: [],
@@ -36,7 +36,7 @@ function authentication(more: Partial<Authentication>): Authentication {
   }
 }
 
-const signature = { selector: 's', why: '' } as const
+const signature = { selector: 's', why: 'unchanged' } as const
 const link = (url: string) => ({ url, host: '', domain: null, where: 'text' as const })
 
 test('an author is only claimed until the domain is authenticated', () => {

@@ -8,7 +8,7 @@ const nothing: Authentication = {
   dkim: [],
   passedOver: 0,
   dmarc: { result: 'none', policy: null, domain: null, alignedBy: [] },
-  arc: { result: 'none', why: 'The message has no seal.', seals: [] },
+  arc: { result: 'none', why: 'no-seal', seals: [] },
 }
 
 test('each check and each signature has a row, in a fixed order', () => {
@@ -17,7 +17,7 @@ test('each check and each signature has a row, in a fixed order', () => {
     selector: 's1',
     result: 'fail' as const,
     aligned: domain === 'shop.example',
-    why: 'The body was changed after signing.',
+    why: 'body-changed' as const,
   }))
   const rows = authenticationRows({ ...nothing, dkim })
   expect(rows.map(({ check, domain, result }) => [check, domain, result])).toEqual([
@@ -54,7 +54,7 @@ test('the sealers of a chain are listed from the first on', () => {
   const seals = [seal, { ...seal, instance: 2, domain: 'b.example' }]
   const rows = authenticationRows({
     ...nothing,
-    arc: { result: 'pass', why: 'All seals match the message.', seals },
+    arc: { result: 'pass', why: 'match', seals },
   })
   expect(rows.at(-1)).toMatchObject({ domain: 'a.example, b.example', tone: 'good' })
 })

@@ -47,7 +47,7 @@ test('a valid signature passes, and says whose it is', async () => {
       selector: 's1',
       result: 'pass',
       aligned: true,
-      why: 'The signed content is unchanged.',
+      why: 'unchanged',
     },
   ])
 })
@@ -114,8 +114,8 @@ test('the key is found among other records of its name', async () => {
 })
 
 const why = {
-  body: 'The body was changed after signing.',
-  header: 'The header was changed after signing, or the key is another one.',
+  body: 'body-changed',
+  header: 'header-changed',
 }
 
 test.for<[string, (raw: Buffer) => Buffer, string]>([
@@ -135,16 +135,11 @@ test('a signature by the second of two authors does not count for the first', as
 
 test.for<[string, readonly string[] | 'unknown' | undefined, string, string]>([
   ['another key', [other.record], 'fail', why.header],
-  ['no key', undefined, 'permerror', 'Its key does not exist.'],
-  ['a revoked key', ['v=DKIM1; k=rsa; p='], 'permerror', 'Its key was revoked.'],
-  ['a broken key', ['v=DKIM1; p=AAAA'], 'permerror', 'Its key is malformed.'],
-  [
-    'a key for other services',
-    [`${rsa.record}; s=tlsrpt`],
-    'permerror',
-    'Its key is not for mail.',
-  ],
-  ['no answer', 'unknown', 'temperror', 'Its key could not be looked up.'],
+  ['no key', undefined, 'permerror', 'key-missing'],
+  ['a revoked key', ['v=DKIM1; k=rsa; p='], 'permerror', 'key-revoked'],
+  ['a broken key', ['v=DKIM1; p=AAAA'], 'permerror', 'key-malformed'],
+  ['a key for other services', [`${rsa.record}; s=tlsrpt`], 'permerror', 'key-not-for-mail'],
+  ['no answer', 'unknown', 'temperror', 'key-not-looked-up'],
 ])('a signature with %s has its reason', async ([, records, result, reason]) => {
   const found = await dkim(good, records ? { [name]: records } : {})
   expect(found).toMatchObject([{ result, why: reason }])
@@ -153,7 +148,7 @@ test.for<[string, readonly string[] | 'unknown' | undefined, string, string]>([
 test('a key under 1024 bits is too weak', async () => {
   const raw = await sign({ key: weak })
   expect(await dkim(raw, { [name]: [weak.record] })).toMatchObject([
-    { result: 'policy', why: 'Its key is too weak.' },
+    { result: 'policy', why: 'key-weak' },
   ])
 })
 
@@ -162,7 +157,7 @@ test('a signature over part of the body does not count once text was added', asy
   const raw = await sign({ bodyBytesMax: length })
   expect(await dkim(raw)).toMatchObject([{ result: 'pass' }])
   expect(await dkim(Buffer.concat([raw, Buffer.from('More.\r\n')]))).toMatchObject([
-    { result: 'policy', why: 'It covers only the beginning of the body.' },
+    { result: 'policy', why: 'body-partly-covered' },
   ])
 })
 
@@ -171,9 +166,7 @@ test('expiry is judged at the time when the message arrived, not today', async (
   const live = await sign({ signedAt: at('09:59:00'), expiresAt: at('10:00:01') })
   const late = await sign({ signedAt: at('09:59:00'), expiresAt: at('09:59:59') })
   expect(await dkim(live)).toMatchObject([{ result: 'pass' }])
-  expect(await dkim(late)).toMatchObject([
-    { result: 'neutral', why: 'It had expired when the message arrived.' },
-  ])
+  expect(await dkim(late)).toMatchObject([{ result: 'neutral', why: 'expired' }])
 })
 
 test('without an arrival time no signature is expired', async () => {
@@ -210,15 +203,15 @@ test('one signature without a key does not affect the others', async () => {
 })
 
 test.for<[string, string | RegExp, string, string]>([
-  ['SHA-1', 'a=rsa-sha256', 'a=rsa-sha1', 'SHA-1'],
-  ['an unknown algorithm', 'a=rsa-sha256', 'a=rsa-md5', 'algorithm'],
-  ['another version', 'v=1', 'v=2', 'version'],
-  ['an unknown canonicalization', 'c=relaxed/relaxed', 'c=nofws', 'canonicalization'],
-  ['no From', ': From;', ';', 'From field'],
+  ['SHA-1', 'a=rsa-sha256', 'a=rsa-sha1', 'sha1'],
+  ['an unknown algorithm', 'a=rsa-sha256', 'a=rsa-md5', 'unknown-algorithm'],
+  ['another version', 'v=1', 'v=2', 'unknown-version'],
+  ['an unknown canonicalization', 'c=relaxed/relaxed', 'c=nofws', 'unknown-canonicalization'],
+  ['no From', ': From;', ';', 'from-not-covered'],
 ])('a signature with %s is not verified', async ([, from, to, reason]) => {
   const [found] = await dkim(replaced(good, from, to))
   expect(found?.result).toBe('neutral')
-  expect(found?.why).toContain(reason)
+  expect(found?.why).toBe(reason)
 })
 
 test('messages judged at the same time do not affect each other', async () => {
