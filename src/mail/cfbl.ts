@@ -12,6 +12,19 @@ export type CfblAddress = {
   format: 'arf' | 'xarf'
 }
 
+/** Why an address is not permitted. */
+type CfblObstacle =
+  | 'too-many-addresses'
+  | 'address-invalid'
+  | 'not-one-author'
+  | 'no-valid-signature'
+  | 'some-address-invalid'
+  | 'author-signature-invalid'
+  | 'address-not-covered'
+  | 'own-signature-invalid'
+  | 'address-not-covered-by-own'
+  | 'fields-partly-covered'
+
 /**
  * The complaint addresses that a message requests (RFC 9477), and whether its signatures permit
  * them.
@@ -21,8 +34,8 @@ export type CfblFinding = {
   addresses: CfblAddress[]
   /** Returned with a complaint; white space and comments are removed. */
   feedbackId: string | null
-  /** Why some or all of the addresses are not permitted, as a sentence. */
-  obstacle: string | null
+  /** Why some or all of the addresses are not permitted. */
+  obstacle: CfblObstacle | null
 }
 
 /** The properties of a DKIM signature that these rules evaluate. */
@@ -55,21 +68,18 @@ export function judgeCfbl(
 ): CfblFinding | null {
   const asked = fieldValues(fields, addressKey)
   if (asked.length === 0) return null
-  const nobody = (obstacle: string) => ({ addresses: [], feedbackId: null, obstacle })
-  if (asked.length > addressesMax)
-    return nobody('The message names too many addresses for complaints.')
+  const nobody = (obstacle: CfblObstacle) => ({ addresses: [], feedbackId: null, obstacle })
+  if (asked.length > addressesMax) return nobody('too-many-addresses')
   const read = asked.map(parseCfblAddress)
   const named = read.filter((one) => one !== undefined)
-  if (named.length === 0) return nobody("The message's address for complaints is invalid.")
+  if (named.length === 0) return nobody('address-invalid')
   const author = onlyAuthorDomain(fields)
-  if (author === undefined) return nobody('The message does not have exactly one author.')
+  if (author === undefined) return nobody('not-one-author')
   const valid = signatures.filter(({ isValid }) => isValid)
-  if (valid.length === 0) return nobody('No DKIM signature of the message is valid.')
+  if (valid.length === 0) return nobody('no-valid-signature')
   const faults = named.map((one) => faultOf(domainOf(one.address) ?? '', author, valid, fields))
   const addresses = named.filter((_, index) => faults[index] === undefined)
-  const unreadable = read.includes(undefined)
-    ? 'One of the addresses for complaints is invalid.'
-    : null
+  const unreadable = read.includes(undefined) ? 'some-address-invalid' : null
   const obstacle = faults.find((fault) => fault !== undefined) ?? unreadable
   return { addresses, feedbackId: addresses.length > 0 ? feedbackIdOf(fields) : null, obstacle }
 }
@@ -100,23 +110,22 @@ function faultOf(
   author: string,
   valid: readonly CfblSignature[],
   fields: readonly HeaderField[],
-): string | undefined {
+): CfblObstacle | undefined {
   const authors = valid.filter((signature) => matches(signature.domain, author))
-  if (authors.length === 0) return 'No signature of the author’s domain is valid.'
+  if (authors.length === 0) return 'author-signature-invalid'
   const isCovering = ({ covered }: CfblSignature) => covers(covered, fields)
   const hasAuthors = authors.some(isCovering)
   if (isSameOrBelow(domain, author)) {
-    return hasAuthors ? undefined : 'The author’s signature does not cover the address.'
+    return hasAuthors ? undefined : 'address-not-covered'
   }
   const own = valid.filter((signature) => matches(signature.domain, domain))
-  if (own.length === 0) return 'No signature of the complaint address’s domain is valid.'
-  if (!own.some(isCovering))
-    return 'The signature of the complaint address’s domain does not cover the address.'
+  if (own.length === 0) return 'own-signature-invalid'
+  if (!own.some(isCovering)) return 'address-not-covered-by-own'
   const isSignedBefore = authors.some(
     ({ covered }) => !covered.includes(addressKey) && !covered.includes(idKey),
   )
   if (hasAuthors || isSignedBefore) return undefined
-  return 'The author’s signature covers only some of the fields that request complaints.'
+  return 'fields-partly-covered'
 }
 
 /** Whether a signature covers every CFBL field in the header; a field added later is not signed. */
