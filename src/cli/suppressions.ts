@@ -16,7 +16,8 @@ const list = defineQuery({
       for (const { address, reason, status, detail, since, until } of rows) {
         const term = until ? `until ${dayOf(until)}` : 'permanent'
         const code = status === null ? '' : ` (${status})`
-        text += `${address}  ${reason}${code}  since ${dayOf(since)}, ${term}  ${detail}\n`
+        const line = `${address}  ${reason}${code}  since ${dayOf(since)}, ${term}  ${detail}`
+        text += `${line.trimEnd()}\n`
       }
       if (rows.length < ROWS_AT_ONCE) return text
       after = rows.at(-1)?.address

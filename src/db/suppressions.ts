@@ -11,7 +11,7 @@ export type Suppression = {
   reason: SuppressionReason
   /** Enhanced status code of the bounce (RFC 3463). */
   status: string | null
-  /** A sentence for an operator, without personal data. */
+  /** The operator’s reason, or a code of the bounce or refusal; may be empty. */
   detail: string
   since: Date
   /** Null: no expiry. */

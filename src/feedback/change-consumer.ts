@@ -22,21 +22,20 @@ import { resumesAtOf } from './pace-feedback.ts'
 
 /**
  * Stops all feedback to a consumer: marks it as stopped, suppresses its address and withdraws its
- * unsent feedback reports. `why` is a sentence for administrators. With the reason `operator`, the
- * consumer cannot resume by itself. Returns false and changes nothing if the consumer does not
- * exist. Safe to repeat.
+ * unsent feedback reports. With the reason `operator`, the consumer cannot resume by itself.
+ * Returns false and changes nothing if the consumer does not exist. Safe to repeat.
  */
 export async function stopConsumer(
   tx: Db,
   consumerId: string,
-  { why, reason = 'stop' }: { why: string; reason?: 'stop' | 'complaint' | 'operator' },
+  reason: 'stop' | 'complaint' | 'operator',
   now: Date,
 ): Promise<boolean> {
   const consumer = await findConsumer(tx, consumerId)
   if (!consumer) return false
   await markStopped(tx, consumerId)
   const { address } = consumer
-  const suppression = { address, status: null, detail: why, since: now, until: null }
+  const suppression = { address, status: null, detail: '', since: now, until: null }
   await suppress(tx, { ...suppression, reason })
   const withdrawn = await withdrawFeedbackOf(tx, consumerId, now)
   const phrases = [phrase('feedback-withdrawn'), phrase('recipient-unsubscribed')]
@@ -130,7 +129,7 @@ async function apply(
   if (change.do === 'pause') return pauseConsumer(tx, id, change.until, at)
   if (change.do === 'resume') return resumeConsumer(tx, id, { by: 'operator' }, at)
   if (change.do === 'stop') {
-    return stopConsumer(tx, id, { why: 'An administrator said so.', reason: 'operator' }, at)
+    return stopConsumer(tx, id, 'operator', at)
   }
   if (change.do === 'enroll') {
     const isSuppressed = (await listSuppressed(tx, [address], at)).size > 0
@@ -161,8 +160,7 @@ export async function changeOwnConsumer(
   const now = clock()
   return inTransaction(pool, async (tx) => {
     if (change.do === 'stop') {
-      const why = 'It was asked for on the page of the consumer.'
-      return (await stopConsumer(tx, id, { why }, now)) ? 'stopped' : 'refused'
+      return (await stopConsumer(tx, id, 'stop', now)) ? 'stopped' : 'refused'
     }
     if (change.do === 'resume') {
       return (await resumeConsumer(tx, id, { by: 'consumer' }, now)) ? 'resumed' : 'refused'

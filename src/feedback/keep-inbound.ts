@@ -172,7 +172,7 @@ async function suppressFor(
     address,
     reason: hard ? 'hard-bounce' : 'soft-bounces',
     status: storable(status),
-    detail: hard ? `Mail bounced: ${reason}.` : `Mail bounced repeatedly: ${reason}.`,
+    detail: reason,
     since: at,
     until,
   })
@@ -201,17 +201,16 @@ export async function keepComplaint(
   if (harmless.has((type ?? '').trim().toLowerCase())) return 'It is not a complaint.'
   if (!match) return 'It matches none of our mail. Please review it.'
   const { feedback, letter } = match
-  const detail = 'Complained about our mail in a feedback report.'
   if (feedback && !match.isSigned) {
     return 'It names our mail only by its Message-ID, which others know too. Please review it.'
   }
   if (feedback) {
-    await stopConsumer(tx, feedback.consumerId, { why: detail, reason: 'complaint' }, at)
+    await stopConsumer(tx, feedback.consumerId, 'complaint', at)
     return 'The consumer was stopped and its address is suppressed.'
   }
   if (!letter) return 'The mail it is about has been deleted.'
   const { address } = letter
-  const suppression = { address, status: null, detail, since: at, until: null }
+  const suppression = { address, status: null, detail: '', since: at, until: null }
   await suppress(tx, { ...suppression, reason: 'complaint' })
   return 'The address is suppressed. It gets no more letters.'
 }

@@ -57,7 +57,7 @@ export async function markNotOurs(
   const cidr = analysis?.network?.cidr ?? analysis?.originIp
   if (cidr === null || cidr === undefined) return { nobody: 'origin-not-found' }
   const until = new Date(now.getTime() + CORRECTION_MS)
-  const reason = 'The desk itself said so.'
+  const reason = 'not-ours'
   const { address } = feedback
   await keepCorrection(tx, { cidr, address, reportId, reason, since: now, until })
   for (const member of await listAnswered(tx, feedback, 'of its block')) {
@@ -160,7 +160,7 @@ async function applyAnswer(
   if (answer === 'resolved') await markResolved(tx, key)
   if (answer === 'wrong') await markWrong(tx, key)
   if (answer === 'not-ours') await markNotOurs(tx, key, app, now)
-  if (answer === 'stop') await stopConsumer(tx, consumerId, { why: 'It asked us to stop.' }, now)
+  if (answer === 'stop') await stopConsumer(tx, consumerId, 'stop', now)
 }
 
 /** An answer of an abuse desk, as shown to a reporter. */

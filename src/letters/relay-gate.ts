@@ -196,9 +196,7 @@ export async function suppressRefused(
     address,
     reason: isGone ? 'hard-bounce' : 'soft-bounces',
     status: status === undefined ? null : storableText(status, 20),
-    detail: isGone
-      ? 'Our mail server says that the address does not exist.'
-      : 'Our mail server says that the mailbox accepts no mail.',
+    detail: about,
     since: at,
     until: after.healthUntil,
   })

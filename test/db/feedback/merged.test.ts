@@ -73,7 +73,7 @@ async function toldOf({ reportId }: FeedbackKey) {
 test('a stop also withdraws the reports that another mail represents', async () => {
   const { keys, head } = await oneMail('abuse@stops.example', ['a1', 'a2', 'a3'])
   const consumerId = (await findFeedback(app.pool, head))?.consumerId ?? ''
-  await inTransaction(app.pool, (tx) => stopConsumer(tx, consumerId, { why: 'A.' }, new Date()))
+  await inTransaction(app.pool, (tx) => stopConsumer(tx, consumerId, 'stop', new Date()))
   expect(await statesOf(app, keys)).toEqual(['withdrawn', 'withdrawn', 'withdrawn'])
   expect(await eventsOf(keys, 'withdrawn')).toBe(3)
 })

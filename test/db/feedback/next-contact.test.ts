@@ -27,7 +27,7 @@ beforeEach(() => at.renew())
 test('stopping withdraws waiting feedback, suppresses the address and adds events', async () => {
   const reportId = await at.reported()
   const [feedback] = await listFeedback(app.pool, [reportId])
-  await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', { why: 'It asked.' }, now))
+  await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', 'stop', now))
   expect(await at.told(reportId)).toEqual(['1 abuse@one.example withdrawn'])
   const suppressed = await listSuppressed(app.pool, ['Abuse@one.example'], now)
   expect(suppressed.get('abuse@one.example')?.reason).toBe('stop')
@@ -37,7 +37,7 @@ test('stopping withdraws waiting feedback, suppresses the address and adds event
   )
   expect(events).toContainEqual({ event: 'withdrawn' })
   expect(await at.told(await at.reported())).toEqual([])
-  expect(await at.inTx((tx) => stopConsumer(tx, app.ann, { why: 'Nobody.' }, now))).toBe(false)
+  expect(await at.inTx((tx) => stopConsumer(tx, app.ann, 'stop', now))).toBe(false)
 })
 
 test('a consumer is notified of a report once, whatever is repeated', async () => {
@@ -80,7 +80,7 @@ test('no further contact is notified after a stop or a retraction', async () => 
   await retractReport(app, two, { isReporter: true })
   expect(await next(two)).toEqual({ nobody: 'report-was-retracted' })
   const [feedback] = await listFeedback(app.pool, [three])
-  await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', { why: 'It asked.' }, now))
+  await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', 'stop', now))
   expect(await next(three)).toEqual({ nobody: 'desk-stopped' })
 })
 

@@ -64,7 +64,7 @@ test('a desk that refuses spam gets nothing; if it bounces, the tables are used'
 
 test('a desk that enrolled and then stopped is not bypassed by the tables', async () => {
   const desk = await at.enroll('soc@desk.example', range('198.51.100.0/24'))
-  await at.inTx((tx) => stopConsumer(tx, desk.id, { why: 'It asked.' }, now))
+  await at.inTx((tx) => stopConsumer(tx, desk.id, 'stop', now))
   expect(await at.told(await at.reported())).toEqual([])
 })
 
