@@ -88,7 +88,11 @@ export function messageIdOf({ feedback, parts }: Pick<LoadedFeedback, 'feedback'
 export type Preview = (feedback: Feedback) => Promise<Buffer | undefined>
 
 /** The mail of a feedback report: the stored copy if it is sent or held, otherwise a preview. */
-export type ExactCopy = { raw: Buffer; hasLeft: boolean }
+export type ExactCopy = {
+  raw: Buffer
+  /** Whether our mail server has got it, so that it no longer changes. */
+  isFinal: boolean
+}
 
 /**
  * Creates previews with the code and content of the sending job, so that both give the same bytes.
@@ -113,10 +117,10 @@ export async function findCopy(
   preview: Preview,
 ): Promise<ExactCopy | undefined> {
   const packed = await findFeedbackMessage(db, feedback)
-  if (packed) return { raw: await unpack(packed), hasLeft: feedback.state !== 'held' }
+  if (packed) return { raw: await unpack(packed), isFinal: feedback.state !== 'held' }
   if (feedback.state !== 'queued' && feedback.state !== 'waiting') return undefined
   const raw = await preview(feedback)
-  return raw && { raw, hasLeft: false }
+  return raw && { raw, isFinal: false }
 }
 
 /**
@@ -136,6 +140,6 @@ export async function findOwnCopy(
   }
   if (feedback.state === 'withdrawn') return undefined
   const raw = await preview({ ...feedback, isDigest: false, incidents: 1 })
-  const hasLeft = ['sent', 'bounced', 'refused'].includes((head ?? feedback).state)
-  return raw && { raw: concealAnswers(raw), hasLeft }
+  const isFinal = ['sent', 'bounced', 'refused'].includes((head ?? feedback).state)
+  return raw && { raw: concealAnswers(raw), isFinal }
 }

@@ -79,7 +79,7 @@ function usualPace(pace: Consumer['pace'], now: Date): SendTime {
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
 /** One mail for several reports; the first represents all. */
-type Gathered = { head: DueFeedback; members: DueFeedback[]; isDigest: boolean }
+type FeedbackMail = { head: DueFeedback; members: DueFeedback[]; isDigest: boolean }
 
 const CONSUMERS_MAX = 500
 /** Maximum number of rows per consumer and run; the rest is due in the next minute. */
@@ -116,7 +116,7 @@ async function paceConsumer(tx: Db, consumerId: string, app: Needs): Promise<num
     await withdraw(tx, due, may.why, now)
     return 0
   }
-  const gathered = gather(due, consumer.pace)
+  const gathered = groupIntoMails(due, consumer.pace)
   const jobs: FeedbackKey[] = []
   for (const { head, members, isDigest } of gathered) {
     const incidents = members.reduce((sum, one) => sum + one.incidents, head.incidents)
@@ -134,7 +134,7 @@ async function paceConsumer(tx: Db, consumerId: string, app: Needs): Promise<num
  * Groups the feedback due for one consumer into mails. A digest contains at most 100 reports and no
  * report that already represents a campaign. A report without a campaign gets a mail of its own.
  */
-function gather(due: readonly DueFeedback[], pace: Consumer['pace']): Gathered[] {
+function groupIntoMails(due: readonly DueFeedback[], pace: Consumer['pace']): FeedbackMail[] {
   const alone = (head: DueFeedback) => ({ head, members: [], isDigest: head.isDigest })
   if (pace !== 'digest') {
     const whole = due.filter(({ isDigest }) => isDigest)
@@ -148,7 +148,7 @@ function gather(due: readonly DueFeedback[], pace: Consumer['pace']): Gathered[]
     return [...samples, ...whole.map(alone)]
   }
   const ready = due.filter(({ incidents }) => incidents > 1).map(alone)
-  const mails: Gathered[] = []
+  const mails: FeedbackMail[] = []
   const singles = due.filter(({ incidents }) => incidents === 1)
   for (const its of Map.groupBy(singles, ({ kind }) => kind).values()) {
     for (let from = 0; from < its.length; from += DIGEST_MAX) {

@@ -70,7 +70,7 @@ export async function markNotOurs(
  * The result of an answer. A repeated answer, or one to feedback that was not sent, changes
  * nothing.
  */
-export type AnswerTaken = 'taken' | 'repeated' | 'unknown'
+export type AnswerResult = 'taken' | 'repeated' | 'unknown'
 
 /** Details of an answer: the desk's comment, and the mail that contained it. */
 export type AnswerContext = { said?: string | undefined; mailId?: string | undefined }
@@ -98,7 +98,7 @@ export async function recordAnswer(
   app: Pick<App, 'boss' | 'config'>,
   now: Date,
   { said, mailId }: AnswerContext = {},
-): Promise<AnswerTaken> {
+): Promise<AnswerResult> {
   const feedback = await findSent(tx, { reportId, number })
   if (!feedback) return 'unknown'
   const words = storableText(said?.trim() ?? '', SAID_CHARACTERS_MAX)
@@ -117,7 +117,7 @@ export function takeAnswer(
   app: Pick<App, 'pool' | 'boss' | 'config' | 'clock'>,
   feedback: FeedbackKey,
   { answer, how, said }: { answer: AnswerKind; how: AnswerWay; said: string | undefined },
-): Promise<AnswerTaken> {
+): Promise<AnswerResult> {
   return inTransaction(app.pool, (tx) =>
     recordAnswer(tx, feedback, answer, how, app, app.clock(), { said }),
   )

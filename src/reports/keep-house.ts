@@ -56,11 +56,11 @@ export const markDead = defineQueue({
   cron: '* * * * *',
 })
 
-type OrphanNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
+type JobNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
 
 const mailQueues = [handleInbound.name, takeMailed.name]
 
-const ORPHAN_MS = 10 * 60_000
+const WITHOUT_JOB_MS = 10 * 60_000
 /** Maximum number of waiting rows checked per run, oldest first; later runs reach the rest. */
 const WAITING_MAX = 1_000
 
@@ -68,46 +68,46 @@ const WAITING_MAX = 1_000
  * Creates jobs for rows that wait without one, because jobs were purged or lost with a restored
  * backup. Rows whose job is a dead letter are skipped.
  */
-async function requeueOrphans(app: OrphanNeeds): Promise<void> {
+async function createMissingJobs(app: JobNeeds): Promise<void> {
   const { pool } = app
-  const before = uuidFloor(new Date(app.clock().getTime() - ORPHAN_MS))
+  const before = uuidFloor(new Date(app.clock().getTime() - WITHOUT_JOB_MS))
   const reports = (ids: readonly string[]) => ids.map((reportId) => ({ reportId }))
   const received = await listReceivedReports(pool, before, WAITING_MAX)
   const uncounted = await listUncounted(pool, before, WAITING_MAX)
-  await requeue(app, analyzeReport, 'reportId', reports([...received, ...uncounted]))
+  await createJobs(app, analyzeReport, 'reportId', reports([...received, ...uncounted]))
   const lookUps = await listLookUps(pool, before, WAITING_MAX)
-  await requeue(app, findContact, 'reportId', reports(lookUps))
+  await createJobs(app, findContact, 'reportId', reports(lookUps))
   const unredeemed = await listUnredeemed(pool, before, WAITING_MAX)
-  await requeue(app, redeemReport, 'reportId', reports(unredeemed))
+  await createJobs(app, redeemReport, 'reportId', reports(unredeemed))
   const erasures = (await listOpenErasures(pool)).map((erasureId) => ({ erasureId }))
-  await requeue(app, eraseAccount, 'erasureId', erasures)
-  await requeueFeedback(app, before)
-  await requeueMail(app, before)
+  await createJobs(app, eraseAccount, 'erasureId', erasures)
+  await createFeedbackJobs(app, before)
+  await createMailJobs(app, before)
 }
 
 /** A report may have several feedback reports, each with its own job or dead letter. */
-async function requeueFeedback(app: OrphanNeeds, before: string): Promise<void> {
+async function createFeedbackJobs(app: JobNeeds, before: string): Promise<void> {
   const queued = await listQueuedFeedback(app.pool, before, forwardReport.name, WAITING_MAX)
-  await queueOrphans(app, forwardReport, queued)
+  await insertJobs(app, forwardReport, queued)
 }
 
-async function requeueMail(app: OrphanNeeds, before: string): Promise<void> {
+async function createMailJobs(app: JobNeeds, before: string): Promise<void> {
   const { pool } = app
   const deadLetters = await listDeadIds(pool, 'letterId', [sendLetter.name], new Date(0))
   const letters = await listQueuedLetters(pool, before, deadLetters, WAITING_MAX)
   const ofLetters = letters.map((letterId) => ({ letterId }))
-  await requeue(app, sendLetter, 'letterId', ofLetters)
+  await createJobs(app, sendLetter, 'letterId', ofLetters)
   const deadMails = await listDeadIds(pool, 'mailId', mailQueues, new Date(0))
   const mails = await listWaitingMails(pool, before, deadMails, WAITING_MAX)
   for (const queue of [handleInbound, takeMailed]) {
     const its = mails.filter(({ isMailIn }) => isMailIn === (queue === takeMailed))
     const ofMails = its.map(({ mailId }) => ({ mailId }))
-    await requeue(app, queue, 'mailId', ofMails)
+    await createJobs(app, queue, 'mailId', ofMails)
   }
 }
 
-async function requeue<Key extends JobKey, Payload extends Record<Key, string>>(
-  { pool, boss, log }: Pick<OrphanNeeds, 'pool' | 'boss' | 'log'>,
+async function createJobs<Key extends JobKey, Payload extends Record<Key, string>>(
+  { pool, boss, log }: Pick<JobNeeds, 'pool' | 'boss' | 'log'>,
   queue: Queue<Payload>,
   key: Key,
   waiting: readonly Payload[],
@@ -115,19 +115,19 @@ async function requeue<Key extends JobKey, Payload extends Record<Key, string>>(
   if (waiting.length === 0) return
   const ids = waiting.map((payload) => payload[key])
   const busy = await listIdsWithJobs(pool, queue.name, key, ids)
-  const orphans = waiting.filter((payload) => !busy.has(payload[key]))
-  await queueOrphans({ pool, boss, log }, queue, orphans)
+  const missing = waiting.filter((payload) => !busy.has(payload[key]))
+  await insertJobs({ pool, boss, log }, queue, missing)
 }
 
-async function queueOrphans<Payload extends object>(
-  { pool, boss, log }: Pick<OrphanNeeds, 'pool' | 'boss' | 'log'>,
+async function insertJobs<Payload extends object>(
+  { pool, boss, log }: Pick<JobNeeds, 'pool' | 'boss' | 'log'>,
   queue: Queue<Payload>,
-  orphans: readonly Payload[],
+  missing: readonly Payload[],
 ): Promise<void> {
-  if (orphans.length === 0) return
-  const facts = { queue: queue.name, jobs: orphans.length }
+  if (missing.length === 0) return
+  const facts = { queue: queue.name, jobs: missing.length }
   log.warn(facts, 'Queued items that were waiting without a job.')
-  await inTransaction(pool, (tx) => send(boss, queue, orphans, tx))
+  await inTransaction(pool, (tx) => send(boss, queue, missing, tx))
 }
 
 type HouseNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
@@ -179,7 +179,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await removeExpiredLinks(app.pool, new Date(now.getTime() - DAY_MS))
   await removeErasures(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await endStuckUnsubscribes(app)
-  await requeueOrphans(app)
+  await createMissingJobs(app)
 }
 
 /**

@@ -77,7 +77,7 @@ export async function findOwnReports(
   { before, after }: Cursor,
 ): Promise<OwnPage> {
   const isBack = after !== undefined
-  const { found, stop } = await gather(db, reporterId, search, {
+  const { found, stop } = await findMatches(db, reporterId, search, {
     before: least(before, search.to && uuidFloor(new Date(Date.parse(search.to) + DAY_MS))),
     after: most(after, search.from && uuidFloor(new Date(search.from))),
     first: isBack ? 'oldest' : 'newest',
@@ -99,14 +99,14 @@ export async function findOwnReports(
 }
 
 /** The reports found, and where the search stopped if the page is not full. */
-type Gathered = { found: OwnLine[]; stop: OwnStop | undefined }
+type Found = { found: OwnLine[]; stop: OwnStop | undefined }
 
-async function gather(
+async function findMatches(
   db: Db,
   reporterId: string,
   search: OwnSearch,
   range: OwnRange,
-): Promise<Gathered> {
+): Promise<Found> {
   const query: OwnQuery = {
     words: search.words || undefined,
     kind: search.kind || undefined,

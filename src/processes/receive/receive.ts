@@ -131,7 +131,13 @@ const MINUTE_MS = 60_000
 
 /** High enough for mail servers that return a day's bounces, low enough to end idle connections. */
 export const usualLimits: ReceiveLimits = {
-  peer: { connections: 120, sessions: 30, recipients: 1_200, bytes: 100_000_000, strangers: 10 },
+  peer: {
+    connections: 120,
+    sessions: 30,
+    recipients: 1_200,
+    bytes: 100_000_000,
+    unknownRecipients: 10,
+  },
   clients: 250,
   recipients: 100,
   held: 128_000_000,
@@ -168,14 +174,14 @@ export async function receive(
     ...usualOptions(line, limits, size),
     ...(tls ?? { disabledCommands: ['AUTH', 'STARTTLS'] }),
     onConnect(session, done) {
-      const refusal = line.peers.enter(session.id, session.remoteAddress, app.clock())
+      const refusal = line.peers.startSession(session.id, session.remoteAddress, app.clock())
       if (!refusal) cuts.set(session.id, cutAfter(limits.sessionMs, session, server))
       done(refusal)
     },
     onClose(session) {
       clearTimeout(cuts.get(session.id))
       cuts.delete(session.id)
-      line.peers.leave(session.id)
+      line.peers.endSession(session.id)
     },
     onData(stream, session, done) {
       const cut = cutAfter(limits.dataMs, session, server)

@@ -25,7 +25,7 @@ export type PeerLimits = {
   /** Bytes of mail per minute and network, so that a client cannot fill the disk. */
   bytes: number
   /** Unknown recipients per session. */
-  strangers: number
+  unknownRecipients: number
 }
 
 /**
@@ -34,42 +34,48 @@ export type PeerLimits = {
  */
 export type Peers = {
   /** Starts a session; it counts until `leave` unless it is refused. */
-  enter: (sessionId: string, address: string, now: Date) => SmtpReply | undefined
-  leave: (sessionId: string) => void
+  startSession: (sessionId: string, address: string, now: Date) => SmtpReply | undefined
+  endSession: (sessionId: string) => void
   /** Counts a recipient. */
-  name: (sessionId: string, now: Date) => SmtpReply | undefined
+  countRecipient: (sessionId: string, now: Date) => SmtpReply | undefined
   /** Counts a completely received mail before it is stored. */
-  weigh: (sessionId: string, bytes: number, now: Date) => SmtpReply | undefined
+  countBytes: (sessionId: string, bytes: number, now: Date) => SmtpReply | undefined
   /**
    * Counts an unknown recipient. Returns the reply: `refusal`, or the end of the session above the
    * limit.
    */
-  guess: (sessionId: string, refusal: SmtpReply) => SmtpReply
+  countUnknown: (sessionId: string, refusal: SmtpReply) => SmtpReply
 }
 
 const NETWORKS_MAX = 100_000
 
 /** Creates empty counters, kept in memory. */
 export function createPeers(limits: PeerLimits): Peers {
-  const { connections, sessions: sessionsMax, recipients, bytes: bytesMax, strangers } = limits
-  const asksToCome = createThrottle({ perMinute: connections, askersMax: NETWORKS_MAX })
-  const asksToWrite = createThrottle({ perMinute: recipients, askersMax: NETWORKS_MAX })
-  const asksToStore = createThrottle({ perMinute: bytesMax, askersMax: NETWORKS_MAX })
-  const sessions = new Map<string, { network: string | undefined; strangers: number }>()
+  const {
+    connections,
+    sessions: sessionsMax,
+    recipients,
+    bytes: bytesMax,
+    unknownRecipients,
+  } = limits
+  const checkConnection = createThrottle({ perMinute: connections, askersMax: NETWORKS_MAX })
+  const checkRecipient = createThrottle({ perMinute: recipients, askersMax: NETWORKS_MAX })
+  const checkBytes = createThrottle({ perMinute: bytesMax, askersMax: NETWORKS_MAX })
+  const sessions = new Map<string, { network: string | undefined; unknownRecipients: number }>()
   const sessionsOf = new Map<string, number>()
   return {
-    enter(sessionId, address, now) {
+    startSession(sessionId, address, now) {
       const network = networkOf(address)
       if (network !== undefined) {
-        if (asksToCome(network, now) !== undefined) return tooMuch('connections')
+        if (checkConnection(network, now) !== undefined) return tooMuch('connections')
         const present = sessionsOf.get(network) ?? 0
         if (present >= sessionsMax) return tooMuch('simultaneous connections')
         sessionsOf.set(network, present + 1)
       }
-      sessions.set(sessionId, { network, strangers: 0 })
+      sessions.set(sessionId, { network, unknownRecipients: 0 })
       return undefined
     },
-    leave(sessionId) {
+    endSession(sessionId) {
       const network = sessions.get(sessionId)?.network
       sessions.delete(sessionId)
       if (network === undefined) return
@@ -77,21 +83,22 @@ export function createPeers(limits: PeerLimits): Peers {
       if (left === 0) sessionsOf.delete(network)
       else sessionsOf.set(network, left)
     },
-    name(sessionId, now) {
+    countRecipient(sessionId, now) {
       const network = sessions.get(sessionId)?.network
-      if (network === undefined || asksToWrite(network, now) === undefined) return undefined
+      if (network === undefined || checkRecipient(network, now) === undefined) return undefined
       return smtpReply(451, '4.7.1 Too much mail from your network, try again later')
     },
-    weigh(sessionId, bytes, now) {
+    countBytes(sessionId, bytes, now) {
       const network = sessions.get(sessionId)?.network
-      if (network === undefined || asksToStore(network, now, bytes) === undefined) return undefined
+      if (network === undefined || checkBytes(network, now, bytes) === undefined) return undefined
       return smtpReply(451, '4.7.1 Too much mail from your network, try again later')
     },
-    guess(sessionId, refusal) {
+    countUnknown(sessionId, refusal) {
       const session = sessions.get(sessionId)
       if (!session) return refusal
-      session.strangers += 1
-      if (session.network === undefined || session.strangers < strangers) return refusal
+      session.unknownRecipients += 1
+      if (session.network === undefined || session.unknownRecipients < unknownRecipients)
+        return refusal
       return smtpReply(421, '4.7.1 Too many unknown recipients')
     },
   }
@@ -129,10 +136,10 @@ export async function takeRecipient(
   session: SMTPServerSession,
   { app, peers }: Line,
 ): Promise<SmtpReply | undefined> {
-  const isTooMuch = peers.name(session.id, app.clock())
+  const isTooMuch = peers.countRecipient(session.id, app.clock())
   if (isTooMuch) return isTooMuch
   const recipient = await recipientOf(address, app)
-  if (recipient instanceof Error) return peers.guess(session.id, recipient)
+  if (recipient instanceof Error) return peers.countUnknown(session.id, recipient)
   const bytesMax = bytesMaxFor(recipient.purpose, app.config)
   if (announcedBytes(session) <= bytesMax) return undefined
   return smtpReply(552, `5.3.4 The maximum size at this address is ${bytesMax} bytes`)
@@ -157,7 +164,7 @@ export async function takeMail(
   looking.catch(() => undefined)
   const bytesMax = bytesMaxFor('mail-in', app.config)
   return spool.read(stream, bytesMax, async (raw) => {
-    const tooMuch = peers.weigh(session.id, raw.length, app.clock())
+    const tooMuch = peers.countBytes(session.id, raw.length, app.clock())
     if (tooMuch) throw tooMuch
     const arrival = { mailFrom: mailFromOf(session), peerIp: peerOf(session), raw }
     const recipients = await looking

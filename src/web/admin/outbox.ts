@@ -119,7 +119,7 @@ export function outboxRoutes(site: Site): Router {
       data: {
         feedback,
         copyText: copy && shownBytes(copy.raw, COPY_BYTES_SHOWN),
-        hasLeft: copy?.hasLeft,
+        hasLeft: copy?.isFinal,
         ailing: await ailingOf([feedback], site),
       },
     })

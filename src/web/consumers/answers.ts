@@ -3,7 +3,7 @@ import { findAnalysis } from '../../db/analyses.ts'
 import { listAnswers } from '../../db/feedback-answers.ts'
 import type { Feedback, FeedbackKey } from '../../db/feedback-reports.ts'
 import { findSent } from '../../feedback/queue-feedback.ts'
-import { type AnswerTaken, takeAnswer } from '../../feedback/take-answer.ts'
+import { type AnswerResult, takeAnswer } from '../../feedback/take-answer.ts'
 import { type AnswerKind, answerKinds, parseAnswerToken } from '../../mail/verp.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { queryOf, sendPage } from '../pages/render.ts'
@@ -80,7 +80,7 @@ async function sendQuestion(
   res: Response,
   { pool }: Needs,
   { feedback, kind, token }: Question,
-  taken: AnswerTaken | undefined,
+  taken: AnswerResult | undefined,
 ): Promise<void> {
   const [analysis, answers] = await Promise.all([
     findAnalysis(pool, feedback.reportId),

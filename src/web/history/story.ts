@@ -61,7 +61,7 @@ export function ownCopyRoutes(site: Needs): Router {
       title: visitOf(req).texts('told.title'),
       data: {
         feedback,
-        hasLeft: copy?.hasLeft,
+        hasLeft: copy?.isFinal,
         text: copy && shownBytes(firstText(copy.raw), SHOWN_BYTES_MAX),
         copyText: copy && shownBytes(copy.raw, SHOWN_BYTES_MAX),
       },
