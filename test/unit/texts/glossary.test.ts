@@ -1,13 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { IntlMessageFormat } from 'intl-messageformat'
 import { expect, test } from 'vitest'
 
 const root = path.join(import.meta.dirname, '../../..')
 const glossaries = path.join(root, 'docs/developers')
 
+const LITERAL = 0
+
 type Said = { code: string; text: string }
 
-/** The texts of a language as in its files, without the names of programs and of their menus. */
+/** The texts of a language as in its files, without the names of programs, menus and parameters. */
 function textsOf(language: string): Said[] {
   const folder = path.join(root, 'src/texts', language)
   return readdirSync(folder).flatMap((file) => {
@@ -21,7 +24,26 @@ function textsOf(language: string): Said[] {
 function ownText(code: string, text: string): string {
   if (/^help\..*\.name$/.test(code)) return ''
   const hasMenus = /^help\.|^report\.pasteHelp$|^mailIn\.howTo\./.test(code)
-  return hasMenus ? text.replaceAll(/«[^»]*»/g, '«»') : text
+  const words = hasMenus ? text.replaceAll(/«[^»]*»/g, '«»') : text
+  return withoutNames(words)
+}
+
+type Elements = ReturnType<IntlMessageFormat['getAst']>
+
+/** The literal texts of a message, without the names of parameters and of selected values. */
+function withoutNames(message: string): string {
+  const inside = (elements: Elements): string =>
+    elements
+      .map((element) => {
+        if ('options' in element) {
+          return Object.values(element.options)
+            .map(({ value }) => inside(value))
+            .join(' | ')
+        }
+        return element.type === LITERAL ? element.value : '{}'
+      })
+      .join('')
+  return inside(new IntlMessageFormat(message, 'en', undefined, { ignoreTag: true }).getAst())
 }
 
 /** The words in the columns "Not" of a glossary. Each is the last column of its table. */
@@ -52,11 +74,18 @@ const words = readdirSync(glossaries).flatMap((file) => {
 
 test('the words to avoid are read from the glossaries', () => {
   expect(words.filter(({ language }) => language === 'ru').length).toBeGreaterThan(50)
+  expect(words.filter(({ language }) => language === 'fr').length).toBeGreaterThan(70)
   expect(words.map(({ word }) => word)).toContain('служб* безопасности')
   expect(wordsToAvoid('| a | Not |\n|---|---|\n| `x` | `y`, `z` |\n\n| `v` | Note |')).toEqual([
     'y',
     'z',
   ])
+})
+
+test('names of parameters and the values that select a text are not words', () => {
+  expect(withoutNames('{n, number} hosts of {host}')).toBe('{} hosts of {}')
+  const selected = 'Of {x, select, spam {a virus} other {{host}s}}'
+  expect(withoutNames(selected)).toBe('Of a virus | {}s')
 })
 
 test('a word to avoid is found in any form and case, but not inside another word', () => {
