@@ -166,15 +166,13 @@ const endings: Rule = {
 }
 
 const transactions: Rule = {
-  name: 'a route calls a function of its subject, and opens no transaction itself',
+  name: 'a route or a command calls a function of its subject, and opens no transaction itself',
   check: (tree) =>
-    typescriptIn(tree, 'src/web')
-      .filter(({ path }) => !path.startsWith('src/web/admin/'))
-      .flatMap((file) =>
-        importsOf(file)
-          .filter(({ names }) => names.includes('inTransaction'))
-          .map(({ at }) => `${at} opens a transaction: move it to the folder of its subject`),
-      ),
+    typescriptIn(tree, 'src/web', 'src/cli').flatMap((file) =>
+      importsOf(file)
+        .filter(({ names }) => names.includes('inTransaction'))
+        .map(({ at }) => `${at} opens a transaction: move it to the folder of its subject`),
+    ),
   raises: [
     [
       'src/web/api/a.ts:1',
