@@ -104,6 +104,7 @@ test.for([
   ['a dash that can begin a line', / —/u],
   ['a short dash between words', /[\s\u00a0]–[\s\u00a0]/u],
   ['a blank that can separate a number from its unit', /[\d}] (МБ|ч|%)(?!\p{L})/u],
+  ['a stop after a date, which ends in «г.»', /\{(day|date|first|last)\b[^{}]*\}\.(\s|$)/u],
   ['a word that shows the sex of the reader', /(?<!\p{L})я (ошибся|ошиблась|согласен|согласна)/iu],
   ['«заголовок», which can be taken for the subject', /(?<!служебн\p{L}+\s)заголов/iu],
 ] as const)('in Russian there is not %s', ([, fault]) => {
