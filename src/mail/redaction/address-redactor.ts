@@ -48,14 +48,14 @@ export function redactionKey(secret: string, consumer: string): Buffer {
 }
 
 /**
- * A redactor by RFC 6590: an address becomes a code keyed by `key` that cannot be turned back.
- * Finds addresses in any case; percent-, quoted-printable-, HTML- and `\u`-encoded, character by
- * character; cut by soft line breaks, folds, tags or invisible characters; in UTF-16; with another
- * separator or turned around, as return paths carry them (VERP, SRS); in quotes, with a tag, with
- * other dots where those mean nothing; within base64, also over lines or twice, and hexadecimal
- * runs; and as their MD5, SHA-1, SHA-256 or SHA-512, which anybody could look up. At most 300
- * addresses, the first ones given. `names` are found as words and become the codes of their
- * addresses. Takes time linear in the text.
+ * Creates a redactor according to RFC 6590: an address becomes a code keyed by `key` that cannot be
+ * reversed. Finds addresses in any case; percent-, quoted-printable-, HTML- and `\u`-encoded,
+ * character by character; split by soft line breaks, folds, tags or invisible characters; in
+ * UTF-16; with another separator or in reverse order, as in return paths (VERP, SRS); in quotes,
+ * with a tag, with other dots if the provider ignores them; within base64, also over lines or
+ * nested, and hexadecimal runs; and as their MD5, SHA-1, SHA-256 or SHA-512, which anyone can
+ * compute. Searches for at most 300 addresses, the first ones given. `names` are found as words and
+ * become the codes of their addresses. Linear in the text.
  */
 export function createAddressRedactor(
   addresses: readonly string[],

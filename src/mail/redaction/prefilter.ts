@@ -85,17 +85,18 @@ const lettersOfAny = 5
 const bitsOfPlace = 12
 
 /**
- * A test that says no only where reading each run of at least `runMin` digits of base64, from each
- * of its first four digits on, shows none of the domains in either case; where none of the runs in
- * what is read so does; where none of its hexadecimal stretches does; and where no hash stands.
+ * Creates a test that returns false only if a text certainly contains no match: no domain in the
+ * decoding of any base64 run of at least `runMin` digits, from each of its first four digits on, in
+ * either case; none in runs nested in these decodings; none in hexadecimal runs; and no known hash.
+ * It may return true without a match.
  *
- * Four digits are three letters. A domain of five letters or more has three that fill four digits
- * whichever digit it begins in, and those begin with its first, second or third: so every four
- * digits of a run are looked up, and those that a run ends with, filled up by zeros. The first
- * three of a shorter one may also begin inside the first or second of five digits: then those are
- * looked up too. Six hexadecimal digits are three letters as well. What may hold another run,
- * because so many digits stand in what is read, is read and looked up in the same way. A tenth of
- * what it costs to read all of it four times.
+ * Four base64 digits are three letters. A domain of five letters or more contains three letters
+ * that fill four digits at any offset, and those begin with its first, second or third letter. So
+ * every four digits of a run are looked up, and the last ones padded with zeros. The first three
+ * letters of a shorter domain may also begin inside the first or second of five digits, which are
+ * then looked up too. Six hexadecimal digits are also three letters. A decoding with enough digits
+ * for a nested run is decoded and looked up in the same way. This takes a tenth of the time of
+ * decoding everything four times.
  */
 export function createRunTest({ domains, runMin, hashes }: SoughtInRuns): RunTest {
   // Two letters occur nearly everywhere, and NULs pad runs.

@@ -51,14 +51,14 @@ export type RedactionOptions = {
 }
 
 /**
- * Takes the reporter out of a message (RFC 6590): `addresses` and those the header gives as the
- * recipient's (To, Cc, Delivered-To and their kin, `for` in Received) become codes under `key`
- * wherever they stand, decoded where need be, and so do their names and, unless they are kept,
- * tokens that may stand for them. Fields that exist to name the mailbox are dropped. Parts that
- * hide their content (archives, PDF, encrypted) give way to a note with their checksum. MIME
- * structure stays, and so do the bytes of every part that held nothing.
+ * Redacts the reporter in a message (RFC 6590). `addresses`, and the recipients in the header (To,
+ * Cc, Delivered-To and similar fields, `for` in Received), become codes keyed by `key` wherever
+ * they occur, also in encoded text. So do their names and, unless kept, tokens that may identify
+ * them. Fields that only identify the mailbox are dropped. Parts with opaque content (archives,
+ * PDF, encrypted) are replaced by a note with their checksum. The MIME structure is kept, and so
+ * are the bytes of every part without a match.
  *
- * What comes out is searched once more; when in doubt only the header is left. Linear time.
+ * The result is searched once more; in doubt only the header is kept. Linear time.
  */
 export function redactMessage(
   raw: Buffer,
@@ -100,9 +100,9 @@ export function redactMessage(
 }
 
 /**
- * A message that names its recipient more often, or in longer fields besides To and Cc, leaves with
- * its header alone, because each occurrence costs further searches. In 980 real messages the most
- * were 176 occurrences and 5,206 characters of such fields.
+ * A message that names its recipient more often, or in longer fields besides To and Cc, is sent
+ * with its header alone, because each occurrence causes further searches. The maximum in 980 real
+ * messages was 176 occurrences and 5,206 characters of such fields.
  */
 const OCCURRENCES_MAX = 1_000
 const NAMING_FIELD_CHARS_MAX = 16 * 1024
@@ -111,10 +111,12 @@ function isSpent({ occurrences, fieldChars }: Redactors['budget']): boolean {
   return occurrences < 0 || fieldChars < 0
 }
 
-/** How many addresses that the provider wrote are taken for the reporter's own. */
+/** Maximum number of addresses written by the provider that count as the reporter's own. */
 const deliveredMax = 10
 
-/** Accounts that the message claims to be from: a desk acts on them, whatever they look like. */
+/**
+ * Returns the accounts that the message claims to be from: a desk acts on them, so they are kept.
+ */
 function authorsOf(fields: readonly HeaderField[]): string[] {
   return fields
     .filter(({ key }) => key === 'from')
@@ -129,7 +131,7 @@ const emptyEntity: Entity = {
   body: { kind: 'leaf', text: '' },
 }
 
-/** A message or a part inside of another one; undefined where it cannot be redacted. */
+/** Redacts a message, or a part inside another one; undefined if it cannot be redacted. */
 function redactEntity(entity: Entity, redactors: Redactors): Entity | undefined {
   const fields = redactFields(entity.fields, redactors, 'inner')
   if (isSpent(redactors.budget)) return undefined

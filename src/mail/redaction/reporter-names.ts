@@ -95,12 +95,12 @@ const distinctCharsMin = 8
 const greetedCharsMin = 3
 
 /**
- * The names of those whose addresses are `own`: the display names that the header gives them, and
- * the parts of their addresses before the `@`. A full name of two to four words counts wherever it
- * stands with blanks between its words, in either order. The part before the `@` counts as a word
- * of its own when it can hardly be another one: five letters with a digit or a sign among them, or
- * eight letters, and none of the usual names of mailboxes. Shorter ones and first names count after
- * a greeting only. A sender who writes the name has no way to hide a host name by it.
+ * Returns the names of the owners of the addresses `own`: their display names in the header, and
+ * the local parts of their addresses. A full name of two to four words counts everywhere, with
+ * spaces between its words, in either order. A local part counts as a word if it is unlikely to be
+ * another word: five letters with a digit or sign among them, or eight letters, and not a common
+ * mailbox name. Shorter local parts and first names count only after a salutation. So a sender who
+ * writes the name cannot use it to hide a host name.
  */
 export function reporterNames(
   fields: readonly HeaderField[],

@@ -19,12 +19,11 @@ const wholeMax = 40
 const tokenCharsMin = 5
 
 /**
- * Whether a piece of a link, an address or a field looks as if a machine had drawn it, so that it
- * may stand for one recipient: a long number that is no date, hexadecimal digits, letters and
- * digits through each other, letters in an order that no word has. Words, words with a number
- * (`winter2026`), dates and short names do not. It errs on the side of the reporter: a path that
- * looks like a token is one. Short paths such as those of link shorteners are none, because the
- * desk could not act without them.
+ * Whether a piece of a link, an address or a field looks machine-made, so that it may identify one
+ * recipient: a long number that is not a date, hexadecimal digits, mixed letters and digits, or
+ * letters in an order that no word has. Words, words with a number (`winter2026`), dates and short
+ * names do not. In doubt it decides for the reporter: a path that looks like a token counts as one.
+ * Short paths such as those of link shorteners do not, because the desk could not act without them.
  */
 export function looksOpaque(text: string, place: TokenPlace): boolean {
   if (place === 'query' && text.length > wholeMax && !/[\s+]|%20/.test(text)) return true
@@ -69,10 +68,10 @@ function hasMixedCase(run: string): boolean {
 }
 
 /**
- * Replaces what its author may know a recipient by, without being an address (RFC 6590): opaque
- * pieces of links, of return paths, of Message-IDs and of fields. Scheme, host and the words of a
- * path stay, so that a desk sees what a link leads to. The same token has the same code for one
- * consumer, wherever it stands.
+ * Replaces opaque pieces by which the author may identify a recipient without an address (RFC
+ * 6590): in links, return paths, Message-IDs and fields. Scheme, host and words of a path are kept,
+ * so that a desk can see the destination of a link. The same token always has the same code for one
+ * consumer.
  */
 export type TokenRedactor = {
   /** Redacts the tokens in links and addresses, except the author's addresses. */
