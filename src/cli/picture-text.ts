@@ -85,11 +85,11 @@ function stationWords(
   paint: (style: Style, text: string) => string,
 ): string {
   if (role === 'mailbox') return paint('bold', 'The mailbox')
-  const who = clean(name ?? ip ?? 'a machine without a name')
+  const machine = clean(name ?? ip ?? 'a machine without a name')
   const address = name !== null && ip !== null ? ` [${clean(ip)}]` : ''
   const { style, words } = looks[role]
   const isBold = role === 'origin' || role === 'ours'
-  return `${paint(isBold ? 'bold' : style, who)}${address}  ${paint(style, `· ${words}`)}`
+  return `${paint(isBold ? 'bold' : style, machine)}${address}  ${paint(style, `· ${words}`)}`
 }
 
 function details(station: Station, hop: TracedHop | undefined, found: Pictured): string[] {

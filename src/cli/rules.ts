@@ -341,16 +341,16 @@ async function apply(
 ): Promise<0 | 1> {
   return open(async (app) => {
     const { version } = await actingRules(app.pool)
-    const deed = { at: app.clock(), reporterId: null, note }
+    const act = { at: app.clock(), reporterId: null, note }
     const needs = { pool: app.pool, definitions }
-    return tellApplied(await applyRules(needs, content, version, deed), file, app, io)
+    return tellApplied(await applyRules(needs, content, version, act), file, app, io)
   })
 }
 
 async function rollBack(version: number, open: OpenDatabase, io: RulesIo): Promise<0 | 1> {
   return open(async (app) => {
-    const deed = { at: app.clock(), reporterId: null }
-    const applied = await rollBackRules({ pool: app.pool, definitions }, version, deed)
+    const act = { at: app.clock(), reporterId: null }
+    const applied = await rollBackRules({ pool: app.pool, definitions }, version, act)
     if (!applied) return noVersion(version, io)
     return tellApplied(applied, `version ${version}`, app, io)
   })
@@ -383,14 +383,15 @@ async function whereItActs(version: number, { pool, clock }: Needs): Promise<str
   for (const end = performance.now() + EVERYWHERE_MS; ; await wait(100)) {
     const processes = await listRuleProcesses(pool, since)
     if (processes.length === 0) return 'No running process judges messages.'
-    const late = processes.filter((one) => one.version < version)
-    if (late.length === 0) return `All ${processes.length} running processes use it.`
-    const isHopeless = late.every(({ fault }) => fault !== null)
-    if (isHopeless || performance.now() > end) {
-      const names = late.map(({ name, fault }) => `${name}: ${fault ?? 'no answer yet'}`)
-      return [`${late.length} of ${processes.length} processes do not use it yet.`, ...names].join(
-        '\n',
-      )
+    const outdated = processes.filter((one) => one.version < version)
+    if (outdated.length === 0) return `All ${processes.length} running processes use it.`
+    const allFailed = outdated.every(({ fault }) => fault !== null)
+    if (allFailed || performance.now() > end) {
+      const names = outdated.map(({ name, fault }) => `${name}: ${fault ?? 'no answer yet'}`)
+      return [
+        `${outdated.length} of ${processes.length} processes do not use it yet.`,
+        ...names,
+      ].join('\n')
     }
   }
 }

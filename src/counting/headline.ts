@@ -40,8 +40,8 @@ const PIECE_CHARS_MAX = 80
  * what, by how many reporters, and since when. Begins with the piece, if it is not exactly the one
  * in the query. If nothing is counted, says so and why.
  */
-function headline({ pieces, told }: Known): string {
-  const piece = told === null ? undefined : pieces[told]
+function headline({ pieces, told: selected }: Known): string {
+  const piece = selected === null ? undefined : pieces[selected]
   if (!piece) return whyNothing(pieces)
   const prefixes = Object.keys(piece.counts) as Prefix[]
   return [
@@ -58,11 +58,11 @@ function headline({ pieces, told }: Known): string {
  * Names the piece that the summary is about. If nothing is counted for the exact piece, a wider one
  * is used, such as the network of an address, and the sentence says that others may share it.
  */
-function subjectSentence([asked]: readonly KnownPiece[], told: KnownPiece): string {
-  if (!asked || asked === told) return ''
-  const name = told.type?.replaceAll('-', ' ')
-  if (asked.piece === told.piece) return `Known as ${name}.`
-  const what = `its ${name} “${shortened(told.piece ?? '')}”`
+function subjectSentence([asked]: readonly KnownPiece[], selected: KnownPiece): string {
+  if (!asked || asked === selected) return ''
+  const name = selected.type?.replaceAll('-', ' ')
+  if (asked.piece === selected.piece) return `Known as ${name}.`
+  const what = `its ${name} “${shortened(selected.piece ?? '')}”`
   return `There are no counts for this exact value. These are for ${what}, which others may share.`
 }
 
@@ -94,15 +94,15 @@ function countsSentence({ counts }: KnownPiece, prefix: Prefix): string {
 }
 
 /** Uses the selected piece, or else the first one that is counted by reporter. */
-function reportersSentence(pieces: readonly KnownPiece[], told: KnownPiece): string {
-  for (const piece of [told, ...pieces.filter((one) => one !== told && isCounted(one))]) {
+function reportersSentence(pieces: readonly KnownPiece[], selected: KnownPiece): string {
+  for (const piece of [selected, ...pieces.filter((one) => one !== selected && isCounted(one))]) {
     const unique = piece.uniques.find(({ type }) => type.endsWith('-reporters'))
     const words = unique && differentWords(unique, 'reports')
     if (words === undefined) continue
-    const who = `${words} ${words === '1' ? 'reporter' : 'different reporters'}`
-    if (piece === told) return `From ${who}.`
+    const reporters = `${words} ${words === '1' ? 'reporter' : 'different reporters'}`
+    if (piece === selected) return `From ${reporters}.`
     const name = piece.type?.replaceAll('-', ' ')
-    return `The ${name} “${shortened(piece.piece ?? '')}” has ${who}.`
+    return `The ${name} “${shortened(piece.piece ?? '')}” has ${reporters}.`
   }
   return ''
 }

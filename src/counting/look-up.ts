@@ -258,13 +258,13 @@ export async function lookUp(
     }))
     return describe(piece, byWindow(windows.get(own), sumsOf), uniques)
   })
-  const told = placeOfMostTelling(known)
+  const selected = placeOfMostTelling(known)
   for (const [place, one] of known.entries()) {
-    if (place === told || (series === 'all' && isCounted(one))) {
+    if (place === selected || (series === 'all' && isCounted(one))) {
       one.series = await readSeries(reader, one)
     }
   }
-  return { question, pieces: known, told: told < 0 ? null : told }
+  return { question, pieces: known, told: selected < 0 ? null : selected }
 }
 
 /** Prefers the exact piece in any role to wider ones. -1 when nothing is counted. */

@@ -172,8 +172,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
  */
 async function mayPass(server: ChildProcess, logFile: string, logged: number): Promise<boolean> {
   if (server.signalCode === 'SIGKILL') return true
-  const said = (await readFile(logFile)).subarray(logged).toString('latin1')
-  return said.includes('shared memory block')
+  const output = (await readFile(logFile)).subarray(logged).toString('latin1')
+  return output.includes('shared memory block')
 }
 
 async function launch(
@@ -276,13 +276,13 @@ async function initialize(
 function run(program: string, args: readonly string[], identity: Identity): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { ...identity, env: environment() })
-    let said = ''
-    child.stdout.on('data', (chunk) => (said += String(chunk)))
-    child.stderr.on('data', (chunk) => (said += String(chunk)))
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += String(chunk)))
+    child.stderr.on('data', (chunk) => (output += String(chunk)))
     child.once('error', reject)
     child.once('close', (code) => {
       if (code === 0) resolve()
-      else reject(new Error(`${path.basename(program)} failed with code ${code}: ${said.trim()}`))
+      else reject(new Error(`${path.basename(program)} failed with code ${code}: ${output.trim()}`))
     })
   })
 }

@@ -77,7 +77,7 @@ export async function listOutcomes(
   db: Db,
   lines: readonly Pick<ReportLine, 'id' | 'state'>[],
 ): Promise<Map<string, OwnOutcome>> {
-  const [asking, told, answers] = await Promise.all([
+  const [asking, notified, answers] = await Promise.all([
     listAsking(db, idsIn(lines, ['kept'])),
     countTold(db, idsIn(lines, ['forwarded'])),
     listLastAnswers(db, idsIn(lines, ['forwarded', 'retracted'])),
@@ -85,7 +85,7 @@ export async function listOutcomes(
   return new Map(
     lines.map(({ id }) => [
       id,
-      { isAsking: asking.has(id), told: told.get(id) ?? 0, answer: answers.get(id) ?? null },
+      { isAsking: asking.has(id), told: notified.get(id) ?? 0, answer: answers.get(id) ?? null },
     ]),
   )
 }
@@ -115,7 +115,7 @@ async function countTold(db: Db, ids: readonly string[]): Promise<Map<string, nu
      group by report_id`,
     [ids],
   )
-  return new Map(rows.map(({ id, told }) => [id, told]))
+  return new Map(rows.map(({ id, told: notified }) => [id, notified]))
 }
 
 async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<string, AnswerKind>> {

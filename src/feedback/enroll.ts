@@ -71,10 +71,10 @@ function askingLetter(
   const named = scopesText(wish.scopes.filter((scope) => !isForeign(scope)))
   const others = foreign > 0 ? texts('enrollmentLetters.others', { domains: foreign }) : ''
   const scopes = [named, others].filter((text) => text !== '').join(', ')
-  const said = { service, link, scopes: scopes || texts('enrollmentLetters.nothing') }
+  const parameters = { service, link, scopes: scopes || texts('enrollmentLetters.nothing') }
   return {
     subject: texts('enrollmentLetters.ask.subject'),
-    text: letterText(texts('enrollmentLetters.ask.text', said)),
+    text: letterText(texts('enrollmentLetters.ask.text', parameters)),
   }
 }
 
@@ -146,8 +146,13 @@ export async function requestEnrollment(
     await insertEnrollment(tx, request)
     if (isOurs) return 'taken'
     const link = `${app.publicUrl}/consumers/enroll/${token}`
-    const said = askingLetter(wish, address, app.publicUrl, link)
-    const letter = { kind: 'enrollment', to: address, ...said, language: wish.language } as const
+    const composed = askingLetter(wish, address, app.publicUrl, link)
+    const letter = {
+      kind: 'enrollment',
+      to: address,
+      ...composed,
+      language: wish.language,
+    } as const
     await queueLetter(tx, { ...letter, autoSubmitted: 'generated', isAnswerable: true }, app, now)
     return 'taken'
   })
@@ -196,8 +201,13 @@ export async function confirmEnrollment(token: string, app: Needs): Promise<Conf
     await updateFeedbackSettings(tx, consumer.id, wish)
     await addScopes(tx, consumer.id, proven, now)
     const link = consumerLink(consumer.id, { ...app.config, publicUrl: app.publicUrl })
-    const said = welcomeLetter(left, app.publicUrl, link)
-    const letter = { kind: 'enrollment', to: address, ...said, language: wish.language } as const
+    const composed = welcomeLetter(left, app.publicUrl, link)
+    const letter = {
+      kind: 'enrollment',
+      to: address,
+      ...composed,
+      language: wish.language,
+    } as const
     const more = { autoSubmitted: 'generated', consumerId: consumer.id } as const
     await queueLetter(tx, { ...letter, ...more, isAnswerable: true }, app, now)
     return { consumerId: consumer.id, waiting }

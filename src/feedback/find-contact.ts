@@ -156,8 +156,8 @@ async function conclude(
   )
   const postponed = doing('look-up').filter(({ analysis }) => alive.has(analysis.id))
   const mine = ended.filter((one) => one !== undefined)
-  const owed = mine.flatMap(({ analysis: { id }, drawn: { told } }) =>
-    told.map((one) => ({ reportId: id, ...one })),
+  const owed = mine.flatMap(({ analysis: { id }, drawn: { told: notified } }) =>
+    notified.map((one) => ({ reportId: id, ...one })),
   )
   const events = mine.map(({ analysis: { id }, drawn: { why } }) => {
     return { reportId: id, at: now, event: 'looked-up' as const, phrases: why }

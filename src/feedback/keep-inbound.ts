@@ -149,10 +149,10 @@ async function bounceLetter(tx: Db, letter: Letter, failure: Failure, at: Date):
 
 /** Returns until when an address is suppressed after consecutive soft bounces; null if too few. */
 async function endOfRow(tx: Db, { address }: Letter, at: Date): Promise<Date | null> {
-  const fates = await listLetterFates(tx, address, new Date(at.getTime() - ROW_MS))
+  const results = await listLetterFates(tx, address, new Date(at.getTime() - ROW_MS))
   let record = healthyRecord
-  const arrived = fates.findLastIndex(({ state }) => state === 'sent')
-  for (const { sentAt } of fates.slice(arrived + 1)) {
+  const arrived = results.findLastIndex(({ state }) => state === 'sent')
+  for (const { sentAt } of results.slice(arrived + 1)) {
     record = afterBounce(record, { hard: false, sentAt, bouncedAt: at, hasDelivered: false })
   }
   return record.healthUntil

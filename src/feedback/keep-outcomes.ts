@@ -102,17 +102,17 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> 
   const marked = new Set((await markFeedback(tx, outcomes)).map(nameOf))
   const mine = sent.filter(({ outcome }) => marked.has(nameOf(outcome)))
   if (mine.length === 0) return
-  const told = await listMerged(
+  const covered = await listMerged(
     tx,
     mine.map(({ outcome }) => outcome),
   )
   const left = mine.filter(({ outcome }) => outcome.state === 'sent')
   const leftNames = new Set(left.map(({ outcome }) => nameOf(outcome)))
-  const leftWith = told.filter(({ head }) => leftNames.has(nameOf(head)))
+  const leftWith = covered.filter(({ head }) => leftNames.has(nameOf(head)))
   const eventOf = new Map(mine.map(({ outcome, event }) => [nameOf(outcome), event]))
   const events = [
     ...mine.map(({ event }) => event),
-    ...told.flatMap(({ member, head }) => {
+    ...covered.flatMap(({ member, head }) => {
       const event = eventOf.get(nameOf(head))
       return event ? [{ ...event, reportId: member.reportId, phrases: together(event) }] : []
     }),

@@ -134,7 +134,7 @@ async function loadParts(
 ): Promise<Map<string, FeedbackPart>> {
   const ids = unique(all.map(({ reportId }) => reportId))
   const redeemed = unique(all.flatMap((one) => (one.kind === 'redeemed' ? [one.reportId] : [])))
-  const [emailOf, analyses, raws, told, others] = await Promise.all([
+  const [emailOf, analyses, raws, notified, others] = await Promise.all([
     reporterEmailsOf(db, ids, reports),
     listPackedAnalyses(db, ids),
     listRawMessages(db, ids),
@@ -150,7 +150,7 @@ async function loadParts(
     const reporterEmail = emailOf.get(feedback.reportId)
     const consumer = consumers.get(feedback.consumerId)
     if (!analysis || !network || !packed || reporterEmail === undefined || !consumer) continue
-    const complaint = told.find(
+    const complaint = notified.find(
       (one) =>
         one.reportId === feedback.reportId &&
         one.consumerId === feedback.consumerId &&

@@ -23,7 +23,7 @@ export type Desk = {
   disowned: ReadonlySet<string>
 }
 
-const nobody: ReadonlySet<string> = new Set()
+const noAddresses: ReadonlySet<string> = new Set()
 
 /**
  * Returns who is responsible for addresses, by address: the merged view of all tables, registries
@@ -49,7 +49,7 @@ export async function findDesks(
   const layersOf = Map.groupBy(layers, ({ ip }) => ip)
   return new Map(
     [...asked].map(([ip, text]) => {
-      const without = disowned.get(text) ?? nobody
+      const without = disowned.get(text) ?? noAddresses
       const left = (layersOf.get(text) ?? []).map((layer) => withoutDisowned(layer, without))
       return [ip, { merged: mergeLayers(left), disowned: without }]
     }),
@@ -145,9 +145,9 @@ async function findOpen(
   const [analysis] = await listPackedAnalyses(tx, [reportId])
   const ip = analysis?.originIp ?? undefined
   if (!analysis || ip === undefined) return { nobody: 'origin-not-found' }
-  const told = new Set(feedback.map(({ address }) => address.toLowerCase()))
+  const notified = new Set(feedback.map(({ address }) => address.toLowerCase()))
   const { class: verdict } = analysis.judgment.verdict
-  return { reporterId: report.reporterId, ip, verdict, told }
+  return { reporterId: report.reporterId, ip, verdict, told: notified }
 }
 
 /** Whether no known contact remains and no registry has been queried yet. */
@@ -159,14 +159,14 @@ function isUnknown({ merged, disowned }: Desk): boolean {
 
 async function choose(
   tx: Db,
-  { reporterId, told, verdict }: Open,
+  { reporterId, told: notified, verdict }: Open,
   desk: Desk | undefined,
   { config }: Needs,
   now: Date,
 ): Promise<{ to: string } | { nobody: WhyNobody }> {
   const network = desk?.merged?.network
   if (!network || network.isMuted) return { nobody: 'network-muted' }
-  const contacts = network.contacts.filter((address) => !told.has(address.toLowerCase()))
+  const contacts = network.contacts.filter((address) => !notified.has(address.toLowerCase()))
   if (contacts.length === 0) return { nobody: 'no-other-contact' }
   const { byAddress: known } = await knownContacts(tx, network.contacts, now)
   const isSilent = [...known.values()].some(({ state }) => state === 'stopped')

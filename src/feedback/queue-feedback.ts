@@ -137,15 +137,15 @@ export async function queueFeedback(
 ): Promise<NewFeedback[]> {
   if (owed.length === 0) return []
   const reportIds = [...new Set(owed.map(({ reportId }) => reportId))]
-  const [told, shadowed] = await Promise.all([
+  const [notified, shadowed] = await Promise.all([
     listFeedback(tx, reportIds),
     listShadowedAmong(tx, reportIds),
   ])
   const lastTold = new Map(
-    told.flatMap((one) => (one.state === 'withdrawn' ? [] : [[nameOf(one), one.kind]])),
+    notified.flatMap((one) => (one.state === 'withdrawn' ? [] : [[nameOf(one), one.kind]])),
   )
   const lastOf = new Map<string, number>()
-  for (const { reportId, number } of told) {
+  for (const { reportId, number } of notified) {
     lastOf.set(reportId, Math.max(number, lastOf.get(reportId) ?? 0))
   }
   const feedback: NewFeedback[] = []

@@ -46,7 +46,7 @@ export async function selectSendable(
   ])
   const reportOf = new Map(reports.map((report) => [report.id, report]))
   const leaving: SendableFeedback[] = []
-  const stays: { feedback: Feedback; may: Exclude<MayTell, { is: 'yes' }> }[] = []
+  const blocked: { feedback: Feedback; may: Exclude<MayTell, { is: 'yes' }> }[] = []
   for (const feedback of queued) {
     const consumer = consumers.get(feedback.consumerId)
     if (!consumer) continue
@@ -57,9 +57,9 @@ export async function selectSendable(
       ? { is: 'never', why: obstacle }
       : mayNotify(consumer, suppression, now)
     if (may.is === 'yes') leaving.push({ feedback, report, consumer })
-    else stays.push({ feedback, may })
+    else blocked.push({ feedback, may })
   }
-  for (const { feedback, may } of stays) {
+  for (const { feedback, may } of blocked) {
     await inTransaction(app.pool, (tx) => withholdFeedback(tx, feedback, may, app))
   }
   return leaving
@@ -136,8 +136,8 @@ export async function withinLimits(
   if (asked.length === 0) return [...leaving]
   const now = app.clock()
   const granted = await takePlaces(app.pool, asked, hourOf(now))
-  const late = [...byConsumer].flatMap(([id, its]) => its.slice(granted.get(id) ?? its.length))
-  const keys = late.map(({ feedback }) => feedback)
+  const overLimit = [...byConsumer].flatMap(([id, its]) => its.slice(granted.get(id) ?? its.length))
+  const keys = overLimit.map(({ feedback }) => feedback)
   if (keys.length > 0) await delayFeedback(app.pool, keys, endOfHour(now))
   const names = new Set(keys.map(nameOf))
   return leaving.filter(({ feedback }) => !names.has(nameOf(feedback)))

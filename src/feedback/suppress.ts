@@ -74,7 +74,7 @@ export async function suppressConsumer(
   if (consumer?.address !== address) return
   const record = await suppressRefused(tx, address, refused, at, consumer)
   await keepHealth(tx, consumerId, record)
-  const told = [{ reportId, number }, ...(await listMergedReports(tx, feedback))]
+  const covered = [{ reportId, number }, ...(await listMergedReports(tx, feedback))]
   if (feedback.kind !== 'complaint') return
-  for (const key of told) await notifyNextContact(tx, key, app, at)
+  for (const key of covered) await notifyNextContact(tx, key, app, at)
 }

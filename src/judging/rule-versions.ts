@@ -88,7 +88,7 @@ export async function applyRules(
   { pool, definitions }: { pool: Pool; definitions: readonly FactDefinition[] },
   content: string | null,
   base: number,
-  deed: RuleAction,
+  act: RuleAction,
 ): Promise<Applied> {
   const compiled = compileRules(content ?? shippedRules(), definitions)
   if ('faults' in compiled) return compiled
@@ -96,18 +96,18 @@ export async function applyRules(
     const acting = await actingRules(tx)
     if (acting.version !== base) return { overtakenBy: acting.version }
     const version = base + 1
-    const note = deed.note.trim().slice(0, RULE_NOTE_CHARS_MAX)
+    const note = act.note.trim().slice(0, RULE_NOTE_CHARS_MAX)
     const isFirst = await insertRuleSet(tx, {
       version,
       content,
       note,
-      appliedAt: deed.at,
-      appliedBy: deed.reporterId,
+      appliedAt: act.at,
+      appliedBy: act.reporterId,
     })
     if (!isFirst) return { overtakenBy: version }
     const changes = changesInWords(compareRules(rulesOf(acting, definitions), compiled.rules.rules))
     const detail = `version ${version}: ${changes}${note === '' ? '' : `; ${note}`}`
-    const { at, reporterId } = deed
+    const { at, reporterId } = act
     await insertAudit(tx, { at, reporterId, action: 'apply rules', detail })
     return { version, changes }
   })
@@ -120,7 +120,7 @@ export async function applyRules(
 export async function rollBackRules(
   app: { pool: Pool; definitions: readonly FactDefinition[] },
   version: number,
-  deed: Omit<RuleAction, 'note'>,
+  act: Omit<RuleAction, 'note'>,
 ): Promise<Applied | undefined> {
   const former = await findRules(app.pool, version)
   if (!former) return undefined
@@ -130,7 +130,7 @@ export async function rollBackRules(
       ? 'Return to the rules shipped with the program.'
       : `Return to version ${version}.`
   const content = former.isShipped ? null : former.content
-  return applyRules(app, content, base, { ...deed, note })
+  return applyRules(app, content, base, { ...act, note })
 }
 
 /** Returns the rules of a version; empty if this program cannot compile them. */

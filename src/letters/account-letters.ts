@@ -164,10 +164,10 @@ export async function queueAccountLetter(
 ): Promise<void> {
   const language = (await findReporterSettings(tx, id))?.language ?? 'en'
   const page = news === 'moved' ? '/privacy' : '/sign-in'
-  const said = composeAccountLetter(news, language, `${app.publicUrl}${page}`)
+  const letter = composeAccountLetter(news, language, `${app.publicUrl}${page}`)
   await queueLetter(
     tx,
-    { kind: 'account', reporterId: id, to: email, language, autoSubmitted: 'generated', ...said },
+    { kind: 'account', reporterId: id, to: email, language, autoSubmitted: 'generated', ...letter },
     app,
     app.clock(),
   )
@@ -237,7 +237,7 @@ async function mailLink(
   const { address, language, reporterId } = link
   const page = pages[news]
   const where = page === undefined ? (news === 'disabled' ? '/privacy' : '/sign-in') : page + token
-  const said = composeAccountLetter(news, language, `${app.publicUrl}${where}`)
+  const letter = composeAccountLetter(news, language, `${app.publicUrl}${where}`)
   const owner = reporterId === null ? {} : { reporterId }
   const quota = quotas[news] ?? usualQuota
   const lettersMax = isFull ? 0 : quota.lettersMax
@@ -245,7 +245,7 @@ async function mailLink(
   await inTransaction(app.pool, async (tx) => {
     const letterId = await queueLetter(
       tx,
-      { kind: 'account', ...owner, to: address, language, autoSubmitted: 'generated', ...said },
+      { kind: 'account', ...owner, to: address, language, autoSubmitted: 'generated', ...letter },
       app,
       now,
     )

@@ -149,7 +149,7 @@ export function composeAdvice(facts: AdviceFacts): { subject: string; text: stri
     titled(texts('adviceLetters.howTitle'), waysOf(facts, name, texts)),
     titled(texts('adviceLetters.nextTitle'), [
       ...texts('adviceLetters.next'),
-      ...toldOf(facts, texts),
+      ...notifiedLines(facts, texts),
     ]),
     `${texts('adviceLetters.byPage')}\n${facts.pageUrl}`,
     `${texts('adviceLetters.weekly')}\n${texts('adviceLetters.off')}\n${facts.offUrl}`,
@@ -160,12 +160,12 @@ export function composeAdvice(facts: AdviceFacts): { subject: string; text: stri
   }
 }
 
-function toldOf({ told }: AdviceFacts, texts: Texts): string[] {
-  if (!told) return []
-  if (!told.network && !told.sender) return [texts('adviceLetters.nobodyAccused')]
+function notifiedLines({ told: notified }: AdviceFacts, texts: Texts): string[] {
+  if (!notified) return []
+  if (!notified.network && !notified.sender) return [texts('adviceLetters.nobodyAccused')]
   return [
-    ...(told.network ? [texts('adviceLetters.networkTold')] : []),
-    ...(told.sender ? [texts('adviceLetters.senderTold')] : []),
+    ...(notified.network ? [texts('adviceLetters.networkTold')] : []),
+    ...(notified.sender ? [texts('adviceLetters.senderTold')] : []),
   ]
 }
 

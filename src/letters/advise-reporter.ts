@@ -98,11 +98,13 @@ function toldOf(
   feedback: readonly Feedback[],
   { action }: Pick<AnalysisDetails['consequence'], 'action'>,
 ): { network: boolean; sender: boolean } | undefined {
-  const told = feedback.filter(({ kind, state }) => kind === 'complaint' && leaving.includes(state))
+  const notified = feedback.filter(
+    ({ kind, state }) => kind === 'complaint' && leaving.includes(state),
+  )
   const isOpen = action === 'look-up' || feedback.some(({ state }) => state === 'held')
-  if (told.length === 0 && isOpen) return undefined
+  if (notified.length === 0 && isOpen) return undefined
   const isNetwork = ({ recipientRole }: Feedback) => recipientRole === 'network'
-  return { network: told.some(isNetwork), sender: !told.every(isNetwork) }
+  return { network: notified.some(isNetwork), sender: !notified.every(isNetwork) }
 }
 
 type Writing = {
@@ -124,7 +126,7 @@ async function write(
   const offUrl = adviceOffLink(report.reporterId, { publicUrl, secret })
   const { by, proof } =
     advice.kind === 'known' ? advice.marketer : { by: 'signature' as const, proof: advice.signer }
-  const said = composeAdvice({
+  const letter = composeAdvice({
     language,
     subject: report.subject,
     reportedAt: report.receivedAt,
@@ -144,7 +146,7 @@ async function write(
     reporterId: report.reporterId,
     reportId: report.id,
     to: reporter.email,
-    ...said,
+    ...letter,
     language,
     autoSubmitted: 'generated',
     unsubscribe: offUrl,

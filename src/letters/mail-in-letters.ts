@@ -38,7 +38,7 @@ export function composeMailInAnswer(
   const isWhole = refused === 0 && beyond === 0 && unreadable === 0
   const needsHelp = taken === 0 || unreadable > 0
   const kind = taken === 0 ? 'nothing' : isWhole ? 'confirmed' : 'mixed'
-  const said = [
+  const sections = [
     texts('mailIn.greeting'),
     taken === 0
       ? texts('mailIn.nothing')
@@ -51,6 +51,6 @@ export function composeMailInAnswer(
     taken > 0 && texts('mailIn.page', { reports: `${publicUrl}/reports` }),
     texts('mailIn.why', { settings: `${publicUrl}/settings` }),
   ]
-  const paragraphs = said.filter((one) => typeof one === 'string')
+  const paragraphs = sections.filter((one) => typeof one === 'string')
   return { subject: texts(`mailIn.subjects.${kind}`), text: letterText(paragraphs) }
 }

@@ -82,7 +82,7 @@ async function draftFiles(folder: string, now: Date): Promise<FileSet> {
       draft.hash.update(bytes)
       await draft.handle.appendFile(bytes)
     },
-    written: () => [...drafts.values()].map(told),
+    written: () => [...drafts.values()].map(manifestEntry),
     async commit() {
       for (const { handle } of drafts.values()) await handle.sync()
       for (const name of drafts.keys()) {
@@ -96,7 +96,7 @@ async function draftFiles(folder: string, now: Date): Promise<FileSet> {
   }
 }
 
-function told({ name, bytes, hash }: Draft): WrittenFile {
+function manifestEntry({ name, bytes, hash }: Draft): WrittenFile {
   return { name, bytes, sha256: hash.copy().digest('hex') }
 }
 

@@ -182,9 +182,9 @@ function requestOf(
 
 function attachedOf({ incidents = 1 }: FeedbackFacts, form: 'whole' | 'headers'): string {
   const attached = form === 'whole' ? 'The message is attached' : 'Its header is attached'
-  const who = incidents < 2 ? 'the recipient' : 'the recipients'
+  const recipients = incidents < 2 ? 'the recipient' : 'the recipients'
   return (
-    `${attached}. Addresses and names of ${who}, and tokens that may identify them, are ` +
+    `${attached}. Addresses and names of ${recipients}, and tokens that may identify them, are ` +
     'replaced by codes ("redacted-..."). A code has the same meaning in all our reports to you.'
   )
 }

@@ -116,9 +116,9 @@ export const setMarketer = defineAction({
   },
   async run(tx, { key, new: isNew, ...given }, { at, config }: ActionContext<'config'>) {
     const { advice_en: en, advice_fr: fr, advice_ru: ru, ...fields } = given
-    const said = withoutUndefined({ ...fields })
+    const stated = withoutUndefined({ ...fields })
     const advice = withoutUndefined({ en, fr, ru })
-    if (Object.keys({ ...said, ...advice }).length === 0) {
+    if (Object.keys({ ...stated, ...advice }).length === 0) {
       return { problems: [{ message: 'Name a field to set, for example --state confirmed.' }] }
     }
     const before = await findMarketer(tx, key)
@@ -127,7 +127,7 @@ export const setMarketer = defineAction({
     }
     const draft = {
       ...(before ? writtenMarketer(before) : { key }),
-      ...said,
+      ...stated,
       advice: { ...before?.advice, ...advice },
     }
     const checked = checkMarketer(draft, ownNamesOf(config))

@@ -290,8 +290,8 @@ function questionsOf(zone: BlacklistZone, subjects: readonly Subject[]): Questio
   for (const subject of subjects) {
     const name = nameOf(zone, subject)
     if (name === undefined || questions.has(name)) continue
-    const said: Said = { is: 'unknown', why: 'The answer took too long.' }
-    questions.set(name, { ...subject, name, said })
+    const timedOut: Said = { is: 'unknown', why: 'The answer took too long.' }
+    questions.set(name, { ...subject, name, said: timedOut })
   }
   return [...questions.values()]
 }

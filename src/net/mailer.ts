@@ -389,8 +389,8 @@ function sendFailure(error: Error & SmtpFault, fault: LaterFault): SendResult {
   const words = typeof error.response === 'string' ? error.response : error.message
   if (replyCode === undefined) {
     // An address that no server accepts, or a message larger than this server announced.
-    const isHopeless = code === 'EENVELOPE' || code === 'EMESSAGE'
-    return isHopeless
+    const isPermanent = code === 'EENVELOPE' || code === 'EMESSAGE'
+    return isPermanent
       ? { outcome: 'rejected', replyCode, reply: words, about: 'message' }
       : { outcome: 'later', replyCode, reason: words, fault }
   }

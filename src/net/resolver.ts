@@ -284,13 +284,16 @@ const lives = { least: minute, most: 30 * minute, found: 15 * minute, none: 5 * 
 const UNKNOWN_MS = 30_000
 const AWAY_MS = 30_000
 
-const nobody: DnsAnswer = {
+const switchedOff: DnsAnswer = {
   is: 'unknown',
   why: 'DNS look-ups are switched off (DNS_SERVERS=none).',
 }
-const away: DnsAnswer = { is: 'unknown', why: 'No name server is answering at the moment.' }
-const late: DnsAnswer = { is: 'unknown', why: 'The answer took too long.' }
-const crowded: DnsAnswer = { is: 'unknown', why: 'There are too many DNS queries at the moment.' }
+const noServer: DnsAnswer = { is: 'unknown', why: 'No name server is answering at the moment.' }
+const timedOut: DnsAnswer = { is: 'unknown', why: 'The answer took too long.' }
+const overloaded: DnsAnswer = {
+  is: 'unknown',
+  why: 'There are too many DNS queries at the moment.',
+}
 
 /**
  * Creates a resolver that uses the given servers (`ip` or `ip:port`), those of the system, or none.
@@ -320,8 +323,8 @@ export function createResolver(options: {
   async function ask(question: string, name: string, type: DnsType): Promise<DnsAnswer> {
     const mark = breaker.mark()
     const reply = await queue(name, type)
-    if (reply === 'crowded') return crowded
-    if (reply === 'late') return late
+    if (reply === 'crowded') return overloaded
+    if (reply === 'late') return timedOut
     if (reply.isSilent) breaker.unanswered(mark)
     else breaker.answered()
     cache.put(question, reply.answer, lifeOf(reply))
@@ -334,13 +337,13 @@ export function createResolver(options: {
     const question = `${type} ${canonical}`
     const known = cache.get(question)
     if (known) return known
-    if (isClosed || breaker.isOpen()) return away
+    if (isClosed || breaker.isOpen()) return noServer
     const asking = underway.get(question) ?? ask(question, canonical, type)
     if (!underway.has(question)) {
       underway.set(question, asking)
       void asking.finally(() => underway.delete(question))
     }
-    return inTime(asking, limits.answerMsMax, late)
+    return inTime(asking, limits.answerMsMax, timedOut)
   }
 
   return {
@@ -360,7 +363,7 @@ export function createResolver(options: {
 
 function askNobody(): Resolver {
   return {
-    resolve: () => Promise.resolve(nobody),
+    resolve: () => Promise.resolve(switchedOff),
     stats: () => ({ questions: 0, asked: 0, unknown: 0, isAway: false }),
     close: () => undefined,
   }

@@ -48,9 +48,9 @@ export async function queueWebhooks(
   news: Readonly<Partial<Record<WebhookEvent, readonly string[]>>>,
   now: Date,
 ): Promise<void> {
-  const told = Object.entries(news).filter(([, reportIds]) => reportIds.length > 0)
-  if (told.length === 0 || !(await anyWebhooks(tx))) return
-  for (const [name, reportIds] of told) {
+  const relevant = Object.entries(news).filter(([, reportIds]) => reportIds.length > 0)
+  if (relevant.length === 0 || !(await anyWebhooks(tx))) return
+  for (const [name, reportIds] of relevant) {
     const event = name as WebhookEvent
     const listening = await findListening(tx, event, [...new Set(reportIds)])
     const owed = listening.map((one) => ({ ...one, id: uuidv7(now), event }))

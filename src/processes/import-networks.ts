@@ -228,16 +228,16 @@ export function progressOn(stream: ProgressStream): {
   end: () => void
 } {
   const step = stream.isTTY ? RANGES_PER_GLANCE : RANGES_PER_LINE
-  let told = 0
+  let reported = 0
   return {
     tell(ranges) {
-      if (ranges < told + step) return
-      told = ranges - (ranges % step)
-      const text = `${told.toLocaleString('en')} ranges read`
+      if (ranges < reported + step) return
+      reported = ranges - (ranges % step)
+      const text = `${reported.toLocaleString('en')} ranges read`
       stream.write(stream.isTTY ? `\r${text}` : `${text}\n`)
     },
     end() {
-      if (stream.isTTY && told > 0) stream.write('\n')
+      if (stream.isTTY && reported > 0) stream.write('\n')
     },
   }
 }

@@ -31,11 +31,11 @@ type Changed = { events: ReportEvent[]; held: string[] }
 export async function changeReports(
   tx: Db,
   { boss }: { boss: Boss },
-  said: readonly KindChange[],
+  changes: readonly KindChange[],
   now: Date,
 ): Promise<Set<string>> {
-  if (said.length === 0) return new Set()
-  const { events, held } = await changeEach(tx, said, now)
+  if (changes.length === 0) return new Set()
+  const { events, held } = await changeEach(tx, changes, now)
   const ids = events.map(idOf)
   if (ids.length === 0) return new Set()
   const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
@@ -47,11 +47,11 @@ export async function changeReports(
 }
 
 /** Changes reports in the order of their ids, because unordered transactions deadlock. */
-async function changeEach(tx: Db, said: readonly KindChange[], now: Date): Promise<Changed> {
-  const known = await listToChange(tx, said.map(idOf))
+async function changeEach(tx: Db, changes: readonly KindChange[], now: Date): Promise<Changed> {
+  const known = await listToChange(tx, changes.map(idOf))
   const standing = new Map(known.map((report) => [report.id, report]))
   const changed: Changed = { events: [], held: [] }
-  for (const change of said.toSorted((a, b) => (a.reportId < b.reportId ? -1 : 1))) {
+  for (const change of changes.toSorted((a, b) => (a.reportId < b.reportId ? -1 : 1))) {
     const { reportId, kind } = change
     const report = standing.get(reportId)
     if (!report || (!report.isRetracted && report.kind === kind)) continue

@@ -207,9 +207,9 @@ async function markFailed(
   await inTransaction(app.pool, async (tx) => {
     const failed = await markReports(tx, dead, [from], 'failed')
     // Checked after locking the rows, because another run may have found the contact.
-    const told = (await listFeedback(tx, failed)).map(({ reportId }) => reportId)
-    await markReports(tx, told, ['failed'], from)
-    const marked = failed.filter((id) => !told.includes(id))
+    const forwarded = (await listFeedback(tx, failed)).map(({ reportId }) => reportId)
+    await markReports(tx, forwarded, ['failed'], from)
+    const marked = failed.filter((id) => !forwarded.includes(id))
     const phrases = [what, phrase('operators-can-retry')]
     const at = app.clock()
     await insertEvents(

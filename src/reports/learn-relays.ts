@@ -110,12 +110,12 @@ async function readHistory(app: Needs, reporterId: string): Promise<PastReport[]
 
 /** Whether the reporter has made no statement about an address; statements take precedence. */
 function unspokenOf(relays: readonly ReporterRelay[]): (ip: string) => boolean {
-  const said = networkSet(
+  const stated = networkSet(
     relays.filter(({ how }) => how === 'set' || how === 'refused').map(({ cidr }) => cidr),
   )
   return (ip) => {
     const address = parseIp(ip)
-    return address !== undefined && !said.has(address)
+    return address !== undefined && !stated.has(address)
   }
 }
 

@@ -60,8 +60,8 @@ export async function findRelays(
   return (id) => found.get(id) ?? none
 }
 
-function describeKnown(said: readonly (readonly [how: string, cidrs: readonly string[]])[]) {
-  const sets = said.map(([how, cidrs]) => ({ how, set: networkSet(cidrs) }))
+function describeKnown(statements: readonly (readonly [how: string, cidrs: readonly string[]])[]) {
+  const sets = statements.map(([how, cidrs]) => ({ how, set: networkSet(cidrs) }))
   return (ip: string): string => {
     const address = parseIp(ip)
     return sets.flatMap(({ how, set }) => (address && set.has(address) ? [how] : [])).join(' ')

@@ -43,7 +43,7 @@ export async function describeSame(
     listMemberIds(db, own.campaignId, { from: 'newest', limit: LOOKED_AT }),
   ])
   const others = await countOtherReporters(db, newest, reporterId)
-  const min = OTHERS_TOLD.find((told) => others >= told)
+  const min = OTHERS_TOLD.find((bound) => others >= bound)
   if (!total || min === undefined) return { mark, others: undefined }
   const day = receivedAt.toISOString().slice(0, 10)
   const firstDay = day < total.firstDay ? day : total.firstDay

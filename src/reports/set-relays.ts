@@ -59,13 +59,13 @@ async function store(
 ): Promise<'done' | 'full'> {
   const { reporterId, now } = news
   await holdReporters(tx, [reporterId], 'change')
-  const said = new Map(statements.map((statement) => [statement.cidr, statement]))
+  const stated = new Map(statements.map((statement) => [statement.cidr, statement]))
   const known = await listRelays(tx, reporterId)
   const isSet = (cidr: string) => known.some((one) => one.cidr === cidr && one.how === 'set')
-  const wanted = [...said.values()].filter(({ how, cidr }) => how === 'set' && !isSet(cidr))
+  const wanted = [...stated.values()].filter(({ how, cidr }) => how === 'set' && !isSet(cidr))
   const named = known.filter(({ how }) => how === 'set').length
   if (wanted.length > 0 && named + wanted.length > SET_RELAYS_MAX) return 'full'
-  const blocks = await putRelays(tx, reporterId, [...said.values()], now)
+  const blocks = await putRelays(tx, reporterId, [...stated.values()], now)
   await trimRelays(tx, reporterId, 'refused', REFUSED_RELAYS_MAX)
   await reopenAskedReports(tx, app.boss, { ...news, blocks })
   return 'done'
@@ -124,11 +124,11 @@ export async function findQuestion(
 ): Promise<ReportQuestion | undefined> {
   if (report.state !== 'kept' || analysis?.details.consequence.action !== 'ask') return undefined
   const relays = await listRelays(db, report.reporterId)
-  const said = (how: string) =>
+  const statedAs = (how: string) =>
     networkSet(relays.flatMap((relay) => (relay.how === how ? [relay.cidr] : [])))
   const candidates = openCandidates(relayCandidates(analysis.details.hops), {
-    mine: said('set'),
-    notMine: said('refused'),
+    mine: statedAs('set'),
+    notMine: statedAs('refused'),
   })
   if (candidates.length === 0) return undefined
   const isAnswered = events.some(
@@ -169,8 +169,8 @@ export async function answerQuestion(
   if (given !== 'none' && picked.length === 0) return 'nothing'
   const read = readAnswer(question.candidates, picked)
   if ('gap' in read) return read
-  const said = [...statementsOf(read.mine, 'set'), ...statementsOf(read.notMine, 'refused')]
-  return storeAnswer(app, report, said)
+  const answered = [...statementsOf(read.mine, 'set'), ...statementsOf(read.notMine, 'refused')]
+  return storeAnswer(app, report, answered)
 }
 
 function statementsOf(
@@ -203,9 +203,9 @@ async function storeAnswer(
     // The story must show the answer before its effects.
     const later = new Date(now.getTime() + 1)
     const news = { reporterId: report.reporterId, answeredId: report.id, now: later }
-    const told = statements ? await store(tx, app, news, statements) : 'done'
-    if (told === 'full') return told
+    const result = statements ? await store(tx, app, news, statements) : 'done'
+    if (result === 'full') return result
     await insertEvents(tx, [{ reportId: report.id, at: now, event: 'answered', phrases: [said] }])
-    return told
+    return result
   })
 }

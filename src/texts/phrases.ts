@@ -16,10 +16,10 @@ export function sayPhrases(
   language: Language,
   reader: Reader,
 ): Said {
-  const said = [stored ?? []].flat().map((one) => sayPhrase(one, language, reader))
+  const sentences = [stored ?? []].flat().map((one) => sayPhrase(one, language, reader))
   return {
-    text: said.map(({ text }) => text).join(' '),
-    lang: said.find(({ lang }) => lang !== undefined)?.lang,
+    text: sentences.map(({ text }) => text).join(' '),
+    lang: sentences.find(({ lang }) => lang !== undefined)?.lang,
   }
 }
 

@@ -192,15 +192,15 @@ export type EnrolledDesks = { desks: readonly ScopeMatch[]; silence: Phrase | un
  * specific first. Skips a consumer whose mail bounces, as if it had not enrolled. If all others
  * asked us to stop, the contacts from tables do not replace them.
  */
-export function enrolledDesks(told: NotifiedRecipients, topic: FeedbackTopic): EnrolledDesks {
-  const matches = told.scopes
-    .filter(({ kind, address }) => kind !== 'domain' && isCandidate(address, told))
+export function enrolledDesks(recipients: NotifiedRecipients, topic: FeedbackTopic): EnrolledDesks {
+  const matches = recipients.scopes
+    .filter(({ kind, address }) => kind !== 'domain' && isCandidate(address, recipients))
     .toSorted((one, other) => closenessOf(other) - closenessOf(one))
   const desks = matches.filter(({ address }) =>
-    mayBeTold(told.known.get(address), 'enrolled', topic),
+    mayBeTold(recipients.known.get(address), 'enrolled', topic),
   )
   const [first] = matches
-  const silence = first && silenceOf(told.known.get(first.address), topic)
+  const silence = first && silenceOf(recipients.known.get(first.address), topic)
   return { desks, silence: desks.length > 0 ? undefined : silence }
 }
 
@@ -211,17 +211,17 @@ export function enrolledDesks(told: NotifiedRecipients, topic: FeedbackTopic): E
  * phishing or malware. Each address occurs once, and none that is in `to`.
  */
 export function otherRecipients(
-  told: NotifiedRecipients,
+  recipients: NotifiedRecipients,
   verdict: VerdictClass,
   to: readonly string[],
 ): OtherRecipient[] {
   const topic = topicOf(verdict)
   const isHarmful = topic !== 'spam'
-  const named = told.alsoTell
+  const named = recipients.alsoTell
     .filter(({ source }) => source === 'marketer' || !isHarmful)
     .toSorted((one, other) => Number(one.source === 'cfbl') - Number(other.source === 'cfbl'))
     .map((one): OtherRecipient => ({ ...one, recipientRole: one.source }))
-  const domains = told.scopes
+  const domains = recipients.scopes
     .filter(({ kind }) => kind === 'domain')
     .map(({ address, value }): OtherRecipient => {
       const why = phrase('domain-takes-complaints', { domain: value })
@@ -231,9 +231,9 @@ export function otherRecipients(
   const seen = new Set(to.map((address) => address.toLowerCase()))
   return [...named, ...domains]
     .filter(({ address, recipientRole }) => {
-      if (seen.has(address.toLowerCase()) || !isCandidate(address, told)) return false
-      const wanted = recipientRole === 'domain' ? 'enrolled' : told.forwardTo
-      if (!mayBeTold(told.known.get(address), wanted, topic)) return false
+      if (seen.has(address.toLowerCase()) || !isCandidate(address, recipients)) return false
+      const wanted = recipientRole === 'domain' ? 'enrolled' : recipients.forwardTo
+      if (!mayBeTold(recipients.known.get(address), wanted, topic)) return false
       seen.add(address.toLowerCase())
       return true
     })

@@ -280,15 +280,15 @@ function isShownInside(hop: TracedHop, next: TracedHop | undefined): boolean {
  */
 export function openCandidates<Candidate extends { ip: string }>(
   candidates: readonly Candidate[],
-  said: { mine: NetworkSet; notMine: NetworkSet },
+  stated: { mine: NetworkSet; notMine: NetworkSet },
 ): Candidate[] {
   const isIn = (set: NetworkSet, { ip }: Candidate) => {
     const address = parseIp(ip)
     return address !== undefined && set.has(address)
   }
-  const end = candidates.findIndex((candidate) => isIn(said.notMine, candidate))
+  const end = candidates.findIndex((candidate) => isIn(stated.notMine, candidate))
   const open = end < 0 ? candidates : candidates.slice(0, end)
-  return open.filter((candidate) => !isIn(said.mine, candidate))
+  return open.filter((candidate) => !isIn(stated.mine, candidate))
 }
 
 /**

@@ -24,8 +24,8 @@ export async function growTrees(rows: ToGrow): Promise<Grown> {
     timeout: GROW_MS_MAX,
     killSignal: 'SIGKILL',
   })
-  let said = ''
-  child.stderr?.on('data', (chunk) => (said = `${said}${String(chunk)}`.slice(-2_000)))
+  let output = ''
+  child.stderr?.on('data', (chunk) => (output = `${output}${String(chunk)}`.slice(-2_000)))
   return new Promise((resolve, reject) => {
     child.once('message', (answer: Grown | { fault: string }) => {
       if ('fault' in answer) reject(new Error(`Training failed: ${answer.fault}`))
@@ -33,7 +33,7 @@ export async function growTrees(rows: ToGrow): Promise<Grown> {
     })
     child.once('error', reject)
     child.once('close', (code, signal) => {
-      reject(new Error(`The training process ended unexpectedly (${signal ?? code}). ${said}`))
+      reject(new Error(`The training process ended unexpectedly (${signal ?? code}). ${output}`))
     })
     child.send(rows)
   })

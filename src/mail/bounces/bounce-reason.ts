@@ -53,21 +53,21 @@ const textCharsMax = 4000
  * is a text but no recognizable reason, `undefined` when there is no text.
  */
 export function bounceReason(failure: DeliveryFailure): BounceReason {
-  const said = whatWasSaid(failure)
+  const text = whatWasSaid(failure)
   if (failure.status?.startsWith('2') === true) return 'delivered'
-  const evidence = evidenceOf(failure, said)
+  const evidence = evidenceOf(failure, text)
   const isSmtp = !evidence.type.startsWith('x-unix')
   return (
-    reasonOfProviderCode(said) ??
-    reasonOfProviderWords(said, failure.hosts ?? []) ??
-    reasonOfOwnWords(said) ??
+    reasonOfProviderCode(text) ??
+    reasonOfProviderWords(text, failure.hosts ?? []) ??
+    reasonOfOwnWords(text) ??
     (isSmtp ? firstOf(refusals, evidence) : undefined) ??
     firstOf(widerRulings, evidence) ??
     // A failed local program is a narrower cause than an error of its host.
     (!isSmtp && evidence.named === 'systemerror' ? 'mailererror' : evidence.named) ??
     firstOf(remainders, evidence) ??
-    looserReason(said, evidence) ??
-    (said === '' ? 'undefined' : 'onhold')
+    looserReason(text, evidence) ??
+    (text === '' ? 'undefined' : 'onhold')
   )
 }
 
@@ -131,23 +131,23 @@ const remainders: readonly Ruling[] = [
   ['blocked', ({ stage }) => stage === 'helo'],
 ]
 
-function evidenceOf(failure: DeliveryFailure, said: string): Evidence {
+function evidenceOf(failure: DeliveryFailure, text: string): Evidence {
   const { status, replyCode, type = '', isDelayed = false, context = '' } = failure
   const known = new Map<BounceReason, boolean>()
   const says = (reason: BounceReason) => {
-    const found = known.get(reason) ?? (phrases[reason] ?? []).some((form) => form.test(said))
+    const found = known.get(reason) ?? (phrases[reason] ?? []).some((form) => form.test(text))
     known.set(reason, found)
     return found
   }
   return {
     named: reasonOfStatus(status),
     says,
-    stage: stageIn(said) ?? stageIn(plainText(context)),
+    stage: stageIn(text) ?? stageIn(plainText(context)),
     replyCode: replyCode ?? 0,
     subject: status?.charAt(2) ?? '',
     type,
     isDelayed,
-    isOfClient: clientBlame.test(said),
+    isOfClient: clientBlame.test(text),
   }
 }
 

@@ -157,8 +157,8 @@ const categories: Readonly<Record<string, BounceReason>> = {
 }
 
 /** The reason that a mail system states in its own name; undefined when it states none. */
-export function reasonOfOwnWords(said: string): BounceReason | undefined {
-  return ownWords.find(([form]) => form.test(said))?.[1]
+export function reasonOfOwnWords(text: string): BounceReason | undefined {
+  return ownWords.find(([form]) => form.test(text))?.[1]
 }
 
 /** The reason that a PowerMTA bounce category means; undefined when it means none. */

@@ -75,25 +75,29 @@ function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
   if (!isTold && !looksLikeBounce(tree.fields, explanation, returned !== undefined)) return []
   const text = notice ?? explanation
   const written = groupResults(recipientGroups(text, 'in a text'), text)
-  const told = written.length > 0 ? written : toldResults(tree.fields, text)
-  if (told.some(({ recipient }) => recipient !== '')) {
-    return isReport ? told.map(withoutCause) : told
+  const results = written.length > 0 ? written : toldResults(tree.fields, text)
+  if (results.some(({ recipient }) => recipient !== '')) {
+    return isReport ? results.map(withoutCause) : results
   }
   // No recipient is named: the enclosed message may be the notification, or name the recipient.
   const enclosed = returned?.body.kind === 'message' && where === undefined && returned.body.message
   const others = enclosed ? resultsIn(enclosed, 'in another') : []
   if (others.length > 0) return others
-  const unnamed = unnamedResults(told, tree, text)
+  const unnamed = unnamedResults(results, tree, text)
   return isReport ? unnamed.map(withoutCause) : unnamed
 }
 
 /**
  * Assigns results without a recipient to the recipient of the returned message, if it has only one.
  */
-function unnamedResults(told: readonly BounceResult[], tree: Entity, text: string): BounceResult[] {
+function unnamedResults(
+  results: readonly BounceResult[],
+  tree: Entity,
+  text: string,
+): BounceResult[] {
   const [recipient = '', ...more] = returnedTo(tree)
-  if (recipient === '' || more.length > 0) return [...told]
-  if (told.length > 0) return told.map((result) => ({ ...result, recipient }))
+  if (recipient === '' || more.length > 0) return [...results]
+  if (results.length > 0) return results.map((result) => ({ ...result, recipient }))
   return [judged({ ...unstated, recipient, text, action: actionTold(text), context: text })]
 }
 
@@ -160,14 +164,14 @@ function groupResults(groups: readonly RecipientGroup[], explanation: string): B
   return groups.slice(0, resultsMax).map((group) => {
     const { diagnostic, comment } = group
     const recipient = recipientOf(group, isOnly ? own : '')
-    const told = isOnly ? own : sectionAbout(own, recipient)
+    const stated = isOnly ? own : sectionAbout(own, recipient)
     const reason = reasonOfCategory(group.category)
     return judged({
       ...group,
       recipient,
       ...(reason && { reason }),
-      text: [diagnostic === '' ? told : wholeReply(diagnostic, own), comment].join('\n').trim(),
-      context: told,
+      text: [diagnostic === '' ? stated : wholeReply(diagnostic, own), comment].join('\n').trim(),
+      context: stated,
     })
   })
 }

@@ -145,9 +145,9 @@ const codeTables: readonly CodeTable[] = [
 /**
  * The reason that a provider's own code in a reply means; undefined when there is no known code.
  */
-export function reasonOfProviderCode(said: string): BounceReason | undefined {
+export function reasonOfProviderCode(text: string): BounceReason | undefined {
   for (const { form, meanings } of codeTables) {
-    const code = form.exec(said)?.[1]
+    const code = form.exec(text)?.[1]
     const reason = code === undefined ? undefined : meanings[code]
     if (reason !== undefined) return reason
   }

@@ -357,16 +357,16 @@ const providerWords: readonly ProviderWords[] = [
  * `hosts`: the remote host, the recipient's domain and the reporting host, as far as known.
  */
 export function reasonOfProviderWords(
-  said: string,
+  text: string,
   hosts: readonly string[],
 ): BounceReason | undefined {
-  const [far = '', domain = '', reporting = ''] = hosts
-  for (const host of [far, domain, reporting]) {
-    const isQuoted = host === reporting && far !== '' && far !== host
+  const [remote = '', domain = '', reporting = ''] = hosts
+  for (const host of [remote, domain, reporting]) {
+    const isQuoted = host === reporting && remote !== '' && remote !== host
     const known = providerWords.filter(
       (one) => one.hosts.test(host) && !(isQuoted && one.isQuoting),
     )
-    const meant = known.flatMap(({ words }) => words).find(([form]) => form.test(said))
+    const meant = known.flatMap(({ words }) => words).find(([form]) => form.test(text))
     if (meant !== undefined) return meant[1]
   }
   return undefined

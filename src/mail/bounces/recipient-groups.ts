@@ -74,7 +74,7 @@ function readGroup(fields: readonly HeaderField[], reporting: string): Recipient
   const [final, original] = ['final-recipient', 'original-recipient'].map((key) =>
     typedAddress(value(key)),
   ) as [string, string]
-  const said = /^\s*([\w-]{1,40})\s*;\s*(.*)$/s.exec(value('diagnostic-code').slice(0, 8192))
+  const diagnostic = /^\s*([\w-]{1,40})\s*;\s*(.*)$/s.exec(value('diagnostic-code').slice(0, 8192))
   // The final recipient may be a program, a source route (RFC 5321 §C) or a local name.
   const isWhole = /^[^@\s]+@[^@\s]+\.[^@\s]+$/
   const recipient = isWhole.test(final) || !isWhole.test(original) ? final || original : original
@@ -83,8 +83,8 @@ function readGroup(fields: readonly HeaderField[], reporting: string): Recipient
     recipient,
     action: actionOf(value('action')),
     stated: /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/.exec(value('status'))?.[0],
-    type: (said?.[1] ?? '').toLowerCase(),
-    diagnostic: decodeHeaderText(said?.[2] ?? value('diagnostic-code').slice(0, 8192)),
+    type: (diagnostic?.[1] ?? '').toLowerCase(),
+    diagnostic: decodeHeaderText(diagnostic?.[2] ?? value('diagnostic-code').slice(0, 8192)),
     comment: /^\s*[245][\d.]{4,8}\s*\(([^()]{4,200})\)/.exec(value('status'))?.[1] ?? '',
     hosts: names.map(hostName),
     category: value('x-powermta-bouncecategory'),

@@ -133,9 +133,9 @@ export function recipientSections(
   const recipients = (named.length > 0 ? named : [to?.[1] ?? '']).slice(0, recipientsMax)
   const isOnly = recipients.length === 1
   return recipients.map((recipient) => {
-    const said = isOnly ? own : sectionAbout(own, recipient)
-    const far = farHost.exec(said)?.[1]?.toLowerCase() ?? ''
-    return { recipient, text: refusalsIn(said), hosts: [far, domainOf(recipient) ?? ''] }
+    const section = isOnly ? own : sectionAbout(own, recipient)
+    const remote = farHost.exec(section)?.[1]?.toLowerCase() ?? ''
+    return { recipient, text: refusalsIn(section), hosts: [remote, domainOf(recipient) ?? ''] }
   })
 }
 

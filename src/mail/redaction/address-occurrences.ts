@@ -27,13 +27,13 @@ function* eachAddress(
   addresses: SoughtAddresses,
   isWanted: (at: number) => boolean = () => true,
 ): Generator<Found> {
-  const isHouse = createHouseTest(text)
+  const isRegistrable = createRegistrableTest(text)
   for (const { at, domain, locals } of addresses.domainsIn(text)) {
     if (!isWanted(at)) continue
     const end = at + domain.length
     const before = localBefore(text, at, locals)
     if (before) {
-      if (isHouse(before.start, end)) continue
+      if (isRegistrable(before.start, end)) continue
       yield { start: before.start, end, address: `${before.address}@${domain}` }
     } else if (turningSigns[text.charCodeAt(end)] === 1) {
       const local = locals.beginningAt(text, end + 1)
@@ -56,10 +56,10 @@ export function* placesIn(
   for (const { start } of found) yield view.startOf(start)
   if (findNames?.mayStandIn(view.text) !== true) return
   const cut = view.withCuts()
-  const isHouse = createHouseTest(cut.text)
+  const isRegistrable = createRegistrableTest(cut.text)
   for (const { start, end } of findNames.find(cut.text)) {
     const place = cut.startOf(start)
-    if (isWanted(place) && !isHouse(start, end)) yield place
+    if (isWanted(place) && !isRegistrable(start, end)) yield place
   }
 }
 
@@ -79,8 +79,8 @@ export function addressesShown(view: TextView, addresses: SoughtAddresses): Show
 export function namesShown(view: TextView, names: NameFinder | undefined): Shown | undefined {
   if (names?.mayStandIn(view.text) !== true) return undefined
   const cut = view.withCuts()
-  const isHouse = createHouseTest(cut.text)
-  const found = [...names.find(cut.text)].filter(({ start, end }) => !isHouse(start, end))
+  const isRegistrable = createRegistrableTest(cut.text)
+  const found = [...names.find(cut.text)].filter(({ start, end }) => !isRegistrable(start, end))
   return found.length > 0 ? { found: inOrder(found), view: cut } : undefined
 }
 
@@ -96,15 +96,15 @@ const hostCharsMax = 253
  * address. No one registers a domain for one recipient, but a sender may write the domain into To
  * to have it hidden.
  */
-function createHouseTest(text: string): (start: number, end: number) => boolean {
+function createRegistrableTest(text: string): (start: number, end: number) => boolean {
   // A host may contain hundreds of names, and is parsed once.
-  let known = { from: 0, to: 0, houseFrom: 0 }
+  let known = { from: 0, to: 0, registrableFrom: 0 }
   return (start, end) => {
     for (let at = start; at < end; at++) if (hostLetters[text.charCodeAt(at)] !== 1) return false
     if (start < known.from || end > known.to) known = hostAround(text, start, end)
     const isAlone = known.from === start && known.to === end
     if (isAlone && !/\/\/|@/.test(text.slice(start - 2, start))) return false
-    return end > known.houseFrom
+    return end > known.registrableFrom
   }
 }
 
@@ -121,8 +121,8 @@ function hostAround(text: string, start: number, end: number) {
   while (to - end < hostCharsMax && hostLetters[text.charCodeAt(to)] === 1) to++
   const host = text.slice(from, to).replace(/\.+$/, '')
   const domain = publicDomain(host)
-  const houseFrom = domain === undefined ? Infinity : from + host.length - domain.length
-  return { from, to, houseFrom }
+  const registrableFrom = domain === undefined ? Infinity : from + host.length - domain.length
+  return { from, to, registrableFrom }
 }
 
 function localBefore(text: string, domainAt: number, locals: Locals) {

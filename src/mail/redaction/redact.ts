@@ -85,8 +85,8 @@ export function redactMessage(
   const rest = { redactText, recipient: recipient && people.redact(recipient) }
   const top = redactFields(fields, redactors, 'top')
   const telling = fieldsTelling(top, people)
-  const isHopeless = tree === undefined || telling.size > 0 || isSpent(budget)
-  const redacted = isHopeless ? undefined : redactBody({ ...tree, fields: top }, redactors)
+  const isUnsafe = tree === undefined || telling.size > 0 || isSpent(budget)
+  const redacted = isUnsafe ? undefined : redactBody({ ...tree, fields: top }, redactors)
   if (tree && redacted) {
     const whole = composeMimeTree(redacted)
     const read = parseMimeTree(whole)

@@ -171,10 +171,10 @@ export async function getJson(url: URL, tools: RequestTools): Promise<JsonAnswer
       headers: { accept: 'application/rdap+json, application/json;q=0.5' },
       signal,
     })
-    const told = answeredByStatus(answer, url, tools.now)
-    if (told) {
+    const failure = answeredByStatus(answer, url, tools.now)
+    if (failure) {
       await answer.body?.cancel()
-      return told
+      return failure
     }
     if (!jsonTypes.test(answer.headers.get('content-type') ?? '')) {
       await answer.body?.cancel()

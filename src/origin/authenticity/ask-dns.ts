@@ -43,7 +43,7 @@ async function askDns(
 ): Promise<DnsFindings> {
   const { texts, addresses, domains } = questions
   const bounded: Resolve = async (name, type) =>
-    signal.aborted ? late : inTime(resolve(name, type), late, signal)
+    signal.aborted ? timedOut : inTime(resolve(name, type), timedOut, signal)
   const [answers, spf, listed] = await Promise.all([
     Promise.all(
       texts.map(async (name) => [`TXT ${name}`, kept(await bounded(name, 'TXT'))] as const),
@@ -54,7 +54,7 @@ async function askDns(
   return { answers: Object.fromEntries(answers), spf, listings: listed }
 }
 
-const late: DnsAnswer = { is: 'unknown', why: 'The DNS look-up took too long.' }
+const timedOut: DnsAnswer = { is: 'unknown', why: 'The DNS look-up took too long.' }
 
 async function askSpf(
   question: SpfQuestion | undefined,

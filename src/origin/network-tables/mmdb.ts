@@ -226,22 +226,22 @@ export function* readMmdb(bytes: Buffer): Generator<LineReading> {
   const kept = new Map<number, Told>()
   for (const leaf of leavesOf(tree)) {
     if (typeof leaf === 'string') return yield faulty(leaf)
-    const told = kept.get(leaf.place) ?? tellOf(tree, leaf.place)
+    const reading = kept.get(leaf.place) ?? readNetwork(tree, leaf.place)
     if (kept.size >= READINGS_KEPT_MAX) kept.clear()
-    kept.set(leaf.place, told)
-    if ('is' in told) yield told
-    else yield { is: 'range', blocks: [leaf.cidr], ...told, contacts: [] }
-    if ('is' in told && told.is === 'faulty') return
+    kept.set(leaf.place, reading)
+    if ('is' in reading) yield reading
+    else yield { is: 'range', blocks: [leaf.cidr], ...reading, contacts: [] }
+    if ('is' in reading && reading.is === 'faulty') return
   }
 }
 
 type Told = ReturnType<typeof networkFields> | typeof skipped | ReturnType<typeof faulty>
 
-function tellOf({ bytes, dataStart }: Tree, place: number): Told {
+function readNetwork({ bytes, dataStart }: Tree, place: number): Told {
   const value = place < 0 ? undefined : readMmdbValue(bytes, dataStart, place)
   if (!isMmdbMap(value)) return faulty(`the record at ${place} of the data is damaged.`)
-  const told = networkFields(value)
-  return told.asn === null && told.name === null && told.country === null ? skipped : told
+  const fields = networkFields(value)
+  return fields.asn === null && fields.name === null && fields.country === null ? skipped : fields
 }
 
 function metadataStart(bytes: Buffer): number | undefined {

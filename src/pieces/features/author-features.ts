@@ -37,10 +37,10 @@ export type AuthorFeatures = {
 }
 
 const textCharsMax = 253
-const nobody: Person = { name: '', address: '', local: '', domain: '', organization: '' }
+const noPerson: Person = { name: '', address: '', local: '', domain: '', organization: '' }
 
 /** Computes features of the author stated in the header. */
-export function authorFeatures({ author = nobody, recipient }: People): AuthorFeatures {
+export function authorFeatures({ author = noPerson, recipient }: People): AuthorFeatures {
   const { name, local, domain, organization } = author
   return {
     domain: domain.slice(0, textCharsMax),
@@ -225,7 +225,7 @@ export function bulkFeatures(
 ): BulkFeatures {
   const precedence = (header.value('precedence') ?? '').trim().toLowerCase().slice(0, 20)
   const isBulkPrecedence = /^(?:bulk|list|junk)$/.test(precedence)
-  const house = houseOfUnsubscribe(unsubscribe)
+  const house = unsubscribeDomain(unsubscribe)
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
   const hasListId = header.count('list-id') > 0
   const hasFeedbackId = header.count('feedback-id') > 0
@@ -250,7 +250,7 @@ export function bulkFeatures(
 
 const complaintFields = ['cfbl-address', 'x-complaints-to', 'x-abuse-reports-to', 'x-report-abuse']
 
-function houseOfUnsubscribe(unsubscribe: Material['unsubscribe']): string | undefined {
+function unsubscribeDomain(unsubscribe: Material['unsubscribe']): string | undefined {
   if (!unsubscribe) return undefined
   const { https, mailto } = unsubscribe
   if (https !== null) return registrableDomainOf(URL.parse(https)?.hostname)

@@ -72,17 +72,17 @@ function peerFeatures(line: TracedHop | undefined) {
   const { rdns = null, helo = null, ip = null } = line?.from ?? {}
   const address = ip === null ? undefined : parseIp(ip)
   const name = (rdns ?? '').toLowerCase()
-  const said = (helo ?? '').toLowerCase()
+  const greeting = (helo ?? '').toLowerCase()
   const house = registrableDomainOf(name)
   const isNamedProvider = name !== '' && providerOfHost(name) !== undefined
   return {
     rdns_missing: line !== undefined && name === '',
     rdns_generic: isGenericName(name),
     rdns_organization: house ?? '',
-    helo_missing: line !== undefined && said === '',
-    helo_literal: said.startsWith('[') || parseIp(said) !== undefined,
-    helo_bare: said !== '' && !/[.:]/.test(said),
-    helo_fits_rdns: house !== undefined && registrableDomainOf(said) === house,
+    helo_missing: line !== undefined && greeting === '',
+    helo_literal: greeting.startsWith('[') || parseIp(greeting) !== undefined,
+    helo_bare: greeting !== '' && !/[.:]/.test(greeting),
+    helo_fits_rdns: house !== undefined && registrableDomainOf(greeting) === house,
     is_encrypted: /smtps|tls/i.test(line?.with ?? ''),
     is_known_provider: (address && senderProfile(address) !== undefined) || isNamedProvider,
     is_authenticated: line !== undefined && line.auth !== null,

@@ -111,7 +111,7 @@ export function countWords(line: string): WordCounts {
     greeting: 0,
     opt_out: 0,
   }
-  const said = new Int32Array(languages.length + 1)
+  const wordCounts = new Int32Array(languages.length + 1)
   let before = 0
   let word = 0
   for (let at = 0; at <= line.length; at++) {
@@ -124,14 +124,14 @@ export function countWords(line: string): WordCounts {
     const paired = before === 0 ? 0 : meaningOf(pairOf(before, word))
     if ((alone | paired) !== 0) {
       add(kinds, alone | paired)
-      said[alone >>> 16] = (said[alone >>> 16] ?? 0) + 1
+      wordCounts[alone >>> 16] = (wordCounts[alone >>> 16] ?? 0) + 1
     }
     before = word
     word = 0
   }
-  said[0] = 0
-  const most = said.indexOf(Math.max(...said))
-  const isTold = (said[most] ?? 0) >= languageWordsMin
+  wordCounts[0] = 0
+  const most = wordCounts.indexOf(Math.max(...wordCounts))
+  const isTold = (wordCounts[most] ?? 0) >= languageWordsMin
   return { kinds, language: isTold ? (languages[most - 1] ?? '') : '' }
 }
 

@@ -49,15 +49,15 @@ export async function loadYdf(kept: Omit<KeptModel, 'format'>): Promise<Model> {
 
 /** Opens a model. The library reports errors by aborting, with messages for its developers. */
 async function openModel(content: Uint8Array): Promise<YdfModel> {
-  const said: string[] = []
+  const output: string[] = []
   const note = (line: string) => {
-    if (said.length < 20) said.push(line)
+    if (output.length < 20) output.push(line)
   }
   try {
     const ydf = await openQuietly(note)
     return await ydf.loadModelFromZipBlob(content)
   } catch (cause) {
-    const last = said.at(-1)?.slice(0, 200) ?? ''
+    const last = output.at(-1)?.slice(0, 200) ?? ''
     throw new ModelFault(`The model cannot be read. ${last}`.trim(), { cause })
   }
 }

@@ -118,10 +118,10 @@ async function sendModel(req: Request, res: Response, site: Pick<Site, 'pool'>):
 async function withNames(models: readonly ListedModel[], { pool }: Pick<Site, 'pool'>) {
   const ids = [...new Set(models.flatMap(({ promotedBy }) => promotedBy ?? []))]
   const emails = await listReporterEmails(pool, ids)
-  return models.map((model) => ({ ...model, who: whoOf(model, emails) }))
+  return models.map((model) => ({ ...model, who: operatorName(model, emails) }))
 }
 
-function whoOf(
+function operatorName(
   { promotedAt, promotedBy }: ListedModel,
   emails: ReadonlyMap<string, string>,
 ): string {

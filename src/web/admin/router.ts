@@ -42,7 +42,7 @@ function auditRoutes(site: Needs): Router {
       view: 'admin/audit',
       title: 'Audit log',
       data: {
-        lines: lines.map((line) => ({ ...line, who: whoOf(line, emails) })),
+        lines: lines.map((line) => ({ ...line, who: operatorName(line, emails) })),
         next,
         isFirst: before === undefined,
       },
@@ -51,7 +51,7 @@ function auditRoutes(site: Needs): Router {
   return router
 }
 
-function whoOf({ reporterId }: AuditEntry, emails: ReadonlyMap<string, string>): string {
+function operatorName({ reporterId }: AuditEntry, emails: ReadonlyMap<string, string>): string {
   return reporterId === null ? 'command line' : (emails.get(reporterId) ?? '')
 }
 

@@ -71,8 +71,8 @@ function ruleEditorRoutes(site: Needs): Router {
     if (!administrator) return
     const { draft, action } = await readDraft(req, res, site)
     if (action === 'apply') {
-      const deed = { at: site.clock(), reporterId: administrator.id, note: draft.note }
-      return apply(req, res, site, draft, deed)
+      const act = { at: site.clock(), reporterId: administrator.id, note: draft.note }
+      return apply(req, res, site, draft, act)
     }
     const compared = await compare(draft, site)
     if (action !== 'try' || compared.isSound !== true) return sendEditor(req, res, compared)
@@ -125,14 +125,9 @@ async function apply(
   res: Response,
   site: Needs,
   draft: Draft,
-  deed: Parameters<typeof applyRules>[3],
+  act: Parameters<typeof applyRules>[3],
 ): Promise<void> {
-  const applied = await applyRules(
-    { pool: site.pool, definitions },
-    draft.content,
-    draft.base,
-    deed,
-  )
+  const applied = await applyRules({ pool: site.pool, definitions }, draft.content, draft.base, act)
   if ('version' in applied) {
     res.redirect(303, `/admin/rules${queryOf({ done: String(applied.version) })}`)
   } else if ('faults' in applied) sendEditor(req, res, { ...draft, faults: applied.faults })
@@ -192,12 +187,12 @@ export function ruleRoutes(site: Needs): Router {
     const administrator = requireReporter(req, res)
     if (!administrator) return
     await readShortForm(req, res, site)
-    const deed = { at: site.clock(), reporterId: administrator.id }
+    const act = { at: site.clock(), reporterId: administrator.id }
     const version = versionIn(req.params['version'])
     const applied =
       version === undefined
         ? undefined
-        : await rollBackRules({ pool: site.pool, definitions }, version, deed)
+        : await rollBackRules({ pool: site.pool, definitions }, version, act)
     if (!applied) throw new ProblemError('not-found', 'Version not found.')
     if ('version' in applied) {
       res.redirect(303, `/admin/rules${queryOf({ done: String(applied.version) })}`)

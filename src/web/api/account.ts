@@ -117,8 +117,8 @@ export function relaysApi(site: RelayNeeds): Router {
       await site.readBody(req, res, BODY_BYTES_MAX),
       relayStatementSchema,
     )
-    const told = await setRelays(site, id, [{ cidr: parseCidr(cidr), name: null, how }])
-    if (told === 'full') {
+    const result = await setRelays(site, id, [{ cidr: parseCidr(cidr), name: null, how }])
+    if (result === 'full') {
       throw new ProblemError('bad-field', `At most ${SET_RELAYS_MAX} relays can be set.`)
     }
     sendJson(res, 200, { relays: await describeRelays(site, id) })

@@ -203,8 +203,8 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
       return 'enough'
     }
     const isShadowed = [entry, admission].includes('shadowed')
-    const who = { reporter, admission: isShadowed ? 'shadowed' : 'admitted' } as const
-    const read = await Promise.all(some.map((one) => prepare(one, who, site)))
+    const sender = { reporter, admission: isShadowed ? 'shadowed' : 'admitted' } as const
+    const read = await Promise.all(some.map((one) => prepare(one, sender, site)))
     // In the order of the lines: of equal messages, the last line counts.
     given.push(...(await Promise.all(read.map((submit) => submit()))))
     if (some.length === lines.length) return 'more'

@@ -276,15 +276,16 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
   const submission = await readSubmission(req, res, site, { type, ownerId: reporter.id })
   const key = req.headers['idempotency-key']
   const admitMore = (messages: number) => admitReports(req, res, site, reporter, messages)
-  const who = { reporter, entry, admitMore, gone: goneSignal(res) }
-  if (typeof key !== 'string') return sendAnswer(res, (await answerTo(submission, who, site)).said)
+  const sender = { reporter, entry, admitMore, gone: goneSignal(res) }
+  if (typeof key !== 'string')
+    return sendAnswer(res, (await answerTo(submission, sender, site)).said)
   const claimed = await claimKey(site, key, reporter.id, submission)
   if (claimed.answer) {
     res.setHeader('idempotency-replayed', 'true')
     const names = submission.files.map(({ file }) => file)
     return sendAnswer(res, withFiles(claimed.answer, names))
   }
-  const { said, names } = await answerTo(submission, who, site)
+  const { said, names } = await answerTo(submission, sender, site)
   sendAnswer(res, withFiles(await answerOnce(site, claimed, said), names))
 }
 
@@ -293,26 +294,26 @@ type Who = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'>
 /** The response to a request, with the names of the messages found in it. */
 async function answerTo(
   { files, remarks, are }: ApiSubmission,
-  who: Who,
+  sender: Who,
   site: Needs,
 ): Promise<{ said: ApiAnswer; names: (string | null)[] }> {
   const [first] = files
   if (first && are === 'messages') {
-    const outcome = await site.submit(who.reporter, 'api', first.raw, remarks, who.entry)
+    const outcome = await site.submit(sender.reporter, 'api', first.raw, remarks, sender.entry)
     return { said: await receiptAnswer(outcome, site), names: [] }
   }
   const given = files.map(({ file, raw, isCut }) => ({ name: file ?? '', bytes: raw, isCut }))
-  const lines = await site.takeUpload(given, { ...who, channel: 'api', remarks })
+  const lines = await site.takeUpload(given, { ...sender, channel: 'api', remarks })
   const names = lines.map(({ name }) => name)
   const [only, ...others] = lines
-  const said =
+  const answer =
     only && others.length === 0
       ? await receiptAnswer(only.outcome, site)
       : await resultsAnswer(
           lines.map(({ name, outcome }) => ({ file: name, outcome })),
           site,
         )
-  return { said, names }
+  return { said: answer, names }
 }
 
 /** Returns the report in the path if it belongs to the caller; to others it does not exist. */

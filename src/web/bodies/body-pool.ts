@@ -11,7 +11,7 @@ import { AbortedError, inSlices } from './read-body.ts'
 type Waiting = { reporterId: string; bytes: number; gone: AbortSignal }
 
 /** Runs the work when it has its turn, and returns its result. */
-export type WaitForTurn = <T>(who: Waiting, work: () => Promise<T>) => Promise<T>
+export type WaitForTurn = <T>(owner: Waiting, work: () => Promise<T>) => Promise<T>
 
 /**
  * Runs at most `places` pieces of work at once, never two of the same reporter, so that slow work
@@ -33,33 +33,33 @@ export function createTurns(places: number, ownBytesMax: number): WaitForTurn {
     }
   }
 
-  function hasTurn(who: Waiting): Promise<void> {
-    const own = waiting.filter(({ reporterId }) => reporterId === who.reporterId)
+  function hasTurn(owner: Waiting): Promise<void> {
+    const own = waiting.filter(({ reporterId }) => reporterId === owner.reporterId)
     const ownBytes = own.reduce((sum, { bytes }) => sum + bytes, 0)
-    if (own.length > 0 && ownBytes + who.bytes > ownBytesMax) throw tooMuch()
+    if (own.length > 0 && ownBytes + owner.bytes > ownBytesMax) throw tooMuch()
     return new Promise((resolve, reject) => {
       const leave = () => {
         waiting.splice(waiting.indexOf(entry), 1)
         reject(new AbortedError('the client went away'))
       }
       const start = () => {
-        who.gone.removeEventListener('abort', leave)
+        owner.gone.removeEventListener('abort', leave)
         resolve()
       }
-      const entry = { ...who, start }
+      const entry = { ...owner, start }
       waiting.push(entry)
-      who.gone.addEventListener('abort', leave)
+      owner.gone.addEventListener('abort', leave)
       pump()
     })
   }
 
-  return async (who, work) => {
-    if (who.gone.aborted) throw new AbortedError('the client went away')
-    await hasTurn(who)
+  return async (owner, work) => {
+    if (owner.gone.aborted) throw new AbortedError('the client went away')
+    await hasTurn(owner)
     try {
       return await work()
     } finally {
-      served.delete(who.reporterId)
+      served.delete(owner.reporterId)
       pump()
     }
   }
@@ -127,9 +127,9 @@ export function createBodyPool(bytesMax: number): BodyPool {
 
   async function read(name: keyof BodyTasks, bytes: Buffer, { ownerId, gone = STAYS }: BodyOwner) {
     if (bytes.length <= SMALL_BYTES_MAX) return inSlices(() => bodyTasks[name](bytes, bytesMax))
-    const who = { reporterId: ownerId, bytes: bytes.length, gone }
+    const owner = { reporterId: ownerId, bytes: bytes.length, gone }
     const task = { name, bytes: alone(bytes), bytesMax }
-    const answer = await inTurn(who, () => runInThread(task))
+    const answer = await inTurn(owner, () => runInThread(task))
     if ('problem' in answer) throw new ProblemError(answer.problem, answer.detail)
     const { made } = answer
     if ('message' in made) return { message: { ...made.message, raw: bytes } }

@@ -41,8 +41,8 @@ export function createGate(
   const password = config.checkPassword
   const wrong = new Map<string, { times: number; until: number }>()
   const expected = password === undefined ? undefined : digestOf(Buffer.from(password))
-  const live = (who: string, now: number) => {
-    const before = wrong.get(who)
+  const live = (client: string, now: number) => {
+    const before = wrong.get(client)
     return before && before.until > now ? before : { times: 0, until: now + SILENCE_MS }
   }
 
@@ -54,8 +54,8 @@ export function createGate(
     }
     const now = clock().getTime()
     const guessers = guessersOf(req, config)
-    for (const [who, timesMax] of guessers) {
-      const { times, until } = live(who, now)
+    for (const [client, timesMax] of guessers) {
+      const { times, until } = live(client, now)
       if (times < timesMax) continue
       const retrySeconds = Math.ceil((until - now) / 1_000)
       return { status: 429, error: 'Too many wrong passwords. Try again later.', retrySeconds }
@@ -63,8 +63,8 @@ export function createGate(
     // Header fields are bytes, which Node decodes as Latin-1.
     if (timingSafeEqual(digestOf(Buffer.from(given, 'latin1')), expected)) return undefined
     if (wrong.size >= ADDRESSES_MAX) wrong.clear()
-    for (const [who] of guessers) {
-      wrong.set(who, { times: live(who, now).times + 1, until: now + SILENCE_MS })
+    for (const [client] of guessers) {
+      wrong.set(client, { times: live(client, now).times + 1, until: now + SILENCE_MS })
     }
     return { status: 401, error: 'The password is wrong.' }
   }

@@ -53,9 +53,9 @@ const SHOWN_BYTES_MAX = 256 * 1024
 export function ownCopyRoutes(site: Needs): Router {
   const router = Router()
   router.get('/reports/:id/told/:number', async (req, res) => {
-    const told = await requireOwnCopy(req, res, site)
-    if (!told) return
-    const { feedback, copy } = told
+    const owned = await requireOwnCopy(req, res, site)
+    if (!owned) return
+    const { feedback, copy } = owned
     sendPage(req, res, {
       view: 'pages/history/told',
       title: visitOf(req).texts('told.title'),
@@ -68,11 +68,11 @@ export function ownCopyRoutes(site: Needs): Router {
     })
   })
   router.get('/reports/:id/told/:number/message.eml', async (req, res) => {
-    const told = await requireOwnCopy(req, res, site)
-    if (!told) return
-    if (!told.copy) throw new ProblemError('not-found', 'Mail not found.')
-    const { reportId, number } = told.feedback
-    sendMessage(res, `told-${reportId}-${number}.eml`, told.copy.raw)
+    const owned = await requireOwnCopy(req, res, site)
+    if (!owned) return
+    if (!owned.copy) throw new ProblemError('not-found', 'Mail not found.')
+    const { reportId, number } = owned.feedback
+    sendMessage(res, `told-${reportId}-${number}.eml`, owned.copy.raw)
   })
   return router
 }

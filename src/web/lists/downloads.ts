@@ -65,10 +65,10 @@ export function createThrottle({
       counts.clear()
       minute = present
     }
-    const who = counts.has(asker) || counts.size < askersMax ? asker : ''
-    const count = (counts.get(who) ?? 0) + amount
-    counts.set(who, count)
-    const isAllowed = count <= (who === '' ? perMinute * 10 : perMinute)
+    const client = counts.has(asker) || counts.size < askersMax ? asker : ''
+    const count = (counts.get(client) ?? 0) + amount
+    counts.set(client, count)
+    const isAllowed = count <= (client === '' ? perMinute * 10 : perMinute)
     return isAllowed ? undefined : Math.ceil(60 - ((now.getTime() / 1_000) % 60))
   }
 }

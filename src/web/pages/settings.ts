@@ -56,8 +56,8 @@ async function changeRelays(
     return undefined
   }
   const how = action === 'refuse' ? 'refused' : 'set'
-  const told = await setRelays(site, id, [{ cidr: parsed.block, name: null, how }])
-  return told === 'full' ? texts('question.full', { most: SET_RELAYS_MAX }) : undefined
+  const result = await setRelays(site, id, [{ cidr: parsed.block, name: null, how }])
+  return result === 'full' ? texts('question.full', { most: SET_RELAYS_MAX }) : undefined
 }
 
 async function sendRelays(

@@ -107,8 +107,8 @@ export async function takeForm(
   if (!remarks) return sendForm(req, res, site, { status: 422, problem: 'bad-field', form })
   const files = filesOf(form, visitOf(req).texts('sent.pasted'))
   if (files.length === 0) return sendForm(req, res, site, { status: 422, problem: 'nothing', form })
-  const who = { id: reporter.id, tokenHash: undefined }
-  const admitMore = (messages: number) => admitReports(req, res, site, who, messages)
+  const sender = { id: reporter.id, tokenHash: undefined }
+  const admitMore = (messages: number) => admitReports(req, res, site, sender, messages)
   // Checked before files are opened, because a refused upload need not be opened.
   const entry = await admitMore(1)
   const gone = goneSignal(res)
