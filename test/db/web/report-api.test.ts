@@ -247,9 +247,22 @@ test('a retracted report stays retracted, and its held feedback is never sent', 
   for (const attempt of ['first', 'second']) {
     const done = await retract(ann)
     expect([attempt, done.status]).toEqual([attempt, 200])
-    const report = (await done.json()) as { status: string; timeline: { event: string }[] }
-    expect(report.status).toBe('retracted')
-    expect(report.timeline.map(({ event }) => event)).toEqual(['received', 'retracted'])
+    expect(await done.json()).toMatchObject({
+      status: 'retracted',
+      timeline: [
+        { event: 'received', phrases: [] },
+        {
+          event: 'retracted',
+          detail:
+            'The reporter retracted the report. ' +
+            'Feedback reports that had not been sent were canceled.',
+          phrases: [
+            { code: 'retracted-by-reporter', params: {} },
+            { code: 'unsent-withdrawn', params: {} },
+          ],
+        },
+      ],
+    })
   }
   const { rows } = await site.app.pool.query<{ state: string }>(
     'select state from feedback_reports where report_id = $1',

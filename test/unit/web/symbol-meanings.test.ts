@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { shippedMeanings, withoutShippedMeanings } from '../../../src/judging/rule-versions.ts'
+import { phrase } from '../../../src/phrase.ts'
+import type { VerdictSymbol } from '../../../src/verdict/verdict.ts'
+import { sayMeaning } from '../../../src/web/history/symbols.ts'
+
+const shipped = { name: 'DATE_MISSING', weight: 1 }
+const meaning = shippedMeanings().get('DATE_MISSING') ?? ''
+const stored = (symbol: VerdictSymbol) =>
+  withoutShippedMeanings({ class: 'spam', score: 5, symbols: [symbol] }).symbols[0]
+
+test('a verdict is stored without the meaning of a shipped rule, which is found by its name', () => {
+  const symbol = stored({ ...shipped, meaning })
+  expect(symbol).toEqual(shipped)
+  expect(sayMeaning(shipped, 'en', 'operator')).toEqual({ text: meaning, lang: undefined })
+  expect(sayMeaning(shipped, 'fr', 'reporter')).toEqual({
+    text: 'Le champ Date est absent.',
+    lang: undefined,
+  })
+})
+
+test('a meaning that an operator wrote is stored, and shown as written in every language', () => {
+  const own = { ...shipped, meaning: 'No date at our place.' }
+  expect(stored(own)).toEqual(own)
+  expect(sayMeaning(own, 'en', 'operator')).toEqual({ text: own.meaning, lang: undefined })
+  expect(sayMeaning(own, 'ru', 'reporter')).toEqual({ text: own.meaning, lang: 'en' })
+})
+
+test('a symbol that no rule describes has a phrase, and an unknown one its name', () => {
+  const model = { name: 'MODEL', weight: 2, meaning: phrase('model-estimate', { percent: 90 }) }
+  expect(stored(model)).toEqual(model)
+  expect(sayMeaning(model, 'en', 'operator').text).toContain('90%')
+  expect(sayMeaning({ name: 'GONE' }, 'fr', 'reporter')).toEqual({ text: 'GONE', lang: 'en' })
+})
