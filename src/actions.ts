@@ -66,7 +66,7 @@ export type Action<
   audit: AuditAction
   input: Input
   messages: Readonly<Record<Code, Message>>
-  /** Runs in a transaction, which an outcome with problems must leave unchanged. */
+  /** Runs in a transaction, which an outcome with problems undoes. */
   run(tx: Db, input: z.output<Input>, context: ActionContext<Part>): Promise<Outcome<Code>>
 }
 
@@ -99,18 +99,32 @@ export async function runAction<
     const outcome = await inTransaction(app.pool, async (tx) => {
       const by = { at: app.clock(), reporterId }
       const step = await action.run(tx, input.data, { ...app, ...by, count })
+      if ('problems' in step) throw new Refusal(step.problems)
       const details = 'done' in step && step.audit !== undefined ? [step.audit].flat() : []
       for (const detail of details) {
         const entry = typeof detail === 'string' ? { action: action.audit, detail } : detail
         await insertAudit(tx, { ...by, ...entry })
       }
       return step
+    }).catch((error: unknown) => {
+      if (error instanceof Refusal) return { problems: error.problems }
+      throw error
     })
     if (!('done' in outcome)) return outcome
     await outcome.afterwards?.()
     count += outcome.count ?? 0
     if (outcome.count === undefined) return outcome
     if (outcome.isPartial !== true) return { ...outcome, count }
+  }
+}
+
+/** Undoes the transaction of an action that was refused. */
+class Refusal extends Error {
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super('The action was refused.')
+    this.problems = problems
   }
 }
 

@@ -80,6 +80,19 @@ test('an action whose audit entry cannot be stored is undone', async () => {
   expect([await steps(), await log()]).toEqual([[], []])
 })
 
+test('an action that is refused is undone', async () => {
+  const problems = [{ message: 'No.' }]
+  const refused: typeof countDown = {
+    ...countDown,
+    async run(tx) {
+      await tx.query('insert into done values (9)')
+      return { problems }
+    },
+  }
+  expect(await run(refused, { steps: '1' })).toEqual({ problems })
+  expect([await steps(), await log()]).toEqual([[], []])
+})
+
 test('an action that changes nothing has no audit entry', async () => {
   const idle: typeof countDown = { ...countDown, run: async () => ({ unchanged: 'nothing' }) }
   expect(await run(idle, { steps: '1' })).toEqual({ unchanged: 'nothing' })
