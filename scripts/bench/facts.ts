@@ -117,7 +117,7 @@ function bestMean(messages: number, work: (at: number) => unknown): number {
   return best / RUNS_AT_ONCE / messages
 }
 
-/** As long as the median of phishing. */
+/** Whether a message is about as long as the median phishing message. */
 function isUsual({ bytes }: Material): boolean {
   return bytes >= 19 * 1_024 && bytes < 23 * 1_024
 }

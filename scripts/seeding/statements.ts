@@ -26,10 +26,10 @@ const found = phrases(
 const resolved = phrases(phrase('answered-resolved', { speaker: 'network' }))
 const retracted = phrases(phrase('retracted-by-reporter'))
 
-/** So many reporters besides the one with a tenth of all reports. */
+/** The number of reporters besides the one with a tenth of all reports. */
 const OTHER_REPORTERS = 999
 const CONSUMERS = 500
-/** A report in so many belongs to the same campaign as its neighbors. */
+/** The number of consecutive reports that belong to the same campaign. */
 const CAMPAIGN_SIZE = 40
 
 const reporter = `case when n % 10 = 0 then $2::uuid
@@ -74,7 +74,7 @@ const countries = `(array['FR', 'US', 'DE', 'RU', 'CN', 'NL', 'BR', 'IN', 'GB', 
 const template = 't.template = r.n % (select count(*) from seed_templates)'
 const campaignAt = `date_trunc('day', r.received_at)`
 
-/** The rows of the reports, each table by itself, so that several can be filled at once. */
+/** The rows of the reports, one statement per table, to fill several at once. */
 export const tables: readonly (readonly string[])[] = [
   [
     `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes, author,
@@ -173,6 +173,6 @@ export const tables: readonly (readonly string[])[] = [
   ],
 ]
 
-/** What was only needed on the way. */
+/** Temporary data. */
 export const clearing = `
   drop table seed_reports, seed_templates; drop function seed_id(timestamptz, text, bigint)`

@@ -46,7 +46,7 @@ export type FeedbackExplanation = {
   takenBack?: string | undefined
 }
 
-/** What is sent of the message; `fields` are those of the redacted message. */
+/** The sent part of the message; `fields` are those of the redacted message. */
 export type ReportSample = {
   fields: readonly HeaderField[]
   form: 'whole' | 'headers'

@@ -124,7 +124,7 @@ function isReportersOwn(fields: readonly HeaderField[]): boolean {
   return /\bdmarc=pass\b/i.test(above.slice(0, 10_000))
 }
 
-/** Whether a part is what a forward has besides attached messages: a greeting, a signature. */
+/** Whether a part is the text of a forward, such as a greeting or a signature. */
 function isWrapping(leaf: MimeLeaf): boolean {
   if (isMessage(leaf)) return true
   if (/^application\/(?:pgp-signature|(?:x-)?pkcs7-signature)$/.test(leaf.type)) return true

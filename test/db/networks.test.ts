@@ -148,7 +148,7 @@ test('the blocks around many addresses are found by index, not by a table scan',
   expect(plan).not.toContain('Seq Scan')
 })
 
-test('large AS numbers are numbers', async () => {
+test('large AS numbers are returned as numbers', async () => {
   await load('asn.csv', [{ ...network('192.0.2.0/24', 'big'), asn: 4_294_967_295 }])
   expect((await find(['192.0.2.1'])).get('192.0.2.1')?.asn).toBe(4_294_967_295)
   await load('asn.csv', [])
