@@ -4,7 +4,7 @@ import type { Db } from '../db/pool.ts'
 import { type AskedPiece, pieceAsWritten } from '../pieces/asked-pieces.ts'
 import { askedPieces, guessKind, questionKinds, type QuestionName } from '../pieces/questions.ts'
 import { type PairType, pairTypes } from '../pieces/shingles/pair-types.ts'
-import { type PieceName, pieceTypes } from '../pieces/shingles/piece-types.ts'
+import { type PieceName, gatedTypes, pieceTypes } from '../pieces/shingles/piece-types.ts'
 import type { Clock } from '../world.ts'
 import {
   dayOf,
@@ -328,8 +328,8 @@ function describe(
       uniques: present,
     }
   }
-  const { meaning, admission } = pieceTypes[piece.name]
-  const countedFrom = admission === 'gated' ? GATE_TIMES_MIN : 1
+  const { meaning, number } = pieceTypes[piece.name]
+  const countedFrom = gatedTypes.has(number) ? GATE_TIMES_MIN : 1
   const { name: type, piece: text, hash } = piece
   return { type, meaning, piece: text, hash, countedFrom, counts, uniques }
 }

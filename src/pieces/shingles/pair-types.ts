@@ -1,4 +1,4 @@
-import type { Admission, PieceName } from './piece-types.ts'
+import type { PieceName } from './piece-types.ts'
 
 /**
  * A type of pair: two pieces of one message. When a pair is seen for the first time, the unique
@@ -9,7 +9,6 @@ export type PairType = {
   /** Permanent: its meaning never changes, and it is never reused. Distinct from piece types. */
   number: number
   name: string
-  admission: Admission
   /** The piece whose unique counter rises. */
   counted: PieceName
   /** The piece that may be new. */
@@ -200,12 +199,5 @@ const rows = [
 
 /** All types of pairs. */
 export const pairTypes: readonly PairType[] = rows.map(
-  ([number, name, counted, unique, meaning]) => ({
-    number,
-    name,
-    admission: 'exact',
-    counted,
-    unique,
-    meaning,
-  }),
+  ([number, name, counted, unique, meaning]) => ({ number, name, counted, unique, meaning }),
 )
