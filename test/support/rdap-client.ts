@@ -1,4 +1,5 @@
-import { createGuardedFetch, reachOf } from '../../src/net/rdap/get-json.ts'
+import { createGuardedFetch } from '../../src/net/guarded-http.ts'
+import { reachOf } from '../../src/net/rdap/get-json.ts'
 import { createRdap, type Rdap } from '../../src/net/rdap/rdap.ts'
 import { type RdapServer, startRdapServer } from './rdap-server.ts'
 

@@ -8,7 +8,8 @@ import {
 import { type IpAddress, networkSet, type NetworkSet } from '../../mail/ip.ts'
 import type { Clock } from '../../world.ts'
 import { entityContacts, arrayOf, objectOf, textsOf } from './contacts.ts'
-import { type Fetch, getJson, type JsonAnswer, type RequestLimits } from './get-json.ts'
+import type { Fetch } from '../guarded-http.ts'
+import { getJson, type JsonAnswer, type RequestLimits } from './get-json.ts'
 import type { RegistryPace } from './rdap.ts'
 import {
   type NetworkAnswer,

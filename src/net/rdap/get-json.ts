@@ -1,10 +1,6 @@
-import { lookup as systemLookup, type LookupAddress } from 'node:dns'
-import http from 'node:http'
-import https from 'node:https'
-import type { LookupFunction } from 'node:net'
-import { Readable } from 'node:stream'
 import { isPublicName } from '../../mail/address.ts'
 import { addressScope, type IpAddress, parseIp } from '../../mail/ip.ts'
+import type { Fetch } from '../guarded-http.ts'
 
 /**
  * The limits of the registry client: which addresses it may query, which URLs it may request, and
@@ -58,79 +54,6 @@ function isPublicUrl(url: URL): boolean {
   )
 }
 
-/** Looks up all addresses of a name with the operating system. */
-export type Lookup = (
-  host: string,
-  options: { all: true },
-  done: (error: Error | null, found: LookupAddress[]) => void,
-) => void
-
-const bodiless: readonly number[] = [204, 205, 304]
-
-/**
- * Returns a `fetch` that connects only to addresses that `mayConnect` allows. It checks the
- * addresses used for the connection, so a name that resolves differently a moment later cannot
- * bypass the check. Node's own `fetch` does not support this.
- */
-export function createGuardedFetch(
-  mayConnect: (address: IpAddress) => boolean,
-  lookup: Lookup = systemLookup,
-): Fetch {
-  const guarded = guardLookup(mayConnect, lookup)
-  return (url, { headers, signal }) =>
-    new Promise((resolve, reject) => {
-      // A bare address is not looked up, so it is checked here.
-      const address = parseIp(url.hostname)
-      if (address && !mayConnect(address)) throw outOfReach(url.hostname)
-      const { request } = url.protocol === 'https:' ? https : http
-      // No agent, because a reused connection was not checked.
-      request(url, { headers, signal, lookup: guarded, agent: false }, (answer) => {
-        try {
-          resolve(responseOf(answer))
-        } catch (error) {
-          answer.destroy()
-          reject(error)
-        }
-      })
-        .on('error', reject)
-        .end()
-    })
-}
-
-function guardLookup(mayConnect: (address: IpAddress) => boolean, lookup: Lookup): LookupFunction {
-  return (host, options, done) => {
-    lookup(host, { ...options, all: true }, (error, found) => {
-      if (error) return done(error, [])
-      const within = found.filter(({ address }) => {
-        const ip = parseIp(address)
-        return ip !== undefined && mayConnect(ip)
-      })
-      const [first] = within
-      if (!first) return done(outOfReach(host), [])
-      if (options.all) return done(null, within)
-      done(null, first.address, first.family)
-    })
-  }
-}
-
-function outOfReach(host: string): Error {
-  return new Error(`${host} has an address that is not allowed.`)
-}
-
-/** @throws RangeError for an invalid status code */
-function responseOf(answer: http.IncomingMessage): Response {
-  const headers = new Headers()
-  for (const [name, values] of Object.entries(answer.headersDistinct)) {
-    for (const value of values ?? []) headers.append(name, value)
-  }
-  const status = answer.statusCode ?? 0
-  if (!bodiless.includes(status)) {
-    return new Response(Readable.toWeb(answer) as ReadableStream, { status, headers })
-  }
-  answer.resume()
-  return new Response(null, { status, headers })
-}
-
 /** The result of one request. */
 export type JsonAnswer =
   | { is: 'json'; json: unknown }
@@ -145,12 +68,6 @@ export type JsonAnswer =
 
 /** The time limit in milliseconds and the maximum body size of one request. */
 export type RequestLimits = { timeoutMs: number; bodyBytesMax: number }
-
-/** The required subset of `fetch`: a GET that follows no redirects and that the signal aborts. */
-export type Fetch = (
-  url: URL,
-  options: { redirect: 'manual'; headers: Record<string, string>; signal: AbortSignal },
-) => Promise<Response>
 
 /** Dependencies of a request. */
 export type RequestTools = { fetch: Fetch; now: Date; limits: RequestLimits }

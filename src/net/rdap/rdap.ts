@@ -8,7 +8,8 @@ import {
   readServices,
   type Services,
 } from './ask-registry.ts'
-import { type Fetch, type Reach, reachOf, type RequestLimits } from './get-json.ts'
+import type { Fetch } from '../guarded-http.ts'
+import { type Reach, reachOf, type RequestLimits } from './get-json.ts'
 import { type RegistryAnswer, unknownNetwork } from './registry-answer.ts'
 
 /** A cache of recent answers, by the networks they are about. */

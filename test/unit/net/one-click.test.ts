@@ -1,8 +1,8 @@
 import { createServer, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { createOneClick, type OneClickOptions } from '../../../src/net/one-click.ts'
 import { phrase } from '../../../src/phrase.ts'
-import { createOneClick, type OneClickOptions } from '../../../src/net/public-post.ts'
 import type { DnsAnswer, Resolve } from '../../../src/world.ts'
 import { type HttpsSite, startHttpsSite } from '../../support/https-site.ts'
 
@@ -38,8 +38,9 @@ function at(
   more: Partial<NonNullable<OneClickOptions['forTests']>> = {},
 ) {
   const mayConnect = (address: string) => address === '127.0.0.1'
-  const forTests = { mayConnect, port, ca, ...more }
-  return createOneClick({ resolve, userAgent: 'Signalpost (https://here.example)', forTests })
+  const forTests = { port, ca, ...more }
+  const userAgent = 'Signalpost (https://here.example)'
+  return createOneClick({ resolve, mayConnect, userAgent, forTests })
 }
 
 /** Without the options that only tests have: nothing may reach this machine. */
@@ -144,7 +145,8 @@ test('an untrusted or wrong certificate ends the request before it is sent', asy
   const stranger = await createOneClick({
     resolve: answers(found('127.0.0.1')).resolve,
     userAgent: 'x',
-    forTests: { mayConnect: () => true, port: there.port, ca: '' },
+    mayConnect: () => true,
+    forTests: { port: there.port, ca: '' },
   })(url)
   expect(stranger.state).toBe('failed')
   const other = await at(there)('https://other.example.org/off')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPublicAddress } from '../../../src/net/public-post.ts'
+import { isPublicAddress } from '../../../src/net/guarded-http.ts'
 
 test.for([
   '1.1.1.1',

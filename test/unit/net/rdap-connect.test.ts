@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createGuardedFetch, type Lookup, reachOf } from '../../../src/net/rdap/get-json.ts'
+import { createGuardedFetch, type Lookup } from '../../../src/net/guarded-http.ts'
+import { reachOf } from '../../../src/net/rdap/get-json.ts'
 import { type RdapServer, startRdapServer } from '../../support/rdap-server.ts'
 
 let server: RdapServer

@@ -36,13 +36,15 @@ async function site(answer: Parameters<typeof startHttpsSite>[0]): Promise<Https
 function at(
   { port, ca }: { port: number; ca: string },
   resolve = resolving(found('127.0.0.1')),
-  more: Partial<NonNullable<WebhookOptions['forTests']>> = {},
+  more: Partial<NonNullable<WebhookOptions['forTests']> & Pick<WebhookOptions, 'mayConnect'>> = {},
 ) {
-  const forTests = { mayConnect: () => true, port, ca, ...more }
+  const { mayConnect = () => true, ...times } = more
+  const forTests = { port, ca, ...times }
   return createPostWebhook({
     resolve,
     networks: [],
     userAgent: 'Signalpost (https://here.example)',
+    mayConnect,
     forTests,
   })
 }

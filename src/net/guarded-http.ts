@@ -1,0 +1,215 @@
+import { lookup as systemLookup, type LookupAddress } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { Agent, buildConnector, errors, fetch as undiciFetch, request } from 'undici'
+import { reasonOf } from '../errors.ts'
+import { addressScope, type IpAddress, networkSet, parseIp } from '../mail/ip.ts'
+import { type Phrase, phrase } from '../phrase.ts'
+import type { Resolve } from '../world.ts'
+
+/**
+ * Whether this is an address of the public Internet: IANA allocated it for global use, and it does
+ * not embed another address (IPv4-mapped and -compatible, NAT64, 6to4, Teredo, ISATAP). All other
+ * addresses are refused, including unknown ones.
+ */
+export function isPublicAddress(text: string): boolean {
+  // parseIp reads ::ffff:192.0.2.1 as IPv4; this notation is probably an attempt to bypass the
+  // check.
+  if (text.includes(':') && text.includes('.')) return false
+  const address = parseIp(text)
+  if (!address || text.includes('%') || (address.family === 4 && text.includes(':'))) return false
+  return addressScope(address) === 'public' && !furtherSpecial.has(address) && !isIsatap(address)
+}
+
+/** Ranges of IANA's special-purpose registries that mail may come from: AS112, 6to4. */
+const furtherSpecial = networkSet([
+  ...['192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24', '2002::/16', '2620:4f:8000::/48'],
+])
+
+/** RFC 5214 §6.1: an IPv4 address after 0000:5efe or 0200:5efe. */
+function isIsatap({ family, groups }: IpAddress): boolean {
+  return family === 6 && groups[5] === 0x5efe && ((groups[4] ?? 0) & 0xfdff) === 0
+}
+
+/** Looks up all addresses of a name. */
+export type Lookup = (
+  host: string,
+  options: { all: true },
+  done: (error: Error | null, found: LookupAddress[]) => void,
+) => void
+
+/** What an agent may connect to, and how. */
+type AgentOptions = {
+  mayConnect: (address: string) => boolean
+  lookup?: Lookup
+  connectMsMax?: number
+  /** Called when a connection is open, and its certificate is verified. */
+  onConnect?: () => void
+  /** Only for tests, whose servers run on their own machine. */
+  forTests?: { port: number; ca: string } | undefined
+}
+
+const HEADER_BYTES_MAX = 16 * 1024
+const CONNECT_MS_MAX = 10_000
+
+/**
+ * Creates the agent of outgoing requests. It connects only to addresses that `mayConnect` allows:
+ * it checks the addresses used for the connection, so a name that resolves differently a moment
+ * later cannot bypass the check. Each request has its own connection.
+ */
+function createGuardedAgent(options: AgentOptions): Agent {
+  const { mayConnect, connectMsMax = CONNECT_MS_MAX, onConnect, forTests } = options
+  const connect = buildConnector({
+    timeout: connectMsMax,
+    allowH2: false,
+    maxCachedSessions: 0,
+    lookup: guardLookup(mayConnect, options.lookup ?? systemLookup),
+    ...(forTests && { ca: forTests.ca }),
+  })
+  return new Agent({
+    pipelining: 0,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    connect(to, done) {
+      // A bare address is not looked up, so it is checked here.
+      if (parseIp(to.hostname) && !mayConnect(to.hostname)) {
+        return done(outOfReach(to.hostname), null)
+      }
+      connect({ ...to, ...(forTests && { port: String(forTests.port) }) }, (...result) => {
+        if (result[1]) onConnect?.()
+        done(...result)
+      })
+    },
+  })
+}
+
+function guardLookup(mayConnect: (address: string) => boolean, lookup: Lookup): LookupFunction {
+  return (host, options, done) => {
+    lookup(host, { ...options, all: true }, (error, found) => {
+      if (error) return done(error, [])
+      const within = found.filter(({ address }) => mayConnect(address))
+      const [first] = within
+      if (!first) return done(outOfReach(host), [])
+      if (options.all) return done(null, within)
+      done(null, first.address, first.family)
+    })
+  }
+}
+
+function outOfReach(host: string): Error {
+  return new Error(`${host} has an address that is not allowed.`)
+}
+
+/** The required subset of `fetch`: a GET that follows no redirects and that the signal aborts. */
+export type Fetch = (
+  url: URL,
+  options: { redirect: 'manual'; headers: Record<string, string>; signal: AbortSignal },
+) => Promise<Response>
+
+/** Returns a `fetch` that connects only to addresses that `mayConnect` allows. */
+export function createGuardedFetch(
+  mayConnect: (address: IpAddress) => boolean,
+  lookup: Lookup = systemLookup,
+): Fetch {
+  const dispatcher = createGuardedAgent({
+    lookup,
+    mayConnect: (text) => {
+      const address = parseIp(text)
+      return address !== undefined && mayConnect(address)
+    },
+  })
+  return async (url, options) => {
+    const answer = await undiciFetch(url, { ...options, dispatcher }).catch((error: Error) => {
+      throw error.cause ?? error
+    })
+    return answer as unknown as Response
+  }
+}
+
+/** The body and the additional headers of a POST. */
+export type PublicPost = { body: string; headers: Readonly<Record<string, string>> }
+
+/**
+ * What became of a POST: answered with a status; refused before a connection was made; failed
+ * before it was sent; or unanswered, so that nobody knows whether it took effect. `reason`: the
+ * error; undefined when the time limit was reached.
+ */
+export type PostResult =
+  | { is: 'answered'; status: number }
+  | { is: 'refused'; outcome: Phrase }
+  | { is: 'failed' | 'unanswered'; reason: string | undefined }
+
+/** Dependencies and limits of POST requests. */
+export type PostOptions = {
+  /** Queries the DNS. The address that is checked is the one that is connected to. */
+  resolve: Resolve
+  /** The User-Agent of the requests. */
+  userAgent: string
+  mayConnect?: ((address: string) => boolean) | undefined
+  /** Limits in milliseconds of a whole request, and in bytes of the part of its response read. */
+  allMsMax: number
+  bodyBytesMax: number
+  /** Only for tests, whose servers run on their own machine. */
+  forTests?: { port: number; ca: string; connectMsMax?: number; allMsMax?: number } | undefined
+}
+
+/**
+ * Sends one POST to a host whose addresses were looked up and checked. Refuses the host if any of
+ * them is not allowed (by default, public). Verifies the certificate; sends no cookies, credentials
+ * or referrer; does not follow redirects; and ignores the response except its status.
+ */
+export async function postPublic(
+  url: URL,
+  { body, headers }: PublicPost,
+  options: PostOptions,
+): Promise<PostResult> {
+  const { resolve, userAgent, mayConnect = isPublicAddress, bodyBytesMax, forTests } = options
+  const found = await findHost(url.hostname, resolve, mayConnect)
+  if ('outcome' in found) return { is: 'refused', ...found }
+  let hasLeft = false
+  const dispatcher = createGuardedAgent({
+    mayConnect,
+    // The address that was checked, so that the name is not looked up again.
+    lookup: (_host, _options, done) => done(null, [found]),
+    onConnect: () => (hasLeft = true),
+    ...(forTests?.connectMsMax !== undefined && { connectMsMax: forTests.connectMsMax }),
+    forTests,
+  })
+  const signal = AbortSignal.timeout(forTests?.allMsMax ?? options.allMsMax)
+  try {
+    const answer = await request(url, {
+      method: 'POST',
+      headers: { 'user-agent': userAgent, accept: '*/*', ...headers },
+      body,
+      dispatcher,
+      signal,
+    })
+    // Once the status is known the request is answered, even if the rest of the response fails.
+    await answer.body.dump({ limit: bodyBytesMax, signal }).catch(() => undefined)
+    return { is: 'answered', status: answer.statusCode }
+  } catch (error) {
+    const isLate = signal.aborted || error instanceof errors.ConnectTimeoutError
+    const reason = isLate ? undefined : reasonOf(error).slice(0, 200)
+    return { is: hasLeft ? 'unanswered' : 'failed', reason }
+  } finally {
+    await dispatcher.destroy()
+  }
+}
+
+/** Returns an allowed address of a host, or why there is none. */
+async function findHost(
+  host: string,
+  resolve: Resolve,
+  mayConnect: (address: string) => boolean,
+): Promise<LookupAddress | { outcome: Phrase }> {
+  const notFound = (reason: string) => ({ outcome: phrase('host-not-found', { host, reason }) })
+  const asked = [resolve(host, 'A'), resolve(host, 'AAAA')]
+  const answers = await Promise.all(asked).catch((error: unknown) => notFound(reasonOf(error)))
+  if ('outcome' in answers) return answers
+  const unknown = answers.find((answer) => answer.is === 'unknown')
+  // A missing answer might contain an internal address.
+  if (unknown) return notFound(unknown.why)
+  const addresses = answers.flatMap((one) => (one.is === 'found' ? one.records : []))
+  const [address] = addresses
+  if (address === undefined) return { outcome: phrase('host-without-address', { host }) }
+  if (!addresses.every(mayConnect)) return { outcome: phrase('host-not-public', { host }) }
+  return { address, family: address.includes(':') ? 6 : 4 }
+}
