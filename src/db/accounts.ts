@@ -1,3 +1,4 @@
+import sql, { join, raw } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import type { Language } from '../texts/messages.ts'
 import type { ReporterState } from './reporters.ts'
@@ -25,22 +26,14 @@ export type AccountLink = {
   expiresAt: Date
 }
 
-const columns = `kind, subject, address, reporter_id as "reporterId", language, consent,
+const columns = sql`kind, subject, address, reporter_id as "reporterId", language, consent,
   consented_at as "consentedAt", letter_id as "letterId", expires_at as "expiresAt"`
 
-const lettersNow = `case when account_links.letters_since < $12 then 1
-  else account_links.letters + 1 end`
 /** The columns that a new link overwrites, unless the limit of letters is exceeded. */
-const replacements = [
+const replacedColumns = [
   ...['token_hash', 'address', 'reporter_id', 'language'],
   ...['consent', 'consented_at', 'letter_id', 'expires_at'],
-]
-  .map(
-    (column) =>
-      `${column} = case when ${lettersNow} > $13 then account_links.${column}
-        else excluded.${column} end`,
-  )
-  .join(', ')
+].map(raw)
 
 /**
  * Stores a link in place of the previous one, unless more than `lettersMax` links were requested in
@@ -52,31 +45,22 @@ export async function putAccountLink(
   link: AccountLink & { tokenHash: Buffer },
   count: { now: Date; since: Date; lettersMax: number },
 ): Promise<number> {
-  const { rows } = await tx.query<{ letters: number }>(
-    `insert into account_links (kind, subject, token_hash, address, reporter_id, language, consent,
-       consented_at, letter_id, letters, letters_since, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11)
-     on conflict (kind, subject) do update set ${replacements},
-       letters = ${lettersNow},
-       letters_since = case when account_links.letters_since < $12 then excluded.letters_since
-         else account_links.letters_since end
-     returning letters`,
-    [
-      link.kind,
-      link.subject,
-      link.tokenHash,
-      link.address,
-      link.reporterId,
-      link.language,
-      link.consent,
-      link.consentedAt,
-      link.letterId,
-      count.now,
-      link.expiresAt,
-      count.since,
-      count.lettersMax,
-    ],
+  const lettersNow = sql`case when account_links.letters_since < ${count.since} then 1
+    else account_links.letters + 1 end`
+  const replacements = replacedColumns.map(
+    (column) => sql`${column} = case when ${lettersNow} > ${count.lettersMax}
+      then account_links.${column} else excluded.${column} end`,
   )
+  const { rows } = await tx.query<{ letters: number }>(sql`
+    insert into account_links (kind, subject, token_hash, address, reporter_id, language, consent,
+      consented_at, letter_id, letters, letters_since, expires_at)
+    values (${link.kind}, ${link.subject}, ${link.tokenHash}, ${link.address}, ${link.reporterId},
+      ${link.language}, ${link.consent}, ${link.consentedAt}, ${link.letterId}, 1, ${count.now},
+      ${link.expiresAt})
+    on conflict (kind, subject) do update set ${join(replacements)}, letters = ${lettersNow},
+      letters_since = case when account_links.letters_since < ${count.since}
+        then excluded.letters_since else account_links.letters_since end
+    returning letters`)
   return rows[0]?.letters ?? 1
 }
 
@@ -87,11 +71,8 @@ export async function findAccountLink(
   tokenHash: Buffer,
   now: Date,
 ): Promise<AccountLink | undefined> {
-  const answer = await db.query<AccountLink>(
-    `select ${columns} from account_links
-     where kind = $1 and token_hash = $2 and expires_at > $3`,
-    [kind, tokenHash, now],
-  )
+  const answer = await db.query<AccountLink>(sql`select ${columns} from account_links
+    where kind = ${kind} and token_hash = ${tokenHash} and expires_at > ${now}`)
   return first(answer)
 }
 
@@ -104,32 +85,29 @@ export async function takeAccountLink(
   tokenHash: Buffer,
   now: Date,
 ): Promise<AccountLink | undefined> {
-  const answer = await tx.query<AccountLink>(
-    `delete from account_links where kind = $1 and token_hash = $2 and expires_at > $3
-     returning ${columns}`,
-    [kind, tokenHash, now],
-  )
+  const answer = await tx.query<AccountLink>(sql`
+    delete from account_links where kind = ${kind} and token_hash = ${tokenHash}
+      and expires_at > ${now}
+    returning ${columns}`)
   return first(answer)
 }
 
 /** Deletes all links of an account. */
 export async function removeAccountLinks(tx: Db, reporterId: string): Promise<void> {
-  await tx.query(`delete from account_links where reporter_id = $1`, [reporterId])
+  await tx.query(sql`delete from account_links where reporter_id = ${reporterId}`)
 }
 
 /** Returns sign-ups that are not confirmed yet, newest first. */
 export async function listSignUps(db: Db, now: Date, limit: number): Promise<AccountLink[]> {
-  const { rows } = await db.query<AccountLink>(
-    `select ${columns} from account_links where kind = 'confirm' and expires_at > $1
-     order by expires_at desc, subject limit $2`,
-    [now, limit],
-  )
+  const { rows } = await db.query<AccountLink>(sql`
+    select ${columns} from account_links where kind = 'confirm' and expires_at > ${now}
+    order by expires_at desc, subject limit ${limit}`)
   return rows
 }
 
 /** Deletes links that expired before an instant. */
 export async function removeExpiredLinks(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from account_links where expires_at < $1`, [before])
+  await db.query(sql`delete from account_links where expires_at < ${before}`)
 }
 
 /** Returns the unconfirmed, unexpired sign-up of an address. */
@@ -138,11 +116,8 @@ export async function findSignUp(
   address: string,
   now: Date,
 ): Promise<AccountLink | undefined> {
-  const answer = await db.query<AccountLink>(
-    `select ${columns} from account_links
-     where kind = 'confirm' and subject = lower($1) and expires_at > $2`,
-    [address, now],
-  )
+  const answer = await db.query<AccountLink>(sql`select ${columns} from account_links
+    where kind = 'confirm' and subject = lower(${address}) and expires_at > ${now}`)
   return first(answer)
 }
 
@@ -164,15 +139,14 @@ export async function listAccounts(
   db: Db,
   { begin, after, limit }: { begin: string; after: string | undefined; limit: number },
 ): Promise<AccountLine[]> {
-  const { rows } = await db.query<AccountLine>(
-    `select id, email, state, is_admin as "isAdmin", totp_secret is not null as "hasTotp",
-       created_at as "createdAt"
-     from reporters
-     where email collate "C" >= $1 and email collate "C" < $2
-       and ($3::text is null or email collate "C" > $3)
-     order by email collate "C" limit $4`,
-    [begin, `${begin}\u{10ffff}`, after ?? null, limit],
-  )
+  const end = `${begin}\u{10ffff}`
+  const { rows } = await db.query<AccountLine>(sql`
+    select id, email, state, is_admin as "isAdmin", totp_secret is not null as "hasTotp",
+      created_at as "createdAt"
+    from reporters
+    where email collate "C" >= ${begin} and email collate "C" < ${end}
+      and (${after}::text is null or email collate "C" > ${after}::text)
+    order by email collate "C" limit ${limit}`)
   return rows
 }
 
@@ -181,19 +155,15 @@ export type Consent = { version: string; language: Language; consentedAt: Date }
 
 /** Stores the consent of a reporter; repeated consent to one version keeps the first date. */
 export async function insertConsent(tx: Db, reporterId: string, consent: Consent): Promise<void> {
-  await tx.query(
-    `insert into consents (reporter_id, version, language, consented_at)
-     values ($1, $2, $3, $4) on conflict (reporter_id, version) do nothing`,
-    [reporterId, consent.version, consent.language, consent.consentedAt],
-  )
+  await tx.query(sql`insert into consents (reporter_id, version, language, consented_at)
+    values (${reporterId}, ${consent.version}, ${consent.language}, ${consent.consentedAt})
+      on conflict (reporter_id, version) do nothing`)
 }
 
 /** Returns the consents of a reporter, oldest first. */
 export async function listConsents(db: Db, reporterId: string): Promise<Consent[]> {
-  const { rows } = await db.query<Consent>(
-    `select version, language, consented_at as "consentedAt"
-     from consents where reporter_id = $1 order by consented_at, version`,
-    [reporterId],
-  )
+  const { rows } = await db.query<Consent>(sql`
+    select version, language, consented_at as "consentedAt"
+    from consents where reporter_id = ${reporterId} order by consented_at, version`)
   return rows
 }

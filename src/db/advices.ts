@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import type { OneClickOutcome } from '../mail/list-unsubscribe.ts'
 import type { Language } from '../texts/messages.ts'
 import type { Db } from './pool.ts'
@@ -16,15 +17,13 @@ export async function findAdvisedReporter(
   id: string,
 ): Promise<AdvisedReporter | undefined> {
   return first(
-    await db.query<AdvisedReporter>(
-      `select email, language, wants_advice as "wantsAdvice" from reporters where id = $1`,
-      [id],
-    ),
+    await db.query<AdvisedReporter>(sql`
+      select email, language, wants_advice as "wantsAdvice" from reporters where id = ${id}`),
   )
 }
 
 export async function setWantsAdvice(tx: Db, id: string, wants: 'wanted' | 'off'): Promise<void> {
-  await tx.query(`update reporters set wants_advice = $2 where id = $1`, [id, wants === 'wanted'])
+  await tx.query(sql`update reporters set wants_advice = ${wants === 'wanted'} where id = ${id}`)
 }
 
 /**
@@ -35,20 +34,17 @@ export async function insertAdvice(
   tx: Db,
   advice: { reporterId: string; about: string; week: Date; reportId: string; at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `insert into advices (reporter_id, about, week, report_id, advised_at)
-     values ($1, $2, $3, $4, $5) on conflict (reporter_id, about, week) do nothing`,
-    [
-      ...[advice.reporterId, advice.about, advice.week.toISOString().slice(0, 10)],
-      ...[advice.reportId, advice.at],
-    ],
-  )
+  const { rowCount } = await tx.query(sql`
+    insert into advices (reporter_id, about, week, report_id, advised_at)
+    values (${advice.reporterId}, ${advice.about}, ${advice.week.toISOString().slice(0, 10)},
+      ${advice.reportId}, ${advice.at})
+    on conflict (reporter_id, about, week) do nothing`)
   return rowCount === 1
 }
 
 /** Deletes the advice records of weeks that began before an instant. */
 export async function removeAdvices(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from advices where week < $1`, [before.toISOString().slice(0, 10)])
+  await db.query(sql`delete from advices where week < ${before.toISOString().slice(0, 10)}`)
 }
 
 /** The state of an unsubscribe request. From `under-way` on, the request is never sent again. */
@@ -65,7 +61,7 @@ export type UnsubscribeRequest = {
   finishedAt: Date | null
 }
 
-const columns = `report_id as "reportId", state, host, asked_at as "askedAt",
+const columns = sql`report_id as "reportId", state, host, asked_at as "askedAt",
   begun_at as "begunAt", finished_at as "finishedAt"`
 
 /** Stores an unsubscribe request; false when the report already has one. */
@@ -73,11 +69,10 @@ export async function insertUnsubscribe(
   tx: Db,
   request: { reportId: string; reporterId: string; host: string; askedAt: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `insert into unsubscribe_requests (report_id, reporter_id, state, host, asked_at)
-     values ($1, $2, 'queued', $3, $4) on conflict (report_id) do nothing`,
-    [request.reportId, request.reporterId, request.host, request.askedAt],
-  )
+  const { rowCount } = await tx.query(sql`
+    insert into unsubscribe_requests (report_id, reporter_id, state, host, asked_at)
+    values (${request.reportId}, ${request.reporterId}, 'queued', ${request.host},
+      ${request.askedAt}) on conflict (report_id) do nothing`)
   return rowCount === 1
 }
 
@@ -87,20 +82,16 @@ export async function findUnsubscribe(
   reportId: string,
 ): Promise<UnsubscribeRequest | undefined> {
   return first(
-    await db.query<UnsubscribeRequest>(
-      `select ${columns} from unsubscribe_requests where report_id = $1`,
-      [reportId],
-    ),
+    await db.query<UnsubscribeRequest>(sql`
+      select ${columns} from unsubscribe_requests where report_id = ${reportId}`),
   )
 }
 
 /** Claims a queued unsubscribe request for sending; false when it was claimed before. */
 export async function beginUnsubscribe(db: Db, reportId: string, now: Date): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update unsubscribe_requests set state = 'under-way', begun_at = $2
-     where report_id = $1 and state = 'queued'`,
-    [reportId, now],
-  )
+  const { rowCount } = await db.query(sql`
+    update unsubscribe_requests set state = 'under-way', begun_at = ${now}
+    where report_id = ${reportId} and state = 'queued'`)
   return rowCount === 1
 }
 
@@ -113,12 +104,10 @@ export async function endUnsubscribe(
   reportId: string,
   { state, at }: Pick<OneClickOutcome, 'state'> & { at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update unsubscribe_requests set state = $2, finished_at = $3
-     where report_id = $1
-       and (state in ('queued', 'under-way') or (state = 'unknown' and $2 <> 'unknown'))`,
-    [reportId, state, at],
-  )
+  const { rowCount } = await tx.query(sql`
+    update unsubscribe_requests set state = ${state}, finished_at = ${at}
+    where report_id = ${reportId}
+      and (state in ('queued', 'under-way') or (state = 'unknown' and ${state} <> 'unknown'))`)
   return rowCount === 1
 }
 
@@ -131,10 +120,9 @@ export async function listStuckUnsubscribes(
   before: Date,
   limit: number,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select report_id as id from unsubscribe_requests
-     where state in ('queued', 'under-way') and asked_at < $1 order by report_id limit $2`,
-    [before, limit],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select report_id as id from unsubscribe_requests
+    where state in ('queued', 'under-way') and asked_at < ${before} order by report_id
+      limit ${limit}`)
   return rows.map(({ id }) => id)
 }

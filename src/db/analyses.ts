@@ -1,3 +1,4 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { Network } from '../origin/networks.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
@@ -62,30 +63,18 @@ export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): 
     analysis.network?.abuse ?? null,
     analysis.verdictClass,
     analysis.verdictScore,
-    analysis.subject,
+    sql`to_tsvector('simple', ${analysis.subject})`,
     JSON.stringify(analysis.judgment),
     analysis.packed.encoding,
     analysis.packed.content,
     analysis.facts,
   ])
-  let at = 0
-  const text = rows
-    .map((row) => {
-      const places = row.map(() => `$${++at}`)
-      places[SUBJECT] = `to_tsvector('simple', ${places[SUBJECT]})`
-      return `(${places.join(',')})`
-    })
-    .join(',')
-  await tx.query(
-    `insert into analyses (id, analyzed_at, origin_ip, origin_confidence, network_cidr,
-       network_asn, network_name, network_country, network_abuse, verdict_class, verdict_score,
-       subject_words, judgment, encoding, content, facts)
-     values ${text}`,
-    rows.flat(),
-  )
+  await tx.query(sql`
+    insert into analyses (id, analyzed_at, origin_ip, origin_confidence, network_cidr,
+      network_asn, network_name, network_country, network_abuse, verdict_class, verdict_score,
+      subject_words, judgment, encoding, content, facts)
+    values ${bulk(rows)}`)
 }
-
-const SUBJECT = 11
 
 type Row = Findings & Packed & { judgment: StoredJudgment }
 
@@ -103,23 +92,21 @@ export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | u
 
 /** Deletes analyses, in the transaction that queues their reports again. */
 export async function removeAnalyses(tx: Db, ids: readonly string[]): Promise<void> {
-  await tx.query(`delete from analyses where id = any($1::uuid[])`, [ids])
+  await tx.query(sql`delete from analyses where id = any(${ids}::uuid[])`)
 }
 
 /** Returns the analyses of several reports, unordered and still packed. */
 export async function listPackedAnalyses(db: Db, ids: readonly string[]): Promise<Row[]> {
-  const { rows } = await db.query<Row>(
-    `select id, analyzed_at as "analyzedAt", host(origin_ip) as "originIp",
-       origin_confidence as "originConfidence",
-       case when network_cidr is not null then json_build_object('cidr', network_cidr::text,
-         'asn', network_asn, 'name', network_name, 'country', network_country,
-         'abuse', network_abuse,
-         'contacts', array_remove(array[network_abuse], null)) end as network,
-       verdict_class as "verdictClass", verdict_score as "verdictScore",
-       judgment, encoding, content
-     from analyses where id = any($1::uuid[])`,
-    [ids],
-  )
+  const { rows } = await db.query<Row>(sql`
+    select id, analyzed_at as "analyzedAt", host(origin_ip) as "originIp",
+      origin_confidence as "originConfidence",
+      case when network_cidr is not null then json_build_object('cidr', network_cidr::text,
+        'asn', network_asn, 'name', network_name, 'country', network_country,
+        'abuse', network_abuse,
+        'contacts', array_remove(array[network_abuse], null)) end as network,
+      verdict_class as "verdictClass", verdict_score as "verdictScore",
+      judgment, encoding, content
+    from analyses where id = any(${ids}::uuid[])`)
   return rows
 }
 
@@ -133,20 +120,11 @@ export async function concludeLookUp(
   network: Network | null,
   judgment: StoredJudgment,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update analyses set network_cidr = $2, network_asn = $3, network_name = $4,
-       network_country = $5, network_abuse = $6, judgment = $7
-     where id = $1 and judgment #>> '{consequence,action}' = 'look-up'`,
-    [
-      id,
-      network?.cidr ?? null,
-      network?.asn ?? null,
-      network?.name ?? null,
-      network?.country ?? null,
-      network?.abuse ?? null,
-      JSON.stringify(judgment),
-    ],
-  )
+  const { rowCount } = await tx.query(sql`
+    update analyses set network_cidr = ${network?.cidr}, network_asn = ${network?.asn},
+      network_name = ${network?.name}, network_country = ${network?.country},
+      network_abuse = ${network?.abuse}, judgment = ${JSON.stringify(judgment)}
+    where id = ${id} and judgment #>> '{consequence,action}' = 'look-up'`)
   return rowCount === 1
 }
 
@@ -159,10 +137,9 @@ export async function reopenLookUp(
   id: string,
   consequence: Extract<Consequence, { action: 'look-up' }>,
 ): Promise<void> {
-  await tx.query(
-    `update analyses set judgment = jsonb_set(judgment, '{consequence}', $2::jsonb) where id = $1`,
-    [id, JSON.stringify(consequence)],
-  )
+  await tx.query(sql`
+    update analyses set judgment = jsonb_set(judgment, '{consequence}',
+      ${JSON.stringify(consequence)}::jsonb) where id = ${id}`)
 }
 
 /** The facts and the verdict of a report, as they were at its analysis. */
@@ -176,7 +153,7 @@ export type JudgedFacts = {
 }
 
 /** Excludes reports that have no effect on others. */
-const counts = `not exists (
+const counts = sql`not exists (
   select from reports where reports.id = analyses.id and shadow is not null)`
 
 /**
@@ -187,13 +164,13 @@ export async function listJudgedFacts(
   db: Db,
   page: { before: string | undefined; limit: number },
 ): Promise<JudgedFacts[]> {
-  const { rows } = await db.query<JudgedFacts>(
-    `select id, facts, verdict_class as "verdictClass",
-       (judgment #>> '{verdict,probability}')::float8 as probability
-     from analyses where facts is not null and ($1::uuid is null or id < $1) and ${counts}
-     order by id desc limit $2`,
-    [page.before ?? null, page.limit],
-  )
+  const { rows } = await db.query<JudgedFacts>(sql`
+    select id, facts, verdict_class as "verdictClass",
+      (judgment #>> '{verdict,probability}')::float8 as probability
+    from analyses
+    where facts is not null and (${page.before}::uuid is null or id < ${page.before}::uuid)
+      and ${counts}
+    order by id desc limit ${page.limit}`)
   return rows
 }
 
@@ -202,11 +179,9 @@ export async function countRaisedSymbols(
   db: Db,
   reports: number,
 ): Promise<{ reports: number; raised: ReadonlyMap<string, number> }> {
-  const { rows } = await db.query<{ symbols: { name: string }[] | null }>(
-    `select judgment #> '{verdict,symbols}' as symbols from analyses where ${counts}
-     order by id desc limit $1`,
-    [reports],
-  )
+  const { rows } = await db.query<{ symbols: { name: string }[] | null }>(sql`
+    select judgment #> '{verdict,symbols}' as symbols from analyses where ${counts}
+    order by id desc limit ${reports}`)
   const raised = new Map<string, number>()
   for (const { name } of rows.flatMap(({ symbols }) => symbols ?? [])) {
     raised.set(name, (raised.get(name) ?? 0) + 1)

@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 
@@ -63,10 +64,9 @@ export type AuditAction =
 
 /** Stores an audit entry, in the transaction of the action. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
-  await tx.query(
-    `insert into audit_log (id, at, reporter_id, action, detail) values ($1, $2, $3, $4, $5)`,
-    [uuidv7(entry.at), entry.at, entry.reporterId, entry.action, entry.detail],
-  )
+  await tx.query(sql`
+    insert into audit_log (id, at, reporter_id, action, detail) values (${uuidv7(entry.at)},
+      ${entry.at}, ${entry.reporterId}, ${entry.action}, ${entry.detail})`)
 }
 
 /** Returns a page of the log, newest first; `before` is the last id of the previous page. */
@@ -74,11 +74,9 @@ export async function listAudit(
   db: Db,
   page: { before: string | undefined; limit: number },
 ): Promise<(AuditEntry & { id: string })[]> {
-  const { rows } = await db.query<AuditEntry & { id: string }>(
-    `select id, at, reporter_id as "reporterId", action, detail from audit_log
-     where $1::uuid is null or id < $1
-     order by id desc limit $2`,
-    [page.before ?? null, page.limit],
-  )
+  const { rows } = await db.query<AuditEntry & { id: string }>(sql`
+    select id, at, reporter_id as "reporterId", action, detail from audit_log
+    where ${page.before}::uuid is null or id < ${page.before}::uuid
+    order by id desc limit ${page.limit}`)
   return rows
 }

@@ -1,7 +1,8 @@
+import sql, { bulk, empty, raw, type Sql } from 'sql-template-tag'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { foundColumns, type FoundReport } from './own-reports.ts'
 import type { Db } from './pool.ts'
-import { bigintArray, first, values } from './rows.ts'
+import { bigintArray, first } from './rows.ts'
 
 /** A campaign, with the fingerprints of its first message. */
 export type Campaign = { id: string; fingerprints: Fingerprints }
@@ -19,17 +20,14 @@ const LOCK_CLASS = 20_814
  * that loses the campaign.
  */
 export async function claimFounding(tx: Db): Promise<void> {
-  await tx.query(
-    `select set_config('idle_in_transaction_session_timeout', '10s', true),
-       pg_advisory_xact_lock($1, 0)`,
-    [LOCK_CLASS],
-  )
+  await tx.query(sql`select set_config('idle_in_transaction_session_timeout', '10s', true),
+    pg_advisory_xact_lock(${LOCK_CLASS}, 0)`)
 }
 
 /** Inserts campaigns, in the order of their ids. */
 export async function insertCampaigns(tx: Db, campaigns: readonly NewCampaign[]): Promise<void> {
   if (campaigns.length === 0) return
-  const { text, params } = values(
+  const values = bulk(
     campaigns
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
       .map(({ id, firstReportId, fingerprints }) => [
@@ -38,7 +36,7 @@ export async function insertCampaigns(tx: Db, campaigns: readonly NewCampaign[])
         JSON.stringify(fingerprints),
       ]),
   )
-  await tx.query(`insert into campaigns (id, first_report_id, fingerprints) values ${text}`, params)
+  await tx.query(sql`insert into campaigns (id, first_report_id, fingerprints) values ${values}`)
 }
 
 /** A campaign without its fingerprints. */
@@ -47,20 +45,16 @@ export type CampaignHead = { id: string; firstReportId: string }
 /** Returns campaigns by id, unordered, without their fingerprints. */
 export async function listCampaignHeads(db: Db, ids: readonly string[]): Promise<CampaignHead[]> {
   if (ids.length === 0) return []
-  const { rows } = await db.query<CampaignHead>(
-    `select id, first_report_id as "firstReportId" from campaigns where id = any($1::uuid[])`,
-    [ids],
-  )
+  const { rows } = await db.query<CampaignHead>(sql`
+    select id, first_report_id as "firstReportId" from campaigns where id = any(${ids}::uuid[])`)
   return rows
 }
 
 /** Returns those of the given campaigns that still exist, unordered. */
 export async function listCampaignsByIds(db: Db, ids: readonly string[]): Promise<Campaign[]> {
   if (ids.length === 0) return []
-  const { rows } = await db.query<Campaign>(
-    'select id, fingerprints from campaigns where id = any($1::uuid[])',
-    [ids],
-  )
+  const { rows } = await db.query<Campaign>(sql`
+    select id, fingerprints from campaigns where id = any(${ids}::uuid[])`)
   return rows
 }
 
@@ -81,12 +75,11 @@ export async function findCampaignKeys(
   [oldest, newest]: readonly [number, number],
 ): Promise<CampaignKey[]> {
   if (keys.length === 0) return []
-  const { rows } = await db.query<{ found: Buffer | null }>(
-    `select string_agg(int8send(key) || int4send(generation) || uuid_send(campaign_id), ''::bytea)
-       as found
-     from campaign_keys where key = any($1::bigint[]) and generation between $2 and $3`,
-    [bigintArray(Buffer.from(keys.join(''), 'hex')), oldest, newest],
-  )
+  const { rows } = await db.query<{ found: Buffer | null }>(sql`
+    select string_agg(int8send(key) || int4send(generation) || uuid_send(campaign_id), ''::bytea)
+      as found
+    from campaign_keys where key = any(${bigintArray(Buffer.from(keys.join(''), 'hex'))}::bigint[])
+      and generation between ${oldest} and ${newest}`)
   const found = rows[0]?.found ?? Buffer.alloc(0)
   return Array.from({ length: found.length / ROW_BYTES }, (_, index) => {
     const at = index * ROW_BYTES
@@ -100,32 +93,30 @@ export async function findCampaignKeys(
 
 /** Inserts the keys of new campaigns, in key order. */
 export async function insertCampaignKeys(tx: Db, rows: readonly CampaignKey[]): Promise<void> {
-  await insertRows(tx, rows, '')
+  await insertRows(tx, rows, empty)
 }
 
 /** Inserts existing keys into another generation, in key order; rows that exist already stay. */
 export async function carryCampaignKeys(tx: Db, rows: readonly CampaignKey[]): Promise<void> {
-  await insertRows(tx, rows, 'on conflict (key, generation, campaign_id) do nothing')
+  await insertRows(tx, rows, sql`on conflict (key, generation, campaign_id) do nothing`)
 }
 
 /**
  * `onConflict` is empty where no conflict is possible: the check costs a sixth of creating a
  * campaign.
  */
-async function insertRows(tx: Db, rows: readonly CampaignKey[], onConflict: string): Promise<void> {
+async function insertRows(tx: Db, rows: readonly CampaignKey[], onConflict: Sql): Promise<void> {
   const sorted = rows
     .map((row) => ({ ...row, key: BigInt.asIntN(64, BigInt(`0x${row.key}`)) }))
     .sort(byKey)
   for (let at = 0; at < sorted.length; at += ROWS_PER_STATEMENT) {
-    const { text, params } = values(
+    const values = bulk(
       sorted
         .slice(at, at + ROWS_PER_STATEMENT)
         .map(({ key, generation, campaignId }) => [key, generation, campaignId]),
     )
-    await tx.query(
-      `insert into campaign_keys (key, generation, campaign_id) values ${text} ${onConflict}`,
-      params,
-    )
+    await tx.query(sql`
+      insert into campaign_keys (key, generation, campaign_id) values ${values} ${onConflict}`)
   }
 }
 
@@ -149,10 +140,8 @@ function uuidOf(hex: string): string {
 
 /** Returns the campaign that a report counts for; undefined when it has none or is not counted. */
 export async function findCampaignOf(db: Db, reportId: string): Promise<string | undefined> {
-  const found = await db.query<{ campaignId: string | null }>(
-    'select campaign_id as "campaignId" from counted_reports where id = $1',
-    [reportId],
-  )
+  const found = await db.query<{ campaignId: string | null }>(sql`
+    select campaign_id as "campaignId" from counted_reports where id = ${reportId}`)
   return first(found)?.campaignId ?? undefined
 }
 
@@ -165,19 +154,17 @@ export async function listCampaignsOf(
   db: Db,
   reportIds: readonly string[],
 ): Promise<{ id: string; campaignId: string; isCounted: boolean }[]> {
-  const { rows } = await db.query<{ id: string; campaignId: string; isCounted: boolean }>(
-    `select id, "campaignId", "isCounted" from (
-       select reports.id, counted_reports.id is not null as "isCounted",
-         coalesce(campaign_id, (judgment ->> 'campaignId')::uuid) as "campaignId"
-       from reports
-         left join counted_reports on counted_reports.id = reports.id
-           and counted_reports.id = any($1::uuid[])
-         left join analyses on analyses.id = reports.id and analyses.id = any($1::uuid[])
-           and shadow is not null
-       where reports.id = any($1::uuid[]) and state not in ('received', 'retracted')
-     ) as known where "campaignId" is not null`,
-    [reportIds],
-  )
+  const { rows } = await db.query<{ id: string; campaignId: string; isCounted: boolean }>(sql`
+    select id, "campaignId", "isCounted" from (
+      select reports.id, counted_reports.id is not null as "isCounted",
+        coalesce(campaign_id, (judgment ->> 'campaignId')::uuid) as "campaignId"
+      from reports
+        left join counted_reports on counted_reports.id = reports.id
+          and counted_reports.id = any(${reportIds}::uuid[])
+        left join analyses on analyses.id = reports.id and analyses.id = any(${reportIds}::uuid[])
+          and shadow is not null
+      where reports.id = any(${reportIds}::uuid[]) and state not in ('received', 'retracted')
+    ) as known where "campaignId" is not null`)
   return rows
 }
 
@@ -187,11 +174,9 @@ export async function listMemberIds(
   campaignId: string,
   { from, limit }: { from: 'newest' | 'oldest'; limit: number },
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from counted_reports where campaign_id = $1
-     order by id ${from === 'newest' ? 'desc' : 'asc'} limit $2`,
-    [campaignId, limit],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from counted_reports where campaign_id = ${campaignId}
+    order by id ${from === 'newest' ? raw('desc') : raw('asc')} limit ${limit}`)
   return rows.map(({ id }) => id)
 }
 
@@ -204,15 +189,13 @@ export async function listCampaignMembers(
   campaignId: string,
   page: { before: string | undefined; limit: number },
 ): Promise<FoundReport[]> {
-  const { rows } = await db.query<FoundReport>(
-    `select ${foundColumns}
-     from counted_reports
-     join reports on reports.id = counted_reports.id
-     left join analyses on analyses.id = counted_reports.id
-     where campaign_id = $1 and ($2::uuid is null or counted_reports.id < $2)
-     order by counted_reports.id desc limit $3`,
-    [campaignId, page.before ?? null, page.limit],
-  )
+  const { rows } = await db.query<FoundReport>(sql`select ${foundColumns}
+    from counted_reports
+    join reports on reports.id = counted_reports.id
+    left join analyses on analyses.id = counted_reports.id
+    where campaign_id = ${campaignId} and (${page.before}::uuid is null
+      or counted_reports.id < ${page.before}::uuid)
+    order by counted_reports.id desc limit ${page.limit}`)
   return rows
 }
 
@@ -231,14 +214,12 @@ export async function countOrigins(
   reportIds: readonly string[],
   limit: number,
 ): Promise<OriginCount[]> {
-  const { rows } = await db.query<OriginCount>(
-    `select host(origin_ip) as ip, network_name as network, network_asn as asn,
-       network_country as country, count(*)::integer as reports
-     from analyses where id = any($1::uuid[]) and origin_ip is not null
-     group by origin_ip, network_name, network_asn, network_country
-     order by 5 desc, origin_ip limit $2`,
-    [reportIds, limit],
-  )
+  const { rows } = await db.query<OriginCount>(sql`
+    select host(origin_ip) as ip, network_name as network, network_asn as asn,
+      network_country as country, count(*)::integer as reports
+    from analyses where id = any(${reportIds}::uuid[]) and origin_ip is not null
+    group by origin_ip, network_name, network_asn, network_country
+    order by 5 desc, origin_ip limit ${limit}`)
   return rows
 }
 
@@ -248,11 +229,9 @@ export async function countOtherReporters(
   reportIds: readonly string[],
   reporterId: string,
 ): Promise<number> {
-  const { rows } = await db.query<{ others: number }>(
-    `select count(distinct reporter_id)::integer as others from reports
-     where id = any($1::uuid[]) and reporter_id <> $2`,
-    [reportIds, reporterId],
-  )
+  const { rows } = await db.query<{ others: number }>(sql`
+    select count(distinct reporter_id)::integer as others from reports
+    where id = any(${reportIds}::uuid[]) and reporter_id <> ${reporterId}`)
   return rows[0]?.others ?? 0
 }
 
@@ -267,25 +246,18 @@ export async function findWitnesses(
   db: Db,
   campaignIds: readonly string[],
 ): Promise<Omit<CampaignWitnesses, 'day'>[]> {
-  const { rows } = await db.query<Omit<CampaignWitnesses, 'day'>>(
-    `select campaign_id as "campaignId", content from campaign_witnesses
-     where campaign_id = any($1::uuid[])`,
-    [campaignIds],
-  )
+  const { rows } = await db.query<Omit<CampaignWitnesses, 'day'>>(sql`
+    select campaign_id as "campaignId", content from campaign_witnesses
+    where campaign_id = any(${campaignIds}::uuid[])`)
   return rows
 }
 
 /** Inserts or replaces the witnesses of campaigns, given in the order of their ids. */
 export async function upsertWitnesses(tx: Db, rows: readonly CampaignWitnesses[]): Promise<void> {
   if (rows.length === 0) return
-  const { text, params } = values(
-    rows.map(({ campaignId, day, content }) => [campaignId, day, content]),
-  )
-  await tx.query(
-    `insert into campaign_witnesses (campaign_id, day, content) values ${text}
-     on conflict (campaign_id) do update set day = excluded.day, content = excluded.content`,
-    params,
-  )
+  const values = bulk(rows.map(({ campaignId, day, content }) => [campaignId, day, content]))
+  await tx.query(sql`insert into campaign_witnesses (campaign_id, day, content) values ${values}
+    on conflict (campaign_id) do update set day = excluded.day, content = excluded.content`)
 }
 
 /**
@@ -293,15 +265,12 @@ export async function upsertWitnesses(tx: Db, rows: readonly CampaignWitnesses[]
  * Returns how many.
  */
 export async function removeOldWitnesses(db: Db, before: string, limit: number): Promise<number> {
-  const { rows } = await db.query<{ id: string }>(
-    `select campaign_id as id from campaign_witnesses where day < $1 order by day limit $2`,
-    [before, limit],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select campaign_id as id from campaign_witnesses where day < ${before} order by day
+      limit ${limit}`)
   const ids = rows.map(({ id }) => id)
-  await db.query(
-    `delete from campaign_witnesses where campaign_id = any($1::uuid[]) and day < $2`,
-    [ids, before],
-  )
+  await db.query(sql`
+    delete from campaign_witnesses where campaign_id = any(${ids}::uuid[]) and day < ${before}`)
   return ids.length
 }
 
@@ -319,15 +288,10 @@ export async function addToCampaignDays(
 ): Promise<void> {
   const rows = await withoutGone(tx, sumByDay(changes))
   if (rows.length === 0) return
-  const { text, params } = values(
-    rows.map(({ campaignId, day, reports }) => [campaignId, day, reports]),
-  )
-  await tx.query(
-    `insert into campaign_days (campaign_id, day, reports) values ${text}
-     on conflict (campaign_id, day)
-       do update set reports = campaign_days.reports + excluded.reports`,
-    params,
-  )
+  const values = bulk(rows.map(({ campaignId, day, reports }) => [campaignId, day, reports]))
+  await tx.query(sql`insert into campaign_days (campaign_id, day, reports) values ${values}
+    on conflict (campaign_id, day)
+      do update set reports = campaign_days.reports + excluded.reports`)
 }
 
 /** The number of reports of a campaign on a day (UTC, `2026-11-20`). */
@@ -335,11 +299,9 @@ export type CampaignDay = { day: string; reports: number }
 
 /** Returns the days on which a campaign was reported, oldest first. */
 export async function listCampaignDays(db: Db, campaignId: string): Promise<CampaignDay[]> {
-  const { rows } = await db.query<CampaignDay>(
-    `select day::text as day, reports from campaign_days
-     where campaign_id = $1 and reports > 0 order by campaign_days.day`,
-    [campaignId],
-  )
+  const { rows } = await db.query<CampaignDay>(sql`
+    select day::text as day, reports from campaign_days
+    where campaign_id = ${campaignId} and reports > 0 order by campaign_days.day`)
   return rows
 }
 
@@ -355,14 +317,13 @@ export async function listLargestCampaigns(
   day: string,
   page: { after: CampaignLine | undefined; limit: number },
 ): Promise<CampaignLine[]> {
-  const { rows } = await db.query<CampaignLine>(
-    `select campaign_id as "campaignId", reports from campaign_days
-     where day = $1 and reports > 0
-       and ($2::integer is null or reports <= $2)
-       and ($2::integer is null or reports < $2 or campaign_id > $3::uuid)
-     order by reports desc, campaign_id limit $4`,
-    [day, page.after?.reports ?? null, page.after?.campaignId ?? null, page.limit],
-  )
+  const { rows } = await db.query<CampaignLine>(sql`
+    select campaign_id as "campaignId", reports from campaign_days
+    where day = ${day} and reports > 0
+      and (${page.after?.reports}::integer is null or reports <= ${page.after?.reports}::integer)
+      and (${page.after?.reports}::integer is null or reports < ${page.after?.reports}::integer
+        or campaign_id > ${page.after?.campaignId}::uuid)
+    order by reports desc, campaign_id limit ${page.limit}`)
   return rows
 }
 
@@ -377,13 +338,11 @@ export async function sumCampaignDays(
   db: Db,
   campaignIds: readonly string[],
 ): Promise<CampaignTotal[]> {
-  const { rows } = await db.query<CampaignTotal>(
-    `select campaign_id as "campaignId", sum(reports)::integer as reports,
-       min(day)::text as "firstDay", max(day)::text as "lastDay"
-     from campaign_days where campaign_id = any($1::uuid[]) and reports > 0
-     group by campaign_id`,
-    [campaignIds],
-  )
+  const { rows } = await db.query<CampaignTotal>(sql`
+    select campaign_id as "campaignId", sum(reports)::integer as reports,
+      min(day)::text as "firstDay", max(day)::text as "lastDay"
+    from campaign_days where campaign_id = any(${campaignIds}::uuid[]) and reports > 0
+    group by campaign_id`)
   return rows
 }
 
@@ -423,11 +382,9 @@ export async function countInLargeCampaigns(
   reporterId: string,
   { latest, reportsMin }: { latest: number; reportsMin: number },
 ): Promise<{ latest: number; large: number }> {
-  const own = await db.query<{ id: string }>(
-    `select id from reports where reporter_id = $1
-     order by reporter_id desc, id desc limit $2`,
-    [reporterId, latest],
-  )
+  const own = await db.query<{ id: string }>(sql`
+    select id from reports where reporter_id = ${reporterId}
+    order by reporter_id desc, id desc limit ${latest}`)
   const campaigns = await listCampaignsOf(
     db,
     own.rows.map(({ id }) => id),
@@ -437,11 +394,9 @@ export async function countInLargeCampaigns(
   for (const { campaignId, isCounted } of campaigns) {
     uncounted.set(campaignId, (uncounted.get(campaignId) ?? 0) + (isCounted ? 0 : 1))
   }
-  const sums = await db.query<{ id: string; reports: number }>(
-    `select campaign_id as id, sum(reports)::float8 as reports from campaign_days
-     where campaign_id = any($1::uuid[]) group by campaign_id`,
-    [[...uncounted.keys()]],
-  )
+  const sums = await db.query<{ id: string; reports: number }>(sql`
+    select campaign_id as id, sum(reports)::float8 as reports from campaign_days
+    where campaign_id = any(${[...uncounted.keys()]}::uuid[]) group by campaign_id`)
   const counted = new Map(sums.rows.map(({ id, reports }) => [id, reports]))
   const isLarge = ({ campaignId }: (typeof campaigns)[number]) =>
     (counted.get(campaignId) ?? 0) + (uncounted.get(campaignId) ?? 0) >= reportsMin

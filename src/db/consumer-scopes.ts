@@ -1,7 +1,7 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { ConsumerScope } from '../verdict/consumers.ts'
 import type { ScopeMatch } from '../verdict/choose-contact.ts'
 import type { Db } from './pool.ts'
-import { values } from './rows.ts'
 
 /** A scope that covers one of several addresses, autonomous systems or domains. */
 export type FoundScope = ScopeMatch & {
@@ -19,18 +19,16 @@ export async function findScopes(
   db: Db,
   of: { ips: readonly string[]; asns: readonly number[]; domains: readonly string[] },
 ): Promise<FoundScope[]> {
-  const { rows } = await db.query<ScopeMatch & { at: number | null }>(
-    `select kind, value, address, asked.at
-     from unnest($1::inet[]) with ordinality as asked (ip, at)
-     join consumer_scopes on block >>= asked.ip
-     join consumers on id = consumer_id where state <> 'found'
-     union all
-     select kind, value, address, null
-     from consumer_scopes join consumers on id = consumer_id
-     where state <> 'found' and (kind = 'as' and value = any($2::text[])
-       or kind = 'domain' and value = any($3::text[]))`,
-    [of.ips, of.asns.map(String), of.domains],
-  )
+  const { rows } = await db.query<ScopeMatch & { at: number | null }>(sql`
+    select kind, value, address, asked.at
+    from unnest(${of.ips}::inet[]) with ordinality as asked (ip, at)
+    join consumer_scopes on block >>= asked.ip
+    join consumers on id = consumer_id where state <> 'found'
+    union all
+    select kind, value, address, null
+    from consumer_scopes join consumers on id = consumer_id
+    where state <> 'found' and (kind = 'as' and value = any(${of.asns.map(String)}::text[])
+      or kind = 'domain' and value = any(${of.domains}::text[]))`)
   return rows.map(({ at, ...row }) => ({ ...row, ip: at === null ? null : (of.ips[at - 1] ?? '') }))
 }
 
@@ -39,11 +37,9 @@ export async function listScopes(
   db: Db,
   consumerIds: readonly string[],
 ): Promise<Map<string, ConsumerScope[]>> {
-  const { rows } = await db.query<ConsumerScope & { consumerId: string }>(
-    `select consumer_id as "consumerId", kind, value from consumer_scopes
-     where consumer_id = any($1::uuid[]) order by consumer_id, kind, block, value`,
-    [consumerIds],
-  )
+  const { rows } = await db.query<ConsumerScope & { consumerId: string }>(sql`
+    select consumer_id as "consumerId", kind, value from consumer_scopes
+    where consumer_id = any(${consumerIds}::uuid[]) order by consumer_id, kind, block, value`)
   const scopes = new Map<string, ConsumerScope[]>()
   for (const { consumerId, kind, value } of rows) {
     scopes.set(consumerId, [...(scopes.get(consumerId) ?? []), { kind, value }])
@@ -57,19 +53,17 @@ export async function replaceScopes(
   scopes: readonly ConsumerScope[],
   now: Date,
 ): Promise<void> {
-  await tx.query(`delete from consumer_scopes where consumer_id = $1`, [consumerId])
+  await tx.query(sql`delete from consumer_scopes where consumer_id = ${consumerId}`)
   if (scopes.length === 0) return
-  const { text, params } = values(
+  const values = bulk(
     scopes.map(({ kind, value }) => [
       ...[consumerId, kind, value],
       ...[kind === 'range' ? value : null, now],
     ]),
   )
-  await tx.query(
-    `insert into consumer_scopes (consumer_id, kind, value, block, added_at) values ${text}
-     on conflict (consumer_id, kind, value) do nothing`,
-    params,
-  )
+  await tx.query(sql`
+    insert into consumer_scopes (consumer_id, kind, value, block, added_at) values ${values}
+    on conflict (consumer_id, kind, value) do nothing`)
 }
 
 /** The number of feedback reports that a consumer with an hourly limit should receive now. */
@@ -91,24 +85,20 @@ export async function takePlaces(
   for (const [hourlyMax, its] of Map.groupBy(inOrder, (one) => one.hourlyMax)) {
     // A request above the hourly limit cannot get more than the limit.
     const rows = its.map(({ consumerId, wanted }) => [consumerId, Math.min(wanted, hourlyMax)])
-    const { text, params } = values(
-      rows.map(([consumerId, places]) => [consumerId, hourAt, places, places]),
-    )
-    const max = `$${params.length + 1}::integer`
-    const answer = await db.query<{ consumerId: string; granted: number }>(
-      `insert into consumer_hours (consumer_id, hour_at, told, granted)
-       values ${text}
-       on conflict (consumer_id) do update
-       set hour_at = greatest(consumer_hours.hour_at, excluded.hour_at),
-         told = case when consumer_hours.hour_at >= excluded.hour_at
-           then greatest(consumer_hours.told, least(consumer_hours.told + excluded.told, ${max}))
-           else excluded.told end,
-         granted = case when consumer_hours.hour_at >= excluded.hour_at
-           then greatest(0, least(excluded.told, ${max} - consumer_hours.told))
-           else excluded.granted end
-       returning consumer_id as "consumerId", granted`,
-      [...params, hourlyMax],
-    )
+    const values = bulk(rows.map(([consumerId, places]) => [consumerId, hourAt, places, places]))
+    const max = sql`${hourlyMax}::integer`
+    const answer = await db.query<{ consumerId: string; granted: number }>(sql`
+      insert into consumer_hours (consumer_id, hour_at, told, granted)
+      values ${values}
+      on conflict (consumer_id) do update
+      set hour_at = greatest(consumer_hours.hour_at, excluded.hour_at),
+        told = case when consumer_hours.hour_at >= excluded.hour_at
+          then greatest(consumer_hours.told, least(consumer_hours.told + excluded.told, ${max}))
+          else excluded.told end,
+        granted = case when consumer_hours.hour_at >= excluded.hour_at
+          then greatest(0, least(excluded.told, ${max} - consumer_hours.told))
+          else excluded.granted end
+      returning consumer_id as "consumerId", granted`)
     for (const row of answer.rows) granted.set(row.consumerId, row.granted)
   }
   return granted
@@ -121,9 +111,6 @@ export async function giveBackPlaces(
   places: number,
   hourAt: Date,
 ): Promise<void> {
-  await db.query(
-    `update consumer_hours set told = greatest(0, told - $3)
-     where consumer_id = $1 and hour_at = $2`,
-    [consumerId, hourAt, places],
-  )
+  await db.query(sql`update consumer_hours set told = greatest(0, told - ${places})
+    where consumer_id = ${consumerId} and hour_at = ${hourAt}`)
 }

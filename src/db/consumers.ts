@@ -1,8 +1,9 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { ConsumerSource, FeedbackTopic } from '../verdict/choose-contact.ts'
 import type { Health, HealthRecord } from '../verdict/contact-health.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
-import { first, values } from './rows.ts'
+import { first } from './rows.ts'
 
 /** A recipient of feedback reports: an abuse desk found by its network, or one that enrolled. */
 export type Consumer = HealthRecord & {
@@ -36,7 +37,7 @@ export type NewConsumer = Pick<Consumer, 'address' | 'source'> & { format?: Cons
 /** The state of a consumer. */
 export type ConsumerState = 'found' | 'enrolled' | 'paused' | 'stopped'
 
-const columns = `id, address, state, health, health_until as "healthUntil",
+const columns = sql`id, address, state, health, health_until as "healthUntil",
   soft_bounces as "softBounces", bounces_since as "bouncesSince",
   last_bounced_at as "lastBouncedAt", paused_until as "pausedUntil", format, form, pace,
   hourly_max as "hourlyMax", connections_max as "connectionsMax", takes, source,
@@ -56,17 +57,15 @@ export async function ensureConsumers(
     .filter(({ address }) => !known.has(address))
     .sort((one, other) => (one.address < other.address ? -1 : 1))
   if (missing.length === 0) return known
-  const { text, params } = values(
+  const values = bulk(
     missing.map(({ address, source, format }) => [
       ...[uuidv7(now), address, 'found', now],
       ...[source, format ?? 'arf'],
     ]),
   )
-  await tx.query(
-    `insert into consumers (id, address, state, created_at, source, format) values ${text}
-     on conflict (address) do nothing`,
-    params,
-  )
+  await tx.query(sql`
+    insert into consumers (id, address, state, created_at, source, format) values ${values}
+    on conflict (address) do nothing`)
   return listConsumers(tx, addresses)
 }
 
@@ -75,10 +74,8 @@ export async function listConsumers(
   db: Db,
   addresses: readonly string[],
 ): Promise<Map<string, Consumer>> {
-  const { rows } = await db.query<Consumer>(
-    `select ${columns} from consumers where address = any($1::text[])`,
-    [addresses],
-  )
+  const { rows } = await db.query<Consumer>(sql`
+    select ${columns} from consumers where address = any(${addresses}::text[])`)
   return new Map(rows.map((consumer) => [consumer.address, consumer]))
 }
 
@@ -87,25 +84,21 @@ export async function listConsumersByIds(
   db: Db,
   ids: readonly string[],
 ): Promise<Map<string, Consumer>> {
-  const { rows } = await db.query<Consumer>(
-    `select ${columns} from consumers where id = any($1::uuid[])`,
-    [ids],
-  )
+  const { rows } = await db.query<Consumer>(sql`
+    select ${columns} from consumers where id = any(${ids}::uuid[])`)
   return new Map(rows.map((consumer) => [consumer.id, consumer]))
 }
 
 /** Returns one consumer by its id. */
 export async function findConsumer(db: Db, id: string): Promise<Consumer | undefined> {
-  return first(await db.query<Consumer>(`select ${columns} from consumers where id = $1`, [id]))
+  return first(await db.query<Consumer>(sql`select ${columns} from consumers where id = ${id}`))
 }
 
 /** Stops feedback reports to a consumer; false when they were stopped before. */
 export async function markStopped(tx: Db, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update consumers set state = 'stopped', paused_until = null
-     where id = $1 and state <> 'stopped'`,
-    [id],
-  )
+  const { rowCount } = await tx.query(sql`
+    update consumers set state = 'stopped', paused_until = null
+    where id = ${id} and state <> 'stopped'`)
   return rowCount === 1
 }
 
@@ -115,30 +108,25 @@ export async function updateFeedbackSettings(
   id: string,
   { format, form, pace, takes }: Pick<Consumer, 'format' | 'form' | 'pace' | 'takes'>,
 ): Promise<void> {
-  await tx.query(
-    `update consumers set format = $2, form = $3, pace = $4, takes = $5 where id = $1`,
-    [id, format, form, pace, takes],
-  )
+  await tx.query(sql`
+    update consumers set format = ${format}, form = ${form}, pace = ${pace}, takes = ${takes}
+      where id = ${id}`)
 }
 
 /** Enrolls a consumer in any state; keeps the date of the first enrollment. */
 export async function markEnrolled(tx: Db, id: string, now: Date): Promise<void> {
-  await tx.query(
-    `update consumers set state = 'enrolled', paused_until = null,
-       enrolled_at = coalesce(enrolled_at, $2)
-     where id = $1`,
-    [id, now],
-  )
+  await tx.query(sql`update consumers set state = 'enrolled', paused_until = null,
+      enrolled_at = coalesce(enrolled_at, ${now})
+    where id = ${id}`)
 }
 
 /**
  * Pauses a consumer; `until` is null when the pause has no end. False when the consumer is stopped.
  */
 export async function markPaused(tx: Db, id: string, until: Date | null): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update consumers set state = 'paused', paused_until = $2 where id = $1 and state <> 'stopped'`,
-    [id, until],
-  )
+  const { rowCount } = await tx.query(sql`
+    update consumers set state = 'paused', paused_until = ${until} where id = ${id}
+      and state <> 'stopped'`)
   return rowCount === 1
 }
 
@@ -147,12 +135,9 @@ export async function markPaused(tx: Db, id: string, until: Date | null): Promis
  * paused nor stopped.
  */
 export async function markResumed(tx: Db, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update consumers set paused_until = null,
-       state = case when enrolled_at is null then 'found' else 'enrolled' end
-     where id = $1 and state in ('paused', 'stopped')`,
-    [id],
-  )
+  const { rowCount } = await tx.query(sql`update consumers set paused_until = null,
+      state = case when enrolled_at is null then 'found' else 'enrolled' end
+    where id = ${id} and state in ('paused', 'stopped')`)
   return rowCount === 1
 }
 
@@ -160,31 +145,20 @@ export async function markResumed(tx: Db, id: string): Promise<boolean> {
 export type CountedAnswer = 'resolved' | 'not-ours' | 'wrong'
 
 export async function countAnswer(tx: Db, id: string, answer: CountedAnswer): Promise<void> {
-  await tx.query(
-    `update consumers set
-       resolved_answers = resolved_answers + case when $2 = 'resolved' then 1 else 0 end,
-       not_ours_answers = not_ours_answers + case when $2 = 'not-ours' then 1 else 0 end,
-       wrong_answers = wrong_answers + case when $2 = 'wrong' then 1 else 0 end
-     where id = $1`,
-    [id, answer],
-  )
+  await tx.query(sql`update consumers set
+      resolved_answers = resolved_answers + case when ${answer} = 'resolved' then 1 else 0 end,
+      not_ours_answers = not_ours_answers + case when ${answer} = 'not-ours' then 1 else 0 end,
+      wrong_answers = wrong_answers + case when ${answer} = 'wrong' then 1 else 0 end
+    where id = ${id}`)
 }
 
 /** Stores the health of a consumer's address, derived from its bounces. */
 export async function keepHealth(tx: Db, id: string, record: HealthRecord): Promise<void> {
-  await tx.query(
-    `update consumers set health = $2, health_until = $3, soft_bounces = $4, bounces_since = $5,
-       last_bounced_at = $6
-     where id = $1`,
-    [
-      id,
-      record.health,
-      record.healthUntil,
-      record.softBounces,
-      record.bouncesSince,
-      record.lastBouncedAt,
-    ],
-  )
+  await tx.query(sql`
+    update consumers set health = ${record.health}, health_until = ${record.healthUntil},
+      soft_bounces = ${record.softBounces}, bounces_since = ${record.bouncesSince},
+      last_bounced_at = ${record.lastBouncedAt}
+    where id = ${id}`)
 }
 
 /** The longest time in milliseconds that a feedback report may wait before it is sent. */
@@ -200,13 +174,11 @@ export async function hasDelivered(
   after: Date,
   before: Date,
 ): Promise<boolean> {
-  const { rows } = await db.query(
-    `select report_id from feedback_reports
-     where state = 'sent' and report_id >= $4 and consumer_id = $1
-       and finished_at > $2 and finished_at < $3
-     limit 1`,
-    [consumerId, after, before, uuidFloor(new Date(after.getTime() - WAITING_MS))],
-  )
+  const { rows } = await db.query(sql`select report_id from feedback_reports
+    where state = 'sent' and report_id >= ${uuidFloor(new Date(after.getTime() - WAITING_MS))}
+      and consumer_id = ${consumerId}
+      and finished_at > ${after} and finished_at < ${before}
+    limit 1`)
   return rows.length > 0
 }
 
@@ -215,12 +187,10 @@ export async function countConsumersByHealth(
   db: Db,
   now: Date,
 ): Promise<{ health: Health; consumers: number }[]> {
-  const { rows } = await db.query<{ health: Health; consumers: number }>(
-    `select case when health_until > $1 then health else 'healthy' end as health,
-       count(*) as consumers
-     from consumers group by 1`,
-    [now],
-  )
+  const { rows } = await db.query<{ health: Health; consumers: number }>(sql`
+    select case when health_until > ${now} then health else 'healthy' end as health,
+      count(*) as consumers
+    from consumers group by 1`)
   return rows
 }
 
@@ -234,7 +204,7 @@ export type ConsumerDetails = Consumer & {
   wrong: number
 }
 
-const LIST_COLUMNS = `id, address, state, health, health_until as "healthUntil",
+const LIST_COLUMNS = sql`id, address, state, health, health_until as "healthUntil",
   soft_bounces as "softBounces", bounces_since as "bouncesSince",
   last_bounced_at as "lastBouncedAt", paused_until as "pausedUntil", format, form, pace,
   hourly_max as "hourlyMax", connections_max as "connectionsMax", takes, source,
@@ -252,13 +222,11 @@ export async function listConsumerPage(
     limit: number
   },
 ): Promise<ConsumerDetails[]> {
-  const { rows } = await db.query<ConsumerDetails>(
-    `select ${LIST_COLUMNS} from consumers
-     where ($1::text is null or state = $1) and ($2::text is null or address > $2)
-       and ($3::text is null or position($3 in lower(address)) > 0)
-     order by address limit $4`,
-    [page.state ?? null, page.after ?? null, page.search ?? null, page.limit],
-  )
+  const { rows } = await db.query<ConsumerDetails>(sql`select ${LIST_COLUMNS} from consumers
+    where (${page.state}::text is null or state = ${page.state}::text)
+      and (${page.after}::text is null or address > ${page.after}::text)
+      and (${page.search}::text is null or position(${page.search}::text in lower(address)) > 0)
+    order by address limit ${page.limit}`)
   return rows
 }
 
@@ -269,13 +237,10 @@ export async function findConsumerDetails(
 ): Promise<ConsumerDetails | undefined> {
   const answer =
     'id' in by
-      ? await db.query<ConsumerDetails>(`select ${LIST_COLUMNS} from consumers where id = $1`, [
-          by.id,
-        ])
-      : await db.query<ConsumerDetails>(
-          `select ${LIST_COLUMNS} from consumers where address = $1`,
-          [by.address],
-        )
+      ? await db.query<ConsumerDetails>(sql`
+        select ${LIST_COLUMNS} from consumers where id = ${by.id}`)
+      : await db.query<ConsumerDetails>(sql`
+        select ${LIST_COLUMNS} from consumers where address = ${by.address}`)
   return first(answer)
 }
 
@@ -285,10 +250,9 @@ export async function keepLimits(
   id: string,
   limits: Pick<ConsumerDetails, 'hourlyMax' | 'connectionsMax' | 'note'>,
 ): Promise<void> {
-  await tx.query(
-    `update consumers set hourly_max = $2, connections_max = $3, note = $4 where id = $1`,
-    [id, limits.hourlyMax, limits.connectionsMax, limits.note],
-  )
+  await tx.query(sql`
+    update consumers set hourly_max = ${limits.hourlyMax},
+      connections_max = ${limits.connectionsMax}, note = ${limits.note} where id = ${id}`)
 }
 
 /**
@@ -296,22 +260,17 @@ export async function keepLimits(
  * instant: a message may name any number of addresses. Returns the number deleted, at most `limit`.
  */
 export async function deleteUnusedConsumers(db: Db, before: Date, limit: number): Promise<number> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from consumers
-     where source = 'cfbl' and state = 'found' and enrolled_at is null and created_at < $1
-       and health = 'healthy'
-       and not exists (select from feedback_reports where consumer_id = consumers.id)
-       and not exists (select from consumer_scopes where consumer_id = consumers.id)
-       and not exists (select from enrollment_requests where consumer_id = consumers.id)
-     order by id limit $2`,
-    [before, limit],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`select id from consumers
+    where source = 'cfbl' and state = 'found' and enrolled_at is null and created_at < ${before}
+      and health = 'healthy'
+      and not exists (select from feedback_reports where consumer_id = consumers.id)
+      and not exists (select from consumer_scopes where consumer_id = consumers.id)
+      and not exists (select from enrollment_requests where consumer_id = consumers.id)
+    order by id limit ${limit}`)
   if (rows.length === 0) return 0
   const ids = rows.map(({ id }) => id)
-  await db.query('delete from consumer_hours where consumer_id = any($1::uuid[])', [ids])
-  await db.query(
-    `delete from consumers where id = any($1::uuid[]) and source = 'cfbl' and state = 'found'`,
-    [ids],
-  )
+  await db.query(sql`delete from consumer_hours where consumer_id = any(${ids}::uuid[])`)
+  await db.query(sql`
+    delete from consumers where id = any(${ids}::uuid[]) and source = 'cfbl' and state = 'found'`)
   return rows.length
 }

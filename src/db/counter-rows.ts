@@ -1,5 +1,6 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { bigintArray, values } from './rows.ts'
+import { bigintArray } from './rows.ts'
 
 /** Selects the members of one unique counter in a range of days, at most `chunksMax` chunks. */
 export type MemberSpan = {
@@ -15,11 +16,9 @@ export async function listMemberChunks(
   db: Db,
   { key, prefix, days: [oldest, newest], chunksMax }: MemberSpan,
 ): Promise<Buffer[]> {
-  const { rows } = await db.query<{ content: Buffer }>(
-    `select content from counter_members
-     where shingle = $1 and prefix = $2 and day between $3 and $4 limit $5`,
-    [key, prefix, oldest, newest, chunksMax],
-  )
+  const { rows } = await db.query<{ content: Buffer }>(sql`select content from counter_members
+    where shingle = ${key} and prefix = ${prefix} and day between ${oldest} and ${newest}
+      limit ${chunksMax}`)
   return rows.map(({ content }) => content)
 }
 
@@ -32,8 +31,8 @@ export type ShardBacklog = { shard: number; rows: number; bytes: number; oldestI
 /** Appends increments. They are counted exactly once, if the transaction commits. */
 export async function insertDeltas(tx: Db, rows: readonly DeltaRow[]): Promise<void> {
   if (rows.length === 0) return
-  const { text, params } = values(rows.map(({ shard, id, content }) => [shard, id, content]))
-  await tx.query(`insert into counter_deltas (shard, id, content) values ${text}`, params)
+  const values = bulk(rows.map(({ shard, id, content }) => [shard, id, content]))
+  await tx.query(sql`insert into counter_deltas (shard, id, content) values ${values}`)
 }
 
 /** Returns the ids and sizes of the oldest rows of a shard, without their content. */
@@ -42,30 +41,26 @@ export async function listDeltas(
   shard: number,
   rowsMax: number,
 ): Promise<{ id: string; bytes: number }[]> {
-  const { rows } = await db.query<{ id: string; bytes: number }>(
-    `select id, octet_length(content) as bytes from counter_deltas
-     where shard = $1 order by id limit $2`,
-    [shard, rowsMax],
-  )
+  const { rows } = await db.query<{ id: string; bytes: number }>(sql`
+    select id, octet_length(content) as bytes from counter_deltas
+    where shard = ${shard} order by id limit ${rowsMax}`)
   return rows
 }
 
 /** Deletes rows of a shard and returns their contents. */
 export async function takeDeltas(tx: Db, shard: number, ids: readonly string[]): Promise<Buffer[]> {
-  const { rows } = await tx.query<{ content: Buffer }>(
-    `delete from counter_deltas where shard = $1 and id = any($2::uuid[]) returning content`,
-    [shard, ids],
-  )
+  const { rows } = await tx.query<{ content: Buffer }>(sql`
+    delete from counter_deltas where shard = ${shard} and id = any(${ids}::uuid[])
+    returning content`)
   return rows.map(({ content }) => content)
 }
 
 /** Returns the shards with increments to roll up, the one that has waited longest first. */
 export async function listShardBacklogs(db: Db): Promise<ShardBacklog[]> {
-  const { rows } = await db.query<ShardBacklog>(
-    `select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
-       min(id::text) as "oldestId"
-     from counter_deltas group by shard order by min(id::text)`,
-  )
+  const { rows } = await db.query<ShardBacklog>(sql`
+    select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
+      min(id::text) as "oldestId"
+    from counter_deltas group by shard order by min(id::text)`)
   return rows
 }
 
@@ -77,11 +72,9 @@ export type GateState = { version: number; isWhole: boolean; content: Buffer }
 
 /** Returns the stored states of a shard's gate, by version. */
 export async function listGateStates(db: Db, shard: number): Promise<GateState[]> {
-  const { rows } = await db.query<GateState>(
-    `select version, is_whole as "isWhole", content from counter_gates
-     where shard = $1 order by version`,
-    [shard],
-  )
+  const { rows } = await db.query<GateState>(sql`
+    select version, is_whole as "isWhole", content from counter_gates
+    where shard = ${shard} order by version`)
   return rows
 }
 
@@ -91,11 +84,10 @@ export async function insertGateState(
   shard: number,
   { version, isWhole, content }: GateState,
 ): Promise<void> {
-  if (isWhole) await tx.query('delete from counter_gates where shard = $1', [shard])
-  await tx.query(
-    'insert into counter_gates (shard, version, is_whole, content) values ($1, $2, $3, $4)',
-    [shard, version, isWhole, content],
-  )
+  if (isWhole) await tx.query(sql`delete from counter_gates where shard = ${shard}`)
+  await tx.query(sql`
+    insert into counter_gates (shard, version, is_whole, content) values (${shard}, ${version},
+      ${isWhole}, ${content})`)
 }
 
 const ROWS_PER_STATEMENT = 1_000
@@ -120,37 +112,27 @@ export async function findMemberChunks(
 ): Promise<{ place: number; content: Buffer }[]> {
   if (ids.length === 0) return []
   const days = ids.map(({ day }) => day)
-  const { rows } = await db.query<{ place: number; content: Buffer }>(
-    `select place - 1 as place, content
-     from unnest($1::bigint[], $2::int[], $3::smallint[], $4::int[]) with ordinality
-       as asked (shingle, day, prefix, chunk, place)
-     join counter_members using (shingle, day, prefix, chunk)
-     where day between $5 and $6`,
-    [
-      bigintArray(Buffer.concat(ids.map(({ key }) => key))),
-      days,
-      ids.map(({ prefix }) => prefix),
-      ids.map(({ chunk }) => chunk),
-      Math.min(...days),
-      Math.max(...days),
-    ],
-  )
+  const { rows } = await db.query<{ place: number; content: Buffer }>(sql`
+    select place - 1 as place, content
+    from unnest(${bigintArray(Buffer.concat(ids.map(({ key }) => key)))}::bigint[], ${days}::int[],
+      ${ids.map(({ prefix }) => prefix)}::smallint[], ${ids.map(({ chunk }) => chunk)}::int[])
+      with ordinality as asked (shingle, day, prefix, chunk, place)
+    join counter_members using (shingle, day, prefix, chunk)
+    where day between ${Math.min(...days)} and ${Math.max(...days)}`)
   return rows
 }
 
 /** Inserts or replaces chunks, given in the order of their keys. */
 export async function upsertMemberChunks(tx: Db, chunks: readonly MemberChunk[]): Promise<void> {
   for (let at = 0; at < chunks.length; at += ROWS_PER_STATEMENT) {
-    const { text, params } = values(
+    const values = bulk(
       chunks
         .slice(at, at + ROWS_PER_STATEMENT)
         .map(({ key, day, prefix, chunk, content }) => [key, day, prefix, chunk, content]),
     )
-    await tx.query(
-      `insert into counter_members (shingle, day, prefix, chunk, content) values ${text}
-       on conflict (shingle, day, prefix, chunk) do update set content = excluded.content`,
-      params,
-    )
+    await tx.query(sql`
+      insert into counter_members (shingle, day, prefix, chunk, content) values ${values}
+      on conflict (shingle, day, prefix, chunk) do update set content = excluded.content`)
   }
 }
 
@@ -163,8 +145,8 @@ export async function insertCountedReports(
   reports: readonly CountedReport[],
 ): Promise<void> {
   if (reports.length === 0) return
-  const { text, params } = values(reports.map((one) => [one.id, one.campaignId, one.content]))
-  await tx.query(`insert into counted_reports (id, campaign_id, content) values ${text}`, params)
+  const values = bulk(reports.map((one) => [one.id, one.campaignId, one.content]))
+  await tx.query(sql`insert into counted_reports (id, campaign_id, content) values ${values}`)
 }
 
 /**
@@ -172,21 +154,17 @@ export async function insertCountedReports(
  * that are not counted, or no longer, are absent.
  */
 export async function takeCountedReports(tx: Db, ids: readonly string[]): Promise<CountedReport[]> {
-  const { rows } = await tx.query<CountedReport>(
-    `delete from counted_reports where id = any($1::uuid[])
-     returning id, campaign_id as "campaignId", content`,
-    [ids],
-  )
+  const { rows } = await tx.query<CountedReport>(sql`
+    delete from counted_reports where id = any(${ids}::uuid[])
+    returning id, campaign_id as "campaignId", content`)
   return rows
 }
 
 /** Returns retracted reports that are still counted, with ids below `before`, oldest first. */
 export async function listUnredeemed(db: Db, before: string, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from reports where state = 'retracted' and id < $1
-       and exists (select from counted_reports where counted_reports.id = reports.id)
-     order by id limit $2`,
-    [before, limit],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from reports where state = 'retracted' and id < ${before}
+      and exists (select from counted_reports where counted_reports.id = reports.id)
+    order by id limit ${limit}`)
   return rows.map(({ id }) => id)
 }

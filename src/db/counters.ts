@@ -1,6 +1,7 @@
+import sql, { bulk, raw } from 'sql-template-tag'
 import { countersOf } from './partitions.ts'
 import type { Db } from './pool.ts'
-import { bigintArray, copyRows, first, int4 } from './rows.ts'
+import { bigintArray, copyRows, first, int4, named } from './rows.ts'
 
 /** Differs from the classes of all other advisory locks of the program. */
 const LOCK_CLASS = 20_813
@@ -14,18 +15,14 @@ const LOCK_CLASS = 20_813
  * on a table without statistics, and reuse one plan per connection.
  */
 export async function claimShard(tx: Db, shard: number): Promise<number | undefined> {
-  const { rows } = await tx.query<{ free: boolean }>(
-    `select set_config('synchronous_commit', 'off', true),
-       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-       set_config('plan_cache_mode', 'force_generic_plan', true),
-       pg_try_advisory_xact_lock($1, $2) as free`,
-    [LOCK_CLASS, shard],
-  )
+  const { rows } = await tx.query<{ free: boolean }>(sql`
+    select set_config('synchronous_commit', 'off', true),
+    set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+    set_config('plan_cache_mode', 'force_generic_plan', true),
+    pg_try_advisory_xact_lock(${LOCK_CLASS}, ${shard}) as free`)
   if (!rows[0]?.free) return undefined
-  const claimed = await tx.query<{ version: number }>(
-    'update counter_shards set version = version + 1 where shard = $1 returning version',
-    [shard],
-  )
+  const claimed = await tx.query<{ version: number }>(sql`
+    update counter_shards set version = version + 1 where shard = ${shard} returning version`)
   return first(claimed)?.version
 }
 
@@ -53,17 +50,14 @@ export async function addToShard(
   gate: GateNumbers | undefined,
 ): Promise<void> {
   const { passed = 0, heldBack = 0, hasTurned = false } = gate ?? {}
-  await tx.query(
-    `update counter_shards set deltas = deltas + $2, gate_passed = gate_passed + $3,
-       gate_held_back = gate_held_back + $4, gate_turnovers = gate_turnovers + $5,
-       gate_false_positives = coalesce($6, gate_false_positives),
-       gate_fill = coalesce($7, gate_fill), gate_began_at = coalesce($8, gate_began_at)
-     where shard = $1`,
-    [
-      ...[shard, deltas, passed, heldBack, hasTurned ? 1 : 0],
-      ...[gate?.falsePositives ?? null, gate?.fill ?? null, gate?.beganAt ?? null],
-    ],
-  )
+  await tx.query(sql`
+    update counter_shards set deltas = deltas + ${deltas}, gate_passed = gate_passed + ${passed},
+      gate_held_back = gate_held_back + ${heldBack},
+      gate_turnovers = gate_turnovers + ${hasTurned ? 1 : 0},
+      gate_false_positives = coalesce(${gate?.falsePositives}, gate_false_positives),
+      gate_fill = coalesce(${gate?.fill}, gate_fill),
+      gate_began_at = coalesce(${gate?.beganAt}, gate_began_at)
+    where shard = ${shard}`)
 }
 
 /** A shard, with the totals of its roll-ups. */
@@ -79,12 +73,11 @@ export type Shard = {
 
 /** Returns all shards in order. */
 export async function listShards(db: Db): Promise<Shard[]> {
-  const { rows } = await db.query<Omit<Shard, 'gate'> & NonNullable<Shard['gate']>>(
-    `select shard, deltas, gate_passed as passed, gate_held_back as "heldBack",
-       gate_turnovers as turnovers, gate_false_positives as "falsePositives",
-       gate_fill as fill, gate_began_at as "beganAt"
-     from counter_shards order by shard`,
-  )
+  const { rows } = await db.query<Omit<Shard, 'gate'> & NonNullable<Shard['gate']>>(sql`
+    select shard, deltas, gate_passed as passed, gate_held_back as "heldBack",
+      gate_turnovers as turnovers, gate_false_positives as "falsePositives",
+      gate_fill as fill, gate_began_at as "beganAt"
+    from counter_shards order by shard`)
   return rows.map(({ falsePositives, fill, beganAt, ...shard }) => {
     return { ...shard, gate: (beganAt as Date | null) && { falsePositives, fill, beganAt } }
   })
@@ -106,15 +99,13 @@ export async function findCounters(
   keys: Buffer,
   [oldest, newest]: readonly [number, number],
 ): Promise<FoundCounter[]> {
-  const { rows } = await db.query<{ found: Buffer | null }>({
-    name: 'find-counters',
-    text: `select string_agg(
-         int8send(shingle) || int8send((generation::bigint << 32) | octet_length(content))
-           || content,
-         ''::bytea) as found
-       from counters where shingle = any($1::bigint[]) and generation between $2 and $3`,
-    values: [bigintArray(keys), oldest, newest],
-  })
+  const { rows } = await db.query<{ found: Buffer | null }>(named('find-counters')`
+    select string_agg(
+      int8send(shingle) || int8send((generation::bigint << 32) | octet_length(content))
+        || content,
+      ''::bytea) as found
+    from counters where shingle = any(${bigintArray(keys)}::bigint[])
+      and generation between ${oldest} and ${newest}`)
   return rows.flatMap(({ found }) => (found ? split(found) : []))
 }
 
@@ -156,11 +147,14 @@ export async function updateCounters(tx: Db, rows: readonly CounterRow[]): Promi
     const statements: Promise<unknown>[] = []
     for (let at = 0; at < some.length;) {
       const size = statementRows.find((count) => count <= some.length - at) ?? 1
-      const values = some
-        .slice(at, at + size)
-        .flatMap(({ key, generation, content }) => [key, generation, content])
-      const name = `update-${table}-${size}`
-      statements.push(tx.query({ name, text: upsertOf(table, size), values }))
+      const values = bulk(
+        some.slice(at, at + size).map(({ key, generation, content }) => [key, generation, content]),
+      )
+      statements.push(
+        tx.query(named(`update-${table}-${size}`)`
+          insert into ${raw(table)} (shingle, generation, content) values ${values}
+          on conflict (shingle, generation) do update set content = excluded.content`),
+      )
       at += size
     }
     await Promise.all(statements)
@@ -168,20 +162,6 @@ export async function updateCounters(tx: Db, rows: readonly CounterRow[]): Promi
 }
 
 const statementRows = [1_000, 250, 60, 15, 4, 1] as const
-
-function upsertOf(table: string, count: number): string {
-  const known = upserts.get(`${table} ${count}`)
-  if (known !== undefined) return known
-  const row = (index: number) => `($${index * 3 + 1},$${index * 3 + 2},$${index * 3 + 3})`
-  const rows = Array.from({ length: count }, (_, index) => row(index)).join(',')
-  const text = `insert into ${table} (shingle, generation, content) values ${rows}
-    on conflict (shingle, generation) do update set content = excluded.content`
-  upserts.set(`${table} ${count}`, text)
-  return text
-}
-
-/** Statement texts by table and number of rows, up to 19 kB each, so they are built only once. */
-const upserts = new Map<string, string>()
 
 /** Nearly always runs once: only a process whose clock is ahead writes into the next generation. */
 async function eachGeneration(

@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 
 /** A job that ran out of retries. */
@@ -31,21 +32,20 @@ export async function listDeadLetters(
   queue: string,
   page: { before: DeadLetterKey | undefined; limit: number },
 ): Promise<DeadLetter[]> {
-  const { rows } = await db.query<DeadLetter>(
-    `select id, source_name as source, coalesce(source_created_on, created_on) as "createdAt",
-       created_on as "givenUpAt",
-       (extract(epoch from created_on) * 1000000)::bigint as "givenUpMicros",
-       source_retry_count + 1 as attempts,
-       coalesce(source_output ->> 'message', source_output -> 'value' ->> 'message',
-         source_output::text) as reason,
-       data ->> 'reportId' as "reportId"
-     from pgboss.job
-     where name = $1 and state < 'active' and not blocked
-       and ($2::bigint is null or (created_on, id)
-         < (timestamptz 'epoch' + $2::bigint * interval '1 microsecond', $3::uuid))
-     order by created_on desc, id desc limit $4`,
-    [queue, page.before?.givenUpMicros ?? null, page.before?.id ?? null, page.limit],
-  )
+  const { rows } = await db.query<DeadLetter>(sql`
+    select id, source_name as source, coalesce(source_created_on, created_on) as "createdAt",
+      created_on as "givenUpAt",
+      (extract(epoch from created_on) * 1000000)::bigint as "givenUpMicros",
+      source_retry_count + 1 as attempts,
+      coalesce(source_output ->> 'message', source_output -> 'value' ->> 'message',
+        source_output::text) as reason,
+      data ->> 'reportId' as "reportId"
+    from pgboss.job
+    where name = ${queue} and state < 'active' and not blocked
+      and (${page.before?.givenUpMicros}::bigint is null or (created_on, id)
+        < (timestamptz 'epoch' + ${page.before?.givenUpMicros}::bigint * interval '1 microsecond',
+          ${page.before?.id}::uuid))
+    order by created_on desc, id desc limit ${page.limit}`)
   return rows
 }
 
@@ -59,12 +59,10 @@ export async function listDeadIds(
   queues: readonly string[],
   since: Date,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select data ->> $3::text as id from pgboss.job
-     where name = 'dead-letter' and state < 'active' and created_on >= $1
-       and source_name = any($2::text[])`,
-    [since, queues, key],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select data ->> ${key}::text as id from pgboss.job
+    where name = 'dead-letter' and state < 'active' and created_on >= ${since}
+      and source_name = any(${queues}::text[])`)
   return rows.map(({ id }) => id)
 }
 
@@ -81,14 +79,13 @@ export async function restartRetries(
   tx: Db,
   which: { ids: readonly string[] } | { createdBefore: Date },
 ): Promise<void> {
-  const isChosen = 'ids' in which
-  await tx.query(
-    `update pgboss.job set data = data - $3::text[]
-     where name = 'dead-letter' and state < 'active' and data ?| $3::text[]
-       and ($1::uuid[] is null or id = any($1::uuid[]))
-       and ($2::timestamptz is null or created_on <= $2)`,
-    [isChosen ? which.ids : null, isChosen ? null : which.createdBefore, patience],
-  )
+  const ids = 'ids' in which ? which.ids : null
+  const createdBefore = 'ids' in which ? null : which.createdBefore
+  await tx.query(sql`
+    update pgboss.job set data = data - ${patience}::text[]
+    where name = 'dead-letter' and state < 'active' and data ?| ${patience}::text[]
+      and (${ids}::uuid[] is null or id = any(${ids}::uuid[]))
+      and (${createdBefore}::timestamptz is null or created_on <= ${createdBefore}::timestamptz)`)
 }
 
 /** The waiting jobs of a queue. */
@@ -114,20 +111,17 @@ export async function listBacklogs(
   names: readonly string[],
   now: Date,
 ): Promise<QueueBacklog[]> {
-  const { rows } = await db.query<QueueBacklog>(
-    `select name,
-       count(*) filter (where start_after <= $2::timestamptz)::int as ready,
-       count(*) filter (where start_after > $2::timestamptz)::int as deferred,
-       greatest(0, extract(epoch from $2::timestamptz - min(created_on)))::float8
-         as "oldestJobSeconds",
-       greatest(0, extract(epoch from $2::timestamptz
-         - min(start_after) filter (where start_after <= $2::timestamptz)))::float8
-         as "longestWaitSeconds"
-     from pgboss.job
-     where name = any($1::text[]) and state < 'active' and not blocked
-     group by name`,
-    [names, now],
-  )
+  const { rows } = await db.query<QueueBacklog>(sql`select name,
+      count(*) filter (where start_after <= ${now}::timestamptz)::int as ready,
+      count(*) filter (where start_after > ${now}::timestamptz)::int as deferred,
+      greatest(0, extract(epoch from ${now}::timestamptz - min(created_on)))::float8
+        as "oldestJobSeconds",
+      greatest(0, extract(epoch from ${now}::timestamptz
+        - min(start_after) filter (where start_after <= ${now}::timestamptz)))::float8
+        as "longestWaitSeconds"
+    from pgboss.job
+    where name = any(${names}::text[]) and state < 'active' and not blocked
+    group by name`)
   const found = new Map(rows.map((row) => [row.name, row]))
   return names.map((name) => found.get(name) ?? { name, ...empty })
 }
@@ -140,13 +134,11 @@ export async function keepFirstDue(
   name: string,
   successors: readonly { id: string; formerId: string }[],
 ): Promise<void> {
-  await tx.query(
-    `update pgboss.job as next set created_on = former.created_on
-     from unnest($2::uuid[], $3::uuid[]) as pair (id, former_id)
-     join pgboss.job as former on former.name = $1 and former.id = pair.former_id
-     where next.name = $1 and next.id = pair.id`,
-    [name, successors.map(({ id }) => id), successors.map(({ formerId }) => formerId)],
-  )
+  await tx.query(sql`update pgboss.job as next set created_on = former.created_on
+    from unnest(${successors.map(({ id }) => id)}::uuid[],
+      ${successors.map(({ formerId }) => formerId)}::uuid[]) as pair (id, former_id)
+    join pgboss.job as former on former.name = ${name} and former.id = pair.former_id
+    where next.name = ${name} and next.id = pair.id`)
 }
 
 /** The data field with which a job names its subject. */
@@ -162,11 +154,9 @@ export async function listIdsWithJobs(
   key: JobKey,
   ids: readonly string[],
 ): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>(
-    `select distinct data ->> $3::text as id from pgboss.job
-     where name = $1 and state <= 'active' and data ->> $3::text = any($2::text[])`,
-    [name, ids, key],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select distinct data ->> ${key}::text as id from pgboss.job
+    where name = ${name} and state <= 'active' and data ->> ${key}::text = any(${ids}::text[])`)
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -182,9 +172,7 @@ export async function measureTables(
   db: Db,
   tables: readonly string[],
 ): Promise<{ table: string; bytes: number }[]> {
-  const { rows } = await db.query<{ table: string; bytes: number }>(
-    `select name as table, table_bytes(name) as bytes from unnest($1::text[]) as name`,
-    [tables],
-  )
+  const { rows } = await db.query<{ table: string; bytes: number }>(sql`
+    select name as table, table_bytes(name) as bytes from unnest(${tables}::text[]) as name`)
   return rows
 }

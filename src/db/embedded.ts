@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
@@ -328,7 +329,7 @@ async function ensureDatabase(url: string, name: string): Promise<void> {
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+    const { rowCount } = await client.query(sql`select from pg_database where datname = ${name}`)
     if (rowCount === 0) await client.query(`create database ${name}`)
   } finally {
     await client.end()

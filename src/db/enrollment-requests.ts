@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import type { Language } from '../texts/messages.ts'
 import type { ConsumerScope, FeedbackSettings } from '../verdict/consumers.ts'
 import { uuidFloor } from '../world.ts'
@@ -24,7 +25,8 @@ export type EnrollmentRequest = {
   decidedAt: Date | null
 }
 
-const columns = `id, address, state, wish, consumer_id as "consumerId", decided_at as "decidedAt"`
+const columns = sql`id, address, state, wish, consumer_id as "consumerId",
+  decided_at as "decidedAt"`
 
 /** Stores an enrollment request; of its token and its client only hashes are stored. */
 export async function insertEnrollment(
@@ -35,11 +37,9 @@ export async function insertEnrollment(
   },
 ): Promise<void> {
   const { id, address, wish, tokenHash, askerHash } = request
-  await tx.query(
-    `insert into enrollment_requests (id, token_hash, address, state, wish, asker_hash)
-     values ($1, $2, $3, 'sent', $4, $5)`,
-    [id, tokenHash, address, JSON.stringify(wish), askerHash],
-  )
+  await tx.query(sql`
+    insert into enrollment_requests (id, token_hash, address, state, wish, asker_hash)
+    values (${id}, ${tokenHash}, ${address}, 'sent', ${JSON.stringify(wish)}, ${askerHash})`)
 }
 
 /** Returns the enrollment request with this token hash. */
@@ -48,10 +48,8 @@ export async function findEnrollment(
   tokenHash: Buffer,
 ): Promise<EnrollmentRequest | undefined> {
   return first(
-    await db.query<EnrollmentRequest>(
-      `select ${columns} from enrollment_requests where token_hash = $1`,
-      [tokenHash],
-    ),
+    await db.query<EnrollmentRequest>(sql`
+      select ${columns} from enrollment_requests where token_hash = ${tokenHash}`),
   )
 }
 
@@ -69,18 +67,17 @@ export async function moveEnrollment(
   },
 ): Promise<EnrollmentRequest | undefined> {
   return first(
-    await tx.query<EnrollmentRequest>(
-      `update enrollment_requests
-       set state = $3, wish = $4, consumer_id = $5, decided_at = $6, decided_by = $7
-       where id = $1 and state = $2 returning ${columns}`,
-      [id, from, to.state, JSON.stringify(to.wish), to.consumerId, to.at, to.reporterId],
-    ),
+    await tx.query<EnrollmentRequest>(sql`update enrollment_requests
+      set state = ${to.state}, wish = ${JSON.stringify(to.wish)}, consumer_id = ${to.consumerId},
+        decided_at = ${to.at}, decided_by = ${to.reporterId}
+      where id = ${id} and state = ${from} returning ${columns}`),
   )
 }
 
 /** Blocks other enrollment requests for an address until the transaction ends. */
 export async function holdEnrollments(tx: Db, address: string): Promise<void> {
-  await tx.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`enroll ${address}`])
+  await tx.query(sql`
+    select pg_advisory_xact_lock(hashtextextended(${`enroll ${address}`}, 0))`)
 }
 
 /**
@@ -90,10 +87,9 @@ export async function hasEnrollments(
   db: Db,
   { since, limit }: { since: Date; limit: number },
 ): Promise<boolean> {
-  const { rows } = await db.query(
-    'select id from enrollment_requests where id >= $1 order by id offset $2 limit 1',
-    [uuidFloor(since), limit - 1],
-  )
+  const { rows } = await db.query(sql`
+    select id from enrollment_requests where id >= ${uuidFloor(since)}
+      order by id offset ${limit - 1} limit 1`)
   return rows.length > 0
 }
 
@@ -107,16 +103,12 @@ export async function countEnrollments(
 ): Promise<{ ofAddress: number; ofAsker: number }> {
   const floor = uuidFloor(of.since)
   const [byAddress, byAsker] = await Promise.all([
-    db.query(`select id from enrollment_requests where address = $1 and id >= $2 limit $3`, [
-      of.address,
-      uuidFloor(of.addressSince),
-      of.limit,
-    ]),
-    db.query(`select id from enrollment_requests where asker_hash = $1 and id >= $2 limit $3`, [
-      of.askerHash,
-      floor,
-      of.limit,
-    ]),
+    db.query(sql`
+      select id from enrollment_requests where address = ${of.address}
+        and id >= ${uuidFloor(of.addressSince)} limit ${of.limit}`),
+    db.query(sql`
+      select id from enrollment_requests where asker_hash = ${of.askerHash} and id >= ${floor}
+        limit ${of.limit}`),
   ])
   return { ofAddress: byAddress.rows.length, ofAsker: byAsker.rows.length }
 }
@@ -129,11 +121,10 @@ export async function listEnrollments(
   db: Db,
   page: { state: EnrollmentState; before: string | undefined; limit: number },
 ): Promise<EnrollmentRequest[]> {
-  const { rows } = await db.query<EnrollmentRequest>(
-    `select ${columns} from enrollment_requests
-     where state = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
-    [page.state, page.before ?? null, page.limit],
-  )
+  const { rows } = await db.query<EnrollmentRequest>(sql`
+    select ${columns} from enrollment_requests
+    where state = ${page.state} and (${page.before}::uuid is null or id < ${page.before}::uuid)
+      order by id desc limit ${page.limit}`)
   return rows
 }
 
@@ -143,13 +134,12 @@ export async function findEnrollmentById(
   id: string,
 ): Promise<EnrollmentRequest | undefined> {
   return first(
-    await db.query<EnrollmentRequest>(`select ${columns} from enrollment_requests where id = $1`, [
-      id,
-    ]),
+    await db.query<EnrollmentRequest>(sql`
+      select ${columns} from enrollment_requests where id = ${id}`),
   )
 }
 
 /** Deletes enrollment requests from before an instant. */
 export async function removeEnrollments(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from enrollment_requests where id < $1`, [uuidFloor(before)])
+  await db.query(sql`delete from enrollment_requests where id < ${uuidFloor(before)}`)
 }

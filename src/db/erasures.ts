@@ -1,3 +1,4 @@
+import sql, { raw } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import type { ReportState } from './reports.ts'
 import { first, type Packed } from './rows.ts'
@@ -25,8 +26,8 @@ export type Erasure = {
   endedAt: Date | null
 }
 
-const columns = `id, reporter_id as "reporterId", anonymous_id as "anonymousId", how, state, done,
-  after_id as "afterId", asked_at as "askedAt", ended_at as "endedAt"`
+const columns = sql`id, reporter_id as "reporterId", anonymous_id as "anonymousId", how, state,
+  done, after_id as "afterId", asked_at as "askedAt", ended_at as "endedAt"`
 
 /** Stores a new erasure, which is under way. */
 export async function insertErasure(
@@ -36,30 +37,21 @@ export async function insertErasure(
     tokenHash: Buffer
   },
 ): Promise<void> {
-  await tx.query(
-    `insert into erasures (id, token_hash, reporter_id, anonymous_id, how, state, asked_at)
-     values ($1, $2, $3, $4, $5, 'under-way', $6)`,
-    [
-      erasure.id,
-      erasure.tokenHash,
-      erasure.reporterId,
-      erasure.anonymousId,
-      erasure.how,
-      erasure.askedAt,
-    ],
-  )
+  await tx.query(sql`
+    insert into erasures (id, token_hash, reporter_id, anonymous_id, how, state, asked_at)
+    values (${erasure.id}, ${erasure.tokenHash}, ${erasure.reporterId}, ${erasure.anonymousId},
+      ${erasure.how}, 'under-way', ${erasure.askedAt})`)
 }
 
 /** Returns one erasure. */
 export async function findErasure(db: Db, id: string): Promise<Erasure | undefined> {
-  return first(await db.query<Erasure>(`select ${columns} from erasures where id = $1`, [id]))
+  return first(await db.query<Erasure>(sql`select ${columns} from erasures where id = ${id}`))
 }
 
 /** Returns the erasure whose status page has the secret with this hash. */
 export async function findErasureByToken(db: Db, tokenHash: Buffer): Promise<Erasure | undefined> {
-  const answer = await db.query<Erasure>(`select ${columns} from erasures where token_hash = $1`, [
-    tokenHash,
-  ])
+  const answer = await db.query<Erasure>(sql`
+    select ${columns} from erasures where token_hash = ${tokenHash}`)
   return first(answer)
 }
 
@@ -69,33 +61,29 @@ export async function markErasure(
   id: string,
   progress: { state: 'under-way' | 'waiting'; done: number; afterId: string | null },
 ): Promise<void> {
-  await tx.query(
-    `update erasures set state = $2, done = done + $3, after_id = $4
-     where id = $1 and state <> 'done'`,
-    [id, progress.state, progress.done, progress.afterId],
-  )
+  await tx.query(sql`
+    update erasures set state = ${progress.state}, done = done + ${progress.done},
+      after_id = ${progress.afterId}
+    where id = ${id} and state <> 'done'`)
 }
 
 /** Marks an erasure as done and deletes the id of its reporter. */
 export async function endErasure(tx: Db, id: string, at: Date): Promise<void> {
-  await tx.query(
-    `update erasures set state = 'done', reporter_id = null, after_id = null, ended_at = $2
-     where id = $1`,
-    [id, at],
-  )
+  await tx.query(sql`
+    update erasures set state = 'done', reporter_id = null, after_id = null, ended_at = ${at}
+    where id = ${id}`)
 }
 
 /** Returns the ids of the erasures that are not done. */
 export async function listOpenErasures(db: Db): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from erasures where ended_at is null order by id`,
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from erasures where ended_at is null order by id`)
   return rows.map(({ id }) => id)
 }
 
 /** Deletes erasures that ended before an instant; their status pages disappear with them. */
 export async function removeErasures(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from erasures where ended_at < $1`, [before])
+  await db.query(sql`delete from erasures where ended_at < ${before}`)
 }
 
 /** The person whose letters and mails are deleted. */
@@ -106,26 +94,23 @@ type Person = { id: string; email: string }
  * number of letters deleted.
  */
 export async function removeLettersOf(tx: Db, person: Person, limit: number): Promise<number> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select id from letters where reporter_id = $1 or address = $2 order by id limit $3`,
-    [person.id, person.email, limit],
-  )
+  const { rows } = await tx.query<{ id: string }>(sql`
+    select id from letters where reporter_id = ${person.id} or address = ${person.email}
+      order by id limit ${limit}`)
   const ids = rows.map(({ id }) => id)
   if (ids.length === 0) return 0
-  await tx.query(`delete from inbound_mails where letter_id = any($1::uuid[])`, [ids])
-  await tx.query(`delete from letters where id = any($1::uuid[])`, [ids])
+  await tx.query(sql`delete from inbound_mails where letter_id = any(${ids}::uuid[])`)
+  await tx.query(sql`delete from letters where id = any(${ids}::uuid[])`)
   return ids.length
 }
 
 /** Deletes at most `limit` mails that a person sent in; returns the number deleted. */
 export async function removeMailsOf(tx: Db, { id }: Person, limit: number): Promise<number> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select id from inbound_mails where reporter_id = $1 order by id limit $2`,
-    [id, limit],
-  )
+  const { rows } = await tx.query<{ id: string }>(sql`
+    select id from inbound_mails where reporter_id = ${id} order by id limit ${limit}`)
   const ids = rows.map((row) => row.id)
   if (ids.length === 0) return 0
-  await tx.query(`delete from inbound_mails where id = any($1::uuid[])`, [ids])
+  await tx.query(sql`delete from inbound_mails where id = any(${ids}::uuid[])`)
   return ids.length
 }
 
@@ -135,16 +120,14 @@ export async function removeMailsOf(tx: Db, { id }: Person, limit: number): Prom
  * address is also that of a feedback consumer.
  */
 export async function removeTraces(tx: Db, { id, email }: Person): Promise<void> {
-  await tx.query(`delete from advices where reporter_id = $1`, [id])
-  await tx.query(`delete from karmas where reporter_id = $1`, [id])
-  await tx.query(`delete from shadow_bans where reporter_id = $1`, [id])
-  await tx.query(`delete from reporter_days where reporter_id = $1`, [id])
-  await tx.query(
-    `delete from suppressions
-     where address = $1 and not exists (select from consumers where consumers.address = $1)`,
-    [email],
-  )
-  await tx.query(`delete from account_links where reporter_id = $1 or address = $2`, [id, email])
+  await tx.query(sql`delete from advices where reporter_id = ${id}`)
+  await tx.query(sql`delete from karmas where reporter_id = ${id}`)
+  await tx.query(sql`delete from shadow_bans where reporter_id = ${id}`)
+  await tx.query(sql`delete from reporter_days where reporter_id = ${id}`)
+  await tx.query(sql`delete from suppressions
+    where address = ${email} and not exists (select from consumers
+      where consumers.address = ${email})`)
+  await tx.query(sql`delete from account_links where reporter_id = ${id} or address = ${email}`)
 }
 
 /** A report of an account that is being erased, and what must still be done with it. */
@@ -169,21 +152,18 @@ export async function listReportsToErase(
   reporterId: string,
   page: { after: string | null; limit: number },
 ): Promise<ReportToErase[]> {
-  const { rows } = await tx.query<ReportToErase>(
-    `select id, state, author, subject,
-       exists (select from counted_reports where counted_reports.id = reports.id)
-         or exists (select from reported_evidence where reported_evidence.id = reports.id)
-         as "isCounted",
-       exists (select from feedback_reports
-         where report_id = reports.id and feedback_reports.state <> 'shadowed') as "isTold",
-       exists (select from feedback_reports
-         where report_id = reports.id and feedback_reports.state in ('waiting', 'queued'))
-         as "isLeaving"
-     from reports
-     where reporter_id = $1 and ($2::uuid is null or id > $2)
-     order by id limit $3`,
-    [reporterId, page.after, page.limit],
-  )
+  const { rows } = await tx.query<ReportToErase>(sql`select id, state, author, subject,
+      exists (select from counted_reports where counted_reports.id = reports.id)
+        or exists (select from reported_evidence where reported_evidence.id = reports.id)
+        as "isCounted",
+      exists (select from feedback_reports
+        where report_id = reports.id and feedback_reports.state <> 'shadowed') as "isTold",
+      exists (select from feedback_reports
+        where report_id = reports.id and feedback_reports.state in ('waiting', 'queued'))
+        as "isLeaving"
+    from reports
+    where reporter_id = ${reporterId} and (${page.after}::uuid is null or id > ${page.after}::uuid)
+    order by id limit ${page.limit}`)
   return rows
 }
 
@@ -193,16 +173,13 @@ export async function anonymizeReport(
   id: string,
   what: { anonymousId: string; author: string | null; subject: string | null },
 ): Promise<void> {
-  await tx.query(
-    `update reports set reporter_id = $2, author = $3, subject = $4, comment = null,
-       message_id = null, received_via = '{}'
-     where id = $1`,
-    [id, what.anonymousId, what.author, what.subject],
-  )
-  await tx.query(`update analyses set subject_words = to_tsvector('simple', $2) where id = $1`, [
-    id,
-    what.subject,
-  ])
+  await tx.query(sql`
+    update reports set reporter_id = ${what.anonymousId}, author = ${what.author},
+      subject = ${what.subject}, comment = null,
+      message_id = null, received_via = '{}'
+    where id = ${id}`)
+  await tx.query(sql`
+    update analyses set subject_words = to_tsvector('simple', ${what.subject}) where id = ${id}`)
 }
 
 /** Replaces an analysis with one without personal data. */
@@ -211,19 +188,16 @@ export async function replaceAnalysis(
   id: string,
   { packed, judgment }: { packed: Packed; judgment: unknown },
 ): Promise<void> {
-  await tx.query(`update analyses set encoding = $2, content = $3, judgment = $4 where id = $1`, [
-    id,
-    packed.encoding,
-    packed.content,
-    JSON.stringify(judgment),
-  ])
+  await tx.query(sql`
+    update analyses set encoding = ${packed.encoding}, content = ${packed.content},
+      judgment = ${JSON.stringify(judgment)} where id = ${id}`)
 }
 
 /** Deletes the raw messages of reports, their content keys and their unsubscribe requests. */
 export async function removeMessages(tx: Db, ids: readonly string[]): Promise<void> {
-  await tx.query(`delete from raw_messages where id = any($1::uuid[])`, [ids])
-  await tx.query(`delete from report_keys where report_id = any($1::uuid[])`, [ids])
-  await tx.query(`delete from unsubscribe_requests where report_id = any($1::uuid[])`, [ids])
+  await tx.query(sql`delete from raw_messages where id = any(${ids}::uuid[])`)
+  await tx.query(sql`delete from report_keys where report_id = any(${ids}::uuid[])`)
+  await tx.query(sql`delete from unsubscribe_requests where report_id = any(${ids}::uuid[])`)
 }
 
 /**
@@ -233,23 +207,19 @@ export async function removeMessages(tx: Db, ids: readonly string[]): Promise<vo
 export async function removeReports(tx: Db, ids: readonly string[]): Promise<void> {
   await removeMessages(tx, ids)
   for (const table of ['analyses', 'counted_reports', 'reported_evidence'] as const) {
-    await tx.query(`delete from ${table} where id = any($1::uuid[])`, [ids])
+    await tx.query(sql`delete from ${raw(table)} where id = any(${ids}::uuid[])`)
   }
   for (const table of ['report_events', 'feedback_answers', 'inbound_mails'] as const) {
-    await tx.query(`delete from ${table} where report_id = any($1::uuid[])`, [ids])
+    await tx.query(sql`delete from ${raw(table)} where report_id = any(${ids}::uuid[])`)
   }
-  const { rows } = await tx.query<{ id: string; number: number }>(
-    `select distinct merged_into as id, merged_number as number from feedback_reports
-     where merged_into = any($1::uuid[]) and report_id <> all($1::uuid[])`,
-    [ids],
-  )
+  const { rows } = await tx.query<{ id: string; number: number }>(sql`
+    select distinct merged_into as id, merged_number as number from feedback_reports
+    where merged_into = any(${ids}::uuid[]) and report_id <> all(${ids}::uuid[])`)
   const heads = rows.map(({ id, number }) => `${id} ${number}`)
   for (const table of ['feedback_messages', 'feedback_reports'] as const) {
-    await tx.query(
-      `delete from ${table}
-       where report_id = any($1::uuid[]) and report_id || ' ' || number <> all($2::text[])`,
-      [ids, heads],
-    )
+    await tx.query(sql`
+      delete from ${raw(table)} where report_id = any(${ids}::uuid[])
+        and report_id || ' ' || number <> all(${heads}::text[])`)
   }
-  await tx.query(`delete from reports where id = any($1::uuid[])`, [ids])
+  await tx.query(sql`delete from reports where id = any(${ids}::uuid[])`)
 }

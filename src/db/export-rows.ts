@@ -1,3 +1,4 @@
+import sql, { raw } from 'sql-template-tag'
 import type { Letter } from './letters.ts'
 import type { Db } from './pool.ts'
 import { type Report, reportColumns, type ReportKind, type ReportState } from './reports.ts'
@@ -12,11 +13,9 @@ export async function listReportsToExport(
   reporterId: string,
   { after, limit }: ExportPage,
 ): Promise<Report[]> {
-  const { rows } = await db.query<Report>(
-    `select ${reportColumns} from reports
-     where reporter_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`,
-    [reporterId, after, limit],
-  )
+  const { rows } = await db.query<Report>(sql`select ${reportColumns} from reports
+    where reporter_id = ${reporterId} and (${after}::uuid is null or id > ${after}::uuid)
+      order by id limit ${limit}`)
   return rows
 }
 
@@ -28,12 +27,10 @@ export async function listLettersToExport(
 ): Promise<(Pick<Letter, 'id' | 'kind' | 'state' | 'address' | 'createdAt'> & Packed)[]> {
   const { rows } = await db.query<
     Pick<Letter, 'id' | 'kind' | 'state' | 'address' | 'createdAt'> & Packed
-  >(
-    `select id, kind, state, address, created_at as "createdAt", encoding, content
-     from letters where (reporter_id = $1 or address = $2) and ($3::uuid is null or id > $3)
-     order by id limit $4`,
-    [person.id, person.email, after, limit],
-  )
+  >(sql`select id, kind, state, address, created_at as "createdAt", encoding, content
+    from letters where (reporter_id = ${person.id} or address = ${person.email})
+      and (${after}::uuid is null or id > ${after}::uuid)
+    order by id limit ${limit}`)
   return rows
 }
 
@@ -43,11 +40,10 @@ export async function listMailsToExport(
   reporterId: string,
   { after, limit }: ExportPage,
 ): Promise<(Packed & { id: string; receivedAt: Date })[]> {
-  const { rows } = await db.query<Packed & { id: string; receivedAt: Date }>(
-    `select id, received_at as "receivedAt", encoding, content from inbound_mails
-     where reporter_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`,
-    [reporterId, after, limit],
-  )
+  const { rows } = await db.query<Packed & { id: string; receivedAt: Date }>(sql`
+    select id, received_at as "receivedAt", encoding, content from inbound_mails
+    where reporter_id = ${reporterId} and (${after}::uuid is null or id > ${after}::uuid)
+      order by id limit ${limit}`)
   return rows
 }
 
@@ -67,9 +63,7 @@ export type ReportFilter = {
   limit: number
 }
 
-const columns = `id, state, received_at as "receivedAt", kind, subject, author`
-const filter = `reporter_id = $1 and id < $2 and id > $3 and id >= $4
-  and ($5::text is null or kind = $5) and ($6::text is null or state = $6)`
+const columns = sql`id, state, received_at as "receivedAt", kind, subject, author`
 const LEAST = '00000000-0000-0000-0000-000000000000'
 const MOST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
@@ -82,11 +76,12 @@ export async function listReporterPage(
   reporterId: string,
   { before, after, from, kind, state, limit }: ReportFilter,
 ): Promise<ExportedReport[]> {
-  const order = after === undefined ? 'desc' : 'asc'
-  const { rows } = await db.query<ExportedReport>(
-    `select ${columns} from reports where ${filter}
-     order by reporter_id ${order}, id ${order} limit $7`,
-    [reporterId, before ?? MOST, after ?? LEAST, from ?? LEAST, kind ?? null, state ?? null, limit],
-  )
+  const order = raw(after === undefined ? 'desc' : 'asc')
+  const { rows } = await db.query<ExportedReport>(sql`
+    select ${columns} from reports
+    where reporter_id = ${reporterId} and id < ${before ?? MOST} and id > ${after ?? LEAST}
+      and id >= ${from ?? LEAST} and (${kind}::text is null or kind = ${kind}::text)
+      and (${state}::text is null or state = ${state}::text)
+    order by reporter_id ${order}, id ${order} limit ${limit}`)
   return rows
 }

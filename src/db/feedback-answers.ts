@@ -1,10 +1,11 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import type { Network } from '../origin/networks.ts'
 import type { Language } from '../texts/messages.ts'
 import { uuidFloor } from '../world.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
-import { first, values } from './rows.ts'
+import { first } from './rows.ts'
 
 /**
  * How an answer arrived: from its web page, by a mail program's one-click request, by mail, or
@@ -25,30 +26,19 @@ export type FeedbackAnswer = FeedbackKey & {
 
 /** Stores an answer; false when the same answer is stored already. */
 export async function insertAnswer(tx: Db, answer: FeedbackAnswer): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `insert into feedback_answers (report_id, number, answer, how, at, said, mail_id)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (report_id, number, answer) do nothing`,
-    [
-      answer.reportId,
-      answer.number,
-      answer.answer,
-      answer.how,
-      answer.at,
-      answer.said,
-      answer.mailId,
-    ],
-  )
+  const { rowCount } = await tx.query(sql`
+    insert into feedback_answers (report_id, number, answer, how, at, said, mail_id)
+    values (${answer.reportId}, ${answer.number}, ${answer.answer}, ${answer.how}, ${answer.at},
+      ${answer.said}, ${answer.mailId})
+    on conflict (report_id, number, answer) do nothing`)
   return rowCount === 1
 }
 
 /** Returns the answers to the feedback reports of several reports, oldest first. */
 export async function listAnswers(db: Db, reportIds: readonly string[]): Promise<FeedbackAnswer[]> {
-  const { rows } = await db.query<FeedbackAnswer>(
-    `select report_id as "reportId", number, answer, how, at, said, mail_id as "mailId"
-     from feedback_answers where report_id = any($1::uuid[]) order by at, number, answer`,
-    [reportIds],
-  )
+  const { rows } = await db.query<FeedbackAnswer>(sql`
+    select report_id as "reportId", number, answer, how, at, said, mail_id as "mailId"
+    from feedback_answers where report_id = any(${reportIds}::uuid[]) order by at, number, answer`)
   return rows
 }
 
@@ -71,22 +61,19 @@ export async function listAnswerReaders(
   reportIds: readonly string[],
   { since, lettersMax }: { since: Date; lettersMax: number },
 ): Promise<AnswerReader[]> {
-  const { rows } = await db.query<AnswerReader>(
-    `select distinct on (reporters.id) reports.id as "reportId", reporters.id as "reporterId",
-       reporters.email, reporters.language, reports.received_at as "receivedAt"
-     from reports join reporters on reporters.id = reports.reporter_id
-     where reports.id = any($1::uuid[]) and reporters.wants_answers
-       and reports.state <> 'retracted'
-     order by reporters.id, reports.id`,
-    [reportIds],
-  )
+  const { rows } = await db.query<AnswerReader>(sql`
+    select distinct on (reporters.id) reports.id as "reportId", reporters.id as "reporterId",
+      reporters.email, reporters.language, reports.received_at as "receivedAt"
+    from reports join reporters on reporters.id = reports.reporter_id
+    where reports.id = any(${reportIds}::uuid[]) and reporters.wants_answers
+      and reports.state <> 'retracted'
+    order by reporters.id, reports.id`)
   if (rows.length === 0) return rows
-  const full = await db.query<{ reporterId: string }>(
-    `select reporter_id as "reporterId" from letters
-     where kind = 'answer' and id >= $2 and reporter_id = any($1::uuid[])
-     group by reporter_id having count(*) >= $3`,
-    [rows.map(({ reporterId }) => reporterId), uuidFloor(since), lettersMax],
-  )
+  const full = await db.query<{ reporterId: string }>(sql`
+    select reporter_id as "reporterId" from letters
+    where kind = 'answer' and id >= ${uuidFloor(since)}
+      and reporter_id = any(${rows.map(({ reporterId }) => reporterId)}::uuid[])
+    group by reporter_id having count(*) >= ${lettersMax}`)
   const hasEnough = new Set(full.rows.map(({ reporterId }) => reporterId))
   return rows.filter(({ reporterId }) => !hasEnough.has(reporterId))
 }
@@ -104,18 +91,16 @@ export type ContactCorrection = {
   until: Date
 }
 
-const columns = `cidr::text, address, report_id as "reportId", reason, since, until`
+const columns = sql`cidr::text, address, report_id as "reportId", reason, since, until`
 
 /** Stores a correction; it replaces an earlier one for the same address and block. */
 export async function keepCorrection(tx: Db, correction: ContactCorrection): Promise<void> {
   const { cidr, address, reportId, reason, since, until } = correction
-  await tx.query(
-    `insert into contact_corrections (cidr, address, report_id, reason, since, until)
-     values ($1, $2, $3, $4, $5, $6)
-     on conflict (cidr, address) do update set report_id = excluded.report_id,
-       reason = excluded.reason, since = excluded.since, until = excluded.until`,
-    [cidr, address.toLowerCase(), reportId, reason, since, until],
-  )
+  await tx.query(sql`
+    insert into contact_corrections (cidr, address, report_id, reason, since, until)
+    values (${cidr}, ${address.toLowerCase()}, ${reportId}, ${reason}, ${since}, ${until})
+    on conflict (cidr, address) do update set report_id = excluded.report_id,
+      reason = excluded.reason, since = excluded.since, until = excluded.until`)
 }
 
 /** Returns, by IP address, the mail addresses (in lower case) of the desks that disowned it. */
@@ -126,11 +111,9 @@ export async function listDisowned(
 ): Promise<Map<string, Set<string>>> {
   const disowned = new Map<string, Set<string>>()
   if (ips.length === 0) return disowned
-  const { rows } = await db.query<{ at: number; address: string }>(
-    `select asked.at, address from unnest($1::inet[]) with ordinality as asked (ip, at)
-     join contact_corrections on cidr >>= asked.ip where until > $2`,
-    [ips, now],
-  )
+  const { rows } = await db.query<{ at: number; address: string }>(sql`
+    select asked.at, address from unnest(${ips}::inet[]) with ordinality as asked (ip, at)
+    join contact_corrections on cidr >>= asked.ip where until > ${now}`)
   for (const { at, address } of rows) {
     const ip = ips[at - 1] ?? ''
     disowned.set(ip, (disowned.get(ip) ?? new Set()).add(address))
@@ -145,12 +128,11 @@ export async function listCorrections(
   db: Db,
   page: { after: Pick<ContactCorrection, 'cidr' | 'address'> | undefined; limit: number },
 ): Promise<ContactCorrection[]> {
-  const { rows } = await db.query<ContactCorrection>(
-    `select ${columns} from contact_corrections
-     where $1::cidr is null or (contact_corrections.cidr, address) > ($1::cidr, $2::text)
-     order by contact_corrections.cidr, address limit $3`,
-    [page.after?.cidr ?? null, page.after?.address ?? null, page.limit],
-  )
+  const { rows } = await db.query<ContactCorrection>(sql`
+    select ${columns} from contact_corrections
+    where ${page.after?.cidr}::cidr is null or (contact_corrections.cidr,
+      address) > (${page.after?.cidr}::cidr, ${page.after?.address}::text)
+    order by contact_corrections.cidr, address limit ${page.limit}`)
   return rows
 }
 
@@ -160,11 +142,8 @@ export async function isDisownedWithin(
   { cidr, address }: Pick<ContactCorrection, 'cidr' | 'address'>,
   now: Date,
 ): Promise<boolean> {
-  const { rows } = await db.query(
-    `select 1 from contact_corrections
-     where cidr && $1::cidr and address = $2 and until > $3 limit 1`,
-    [cidr, address.toLowerCase(), now],
-  )
+  const { rows } = await db.query(sql`select 1 from contact_corrections
+    where cidr && ${cidr}::cidr and address = ${address.toLowerCase()} and until > ${now} limit 1`)
   return rows.length > 0
 }
 
@@ -174,17 +153,16 @@ export async function removeCorrection(
   { cidr, address }: Pick<ContactCorrection, 'cidr' | 'address'>,
 ): Promise<ContactCorrection | undefined> {
   return first(
-    await tx.query<ContactCorrection>(
-      `delete from contact_corrections where cidr = $1::cidr and address = $2
-       returning ${columns}`,
-      [cidr, address.toLowerCase()],
-    ),
+    await tx.query<ContactCorrection>(sql`
+      delete from contact_corrections where cidr = ${cidr}::cidr
+        and address = ${address.toLowerCase()}
+      returning ${columns}`),
   )
 }
 
 /** Deletes corrections that expired before an instant. */
 export async function removeEndedCorrections(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from contact_corrections where until < $1`, [before])
+  await db.query(sql`delete from contact_corrections where until < ${before}`)
 }
 
 /**
@@ -205,7 +183,7 @@ export async function keepRegistryRows(
   const byBlock = new Map(answers.map((answer) => [answer.cidr, answer]))
   if (byBlock.size === 0) return
   const sorted = [...byBlock.values()].sort((one, other) => (one.cidr < other.cidr ? -1 : 1))
-  const { text, params } = values(
+  const values = bulk(
     sorted.map(({ cidr, asn, name, country, contacts, expiresAt }) => [
       cidr,
       'registry',
@@ -218,23 +196,18 @@ export async function keepRegistryRows(
       expiresAt,
     ]),
   )
-  await tx.query(
-    `insert into networks
-       (cidr, source, asn, name, country, abuse, contacts, imported_at, expires_at)
-     values ${text}
-     on conflict (cidr, source) do update set asn = excluded.asn,
-       name = excluded.name, country = excluded.country, abuse = excluded.abuse,
-       contacts = excluded.contacts, imported_at = excluded.imported_at,
-       expires_at = excluded.expires_at`,
-    params,
-  )
+  await tx.query(sql`insert into networks
+      (cidr, source, asn, name, country, abuse, contacts, imported_at, expires_at)
+    values ${values}
+    on conflict (cidr, source) do update set asn = excluded.asn,
+      name = excluded.name, country = excluded.country, abuse = excluded.abuse,
+      contacts = excluded.contacts, imported_at = excluded.imported_at,
+      expires_at = excluded.expires_at`)
 }
 
 /** Deletes the answers that expired before an instant; returns the number deleted. */
 export async function removeRegistryRows(db: Db, before: Date): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from networks where source = 'registry' and expires_at < $1`,
-    [before],
-  )
+  const { rowCount } = await db.query(sql`
+    delete from networks where source = 'registry' and expires_at < ${before}`)
   return rowCount ?? 0
 }

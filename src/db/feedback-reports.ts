@@ -1,7 +1,8 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { withdrawMerged } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
-import { first, type Packed, values } from './rows.ts'
+import { first, type Packed } from './rows.ts'
 
 /** The states of a feedback report; see the diagram in `src/README.md`. */
 export const feedbackStates = [
@@ -61,7 +62,7 @@ export type Feedback = FeedbackKey & {
  * The feedback of a report without effect on others is `shadowed` in the table. Its reporter sees
  * it as queued or waiting; all other queries exclude it.
  */
-const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind,
+const columns = sql`report_id as "reportId", number, consumer_id as "consumerId", kind,
   case when state <> 'shadowed' then state when due_at is null then 'queued' else 'waiting' end
     as state,
   incidents, told_as as "recipientRole", keeps_tokens as "keepsTokens",
@@ -85,7 +86,7 @@ export type NewFeedback = FeedbackKey & {
 /** Inserts feedback reports that are still to be composed and sent. */
 export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): Promise<void> {
   if (feedback.length === 0) return
-  const { text, params } = values(
+  const values = bulk(
     feedback.map((row) => [
       row.reportId,
       row.number,
@@ -99,22 +100,16 @@ export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): 
       row.keepsTokens ?? false,
     ]),
   )
-  await tx.query(
-    `insert into feedback_reports
-       (report_id, number, consumer_id, kind, state, address, created_at, due_at, told_as,
-        keeps_tokens)
-     values ${text}`,
-    params,
-  )
+  await tx.query(sql`insert into feedback_reports
+      (report_id, number, consumer_id, kind, state, address, created_at, due_at, told_as,
+       keeps_tokens)
+    values ${values}`)
 }
 
 /** Returns the feedback reports of several reports, by report and number. */
 export async function listFeedback(db: Db, reportIds: readonly string[]): Promise<Feedback[]> {
-  const { rows } = await db.query<Feedback>(
-    `select ${columns} from feedback_reports
-     where report_id = any($1::uuid[]) order by report_id, number`,
-    [reportIds],
-  )
+  const { rows } = await db.query<Feedback>(sql`select ${columns} from feedback_reports
+    where report_id = any(${reportIds}::uuid[]) order by report_id, number`)
   return rows
 }
 
@@ -124,20 +119,17 @@ export async function listFeedbackTo(
   consumerId: string,
   limit: number,
 ): Promise<Feedback[]> {
-  const { rows } = await db.query<Feedback>(
-    `select ${columns} from feedback_reports
-     where consumer_id = $1 and state <> 'shadowed' order by report_id desc, number desc limit $2`,
-    [consumerId, limit],
-  )
+  const { rows } = await db.query<Feedback>(sql`select ${columns} from feedback_reports
+    where consumer_id = ${consumerId} and state <> 'shadowed' order by report_id desc, number desc
+      limit ${limit}`)
   return rows
 }
 
 /** Returns one feedback report. */
 export async function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
-  const answer = await db.query<Feedback>(
-    `select ${columns} from feedback_reports where report_id = $1 and number = $2`,
-    [key.reportId, key.number],
-  )
+  const answer = await db.query<Feedback>(sql`
+    select ${columns} from feedback_reports where report_id = ${key.reportId}
+      and number = ${key.number}`)
   return first(answer)
 }
 
@@ -151,17 +143,15 @@ export async function listQueuedFeedback(
   queue: string,
   limit: number,
 ): Promise<FeedbackKey[]> {
-  const { rows } = await db.query<FeedbackKey>(
-    `select report_id as "reportId", number from feedback_reports
-     where state = 'queued' and report_id < $1
-       and report_id::text || ' ' || number not in (
-         select (data ->> 'reportId') || ' ' || (data ->> 'number') from pgboss.job
-         where (name = $2 and state <= 'active'
-           or name = 'dead-letter' and state < 'active' and source_name = $2)
-           and data ->> 'reportId' is not null and data ->> 'number' is not null)
-     order by report_id, number limit $3`,
-    [before, queue, limit],
-  )
+  const { rows } = await db.query<FeedbackKey>(sql`
+    select report_id as "reportId", number from feedback_reports
+    where state = 'queued' and report_id < ${before}
+      and report_id::text || ' ' || number not in (
+        select (data ->> 'reportId') || ' ' || (data ->> 'number') from pgboss.job
+        where (name = ${queue} and state <= 'active'
+          or name = 'dead-letter' and state < 'active' and source_name = ${queue})
+          and data ->> 'reportId' is not null and data ->> 'number' is not null)
+    order by report_id, number limit ${limit}`)
   return rows
 }
 
@@ -171,13 +161,11 @@ export async function listOutbox(
   filter: { state?: FeedbackState | undefined; before?: FeedbackKey | undefined },
   limit: number,
 ): Promise<Feedback[]> {
-  const { rows } = await db.query<Feedback>(
-    `select ${columns} from feedback_reports
-     where state <> 'shadowed' and ($1::text is null or state = $1)
-       and ($2::uuid is null or (report_id, number) < ($2::uuid, $3::smallint))
-     order by report_id desc, number desc limit $4`,
-    [filter.state ?? null, filter.before?.reportId ?? null, filter.before?.number ?? null, limit],
-  )
+  const { rows } = await db.query<Feedback>(sql`select ${columns} from feedback_reports
+    where state <> 'shadowed' and (${filter.state}::text is null or state = ${filter.state}::text)
+      and (${filter.before?.reportId}::uuid is null or (report_id,
+        number) < (${filter.before?.reportId}::uuid, ${filter.before?.number}::smallint))
+    order by report_id desc, number desc limit ${limit}`)
   return rows
 }
 
@@ -202,21 +190,19 @@ export async function markFeedback(
   const byKey = Object.fromEntries(
     outcomes.map(({ reportId, number, ...outcome }) => [`${reportId} ${number}`, outcome]),
   )
-  const { rows } = await tx.query<FeedbackKey>(
-    `update feedback_reports
-     set state = case when state = 'bounced' then state
-         else $2::jsonb -> (report_id::text || ' ' || number) ->> 'state' end,
-       finished_at = ($2::jsonb -> (report_id::text || ' ' || number) ->> 'at')::timestamptz,
-       message_id = $2::jsonb -> (report_id::text || ' ' || number) ->> 'messageId',
-       reply = $2::jsonb -> (report_id::text || ' ' || number) ->> 'reply'
-     where report_id = any($1::uuid[])
-       and message_id is null
-       and (state = 'queued' or state in ('withdrawn', 'bounced')
-         and $2::jsonb -> (report_id::text || ' ' || number) ->> 'state' = 'sent')
-       and $2::jsonb ? (report_id::text || ' ' || number)
-     returning report_id as "reportId", number`,
-    [outcomes.map(({ reportId }) => reportId), JSON.stringify(byKey)],
-  )
+  const all = JSON.stringify(byKey)
+  const outcome = sql`${all}::jsonb -> (report_id::text || ' ' || number)`
+  const { rows } = await tx.query<FeedbackKey>(sql`
+    update feedback_reports
+    set state = case when state = 'bounced' then state else ${outcome} ->> 'state' end,
+      finished_at = (${outcome} ->> 'at')::timestamptz, message_id = ${outcome} ->> 'messageId',
+      reply = ${outcome} ->> 'reply'
+    where report_id = any(${outcomes.map(({ reportId }) => reportId)}::uuid[])
+      and message_id is null
+      and (state = 'queued' or state in ('withdrawn', 'bounced')
+        and ${outcome} ->> 'state' = 'sent')
+      and ${all}::jsonb ? (report_id::text || ' ' || number)
+    returning report_id as "reportId", number`)
   return rows
 }
 
@@ -229,12 +215,10 @@ export async function withdrawFeedbackOf(
   consumerId: string,
   now: Date,
 ): Promise<FeedbackKey[]> {
-  const { rows } = await tx.query<FeedbackKey>(
-    `update feedback_reports set state = 'withdrawn', finished_at = $2
-     where consumer_id = $1 and state in ('queued', 'held', 'waiting', 'shadowed')
-     returning report_id as "reportId", number`,
-    [consumerId, now],
-  )
+  const { rows } = await tx.query<FeedbackKey>(sql`
+    update feedback_reports set state = 'withdrawn', finished_at = ${now}
+    where consumer_id = ${consumerId} and state in ('queued', 'held', 'waiting', 'shadowed')
+    returning report_id as "reportId", number`)
   return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }
 
@@ -243,12 +227,10 @@ export async function markBounced(
   tx: Db,
   bounce: FeedbackKey & { at: Date; status: string | null; reason: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update feedback_reports
-     set state = 'bounced', bounced_at = $3, bounce_status = $4, bounce_reason = $5
-     where report_id = $1 and number = $2 and state <> 'bounced'`,
-    [bounce.reportId, bounce.number, bounce.at, bounce.status, bounce.reason],
-  )
+  const { rowCount } = await tx.query(sql`update feedback_reports
+    set state = 'bounced', bounced_at = ${bounce.at}, bounce_status = ${bounce.status},
+      bounce_reason = ${bounce.reason}
+    where report_id = ${bounce.reportId} and number = ${bounce.number} and state <> 'bounced'`)
   return rowCount === 1
 }
 
@@ -257,7 +239,7 @@ export async function insertFeedbackMessages(
   tx: Db,
   messages: readonly (FeedbackKey & Packed)[],
 ): Promise<void> {
-  const { text, params } = values(
+  const values = bulk(
     messages.map(({ reportId, number, encoding, content }) => [
       reportId,
       number,
@@ -265,18 +247,15 @@ export async function insertFeedbackMessages(
       content,
     ]),
   )
-  await tx.query(
-    `insert into feedback_messages (report_id, number, encoding, content) values ${text}
-     on conflict (report_id, number) do nothing`,
-    params,
-  )
+  await tx.query(sql`
+    insert into feedback_messages (report_id, number, encoding, content) values ${values}
+    on conflict (report_id, number) do nothing`)
 }
 
 /** Returns the exact copy of one feedback report, packed. */
 export async function findFeedbackMessage(db: Db, key: FeedbackKey): Promise<Packed | undefined> {
-  const answer = await db.query<Packed>(
-    `select encoding, content from feedback_messages where report_id = $1 and number = $2`,
-    [key.reportId, key.number],
-  )
+  const answer = await db.query<Packed>(sql`
+    select encoding, content from feedback_messages where report_id = ${key.reportId}
+      and number = ${key.number}`)
   return first(answer)
 }

@@ -1,3 +1,4 @@
+import sql, { type Sql } from 'sql-template-tag'
 import type { Feedback, FeedbackKey, FeedbackKind } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 
@@ -11,14 +12,9 @@ export async function listMerged(
     number: number
     headId: string
     headNumber: number
-  }>(
-    `select report_id as "reportId", number, merged_into as "headId", merged_number as "headNumber"
-     from feedback_reports
-     where merged_into = any($1::uuid[])
-       and merged_into::text || ' ' || merged_number = any($2::text[])
-     order by report_id, number`,
-    keyParams(heads),
-  )
+  }>(sql`
+    select report_id as "reportId", number, merged_into as "headId", merged_number as "headNumber"
+    from feedback_reports where ${isMergedInto(heads)} order by report_id, number`)
   return rows.map(({ headId, headNumber, ...member }) => {
     return { member, head: { reportId: headId, number: headNumber } }
   })
@@ -31,23 +27,27 @@ export async function withdrawMerged(
   now: Date,
 ): Promise<FeedbackKey[]> {
   if (heads.length === 0) return []
-  const { rows } = await tx.query<FeedbackKey>(
-    `update feedback_reports
-     set state = 'withdrawn', finished_at = $3, merged_into = null, merged_number = null
-     where merged_into = any($1::uuid[])
-       and merged_into::text || ' ' || merged_number = any($2::text[])
-     returning report_id as "reportId", number`,
-    [...keyParams(heads), now],
-  )
+  const { rows } = await tx.query<FeedbackKey>(sql`
+    update feedback_reports
+    set state = 'withdrawn', finished_at = ${now}, merged_into = null, merged_number = null
+    where ${isMergedInto(heads)} returning report_id as "reportId", number`)
   return rows
 }
 
-/** Query parameters for keys: the ids of their reports, and their names. */
-function keyParams(keys: readonly FeedbackKey[]): [string[], string[]] {
-  return [
-    keys.map(({ reportId }) => reportId),
-    keys.map(({ reportId, number }) => `${reportId} ${number}`),
-  ]
+/** Whether a feedback report is one of these. */
+function isAmong(keys: readonly FeedbackKey[]): Sql {
+  return sql`report_id = any(${keys.map(({ reportId }) => reportId)}::uuid[])
+    and report_id::text || ' ' || number = any(${keys.map(nameOf)}::text[])`
+}
+
+/** Whether a feedback report was merged into one of these. */
+function isMergedInto(heads: readonly FeedbackKey[]): Sql {
+  return sql`merged_into = any(${heads.map(({ reportId }) => reportId)}::uuid[])
+    and merged_into::text || ' ' || merged_number = any(${heads.map(nameOf)}::text[])`
+}
+
+function nameOf({ reportId, number }: FeedbackKey): string {
+  return `${reportId} ${number}`
 }
 
 /** A due feedback report, with the campaign of its message if the report is counted. */
@@ -60,12 +60,10 @@ export type DueFeedback = FeedbackKey & {
 
 /** Returns the consumers with due feedback, those that have waited longest first. */
 export async function listDueConsumers(db: Db, now: Date, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select consumer_id as id from feedback_reports
-     where state = 'waiting' and due_at <= $1
-     group by consumer_id order by min(due_at) limit $2`,
-    [now, limit],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select consumer_id as id from feedback_reports
+    where state = 'waiting' and due_at <= ${now}
+    group by consumer_id order by min(due_at) limit ${limit}`)
   return rows.map(({ id }) => id)
 }
 
@@ -74,10 +72,8 @@ export async function listDueConsumers(db: Db, now: Date, limit: number): Promis
  * holds the lock.
  */
 export async function claimPacing(tx: Db, consumerId: string): Promise<boolean> {
-  const { rows } = await tx.query<{ free: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free`,
-    [`pace ${consumerId}`],
-  )
+  const { rows } = await tx.query<{ free: boolean }>(sql`
+    select pg_try_advisory_xact_lock(hashtextextended(${`pace ${consumerId}`}, 0)) as free`)
   return rows[0]?.free === true
 }
 
@@ -88,14 +84,12 @@ export async function listDueFeedback(
   now: Date,
   limit: number,
 ): Promise<DueFeedback[]> {
-  const { rows } = await tx.query<DueFeedback>(
-    `select report_id as "reportId", number, kind, incidents, is_digest as "isDigest",
-       campaign_id as "campaignId"
-     from feedback_reports left join counted_reports on counted_reports.id = report_id
-     where state = 'waiting' and consumer_id = $1 and due_at <= $2
-     order by report_id, number limit $3`,
-    [consumerId, now, limit],
-  )
+  const { rows } = await tx.query<DueFeedback>(sql`
+    select report_id as "reportId", number, kind, incidents, is_digest as "isDigest",
+      campaign_id as "campaignId"
+    from feedback_reports left join counted_reports on counted_reports.id = report_id
+    where state = 'waiting' and consumer_id = ${consumerId} and due_at <= ${now}
+    order by report_id, number limit ${limit}`)
   return rows
 }
 
@@ -105,13 +99,10 @@ export async function delayFeedback(
   keys: readonly FeedbackKey[],
   dueAt: Date,
 ): Promise<FeedbackKey[]> {
-  const { rows } = await tx.query<FeedbackKey>(
-    `update feedback_reports set state = 'waiting', due_at = $3
-     where report_id = any($1::uuid[]) and report_id::text || ' ' || number = any($2::text[])
-       and state in ('queued', 'waiting')
-     returning report_id as "reportId", number`,
-    [...keyParams(keys), dueAt],
-  )
+  const { rows } = await tx.query<FeedbackKey>(sql`
+    update feedback_reports set state = 'waiting', due_at = ${dueAt}
+    where ${isAmong(keys)} and state in ('queued', 'waiting')
+    returning report_id as "reportId", number`)
   return rows
 }
 
@@ -121,23 +112,17 @@ export async function withdrawUnsent(
   keys: readonly FeedbackKey[],
   now: Date,
 ): Promise<FeedbackKey[]> {
-  const { rows } = await tx.query<FeedbackKey>(
-    `update feedback_reports set state = 'withdrawn', finished_at = $3
-     where report_id = any($1::uuid[]) and report_id::text || ' ' || number = any($2::text[])
-       and state in ('queued', 'waiting', 'held')
-     returning report_id as "reportId", number`,
-    [...keyParams(keys), now],
-  )
+  const { rows } = await tx.query<FeedbackKey>(sql`
+    update feedback_reports set state = 'withdrawn', finished_at = ${now}
+    where ${isAmong(keys)} and state in ('queued', 'waiting', 'held')
+    returning report_id as "reportId", number`)
   return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }
 
 /** Makes the waiting feedback of a consumer due at an instant, unless it is due earlier. */
 export async function advanceDueFeedback(tx: Db, consumerId: string, dueAt: Date): Promise<void> {
-  await tx.query(
-    `update feedback_reports set due_at = $2
-     where consumer_id = $1 and state = 'waiting' and due_at > $2`,
-    [consumerId, dueAt],
-  )
+  await tx.query(sql`update feedback_reports set due_at = ${dueAt}
+    where consumer_id = ${consumerId} and state = 'waiting' and due_at > ${dueAt}`)
 }
 
 /**
@@ -148,11 +133,10 @@ export async function queueWaiting(
   tx: Db,
   { reportId, number, incidents, isDigest }: Omit<DueFeedback, 'kind' | 'campaignId'>,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update feedback_reports set state = 'queued', due_at = null, incidents = $3, is_digest = $4
-     where report_id = $1 and number = $2 and state = 'waiting'`,
-    [reportId, number, incidents, isDigest],
-  )
+  const { rowCount } = await tx.query(sql`
+    update feedback_reports set state = 'queued', due_at = null, incidents = ${incidents},
+      is_digest = ${isDigest}
+    where report_id = ${reportId} and number = ${number} and state = 'waiting'`)
   return rowCount === 1
 }
 
@@ -163,20 +147,14 @@ export async function mergeWaiting(
   members: readonly FeedbackKey[],
 ): Promise<void> {
   if (members.length === 0) return
-  await tx.query(
-    `update feedback_reports set merged_into = $3, merged_number = $4
-     where merged_into = any($1::uuid[])
-       and merged_into::text || ' ' || merged_number = any($2::text[])`,
-    [...keyParams(members), head.reportId, head.number],
-  )
-  await tx.query(
-    `update feedback_reports
-     set state = 'merged', due_at = null, incidents = 1, is_digest = false, merged_into = $3,
-       merged_number = $4
-     where report_id = any($1::uuid[]) and report_id::text || ' ' || number = any($2::text[])
-       and state = 'waiting'`,
-    [...keyParams(members), head.reportId, head.number],
-  )
+  await tx.query(sql`
+    update feedback_reports set merged_into = ${head.reportId}, merged_number = ${head.number}
+    where ${isMergedInto(members)}`)
+  await tx.query(sql`
+    update feedback_reports
+    set state = 'merged', due_at = null, incidents = 1, is_digest = false,
+      merged_into = ${head.reportId}, merged_number = ${head.number}
+    where ${isAmong(members)} and state = 'waiting'`)
 }
 
 /**
@@ -185,41 +163,31 @@ export async function mergeWaiting(
  * covers one message less.
  */
 export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
-  const { rows } = await tx.query<{ number: number }>(
-    `update feedback_reports set state = 'withdrawn', finished_at = $2
-     where report_id = $1 and state in ('queued', 'held', 'waiting', 'shadowed')
-     returning number`,
-    [reportId, now],
-  )
-  await tx.query(
-    `update feedback_reports
-     set state = 'waiting', due_at = $3, merged_into = null, merged_number = null
-     where merged_into = $1 and merged_number = any($2::smallint[])`,
-    [reportId, rows.map(({ number }) => number), now],
-  )
+  const { rows } = await tx.query<{ number: number }>(sql`
+    update feedback_reports set state = 'withdrawn', finished_at = ${now}
+    where report_id = ${reportId} and state in ('queued', 'held', 'waiting', 'shadowed')
+    returning number`)
+  await tx.query(sql`update feedback_reports
+    set state = 'waiting', due_at = ${now}, merged_into = null, merged_number = null
+    where merged_into = ${reportId}
+      and merged_number = any(${rows.map(({ number }) => number)}::smallint[])`)
   return rows.length + (await leaveHeads(tx, reportId, now))
 }
 
 async function leaveHeads(tx: Db, reportId: string, now: Date): Promise<number> {
-  const { rows } = await tx.query<Pick<Feedback, 'number' | 'mergedInto' | 'mergedNumber'>>(
-    `select number, merged_into as "mergedInto", merged_number as "mergedNumber"
-     from feedback_reports where report_id = $1 and state = 'merged'`,
-    [reportId],
-  )
+  const { rows } = await tx.query<Pick<Feedback, 'number' | 'mergedInto' | 'mergedNumber'>>(sql`
+    select number, merged_into as "mergedInto", merged_number as "mergedNumber"
+    from feedback_reports where report_id = ${reportId} and state = 'merged'`)
   let left = 0
   for (const { number, mergedInto, mergedNumber } of rows) {
-    const { rowCount } = await tx.query(
-      `update feedback_reports set incidents = greatest(1, incidents - 1)
-       where report_id = $1 and number = $2 and state in ('queued', 'held', 'waiting')`,
-      [mergedInto, mergedNumber],
-    )
+    const { rowCount } = await tx.query(sql`
+      update feedback_reports set incidents = greatest(1, incidents - 1)
+      where report_id = ${mergedInto} and number = ${mergedNumber} and state in ('queued', 'held',
+        'waiting')`)
     if (rowCount !== 1) continue
-    await tx.query(
-      `update feedback_reports
-       set state = 'withdrawn', finished_at = $3, merged_into = null, merged_number = null
-       where report_id = $1 and number = $2`,
-      [reportId, number, now],
-    )
+    await tx.query(sql`update feedback_reports
+      set state = 'withdrawn', finished_at = ${now}, merged_into = null, merged_number = null
+      where report_id = ${reportId} and number = ${number}`)
     left++
   }
   return left
@@ -243,31 +211,25 @@ export async function releaseFeedback(
 ): Promise<FeedbackKey[]> {
   const one = which !== 'all' && 'reportId' in which ? which : undefined
   const consumerId = which !== 'all' && 'consumerId' in which ? which.consumerId : null
-  const { rows: held } = await tx.query<FeedbackKey>(
-    `select report_id as "reportId", number from feedback_reports
-     where state = $5 and ($1::uuid is null or consumer_id = $1)
-       and ($2::uuid is null or (report_id = $2 and number = $3))
-       and ($5 = 'held' or not exists (select from suppressions
-           where suppressions.address = lower(feedback_reports.address)
-             and (until is null or until > $6))
-         and not exists (select from consumers where consumers.id = consumer_id
-             and health <> 'healthy' and (health_until is null or health_until > $6)))
-     order by report_id, number limit $4`,
-    [consumerId, one?.reportId ?? null, one?.number ?? null, limit, from, now],
-  )
+  const { rows: held } = await tx.query<FeedbackKey>(sql`
+    select report_id as "reportId", number from feedback_reports
+    where state = ${from} and (${consumerId}::uuid is null or consumer_id = ${consumerId}::uuid)
+      and (${one?.reportId}::uuid is null or (report_id = ${one?.reportId}::uuid
+        and number = ${one?.number}))
+      and (${from} = 'held' or not exists (select from suppressions
+          where suppressions.address = lower(feedback_reports.address)
+            and (until is null or until > ${now}))
+        and not exists (select from consumers where consumers.id = consumer_id
+            and health <> 'healthy' and (health_until is null or health_until > ${now})))
+    order by report_id, number limit ${limit}`)
   const released: FeedbackKey[] = []
   for (const { reportId, number } of held) {
-    const { rowCount } = await tx.query(
-      `update feedback_reports
-       set state = 'queued', finished_at = null, message_id = null, reply = null
-       where report_id = $1 and number = $2 and state = $3`,
-      [reportId, number, from],
-    )
+    const { rowCount } = await tx.query(sql`update feedback_reports
+      set state = 'queued', finished_at = null, message_id = null, reply = null
+      where report_id = ${reportId} and number = ${number} and state = ${from}`)
     if (rowCount !== 1) continue
-    await tx.query(`delete from feedback_messages where report_id = $1 and number = $2`, [
-      reportId,
-      number,
-    ])
+    await tx.query(sql`
+      delete from feedback_messages where report_id = ${reportId} and number = ${number}`)
     released.push({ reportId, number })
   }
   return released

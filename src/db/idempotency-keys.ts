@@ -1,5 +1,6 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { first, values } from './rows.ts'
+import { first } from './rows.ts'
 
 /** The stored answer to a request with an idempotency key. */
 export type KeptAnswer = { status: number; body: string }
@@ -13,15 +14,13 @@ export async function claimIdempotencyKey(
   db: Db,
   claim: { keyHash: Buffer; bodyHash: Buffer; now: Date },
 ): Promise<{ bodyHash: Buffer; answer: KeptAnswer | undefined }> {
-  await db.query(
-    `insert into idempotency_keys (key_hash, body_hash, created_at) values ($1, $2, $3)
-     on conflict (key_hash) do nothing`,
-    [claim.keyHash, claim.bodyHash, claim.now],
-  )
+  await db.query(sql`
+    insert into idempotency_keys (key_hash, body_hash, created_at) values (${claim.keyHash},
+      ${claim.bodyHash}, ${claim.now})
+    on conflict (key_hash) do nothing`)
   const row = first(
-    await db.query<Row>(`select ${columns} from idempotency_keys where key_hash = $1`, [
-      claim.keyHash,
-    ]),
+    await db.query<Row>(sql`
+      select ${columns} from idempotency_keys where key_hash = ${claim.keyHash}`),
   )
   return { bodyHash: row?.bodyHash ?? claim.bodyHash, answer: row && answerOf(row) }
 }
@@ -32,20 +31,17 @@ export async function keepFirstAnswer(
   keyHash: Buffer,
   { status, body }: KeptAnswer,
 ): Promise<KeptAnswer | undefined> {
-  await db.query(
-    `update idempotency_keys set answer_status = $2, answer_body = $3
-     where key_hash = $1 and answer_status is null`,
-    [keyHash, status, body],
-  )
+  await db.query(sql`update idempotency_keys set answer_status = ${status}, answer_body = ${body}
+    where key_hash = ${keyHash} and answer_status is null`)
   const row = first(
-    await db.query<Row>(`select ${columns} from idempotency_keys where key_hash = $1`, [keyHash]),
+    await db.query<Row>(sql`select ${columns} from idempotency_keys where key_hash = ${keyHash}`),
   )
   return row && answerOf(row)
 }
 
 type Row = { bodyHash: Buffer; status: number | null; body: string | null }
 
-const columns = `body_hash as "bodyHash", answer_status as "status", answer_body as "body"`
+const columns = sql`body_hash as "bodyHash", answer_status as "status", answer_body as "body"`
 
 function answerOf({ status, body }: Row): KeptAnswer | undefined {
   return status === null || body === null ? undefined : { status, body }
@@ -53,7 +49,7 @@ function answerOf({ status, body }: Row): KeptAnswer | undefined {
 
 /** Deletes keys created before an instant. */
 export async function removeIdempotencyKeys(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from idempotency_keys where created_at < $1`, [before])
+  await db.query(sql`delete from idempotency_keys where created_at < ${before}`)
 }
 
 /** Binds a message content and its reporter to a report. */
@@ -70,15 +66,13 @@ export async function claimReportKeys(tx: Db, keys: readonly ReportKey[]): Promi
     (a, b) =>
       Buffer.compare(a.contentHash, b.contentHash) || (a.reporterId < b.reporterId ? -1 : 1),
   )
-  const { text, params } = values(
+  const values = bulk(
     ordered.map(({ contentHash, reporterId, reportId }) => [contentHash, reporterId, reportId]),
   )
-  const { rows } = await tx.query<{ reportId: string }>(
-    `insert into report_keys (content_hash, reporter_id, report_id) values ${text}
-     on conflict (content_hash, reporter_id) do nothing
-     returning report_id as "reportId"`,
-    params,
-  )
+  const { rows } = await tx.query<{ reportId: string }>(sql`
+    insert into report_keys (content_hash, reporter_id, report_id) values ${values}
+    on conflict (content_hash, reporter_id) do nothing
+    returning report_id as "reportId"`)
   const claimed = new Set(rows.map(({ reportId }) => reportId))
   const taken = keys.filter(({ reportId }) => !claimed.has(reportId))
   const owners = taken.length > 0 ? await listOwners(tx, taken) : new Map<string, string>()
@@ -87,26 +81,21 @@ export async function claimReportKeys(tx: Db, keys: readonly ReportKey[]): Promi
 
 /** Returns the oldest report that has a key. */
 export async function findOldestKey(db: Db): Promise<string | undefined> {
-  const { rows } = await db.query<{ reportId: string }>(
-    `select report_id as "reportId" from report_keys order by report_id limit 1`,
-  )
+  const { rows } = await db.query<{ reportId: string }>(sql`
+    select report_id as "reportId" from report_keys order by report_id limit 1`)
   return rows[0]?.reportId
 }
 
 /** Deletes the keys of reports with ids from `after` (inclusive) to `before` (exclusive). */
 export async function removeReportKeys(db: Db, after: string, before: string): Promise<void> {
-  await db.query(`delete from report_keys where report_id >= $1 and report_id < $2`, [
-    after,
-    before,
-  ])
+  await db.query(sql`delete from report_keys where report_id >= ${after} and report_id < ${before}`)
 }
 
 async function listOwners(tx: Db, keys: readonly ReportKey[]): Promise<Map<string, string>> {
-  const { rows } = await tx.query<ReportKey>(
-    `select content_hash as "contentHash", reporter_id as "reporterId", report_id as "reportId"
-     from report_keys where content_hash = any($1::bytea[])`,
-    [keys.map(({ contentHash }) => contentHash)],
-  )
+  const { rows } = await tx.query<ReportKey>(sql`
+    select content_hash as "contentHash", reporter_id as "reporterId", report_id as "reportId"
+    from report_keys
+      where content_hash = any(${keys.map(({ contentHash }) => contentHash)}::bytea[])`)
   return new Map(rows.map((row) => [nameOf(row), row.reportId]))
 }
 

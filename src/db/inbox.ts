@@ -1,3 +1,4 @@
+import sql, { type Sql } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
@@ -11,17 +12,16 @@ export async function claimInboundKey(
   tx: Db,
   claim: { keyHash: Buffer; mailId: string; now: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `insert into inbound_keys (key_hash, mail_id, created_at) values ($1, $2, $3)
-     on conflict (key_hash) do nothing`,
-    [claim.keyHash, claim.mailId, claim.now],
-  )
+  const { rowCount } = await tx.query(sql`
+    insert into inbound_keys (key_hash, mail_id, created_at) values (${claim.keyHash},
+      ${claim.mailId}, ${claim.now})
+    on conflict (key_hash) do nothing`)
   return rowCount === 1
 }
 
 /** Deletes keys created before an instant. */
 export async function removeInboundKeys(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from inbound_keys where created_at < $1`, [before])
+  await db.query(sql`delete from inbound_keys where created_at < ${before}`)
 }
 
 /** The purpose for which the receiving address was issued; people read the mails to `other`. */
@@ -53,36 +53,21 @@ export type InboundMail = Packed & {
 
 /** Stores a received mail. */
 export async function insertInboundMail(tx: Db, mail: InboundMail): Promise<void> {
-  await tx.query(
-    `insert into inbound_mails (id, received_at, mail_from, rcpt_to, purpose, report_id, number,
-       letter_id, reporter_id, peer_ip, state, encoding, content)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'received', $11, $12)`,
-    [
-      mail.id,
-      mail.receivedAt,
-      mail.mailFrom,
-      mail.rcptTo,
-      mail.purpose,
-      mail.reportId,
-      mail.number,
-      mail.letterId,
-      mail.reporterId,
-      mail.peerIp,
-      mail.encoding,
-      mail.content,
-    ],
-  )
+  await tx.query(sql`
+    insert into inbound_mails (id, received_at, mail_from, rcpt_to, purpose, report_id, number,
+      letter_id, reporter_id, peer_ip, state, encoding, content)
+    values (${mail.id}, ${mail.receivedAt}, ${mail.mailFrom}, ${mail.rcptTo}, ${mail.purpose},
+      ${mail.reportId}, ${mail.number}, ${mail.letterId}, ${mail.reporterId}, ${mail.peerIp},
+      'received', ${mail.encoding}, ${mail.content})`)
 }
 
 /** Returns a mail that is not handled yet, or whose handling failed. */
 export async function findWaitingMail(db: Db, id: string): Promise<InboundMail | undefined> {
-  const answer = await db.query<InboundMail>(
-    `select id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo", purpose,
-       report_id as "reportId", number, letter_id as "letterId", reporter_id as "reporterId",
-       host(peer_ip) as "peerIp", encoding, content
-     from inbound_mails where id = $1 and state in ('received', 'failed')`,
-    [id],
-  )
+  const answer = await db.query<InboundMail>(sql`
+    select id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo", purpose,
+      report_id as "reportId", number, letter_id as "letterId", reporter_id as "reporterId",
+      host(peer_ip) as "peerIp", encoding, content
+    from inbound_mails where id = ${id} and state in ('received', 'failed')`)
   return first(answer)
 }
 
@@ -93,22 +78,18 @@ export async function listWaitingMails(
   except: readonly string[],
   limit: number,
 ): Promise<{ mailId: string; isMailIn: boolean }[]> {
-  const { rows } = await db.query<{ mailId: string; isMailIn: boolean }>(
-    `select id as "mailId", purpose = 'mail-in' as "isMailIn" from inbound_mails
-     where state = 'received' and id < $1 and id <> all($2::uuid[])
-     order by id limit $3`,
-    [before, except, limit],
-  )
+  const { rows } = await db.query<{ mailId: string; isMailIn: boolean }>(sql`
+    select id as "mailId", purpose = 'mail-in' as "isMailIn" from inbound_mails
+    where state = 'received' and id < ${before} and id <> all(${except}::uuid[])
+    order by id limit ${limit}`)
   return rows
 }
 
 /** Marks a mail as handled; false when another run did so before. */
 export async function markInboundMail(tx: Db, id: string, kind: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update inbound_mails set state = 'handled', kind = $2
-     where id = $1 and state in ('received', 'failed')`,
-    [id, kind],
-  )
+  const { rowCount } = await tx.query(sql`
+    update inbound_mails set state = 'handled', kind = ${kind}
+    where id = ${id} and state in ('received', 'failed')`)
   return rowCount === 1
 }
 
@@ -165,7 +146,7 @@ export const inboxFilters = [
 
 export type InboxFilter = (typeof inboxFilters)[number]
 
-const columns = `id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo",
+const columns = sql`id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo",
   purpose, state, kind, matched_by as "matchedBy", report_id as "reportId", number,
   letter_id as "letterId", subject, author, message_id as "messageId", answer, ticket, said,
   outcome,
@@ -173,41 +154,26 @@ const columns = `id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_
 
 /** Stores the result of a mail, in the transaction that handles it. */
 export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void> {
-  await tx.query(
-    `update inbound_mails set matched_by = $2, report_id = $3, number = $4, letter_id = $5,
-       subject = $6, author = $7, message_id = $8, answer = $9, ticket = $10, outcome = $11,
-       needs_look = $12, kind = $13, said = $14
-     where id = $1`,
-    [
-      id,
-      filing.matchedBy,
-      filing.reportId,
-      filing.number,
-      filing.letterId,
-      filing.subject,
-      filing.author,
-      filing.messageId,
-      filing.answer,
-      filing.ticket,
-      filing.outcome,
-      filing.needsLook,
-      filing.kind,
-      filing.said,
-    ],
-  )
+  await tx.query(sql`
+    update inbound_mails set matched_by = ${filing.matchedBy}, report_id = ${filing.reportId},
+      number = ${filing.number}, letter_id = ${filing.letterId},
+      subject = ${filing.subject}, author = ${filing.author}, message_id = ${filing.messageId},
+        answer = ${filing.answer}, ticket = ${filing.ticket}, outcome = ${filing.outcome},
+      needs_look = ${filing.needsLook}, kind = ${filing.kind}, said = ${filing.said}
+    where id = ${id}`)
 }
 
 // Each condition is the predicate of a partial index, or a value of the indexed `kind`.
-const conditions: Record<InboxFilter, string> = {
-  unread: 'needs_look and handled_at is null',
-  unmatched: `matched_by is null and state = 'handled' and purpose <> 'mail-in'`,
-  failed: `state = 'failed'`,
-  reply: `kind = 'reply'`,
-  complaint: `kind = 'complaint'`,
-  acknowledgment: `kind = 'acknowledgment'`,
-  'auto-reply': `kind = 'auto-reply'`,
-  bounce: `kind = 'bounce'`,
-  loop: `kind = 'loop'`,
+const conditions: Record<InboxFilter, Sql> = {
+  unread: sql`needs_look and handled_at is null`,
+  unmatched: sql`matched_by is null and state = 'handled' and purpose <> 'mail-in'`,
+  failed: sql`state = 'failed'`,
+  reply: sql`kind = 'reply'`,
+  complaint: sql`kind = 'complaint'`,
+  acknowledgment: sql`kind = 'acknowledgment'`,
+  'auto-reply': sql`kind = 'auto-reply'`,
+  bounce: sql`kind = 'bounce'`,
+  loop: sql`kind = 'loop'`,
 }
 
 /** Each condition can use an index. */
@@ -216,33 +182,26 @@ export async function listInbox(
   { filter, before }: { filter: InboxFilter; before?: string | undefined },
   limit: number,
 ): Promise<InboxMail[]> {
-  const { rows } = await db.query<InboxMail>(
-    `select ${columns} from inbound_mails
-     where ${conditions[filter]} and ($1::uuid is null or id < $1)
-     order by id desc limit $2`,
-    [before ?? null, limit],
-  )
+  const { rows } = await db.query<InboxMail>(sql`
+    select ${columns} from inbound_mails
+    where ${conditions[filter]} and (${before}::uuid is null or id < ${before}::uuid)
+    order by id desc limit ${limit}`)
   return rows
 }
 
 /** Counts the mails that an operator should still read, up to `max`. */
 export async function countUnread(db: Db, max: number): Promise<number> {
-  const { rows } = await db.query<{ unread: number }>(
-    `select count(*)::int as unread
-     from (select id from inbound_mails
-       where needs_look and handled_at is null limit $1) as looked_for`,
-    [max],
-  )
+  const { rows } = await db.query<{ unread: number }>(sql`select count(*)::int as unread
+    from (select id from inbound_mails
+      where needs_look and handled_at is null limit ${max}) as looked_for`)
   return rows[0]?.unread ?? 0
 }
 
 /** Returns one mail with its packed content. */
 export async function findInboxMail(db: Db, id: string): Promise<(InboxMail & Packed) | undefined> {
   return first(
-    await db.query<InboxMail & Packed>(
-      `select ${columns}, encoding, content from inbound_mails where id = $1`,
-      [id],
-    ),
+    await db.query<InboxMail & Packed>(sql`
+      select ${columns}, encoding, content from inbound_mails where id = ${id}`),
   )
 }
 
@@ -252,11 +211,9 @@ export async function listThread(
   { reportId, number }: FeedbackKey,
   limit: number,
 ): Promise<InboxMail[]> {
-  const { rows } = await db.query<InboxMail>(
-    `select ${columns} from inbound_mails where report_id = $1 and number = $2
-     order by id limit $3`,
-    [reportId, number, limit],
-  )
+  const { rows } = await db.query<InboxMail>(sql`
+    select ${columns} from inbound_mails where report_id = ${reportId} and number = ${number}
+    order by id limit ${limit}`)
   return rows
 }
 
@@ -266,20 +223,15 @@ export async function markHandled(
   id: string,
   { at, by }: { at: Date; by: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update inbound_mails set handled_at = $2, handled_by = $3
-     where id = $1 and handled_at is null`,
-    [id, at, by],
-  )
+  const { rowCount } = await tx.query(sql`
+    update inbound_mails set handled_at = ${at}, handled_by = ${by}
+    where id = ${id} and handled_at is null`)
   return rowCount === 1
 }
 
 /** Marks mails as failed; their jobs are among the dead letters. */
 export async function markMailsFailed(tx: Db, ids: readonly string[]): Promise<void> {
-  await tx.query(
-    `update inbound_mails set state = 'failed',
-       outcome = 'It could not be read: its job is among the dead letters.'
-     where id = any($1::uuid[]) and state = 'received'`,
-    [ids],
-  )
+  await tx.query(sql`update inbound_mails set state = 'failed',
+      outcome = 'It could not be read: its job is among the dead letters.'
+    where id = any(${ids}::uuid[]) and state = 'received'`)
 }

@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import knex from 'knex'
@@ -9,11 +10,10 @@ import type { Db } from './pool.ts'
  * callers, one succeeds.
  */
 export async function ensureInstallation(db: Db, shingleSeed: bigint): Promise<void> {
-  await db.query(
-    `insert into installation (is_only, shingle_seed) values (true, $1)
-     on conflict (is_only) do nothing`,
-    [BigInt.asIntN(64, shingleSeed).toString()],
-  )
+  await db.query(sql`
+    insert into installation (is_only, shingle_seed) values (true,
+      ${BigInt.asIntN(64, shingleSeed).toString()})
+    on conflict (is_only) do nothing`)
 }
 
 /** Returns the seed of the shingles; undefined when the database has none. */
@@ -45,10 +45,9 @@ export async function databaseState(databaseUrl: string): Promise<DatabaseState>
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rows } = await client.query<{ ready: boolean }>(
-      `select to_regclass('pgboss.queue') is not null
-         and to_regclass('public.installation') is not null as ready`,
-    )
+    const { rows } = await client.query<{ ready: boolean }>(sql`
+      select to_regclass('pgboss.queue') is not null
+      and to_regclass('public.installation') is not null as ready`)
     const isReady = rows[0]?.ready === true && (await findShingleSeed(client)) !== undefined
     return isReady ? 'ready' : 'empty'
   } catch {
@@ -64,10 +63,8 @@ export async function databaseState(databaseUrl: string): Promise<DatabaseState>
  * @throws when the query fails
  */
 export async function missingMigrations(db: Db, expected: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ name: string }>(
-    `select name from schema_migrations where name = any($1::text[])`,
-    [expected],
-  )
+  const { rows } = await db.query<{ name: string }>(sql`
+    select name from schema_migrations where name = any(${expected}::text[])`)
   const present = new Set(rows.map(({ name }) => name))
   return expected.filter((name) => !present.has(name))
 }

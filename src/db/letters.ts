@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import type { ReleasedState } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
@@ -27,7 +28,7 @@ export type Letter = {
   reply: string | null
 }
 
-const columns = `id, kind, state, address, reporter_id as "reporterId", report_id as "reportId",
+const columns = sql`id, kind, state, address, reporter_id as "reporterId", report_id as "reportId",
   consumer_id as "consumerId", created_at as "createdAt", finished_at as "finishedAt", reply`
 
 /** Inserts a letter that is to be sent. */
@@ -35,22 +36,12 @@ export async function insertLetter(
   tx: Db,
   letter: Omit<Letter, 'state' | 'finishedAt' | 'reply'> & Packed,
 ): Promise<void> {
-  await tx.query(
-    `insert into letters (id, kind, state, address, reporter_id, report_id, consumer_id, created_at,
-       encoding, content)
-     values ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      letter.id,
-      letter.kind,
-      letter.address,
-      letter.reporterId,
-      letter.reportId,
-      letter.consumerId,
-      letter.createdAt,
-      letter.encoding,
-      letter.content,
-    ],
-  )
+  await tx.query(sql`
+    insert into letters (id, kind, state, address, reporter_id, report_id, consumer_id, created_at,
+      encoding, content)
+    values (${letter.id}, ${letter.kind}, 'queued', ${letter.address}, ${letter.reporterId},
+      ${letter.reportId}, ${letter.consumerId}, ${letter.createdAt}, ${letter.encoding},
+      ${letter.content})`)
 }
 
 /**
@@ -58,25 +49,23 @@ export async function insertLetter(
  * duration does not reveal which of the two happened.
  */
 export async function removeLetter(tx: Db, id: string, isWithheld: boolean): Promise<void> {
-  await tx.query(`delete from letters where id = $1 and $2`, [id, isWithheld])
+  await tx.query(sql`delete from letters where id = ${id} and ${isWithheld}`)
 }
 
 /** Returns one letter. */
 export async function findLetter(db: Db, id: string): Promise<Letter | undefined> {
-  return first(await db.query<Letter>(`select ${columns} from letters where id = $1`, [id]))
+  return first(await db.query<Letter>(sql`select ${columns} from letters where id = ${id}`))
 }
 
 /** Returns the exact copy of a letter, packed. */
 export async function findLetterMessage(db: Db, id: string): Promise<Packed | undefined> {
-  return first(await db.query<Packed>(`select encoding, content from letters where id = $1`, [id]))
+  return first(await db.query<Packed>(sql`select encoding, content from letters where id = ${id}`))
 }
 
 /** Returns the letters about a report, oldest first. */
 export async function listLettersOf(db: Db, reportId: string): Promise<Letter[]> {
-  const { rows } = await db.query<Letter>(
-    `select ${columns} from letters where report_id = $1 order by id`,
-    [reportId],
-  )
+  const { rows } = await db.query<Letter>(sql`
+    select ${columns} from letters where report_id = ${reportId} order by id`)
   return rows
 }
 
@@ -86,12 +75,10 @@ export async function listLetters(
   filter: { state?: LetterState | undefined; before?: string | undefined },
   limit: number,
 ): Promise<Letter[]> {
-  const { rows } = await db.query<Letter>(
-    `select ${columns} from letters
-     where ($1::text is null or state = $1) and ($2::uuid is null or id < $2)
-     order by id desc limit $3`,
-    [filter.state ?? null, filter.before ?? null, limit],
-  )
+  const { rows } = await db.query<Letter>(sql`select ${columns} from letters
+    where (${filter.state}::text is null or state = ${filter.state}::text)
+      and (${filter.before}::uuid is null or id < ${filter.before}::uuid)
+    order by id desc limit ${limit}`)
   return rows
 }
 
@@ -102,11 +89,10 @@ export async function listQueuedLetters(
   except: readonly string[],
   limit: number,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from letters where state = 'queued' and id < $1 and id <> all($2::uuid[])
-     order by id limit $3`,
-    [before, except, limit],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from letters where state = 'queued' and id < ${before}
+      and id <> all(${except}::uuid[])
+    order by id limit ${limit}`)
   return rows.map(({ id }) => id)
 }
 
@@ -116,20 +102,17 @@ export async function markLetter(
   id: string,
   outcome: { state: 'held' | 'sent' | 'refused' | 'suppressed'; at: Date; reply: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update letters set state = $2, finished_at = $3, reply = $4
-     where id = $1 and state = 'queued'`,
-    [id, outcome.state, outcome.at, outcome.reply],
-  )
+  const { rowCount } = await tx.query(sql`
+    update letters set state = ${outcome.state}, finished_at = ${outcome.at},
+      reply = ${outcome.reply}
+    where id = ${id} and state = 'queued'`)
   return rowCount === 1
 }
 
 /** Marks a letter as bounced; false when it was marked before. */
 export async function markLetterBounced(tx: Db, id: string, reply: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update letters set state = 'bounced', reply = $2 where id = $1 and state <> 'bounced'`,
-    [id, reply],
-  )
+  const { rowCount } = await tx.query(sql`
+    update letters set state = 'bounced', reply = ${reply} where id = ${id} and state <> 'bounced'`)
   return rowCount === 1
 }
 
@@ -142,26 +125,23 @@ export async function releaseLetters(
   { which, from, now }: { which: { letterId: string } | 'all'; from: ReleasedState; now: Date },
   limit: number,
 ): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select id from letters
-     where state = $1 and ($2::uuid is null or id = $2)
-       and ($1 = 'held' or not exists (select from suppressions
-         where suppressions.address = lower(letters.address)
-           and (until is null or until > $3)))
-     order by id limit $4`,
-    [from, which === 'all' ? null : which.letterId, now, limit],
-  )
-  const released = await tx.query<{ id: string }>(
-    `update letters set state = 'queued', finished_at = null, reply = null
-     where id = any($1::uuid[]) and state = $2 returning id`,
-    [rows.map(({ id }) => id), from],
-  )
+  const letterId = which === 'all' ? null : which.letterId
+  const { rows } = await tx.query<{ id: string }>(sql`
+    select id from letters
+    where state = ${from} and (${letterId}::uuid is null or id = ${letterId}::uuid)
+      and (${from} = 'held' or not exists (select from suppressions
+        where suppressions.address = lower(letters.address)
+          and (until is null or until > ${now})))
+    order by id limit ${limit}`)
+  const released = await tx.query<{ id: string }>(sql`
+    update letters set state = 'queued', finished_at = null, reply = null
+    where id = any(${rows.map(({ id }) => id)}::uuid[]) and state = ${from} returning id`)
   return released.rows.map(({ id }) => id)
 }
 
 /** Assigns a letter to the account that was created through it. */
 export async function setLetterReporter(tx: Db, id: string, reporterId: string): Promise<void> {
-  await tx.query(`update letters set reporter_id = $2 where id = $1`, [id, reporterId])
+  await tx.query(sql`update letters set reporter_id = ${reporterId} where id = ${id}`)
 }
 
 /** The longest time in milliseconds that a letter may wait before it is sent. */
@@ -175,12 +155,12 @@ export async function listLetterFates(
   address: string,
   since: Date,
 ): Promise<{ state: 'sent' | 'bounced'; sentAt: Date }[]> {
-  const { rows } = await db.query<{ state: 'sent' | 'bounced'; sentAt: Date }>(
-    `select state, coalesce(finished_at, created_at) as "sentAt" from letters
-     where state in ('sent', 'bounced') and id >= $2 and lower(address) = lower($1)
-       and coalesce(finished_at, created_at) >= $3
-     order by 2 limit 1000`,
-    [address, uuidFloor(new Date(since.getTime() - WAITING_MS)), since],
-  )
+  const { rows } = await db.query<{ state: 'sent' | 'bounced'; sentAt: Date }>(sql`
+    select state, coalesce(finished_at, created_at) as "sentAt" from letters
+    where state in ('sent', 'bounced')
+      and id >= ${uuidFloor(new Date(since.getTime() - WAITING_MS))}
+      and lower(address) = lower(${address})
+      and coalesce(finished_at, created_at) >= ${since}
+    order by 2 limit 1000`)
   return rows
 }

@@ -1,7 +1,8 @@
+import sql, { type Sql } from 'sql-template-tag'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { type Report, reportColumns } from './reports.ts'
-import { first } from './rows.ts'
+import { first, named } from './rows.ts'
 
 /** The actions that rate limits apply to. */
 export type Attempt =
@@ -63,11 +64,10 @@ export type LimitCount = {
 
 /** Returns all limits, by name. */
 export async function listRateLimits(db: Db): Promise<RateLimit[]> {
-  const { rows } = await db.query<RateLimit>(
-    `select name, attempt, key_kind as "keyKind", window_ms as "windowMs",
-       attempts_max as "attemptsMax", behavior
-     from rate_limits order by name`,
-  )
+  const { rows } = await db.query<RateLimit>(sql`
+    select name, attempt, key_kind as "keyKind", window_ms as "windowMs",
+      attempts_max as "attemptsMax", behavior
+    from rate_limits order by name`)
   return rows
 }
 
@@ -81,12 +81,10 @@ export async function updateRateLimit(
   { windowMs, attemptsMax, behavior }: LimitChange,
   at: Date,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update rate_limits
-     set window_ms = $2, attempts_max = $3, behavior = $4, changed_at = $5
-     where name = $1`,
-    [name, windowMs, attemptsMax, behavior, at],
-  )
+  const { rowCount } = await tx.query(sql`update rate_limits
+    set window_ms = ${windowMs}, attempts_max = ${attemptsMax}, behavior = ${behavior},
+      changed_at = ${at}
+    where name = ${name}`)
   return (rowCount ?? 0) > 0
 }
 
@@ -100,27 +98,22 @@ export async function removeIdleCounts(
   page: { after: string; limit: number },
   notBefore: Date | null = null,
 ): Promise<string | undefined> {
-  const { rows } = await db.query<{ key: string; isIdle: boolean }>(
-    `select key, ${idleBy('$3')} as "isIdle" from rate_counts
-     where key > $1 order by key limit $2`,
-    [page.after, page.limit, notBefore],
-  )
+  const { rows } = await db.query<{ key: string; isIdle: boolean }>(sql`
+    select key, ${idleBy(notBefore)} as "isIdle" from rate_counts
+    where key > ${page.after} order by key limit ${page.limit}`)
   const idle = rows.flatMap(({ key, isIdle }) => (isIdle ? [key] : []))
   // One key per statement: a statement that locks several keys could deadlock with one that counts
   // them.
   for (const key of idle) {
-    await db.query({
-      name: 'remove-idle-count',
-      text: `delete from rate_counts where key = $1 and ${idleBy('$2')}
-        returning set_config('synchronous_commit', 'off', true)`,
-      values: [key, notBefore],
-    })
+    await db.query(named('remove-idle-count')`
+      delete from rate_counts where key = ${key} and ${idleBy(notBefore)}
+      returning set_config('synchronous_commit', 'off', true)`)
   }
   return rows.length < page.limit ? undefined : rows.at(-1)?.key
 }
 
-function idleBy(notBefore: string): string {
-  return `(newest + 61) * sub_window_ms < present_ms(${notBefore}::timestamptz)`
+function idleBy(notBefore: Date | null): Sql {
+  return sql`(newest + 61) * sub_window_ms < present_ms(${notBefore}::timestamptz)`
 }
 
 /**
@@ -182,7 +175,7 @@ export type ShadowBan = {
   imposedBy: string | null
 }
 
-const columns = `reporter_id as "reporterId", reason, imposed_at as "imposedAt",
+const columns = sql`reporter_id as "reporterId", reason, imposed_at as "imposedAt",
   imposed_by as "imposedBy"`
 
 /** Returns those of these reporters that are banned. */
@@ -190,21 +183,17 @@ export async function listBannedAmong(
   db: Db,
   reporterIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ reporterId: string }>({
-    name: 'list-banned-among',
-    text: `select reporter_id as "reporterId" from shadow_bans
-      where reporter_id = any($1::uuid[])`,
-    values: [reporterIds],
-  })
+  const { rows } = await db.query<{ reporterId: string }>(named('list-banned-among')`
+    select reporter_id as "reporterId" from shadow_bans
+    where reporter_id = any(${reporterIds}::uuid[])`)
   return new Set(rows.map(({ reporterId }) => reporterId))
 }
 
 /** Returns the ban of one reporter. */
 export async function findShadowBan(db: Db, reporterId: string): Promise<ShadowBan | undefined> {
   return first(
-    await db.query<ShadowBan>(`select ${columns} from shadow_bans where reporter_id = $1`, [
-      reporterId,
-    ]),
+    await db.query<ShadowBan>(sql`
+      select ${columns} from shadow_bans where reporter_id = ${reporterId}`),
   )
 }
 
@@ -216,29 +205,24 @@ export async function listShadowBans(
   db: Db,
   page: { before: string | undefined; limit: number },
 ): Promise<ShadowBan[]> {
-  const { rows } = await db.query<ShadowBan>(
-    `select ${columns} from shadow_bans where $1::uuid is null or reporter_id < $1
-     order by reporter_id desc limit $2`,
-    [page.before ?? null, page.limit],
-  )
+  const { rows } = await db.query<ShadowBan>(sql`
+    select ${columns} from shadow_bans where ${page.before}::uuid is null
+      or reporter_id < ${page.before}::uuid
+    order by reporter_id desc limit ${page.limit}`)
   return rows
 }
 
 /** Bans a reporter; for a reporter who is banned already, only the reason changes. */
 export async function putShadowBan(tx: Db, ban: ShadowBan): Promise<void> {
-  await tx.query(
-    `insert into shadow_bans (reporter_id, reason, imposed_at, imposed_by)
-     values ($1, $2, $3, $4)
-     on conflict (reporter_id) do update set reason = excluded.reason`,
-    [ban.reporterId, ban.reason, ban.imposedAt, ban.imposedBy],
-  )
+  await tx.query(sql`insert into shadow_bans (reporter_id, reason, imposed_at, imposed_by)
+    values (${ban.reporterId}, ${ban.reason}, ${ban.imposedAt}, ${ban.imposedBy})
+    on conflict (reporter_id) do update set reason = excluded.reason`)
 }
 
 /** Lifts a ban; false when there was none. */
 export async function removeShadowBan(tx: Db, reporterId: string): Promise<boolean> {
-  const { rowCount } = await tx.query(`delete from shadow_bans where reporter_id = $1`, [
-    reporterId,
-  ])
+  const { rowCount } = await tx.query(sql`
+    delete from shadow_bans where reporter_id = ${reporterId}`)
   return (rowCount ?? 0) > 0
 }
 
@@ -250,13 +234,11 @@ export async function listHeldReports(
   db: Db,
   page: { reporterId: string | undefined; before: string | undefined; limit: number },
 ): Promise<Report[]> {
-  const { rows } = await db.query<Report>(
-    `select ${reportColumns} from reports
-     where ($1::uuid is null or reporter_id = $1) and ($2::uuid is null or id < $2)
-       and shadow = 'held' and state <> 'retracted'
-     order by id desc limit $3`,
-    [page.reporterId ?? null, page.before ?? null, page.limit],
-  )
+  const { rows } = await db.query<Report>(sql`select ${reportColumns} from reports
+    where (${page.reporterId}::uuid is null or reporter_id = ${page.reporterId}::uuid)
+      and (${page.before}::uuid is null or id < ${page.before}::uuid)
+      and shadow = 'held' and state <> 'retracted'
+    order by id desc limit ${page.limit}`)
   return rows
 }
 
@@ -266,12 +248,9 @@ export async function endHolding(
   ids: readonly string[],
   to: 'released' | 'dropped',
 ): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(
-    `update reports set shadow = $2
-     where id = any($1::uuid[]) and shadow = 'held' and state <> 'retracted'
-     returning id`,
-    [ids, to],
-  )
+  const { rows } = await tx.query<{ id: string }>(sql`update reports set shadow = ${to}
+    where id = any(${ids}::uuid[]) and shadow = 'held' and state <> 'retracted'
+    returning id`)
   return rows.map(({ id }) => id)
 }
 
@@ -280,10 +259,8 @@ export async function listShadowedAmong(
   db: Db,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from reports where id = any($1::uuid[]) and shadow is not null`,
-    [ids],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from reports where id = any(${ids}::uuid[]) and shadow is not null`)
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -292,11 +269,8 @@ export async function listShadowedAmong(
  * `tx` ends.
  */
 export async function keepShadowed(tx: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select id from reports
-     where id = any($1::uuid[]) and shadow is not null order by id for share`,
-    [ids],
-  )
+  const { rows } = await tx.query<{ id: string }>(sql`select id from reports
+    where id = any(${ids}::uuid[]) and shadow is not null order by id for share`)
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -306,24 +280,18 @@ export async function keepShadowed(tx: Db, ids: readonly string[]): Promise<Read
  */
 export async function claimReleased(tx: Db, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
-  const { rows } = await tx.query<{ id: string }>(
-    `update reports set shadow = null
-     where id = any($1::uuid[]) and shadow = 'released'
-       and state in ('analyzed', 'forwarded', 'kept', 'failed')
-     returning id`,
-    [ids],
-  )
+  const { rows } = await tx.query<{ id: string }>(sql`update reports set shadow = null
+    where id = any(${ids}::uuid[]) and shadow = 'released'
+      and state in ('analyzed', 'forwarded', 'kept', 'failed')
+    returning id`)
   return rows.map(({ id }) => id)
 }
 
 /** Returns released reports that do not count yet, with ids below `before`, oldest first. */
 export async function listUncounted(db: Db, before: string, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from reports
-     where shadow = 'released' and id < $1 and state in ('analyzed', 'forwarded', 'kept')
-     order by id limit $2`,
-    [before, limit],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`select id from reports
+    where shadow = 'released' and id < ${before} and state in ('analyzed', 'forwarded', 'kept')
+    order by id limit ${limit}`)
   return rows.map(({ id }) => id)
 }
 
@@ -332,12 +300,10 @@ export async function listShadowedFeedback(
   tx: Db,
   reportIds: readonly string[],
 ): Promise<(FeedbackKey & { consumerId: string })[]> {
-  const { rows } = await tx.query<FeedbackKey & { consumerId: string }>(
-    `select report_id as "reportId", number, consumer_id as "consumerId" from feedback_reports
-     where report_id = any($1::uuid[]) and state = 'shadowed'
-     order by report_id, number`,
-    [reportIds],
-  )
+  const { rows } = await tx.query<FeedbackKey & { consumerId: string }>(sql`
+    select report_id as "reportId", number, consumer_id as "consumerId" from feedback_reports
+    where report_id = any(${reportIds}::uuid[]) and state = 'shadowed'
+    order by report_id, number`)
   return rows
 }
 
@@ -347,10 +313,8 @@ export async function releaseShadowedFeedback(
   { reportId, number }: FeedbackKey,
   { state, dueAt }: { state: 'queued' | 'waiting'; dueAt: Date | null },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update feedback_reports set state = $3, due_at = $4
-     where report_id = $1 and number = $2 and state = 'shadowed'`,
-    [reportId, number, state, dueAt],
-  )
+  const { rowCount } = await tx.query(sql`
+    update feedback_reports set state = ${state}, due_at = ${dueAt}
+    where report_id = ${reportId} and number = ${number} and state = 'shadowed'`)
   return rowCount === 1
 }

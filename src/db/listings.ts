@@ -1,9 +1,10 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { Listing, ListName } from '../verdict/lists/list.ts'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { first, values } from './rows.ts'
+import { first } from './rows.ts'
 
-const columns = `list, name, category, listed_since as since, listed_until as until, times,
+const columns = sql`list, name, category, listed_since as since, listed_until as until, times,
   reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "delistedAt",
   pardoned_reporters as "delistedReporters"`
 
@@ -14,10 +15,8 @@ const LOCK = 0x6c697374
  * Locks the writing of lists until the transaction ends; false when another process holds the lock.
  */
 export async function claimLists(tx: Db): Promise<boolean> {
-  const answer = await tx.query<{ free: boolean }>(
-    `select pg_try_advisory_xact_lock($1, 0) as free`,
-    [LOCK],
-  )
+  const answer = await tx.query<{ free: boolean }>(sql`
+    select pg_try_advisory_xact_lock(${LOCK}, 0) as free`)
   return first(answer)?.free ?? false
 }
 
@@ -28,10 +27,8 @@ export async function findListings(
   names: readonly string[],
 ): Promise<Listing[]> {
   if (names.length === 0) return []
-  const { rows } = await db.query<Listing>(
-    `select ${columns} from listings where list = $1 and name = any($2::text[])`,
-    [list, names],
-  )
+  const { rows } = await db.query<Listing>(sql`
+    select ${columns} from listings where list = ${list} and name = any(${names}::text[])`)
   return rows
 }
 
@@ -43,12 +40,9 @@ export async function pageListings(
   list: ListName,
   page: { after: string; limit: number; now: Date },
 ): Promise<Listing[]> {
-  const { rows } = await db.query<Listing>(
-    `select ${columns} from listings
-     where list = $1 and name > $2 and listed_until > $3
-     order by name limit $4`,
-    [list, page.after, page.now, page.limit],
-  )
+  const { rows } = await db.query<Listing>(sql`select ${columns} from listings
+    where list = ${list} and name > ${page.after} and listed_until > ${page.now}
+    order by name limit ${page.limit}`)
   return rows
 }
 
@@ -58,13 +52,11 @@ export async function findLiveListings(
   asks: readonly { list: ListName; name: string }[],
   now: Date,
 ): Promise<Listing[]> {
-  const { rows } = await db.query<Listing>(
-    `select ${columns} from listings
-     where (list, name) in (select list, name from unnest($1::text[], $2::text[]) a (list, name))
-       and listed_until > $3
-     order by list desc`,
-    [asks.map(({ list }) => list), asks.map(({ name }) => name), now],
-  )
+  const { rows } = await db.query<Listing>(sql`select ${columns} from listings
+    where (list, name) in (select list, name from unnest(${asks.map(({ list }) => list)}::text[],
+      ${asks.map(({ name }) => name)}::text[]) a (list, name))
+      and listed_until > ${now}
+    order by list desc`)
   return rows
 }
 
@@ -72,23 +64,21 @@ export async function findLiveListings(
 export async function keepListings(db: Db, listings: readonly Listing[]): Promise<void> {
   if (listings.length === 0) return
   const sorted = [...listings].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-  const { text, params } = values(
+  const values = bulk(
     sorted.map((one) => [
       ...[one.list, one.name, one.category, one.since, one.until, one.times],
       ...[one.reportersAtLeast, one.lastSeen, one.delistedAt, one.delistedReporters],
     ]),
   )
-  await db.query(
-    `insert into listings (list, name, category, listed_since, listed_until, times,
-       reporters_at_least, last_seen, pardoned_at, pardoned_reporters) values ${text}
-     on conflict (list, name) do update set category = excluded.category,
-       listed_since = excluded.listed_since, listed_until = excluded.listed_until,
-       times = excluded.times, reporters_at_least = excluded.reporters_at_least,
-       last_seen = excluded.last_seen, pardoned_at = excluded.pardoned_at,
-       pardoned_reporters = excluded.pardoned_reporters
-     where listings.pardoned_at is not distinct from excluded.pardoned_at`,
-    params,
-  )
+  await db.query(sql`
+    insert into listings (list, name, category, listed_since, listed_until, times,
+      reporters_at_least, last_seen, pardoned_at, pardoned_reporters) values ${values}
+    on conflict (list, name) do update set category = excluded.category,
+      listed_since = excluded.listed_since, listed_until = excluded.listed_until,
+      times = excluded.times, reporters_at_least = excluded.reporters_at_least,
+      last_seen = excluded.last_seen, pardoned_at = excluded.pardoned_at,
+      pardoned_reporters = excluded.pardoned_reporters
+    where listings.pardoned_at is not distinct from excluded.pardoned_at`)
 }
 
 /** Ends the entries of these names that are listed at an instant. */
@@ -99,11 +89,8 @@ export async function endListings(
   at: Date,
 ): Promise<void> {
   if (names.length === 0) return
-  await db.query(
-    `update listings set listed_until = $3
-     where list = $1 and name = any($2::text[]) and listed_until > $3`,
-    [list, names, at],
-  )
+  await db.query(sql`update listings set listed_until = ${at}
+    where list = ${list} and name = any(${names}::text[]) and listed_until > ${at}`)
 }
 
 /**
@@ -114,17 +101,16 @@ export async function delistName(
   tx: Db,
   delisting: { list: ListName; name: string; at: Date; reporters: number },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update listings set listed_until = $3, pardoned_at = $3, pardoned_reporters = $4
-     where list = $1 and name = $2 and listed_until > $3`,
-    [delisting.list, delisting.name, delisting.at, Math.ceil(delisting.reporters)],
-  )
+  const { rowCount } = await tx.query(sql`
+    update listings set listed_until = ${delisting.at}, pardoned_at = ${delisting.at},
+      pardoned_reporters = ${Math.ceil(delisting.reporters)}
+    where list = ${delisting.list} and name = ${delisting.name} and listed_until > ${delisting.at}`)
   return rowCount === 1
 }
 
 /** Deletes entries that ended before an instant. */
 export async function removeListings(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from listings where listed_until < $1`, [before])
+  await db.query(sql`delete from listings where listed_until < ${before}`)
 }
 
 function keyOf({ list, name }: Listing): string {
@@ -149,7 +135,7 @@ export type DelistingRequest = {
   decidedAt: Date | null
 }
 
-const REQUEST_COLUMNS = `id, list, name, state, asker, contact, done, answer,
+const REQUEST_COLUMNS = sql`id, list, name, state, asker, contact, done, answer,
   decided_at as "decidedAt"`
 
 /** Stores a delisting request. */
@@ -158,14 +144,11 @@ export async function insertDelisting(
   request: DelistingRequest & { tokenHash: Buffer; askerHash: Buffer },
 ): Promise<void> {
   const { id, list, name, state, asker, contact, done, answer, decidedAt } = request
-  await tx.query(
-    `insert into delisting_requests (id, token_hash, list, name, state, asker, contact, done,
-       asker_hash, answer, decided_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      ...[id, request.tokenHash, list, name, state, asker, contact, done],
-      ...[request.askerHash, answer, decidedAt],
-    ],
-  )
+  await tx.query(sql`
+    insert into delisting_requests (id, token_hash, list, name, state, asker, contact, done,
+      asker_hash, answer, decided_at)
+    values (${id}, ${request.tokenHash}, ${list}, ${name}, ${state}, ${asker}, ${contact},
+      ${done}, ${request.askerHash}, ${answer}, ${decidedAt})`)
 }
 
 /** Returns the delisting request with this token hash. */
@@ -174,10 +157,8 @@ export async function findDelisting(
   tokenHash: Buffer,
 ): Promise<DelistingRequest | undefined> {
   return first(
-    await db.query<DelistingRequest>(
-      `select ${REQUEST_COLUMNS} from delisting_requests where token_hash = $1`,
-      [tokenHash],
-    ),
+    await db.query<DelistingRequest>(sql`
+      select ${REQUEST_COLUMNS} from delisting_requests where token_hash = ${tokenHash}`),
   )
 }
 
@@ -192,11 +173,10 @@ export async function decideDelisting(
 ): Promise<DelistingRequest | undefined> {
   const { state, answer, at, reporterId } = decision
   return first(
-    await tx.query<DelistingRequest>(
-      `update delisting_requests set state = $2, answer = $3, decided_at = $4, decided_by = $5
-       where id = $1 and state = 'open' returning ${REQUEST_COLUMNS}`,
-      [id, state, answer, at, reporterId],
-    ),
+    await tx.query<DelistingRequest>(sql`
+      update delisting_requests set state = ${state}, answer = ${answer}, decided_at = ${at},
+        decided_by = ${reporterId}
+      where id = ${id} and state = 'open' returning ${REQUEST_COLUMNS}`),
   )
 }
 
@@ -209,16 +189,12 @@ export async function countDelistings(
 ): Promise<{ ofName: number; ofAsker: number }> {
   const floor = uuidFloor(of.since)
   const [byName, byAsker] = await Promise.all([
-    db.query(`select id from delisting_requests where name = $1 and id >= $2 limit $3`, [
-      of.name,
-      floor,
-      of.limit,
-    ]),
-    db.query(`select id from delisting_requests where asker_hash = $1 and id >= $2 limit $3`, [
-      of.askerHash,
-      floor,
-      of.limit,
-    ]),
+    db.query(sql`
+      select id from delisting_requests where name = ${of.name} and id >= ${floor}
+      limit ${of.limit}`),
+    db.query(sql`
+      select id from delisting_requests where asker_hash = ${of.askerHash} and id >= ${floor}
+        limit ${of.limit}`),
   ])
   return { ofName: byName.rows.length, ofAsker: byAsker.rows.length }
 }
@@ -230,18 +206,16 @@ export async function listDelistings(
   db: Db,
   page: { state: DelistingState; before: string | undefined; limit: number },
 ): Promise<DelistingRequest[]> {
-  const { rows } = await db.query<DelistingRequest>(
-    `select ${REQUEST_COLUMNS} from delisting_requests
-     where state = $1 and ($2::uuid is null or id < $2)
-     order by id desc limit $3`,
-    [page.state, page.before ?? null, page.limit],
-  )
+  const { rows } = await db.query<DelistingRequest>(sql`
+    select ${REQUEST_COLUMNS} from delisting_requests
+    where state = ${page.state} and (${page.before}::uuid is null or id < ${page.before}::uuid)
+    order by id desc limit ${page.limit}`)
   return rows
 }
 
 /** Deletes delisting requests from before an instant. */
 export async function removeDelistings(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from delisting_requests where id < $1`, [uuidFloor(before)])
+  await db.query(sql`delete from delisting_requests where id < ${uuidFloor(before)}`)
 }
 
 /** A name that is never listed while the exemption is valid. */
@@ -263,29 +237,24 @@ export async function findExempted(
   now: Date,
 ): Promise<Set<string>> {
   if (names.length === 0) return new Set()
-  const { rows } = await db.query<{ name: string }>(
-    `select name from list_exemptions
-     where name = any($1::text[]) and (expires_at is null or expires_at > $2)`,
-    [names, now],
-  )
+  const { rows } = await db.query<{ name: string }>(sql`select name from list_exemptions
+    where name = any(${names}::text[]) and (expires_at is null or expires_at > ${now})`)
   return new Set(rows.map(({ name }) => name))
 }
 
 /** Stores an exemption in place of an earlier one for the name. */
 export async function keepExemption(tx: Db, exemption: ListExemption): Promise<void> {
   const { name, reason, expiresAt, reporterId, createdAt } = exemption
-  await tx.query(
-    `insert into list_exemptions (name, reason, expires_at, reporter_id, created_at)
-     values ($1, $2, $3, $4, $5)
-     on conflict (name) do update set reason = excluded.reason, expires_at = excluded.expires_at,
-       reporter_id = excluded.reporter_id, created_at = excluded.created_at`,
-    [name, reason, expiresAt, reporterId, createdAt],
-  )
+  await tx.query(sql`
+    insert into list_exemptions (name, reason, expires_at, reporter_id, created_at)
+    values (${name}, ${reason}, ${expiresAt}, ${reporterId}, ${createdAt})
+    on conflict (name) do update set reason = excluded.reason, expires_at = excluded.expires_at,
+      reporter_id = excluded.reporter_id, created_at = excluded.created_at`)
 }
 
 /** Deletes an exemption. False when there was none. */
 export async function removeExemption(tx: Db, name: string): Promise<boolean> {
-  const { rowCount } = await tx.query(`delete from list_exemptions where name = $1`, [name])
+  const { rowCount } = await tx.query(sql`delete from list_exemptions where name = ${name}`)
   return (rowCount ?? 0) > 0
 }
 
@@ -294,11 +263,9 @@ export async function listExemptions(
   db: Db,
   page: { after: string; limit: number },
 ): Promise<ListExemption[]> {
-  const { rows } = await db.query<ListExemption>(
-    `select name, reason, expires_at as "expiresAt", reporter_id as "reporterId",
-       created_at as "createdAt"
-     from list_exemptions where name > $1 order by name limit $2`,
-    [page.after, page.limit],
-  )
+  const { rows } = await db.query<ListExemption>(sql`
+    select name, reason, expires_at as "expiresAt", reporter_id as "reporterId",
+      created_at as "createdAt"
+    from list_exemptions where name > ${page.after} order by name limit ${page.limit}`)
   return rows
 }

@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
 
@@ -13,7 +14,7 @@ export type MailRelay = {
   acceptedAt: Date | null
 }
 
-const columns = `refused_since as "refusedSince", reply, failures, next_try_at as "nextTryAt",
+const columns = sql`refused_since as "refusedSince", reply, failures, next_try_at as "nextTryAt",
   accepted_at as "acceptedAt"`
 
 const healthy: MailRelay = {
@@ -22,7 +23,7 @@ const healthy: MailRelay = {
 
 /** Returns the state of the relay. */
 export async function findMailRelay(db: Db): Promise<MailRelay> {
-  return first(await db.query<MailRelay>(`select ${columns} from mail_relay`)) ?? healthy
+  return first(await db.query<MailRelay>(sql`select ${columns} from mail_relay`)) ?? healthy
 }
 
 /**
@@ -33,12 +34,10 @@ export async function noteAccepted(
   db: Db,
   { at, handedOverAt }: { at: Date; handedOverAt: Date },
 ): Promise<void> {
-  await db.query(
-    `update mail_relay set accepted_at = $1, refused_since = null, reply = null, failures = 0,
-       next_try_at = null
-     where refused_at is null or refused_at <= $2`,
-    [at, handedOverAt],
-  )
+  await db.query(sql`
+    update mail_relay set accepted_at = ${at}, refused_since = null, reply = null, failures = 0,
+      next_try_at = null
+    where refused_at is null or refused_at <= ${handedOverAt}`)
 }
 
 /**
@@ -56,17 +55,16 @@ export async function noteRefused(
   { at, reply, handedOverAt }: { at: Date; reply: string; handedOverAt: Date },
   pauses: RelayPauses | undefined,
 ): Promise<void> {
-  const isNext = `$4::float8 is not null
-    and (next_try_at is null or refused_at is null or refused_at < $3)`
-  await db.query(
-    `update mail_relay set refused_since = coalesce(refused_since, $1), refused_at = $1, reply = $2,
-       failures = case when ${isNext} then failures + 1 else failures end,
-       next_try_at = case when ${isNext}
-         then $1::timestamptz + interval '1 millisecond'
-           * least($5::float8, $4::float8 * 2 ^ least(failures, 20))
-         else next_try_at end`,
-    [at, reply, handedOverAt, pauses?.firstMs ?? null, pauses?.maxMs ?? null],
-  )
+  const { firstMs, maxMs } = pauses ?? {}
+  const isNext = sql`${firstMs}::float8 is not null
+    and (next_try_at is null or refused_at is null or refused_at < ${handedOverAt})`
+  await db.query(sql`
+    update mail_relay set refused_since = coalesce(refused_since, ${at}), refused_at = ${at},
+      reply = ${reply}, failures = case when ${isNext} then failures + 1 else failures end,
+      next_try_at = case when ${isNext}
+        then ${at}::timestamptz + interval '1 millisecond'
+          * least(${maxMs}::float8, ${firstMs}::float8 * 2 ^ least(failures, 20))
+        else next_try_at end`)
 }
 
 /**
@@ -74,10 +72,8 @@ export async function noteRefused(
  * process has claimed it.
  */
 export async function claimTrial(db: Db, now: Date, until: Date): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update mail_relay set next_try_at = $2 where next_try_at <= $1`,
-    [now, until],
-  )
+  const { rowCount } = await db.query(sql`
+    update mail_relay set next_try_at = ${until} where next_try_at <= ${now}`)
   return rowCount === 1
 }
 
@@ -99,19 +95,16 @@ export async function countMails(
   for (const outcome of ['bounced', 'refused', 'sent'] as const) {
     const count = outcomes.filter((one) => one === outcome).length
     if (count === 0) continue
-    await tx.query(
-      `insert into mail_totals (kind, outcome, total) values ($1, $2, $3)
-       on conflict (kind, outcome) do update set total = mail_totals.total + excluded.total`,
-      [kind, outcome, count],
-    )
+    await tx.query(sql`
+      insert into mail_totals (kind, outcome, total) values (${kind}, ${outcome}, ${count})
+      on conflict (kind, outcome) do update set total = mail_totals.total + excluded.total`)
   }
 }
 
 /** Returns the totals of all mails so far. */
 export async function listMailTotals(db: Db): Promise<MailTotal[]> {
-  const { rows } = await db.query<MailTotal>(
-    `select kind, outcome, total::float8 as total from mail_totals order by kind, outcome`,
-  )
+  const { rows } = await db.query<MailTotal>(sql`
+    select kind, outcome, total::float8 as total from mail_totals order by kind, outcome`)
   return rows
 }
 
@@ -122,13 +115,12 @@ export type WaitingMail = { kind: MailKind; state: 'queued' | 'waiting' | 'held'
 export async function countWaitingMail(
   db: Db,
 ): Promise<{ waiting: WaitingMail[]; refused: Record<MailKind, number> }> {
-  const { rows } = await db.query<{ kind: MailKind; state: string; mails: number }>(
-    `select 'feedback' as kind, state, count(*)::int as mails from feedback_reports
-     where state in ('queued', 'waiting', 'held', 'refused') group by state
-     union all
-     select 'letter', state, count(*)::int from letters
-     where state in ('queued', 'held', 'refused') group by state`,
-  )
+  const { rows } = await db.query<{ kind: MailKind; state: string; mails: number }>(sql`
+    select 'feedback' as kind, state, count(*)::int as mails from feedback_reports
+    where state in ('queued', 'waiting', 'held', 'refused') group by state
+    union all
+    select 'letter', state, count(*)::int from letters
+    where state in ('queued', 'held', 'refused') group by state`)
   const refused = { feedback: 0, letter: 0 }
   const waiting: WaitingMail[] = []
   for (const { kind, state, mails } of rows) {

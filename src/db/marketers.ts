@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import type { MarketerMarks } from '../pieces/marketer.ts'
 import type { Marketer } from '../verdict/marketers/marketer.ts'
 import { uuidFloor } from '../world.ts'
@@ -5,13 +6,13 @@ import type { OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { first, type Packed } from './rows.ts'
 
-const marks = `key, name, signers, ranges::text[] as ranges, list_ids as "listIds", authors,
+const marks = sql`key, name, signers, ranges::text[] as ranges, list_ids as "listIds", authors,
   feedback`
-const columns = `${marks}, state, practice, website, advice, contact`
+const columns = sql`${marks}, state, practice, website, advice, contact`
 
 /** Returns one marketer. */
 export async function findMarketer(db: Db, key: string): Promise<Marketer | undefined> {
-  return first(await db.query<Marketer>(`select ${columns} from marketers where key = $1`, [key]))
+  return first(await db.query<Marketer>(sql`select ${columns} from marketers where key = ${key}`))
 }
 
 /** Returns a page of the marketers by key; `after` is the last key of the previous page. */
@@ -19,26 +20,22 @@ export async function listMarketers(
   db: Db,
   page: { after: string; limit: number },
 ): Promise<Marketer[]> {
-  const { rows } = await db.query<Marketer>(
-    `select ${columns} from marketers where key > $1 order by key limit $2`,
-    [page.after, page.limit],
-  )
+  const { rows } = await db.query<Marketer>(sql`
+    select ${columns} from marketers where key > ${page.after} order by key limit ${page.limit}`)
   return rows
 }
 
 /** Returns the identifying marks of the confirmed marketers. */
 export async function listActingMarketers(db: Db): Promise<MarketerMarks[]> {
-  const { rows } = await db.query<MarketerMarks>(
-    `select ${marks} from marketers where state = 'confirmed' order by key`,
-  )
+  const { rows } = await db.query<MarketerMarks>(sql`
+    select ${marks} from marketers where state = 'confirmed' order by key`)
   return rows
 }
 
 /** Returns the signing domains of all marketers, confirmed or not. */
 export async function listDeclaredSigners(db: Db): Promise<string[]> {
-  const { rows } = await db.query<{ signer: string }>(
-    `select distinct unnest(signers) as signer from marketers`,
-  )
+  const { rows } = await db.query<{ signer: string }>(sql`
+    select distinct unnest(signers) as signer from marketers`)
   return rows.map(({ signer }) => signer)
 }
 
@@ -47,39 +44,35 @@ export async function putMarketer(tx: Db, marketer: Marketer, at: Date): Promise
   const { key, name, state, signers, ranges, listIds, authors } = marketer
   const { practice, website, advice, contact, feedback } = marketer
   await raiseVersion(tx)
-  await tx.query(
-    `insert into marketers (key, name, state, signers, ranges, list_ids, authors, practice, website,
-       advice, contact, feedback, changed_at)
-     values ($1, $2, $3, $4::text[], $5::cidr[], $6::text[], $7::text[], $8, $9, $10, $11, $12, $13)
-     on conflict (key) do update set name = excluded.name, state = excluded.state,
-       signers = excluded.signers, ranges = excluded.ranges, list_ids = excluded.list_ids,
-       authors = excluded.authors, practice = excluded.practice, website = excluded.website,
-       advice = excluded.advice, contact = excluded.contact, feedback = excluded.feedback,
-       changed_at = excluded.changed_at`,
-    [
-      ...[key, name, state, signers, ranges, listIds, authors, practice, website],
-      ...[JSON.stringify(advice), contact, feedback, at],
-    ],
-  )
+  await tx.query(sql`
+    insert into marketers (key, name, state, signers, ranges, list_ids, authors, practice, website,
+      advice, contact, feedback, changed_at)
+    values (${key}, ${name}, ${state}, ${signers}::text[], ${ranges}::cidr[], ${listIds}::text[],
+      ${authors}::text[], ${practice}, ${website}, ${JSON.stringify(advice)}, ${contact},
+      ${feedback}, ${at})
+    on conflict (key) do update set name = excluded.name, state = excluded.state,
+      signers = excluded.signers, ranges = excluded.ranges, list_ids = excluded.list_ids,
+      authors = excluded.authors, practice = excluded.practice, website = excluded.website,
+      advice = excluded.advice, contact = excluded.contact, feedback = excluded.feedback,
+      changed_at = excluded.changed_at`)
 }
 
 /** Deletes a marketer; false when there was none. */
 export async function deleteMarketer(tx: Db, key: string): Promise<boolean> {
   await raiseVersion(tx)
-  const { rowCount } = await tx.query(`delete from marketers where key = $1`, [key])
+  const { rowCount } = await tx.query(sql`delete from marketers where key = ${key}`)
   return (rowCount ?? 0) > 0
 }
 
 /** Must be the first statement, because it makes concurrent changes of the registry wait. */
 async function raiseVersion(tx: Db): Promise<void> {
-  await tx.query(`update marketer_registry set version = version + 1 where is_only`)
+  await tx.query(sql`update marketer_registry set version = version + 1 where is_only`)
 }
 
 /** Returns the version of the registry, which rises with each change. */
 export async function findRegistryVersion(db: Db): Promise<number> {
-  const { rows } = await db.query<{ version: number }>(
-    `select version from marketer_registry where is_only`,
-  )
+  const { rows } = await db.query<{ version: number }>(sql`
+    select version from marketer_registry where is_only`)
   return rows[0]?.version ?? 0
 }
 
@@ -103,34 +96,29 @@ export type MarketerProposal = {
   lastSeen: Date
 }
 
-const PROPOSAL_COLUMNS = `signer, list_id as "listId", state, author, name, messages,
+const PROPOSAL_COLUMNS = sql`signer, list_id as "listId", state, author, name, messages,
   reporters_at_least as "reportersAtLeast", subjects, unsubscribe_host as "unsubscribeHost",
   first_seen as "firstSeen", last_seen as "lastSeen"`
 
 /** Stores the observations of a signer; a dismissed or taken proposal keeps its state. */
 export async function keepProposal(tx: Db, seen: Omit<MarketerProposal, 'state'>): Promise<void> {
-  await tx.query(
-    `insert into marketer_proposals (signer, list_id, state, author, name, messages,
-       reporters_at_least, subjects, unsubscribe_host, first_seen, last_seen)
-     values ($1, $2, 'open', $3, $4, $5, $6, $7, $8, $9, $10)
-     on conflict (signer, list_id) do update set author = excluded.author, name = excluded.name,
-       messages = excluded.messages, reporters_at_least = excluded.reporters_at_least,
-       subjects = excluded.subjects, unsubscribe_host = excluded.unsubscribe_host,
-       last_seen = excluded.last_seen`,
-    [
-      ...[seen.signer, seen.listId, seen.author, seen.name, seen.messages, seen.reportersAtLeast],
-      ...[JSON.stringify(seen.subjects), seen.unsubscribeHost, seen.firstSeen, seen.lastSeen],
-    ],
-  )
+  await tx.query(sql`
+    insert into marketer_proposals (signer, list_id, state, author, name, messages,
+      reporters_at_least, subjects, unsubscribe_host, first_seen, last_seen)
+    values (${seen.signer}, ${seen.listId}, 'open', ${seen.author}, ${seen.name}, ${seen.messages},
+      ${seen.reportersAtLeast}, ${JSON.stringify(seen.subjects)}, ${seen.unsubscribeHost},
+      ${seen.firstSeen}, ${seen.lastSeen})
+    on conflict (signer, list_id) do update set author = excluded.author, name = excluded.name,
+      messages = excluded.messages, reporters_at_least = excluded.reporters_at_least,
+      subjects = excluded.subjects, unsubscribe_host = excluded.unsubscribe_host,
+      last_seen = excluded.last_seen`)
 }
 
 /** Returns open proposals, those with the most messages first. */
 export async function listProposals(db: Db, limit: number): Promise<MarketerProposal[]> {
-  const { rows } = await db.query<MarketerProposal>(
-    `select ${PROPOSAL_COLUMNS} from marketer_proposals where state = 'open'
-     order by messages desc, signer, list_id limit $1`,
-    [limit],
-  )
+  const { rows } = await db.query<MarketerProposal>(sql`
+    select ${PROPOSAL_COLUMNS} from marketer_proposals where state = 'open'
+    order by messages desc, signer, list_id limit ${limit}`)
   return rows
 }
 
@@ -142,17 +130,17 @@ export async function decideProposal(
   by: OperatorAction,
 ): Promise<MarketerProposal | undefined> {
   return first(
-    await tx.query<MarketerProposal>(
-      `update marketer_proposals set state = $3, decided_at = $4, decided_by = $5
-       where signer = $1 and list_id = $2 and state = 'open' returning ${PROPOSAL_COLUMNS}`,
-      [signer, listId, state, by.at, by.reporterId],
-    ),
+    await tx.query<MarketerProposal>(sql`
+      update marketer_proposals set state = ${state}, decided_at = ${by.at},
+        decided_by = ${by.reporterId}
+      where signer = ${signer} and list_id = ${listId} and state = 'open'
+        returning ${PROPOSAL_COLUMNS}`),
   )
 }
 
 /** Deletes open proposals whose signer was not seen since an instant. */
 export async function removeOldProposals(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from marketer_proposals where state = 'open' and last_seen < $1`, [before])
+  await db.query(sql`delete from marketer_proposals where state = 'open' and last_seen < ${before}`)
 }
 
 /** A report of bulk mail, with its packed analysis. */
@@ -160,14 +148,13 @@ export type BulkReport = Packed & { reporterId: string; receivedAt: Date }
 
 /** Returns the newest reports since an instant whose verdict is legitimate bulk mail. */
 export async function listBulkReports(db: Db, since: Date, limit: number): Promise<BulkReport[]> {
-  const { rows } = await db.query<BulkReport>(
-    `select reports.reporter_id as "reporterId", reports.received_at as "receivedAt",
-       analyses.encoding, analyses.content
-     from reports join analyses on analyses.id = reports.id
-     where reports.id >= $1 and analyses.id >= $1 and analyses.verdict_class = 'marketing'
-       and reports.kind = 'spam' and reports.state <> 'retracted' and reports.shadow is null
-     order by reports.id desc limit $2`,
-    [uuidFloor(since), limit],
-  )
+  const from = uuidFloor(since)
+  const { rows } = await db.query<BulkReport>(sql`
+    select reports.reporter_id as "reporterId", reports.received_at as "receivedAt",
+      analyses.encoding, analyses.content
+    from reports join analyses on analyses.id = reports.id
+    where reports.id >= ${from} and analyses.id >= ${from} and analyses.verdict_class = 'marketing'
+      and reports.kind = 'spam' and reports.state <> 'retracted' and reports.shadow is null
+    order by reports.id desc limit ${limit}`)
   return rows
 }

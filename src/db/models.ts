@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import type { ModelReport } from '../verdict/model/figures.ts'
 import type { Calibration, ModelFormat } from '../verdict/model/model.ts'
 import type { OperatorAction } from './audit-log.ts'
@@ -41,41 +42,29 @@ export async function insertModel(tx: Db, model: NewModel): Promise<number> {
     'select coalesce(max(version), 0) + 1 as version from models',
   )
   const version = rows[0]?.version ?? 1
-  await tx.query(
-    `insert into models (version, format, content, calibration, report, origin, state, trained_at)
-     values ($1, $2, $3, $4, $5, $6, 'candidate', $7)`,
-    [
-      version,
-      model.format,
-      Buffer.from(model.content),
-      JSON.stringify(model.calibration),
-      model.report && JSON.stringify(model.report),
-      model.origin,
-      model.trainedAt,
-    ],
-  )
+  await tx.query(sql`
+    insert into models (version, format, content, calibration, report, origin, state, trained_at)
+    values (${version}, ${model.format}, ${Buffer.from(model.content)},
+      ${JSON.stringify(model.calibration)}, ${model.report && JSON.stringify(model.report)},
+      ${model.origin}, 'candidate', ${model.trainedAt})`)
   return version
 }
 
 /** Returns the models, newest first. */
 export async function listModels(db: Db, limit: number): Promise<ListedModel[]> {
-  const { rows } = await db.query<ListedModel>(
-    `select version, format, length(content) as bytes, calibration, report, origin, state,
-       trained_at as "trainedAt", promoted_at as "promotedAt", promoted_by as "promotedBy"
-     from models order by version desc limit $1`,
-    [limit],
-  )
+  const { rows } = await db.query<ListedModel>(sql`
+    select version, format, length(content) as bytes, calibration, report, origin, state,
+      trained_at as "trainedAt", promoted_at as "promotedAt", promoted_by as "promotedBy"
+    from models order by version desc limit ${limit}`)
   return rows
 }
 
 /** Returns one model without its content. */
 export async function findModel(db: Db, version: number): Promise<ListedModel | undefined> {
-  const { rows } = await db.query<ListedModel>(
-    `select version, format, length(content) as bytes, calibration, report, origin, state,
-       trained_at as "trainedAt", promoted_at as "promotedAt", promoted_by as "promotedBy"
-     from models where version = $1`,
-    [version],
-  )
+  const { rows } = await db.query<ListedModel>(sql`
+    select version, format, length(content) as bytes, calibration, report, origin, state,
+      trained_at as "trainedAt", promoted_at as "promotedAt", promoted_by as "promotedBy"
+    from models where version = ${version}`)
   return rows[0]
 }
 
@@ -91,15 +80,14 @@ export async function findModelContent(
     format: ModelFormat
     content: Buffer
     calibration: Calibration
-  }>('select version, format, content, calibration from models where version = $1', [version])
+  }>(sql`select version, format, content, calibration from models where version = ${version}`)
   return rows[0]
 }
 
 /** Returns the active version; undefined when there is none. */
 export async function findActiveModel(db: Db): Promise<number | undefined> {
-  const { rows } = await db.query<{ version: number }>(
-    `select version from models where state = 'active'`,
-  )
+  const { rows } = await db.query<{ version: number }>(sql`
+    select version from models where state = 'active'`)
   return rows[0]?.version
 }
 
@@ -117,10 +105,9 @@ export async function promoteModel(
   const model = await findModel(tx, version)
   if (!model) return undefined
   await retireActive(tx)
-  await tx.query(
-    `update models set state = 'active', promoted_at = $2, promoted_by = $3 where version = $1`,
-    [version, by.at, by.reporterId],
-  )
+  await tx.query(sql`
+    update models set state = 'active', promoted_at = ${by.at}, promoted_by = ${by.reporterId}
+      where version = ${version}`)
   return { before }
 }
 
@@ -134,23 +121,22 @@ export async function rollBackModel(
   await lockModels(tx)
   const from = await findActiveModel(tx)
   if (from === undefined) return undefined
-  const { rows } = await tx.query<{ version: number }>(
-    `select before.version from models before join models active on active.state = 'active'
-     where before.state = 'retired' and before.promoted_at < active.promoted_at
-     order by before.promoted_at desc limit 1`,
-  )
+  const { rows } = await tx.query<{ version: number }>(sql`
+    select before.version from models before join models active on active.state = 'active'
+    where before.state = 'retired' and before.promoted_at < active.promoted_at
+    order by before.promoted_at desc limit 1`)
   const to = rows[0]?.version ?? null
   await retireActive(tx)
-  await tx.query(`update models set state = 'active' where version = $1`, [to])
+  await tx.query(sql`update models set state = 'active' where version = ${to}`)
   return { from, to }
 }
 
 async function retireActive(tx: Db): Promise<void> {
-  await tx.query(`update models set state = 'retired' where state = 'active'`)
+  await tx.query(sql`update models set state = 'retired' where state = 'active'`)
 }
 
 async function lockModels(tx: Db): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1)', [MODELS_LOCK])
+  await tx.query(sql`select pg_advisory_xact_lock(${MODELS_LOCK})`)
 }
 
 /** A report with its verdict and the facts that the verdict is based on. */
@@ -174,17 +160,15 @@ export async function listJudgedReports(
   db: Db,
   page: { after: string; limit: number },
 ): Promise<JudgedReport[]> {
-  const { rows } = await db.query<JudgedReport>(
-    `select reports.id, reports.reporter_id as "reporterId", reports.kind,
-       reports.state = 'retracted' as "isRetracted", analyses.verdict_class as "verdictClass",
-       counted_reports.campaign_id as "campaignId", analyses.facts,
-       coalesce(analyses.judgment #> '{verdict,symbols}', '[]') as symbols
-     from reports
-       join analyses on analyses.id = reports.id
-       left join counted_reports on counted_reports.id = reports.id
-     where reports.id > $1 and analyses.facts is not null and reports.shadow is null
-     order by reports.id limit $2`,
-    [page.after, page.limit],
-  )
+  const { rows } = await db.query<JudgedReport>(sql`
+    select reports.id, reports.reporter_id as "reporterId", reports.kind,
+      reports.state = 'retracted' as "isRetracted", analyses.verdict_class as "verdictClass",
+      counted_reports.campaign_id as "campaignId", analyses.facts,
+      coalesce(analyses.judgment #> '{verdict,symbols}', '[]') as symbols
+    from reports
+      join analyses on analyses.id = reports.id
+      left join counted_reports on counted_reports.id = reports.id
+    where reports.id > ${page.after} and analyses.facts is not null and reports.shadow is null
+    order by reports.id limit ${page.limit}`)
   return rows
 }

@@ -1,6 +1,6 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { NetworkLayer, NetworkOverride } from '../origin/networks.ts'
 import type { Db } from './pool.ts'
-import { values } from './rows.ts'
 
 /** The data of an imported table about a block. */
 export type NewLayer = Pick<NetworkLayer, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'>
@@ -21,14 +21,12 @@ export const LAYERS_PER_STATEMENT = 1_000
  * @throws SQLSTATE 22P02 when an address is invalid
  */
 export async function listLayers(db: Db, ips: readonly string[], now: Date): Promise<FoundLayer[]> {
-  const { rows } = await db.query<Omit<FoundLayer, 'ip'> & { at: number }>(
-    `select asked.at, cidr::text, source, asn, networks.name, country, contacts,
-       is_muted as "isMuted", imported_at as "importedAt", expires_at as "expiresAt"
-     from unnest($1::inet[]) with ordinality as asked (ip, at)
-     join networks on cidr >>= asked.ip
-     where expires_at is null or expires_at > $2`,
-    [ips, now],
-  )
+  const { rows } = await db.query<Omit<FoundLayer, 'ip'> & { at: number }>(sql`
+    select asked.at, cidr::text, source, asn, networks.name, country, contacts,
+      is_muted as "isMuted", imported_at as "importedAt", expires_at as "expiresAt"
+    from unnest(${ips}::inet[]) with ordinality as asked (ip, at)
+    join networks on cidr >>= asked.ip
+    where expires_at is null or expires_at > ${now}`)
   return rows.map(({ at, ...layer }) => ({ ...layer, ip: ips[at - 1] ?? '' }))
 }
 
@@ -42,14 +40,13 @@ export async function listLayersOfBlock(
   limit: number,
   now: Date,
 ): Promise<NetworkLayer[] | undefined> {
-  const { rows } = await db.query<NetworkLayer>(
-    `select cidr::text, source, asn, name, country, contacts, is_muted as "isMuted",
-       imported_at as "importedAt", expires_at as "expiresAt"
-     from networks
-     where (cidr >>= $1::cidr or cidr << $1::cidr) and (expires_at is null or expires_at > $2)
-     limit $3`,
-    [cidr, now, limit + 1],
-  )
+  const { rows } = await db.query<NetworkLayer>(sql`
+    select cidr::text, source, asn, name, country, contacts, is_muted as "isMuted",
+      imported_at as "importedAt", expires_at as "expiresAt"
+    from networks
+    where (cidr >>= ${cidr}::cidr or cidr << ${cidr}::cidr) and (expires_at is null
+      or expires_at > ${now})
+    limit ${limit + 1}`)
   return rows.length > limit ? undefined : rows
 }
 
@@ -64,13 +61,12 @@ export async function replaceNetworks(
   parts: AsyncIterable<readonly NewLayer[]> | Iterable<readonly NewLayer[]>,
   now: Date,
 ): Promise<number> {
-  await tx.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`networks ${source}`])
-  await tx.query(`delete from networks where source = $1`, [source])
+  await tx.query(sql`
+    select pg_advisory_xact_lock(hashtextextended(${`networks ${source}`}, 0))`)
+  await tx.query(sql`delete from networks where source = ${source}`)
   for await (const part of parts) await insertLayers(tx, source, part, now)
-  const { rows } = await tx.query<{ blocks: number }>(
-    `select count(*) as blocks from networks where source = $1`,
-    [source],
-  )
+  const { rows } = await tx.query<{ blocks: number }>(sql`
+    select count(*) as blocks from networks where source = ${source}`)
   return rows[0]?.blocks ?? 0
 }
 
@@ -78,7 +74,7 @@ async function insertLayers(tx: Db, source: string, part: readonly NewLayer[], n
   // A statement cannot update a row twice.
   const layers = new Map(part.map((layer) => [layer.cidr, layer]))
   if (layers.size === 0) return
-  const { text, params } = values(
+  const values = bulk(
     [...layers.values()].map(({ cidr, asn, name, country, contacts }) => [
       cidr,
       source,
@@ -90,13 +86,11 @@ async function insertLayers(tx: Db, source: string, part: readonly NewLayer[], n
       now,
     ]),
   )
-  await tx.query(
-    `insert into networks (cidr, source, asn, name, country, abuse, contacts, imported_at)
-     values ${text}
-     on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name,
-       country = excluded.country, abuse = excluded.abuse, contacts = excluded.contacts`,
-    params,
-  )
+  await tx.query(sql`
+    insert into networks (cidr, source, asn, name, country, abuse, contacts, imported_at)
+    values ${values}
+    on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name,
+      country = excluded.country, abuse = excluded.abuse, contacts = excluded.contacts`)
 }
 
 /**
@@ -105,21 +99,20 @@ async function insertLayers(tx: Db, source: string, part: readonly NewLayer[], n
  * table exclusively and block readers.
  */
 export async function tidyNetworks(db: Db): Promise<void> {
-  await db.query(`vacuum (analyze, truncate false) networks`)
+  await db.query(sql`vacuum (analyze, truncate false) networks`)
 }
 
 /** Deletes all layers of a source; returns the number of blocks. */
 export async function dropSource(tx: Db, source: string): Promise<number> {
-  const { rowCount } = await tx.query(`delete from networks where source = $1`, [source])
+  const { rowCount } = await tx.query(sql`delete from networks where source = ${source}`)
   return rowCount ?? 0
 }
 
 /** Returns a summary of each source, by name. Reads the whole table. */
 export async function listSources(db: Db): Promise<SourceSummary[]> {
-  const { rows } = await db.query<SourceSummary>(
-    `select source, count(*) as blocks, max(imported_at) as "importedAt"
-     from networks group by source order by source`,
-  )
+  const { rows } = await db.query<SourceSummary>(sql`
+    select source, count(*) as blocks, max(imported_at) as "importedAt"
+    from networks group by source order by source`)
   return rows
 }
 
@@ -128,14 +121,12 @@ export async function hasNetworks(db: Db): Promise<boolean> {
   return rows.length > 0
 }
 
-const columns = `cidr::text, asn, name, country, contacts, is_muted as "isMuted"`
+const columns = sql`cidr::text, asn, name, country, contacts, is_muted as "isMuted"`
 
 /** Returns the override of exactly this block. */
 export async function findOverride(db: Db, cidr: string): Promise<NetworkOverride | undefined> {
-  const { rows } = await db.query<NetworkOverride>(
-    `select ${columns} from networks where cidr = $1::cidr and source = 'manual'`,
-    [cidr],
-  )
+  const { rows } = await db.query<NetworkOverride>(sql`
+    select ${columns} from networks where cidr = ${cidr}::cidr and source = 'manual'`)
   return rows[0]
 }
 
@@ -144,34 +135,27 @@ export async function listOverrides(
   db: Db,
   page: { after: string | undefined; limit: number },
 ): Promise<NetworkOverride[]> {
-  const { rows } = await db.query<NetworkOverride>(
-    `select ${columns} from networks
-     where source = 'manual' and ($1::cidr is null or cidr > $1::cidr)
-     order by networks.cidr limit $2`,
-    [page.after ?? null, page.limit],
-  )
+  const { rows } = await db.query<NetworkOverride>(sql`select ${columns} from networks
+    where source = 'manual' and (${page.after}::cidr is null or cidr > ${page.after}::cidr)
+    order by networks.cidr limit ${page.limit}`)
   return rows
 }
 
 /** Inserts or replaces the override of a block. */
 export async function putOverride(tx: Db, override: NetworkOverride, at: Date): Promise<void> {
   const { cidr, asn, name, country, contacts, isMuted } = override
-  await tx.query(
-    `insert into networks
-       (cidr, source, asn, name, country, abuse, contacts, is_muted, imported_at)
-     values ($1, 'manual', $2, $3, $4, $5, $6, $7, $8)
-     on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name,
-       country = excluded.country, abuse = excluded.abuse, contacts = excluded.contacts,
-       is_muted = excluded.is_muted, imported_at = excluded.imported_at`,
-    [cidr, asn, name, country, contacts[0] ?? null, contacts, isMuted, at],
-  )
+  await tx.query(sql`insert into networks
+      (cidr, source, asn, name, country, abuse, contacts, is_muted, imported_at)
+    values (${cidr}, 'manual', ${asn}, ${name}, ${country}, ${contacts[0] ?? null}, ${contacts},
+      ${isMuted}, ${at})
+    on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name,
+      country = excluded.country, abuse = excluded.abuse, contacts = excluded.contacts,
+      is_muted = excluded.is_muted, imported_at = excluded.imported_at`)
 }
 
 /** Deletes the override of exactly this block. False when there was none. */
 export async function removeOverride(tx: Db, cidr: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `delete from networks where cidr = $1::cidr and source = 'manual'`,
-    [cidr],
-  )
+  const { rowCount } = await tx.query(sql`
+    delete from networks where cidr = ${cidr}::cidr and source = 'manual'`)
   return (rowCount ?? 0) > 0
 }

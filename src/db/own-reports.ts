@@ -1,3 +1,4 @@
+import sql, { raw } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import { uuidTime } from '../world.ts'
 import type { Db } from './pool.ts'
@@ -44,28 +45,22 @@ export async function listOwnReports(
   query: OwnQuery,
   range: OwnRange,
 ): Promise<ReportLine[]> {
-  const way = range.first === 'newest' ? 'desc' : 'asc'
-  const { rows } = await db.query<ReportLine>(
-    `select id, received_at as "receivedAt", state, kind, author, subject
-     from (
-       select id, received_at, state, kind, author, subject from reports
-       where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
-       order by reporter_id ${way}, id ${way} limit $4) as own
-     where ($6::text is null or kind = $6)
-       and ($7::text[] is null or state = any($7))
-       and ($8::text is null or strpos(lower(subject), $8) > 0 or strpos(lower(author), $8) > 0)
-     order by id ${way} limit $5`,
-    [
-      reporterId,
-      range.before ?? null,
-      range.after ?? null,
-      range.lookedAtMax,
-      range.limit,
-      query.kind ?? null,
-      query.states ?? null,
-      query.words?.toLowerCase() ?? null,
-    ],
-  )
+  const way = raw(range.first === 'newest' ? 'desc' : 'asc')
+  const { before, after, lookedAtMax, limit } = range
+  const { kind, states } = query
+  const words = query.words?.toLowerCase()
+  const { rows } = await db.query<ReportLine>(sql`
+    select id, received_at as "receivedAt", state, kind, author, subject
+    from (
+      select id, received_at, state, kind, author, subject from reports
+      where reporter_id = ${reporterId} and (${before}::uuid is null or id < ${before}::uuid)
+        and (${after}::uuid is null or id > ${after}::uuid)
+      order by reporter_id ${way}, id ${way} limit ${lookedAtMax}) as own
+    where (${kind}::text is null or kind = ${kind}::text)
+      and (${states}::text[] is null or state = any(${states}::text[]))
+      and (${words}::text is null or strpos(lower(subject), ${words}::text) > 0
+        or strpos(lower(author), ${words}::text) > 0)
+    order by id ${way} limit ${limit}`)
   return rows
 }
 
@@ -99,33 +94,26 @@ function idsIn(
 
 async function listAsking(db: Db, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
-  const { rows } = await db.query<{ id: string }>(
-    `select id from analyses
-     where id = any($1::uuid[]) and judgment -> 'consequence' ->> 'action' = 'ask'`,
-    [ids],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`select id from analyses
+    where id = any(${ids}::uuid[]) and judgment -> 'consequence' ->> 'action' = 'ask'`)
   return new Set(rows.map(({ id }) => id))
 }
 
 async function countTold(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
-  const { rows } = await db.query<{ id: string; told: number }>(
-    `select report_id as id, count(*)::integer as told from feedback_reports
-     where report_id = any($1::uuid[]) and kind = 'complaint' and state in ('sent', 'merged')
-     group by report_id`,
-    [ids],
-  )
+  const { rows } = await db.query<{ id: string; told: number }>(sql`
+    select report_id as id, count(*)::integer as told from feedback_reports
+    where report_id = any(${ids}::uuid[]) and kind = 'complaint' and state in ('sent', 'merged')
+    group by report_id`)
   return new Map(rows.map(({ id, told: notified }) => [id, notified]))
 }
 
 async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<string, AnswerKind>> {
   if (ids.length === 0) return new Map()
-  const { rows } = await db.query<{ id: string; answer: AnswerKind }>(
-    `select distinct on (report_id) report_id as id, substr(event, 6) as answer
-     from report_events where report_id = any($1::uuid[]) and event like 'desk-%'
-     order by report_id, at desc`,
-    [ids],
-  )
+  const { rows } = await db.query<{ id: string; answer: AnswerKind }>(sql`
+    select distinct on (report_id) report_id as id, substr(event, 6) as answer
+    from report_events where report_id = any(${ids}::uuid[]) and event like 'desk-%'
+    order by report_id, at desc`)
   return new Map(rows.map(({ id, answer }) => [id, answer]))
 }
 
@@ -138,14 +126,13 @@ export async function findOwnStop(
   reporterId: string,
   { before, after, first, lookedAtMax }: OwnRange,
 ): Promise<OwnStop | undefined> {
-  const way = first === 'newest' ? 'desc' : 'asc'
+  const way = raw(first === 'newest' ? 'desc' : 'asc')
   // A second row shows that more reports follow.
-  const { rows } = await db.query<{ id: string }>(
-    `select id from reports
-     where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
-     order by reporter_id ${way}, id ${way} limit 2 offset $4`,
-    [reporterId, before ?? null, after ?? null, lookedAtMax - 1],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from reports
+    where reporter_id = ${reporterId} and (${before}::uuid is null or id < ${before}::uuid)
+      and (${after}::uuid is null or id > ${after}::uuid)
+    order by reporter_id ${way}, id ${way} limit 2 offset ${lookedAtMax - 1}`)
   const [last] = rows
   return last && rows.length === 2 ? { id: last.id, receivedAt: uuidTime(last.id) } : undefined
 }
@@ -193,8 +180,9 @@ export type ReportQuery = {
 }
 
 /** The columns of a `FoundReport`: of `reports` joined with `analyses`. */
-export const foundColumns = `reports.id, received_at as "receivedAt", state, kind, author, subject,
-  host(origin_ip) as "originIp", network_name as "networkName", verdict_class as "verdictClass"`
+export const foundColumns = sql`reports.id, received_at as "receivedAt", state, kind, author,
+  subject, host(origin_ip) as "originIp", network_name as "networkName",
+  verdict_class as "verdictClass"`
 
 /**
  * Returns a page of the matching reports that have an effect on others, newest first; `before` is
@@ -206,26 +194,16 @@ export async function searchReports(
   query: ReportQuery,
   page: { before: string | undefined; limit: number },
 ): Promise<FoundReport[]> {
-  const { rows } = await db.query<FoundReport>(
-    `select ${foundColumns}
-     from reports left join analyses on analyses.id = reports.id
-     where reports.shadow is null
-       and ($1::uuid is null or reports.id = $1)
-       and ($2::text is null or subject_words @@ websearch_to_tsquery('simple', $2))
-       and ($3::text is null or author = $3)
-       and ($4::inet is null or origin_ip <<= $4::inet)
-       and ($5::text is null or state = $5)
-       and ($6::uuid is null or reports.id < $6)
-     order by reports.id desc limit $7`,
-    [
-      query.id ?? null,
-      query.subject ?? null,
-      query.author ?? null,
-      query.origin ?? null,
-      query.state ?? null,
-      page.before ?? null,
-      page.limit,
-    ],
-  )
+  const { rows } = await db.query<FoundReport>(sql`select ${foundColumns}
+    from reports left join analyses on analyses.id = reports.id
+    where reports.shadow is null
+      and (${query.id}::uuid is null or reports.id = ${query.id}::uuid)
+      and (${query.subject}::text is null or subject_words @@ websearch_to_tsquery('simple',
+        ${query.subject}::text))
+      and (${query.author}::text is null or author = ${query.author}::text)
+      and (${query.origin}::inet is null or origin_ip <<= ${query.origin}::inet)
+      and (${query.state}::text is null or state = ${query.state}::text)
+      and (${page.before}::uuid is null or reports.id < ${page.before}::uuid)
+    order by reports.id desc limit ${page.limit}`)
   return rows
 }

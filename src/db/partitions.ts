@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { sqlState } from '../errors.ts'
 import { uuidFloor } from '../world.ts'
 import { type Db, inTransaction, type Pool } from './pool.ts'
@@ -45,16 +46,13 @@ const LOCK_NOT_AVAILABLE = '55P03'
 
 /** Returns the names of all partitions of these tables, sorted. */
 async function listPartitionNames(db: Db, tables: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ name: string }>(
-    `select child.relname as name
-     from pg_inherits
-     join pg_class child on child.oid = inhrelid
-     join pg_class parent on parent.oid = inhparent
-     where parent.relname = any($1) and child.relkind = 'r'
-       and parent.relnamespace = 'public'::regnamespace
-     order by 1`,
-    [tables],
-  )
+  const { rows } = await db.query<{ name: string }>(sql`select child.relname as name
+    from pg_inherits
+    join pg_class child on child.oid = inhrelid
+    join pg_class parent on parent.oid = inhparent
+    where parent.relname = any(${tables}) and child.relkind = 'r'
+      and parent.relnamespace = 'public'::regnamespace
+    order by 1`)
   return rows.map(({ name }) => name)
 }
 

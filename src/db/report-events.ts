@@ -1,17 +1,16 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import { type Phrase, phrase, type StoredPhrases } from '../phrase.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import type { ReportKind } from './reports.ts'
-import { values } from './rows.ts'
 
 /** Notes that reports changed, so that the days on which they arrived are counted again. */
 async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promise<void> {
   if (reportIds.length === 0) return
-  await tx.query(`insert into report_news (id, report_ids) values ($1, $2::uuid[])`, [
-    uuidv7(at),
-    [...new Set(reportIds)],
-  ])
+  await tx.query(sql`
+    insert into report_news (id, report_ids) values (${uuidv7(at)},
+      ${[...new Set(reportIds)]}::uuid[])`)
 }
 
 /** Change notes that were taken: the number of rows, and the reports they name. */
@@ -19,12 +18,9 @@ export type ClaimedEvents = { rows: number; ids: string[] }
 
 /** Deletes and returns the oldest change notes, in the transaction that processes them. */
 export async function claimNewEvents(tx: Db, limit: number): Promise<ClaimedEvents> {
-  const { rows } = await tx.query<{ ids: string[] }>(
-    `delete from report_news where id in (
-       select id from report_news order by id limit $1)
-     returning report_ids as ids`,
-    [limit],
-  )
+  const { rows } = await tx.query<{ ids: string[] }>(sql`delete from report_news where id in (
+      select id from report_news order by id limit ${limit})
+    returning report_ids as ids`)
   return { rows: rows.length, ids: [...new Set(rows.flatMap(({ ids }) => ids))] }
 }
 
@@ -66,17 +62,14 @@ export type EventName =
  */
 export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {
   if (events.length === 0) return
-  const { text, params } = values(
+  const values = bulk(
     events.map(({ reportId, at, event, phrases }) => {
       return [reportId, uuidv7(at), at, event, JSON.stringify(phrases)]
     }),
   )
   const [{ at } = { at: new Date(0) }] = events
   await Promise.all([
-    tx.query(
-      `insert into report_events (report_id, id, at, event, phrases) values ${text}`,
-      params,
-    ),
+    tx.query(sql`insert into report_events (report_id, id, at, event, phrases) values ${values}`),
     insertNews(
       tx,
       events.map(({ reportId }) => reportId),
@@ -87,11 +80,9 @@ export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Prom
 
 /** Returns the history of one report, oldest first. */
 export async function listEvents(db: Db, reportId: string): Promise<StoredEvent[]> {
-  const { rows } = await db.query<StoredEvent>(
-    `select report_id as "reportId", at, event, coalesce(phrases, to_jsonb(detail)) as phrases
-     from report_events where report_id = $1 order by at, id`,
-    [reportId],
-  )
+  const { rows } = await db.query<StoredEvent>(sql`
+    select report_id as "reportId", at, event, coalesce(phrases, to_jsonb(detail)) as phrases
+    from report_events where report_id = ${reportId} order by at, id`)
   return rows
 }
 
@@ -102,11 +93,9 @@ export async function listReportsWith(
   reportIds: readonly string[],
   since: Date,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select distinct report_id as id from report_events
-     where report_id = any($1::uuid[]) and event = $2 and at > $3`,
-    [reportIds, event, since],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select distinct report_id as id from report_events
+    where report_id = any(${reportIds}::uuid[]) and event = ${event} and at > ${since}`)
   return rows.map(({ id }) => id)
 }
 
@@ -133,11 +122,9 @@ export const overruled = phrase('retracted-by-administrator')
 
 /** Returns the current statements of reports. */
 export async function listToChange(db: Db, ids: readonly string[]): Promise<ReportStanding[]> {
-  const { rows } = await db.query<ReportStanding>(
-    `select id, kind, state = 'retracted' as "isRetracted", shadow is not null as "isShadowed"
-     from reports where id = any($1::uuid[])`,
-    [ids],
-  )
+  const { rows } = await db.query<ReportStanding>(sql`
+    select id, kind, state = 'retracted' as "isRetracted", shadow is not null as "isShadowed"
+    from reports where id = any(${ids}::uuid[])`)
   return rows
 }
 
@@ -159,17 +146,16 @@ export async function changeKind(
   tx: Db,
   { reportId, kind, comment, isShadowed }: KindChange,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update reports set kind = $2, comment = coalesce($3, comment), state = 'received',
-       shadow = case when $5 and (shadow is null or shadow = 'released') then 'held'
-         else shadow end
-     where id = $1 and (state = 'retracted' or kind <> $2)
-       and (state <> 'retracted' or channel = 'learn' or not exists (
-         select from report_events
-         where report_id = $1 and event = 'retracted' and (phrases @> $4
-           or phrases is null and starts_with(detail, 'An administrator took it back.'))))`,
-    [reportId, kind, comment, JSON.stringify([overruled]), isShadowed],
-  )
+  const { rowCount } = await tx.query(sql`
+    update reports set kind = ${kind}, comment = coalesce(${comment}, comment), state = 'received',
+      shadow = case when ${isShadowed} and (shadow is null or shadow = 'released') then 'held'
+        else shadow end
+    where id = ${reportId} and (state = 'retracted' or kind <> ${kind})
+      and (state <> 'retracted' or channel = 'learn' or not exists (
+        select from report_events
+        where report_id = ${reportId} and event = 'retracted'
+          and (phrases @> ${JSON.stringify([overruled])}
+          or phrases is null and starts_with(detail, 'An administrator took it back.'))))`)
   return rowCount === 1
 }
 
@@ -186,27 +172,23 @@ export async function markJudged(
 ): Promise<string[]> {
   if (reports.length === 0) return []
   const read = reports.map(({ id, kind, hasEffect }) => [id, `${kind} ${hasEffect}`])
-  const { rows } = await tx.query<{ id: string }>(
-    `update reports set state = $3, shadow = nullif(shadow, 'released')
-     where id = any($1::uuid[]) and state = any($2::text[])
-       and kind || ' ' || (coalesce(shadow, 'released') = 'released') = $4::jsonb ->> id::text
-     returning id`,
-    [reports.map(({ id }) => id), from, to, JSON.stringify(Object.fromEntries(read))],
-  )
+  const { rows } = await tx.query<{ id: string }>(sql`
+    update reports set state = ${to}, shadow = nullif(shadow, 'released')
+    where id = any(${reports.map(({ id }) => id)}::uuid[]) and state = any(${from}::text[])
+      and kind || ' ' || (coalesce(shadow,
+        'released') = 'released') = ${JSON.stringify(Object.fromEntries(read))}::jsonb ->> id::text
+    returning id`)
   return rows.map(({ id }) => id)
 }
 
 /** Marks analyzed reports as forwarded if their complaint was sent before their kind changed. */
 export async function markSentBefore(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  await tx.query(
-    `update reports set state = 'forwarded'
-     where id = any($1::uuid[]) and state = 'analyzed' and exists (
-       select from feedback_reports
-       where report_id = reports.id and kind = 'complaint' and state in ('sent', 'merged'))
-       and not exists (
-       select from feedback_reports
-       where report_id = reports.id and state in ('queued', 'waiting', 'held', 'shadowed'))`,
-    [ids],
-  )
+  await tx.query(sql`update reports set state = 'forwarded'
+    where id = any(${ids}::uuid[]) and state = 'analyzed' and exists (
+      select from feedback_reports
+      where report_id = reports.id and kind = 'complaint' and state in ('sent', 'merged'))
+      and not exists (
+      select from feedback_reports
+      where report_id = reports.id and state in ('queued', 'waiting', 'held', 'shadowed'))`)
 }

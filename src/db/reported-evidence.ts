@@ -1,5 +1,5 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { values } from './rows.ts'
 
 /** The evidence from a report, packed by `counting/evidence.ts`. */
 export type ReportedEvidence = { id: string; content: Buffer }
@@ -10,8 +10,8 @@ export async function insertReportedEvidence(
   rows: readonly ReportedEvidence[],
 ): Promise<void> {
   if (rows.length === 0) return
-  const { text, params } = values(rows.map(({ id, content }) => [id, content]))
-  await tx.query(`insert into reported_evidence (id, content) values ${text}`, params)
+  const values = bulk(rows.map(({ id, content }) => [id, content]))
+  await tx.query(sql`insert into reported_evidence (id, content) values ${values}`)
 }
 
 /**
@@ -23,10 +23,8 @@ export async function takeReportedEvidence(
   ids: readonly string[],
 ): Promise<ReportedEvidence[]> {
   if (ids.length === 0) return []
-  const { rows } = await tx.query<ReportedEvidence>(
-    `delete from reported_evidence where id = any($1::uuid[]) returning id, content`,
-    [ids],
-  )
+  const { rows } = await tx.query<ReportedEvidence>(sql`
+    delete from reported_evidence where id = any(${ids}::uuid[]) returning id, content`)
   return rows
 }
 
@@ -39,8 +37,8 @@ const LOCK_CLASS = 20_815
 /** Appends evidence. It counts exactly once, if the transaction commits. */
 export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Promise<void> {
   if (rows.length === 0) return
-  const { text, params } = values(rows.map(({ shard, id, content }) => [shard, id, content]))
-  await tx.query(`insert into reputation_evidence (shard, id, content) values ${text}`, params)
+  const values = bulk(rows.map(({ shard, id, content }) => [shard, id, content]))
+  await tx.query(sql`insert into reputation_evidence (shard, id, content) values ${values}`)
 }
 
 /**
@@ -49,18 +47,16 @@ export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Prom
  * again.
  */
 export async function claimEvidence(tx: Db, shard: number): Promise<boolean> {
-  const { rows } = await tx.query<{ free: boolean }>(
-    `select set_config('synchronous_commit', 'off', true),
-       set_config('enable_seqscan', 'off', true),
-       pg_try_advisory_xact_lock($1, $2) as free`,
-    [LOCK_CLASS, shard],
-  )
+  const { rows } = await tx.query<{ free: boolean }>(sql`
+    select set_config('synchronous_commit', 'off', true),
+    set_config('enable_seqscan', 'off', true),
+    pg_try_advisory_xact_lock(${LOCK_CLASS}, ${shard}) as free`)
   return rows[0]?.free === true
 }
 
 /** Locks the folding of a shard until the transaction ends, and waits for the lock. */
 export async function awaitEvidence(tx: Db, shard: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, shard])
+  await tx.query(sql`select pg_advisory_xact_lock(${LOCK_CLASS}, ${shard})`)
 }
 
 /** Returns the ids and sizes of the oldest rows of a shard, without their content. */
@@ -69,11 +65,9 @@ export async function listEvidence(
   shard: number,
   rowsMax: number,
 ): Promise<{ id: string; bytes: number }[]> {
-  const { rows } = await db.query<{ id: string; bytes: number }>(
-    `select id, octet_length(content) as bytes from reputation_evidence
-     where shard = $1 order by id limit $2`,
-    [shard, rowsMax],
-  )
+  const { rows } = await db.query<{ id: string; bytes: number }>(sql`
+    select id, octet_length(content) as bytes from reputation_evidence
+    where shard = ${shard} order by id limit ${rowsMax}`)
   return rows
 }
 
@@ -83,11 +77,9 @@ export async function takeEvidence(
   shard: number,
   ids: readonly string[],
 ): Promise<Buffer[]> {
-  const { rows } = await tx.query<{ id: string; content: Buffer }>(
-    `delete from reputation_evidence where shard = $1 and id = any($2::uuid[])
-     returning id, content`,
-    [shard, ids],
-  )
+  const { rows } = await tx.query<{ id: string; content: Buffer }>(sql`
+    delete from reputation_evidence where shard = ${shard} and id = any(${ids}::uuid[])
+    returning id, content`)
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ content }) => content)
 }
 
@@ -96,10 +88,9 @@ export type EvidenceBacklog = { shard: number; rows: number; bytes: number; olde
 
 /** Returns the shards with evidence to fold, the one that has waited longest first. */
 export async function listEvidenceBacklogs(db: Db): Promise<EvidenceBacklog[]> {
-  const { rows } = await db.query<EvidenceBacklog>(
-    `select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
-       min(id::text) as "oldestId"
-     from reputation_evidence group by shard order by min(id::text)`,
-  )
+  const { rows } = await db.query<EvidenceBacklog>(sql`
+    select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
+      min(id::text) as "oldestId"
+    from reputation_evidence group by shard order by min(id::text)`)
   return rows
 }

@@ -1,6 +1,6 @@
+import sql, { bulk, type Sql } from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { values } from './rows.ts'
 
 /** A day (UTC, `2026-11-20`) on which a reporter's reports arrived. */
 export type ReporterDay = { reporterId: string; day: string }
@@ -51,12 +51,9 @@ const NETWORKS_MAX = 200
  * Returns the days on which reports arrived, each once; reports that no longer exist are ignored.
  */
 export async function listDaysOf(db: Db, reportIds: readonly string[]): Promise<ReporterDay[]> {
-  const { rows } = await db.query<ReporterDay>(
-    `select distinct reporter_id as "reporterId",
-       (received_at at time zone 'UTC')::date::text as day
-     from reports where id = any($1::uuid[])`,
-    [reportIds],
-  )
+  const { rows } = await db.query<ReporterDay>(sql`select distinct reporter_id as "reporterId",
+      (received_at at time zone 'UTC')::date::text as day
+    from reports where id = any(${reportIds}::uuid[])`)
   return rows
 }
 
@@ -67,15 +64,13 @@ export async function listDaysOf(db: Db, reportIds: readonly string[]): Promise<
 export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Date): Promise<void> {
   if (days.length === 0) return
   const ordered = days.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
-  const { text, params } = values(ordered.map(({ reporterId, day }) => [reporterId, day, now]))
-  await tx.query(
-    `insert into reporter_days as known (reporter_id, day, due_at) values ${text}
-     on conflict (reporter_id, day) do update
-       set due_at = greatest(excluded.due_at, known.counted_at + interval '1 millisecond'
-         * (${PAUSE_MS_A_REPORT} * (known.spam + known.phishing + known.not_spam)))
-       where known.due_at is null`,
-    params,
-  )
+  const values = bulk(ordered.map(({ reporterId, day }) => [reporterId, day, now]))
+  await tx.query(sql`
+    insert into reporter_days as known (reporter_id, day, due_at) values ${values}
+    on conflict (reporter_id, day) do update
+      set due_at = greatest(excluded.due_at, known.counted_at + interval '1 millisecond'
+        * (${PAUSE_MS_A_REPORT}::integer * (known.spam + known.phishing + known.not_spam)))
+      where known.due_at is null`)
 }
 
 /**
@@ -83,21 +78,18 @@ export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Dat
  * transaction holds the lock. If the server dies, days whose counts were lost are still due.
  */
 export async function claimDays(tx: Db): Promise<boolean> {
-  const { rows } = await tx.query<{ free: boolean }>(
-    `select set_config('synchronous_commit', 'off', true), pg_try_advisory_xact_lock($1) as free`,
-    [LOCK],
-  )
+  const { rows } = await tx.query<{ free: boolean }>(sql`
+    select set_config('synchronous_commit', 'off', true),
+      pg_try_advisory_xact_lock(${LOCK}) as free`)
   return rows[0]?.free === true
 }
 
 /** Returns the day that has been due for the longest time. */
 export async function findDueDay(tx: Db, now: Date): Promise<ReporterDay | undefined> {
-  const { rows } = await tx.query<ReporterDay>(
-    `select reporter_id as "reporterId", day::text as day from reporter_days
-     where due_at is not null and due_at <= $1
-     order by due_at limit 1`,
-    [now],
-  )
+  const { rows } = await tx.query<ReporterDay>(sql`
+    select reporter_id as "reporterId", day::text as day from reporter_days
+    where due_at is not null and due_at <= ${now}
+    order by due_at limit 1`)
   return rows[0]
 }
 
@@ -108,17 +100,13 @@ export async function keepDay(
   counts: WholeDay,
   now: Date,
 ): Promise<void> {
-  await tx.query(
-    `update reporter_days set due_at = null, counted_at = $3, spam = $4, phishing = $5,
-       not_spam = $6, told = $7, kept = $8, asked = $9, retracted = $10, mails = $11,
-       answered = $12, networks = $13, countries = $14
-     where reporter_id = $1 and day = $2`,
-    [
-      ...[reporterId, day, now, counts.spam, counts.phishing, counts.notSpam],
-      ...[counts.told, counts.kept, counts.asked, counts.retracted, counts.mails],
-      ...[counts.answered, JSON.stringify(counts.networks), JSON.stringify(counts.countries)],
-    ],
-  )
+  await tx.query(sql`
+    update reporter_days set due_at = null, counted_at = ${now}, spam = ${counts.spam},
+      phishing = ${counts.phishing}, not_spam = ${counts.notSpam}, told = ${counts.told},
+      kept = ${counts.kept}, asked = ${counts.asked}, retracted = ${counts.retracted},
+      mails = ${counts.mails}, answered = ${counts.answered},
+      networks = ${JSON.stringify(counts.networks)}, countries = ${JSON.stringify(counts.countries)}
+    where reporter_id = ${reporterId} and day = ${day}`)
 }
 
 /** Returns the counts of a reporter since a day, oldest first, without networks and countries. */
@@ -127,12 +115,11 @@ export async function listReporterDays(
   reporterId: string,
   from: string,
 ): Promise<CountedDay[]> {
-  const { rows } = await db.query<CountedDay>(
-    `select day::text as day, spam, phishing, not_spam as "notSpam", told, kept, asked, retracted,
-       mails, answered
-     from reporter_days where reporter_id = $1 and day >= $2 order by reporter_days.day`,
-    [reporterId, from],
-  )
+  const { rows } = await db.query<CountedDay>(sql`
+    select day::text as day, spam, phishing, not_spam as "notSpam", told, kept, asked, retracted,
+      mails, answered
+    from reporter_days where reporter_id = ${reporterId} and day >= ${from}
+      order by reporter_days.day`)
   return rows
 }
 
@@ -143,14 +130,12 @@ export async function sumReporterNetworks(
   from: string,
   limit: number,
 ): Promise<NetworkCount[]> {
-  const { rows } = await db.query<NetworkCount>(
-    `select asn, name, country, sum(reports)::integer as reports
-     from reporter_days, jsonb_to_recordset(networks)
-       as network (asn bigint, name text, country text, reports integer)
-     where reporter_id = $1 and day >= $2
-     group by asn, name, country order by 4 desc, name, asn limit $3`,
-    [reporterId, from, limit],
-  )
+  const { rows } = await db.query<NetworkCount>(sql`
+    select asn, name, country, sum(reports)::integer as reports
+    from reporter_days, jsonb_to_recordset(networks)
+      as network (asn bigint, name text, country text, reports integer)
+    where reporter_id = ${reporterId} and day >= ${from}
+    group by asn, name, country order by 4 desc, name, asn limit ${limit}`)
   return rows
 }
 
@@ -161,29 +146,31 @@ export async function sumReporterCountries(
   from: string,
   limit: number,
 ): Promise<{ country: string; reports: number }[]> {
-  const { rows } = await db.query<{ country: string; reports: number }>(
-    `select country, sum(reports::integer)::integer as reports
-     from reporter_days, jsonb_each_text(countries) as one (country, reports)
-     where reporter_id = $1 and day >= $2
-     group by country order by 2 desc, country limit $3`,
-    [reporterId, from, limit],
-  )
+  const { rows } = await db.query<{ country: string; reports: number }>(sql`
+    select country, sum(reports::integer)::integer as reports
+    from reporter_days, jsonb_each_text(countries) as one (country, reports)
+    where reporter_id = ${reporterId} and day >= ${from}
+    group by country order by 2 desc, country limit ${limit}`)
   return rows
 }
 
 /** Deletes days whose reports are no longer stored. */
 export async function removeReporterDays(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from reporter_days where day < $1`, [before.toISOString().slice(0, 10)])
+  await db.query(sql`delete from reporter_days where day < ${before.toISOString().slice(0, 10)}`)
 }
 
 /** Counts the reports of a day in their current states. */
 export async function countReporterDay(db: Db, { reporterId, day }: ReporterDay) {
   const from = new Date(`${day}T00:00:00Z`)
-  const bounds = [reporterId, uuidFloor(from), uuidFloor(new Date(from.getTime() + DAY_MS))]
+  const within: Bounds = {
+    reporterId,
+    from: uuidFloor(from),
+    to: uuidFloor(new Date(from.getTime() + DAY_MS)),
+  }
   const [states, mails, networks] = await Promise.all([
-    countStates(db, bounds),
-    countMails(db, bounds),
-    countNetworks(db, bounds),
+    countStates(db, within),
+    countMails(db, within),
+    countNetworks(db, within),
   ])
   const countries: Record<string, number> = {}
   for (const { country, reports } of networks) {
@@ -198,54 +185,53 @@ export async function countReporterDay(db: Db, { reporterId, day }: ReporterDay)
   return whole
 }
 
-const own = 'reports.reporter_id = $1 and reports.id >= $2 and reports.id < $3'
+/** The reports of one reporter with ids from `from` to before `to`. */
+type Bounds = { reporterId: string; from: string; to: string }
+
+function isOwn({ reporterId, from, to }: Bounds): Sql {
+  return sql`reports.reporter_id = ${reporterId} and reports.id >= ${from} and reports.id < ${to}`
+}
 
 const kind = (name: string) =>
-  `count(*) filter (where kind = '${name}' and state <> 'retracted')::integer`
+  sql`count(*) filter (where kind = ${name} and state <> 'retracted')::integer`
 
-async function countStates(db: Db, bounds: readonly string[]) {
-  const { rows } = await db.query<Omit<DayCounts, 'mails'>>(
-    `select ${kind('spam')} as spam, ${kind('phishing')} as phishing,
-       ${kind('not-spam')} as "notSpam",
-       count(*) filter (where state = 'forwarded')::integer as told,
-       count(*) filter (where state = 'kept')::integer as kept,
-       count(*) filter (where state = 'kept'
-         and judgment -> 'consequence' ->> 'action' = 'ask')::integer as asked,
-       count(*) filter (where state = 'retracted')::integer as retracted,
-       count(*) filter (where state = 'forwarded' and exists (
-         select from report_events where report_id = reports.id
-           and event like 'desk-%'))::integer as answered
-     from reports left join analyses
-       on analyses.id = reports.id and analyses.id >= $2 and analyses.id < $3
-     where ${own}`,
-    [...bounds],
-  )
+async function countStates(db: Db, within: Bounds) {
+  const { rows } = await db.query<Omit<DayCounts, 'mails'>>(sql`
+    select ${kind('spam')} as spam, ${kind('phishing')} as phishing,
+      ${kind('not-spam')} as "notSpam",
+      count(*) filter (where state = 'forwarded')::integer as told,
+      count(*) filter (where state = 'kept')::integer as kept,
+      count(*) filter (where state = 'kept'
+        and judgment -> 'consequence' ->> 'action' = 'ask')::integer as asked,
+      count(*) filter (where state = 'retracted')::integer as retracted,
+      count(*) filter (where state = 'forwarded' and exists (
+        select from report_events where report_id = reports.id
+          and event like 'desk-%'))::integer as answered
+    from reports left join analyses on analyses.id = reports.id
+      and analyses.id >= ${within.from} and analyses.id < ${within.to}
+    where ${isOwn(within)}`)
   const none = { spam: 0, phishing: 0, notSpam: 0, told: 0, kept: 0, asked: 0 }
   return rows[0] ?? { ...none, retracted: 0, answered: 0 }
 }
 
-async function countMails(db: Db, bounds: readonly string[]): Promise<number> {
-  const { rows } = await db.query<{ mails: number }>(
-    `select count(*)::integer as mails
-     from reports join feedback_reports on report_id = reports.id
-       and report_id >= $2 and report_id < $3
-     where ${own} and reports.state = 'forwarded' and feedback_reports.kind = 'complaint'
-       and feedback_reports.state in ('sent', 'merged')`,
-    [...bounds],
-  )
+async function countMails(db: Db, within: Bounds): Promise<number> {
+  const { rows } = await db.query<{ mails: number }>(sql`
+    select count(*)::integer as mails
+    from reports join feedback_reports on report_id = reports.id
+      and report_id >= ${within.from} and report_id < ${within.to}
+    where ${isOwn(within)} and reports.state = 'forwarded'
+      and feedback_reports.kind = 'complaint' and feedback_reports.state in ('sent', 'merged')`)
   return rows[0]?.mails ?? 0
 }
 
-async function countNetworks(db: Db, bounds: readonly string[]): Promise<NetworkCount[]> {
-  const { rows } = await db.query<NetworkCount>(
-    `select network_asn as asn, coalesce(network_name, network_cidr::text) as name,
-       network_country as country, count(*)::integer as reports
-     from reports join analyses
-       on analyses.id = reports.id and analyses.id >= $2 and analyses.id < $3
-     where ${own} and state <> 'retracted' and network_cidr is not null
-     group by 1, 2, 3 order by 4 desc, 2, 1`,
-    [...bounds],
-  )
+async function countNetworks(db: Db, within: Bounds): Promise<NetworkCount[]> {
+  const { rows } = await db.query<NetworkCount>(sql`
+    select network_asn as asn, coalesce(network_name, network_cidr::text) as name,
+      network_country as country, count(*)::integer as reports
+    from reports join analyses on analyses.id = reports.id
+      and analyses.id >= ${within.from} and analyses.id < ${within.to}
+    where ${isOwn(within)} and state <> 'retracted' and network_cidr is not null
+    group by 1, 2, 3 order by 4 desc, 2, 1`)
   return rows
 }
 

@@ -1,5 +1,6 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { first, values } from './rows.ts'
+import { first } from './rows.ts'
 
 /**
  * How a relay became known: `set` by the reporter; `learned` from earlier reports; `proposed` by
@@ -22,17 +23,15 @@ export type ReporterRelay = {
 /** A relay found in reports. */
 export type FoundRelay = { cidr: string; name: string | null; evidence: number }
 
-const columns = `cidr::text, how, name, evidence, since`
+const columns = sql`cidr::text, how, name, evidence, since`
 
 /**
  * Returns the relays of one reporter: proposed, set, learned, then refused ones, each by address.
  */
 export async function listRelays(db: Db, reporterId: string): Promise<ReporterRelay[]> {
-  const { rows } = await db.query<ReporterRelay>(
-    `select ${columns} from reporter_relays where reporter_id = $1
-     order by array_position(array['proposed', 'set', 'learned', 'refused'], how), cidr`,
-    [reporterId],
-  )
+  const { rows } = await db.query<ReporterRelay>(sql`
+    select ${columns} from reporter_relays where reporter_id = ${reporterId}
+    order by array_position(array['proposed', 'set', 'learned', 'refused'], how), cidr`)
   return rows
 }
 
@@ -41,11 +40,9 @@ export async function listRelaysOf(
   db: Db,
   reporterIds: readonly string[],
 ): Promise<(ReporterRelay & { reporterId: string })[]> {
-  const { rows } = await db.query<ReporterRelay & { reporterId: string }>(
-    `select reporter_id as "reporterId", ${columns} from reporter_relays
-     where reporter_id = any($1::uuid[])`,
-    [reporterIds],
-  )
+  const { rows } = await db.query<ReporterRelay & { reporterId: string }>(sql`
+    select reporter_id as "reporterId", ${columns} from reporter_relays
+    where reporter_id = any(${reporterIds}::uuid[])`)
   return rows
 }
 
@@ -60,26 +57,20 @@ export async function putRelays(
   now: Date,
 ): Promise<string[]> {
   if (relays.length === 0) return []
-  const { text, params } = values(
-    relays.map(({ cidr, how, name }) => [reporterId, cidr, how, name, 0, now]),
-  )
-  const { rows } = await tx.query<{ cidr: string }>(
-    `insert into reporter_relays (reporter_id, cidr, how, name, evidence, since) values ${text}
-     on conflict (reporter_id, cidr) do update set how = excluded.how, evidence = 0,
-       name = coalesce(excluded.name, reporter_relays.name), since = excluded.since
-     where reporter_relays.how <> excluded.how
-     returning cidr::text as cidr`,
-    params,
-  )
+  const values = bulk(relays.map(({ cidr, how, name }) => [reporterId, cidr, how, name, 0, now]))
+  const { rows } = await tx.query<{ cidr: string }>(sql`
+    insert into reporter_relays (reporter_id, cidr, how, name, evidence, since) values ${values}
+    on conflict (reporter_id, cidr) do update set how = excluded.how, evidence = 0,
+      name = coalesce(excluded.name, reporter_relays.name), since = excluded.since
+    where reporter_relays.how <> excluded.how
+    returning cidr::text as cidr`)
   return rows.map(({ cidr }) => cidr)
 }
 
 /** Deletes a relay, however it became known. False when there is none. */
 export async function removeRelay(tx: Db, reporterId: string, cidr: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `delete from reporter_relays where reporter_id = $1 and cidr = $2::cidr`,
-    [reporterId, cidr],
-  )
+  const { rowCount } = await tx.query(sql`
+    delete from reporter_relays where reporter_id = ${reporterId} and cidr = ${cidr}::cidr`)
   return rowCount === 1
 }
 
@@ -90,12 +81,10 @@ export async function trimRelays(
   how: RelayHow,
   max: number,
 ): Promise<void> {
-  await tx.query(
-    `delete from reporter_relays where reporter_id = $1 and how = $2 and cidr in (
-       select cidr from reporter_relays where reporter_id = $1 and how = $2
-       order by since desc, cidr offset $3)`,
-    [reporterId, how, max],
-  )
+  await tx.query(sql`
+    delete from reporter_relays where reporter_id = ${reporterId} and how = ${how} and cidr in (
+    select cidr from reporter_relays where reporter_id = ${reporterId} and how = ${how}
+    order by since desc, cidr offset ${max})`)
 }
 
 /**
@@ -112,25 +101,21 @@ export async function replaceFoundRelays(
     ...found.learned.map((relay) => ({ ...relay, how: 'learned' })),
     ...found.proposed.map((relay) => ({ ...relay, how: 'proposed' })),
   ]
-  await tx.query(
-    `delete from reporter_relays
-     where reporter_id = $1 and how in ('learned', 'proposed') and cidr <> all($2::cidr[])`,
-    [reporterId, rows.map(({ cidr }) => cidr)],
-  )
+  await tx.query(sql`delete from reporter_relays
+    where reporter_id = ${reporterId} and how in ('learned', 'proposed')
+      and cidr <> all(${rows.map(({ cidr }) => cidr)}::cidr[])`)
   if (rows.length === 0) return []
-  const { text, params } = values(
+  const values = bulk(
     rows.map(({ cidr, how, name, evidence }) => [reporterId, cidr, how, name, evidence, now]),
   )
-  const { rows: written } = await tx.query<{ cidr: string; how: string; since: Date }>(
-    `insert into reporter_relays (reporter_id, cidr, how, name, evidence, since) values ${text}
-     on conflict (reporter_id, cidr) do update set how = excluded.how, name = excluded.name,
-       evidence = excluded.evidence,
-       since = case when reporter_relays.how = excluded.how then reporter_relays.since
-         else excluded.since end
-     where reporter_relays.how in ('learned', 'proposed')
-     returning cidr::text as cidr, how, since`,
-    params,
-  )
+  const { rows: written } = await tx.query<{ cidr: string; how: string; since: Date }>(sql`
+    insert into reporter_relays (reporter_id, cidr, how, name, evidence, since) values ${values}
+    on conflict (reporter_id, cidr) do update set how = excluded.how, name = excluded.name,
+      evidence = excluded.evidence,
+      since = case when reporter_relays.how = excluded.how then reporter_relays.since
+        else excluded.since end
+    where reporter_relays.how in ('learned', 'proposed')
+    returning cidr::text as cidr, how, since`)
   const isNew = ({ how, since }: { how: string; since: Date }) =>
     how === 'learned' && since.getTime() === now.getTime()
   return written.filter(isNew).map(({ cidr }) => cidr)
@@ -141,28 +126,22 @@ export async function listLessons(
   db: Db,
   reporterIds: readonly string[],
 ): Promise<Map<string, Date>> {
-  const { rows } = await db.query<{ id: string; at: Date }>(
-    `select reporter_id as id, learned_at as at from relay_lessons
-     where reporter_id = any($1::uuid[])`,
-    [reporterIds],
-  )
+  const { rows } = await db.query<{ id: string; at: Date }>(sql`
+    select reporter_id as id, learned_at as at from relay_lessons
+    where reporter_id = any(${reporterIds}::uuid[])`)
   return new Map(rows.map(({ id, at }) => [id, at]))
 }
 
 /** Returns the reporter whose reports were searched last; undefined when there is none. */
 export async function findLastTaught(db: Db): Promise<string | undefined> {
-  const answer = await db.query<{ id: string }>(
-    `select reporter_id as id from relay_lessons
-     order by learned_at desc, reporter_id desc limit 1`,
-  )
+  const answer = await db.query<{ id: string }>(sql`select reporter_id as id from relay_lessons
+    order by learned_at desc, reporter_id desc limit 1`)
   return first(answer)?.id
 }
 
 /** Stores that a reporter's reports were searched for relays. */
 export async function markLesson(tx: Db, reporterId: string, now: Date): Promise<void> {
-  await tx.query(
-    `insert into relay_lessons (reporter_id, learned_at) values ($1, $2)
-     on conflict (reporter_id) do update set learned_at = excluded.learned_at`,
-    [reporterId, now],
-  )
+  await tx.query(sql`
+    insert into relay_lessons (reporter_id, learned_at) values (${reporterId}, ${now})
+    on conflict (reporter_id) do update set learned_at = excluded.learned_at`)
 }

@@ -1,3 +1,4 @@
+import sql, { raw } from 'sql-template-tag'
 import type { Language } from '../texts/messages.ts'
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
@@ -28,13 +29,12 @@ export async function insertReporter(
   db: Db,
   reporter: ReporterSecret & { createdAt: Date },
 ): Promise<string | undefined> {
-  const answer = await db.query<{ id: string }>(
-    `insert into reporters (id, email, password_hash, is_admin, created_at)
-     values ($1, lower($2), $3, $4, $5)
-     on conflict (email) do nothing
-     returning id`,
-    [reporter.id, reporter.email, reporter.passwordHash, reporter.isAdmin, reporter.createdAt],
-  )
+  const answer = await db.query<{ id: string }>(sql`
+    insert into reporters (id, email, password_hash, is_admin, created_at)
+    values (${reporter.id}, lower(${reporter.email}), ${reporter.passwordHash},
+      ${reporter.isAdmin}, ${reporter.createdAt})
+    on conflict (email) do nothing
+    returning id`)
   return first(answer)?.id
 }
 
@@ -44,48 +44,39 @@ export async function updateReporter(
   id: string,
   change: { passwordHash: string | undefined; isAdmin: boolean | undefined },
 ): Promise<void> {
-  await db.query(
-    `update reporters
-     set password_hash = coalesce($2, password_hash), is_admin = coalesce($3, is_admin)
-     where id = $1`,
-    [id, change.passwordHash, change.isAdmin],
-  )
+  await db.query(sql`update reporters
+    set password_hash = coalesce(${change.passwordHash}, password_hash),
+      is_admin = coalesce(${change.isAdmin}, is_admin)
+    where id = ${id}`)
 }
 
-const account = `id, email, is_admin as "isAdmin", password_hash as "passwordHash", state,
+const account = sql`id, email, is_admin as "isAdmin", password_hash as "passwordHash", state,
   totp_secret is not null as "hasTotp", language, created_at as "createdAt"`
 
 /** Returns the account with an address, in any case and any state. */
 export async function findReporterByEmail(db: Db, email: string): Promise<Account | undefined> {
-  const answer = await db.query<Account>(
-    `select ${account} from reporters where email = lower($1)`,
-    [email],
-  )
+  const answer = await db.query<Account>(sql`
+    select ${account} from reporters where email = lower(${email})`)
   return first(answer)
 }
 
 /** Returns the account with an id, in any state. */
 export async function findAccount(db: Db, id: string): Promise<Account | undefined> {
-  return first(await db.query<Account>(`select ${account} from reporters where id = $1`, [id]))
+  return first(await db.query<Account>(sql`select ${account} from reporters where id = ${id}`))
 }
 
 /** Returns the reporter with an id; undefined when the account is disabled or being erased. */
 export async function findReporter(db: Db, id: string): Promise<Reporter | undefined> {
-  const answer = await db.query<Reporter>(
-    `select id, email, is_admin as "isAdmin" from reporters where id = $1 and state = 'active'`,
-    [id],
-  )
+  const answer = await db.query<Reporter>(sql`
+    select id, email, is_admin as "isAdmin" from reporters where id = ${id} and state = 'active'`)
   return first(answer)
 }
 
 /** Changes the address of an active account; false when another account has it. */
 export async function updateReporterEmail(tx: Db, id: string, email: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update reporters set email = lower($2)
-     where id = $1 and state = 'active'
-       and not exists (select from reporters where email = lower($2))`,
-    [id, email],
-  )
+  const { rowCount } = await tx.query(sql`update reporters set email = lower(${email})
+    where id = ${id} and state = 'active'
+      and not exists (select from reporters where email = lower(${email}))`)
   return rowCount === 1
 }
 
@@ -96,18 +87,15 @@ export async function markReporter(
   from: readonly ReporterState[],
   to: ReporterState,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update reporters set state = $3 where id = $1 and state = any($2::text[])`,
-    [id, from, to],
-  )
+  const { rowCount } = await tx.query(sql`
+    update reporters set state = ${to} where id = ${id} and state = any(${from}::text[])`)
   return rowCount === 1
 }
 
 /** Locks all administrators until the transaction ends, so that none of them changes meanwhile. */
 export async function holdAdmins(tx: Db): Promise<void> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select id from reporters where is_admin order by id`,
-  )
+  const { rows } = await tx.query<{ id: string }>(sql`
+    select id from reporters where is_admin order by id`)
   await holdReporters(
     tx,
     rows.map(({ id }) => id),
@@ -117,16 +105,14 @@ export async function holdAdmins(tx: Db): Promise<void> {
 
 /** Counts the other active administrators. */
 export async function countOtherAdmins(tx: Db, id: string): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>(
-    `select count(*) as count from reporters where is_admin and state = 'active' and id <> $1`,
-    [id],
-  )
+  const { rows } = await tx.query<{ count: number }>(sql`
+    select count(*) as count from reporters where is_admin and state = 'active' and id <> ${id}`)
   return rows[0]?.count ?? 0
 }
 
 /** Deletes an account and all rows that refer to it by cascading foreign keys. */
 export async function removeReporter(tx: Db, id: string): Promise<void> {
-  await tx.query(`delete from reporters where id = $1`, [id])
+  await tx.query(sql`delete from reporters where id = ${id}`)
 }
 
 /** Returns the addresses of several reporters, by id. */
@@ -134,10 +120,8 @@ export async function listReporterEmails(
   db: Db,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const { rows } = await db.query<{ id: string; email: string }>(
-    `select id, email from reporters where id = any($1::uuid[])`,
-    [ids],
-  )
+  const { rows } = await db.query<{ id: string; email: string }>(sql`
+    select id, email from reporters where id = any(${ids}::uuid[])`)
   return new Map(rows.map(({ id, email }) => [id, email]))
 }
 
@@ -151,8 +135,9 @@ export async function holdReporters(
   ids: readonly string[],
   why: 'change' | 'keep-still',
 ): Promise<void> {
-  const lock = why === 'change' ? 'for no key update' : 'for share'
-  await tx.query(`select id from reporters where id = any($1::uuid[]) order by id ${lock}`, [ids])
+  const lock = raw(why === 'change' ? 'for no key update' : 'for share')
+  await tx.query(sql`
+    select id from reporters where id = any(${ids}::uuid[]) order by id ${lock}`)
 }
 
 /** A reporter's settings for mail. */
@@ -170,11 +155,9 @@ export async function findReporterSettings(
   db: Db,
   id: string,
 ): Promise<ReporterSettings | undefined> {
-  const answer = await db.query<ReporterSettings>(
-    `select language, wants_answers as "wantsAnswers", wants_advice as "wantsAdvice"
-     from reporters where id = $1`,
-    [id],
-  )
+  const answer = await db.query<ReporterSettings>(sql`
+    select language, wants_answers as "wantsAnswers", wants_advice as "wantsAdvice"
+    from reporters where id = ${id}`)
   return first(answer)
 }
 
@@ -184,13 +167,11 @@ export async function updateReporterSettings(
   id: string,
   change: { [Name in keyof ReporterSettings]?: NonNullable<ReporterSettings[Name]> | undefined },
 ): Promise<void> {
-  await db.query(
-    `update reporters
-     set language = coalesce($2, language), wants_answers = coalesce($3, wants_answers),
-       wants_advice = coalesce($4, wants_advice)
-     where id = $1`,
-    [id, change.language ?? null, change.wantsAnswers ?? null, change.wantsAdvice ?? null],
-  )
+  await db.query(sql`update reporters
+    set language = coalesce(${change.language}, language),
+      wants_answers = coalesce(${change.wantsAnswers}, wants_answers),
+      wants_advice = coalesce(${change.wantsAdvice}, wants_advice)
+    where id = ${id}`)
 }
 
 /** The address to which a reporter mails reports, without its secret. */
@@ -207,20 +188,16 @@ export async function findMailInAddress(
   db: Db,
   reporterId: string,
 ): Promise<MailInAddress | undefined> {
-  const answer = await db.query<MailInAddress>(
-    `select reporter_id as "reporterId", generation, secret_hash as "secretHash", since
-     from mail_in_addresses where reporter_id = $1`,
-    [reporterId],
-  )
+  const answer = await db.query<MailInAddress>(sql`
+    select reporter_id as "reporterId", generation, secret_hash as "secretHash", since
+    from mail_in_addresses where reporter_id = ${reporterId}`)
   return first(answer)
 }
 
 /** Returns the reporter whose mail-in address has this secret. */
 export async function findMailInReporter(db: Db, secretHash: Buffer): Promise<string | undefined> {
-  const answer = await db.query<{ reporterId: string }>(
-    `select reporter_id as "reporterId" from mail_in_addresses where secret_hash = $1`,
-    [secretHash],
-  )
+  const answer = await db.query<{ reporterId: string }>(sql`
+    select reporter_id as "reporterId" from mail_in_addresses where secret_hash = ${secretHash}`)
   return first(answer)?.reporterId
 }
 
@@ -229,15 +206,13 @@ export async function findMailInReporter(db: Db, secretHash: Buffer): Promise<st
  * has stored the same or a later generation.
  */
 export async function putMailInAddress(db: Db, address: MailInAddress): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `insert into mail_in_addresses (reporter_id, generation, secret_hash, since)
-     values ($1, $2, $3, $4)
-     on conflict (reporter_id) do update
-       set generation = excluded.generation, secret_hash = excluded.secret_hash,
-         since = excluded.since
-       where mail_in_addresses.generation < excluded.generation`,
-    [address.reporterId, address.generation, address.secretHash, address.since],
-  )
+  const { rowCount } = await db.query(sql`
+    insert into mail_in_addresses (reporter_id, generation, secret_hash, since)
+    values (${address.reporterId}, ${address.generation}, ${address.secretHash}, ${address.since})
+    on conflict (reporter_id) do update
+      set generation = excluded.generation, secret_hash = excluded.secret_hash,
+        since = excluded.since
+      where mail_in_addresses.generation < excluded.generation`)
   return rowCount === 1
 }
 
@@ -249,11 +224,9 @@ export async function markMailInAnswered(
   tx: Db,
   mark: { reporterId: string; after: Date; at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update mail_in_addresses set answered_at = $3
-     where reporter_id = $1 and (answered_at is null or answered_at < $2)`,
-    [mark.reporterId, mark.after, mark.at],
-  )
+  const { rowCount } = await tx.query(sql`update mail_in_addresses set answered_at = ${mark.at}
+    where reporter_id = ${mark.reporterId}
+      and (answered_at is null or answered_at < ${mark.after})`)
   return rowCount === 1
 }
 
@@ -264,15 +237,12 @@ export async function markMailInConfirmed(
   tx: Db,
   mark: { reporterId: string; at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update mail_in_addresses set confirmed_at = $2
-     where reporter_id = $1 and confirmed_at is null`,
-    [mark.reporterId, mark.at],
-  )
+  const { rowCount } = await tx.query(sql`update mail_in_addresses set confirmed_at = ${mark.at}
+    where reporter_id = ${mark.reporterId} and confirmed_at is null`)
   return rowCount === 1
 }
 
 /** Deletes the mail-in address of a reporter. */
 export async function removeMailInAddress(tx: Db, reporterId: string): Promise<void> {
-  await tx.query(`delete from mail_in_addresses where reporter_id = $1`, [reporterId])
+  await tx.query(sql`delete from mail_in_addresses where reporter_id = ${reporterId}`)
 }

@@ -1,16 +1,15 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import type { Db } from './pool.ts'
-import { first, type Packed, unpack, values } from './rows.ts'
+import { first, type Packed, unpack } from './rows.ts'
 
 /** The packed bytes of a reported message. */
 export type RawMessage = Packed & { id: string }
 
 /** Stores raw messages under the ids of their reports. */
 export async function insertRawMessages(tx: Db, messages: readonly RawMessage[]): Promise<void> {
-  const { text, params } = values(
-    messages.map(({ id, encoding, content }) => [id, encoding, content]),
-  )
-  await tx.query(`insert into raw_messages (id, encoding, content) values ${text}`, params)
+  const values = bulk(messages.map(({ id, encoding, content }) => [id, encoding, content]))
+  await tx.query(sql`insert into raw_messages (id, encoding, content) values ${values}`)
 }
 
 /** Returns the message of a report as it was received. */
@@ -21,10 +20,8 @@ export async function findRawMessage(db: Db, id: string): Promise<Buffer | undef
 
 /** Returns the packed messages of several reports, unordered. */
 export async function listRawMessages(db: Db, ids: readonly string[]): Promise<RawMessage[]> {
-  const { rows } = await db.query<RawMessage>(
-    `select id, encoding, content from raw_messages where id = any($1::uuid[])`,
-    [ids],
-  )
+  const { rows } = await db.query<RawMessage>(sql`
+    select id, encoding, content from raw_messages where id = any(${ids}::uuid[])`)
   return rows
 }
 
@@ -71,7 +68,7 @@ export type Report = Omit<NewReport, 'shadow'> & {
 }
 
 /** The columns of a `Report`. */
-export const reportColumns = `reports.id, reports.reporter_id as "reporterId",
+export const reportColumns = sql`reports.id, reports.reporter_id as "reporterId",
   reports.channel, reports.kind, reports.state, reports.received_at as "receivedAt",
   reports.message_bytes as "messageBytes", reports.author, reports.subject,
   reports.message_id as "messageId", reports.dated_at as "datedAt", reports.comment,
@@ -80,7 +77,7 @@ export const reportColumns = `reports.id, reports.reporter_id as "reporterId",
 
 /** Inserts reports in the state `received`. */
 export async function insertReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
-  const { text, params } = values(
+  const values = bulk(
     reports.map((report) => [
       report.id,
       report.reporterId,
@@ -99,25 +96,21 @@ export async function insertReports(tx: Db, reports: readonly NewReport[]): Prom
       report.shadow ?? null,
     ]),
   )
-  await tx.query(
-    `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
-       author, subject, message_id, dated_at, comment, received_via, rebuilt_from, shadow)
-     values ${text}`,
-    params,
-  )
+  await tx.query(sql`
+    insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
+      author, subject, message_id, dated_at, comment, received_via, rebuilt_from, shadow)
+    values ${values}`)
 }
 
 /** Returns one report by its id. */
 export async function findReport(db: Db, id: string): Promise<Report | undefined> {
-  return first(await db.query<Report>(`select ${reportColumns} from reports where id = $1`, [id]))
+  return first(await db.query<Report>(sql`select ${reportColumns} from reports where id = ${id}`))
 }
 
 /** Returns reports by id, unordered. */
 export async function listReportsByIds(db: Db, ids: readonly string[]): Promise<Report[]> {
-  const { rows } = await db.query<Report>(
-    `select ${reportColumns} from reports where id = any($1::uuid[])`,
-    [ids],
-  )
+  const { rows } = await db.query<Report>(sql`
+    select ${reportColumns} from reports where id = any(${ids}::uuid[])`)
   return rows
 }
 
@@ -132,12 +125,9 @@ export async function markReports(
   to: ReportState,
 ): Promise<string[]> {
   if (ids.length === 0) return []
-  const { rows } = await tx.query<{ id: string }>(
-    `update reports set state = $3
-     where id = any($1::uuid[]) and state = any($2::text[])
-     returning id`,
-    [ids, from, to],
-  )
+  const { rows } = await tx.query<{ id: string }>(sql`update reports set state = ${to}
+    where id = any(${ids}::uuid[]) and state = any(${from}::text[])
+    returning id`)
   return rows.map(({ id }) => id)
 }
 
@@ -147,10 +137,8 @@ export async function listReceivedReports(
   before: string,
   limit: number,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from reports where state = 'received' and id < $1 order by id limit $2`,
-    [before, limit],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from reports where state = 'received' and id < ${before} order by id limit ${limit}`)
   return rows.map(({ id }) => id)
 }
 
@@ -159,12 +147,10 @@ export async function listReceivedReports(
  * They have no feedback reports yet.
  */
 export async function listLookUps(db: Db, before: string, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from reports where state = 'analyzed' and id < $1
-       and not exists (select from feedback_reports where report_id = reports.id)
-     order by id limit $2`,
-    [before, limit],
-  )
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from reports where state = 'analyzed' and id < ${before}
+      and not exists (select from feedback_reports where report_id = reports.id)
+    order by id limit ${limit}`)
   return rows.map(({ id }) => id)
 }
 
@@ -178,17 +164,16 @@ export async function listAskedReports(
   reporterId: string,
   page: { about: readonly string[]; from: string; limit: number },
 ): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select reports.id from reports join analyses on analyses.id = reports.id
-     where reporter_id = $1 and state = 'kept' and reports.id >= $2 and analyses.id >= $2
-       and judgment -> 'consequence' ->> 'action' = 'ask'
-       and exists (
-         select from jsonb_array_elements_text(judgment -> 'consequence' -> 'about') as asked (ip)
-         where asked.ip::inet <<= any($3::cidr[]))
-       and not exists (select from feedback_reports where report_id = reports.id)
-     order by reports.id desc limit $4`,
-    [reporterId, page.from, page.about, page.limit],
-  )
+  const { rows } = await tx.query<{ id: string }>(sql`
+    select reports.id from reports join analyses on analyses.id = reports.id
+    where reporter_id = ${reporterId} and state = 'kept' and reports.id >= ${page.from}
+      and analyses.id >= ${page.from}
+      and judgment -> 'consequence' ->> 'action' = 'ask'
+      and exists (
+        select from jsonb_array_elements_text(judgment -> 'consequence' -> 'about') as asked (ip)
+        where asked.ip::inet <<= any(${page.about}::cidr[]))
+      and not exists (select from feedback_reports where report_id = reports.id)
+    order by reports.id desc limit ${page.limit}`)
   return rows.map(({ id }) => id)
 }
 
@@ -198,12 +183,10 @@ export async function listAnalyzedReports(
   reporterId: string,
   limit: number,
 ): Promise<Pick<Report, 'id' | 'receivedAt' | 'kind' | 'author'>[]> {
-  const { rows } = await db.query<Pick<Report, 'id' | 'receivedAt' | 'kind' | 'author'>>(
-    `select id, received_at as "receivedAt", kind, author from reports
-     where reporter_id = $1 and state in ('analyzed', 'forwarded', 'kept')
-     order by reporter_id desc, id desc limit $2`,
-    [reporterId, limit],
-  )
+  const { rows } = await db.query<Pick<Report, 'id' | 'receivedAt' | 'kind' | 'author'>>(sql`
+    select id, received_at as "receivedAt", kind, author from reports
+    where reporter_id = ${reporterId} and state in ('analyzed', 'forwarded', 'kept')
+    order by reporter_id desc, id desc limit ${limit}`)
   return rows
 }
 
@@ -216,20 +199,16 @@ export async function listActiveReporters(
   from: string,
   page: { after: string; to: string; limit: number },
 ): Promise<{ reporterId: string; lastId: string }[]> {
-  const { rows } = await db.query<{ reporterId: string; lastId: string }>(
-    `select reporter_id as "reporterId", max(id::text)::uuid as "lastId" from reports
-     where id >= $1 and reporter_id > $2 and reporter_id <= $3
-     group by reporter_id order by reporter_id limit $4`,
-    [from, page.after, page.to, page.limit],
-  )
+  const { rows } = await db.query<{ reporterId: string; lastId: string }>(sql`
+    select reporter_id as "reporterId", max(id::text)::uuid as "lastId" from reports
+    where id >= ${from} and reporter_id > ${page.after} and reporter_id <= ${page.to}
+    group by reporter_id order by reporter_id limit ${page.limit}`)
   return rows
 }
 
 /** Returns the state of a report, and locks the report until the transaction ends. */
 export async function holdReport(tx: Db, id: string): Promise<ReportState | undefined> {
-  const { rows } = await tx.query<{ state: ReportState }>(
-    `select state from reports where id = $1 for share`,
-    [id],
-  )
+  const { rows } = await tx.query<{ state: ReportState }>(sql`
+    select state from reports where id = ${id} for share`)
   return rows[0]?.state
 }

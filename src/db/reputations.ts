@@ -1,7 +1,8 @@
+import sql, { bulk, type Sql } from 'sql-template-tag'
 import type { KarmaState } from '../verdict/reputation/karma.ts'
 import type { Mark, StoredReputation, SubjectKind } from '../verdict/reputation/reputation.ts'
 import type { Db } from './pool.ts'
-import { values } from './rows.ts'
+import { named } from './rows.ts'
 
 /** The karma of a reporter. */
 export type KarmaRow = KarmaState & { reporterId: string }
@@ -18,14 +19,11 @@ type FlatRow = Omit<KarmaRow, 'counts'> & {
  * Returns the karmas of reporters by id, unordered; reporters without any activity may be absent.
  */
 export async function findKarmas(db: Db, reporterIds: readonly string[]): Promise<KarmaRow[]> {
-  const { rows } = await db.query<FlatRow>({
-    name: 'find-karmas',
-    text: `select reporter_id as "reporterId", is_vouched as "isVouched", agreed, disagreed,
-        agreements, retractions, wanted_mail as "wantedMail", contradictions, overrulings,
-        agreed_on::text as "agreedOn"
-      from karmas where reporter_id = any($1::uuid[])`,
-    values: [reporterIds],
-  })
+  const { rows } = await db.query<FlatRow>(named('find-karmas')`
+    select reporter_id as "reporterId", is_vouched as "isVouched", agreed, disagreed,
+      agreements, retractions, wanted_mail as "wantedMail", contradictions, overrulings,
+      agreed_on::text as "agreedOn"
+    from karmas where reporter_id = any(${reporterIds}::uuid[])`)
   return rows.map(
     ({ agreements, retractions, wantedMail, contradictions, overrulings, ...row }) => ({
       ...row,
@@ -43,24 +41,22 @@ export async function findKarmas(db: Db, reporterIds: readonly string[]): Promis
 /** Inserts or updates karmas, given in the order of the reporters' ids. */
 export async function upsertKarmas(tx: Db, rows: readonly KarmaRow[], now: Date): Promise<void> {
   if (rows.length === 0) return
-  const { text, params } = values(
+  const values = bulk(
     rows.map(({ reporterId, isVouched, agreed, disagreed, counts, agreedOn }) => [
       ...[reporterId, isVouched, agreed, disagreed],
       ...[counts.agreement, counts.retraction, counts['wanted-mail']],
       ...[counts.contradiction, counts.overruling, agreedOn, now],
     ]),
   )
-  await tx.query(
-    `insert into karmas (reporter_id, is_vouched, agreed, disagreed, agreements, retractions,
-       wanted_mail, contradictions, overrulings, agreed_on, updated_at)
-     values ${text}
-     on conflict (reporter_id) do update set agreed = excluded.agreed,
-       disagreed = excluded.disagreed, agreements = excluded.agreements,
-       retractions = excluded.retractions, wanted_mail = excluded.wanted_mail,
-       contradictions = excluded.contradictions, overrulings = excluded.overrulings,
-       agreed_on = excluded.agreed_on, updated_at = excluded.updated_at`,
-    params,
-  )
+  await tx.query(sql`
+    insert into karmas (reporter_id, is_vouched, agreed, disagreed, agreements, retractions,
+      wanted_mail, contradictions, overrulings, agreed_on, updated_at)
+    values ${values}
+    on conflict (reporter_id) do update set agreed = excluded.agreed,
+      disagreed = excluded.disagreed, agreements = excluded.agreements,
+      retractions = excluded.retractions, wanted_mail = excluded.wanted_mail,
+      contradictions = excluded.contradictions, overrulings = excluded.overrulings,
+      agreed_on = excluded.agreed_on, updated_at = excluded.updated_at`)
 }
 
 /** Stores whether an operator vouches for a new account. */
@@ -68,11 +64,10 @@ export async function insertKarma(
   tx: Db,
   karma: { reporterId: string; isVouched: boolean; now: Date },
 ): Promise<void> {
-  await tx.query(
-    `insert into karmas (reporter_id, is_vouched, updated_at) values ($1, $2, $3)
-     on conflict (reporter_id) do nothing`,
-    [karma.reporterId, karma.isVouched, karma.now],
-  )
+  await tx.query(sql`
+    insert into karmas (reporter_id, is_vouched, updated_at) values (${karma.reporterId},
+      ${karma.isVouched}, ${karma.now})
+    on conflict (reporter_id) do nothing`)
 }
 
 /** The base part of a subject's reputation; the key is the signed hash of its kind and name. */
@@ -81,7 +76,7 @@ export type ReputationRow = StoredReputation & { key: bigint }
 /** Both parts of a subject's reputation; the detailed one is packed. */
 export type WholeReputation = { base: ReputationRow; detail: Buffer }
 
-const columns = `key::text as key, kind, name, good, bad, recent_good as "recentGood",
+const columns = sql`key::text as key, kind, name, good, bad, recent_good as "recentGood",
   recent_bad as "recentBad", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
   woke_at as "wokeAt", jumped_at as "jumpedAt", folded_at as "foldedAt"`
 
@@ -91,11 +86,8 @@ const withKey = ({ key, ...row }: TextRow): ReputationRow => ({ ...row, key: Big
 
 /** Returns the base parts of keys, unordered; keys without a reputation are absent. */
 export async function findReputations(db: Db, keys: readonly bigint[]): Promise<ReputationRow[]> {
-  const { rows } = await db.query<TextRow>({
-    name: 'find-reputations',
-    text: `select ${columns} from reputations where key = any($1::bigint[])`,
-    values: [keys.map(String)],
-  })
+  const { rows } = await db.query<TextRow>(named('find-reputations')`
+    select ${columns} from reputations where key = any(${keys.map(String)}::bigint[])`)
   return rows.map(withKey)
 }
 
@@ -104,11 +96,8 @@ export async function findWholeReputations(
   db: Db,
   keys: readonly bigint[],
 ): Promise<WholeReputation[]> {
-  const { rows } = await db.query<TextRow & { detail: Buffer }>({
-    name: 'find-whole-reputations',
-    text: `select ${columns}, detail from reputations where key = any($1::bigint[])`,
-    values: [keys.map(String)],
-  })
+  const { rows } = await db.query<TextRow & { detail: Buffer }>(named('find-whole-reputations')`
+    select ${columns}, detail from reputations where key = any(${keys.map(String)}::bigint[])`)
   return rows.map(({ detail, ...row }) => ({ base: withKey(row), detail }))
 }
 
@@ -120,21 +109,20 @@ export async function upsertReputations(tx: Db, rows: readonly WholeReputation[]
   const done: Promise<unknown>[] = []
   for (let at = 0; at < rows.length; at += GROUP_ROWS) {
     const group = rows.slice(at, at + GROUP_ROWS).map(valuesOf)
+    const upsert = upsertOf(group)
     const isFull = group.length === GROUP_ROWS
-    const text = isFull ? (fullText ??= upsertText(group)) : upsertText(group)
-    const name = isFull ? { name: 'upsert-reputations' } : {}
-    done.push(tx.query({ ...name, text, values: group.flat() }))
+    done.push(tx.query(isFull ? named('upsert-reputations')`${upsert}` : upsert))
   }
   await Promise.all(done)
 }
 
 const GROUP_ROWS = 100
-let fullText: string | undefined
 
-function upsertText(rows: readonly (readonly unknown[])[]): string {
-  return `insert into reputations (key, kind, name, good, bad, recent_good, recent_bad,
+function upsertOf(rows: readonly (readonly unknown[])[]): Sql {
+  return sql`
+    insert into reputations (key, kind, name, good, bad, recent_good, recent_bad,
       first_seen_at, last_seen_at, woke_at, jumped_at, folded_at, detail)
-    values ${values(rows).text}
+    values ${bulk(rows)}
     on conflict (key) do update set good = excluded.good, bad = excluded.bad,
       recent_good = excluded.recent_good, recent_bad = excluded.recent_bad,
       first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
@@ -161,12 +149,11 @@ export async function searchReputations(
   db: Db,
   { prefix, kind, limit }: ReputationSearch,
 ): Promise<ReputationRow[]> {
-  const { rows } = await db.query<TextRow>(
-    `select ${columns} from reputations
-     where name like $1 and ($2::text is null or kind = $2)
-     order by name collate "C", kind limit $3`,
-    [`${prefix.replace(/[\\%_]/g, '\\$&')}%`, kind ?? null, limit],
-  )
+  const pattern = `${prefix.replace(/[\\%_]/g, '\\$&')}%`
+  const { rows } = await db.query<TextRow>(sql`
+    select ${columns} from reputations
+    where name like ${pattern} and (${kind}::text is null or kind = ${kind}::text)
+    order by name collate "C", kind limit ${limit}`)
   return rows.map(withKey)
 }
 
@@ -183,19 +170,18 @@ export async function listReputations(
     limit: number
   },
 ): Promise<ReputationRow[]> {
-  const { rows } = await db.query<TextRow>(
-    `select ${columns} from reputations
-     where kind = any($1) and bad >= $2 and ($3::bigint is null or key > $3)
-     order by reputations.key limit $4`,
-    [stretch.kinds, stretch.badMin, stretch.after?.toString() ?? null, stretch.limit],
-  )
+  const { rows } = await db.query<TextRow>(sql`select ${columns} from reputations
+    where kind = any(${stretch.kinds}) and bad >= ${stretch.badMin}
+      and (${stretch.after?.toString()}::bigint is null
+      or key > ${stretch.after?.toString()}::bigint)
+    order by reputations.key limit ${stretch.limit}`)
   return rows.map(withKey)
 }
 
 /** Deletes subjects by key. */
 export async function removeReputations(tx: Db, keys: readonly bigint[]): Promise<void> {
   if (keys.length === 0) return
-  await tx.query(`delete from reputations where key = any($1::bigint[])`, [keys.map(String)])
+  await tx.query(sql`delete from reputations where key = any(${keys.map(String)}::bigint[])`)
 }
 
 /** Selects the subjects to delete in a range of keys (both ends inclusive). */
@@ -213,13 +199,11 @@ export type Forgetting = {
 /** Deletes subjects, at most `limit` so that each step is short; returns the number deleted. */
 export async function removeOldReputations(tx: Db, which: Forgetting): Promise<number> {
   const { from, to, before, littleBefore, littleMax, limit } = which
-  const old = await tx.query<{ key: string }>(
-    `select key::text as key from reputations
-     where key between $1 and $2
-       and (last_seen_at < $3 or (last_seen_at < $4 and good + bad < $5))
-     order by reputations.key limit $6`,
-    [String(from), String(to), before, littleBefore, littleMax, limit],
-  )
+  const old = await tx.query<{ key: string }>(sql`select key::text as key from reputations
+    where key between ${String(from)} and ${String(to)}
+      and (last_seen_at < ${before} or (last_seen_at < ${littleBefore}
+        and good + bad < ${littleMax}))
+    order by reputations.key limit ${limit}`)
   await removeReputations(
     tx,
     old.rows.map(({ key }) => BigInt(key)),
@@ -243,26 +227,21 @@ export type ReputationMark = {
 
 type MarkRow = Omit<ReputationMark, 'key'> & { key: string }
 
-const MARK_COLUMNS = `key::text as key, kind, name, mark, reason, reporter_id as "reporterId",
+const MARK_COLUMNS = sql`key::text as key, kind, name, mark, reason, reporter_id as "reporterId",
   set_at as "setAt", until_at as "untilAt"`
 
 /** Returns the marks of keys, including expired ones, unordered. */
 export async function findMarks(db: Db, keys: readonly bigint[]): Promise<ReputationMark[]> {
-  const { rows } = await db.query<MarkRow>({
-    name: 'find-marks',
-    text: `select ${MARK_COLUMNS} from reputation_marks where key = any($1::bigint[])`,
-    values: [keys.map(String)],
-  })
+  const { rows } = await db.query<MarkRow>(named('find-marks')`
+    select ${MARK_COLUMNS} from reputation_marks where key = any(${keys.map(String)}::bigint[])`)
   return rows.map(({ key, ...row }) => ({ ...row, key: BigInt(key) }))
 }
 
 /** Returns the marks that are valid at an instant, newest first, at most `limit`. */
 export async function listMarks(db: Db, now: Date, limit: number): Promise<ReputationMark[]> {
-  const { rows } = await db.query<MarkRow>(
-    `select ${MARK_COLUMNS} from reputation_marks where until_at is null or until_at > $1
-     order by set_at desc, reputation_marks.key limit $2`,
-    [now, limit],
-  )
+  const { rows } = await db.query<MarkRow>(sql`
+    select ${MARK_COLUMNS} from reputation_marks where until_at is null or until_at > ${now}
+    order by set_at desc, reputation_marks.key limit ${limit}`)
   return rows.map(({ key, ...row }) => ({ ...row, key: BigInt(key) }))
 }
 
@@ -272,14 +251,12 @@ export async function setMark(tx: Db, mark: ReputationMark): Promise<void> {
     ...[String(mark.key), mark.kind, mark.name, mark.mark, mark.reason],
     ...[mark.reporterId, mark.setAt, mark.untilAt],
   ]
-  const { text, params } = values([row])
-  await tx.query(
-    `insert into reputation_marks (key, kind, name, mark, reason, reporter_id, set_at, until_at)
-     values ${text}
-     on conflict (key) do update set mark = excluded.mark, reason = excluded.reason,
-       reporter_id = excluded.reporter_id, set_at = excluded.set_at, until_at = excluded.until_at`,
-    params,
-  )
+  const values = bulk([row])
+  await tx.query(sql`
+    insert into reputation_marks (key, kind, name, mark, reason, reporter_id, set_at, until_at)
+    values ${values}
+    on conflict (key) do update set mark = excluded.mark, reason = excluded.reason,
+      reporter_id = excluded.reporter_id, set_at = excluded.set_at, until_at = excluded.until_at`)
 }
 
 /** Deletes the mark of a subject and returns it; undefined when it has none. */
@@ -287,9 +264,7 @@ export async function removeMark(
   tx: Db,
   key: bigint,
 ): Promise<Pick<ReputationMark, 'kind' | 'name' | 'mark'> | undefined> {
-  const { rows } = await tx.query<Pick<ReputationMark, 'kind' | 'name' | 'mark'>>(
-    `delete from reputation_marks where key = $1 returning kind, name, mark`,
-    [String(key)],
-  )
+  const { rows } = await tx.query<Pick<ReputationMark, 'kind' | 'name' | 'mark'>>(sql`
+    delete from reputation_marks where key = ${String(key)} returning kind, name, mark`)
   return rows[0]
 }

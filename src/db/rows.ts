@@ -7,6 +7,7 @@ import {
   zstdDecompressSync,
 } from 'node:zlib'
 import pg from 'pg'
+import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 
 const INT8_OID = 20
@@ -57,14 +58,15 @@ export async function unpack({ encoding, content }: Packed): Promise<Buffer> {
   return content.length <= BLOCKING_BYTES_MAX ? zstdDecompressSync(content) : decompress(content)
 }
 
-/** The text of a multi-row `VALUES` list, with its parameters in order. */
-export type Values = { text: string; params: unknown[] }
-
-/** Returns `($1,$2),($3,$4)…` for rows of equal length. */
-export function values(rows: readonly (readonly unknown[])[]): Values {
-  let at = 0
-  const text = rows.map((row) => `(${row.map(() => `$${++at}`).join(',')})`).join(',')
-  return { text, params: rows.flat() }
+/**
+ * Returns a tag of templates, as `sql`, for a statement that each connection prepares once under
+ * this name.
+ */
+export function named(name: string) {
+  return (strings: readonly string[], ...values: readonly unknown[]): pg.QueryConfig => {
+    const query = sql(strings, ...values)
+    return { name, text: query.text, values: query.values }
+  }
 }
 
 /** Returns the first row of a result, or undefined. */

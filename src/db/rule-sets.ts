@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import type { RuleHealth } from '../verdict/rules/rule-book.ts'
 import type { Db } from './pool.ts'
 
@@ -13,7 +14,7 @@ export type RuleSetLine = {
 /** A version of the rules; `content` is null when the built-in rules apply. */
 export type RuleSet = RuleSetLine & { content: string | null }
 
-const columns = `version, note, applied_at as "appliedAt", applied_by as "appliedBy"`
+const columns = sql`version, note, applied_at as "appliedAt", applied_by as "appliedBy"`
 const CHANNEL = 'signalpost_rules'
 
 /**
@@ -21,30 +22,26 @@ const CHANNEL = 'signalpost_rules'
  * exists already, because of a concurrent change.
  */
 export async function insertRuleSet(tx: Db, set: RuleSet): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `insert into rule_sets (version, content, note, applied_at, applied_by)
-     values ($1, $2, $3, $4, $5) on conflict (version) do nothing`,
-    [set.version, set.content, set.note, set.appliedAt, set.appliedBy],
-  )
+  const { rowCount } = await tx.query(sql`
+    insert into rule_sets (version, content, note, applied_at, applied_by)
+    values (${set.version}, ${set.content}, ${set.note}, ${set.appliedAt}, ${set.appliedBy})
+      on conflict (version) do nothing`)
   if (rowCount !== 1) return false
-  await tx.query(`select pg_notify($1, $2)`, [CHANNEL, String(set.version)])
+  await tx.query(sql`select pg_notify(${CHANNEL}, ${String(set.version)})`)
   return true
 }
 
 /** Returns the newest version, which is the active one; 0 before the first. */
 export async function newestRuleVersion(db: Db): Promise<number> {
-  const { rows } = await db.query<{ version: number | null }>(
-    `select max(version) as version from rule_sets`,
-  )
+  const { rows } = await db.query<{ version: number | null }>(sql`
+    select max(version) as version from rule_sets`)
   return rows[0]?.version ?? 0
 }
 
 /** Returns one version with its text. */
 export async function findRuleSet(db: Db, version: number): Promise<RuleSet | undefined> {
-  const { rows } = await db.query<RuleSet>(
-    `select ${columns}, content from rule_sets where version = $1`,
-    [version],
-  )
+  const { rows } = await db.query<RuleSet>(sql`
+    select ${columns}, content from rule_sets where version = ${version}`)
   return rows[0]
 }
 
@@ -55,11 +52,10 @@ export async function listRuleSets(
   db: Db,
   page: { before: number | undefined; limit: number },
 ): Promise<RuleSetLine[]> {
-  const { rows } = await db.query<RuleSetLine>(
-    `select ${columns} from rule_sets where $1::integer is null or version < $1
-     order by version desc limit $2`,
-    [page.before ?? null, page.limit],
-  )
+  const { rows } = await db.query<RuleSetLine>(sql`
+    select ${columns} from rule_sets where ${page.before}::integer is null
+      or version < ${page.before}::integer
+    order by version desc limit ${page.limit}`)
   return rows
 }
 
@@ -87,27 +83,22 @@ export async function keepRuleProcess(
   forgottenBefore: Date,
 ): Promise<void> {
   const { id, name, version, fault, health, seenAt } = process
-  await db.query(
-    `insert into rule_processes (id, name, version, fault, health, seen_at)
-     values ($1, $2, $3, $4, $5, $6)
-     on conflict (id) do update set version = excluded.version, fault = excluded.fault,
-       health = excluded.health, seen_at = excluded.seen_at`,
-    [id, name, version, fault, JSON.stringify(health), seenAt],
-  )
-  await db.query(`delete from rule_processes where seen_at < $1`, [forgottenBefore])
+  await db.query(sql`insert into rule_processes (id, name, version, fault, health, seen_at)
+    values (${id}, ${name}, ${version}, ${fault}, ${JSON.stringify(health)}, ${seenAt})
+    on conflict (id) do update set version = excluded.version, fault = excluded.fault,
+      health = excluded.health, seen_at = excluded.seen_at`)
+  await db.query(sql`delete from rule_processes where seen_at < ${forgottenBefore}`)
 }
 
 /** Deletes a process that ends. */
 export async function removeRuleProcess(db: Db, id: string): Promise<void> {
-  await db.query(`delete from rule_processes where id = $1`, [id])
+  await db.query(sql`delete from rule_processes where id = ${id}`)
 }
 
 /** Returns the processes seen since an instant, by name. */
 export async function listRuleProcesses(db: Db, since: Date): Promise<RuleProcess[]> {
-  const { rows } = await db.query<RuleProcess>(
-    `select id, name, version, fault, health, seen_at as "seenAt" from rule_processes
-     where seen_at >= $1 order by name, id`,
-    [since],
-  )
+  const { rows } = await db.query<RuleProcess>(sql`
+    select id, name, version, fault, health, seen_at as "seenAt" from rule_processes
+    where seen_at >= ${since} order by name, id`)
   return rows
 }

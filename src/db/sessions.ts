@@ -1,7 +1,8 @@
+import sql, { bulk } from 'sql-template-tag'
 import { uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import type { Reporter } from './reporters.ts'
-import { first, values } from './rows.ts'
+import { first, named } from './rows.ts'
 
 /**
  * A browser in which a reporter is signed in. It does not contain the session id, which is a
@@ -22,12 +23,10 @@ export async function listSessions(
   reporterId: string,
   now: Date,
 ): Promise<SignedInBrowser[]> {
-  const { rows } = await db.query<Record<keyof SignedInBrowser, string | null>>(
-    `select sess ->> 'handle' as handle, sess ->> 'openedAt' as "openedAt",
-       sess ->> 'seenAt' as "seenAt", sess ->> 'agent' as agent
-     from sessions where reporter_id = $1 and expire >= $2`,
-    [reporterId, now],
-  )
+  const { rows } = await db.query<Record<keyof SignedInBrowser, string | null>>(sql`
+    select sess ->> 'handle' as handle, sess ->> 'openedAt' as "openedAt",
+      sess ->> 'seenAt' as "seenAt", sess ->> 'agent' as agent
+    from sessions where reporter_id = ${reporterId} and expire >= ${now}`)
   return rows
     .flatMap(({ handle, openedAt, seenAt, agent }) => {
       if (handle === null || openedAt === null) return []
@@ -41,10 +40,8 @@ export async function listSessions(
 
 /** Ends one session of a reporter; false when there is none with that handle. */
 export async function removeSession(db: Db, reporterId: string, handle: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `delete from sessions where reporter_id = $1 and sess ->> 'handle' = $2`,
-    [reporterId, handle],
-  )
+  const { rowCount } = await db.query(sql`
+    delete from sessions where reporter_id = ${reporterId} and sess ->> 'handle' = ${handle}`)
   return rowCount !== null && rowCount > 0
 }
 
@@ -54,17 +51,15 @@ export async function removeSessions(
   reporterId: string,
   exceptHandle: string | undefined,
 ): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from sessions where reporter_id = $1
-       and ($2::text is null or sess ->> 'handle' is distinct from $2)`,
-    [reporterId, exceptHandle ?? null],
-  )
+  const { rowCount } = await db.query(sql`delete from sessions where reporter_id = ${reporterId}
+    and (${exceptHandle}::text is null
+      or sess ->> 'handle' is distinct from ${exceptHandle}::text)`)
   return rowCount ?? 0
 }
 
 /** Stores the content of a session unless it has ended; its expiry stays unchanged. */
 export async function updateSession(db: Db, id: string, content: object): Promise<void> {
-  await db.query(`update sessions set sess = $2 where sid = $1`, [id, JSON.stringify(content)])
+  await db.query(sql`update sessions set sess = ${JSON.stringify(content)} where sid = ${id}`)
 }
 
 /** What second-step codes are verified against; sealed by `people/second-step`. */
@@ -72,11 +67,9 @@ export type TotpState = { secret: Buffer; step: number | null }
 
 /** Returns the state of a reporter's second step; undefined when it is off. */
 export async function findTotp(db: Db, reporterId: string): Promise<TotpState | undefined> {
-  const answer = await db.query<TotpState>(
-    `select totp_secret as secret, totp_step as step from reporters
-     where id = $1 and totp_secret is not null`,
-    [reporterId],
-  )
+  const answer = await db.query<TotpState>(sql`
+    select totp_secret as secret, totp_step as step from reporters
+    where id = ${reporterId} and totp_secret is not null`)
   return first(answer)
 }
 
@@ -85,11 +78,9 @@ export async function findTotp(db: Db, reporterId: string): Promise<TotpState | 
  * invalidated before.
  */
 export async function takeTotpStep(db: Db, reporterId: string, step: number): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update reporters set totp_step = $2
-     where id = $1 and totp_secret is not null and (totp_step is null or totp_step < $2)`,
-    [reporterId, step],
-  )
+  const { rowCount } = await db.query(sql`update reporters set totp_step = ${step}
+    where id = ${reporterId} and totp_secret is not null and (totp_step is null
+      or totp_step < ${step})`)
   return rowCount === 1
 }
 
@@ -99,20 +90,17 @@ export async function putTotp(
   reporterId: string,
   totp: { secret: Buffer; step: number; codeHashes: readonly Buffer[] },
 ): Promise<void> {
-  await tx.query(`update reporters set totp_secret = $2, totp_step = $3 where id = $1`, [
-    reporterId,
-    totp.secret,
-    totp.step,
-  ])
+  await tx.query(sql`
+    update reporters set totp_secret = ${totp.secret}, totp_step = ${totp.step}
+      where id = ${reporterId}`)
   await putRecoveryCodes(tx, reporterId, totp.codeHashes)
 }
 
 /** Disables the second step and deletes its recovery codes. */
 export async function removeTotp(tx: Db, reporterId: string): Promise<void> {
-  await tx.query(`update reporters set totp_secret = null, totp_step = null where id = $1`, [
-    reporterId,
-  ])
-  await tx.query(`delete from recovery_codes where reporter_id = $1`, [reporterId])
+  await tx.query(sql`
+    update reporters set totp_secret = null, totp_step = null where id = ${reporterId}`)
+  await tx.query(sql`delete from recovery_codes where reporter_id = ${reporterId}`)
 }
 
 /** Replaces the recovery codes of a reporter. */
@@ -121,26 +109,22 @@ export async function putRecoveryCodes(
   reporterId: string,
   hashes: readonly Buffer[],
 ): Promise<void> {
-  await tx.query(`delete from recovery_codes where reporter_id = $1`, [reporterId])
-  const { text, params } = values(hashes.map((hash) => [reporterId, hash]))
-  await tx.query(`insert into recovery_codes (reporter_id, code_hash) values ${text}`, params)
+  await tx.query(sql`delete from recovery_codes where reporter_id = ${reporterId}`)
+  const values = bulk(hashes.map((hash) => [reporterId, hash]))
+  await tx.query(sql`insert into recovery_codes (reporter_id, code_hash) values ${values}`)
 }
 
 /** Invalidates a recovery code; false when it is wrong or was used. */
 export async function takeRecoveryCode(db: Db, reporterId: string, hash: Buffer): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `delete from recovery_codes where reporter_id = $1 and code_hash = $2`,
-    [reporterId, hash],
-  )
+  const { rowCount } = await db.query(sql`
+    delete from recovery_codes where reporter_id = ${reporterId} and code_hash = ${hash}`)
   return rowCount === 1
 }
 
 /** Counts the unused recovery codes. */
 export async function countRecoveryCodes(db: Db, reporterId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*) as count from recovery_codes where reporter_id = $1`,
-    [reporterId],
-  )
+  const { rows } = await db.query<{ count: number }>(sql`
+    select count(*) as count from recovery_codes where reporter_id = ${reporterId}`)
   return rows[0]?.count ?? 0
 }
 
@@ -182,11 +166,9 @@ export async function insertToken(
   },
 ): Promise<string> {
   const id = uuidv7(token.createdAt)
-  await db.query(
-    `insert into tokens (token_hash, id, reporter_id, name, scopes, created_at)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [token.hash, id, token.reporterId, token.name, token.scopes ?? usualScopes, token.createdAt],
-  )
+  await db.query(sql`insert into tokens (token_hash, id, reporter_id, name, scopes, created_at)
+    values (${token.hash}, ${id}, ${token.reporterId}, ${token.name},
+      ${token.scopes ?? usualScopes}, ${token.createdAt})`)
   return id
 }
 
@@ -198,54 +180,42 @@ export type TokenOwner = Reporter & { scopes: readonly TokenScope[]; usedAt: Dat
 
 /** Returns the active account that a token belongs to. */
 export async function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner | undefined> {
-  const answer = await db.query<TokenOwner>({
-    name: 'find-token-owner',
-    text: `select reporters.id, email, is_admin and 'admin' = any(scopes) as "isAdmin", scopes,
-        used_at as "usedAt"
-      from tokens join reporters on reporters.id = tokens.reporter_id
-      where token_hash = $1 and state = 'active'`,
-    values: [hash],
-  })
+  const answer = await db.query<TokenOwner>(named('find-token-owner')`
+    select reporters.id, email, is_admin and 'admin' = any(scopes) as "isAdmin", scopes,
+      used_at as "usedAt"
+    from tokens join reporters on reporters.id = tokens.reporter_id
+    where token_hash = ${hash} and state = 'active'`)
   return first(answer)
 }
 
 /** Stores the time of a token's use, unless a use after `after` is stored. */
 export async function markTokenUsed(db: Db, hash: Buffer, at: Date, after: Date): Promise<void> {
-  await db.query(
-    `update tokens set used_at = $2
-     where token_hash = $1 and (used_at is null or used_at < $3)`,
-    [hash, at, after],
-  )
+  await db.query(sql`update tokens set used_at = ${at}
+    where token_hash = ${hash} and (used_at is null or used_at < ${after})`)
 }
 
 /** Returns the tokens of a reporter, newest first. */
 export async function listTokens(db: Db, reporterId: string): Promise<Token[]> {
-  const { rows } = await db.query<Token>(
-    `select id, name, scopes, created_at as "createdAt", used_at as "usedAt"
-     from tokens where reporter_id = $1 order by created_at desc, id desc`,
-    [reporterId],
-  )
+  const { rows } = await db.query<Token>(sql`
+    select id, name, scopes, created_at as "createdAt", used_at as "usedAt"
+    from tokens where reporter_id = ${reporterId} order by created_at desc, id desc`)
   return rows
 }
 
 export async function countTokens(db: Db, reporterId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*) as count from tokens where reporter_id = $1`,
-    [reporterId],
-  )
+  const { rows } = await db.query<{ count: number }>(sql`
+    select count(*) as count from tokens where reporter_id = ${reporterId}`)
   return rows[0]?.count ?? 0
 }
 
 /** Deletes a token of a reporter; false when the reporter has no such token. */
 export async function removeToken(db: Db, reporterId: string, id: string): Promise<boolean> {
-  const { rowCount } = await db.query(`delete from tokens where reporter_id = $1 and id = $2`, [
-    reporterId,
-    id,
-  ])
+  const { rowCount } = await db.query(sql`
+    delete from tokens where reporter_id = ${reporterId} and id = ${id}`)
   return rowCount === 1
 }
 
 /** Deletes all tokens of a reporter. */
 export async function removeTokens(tx: Db, reporterId: string): Promise<void> {
-  await tx.query(`delete from tokens where reporter_id = $1`, [reporterId])
+  await tx.query(sql`delete from tokens where reporter_id = ${reporterId}`)
 }

@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
 
@@ -36,23 +37,13 @@ export async function suppress(tx: Db, suppression: Suppression): Promise<void> 
   const weaker = Object.entries(strength)
     .filter(([, its]) => its <= strength[suppression.reason])
     .map(([reason]) => reason)
-  await tx.query(
-    `insert into suppressions (address, reason, status, detail, since, until)
-     values ($1, $2, $3, $4, $5, $6)
-     on conflict (address) do update
-     set reason = excluded.reason, status = excluded.status, detail = excluded.detail,
-       since = excluded.since, until = excluded.until
-     where suppressions.reason = any($7::text[]) or suppressions.until <= excluded.since`,
-    [
-      address,
-      suppression.reason,
-      suppression.status,
-      suppression.detail,
-      suppression.since,
-      suppression.until,
-      weaker,
-    ],
-  )
+  await tx.query(sql`insert into suppressions (address, reason, status, detail, since, until)
+    values (${address}, ${suppression.reason}, ${suppression.status}, ${suppression.detail},
+      ${suppression.since}, ${suppression.until})
+    on conflict (address) do update
+    set reason = excluded.reason, status = excluded.status, detail = excluded.detail,
+      since = excluded.since, until = excluded.until
+    where suppressions.reason = any(${weaker}::text[]) or suppressions.until <= excluded.since`)
 }
 
 /** Returns those of the addresses that are suppressed at an instant, by address in lower case. */
@@ -62,11 +53,10 @@ export async function listSuppressed(
   now: Date,
 ): Promise<Map<string, Suppression>> {
   if (addresses.length === 0) return new Map()
-  const { rows } = await db.query<Suppression>(
-    `select address, reason, status, detail, since, until from suppressions
-     where address = any($1::text[]) and (until is null or until > $2)`,
-    [addresses.map((address) => address.toLowerCase()), now],
-  )
+  const { rows } = await db.query<Suppression>(sql`
+    select address, reason, status, detail, since, until from suppressions
+    where address = any(${addresses.map((address) => address.toLowerCase())}::text[])
+      and (until is null or until > ${now})`)
   return new Map(rows.map((row) => [row.address, row]))
 }
 
@@ -78,28 +68,25 @@ export async function listSuppressions(
   db: Db,
   { after, part, limit }: { after?: string | undefined; part?: string | undefined; limit: number },
 ): Promise<Suppression[]> {
-  const { rows } = await db.query<Suppression>(
-    `select address, reason, status, detail, since, until from suppressions
-     where ($1::text is null or address > $1)
-       and ($2::text is null or strpos(address, $2) > 0)
-     order by address limit $3`,
-    [after ?? null, part?.toLowerCase() ?? null, limit],
-  )
+  const { rows } = await db.query<Suppression>(sql`
+    select address, reason, status, detail, since, until from suppressions
+    where (${after}::text is null or address > ${after}::text)
+      and (${part?.toLowerCase()}::text is null or strpos(address,
+        ${part?.toLowerCase()}::text) > 0)
+    order by address limit ${limit}`)
   return rows
 }
 
 /** Ends the suppression of an address and returns it. */
 export async function removeSuppression(db: Db, address: string): Promise<Suppression | undefined> {
   return first(
-    await db.query<Suppression>(
-      `delete from suppressions where address = $1
-       returning address, reason, status, detail, since, until`,
-      [address.toLowerCase()],
-    ),
+    await db.query<Suppression>(sql`
+      delete from suppressions where address = ${address.toLowerCase()}
+      returning address, reason, status, detail, since, until`),
   )
 }
 
 /** Deletes suppressions that expired before an instant. */
 export async function removeEndedSuppressions(db: Db, before: Date): Promise<void> {
-  await db.query(`delete from suppressions where until < $1`, [before])
+  await db.query(sql`delete from suppressions where until < ${before}`)
 }

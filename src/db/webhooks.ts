@@ -1,6 +1,7 @@
+import sql, { bulk } from 'sql-template-tag'
 import type { Phrase } from '../phrase.ts'
 import type { Db } from './pool.ts'
-import { first, values } from './rows.ts'
+import { first, named } from './rows.ts'
 
 /** The events that a webhook can receive; `webhook.test` only tests it. */
 export type WebhookEvent =
@@ -32,7 +33,7 @@ export type Webhook = {
   pausedUntil: Date | null
 }
 
-const columns = `id, reporter_id as "reporterId", url, events, state, generation,
+const columns = sql`id, reporter_id as "reporterId", url, events, state, generation,
   renewed_at as "renewedAt", created_at as "createdAt", failures,
   failing_since as "failingSince", paused_until as "pausedUntil"`
 
@@ -41,21 +42,18 @@ export async function insertWebhook(
   tx: Db,
   webhook: Pick<Webhook, 'id' | 'reporterId' | 'url' | 'events' | 'createdAt'>,
 ): Promise<boolean> {
-  const { rows } = await tx.query(
-    `insert into webhooks (id, reporter_id, url, events, state, generation, created_at, failures)
-     values ($1, $2, $3, $4, 'enabled', 1, $5, 0)
-     on conflict (reporter_id, url) do nothing returning id`,
-    [webhook.id, webhook.reporterId, webhook.url, webhook.events, webhook.createdAt],
-  )
+  const { rows } = await tx.query(sql`
+    insert into webhooks (id, reporter_id, url, events, state, generation, created_at, failures)
+    values (${webhook.id}, ${webhook.reporterId}, ${webhook.url}, ${webhook.events}, 'enabled', 1,
+      ${webhook.createdAt}, 0)
+    on conflict (reporter_id, url) do nothing returning id`)
   return rows.length === 1
 }
 
 /** Returns the webhooks of a reporter, oldest first. */
 export async function listWebhooks(db: Db, reporterId: string): Promise<Webhook[]> {
-  const { rows } = await db.query<Webhook>(
-    `select ${columns} from webhooks where reporter_id = $1 order by id`,
-    [reporterId],
-  )
+  const { rows } = await db.query<Webhook>(sql`
+    select ${columns} from webhooks where reporter_id = ${reporterId} order by id`)
   return rows
 }
 
@@ -65,10 +63,8 @@ export async function findWebhook(
   reporterId: string,
   id: string,
 ): Promise<Webhook | undefined> {
-  const answer = await db.query<Webhook>(
-    `select ${columns} from webhooks where id = $1 and reporter_id = $2`,
-    [id, reporterId],
-  )
+  const answer = await db.query<Webhook>(sql`
+    select ${columns} from webhooks where id = ${id} and reporter_id = ${reporterId}`)
   return first(answer)
 }
 
@@ -77,16 +73,13 @@ export async function findWebhook(
  * `disabled`.
  */
 export async function listWebhooksByIds(db: Db, ids: readonly string[]): Promise<Webhook[]> {
-  const { rows } = await db.query<Webhook>(
-    `select ${columns} from (
-       select webhooks.id, reporter_id, url, events, generation, renewed_at,
-         webhooks.created_at, failures, failing_since, paused_until,
-         case when reporters.state = 'active' then webhooks.state else 'disabled' end as state
-       from webhooks join reporters on reporters.id = webhooks.reporter_id
-       where webhooks.id = any($1::uuid[])
-     ) as webhooks`,
-    [ids],
-  )
+  const { rows } = await db.query<Webhook>(sql`select ${columns} from (
+      select webhooks.id, reporter_id, url, events, generation, renewed_at,
+        webhooks.created_at, failures, failing_since, paused_until,
+        case when reporters.state = 'active' then webhooks.state else 'disabled' end as state
+      from webhooks join reporters on reporters.id = webhooks.reporter_id
+      where webhooks.id = any(${ids}::uuid[])
+    ) as webhooks`)
   return rows
 }
 
@@ -101,46 +94,42 @@ export async function updateWebhook(
     state?: 'enabled' | 'disabled' | undefined
   },
 ): Promise<boolean> {
-  const { rows } = await tx.query(
-    `update webhooks
-     set url = coalesce($2, url), events = coalesce($3, events), state = coalesce($4, state),
-       failures = case when $4 = 'enabled' or $2 is not null then 0 else failures end,
-       failing_since =
-         case when $4 = 'enabled' or $2 is not null then null else failing_since end,
-       paused_until = case when $4 = 'enabled' or $2 is not null then null else paused_until end
-     where id = $1 and not exists (
-       select from webhooks other
-       where other.reporter_id = webhooks.reporter_id and other.url = $2 and other.id <> $1)
-     returning id`,
-    [id, change.url ?? null, change.events ?? null, change.state ?? null],
-  )
+  const { url, events, state } = change
+  const isReset = state === 'enabled' || url !== undefined
+  const { rows } = await tx.query(sql`
+    update webhooks
+    set url = coalesce(${url}, url), events = coalesce(${events}, events),
+      state = coalesce(${state}, state),
+      failures = case when ${isReset}::boolean then 0 else failures end,
+      failing_since = case when ${isReset}::boolean then null else failing_since end,
+      paused_until = case when ${isReset}::boolean then null else paused_until end
+    where id = ${id} and not exists (
+      select from webhooks other
+      where other.reporter_id = webhooks.reporter_id and other.url = ${url} and other.id <> ${id})
+    returning id`)
   return rows.length === 1
 }
 
 /** Makes the next generation of the secret the valid one. */
 export async function renewWebhookSecret(tx: Db, id: string, now: Date): Promise<void> {
-  await tx.query(`update webhooks set generation = generation + 1, renewed_at = $2 where id = $1`, [
-    id,
-    now,
-  ])
+  await tx.query(sql`
+    update webhooks set generation = generation + 1, renewed_at = ${now} where id = ${id}`)
 }
 
 /** Deletes a webhook and its deliveries. */
 export async function removeWebhook(tx: Db, id: string): Promise<void> {
-  await tx.query(`delete from webhooks where id = $1`, [id])
+  await tx.query(sql`delete from webhooks where id = ${id}`)
 }
 
 /** Deletes the webhooks of a reporter and their deliveries. */
 export async function removeWebhooksOf(tx: Db, reporterId: string): Promise<void> {
-  await tx.query(`delete from webhooks where reporter_id = $1`, [reporterId])
+  await tx.query(sql`delete from webhooks where reporter_id = ${reporterId}`)
 }
 
 /** Whether any webhook is enabled. */
 export async function anyWebhooks(db: Db): Promise<boolean> {
-  const { rows } = await db.query<{ any: boolean }>({
-    name: 'any-webhooks',
-    text: `select exists (select from webhooks where state = 'enabled') as any`,
-  })
+  const { rows } = await db.query<{ any: boolean }>(named('any-webhooks')`
+    select exists (select from webhooks where state = 'enabled') as any`)
   return rows[0]?.any ?? false
 }
 
@@ -152,25 +141,20 @@ export async function findListening(
   event: WebhookEvent,
   reportIds: readonly string[],
 ): Promise<{ webhookId: string; reportId: string }[]> {
-  const { rows } = await tx.query<{ webhookId: string; reportId: string }>(
-    `select webhooks.id as "webhookId", reports.id as "reportId"
-     from reports join webhooks on webhooks.reporter_id = reports.reporter_id
-       join reporters on reporters.id = webhooks.reporter_id and reporters.state = 'active'
-     where reports.id = any($1::uuid[]) and webhooks.state = 'enabled'
-       and webhooks.events @> array[$2]
-     order by webhooks.id, reports.id`,
-    [reportIds, event],
-  )
+  const { rows } = await tx.query<{ webhookId: string; reportId: string }>(sql`
+    select webhooks.id as "webhookId", reports.id as "reportId"
+    from reports join webhooks on webhooks.reporter_id = reports.reporter_id
+      join reporters on reporters.id = webhooks.reporter_id and reporters.state = 'active'
+    where reports.id = any(${reportIds}::uuid[]) and webhooks.state = 'enabled'
+      and webhooks.events @> array[${event}]
+    order by webhooks.id, reports.id`)
   return rows
 }
 
 /** Stores that a webhook accepted a delivery, which ends its failures and its pause. */
 export async function markWebhookTaking(tx: Db, id: string): Promise<void> {
-  await tx.query(
-    `update webhooks set failures = 0, failing_since = null, paused_until = null
-     where id = $1 and (failures > 0 or paused_until is not null)`,
-    [id],
-  )
+  await tx.query(sql`update webhooks set failures = 0, failing_since = null, paused_until = null
+    where id = ${id} and (failures > 0 or paused_until is not null)`)
 }
 
 /** Stores a failure of a webhook, and until when it is paused. Concurrent failures count as one. */
@@ -179,17 +163,15 @@ export async function markWebhookFailing(
   id: string,
   { now, pausedUntil }: { now: Date; pausedUntil: Date },
 ): Promise<void> {
-  await tx.query(
-    `update webhooks
-     set failures = failures + 1, failing_since = coalesce(failing_since, $2), paused_until = $3
-     where id = $1 and state = 'enabled' and coalesce(paused_until, $2) <= $2`,
-    [id, now, pausedUntil],
-  )
+  await tx.query(sql`update webhooks
+    set failures = failures + 1, failing_since = coalesce(failing_since, ${now}),
+      paused_until = ${pausedUntil}
+    where id = ${id} and state = 'enabled' and coalesce(paused_until, ${now}) <= ${now}`)
 }
 
 /** Stops deliveries to a webhook until its owner enables it again. */
 export async function markWebhookFailed(tx: Db, id: string): Promise<void> {
-  await tx.query(`update webhooks set state = 'failed' where id = $1 and state = 'enabled'`, [id])
+  await tx.query(sql`update webhooks set state = 'failed' where id = ${id} and state = 'enabled'`)
 }
 
 /** `given-up` after a day; `dropped` when the webhook no longer receives events. */
@@ -210,7 +192,7 @@ export type Delivery = {
   outcome: Phrase | string | null
 }
 
-const DELIVERY_COLUMNS = `webhook_id as "webhookId", id, event, report_id as "reportId", state,
+const DELIVERY_COLUMNS = sql`webhook_id as "webhookId", id, event, report_id as "reportId", state,
   tries, tried_at as "triedAt", status, coalesce(phrase, to_jsonb(outcome)) as outcome`
 
 /** Inserts deliveries that are still to be sent. */
@@ -219,16 +201,14 @@ export async function insertDeliveries(
   deliveries: readonly Pick<Delivery, 'webhookId' | 'id' | 'event' | 'reportId'>[],
 ): Promise<void> {
   if (deliveries.length === 0) return
-  const { text, params } = values(
+  const values = bulk(
     deliveries.map(({ webhookId, id, event, reportId }) => {
       return [webhookId, id, event, reportId, 'waiting', 0]
     }),
   )
-  await tx.query(
-    `insert into webhook_deliveries (webhook_id, id, event, report_id, state, tries)
-     values ${text}`,
-    params,
-  )
+  await tx.query(sql`
+    insert into webhook_deliveries (webhook_id, id, event, report_id, state, tries)
+    values ${values}`)
 }
 
 /** Returns those of the deliveries that are still waiting. */
@@ -236,12 +216,10 @@ export async function listWaitingDeliveries(
   db: Db,
   keys: readonly { webhookId: string; deliveryId: string }[],
 ): Promise<Delivery[]> {
-  const { rows } = await db.query<Delivery>(
-    `select ${DELIVERY_COLUMNS} from webhook_deliveries
-     where webhook_id = any($1::uuid[]) and id = any($2::uuid[]) and state = 'waiting'
-     order by id`,
-    [keys.map(({ webhookId }) => webhookId), keys.map(({ deliveryId }) => deliveryId)],
-  )
+  const { rows } = await db.query<Delivery>(sql`select ${DELIVERY_COLUMNS} from webhook_deliveries
+    where webhook_id = any(${keys.map(({ webhookId }) => webhookId)}::uuid[])
+      and id = any(${keys.map(({ deliveryId }) => deliveryId)}::uuid[]) and state = 'waiting'
+    order by id`)
   return rows
 }
 
@@ -251,11 +229,8 @@ export async function listDeliveries(
   webhookId: string,
   limit: number,
 ): Promise<Delivery[]> {
-  const { rows } = await db.query<Delivery>(
-    `select ${DELIVERY_COLUMNS} from webhook_deliveries
-     where webhook_id = $1 order by id desc limit $2`,
-    [webhookId, limit],
-  )
+  const { rows } = await db.query<Delivery>(sql`select ${DELIVERY_COLUMNS} from webhook_deliveries
+    where webhook_id = ${webhookId} order by id desc limit ${limit}`)
   return rows
 }
 
@@ -265,11 +240,9 @@ export async function countDeliveries(
   webhookId: string,
   { event, from }: { event: WebhookEvent; from: string },
 ): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*) as count from webhook_deliveries
-     where webhook_id = $1 and id >= $2 and event = $3`,
-    [webhookId, from, event],
-  )
+  const { rows } = await db.query<{ count: number }>(sql`
+    select count(*) as count from webhook_deliveries
+    where webhook_id = ${webhookId} and id >= ${from} and event = ${event}`)
   return rows[0]?.count ?? 0
 }
 
@@ -279,18 +252,16 @@ export async function markDelivery(
   { webhookId, id }: Pick<Delivery, 'webhookId' | 'id'>,
   went: Pick<Delivery, 'state' | 'status'> & { outcome: Phrase; triedAt: Date | null },
 ): Promise<boolean> {
-  const { rows } = await tx.query(
-    `update webhook_deliveries
-     set state = $3, status = coalesce($4, status), phrase = $5,
-       tries = tries + case when $6::timestamptz is null then 0 else 1 end,
-       tried_at = coalesce($6, tried_at)
-     where webhook_id = $1 and id = $2 and state = 'waiting' returning id`,
-    [webhookId, id, went.state, went.status, JSON.stringify(went.outcome), went.triedAt],
-  )
+  const { rows } = await tx.query(sql`update webhook_deliveries
+    set state = ${went.state}, status = coalesce(${went.status}, status),
+      phrase = ${JSON.stringify(went.outcome)},
+      tries = tries + case when ${went.triedAt}::timestamptz is null then 0 else 1 end,
+      tried_at = coalesce(${went.triedAt}::timestamptz, tried_at)
+    where webhook_id = ${webhookId} and id = ${id} and state = 'waiting' returning id`)
   return rows.length === 1
 }
 
 /** Deletes deliveries older than an id. */
 export async function removeDeliveries(db: Db, before: string): Promise<void> {
-  await db.query(`delete from webhook_deliveries where id < $1`, [before])
+  await db.query(sql`delete from webhook_deliveries where id < ${before}`)
 }

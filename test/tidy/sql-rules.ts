@@ -23,14 +23,16 @@ const statement = new RegExp(
   ].join('|'),
 )
 
-/** Every text that is SQL, with its placeholders as `…`. */
+/** Every text that is SQL: tagged `sql`, or a statement. Its placeholders are `…`. */
 function sqlOf(file: TidyFile): { at: string; node: ts.Node; sql: string }[] {
   return collect(file, (node) => {
     const text = textOf(node)
-    if (text === undefined || !(statement.test(text) || /^SELECT\s|^INSERT INTO\s/.test(text))) {
-      return undefined
-    }
-    return { at: placeOf(file, node), node, sql: text }
+    if (text === undefined) return undefined
+    const isTagged =
+      ts.isTaggedTemplateExpression(node.parent) &&
+      /^(?:sql$|named\()/.test(node.parent.tag.getText())
+    const isSql = statement.test(text) || /^SELECT\s|^INSERT INTO\s/.test(text)
+    return isTagged || isSql ? { at: placeOf(file, node), node, sql: text } : undefined
   })
 }
 
@@ -51,6 +53,7 @@ const home: Rule = {
     ['src/web/a.ts:2', { 'src/web/a.ts': "\ndb.query('select id from reports')" }],
     ['src/reports/a.ts:1', { 'src/reports/a.ts': 'const a = `update reports set state = ${b}`' }],
     ['src/reports/a.ts:1', { 'src/reports/a.ts': "tx.query('analyze pgboss.job')" }],
+    ['src/reports/a.ts:1', { 'src/reports/a.ts': 'const isDue = sql`due_at < ${now}`' }],
   ],
   passes: [
     { 'src/web/a.ts': "say('Select one of these')\nsay('update your client')" },
@@ -136,6 +139,7 @@ const distributable: Rule = {
         ['src/db/a.ts:1', { 'src/db/a.ts': `db.query(${JSON.stringify(example)})` }] as const,
     ),
     ['src/db/a.ts:1', { 'src/db/a.ts': 'const columns = `id, now() as "at"`' }],
+    ['src/db/a.ts:1', { 'src/db/a.ts': 'const isDue = () => sql`due_at < now()`' }],
   ],
   passes: [
     { 'src/db/a.ts': "db.query('select count(*) from networks where now = $1 and random > 2')" },

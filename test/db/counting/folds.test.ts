@@ -41,7 +41,7 @@ function breaking(pool: Pool, isFatal: (text: string) => boolean): Pool {
     const { query } = client
     return Object.assign(Object.create(client) as typeof client, {
       query(statement: string | { text: string }, ...more: unknown[]) {
-        const text = typeof statement === 'string' ? statement : statement.text
+        const text = (typeof statement === 'string' ? statement : statement.text).trimStart()
         if (!isFatal(text)) return Reflect.apply(query, client, [statement, ...more]) as unknown
         // As if the process had crashed here: the connection is cut without a rollback.
         const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }

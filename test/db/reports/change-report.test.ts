@@ -240,7 +240,7 @@ function failing(pool: Pool, isFatal: (text: string) => boolean): Pool {
         if (typeof value !== 'function') return value
         if (name !== 'query') return value.bind(target) as unknown
         return (query: string | { text: string }, ...more: unknown[]): unknown => {
-          const text = typeof query === 'string' ? query : query.text
+          const text = (typeof query === 'string' ? query : query.text).trimStart()
           if (isFatal(text)) return Promise.reject(new Error('The process ends here.'))
           return Reflect.apply(value, target, [query, ...more])
         }

@@ -79,13 +79,14 @@ test('a crashed count leaves its day due, and another process counts it', async 
   const dying = {
     connect: async () => {
       const client = await app.pool.connect()
-      const query = client.query.bind(client) as (text: unknown, values?: unknown) => unknown
-      const dies = (text: unknown, values?: unknown) => {
-        if (isFirst && String(text).startsWith('update reporter_days')) {
+      const query = client.query.bind(client) as (statement: string | { text: string }) => unknown
+      const dies = (statement: string | { text: string }) => {
+        const text = typeof statement === 'string' ? statement : statement.text
+        if (isFirst && text.trimStart().startsWith('update reporter_days')) {
           isFirst = false
           throw new Error('killed')
         }
-        return query(text, values)
+        return query(statement)
       }
       return new Proxy(client, {
         get: (of, key) => (key === 'query' ? dies : Reflect.get(of, key)),
