@@ -10,8 +10,6 @@ import type { Clock } from './world.ts'
 export type App = {
   config: Config & {
     databaseUrl: string
-    /** The database URL that supports LISTEN; undefined behind a pooler in transaction mode. */
-    listenUrl?: string | undefined
     secret: string
   }
   pool: Pool

@@ -1,104 +1,66 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import pg from 'pg'
 import { sqlState } from '../errors.ts'
-import type { Db } from './pool.ts'
-
-/** A dedicated connection that receives notifications of the database. */
-export type Listening = { db: Db; close: () => Promise<void> }
-
-const CONNECT_MS = 5_000
-const QUERY_MS = 1_000
-const CLOSE_MS = 1_000
 
 /**
- * Opens a connection, sets up its subscriptions with `begin`, and calls `onNews` for each
- * notification until it is closed. Calls `onLost` once when the connection breaks. A connection
- * that stopped responding is detected at its next query.
- *
- * @throws when the database cannot be reached
+ * Interval of polling in milliseconds, and the time limit of reading a version: together less than
+ * the two seconds in which a change must take effect.
  */
-export async function openListening(
-  databaseUrl: string,
-  name: string,
-  hooks: { begin: (db: Db) => Promise<void>; onNews: () => void; onLost: () => void },
-): Promise<Listening> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: name,
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: QUERY_MS,
-    keepAlive: true,
-  })
-  let isOver = false
-  const over = () => {
-    if (isOver) return
-    isOver = true
-    hooks.onLost()
-  }
-  client.on('error', over)
-  client.on('end', over)
-  client.on('notification', hooks.onNews)
-  try {
-    await client.connect()
-    await hooks.begin(client)
-  } catch (error) {
-    isOver = true
-    await client.end().catch(() => undefined)
-    throw error
-  }
-  return {
-    db: client,
-    close: async () => {
-      isOver = true
-      // A connection that stopped responding does not confirm its end.
-      ;(client as pg.Client & { unref: () => void }).unref()
-      await Promise.race([client.end(), wait(CLOSE_MS, undefined, { ref: false })]).catch(
-        () => null,
-      )
-    },
-  }
+const LOOK_MS = 800
+const ANSWER_MS_MAX = 1_000
+
+/** A setting in the database that a process follows. */
+export type Followed<Version> = {
+  readVersion: () => Promise<Version>
+  /** Takes over a version. If it throws, the version is loaded again 0.8 s later. */
+  load: (version: Version) => Promise<void>
+  /** Called after each look. */
+  afterwards?: () => Promise<void>
+  /** Receives the first error of a series. Until the next success, nothing changes. */
+  onFailure: (error: unknown) => void
 }
 
 /**
- * Interval of polling in milliseconds: less than half of the two seconds in which a change must
- * take effect.
- */
-const LOOK_MS = 800
-
-/**
- * Polls the database: calls `look` now, and again 0.8 s after each call ends, until it is closed. A
- * failed call changes nothing; `onFailure` receives the first error of a series.
+ * Polls a version now, and again 0.8 s after each look ends, until it is closed, and loads each new
+ * one. A version is read within a second, so that a connection that stopped responding delays only
+ * one look.
  *
- * @throws what the first call throws
+ * @throws what the first look throws
  */
-export async function follow(
-  look: () => Promise<void>,
-  onFailure: (error: unknown) => void,
+export async function follow<Version>(
+  followed: Followed<Version>,
 ): Promise<{ close: () => Promise<void> }> {
+  const { readVersion, load, afterwards, onFailure } = followed
+  let seen: { version: Version } | undefined
   let isClosed = false
   let isFailing = false
   let timer: NodeJS.Timeout | undefined
-  let looking = look()
-  await looking
 
-  function lookLater(): void {
-    timer = setTimeout(() => {
-      looking = lookOnce()
-    }, LOOK_MS)
-    timer.unref()
+  async function look(): Promise<void> {
+    const version = await inTime(readVersion())
+    if (!seen || version !== seen.version) await load(version)
+    seen = { version }
+    await afterwards?.()
   }
 
-  async function lookOnce(): Promise<void> {
+  async function lookAgain(): Promise<void> {
     try {
       await look()
       isFailing = false
     } catch (error) {
-      if (!isFailing) onFailure(error)
+      if (!isFailing && !isClosed) onFailure(error)
       isFailing = true
     }
-    if (!isClosed) lookLater()
+    lookLater()
   }
 
+  function lookLater(): void {
+    if (isClosed) return
+    timer = setTimeout(() => (looking = lookAgain()), LOOK_MS)
+    timer.unref()
+  }
+
+  let looking = look()
+  await looking
   lookLater()
   return {
     async close() {
@@ -107,6 +69,15 @@ export async function follow(
       await looking
     },
   }
+}
+
+async function inTime<T>(reading: Promise<T>): Promise<T> {
+  const stop = new AbortController()
+  const late = wait(ANSWER_MS_MAX, undefined, { signal: stop.signal, ref: false }).then(() => {
+    throw new Error('The database did not answer in time.')
+  })
+  late.catch(() => undefined)
+  return Promise.race([reading, late]).finally(() => stop.abort())
 }
 
 const lostSocket = new Set([

@@ -15,20 +15,14 @@ export type RuleSetLine = {
 export type RuleSet = RuleSetLine & { content: string | null }
 
 const columns = sql`version, note, applied_at as "appliedAt", applied_by as "appliedBy"`
-const CHANNEL = 'signalpost_rules'
 
-/**
- * Stores a version, and notifies all processes when the transaction commits. False when the version
- * exists already, because of a concurrent change.
- */
+/** Stores a version. False when it exists already, because of a concurrent change. */
 export async function insertRuleSet(tx: Db, set: RuleSet): Promise<boolean> {
   const { rowCount } = await tx.query(sql`
     insert into rule_sets (version, content, note, applied_at, applied_by)
     values (${set.version}, ${set.content}, ${set.note}, ${set.appliedAt}, ${set.appliedBy})
-      on conflict (version) do nothing`)
-  if (rowCount !== 1) return false
-  await tx.query(sql`select pg_notify(${CHANNEL}, ${String(set.version)})`)
-  return true
+    on conflict (version) do nothing`)
+  return rowCount === 1
 }
 
 /** Returns the newest version, which is the active one; 0 before the first. */
@@ -57,11 +51,6 @@ export async function listRuleSets(
       or version < ${page.before}::integer
     order by version desc limit ${page.limit}`)
   return rows
-}
-
-/** Subscribes a connection to new versions, which arrive as `notification` events. */
-export async function listenForRuleSets(connection: Db): Promise<void> {
-  await connection.query(`listen ${CHANNEL}`)
 }
 
 /** A process that judges messages, with its active version of the rules and their health. */

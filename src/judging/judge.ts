@@ -272,11 +272,10 @@ const KEYS_REMEMBERED_MAX = 200_000
  * @throws when the database is unreachable
  */
 export async function openJudge(
-  app: Pick<App, 'pool' | 'clock' | 'log'> & { config: { listenUrl?: string | undefined } },
+  app: Pick<App, 'pool' | 'clock' | 'log'>,
   { name, freshMs }: { name: string; freshMs: number },
 ): Promise<OpenJudge> {
-  const { listenUrl } = app.config
-  const rules = await openRules({ ...app, listenUrl, name, definitions: factDefinitions })
+  const rules = await openRules({ ...app, name, definitions: factDefinitions })
   const model = await openModel(app).catch(async (error: unknown) => {
     // Without this, each retry would leak a connection.
     await rules.close()

@@ -1,13 +1,11 @@
-import { type Listening, openListening } from '../db/follow.ts'
-import type { Db, Pool } from '../db/pool.ts'
+import { follow } from '../db/follow.ts'
+import type { Pool } from '../db/pool.ts'
 import {
   findRuleSet,
-  listenForRuleSets,
   keepRuleProcess,
   newestRuleVersion,
   removeRuleProcess,
 } from '../db/rule-sets.ts'
-import { reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { FactDefinition } from '../verdict/facts/fact.ts'
 import {
@@ -23,8 +21,6 @@ import { shippedRules } from './rule-versions.ts'
 /** Options of live rules. */
 export type LiveRulesOptions = {
   pool: Pool
-  /** Connection string for notifications; without it new versions are found by polling. */
-  listenUrl?: string | undefined
   clock: Clock
   log: Logger
   /** Name of the process in the list of processes. */
@@ -50,58 +46,25 @@ type LiveRulesState = {
   health: RuleHealth[]
 }
 
-/**
- * Polling interval in milliseconds. Including the query, a change without notification takes effect
- * within two seconds.
- */
-const ASK_EVERY_MS = 800
 /** Interval in milliseconds at which a process records that it is alive. */
 const TELL_EVERY_MS = 10_000
 /** Time in milliseconds without such a record after which a process counts as stopped. */
 export const RULE_PROCESS_FORGOTTEN_MS = 60_000
 
-/**
- * Follows the versions of the rules by notifications, and by polling, because a notification may be
- * lost. A version that this program cannot compile is reported and changes nothing; if there are no
- * rules yet, the shipped rules apply.
- *
- * @throws when the database is unreachable
- */
-export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
-  const follower = new Follower(options)
-  await follower.follow().catch(async (error: unknown) => {
-    await follower.close()
-    throw error
-  })
-  return {
-    current: () => follower.book,
-    state: () => follower.state(),
-    close: () => follower.close(),
-  }
-}
-
-class Follower {
+/** The rules that a process applies, and what other processes are to know of them. */
+class ActiveRules {
   readonly #options: LiveRulesOptions
-  readonly #id: string
   #book: RuleBook
   #version = 0
-  /** The newest version that was read, whether or not it compiled. */
-  #seen = 0
   #fault: string | undefined
-  #listening: Listening | undefined
-  #timer: NodeJS.Timeout | undefined
-  #isClosed = false
-  #round: Promise<void> | undefined
-  #isAskedAgain = false
-  #toldAt = Number.NEGATIVE_INFINITY
-  #complaint: string | undefined
+  /** Whether the state changed since it was last recorded. */
+  isNews = true
 
   constructor(options: LiveRulesOptions) {
     this.#options = options
-    this.#id = uuidv7(options.clock())
     const shipped = this.#compile(shippedRules(), 0)
     if ('faults' in shipped) {
-      throw new Error(`The shipped rules are invalid: ${shipped.faults.map(faultLine).join('; ')}`)
+      throw new Error(`The program's own rules: ${shipped.faults.map(faultLine).join('; ')}`)
     }
     this.#book = shipped.rules
   }
@@ -114,96 +77,9 @@ class Follower {
     return { version: this.#version, fault: this.#fault, health: this.#book.health() }
   }
 
-  /** Reads the rules once, which may fail, then on every notification and at every interval. */
-  async follow(): Promise<void> {
-    await this.#look(this.#options.pool)
-    await this.#listen()
-    await this.#tell()
-    this.#rest()
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    clearTimeout(this.#timer)
-    await this.#round
-    await this.#listening?.close()
-    await removeRuleProcess(this.#options.pool, this.#id).catch(() => undefined)
-  }
-
-  #rest(): void {
-    if (this.#isClosed) return
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#ask(), ASK_EVERY_MS)
-    this.#timer.unref()
-  }
-
-  /** Reads once at a time; a request in the meantime causes one more read afterwards. */
-  #ask(): void {
-    if (this.#isClosed) return
-    this.#isAskedAgain = true
-    this.#round ??= this.#rounds().finally(() => {
-      this.#round = undefined
-      this.#rest()
-    })
-  }
-
-  async #rounds(): Promise<void> {
-    while (this.#isAskedAgain && !this.#isClosed) {
-      this.#isAskedAgain = false
-      try {
-        await this.#listen()
-        await this.#lookByConnection()
-        if (this.#options.clock().getTime() - this.#toldAt >= TELL_EVERY_MS) await this.#tell()
-        this.#complaint = undefined
-      } catch (error) {
-        this.#complain(error)
-      }
-    }
-  }
-
-  async #listen(): Promise<void> {
-    const { listenUrl, name } = this.#options
-    if (listenUrl === undefined || this.#listening) return
-    try {
-      const listening = await openListening(listenUrl, `signalpost ${name} rules`, {
-        begin: listenForRuleSets,
-        onNews: () => this.#ask(),
-        onLost: () => (this.#listening = undefined),
-      })
-      if (this.#isClosed) await listening.close()
-      else this.#listening = listening
-    } catch (error) {
-      this.#complain(error)
-    }
-  }
-
-  /** Reads over its own connection, because requests to a busy pool would be queued. */
-  async #lookByConnection(): Promise<void> {
-    const listening = this.#listening
-    if (!listening) return this.#look(this.#options.pool)
-    try {
-      await this.#look(listening.db)
-    } catch (error) {
-      this.#complain(error)
-      // The connection may be broken: the next read opens another.
-      if (this.#listening === listening) this.#listening = undefined
-      void listening.close()
-      await this.#look(this.#options.pool)
-    }
-  }
-
-  async #look(db: Db): Promise<void> {
-    const newest = await newestRuleVersion(db)
-    if (newest === this.#seen) return
-    const set = newest === 0 ? { content: null } : await findRuleSet(db, newest)
-    if (!set) return
-    this.#seen = newest
-    this.#take(newest, set.content ?? shippedRules())
-    this.#toldAt = Number.NEGATIVE_INFINITY
-  }
-
-  #take(version: number, content: string): void {
+  take(version: number, content: string): void {
     const { log } = this.#options
+    this.isNews = true
     const compiled = this.#compile(content, version)
     if ('faults' in compiled) {
       this.#fault = compiled.faults.map(faultLine).join('\n')
@@ -227,31 +103,50 @@ class Follower {
       onCutOff: (symbol, { why, costUs }) => {
         const fields = { version, symbol, why, costUs }
         this.#options.log.error(fields, 'A rule took too much time and was switched off.')
-        this.#toldAt = Number.NEGATIVE_INFINITY
+        this.isNews = true
       },
     })
   }
+}
 
-  async #tell(): Promise<void> {
-    const { pool, clock, name } = this.#options
-    const now = clock()
-    const { version, fault, health } = this.state()
-    this.#toldAt = now.getTime()
-    await keepRuleProcess(
-      pool,
-      { id: this.#id, name, version, fault: fault ?? null, health, seenAt: now },
-      new Date(now.getTime() - RULE_PROCESS_FORGOTTEN_MS),
-    )
-  }
-
-  /** Logs each reason once, because the database may be unreachable for long. */
-  #complain(error: unknown): void {
-    const reason = reasonOf(error)
-    if (this.#isClosed || reason === this.#complaint) return
-    this.#complaint = reason
-    this.#options.log.warn(
-      { err: error },
-      'Could not update the rules or their statistics. Will retry.',
-    )
+/**
+ * Follows the versions of the rules: a new one takes effect in each process within two seconds. A
+ * version that this program cannot compile is reported and changes nothing; if there are no rules
+ * yet, the shipped rules apply.
+ *
+ * @throws when the database is unreachable
+ */
+export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
+  const { pool, clock, log, name } = options
+  const id = uuidv7(clock())
+  const active = new ActiveRules(options)
+  let toldAt = 0
+  const following = await follow({
+    readVersion: () => newestRuleVersion(pool),
+    async load(version) {
+      if (version === 0) return
+      const set = await findRuleSet(pool, version)
+      if (!set) throw new Error(`Version ${version} of the rules is missing.`)
+      active.take(version, set.content ?? shippedRules())
+    },
+    async afterwards() {
+      const seenAt = clock()
+      if (!active.isNews && seenAt.getTime() - toldAt < TELL_EVERY_MS) return
+      active.isNews = false
+      toldAt = seenAt.getTime()
+      const { version, fault = null, health } = active.state()
+      const forgotten = new Date(toldAt - RULE_PROCESS_FORGOTTEN_MS)
+      await keepRuleProcess(pool, { id, name, version, fault, health, seenAt }, forgotten)
+    },
+    onFailure: (err) =>
+      log.warn({ err }, 'Could not update the rules or their statistics. Will retry.'),
+  })
+  return {
+    current: () => active.book,
+    state: () => active.state(),
+    async close() {
+      await following.close()
+      await removeRuleProcess(pool, id).catch(() => undefined)
+    },
   }
 }

@@ -171,15 +171,12 @@ export async function openModel({
   log: Pick<Logger, 'info' | 'warn' | 'error'>
 }): Promise<LiveModel> {
   let model: Model | undefined
-  let seen: number | undefined
   let isClosed = false
 
-  async function look(): Promise<void> {
-    const version = await findActiveModel(pool)
-    if (version === seen) return
+  async function take(version: number | undefined): Promise<void> {
+    if (version === undefined && !model) return
     const next = version === undefined ? undefined : await load(version)
     if (isClosed) return next?.close()
-    seen = version
     if (version !== undefined && !next) return
     model?.close()
     model = next && guarded(next, log)
@@ -198,9 +195,11 @@ export async function openModel({
     })
   }
 
-  const following = await follow(look, (error) =>
-    log.warn({ err: error }, 'Could not read the active model from the database.'),
-  )
+  const following = await follow({
+    readVersion: () => findActiveModel(pool),
+    load: take,
+    onFailure: (err) => log.warn({ err }, 'Could not read the active model from the database.'),
+  })
   return {
     current: () => model,
     async close() {

@@ -26,19 +26,15 @@ export async function openMarketers({
   log: Pick<Logger, 'info' | 'warn'>
 }): Promise<LiveMarketers> {
   let book = createMarketerBook([])
-  let seen = 0
-
-  async function look(): Promise<void> {
-    // Reads the version first, so that a change made during the load is loaded again.
-    const version = await findRegistryVersion(pool)
-    if (version === seen) return
-    book = createMarketerBook(await listActingMarketers(pool))
-    seen = version
-    log.info({ version, marketers: book.count }, 'Loaded the registry of marketers.')
-  }
-
-  const following = await follow(look, (error) =>
-    log.warn({ err: error }, 'Could not read the registry of marketers from the database.'),
-  )
+  const following = await follow({
+    // The version is read first, so that a change made during the load is loaded again.
+    readVersion: () => findRegistryVersion(pool),
+    async load(version) {
+      book = createMarketerBook(await listActingMarketers(pool))
+      log.info({ version, marketers: book.count }, 'Loaded the registry of marketers.')
+    },
+    onFailure: (err) =>
+      log.warn({ err }, 'Could not read the registry of marketers from the database.'),
+  })
   return { current: () => book, close: following.close }
 }

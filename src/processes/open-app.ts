@@ -144,7 +144,7 @@ export async function openApp(
     { name, onError, listens: listenUrl !== undefined },
   )
   const secret = config.secret ?? (await keptSecret(config.dataDir))
-  const app: App = { config: { ...config, listenUrl, secret }, pool, boss, clock: systemClock, log }
+  const app: App = { config: { ...config, secret }, pool, boss, clock: systemClock, log }
   async function close(): Promise<void> {
     await stopBoss(boss, CLOSE_MS).catch(onError)
     await pool.end()

@@ -53,7 +53,6 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
   const config = {
     ...readConfig(given, { cores: 2, cwd: '/nowhere' }),
     databaseUrl: database.url,
-    listenUrl: database.url,
     secret,
   }
   const app: App = { config, pool, boss, clock: systemClock, log: pino({ level: 'silent' }) }

@@ -16,7 +16,6 @@ const pool = createPool(databaseUrl, { connectionsMax: 2, name, onLost: () => un
 const log = pino({ level: 'silent' })
 const rules = await openRules({
   pool,
-  listenUrl: databaseUrl,
   clock: systemClock,
   log,
   name,

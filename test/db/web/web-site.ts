@@ -48,7 +48,6 @@ export async function startWebSite(
     config: {
       ...config,
       databaseUrl,
-      listenUrl: databaseUrl,
       secret: 'a secret of the tests, long enough',
     },
     pool,
