@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { findCounters } from '../db/counters.ts'
 import type { Db } from '../db/pool.ts'
 import type { Clock } from '../world.ts'
@@ -158,7 +159,7 @@ export function createCounterReader(
   { pool, clock }: { pool: Db; clock: Clock },
   options: ReaderOptions,
 ): CounterReader {
-  const memory = createMemory(options.keysMax)
+  const memory = new LRUCache<bigint, Known>({ max: options.keysMax })
   let gathering: { keys: Set<bigint>; done: Promise<KnownByKey> } | undefined
   const lanes: Promise<unknown>[] = Array.from({ length: QUERIES_AT_ONCE }, () => Promise.resolve())
 
@@ -229,29 +230,4 @@ async function findKnown(db: Db, keys: readonly bigint[], now: Date): Promise<Kn
     if (one) one.content = Buffer.from(content)
   }
   return known
-}
-
-/**
- * Creates a cache for at most `keysMax` keys: two halves, of which the older is dropped when the
- * newer is full. A key that is used moves to the newer half, so frequent keys stay.
- */
-function createMemory(keysMax: number) {
-  let newer = new Map<bigint, Known>()
-  let older = new Map<bigint, Known>()
-  const set = (key: bigint, value: Known) => {
-    newer.set(key, value)
-    if (newer.size < keysMax / 2) return
-    older = newer
-    newer = new Map()
-  }
-  return {
-    set,
-    get(key: bigint): Known | undefined {
-      const found = newer.get(key)
-      if (found) return found
-      const before = older.get(key)
-      if (before) set(key, before)
-      return before
-    },
-  }
 }

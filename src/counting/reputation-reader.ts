@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Db, Pool } from '../db/pool.ts'
 import {
   findKarmas,
@@ -40,14 +41,14 @@ export type Keyed<Question, Key = string> = { key: Key; question: Question }
 
 /**
  * Wraps a batch lookup in a cache. Looks up only what is not cached, without duplicates; results
- * are in the order of the items. The oldest entries are evicted first.
+ * are in the order of the items.
  */
 export function remembering<Question, Answer, Key extends string | bigint = string>(
   ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
   clock: Clock,
   { keysMax, freshMs }: MemoryLimits,
 ): (keyed: readonly Keyed<Question, Key>[]) => Promise<Answer[]> {
-  const memory = new Map<Key, { answer: Answer; readAt: number }>()
+  const memory = new LRUCache<Key, { answer: Answer; readAt: number }>({ max: keysMax })
 
   return async (keyed) => {
     const now = clock().getTime()
@@ -62,13 +63,8 @@ export function remembering<Question, Answer, Key extends string | bigint = stri
     ;[...missing.keys()].forEach((key, index) => {
       const answer = learned[index] as Answer
       answers.set(key, answer)
-      memory.delete(key)
       memory.set(key, { answer, readAt: now })
     })
-    for (const key of memory.keys()) {
-      if (memory.size <= keysMax) break
-      memory.delete(key)
-    }
     return keyed.map(({ key }) => answers.get(key) as Answer)
   }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { listShardBacklogs, type ShardBacklog } from '../db/counter-rows.ts'
 import { listShards, type Shard } from '../db/counters.ts'
 import { measureTables } from '../db/dead-letters.ts'
@@ -58,13 +59,16 @@ export function complainer(
   { clock, log }: { clock: Clock; log: Logger },
   sentence: string,
 ): (error: unknown) => void {
-  const saidAt = new Map<string, number>()
+  const said = new LRUCache<string, true>({
+    max: REASONS_MAX,
+    ttl: COMPLAINT_MS,
+    perf: { now: () => clock().getTime() },
+    ttlResolution: 0,
+  })
   return (error) => {
     const reason = reasonOf(error)
-    const now = clock().getTime()
-    if (now - (saidAt.get(reason) ?? -Infinity) < COMPLAINT_MS) return
-    if (saidAt.size >= REASONS_MAX) saidAt.clear()
-    saidAt.set(reason, now)
+    if (said.has(reason)) return
+    said.set(reason, true)
     log.warn({ reason }, sentence)
   }
 }

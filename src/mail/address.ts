@@ -1,9 +1,13 @@
+import { LRUCache } from 'lru-cache'
 import { getDomain, parse } from 'tldts'
 import { characterSet } from './text.ts'
 
 const hostCharsMax = 253
-const domains = new Map<string, string | undefined>()
-const domainsMax = 2000
+/** Registrable domains by host; empty for none. */
+const domains = new LRUCache<string, string>({
+  max: 2000,
+  memoMethod: (host) => getDomain(host, { allowPrivateDomains: false }) ?? '',
+})
 
 /**
  * The registrable domain of a host: a public suffix plus one label, private suffixes not counted
@@ -12,12 +16,7 @@ const domainsMax = 2000
  */
 export function registrableDomain(host: string): string | undefined {
   if (host.length > hostCharsMax || !host.includes('.')) return undefined
-  const known = domains.get(host)
-  if (known !== undefined || domains.has(host)) return known
-  const domain = getDomain(host, { allowPrivateDomains: false }) ?? undefined
-  if (domains.size >= domainsMax) domains.clear()
-  domains.set(host, domain)
-  return domain
+  return domains.memo(host) || undefined
 }
 
 /** The registrable domain of a host; undefined when there is no host or it has no such domain. */

@@ -1,6 +1,7 @@
 import { promises as dns } from 'node:dns'
 import { setTimeout as wait } from 'node:timers/promises'
 import { domainToASCII } from 'node:url'
+import { LRUCache } from 'lru-cache'
 import { reasonOf } from '../errors.ts'
 import type { Clock, DnsAnswer, DnsType, Resolve } from '../world.ts'
 
@@ -71,55 +72,17 @@ function createCircuitBreaker(options: {
   }
 }
 
-/** A cache of DNS answers; the least recently used ones are dropped first. */
-type AnswerCache = {
-  get: (question: string) => DnsAnswer | undefined
-  put: (question: string, answer: DnsAnswer, lifeMs: number) => void
-}
-
-type Kept = { answer: DnsAnswer; until: number; bytes: number }
-
-/** Approximate overhead of an entry in bytes, besides its text, in V8. */
+/** Approximate overhead of a cached answer in bytes, besides its text, in V8. */
 const ENTRY_BYTES = 200
 
-/** Creates a cache with a maximum number of answers and an approximate maximum size in bytes. */
-function createAnswerCache(
-  clock: Clock,
-  limits: { entriesMax: number; bytesMax: number },
-): AnswerCache {
-  const kept = new Map<string, Kept>()
-  let held = 0
-
-  function drop(question: string): void {
-    held -= kept.get(question)?.bytes ?? 0
-    kept.delete(question)
-  }
-
-  return {
-    get(question) {
-      const found = kept.get(question)
-      if (!found) return undefined
-      kept.delete(question)
-      if (found.until > clock().getTime()) {
-        // A Map keeps the insertion order, so the most recently used entry is the last.
-        kept.set(question, found)
-        return found.answer
-      }
-      held -= found.bytes
-      return undefined
-    },
-    put(question, answer, lifeMs) {
-      drop(question)
-      const bytes = ENTRY_BYTES + question.length + bytesOf(answer)
-      if (bytes > limits.bytesMax) return
-      kept.set(question, { answer, until: clock().getTime() + lifeMs, bytes })
-      held += bytes
-      for (const oldest of kept.keys()) {
-        if (kept.size <= limits.entriesMax && held <= limits.bytesMax) break
-        drop(oldest)
-      }
-    },
-  }
+function createAnswerCache(clock: Clock, { entriesMax, bytesMax }: ResolverLimits) {
+  return new LRUCache<string, DnsAnswer>({
+    max: entriesMax,
+    maxSize: bytesMax,
+    sizeCalculation: (answer, question) => ENTRY_BYTES + question.length + bytesOf(answer),
+    perf: { now: () => clock().getTime() },
+    ttlResolution: 0,
+  })
 }
 
 function bytesOf(answer: DnsAnswer): number {
@@ -327,7 +290,7 @@ export function createResolver(options: {
     if (reply === 'late') return timedOut
     if (reply.isSilent) breaker.unanswered(mark)
     else breaker.answered()
-    cache.put(question, reply.answer, lifeOf(reply))
+    cache.set(question, reply.answer, { ttl: lifeOf(reply) })
     return reply.answer
   }
 

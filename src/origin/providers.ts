@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { registrableDomainOf } from '../mail/address.ts'
 import { addressScope, type IpAddress, isInternal } from '../mail/ip.ts'
 import { type ProviderProfile, providerProfiles } from './provider-profiles.ts'
@@ -5,8 +6,12 @@ import type { Hop } from './trace.ts'
 
 const profilesByDomain = byDomain()
 const bareHostProfiles = providerProfiles.filter(({ bareHosts }) => bareHosts)
-const senders = new Map<string, ProviderProfile | undefined>()
-const SENDERS_MAX = 5_000
+const senders = new LRUCache<string, { profile: ProviderProfile | undefined }, IpAddress>({
+  max: 5_000,
+  memoMethod: (_text, _stale, { context: fromIp }) => ({
+    profile: providerProfiles.find(({ outbound }) => outbound.has(fromIp)),
+  }),
+})
 
 /** Whether the machine that wrote the line belongs to the provider, by the name it gives itself. */
 export function isWrittenBy(profile: ProviderProfile, hop: Hop): boolean {
@@ -39,12 +44,7 @@ export function senderOf({ fromIp, rdns }: Hop): ProviderProfile | undefined {
 
 /** The known provider that sends from this address. */
 export function senderProfile(fromIp: IpAddress): ProviderProfile | undefined {
-  const known = senders.get(fromIp.text)
-  if (known !== undefined || senders.has(fromIp.text)) return known
-  const found = providerProfiles.find(({ outbound }) => outbound.has(fromIp))
-  if (senders.size >= SENDERS_MAX) senders.clear()
-  senders.set(fromIp.text, found)
-  return found
+  return senders.memo(fromIp.text, { context: fromIp }).profile
 }
 
 /**

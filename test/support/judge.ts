@@ -8,7 +8,7 @@ import { shippedRules } from './shipped-rules.ts'
 /** A judge with the shipped rules and no model, which keeps no state between cases. */
 export function testJudge(pool: Pool, clock: Clock): Judge {
   const rules = shippedRules()
-  const nothingKept = { keysMax: 0, freshMs: 0 }
+  const nothingKept = { keysMax: 1, freshMs: 0 }
   return createJudge({
     counters: createCounterReader({ pool, clock }, nothingKept),
     reputations: createReputationReader({ pool, clock }, nothingKept),

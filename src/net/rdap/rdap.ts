@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type IpAddress, networkSet, type NetworkSet, parseIp } from '../../mail/ip.ts'
 import type { Clock } from '../../world.ts'
 import {
@@ -112,12 +113,10 @@ const SERVERS_MAX = 100
  * fails too, the next pause is longer.
  */
 export function createPace(clock: Clock, wait: (ms: number) => Promise<void>): RegistryPace {
-  const servers = new Map<string, Server>()
+  const servers = new LRUCache<string, Server>({ max: SERVERS_MAX })
   const serverOf = (origin: string): Server => {
     const known = servers.get(origin)
     if (known) return known
-    const oldest = servers.keys().next()
-    if (servers.size >= SERVERS_MAX && !oldest.done) servers.delete(oldest.value)
     const { burst } = rates[origin] ?? usualRate
     const made = { tokens: burst, countedAt: clock().getTime(), restsUntil: 0, failures: 0 }
     servers.set(origin, made)

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { DkimVerifier, type KeyLookup, type LibraryField } from 'mailauth/lib/dkim/dkim-verifier.js'
 import { type CfblFinding, judgeCfbl } from '../../mail/cfbl.ts'
 import type { BlacklistEntry } from '../../mail/dnsbl.ts'
@@ -102,8 +103,7 @@ async function runVerifier(
   return verifier
 }
 
-const keys = new Map<string, Promise<unknown>>()
-const keysMax = 500
+const keys = new LRUCache<string, Promise<unknown>>({ max: 500 })
 
 /**
  * Caches keys by their records: parsing a key costs as much as verifying with it, and few domains
@@ -114,7 +114,6 @@ function remembering(lookUp: KeyLookup, resolver: LibraryResolver): KeyLookup {
     const record = (await resolver(name, 'TXT')).flat().join('')
     const id = `${options.hashAlgo} ${record}`
     const known = keys.get(id) ?? lookUp(type, name, minBits, options)
-    if (keys.size >= keysMax) keys.clear()
     keys.set(id, known)
     return known
   }

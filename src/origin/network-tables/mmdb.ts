@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { quadOf } from '../../mail/ip-blocks.ts'
 import { faulty, type LineReading, readAsn, readCountry, readName, skipped } from './text-tables.ts'
 
@@ -223,11 +224,10 @@ type Tree = {
 export function* readMmdb(bytes: Buffer): Generator<LineReading> {
   const tree = treeOf(bytes)
   if (typeof tree === 'string') return yield faulty(tree)
-  const kept = new Map<number, Told>()
+  const kept = new LRUCache<number, Told>({ max: READINGS_KEPT_MAX })
   for (const leaf of leavesOf(tree)) {
     if (typeof leaf === 'string') return yield faulty(leaf)
     const reading = kept.get(leaf.place) ?? readNetwork(tree, leaf.place)
-    if (kept.size >= READINGS_KEPT_MAX) kept.clear()
     kept.set(leaf.place, reading)
     if ('is' in reading) yield reading
     else yield { is: 'range', blocks: [leaf.cidr], ...reading, contacts: [] }

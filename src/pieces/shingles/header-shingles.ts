@@ -116,7 +116,7 @@ const ofTheWay = new RegExp(
 const usual = new Set(['message-id', 'mime-version', 'reply-to', 'content-transfer-encoding'])
 
 function addWriting(list: ShingleList, fields: readonly HeaderField[]): void {
-  const own = fields.filter(({ key }) => !isOfTheWay(key)).slice(0, namesMax)
+  const own = fields.filter(({ key }) => !ofTheWay.test(key)).slice(0, namesMax)
   if (own.length === 0) return
   const names = own.map(({ key }) => key)
   list.add('header-order', names.join(' '))
@@ -124,18 +124,6 @@ function addWriting(list: ShingleList, fields: readonly HeaderField[]): void {
   const spelled = own.filter(({ key }) => usual.has(key)).map(({ name }) => name)
   list.add('header-case', spelled.sort().join(' '))
   for (const name of names) if (name.startsWith('x-')) list.add('unusual-field', name)
-}
-
-const knownKeys = new Map<string, boolean>()
-const knownKeysMax = 2000
-
-function isOfTheWay(key: string): boolean {
-  const known = knownKeys.get(key)
-  if (known !== undefined) return known
-  if (knownKeys.size >= knownKeysMax) knownKeys.clear()
-  const found = ofTheWay.test(key)
-  knownKeys.set(key, found)
-  return found
 }
 
 function addContentType(list: ShingleList, fields: readonly HeaderField[]): void {

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../world.ts'
 import { askerOf } from '../lists/downloads.ts'
 
@@ -39,7 +40,7 @@ export function createGate(
   isTrusted: (req: IncomingMessage) => boolean,
 ): AccessCheck {
   const password = config.checkPassword
-  const wrong = new Map<string, { times: number; until: number }>()
+  const wrong = new LRUCache<string, { times: number; until: number }>({ max: ADDRESSES_MAX })
   const expected = password === undefined ? undefined : digestOf(Buffer.from(password))
   const live = (client: string, now: number) => {
     const before = wrong.get(client)
@@ -62,7 +63,6 @@ export function createGate(
     }
     // Header fields are bytes, which Node decodes as Latin-1.
     if (timingSafeEqual(digestOf(Buffer.from(given, 'latin1')), expected)) return undefined
-    if (wrong.size >= ADDRESSES_MAX) wrong.clear()
     for (const [client] of guessers) {
       wrong.set(client, { times: live(client, now).times + 1, until: now + SILENCE_MS })
     }

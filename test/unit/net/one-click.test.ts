@@ -174,7 +174,7 @@ test('a response that never ends counts by its status', async () => {
     res.writeHead(200)
     res.write('a')
   })
-  const post = at(there, undefined, { allMsMax: 150 })
+  const post = at(there, undefined, { allMsMax: 600 })
   expect((await post(url)).state).toBe('done')
 })
 
