@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { batched } from '../db/batched.ts'
 import { findCounters } from '../db/counters.ts'
 import type { Db } from '../db/pool.ts'
 import type { Clock } from '../world.ts'
@@ -160,30 +161,14 @@ export function createCounterReader(
   options: ReaderOptions,
 ): CounterReader {
   const memory = new LRUCache<bigint, Known>({ max: options.keysMax })
-  let gathering: { keys: Set<bigint>; done: Promise<KnownByKey> } | undefined
-  const lanes: Promise<unknown>[] = Array.from({ length: QUERIES_AT_ONCE }, () => Promise.resolve())
-
-  const learn = (missing: readonly bigint[]): Promise<KnownByKey> => {
-    if (!gathering) {
-      const keys = new Set<bigint>()
-      const free = Promise.race(lanes.map((lane, index) => lane.then(() => index)))
-      const done = free.then((lane) => {
-        gathering = undefined
-        const reading = readKeys(keys)
-        lanes[lane] = reading.catch(() => undefined)
-        return reading
-      })
-      gathering = { keys, done }
-    }
-    for (const key of missing) gathering.keys.add(key)
-    return gathering.done
-  }
-
-  const readKeys = async (keys: ReadonlySet<bigint>): Promise<KnownByKey> => {
-    const known = await findKnown(pool, [...keys], clock())
-    for (const [key, one] of known) memory.set(key, one)
-    return known
-  }
+  const learn = batched<readonly bigint[], KnownByKey>(
+    async (asked) => {
+      const known = await findKnown(pool, [...new Set(asked.flat())], clock())
+      for (const [key, one] of known) memory.set(key, one)
+      return asked.map(() => known)
+    },
+    { lanes: QUERIES_AT_ONCE },
+  )
 
   const knownOf = async (shingles: readonly bigint[]): Promise<Known[]> => {
     const oldest = clock().getTime() - options.freshMs

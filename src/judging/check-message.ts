@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import { type CheckBuffer, countChecked, createCheckBuffer } from '../counting/check-buffer.ts'
 import { appendBlocks } from '../counting/count-messages.ts'
 import { remembering } from '../counting/reputation-reader.ts'
+import { batched } from '../db/batched.ts'
 import { isOutage } from '../db/follow.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import type { CheckDigest, ParserPool } from '../parsing/parser-pool.ts'
@@ -13,7 +14,6 @@ import {
   type CheckedEnvelope,
   flaggedVerdict,
   type FlagsOf,
-  gathered,
   type Judge,
   openJudge,
   envelopeSubjects,
@@ -55,14 +55,17 @@ export function createJudgeChecked(app: Needs, judge: Judge): JudgeChecked {
       return undefined
     }
   }
-  return gathered(async (cases) => {
-    try {
-      return await judgeAll(cases)
-    } catch (error) {
-      if (isOfDatabase(error)) throw error
-      return Promise.all(cases.map(judgeAlone))
-    }
-  }, LANES)
+  return batched(
+    async (cases) => {
+      try {
+        return await judgeAll(cases)
+      } catch (error) {
+        if (isOfDatabase(error)) throw error
+        return Promise.all(cases.map(judgeAlone))
+      }
+    },
+    { lanes: LANES },
+  )
 }
 
 function isOfDatabase(error: unknown): boolean {

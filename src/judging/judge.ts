@@ -24,50 +24,6 @@ import type { Clock } from '../world.ts'
 import { type LiveRules, openRules } from './live-rules.ts'
 import { openModel } from './models.ts'
 
-/**
- * Turns a batch function into one for single calls. At most `lanes` batches run in parallel; calls
- * in the meantime wait for the next batch. An error in a batch rejects all of its calls.
- */
-export function gathered<Question, Answer>(
-  work: (questions: readonly Question[]) => Promise<readonly Answer[]>,
-  lanes: number,
-): (question: Question) => Promise<Answer> {
-  type Waiting = {
-    question: Question
-    resolve: (answer: Answer) => void
-    reject: (error: unknown) => void
-  }
-  let line: Waiting[] = []
-  let free = lanes
-
-  async function round(waiting: readonly Waiting[]): Promise<void> {
-    try {
-      const answers = await work(waiting.map(({ question }) => question))
-      if (answers.length !== waiting.length) throw new Error('Not every query was answered.')
-      waiting.forEach(({ resolve }, index) => resolve(answers[index] as Answer))
-    } catch (error) {
-      for (const { reject } of waiting) reject(error)
-    } finally {
-      free++
-      begin()
-    }
-  }
-
-  function begin(): void {
-    if (free === 0 || line.length === 0) return
-    free--
-    const waiting = line
-    line = []
-    void round(waiting)
-  }
-
-  return (question) =>
-    new Promise((resolve, reject) => {
-      line.push({ question, resolve, reject })
-      begin()
-    })
-}
-
 /** What a mail server knows of a message that it checks. All values may be absent. */
 export type CheckedEnvelope = {
   /** Address of the SMTP client, in canonical form. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { batched } from '../db/batched.ts'
 import { claimReportKeys } from '../db/idempotency-keys.ts'
 import { ensurePartitions } from '../db/partitions.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
@@ -204,12 +205,6 @@ export type Intake = {
 }
 
 type Needs = { pool: Pool; boss: Boss; clock: Clock }
-type Waiting = {
-  prepared: Prepared
-  resolve: (became: AcceptedReport) => void
-  reject: (error: unknown) => void
-}
-
 const BATCH_REPORTS_MAX = 64
 const BATCH_BYTES_MAX = 8_000_000
 /** SQLSTATE check_violation, also used for "no partition of relation found for row". */
@@ -221,25 +216,9 @@ const NO_PARTITION = '23514'
  * time: two in parallel were 15 % slower, because both were smaller.
  */
 export function createIntake(app: Needs): Intake {
-  const waiting: Waiting[] = []
-  let isKeeping = false
-
-  function pump(): void {
-    if (isKeeping || waiting.length === 0) return
-    isKeeping = true
-    void keepBatch(app, takeBatch(waiting)).finally(() => {
-      isKeeping = false
-      pump()
-    })
-  }
-
-  async function keepOne(submission: Submission, mark: Mark): Promise<AcceptedReport> {
-    const prepared = await prepareReport(submission, app.clock(), mark)
-    return new Promise((resolve, reject) => {
-      waiting.push({ prepared, resolve, reject })
-      pump()
-    })
-  }
+  const keep = batched((batch: readonly Prepared[]) => keepBatch(app, batch), { lanes: 1, fill })
+  const keepOne = async (submission: Submission, mark: Mark) =>
+    keep(await prepareReport(submission, app.clock(), mark))
 
   /** The last pending submission by key. Submissions of the same bytes are stored in sequence. */
   const last = new Map<string, Promise<AcceptedReport>>()
@@ -302,32 +281,38 @@ export async function prepareReport(
   }
 }
 
-function takeBatch(waiting: Waiting[]): Waiting[] {
+/** Returns how many of the waiting reports fit into a batch. */
+function fill(waiting: readonly Prepared[]): number {
   let bytes = 0
-  const past = waiting.findIndex(({ prepared }, index) => {
-    bytes += prepared.packed.content.length
+  const past = waiting.findIndex(({ packed }, index) => {
+    bytes += packed.content.length
     return index > 0 && (index >= BATCH_REPORTS_MAX || bytes > BATCH_BYTES_MAX)
   })
-  return waiting.splice(0, past === -1 ? waiting.length : past)
+  return past === -1 ? waiting.length : past
 }
 
-async function keepBatch(app: Needs, batch: Waiting[]): Promise<void> {
+async function keepBatch(
+  app: Needs,
+  batch: readonly Prepared[],
+): Promise<(AcceptedReport | Promise<AcceptedReport>)[]> {
   try {
-    const became = await keepInTime(
-      app,
-      batch.map(({ prepared }) => prepared),
-    )
-    for (const { prepared, resolve } of batch) {
-      resolve(became.get(prepared.key) ?? { id: prepared.report.id, is: 'new' })
-    }
+    return await keepAll(app, batch)
   } catch (error) {
-    if (batch.length === 1 || !isAboutData(error)) {
-      for (const { reject } of batch) reject(error)
-      return
-    }
+    if (batch.length === 1 || !isAboutData(error)) throw error
     // One report that cannot be stored must not make the whole batch fail.
-    for (const alone of batch) await keepBatch(app, [alone])
+    const alone: Promise<AcceptedReport>[] = []
+    for (const one of batch) {
+      const kept = keepAll(app, [one]).then(([it]) => it as AcceptedReport)
+      await kept.catch(noop)
+      alone.push(kept)
+    }
+    return alone
   }
+}
+
+async function keepAll(app: Needs, batch: readonly Prepared[]): Promise<AcceptedReport[]> {
+  const became = await keepInTime(app, batch)
+  return batch.map(({ key, report }) => became.get(key) ?? { id: report.id, is: 'new' })
 }
 
 /** Stores a batch. Creates the partition of the current week if the housekeeping job has not. */

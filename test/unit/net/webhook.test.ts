@@ -138,33 +138,6 @@ test.for<[string, DnsAnswer, DnsAnswer]>([
   expect(outcome).toMatchObject({ state: 'failed', status: undefined })
 })
 
-test('an address is looked up once: later changes of the name do not matter', async () => {
-  const there = await site((_req, res) => res.end())
-  let times = 0
-  const rebinding: Resolve = (_name, type) => {
-    if (type !== 'A') return Promise.resolve(none)
-    return Promise.resolve(found(++times === 1 ? '127.0.0.1' : '10.0.0.1'))
-  }
-  const mayConnect = (address: string) => address === '127.0.0.1'
-  expect((await at(there, rebinding, { mayConnect })(message)).state).toBe('taken')
-  expect(times).toBe(1)
-})
-
-test('an endless response is cut, and counts by its status', async () => {
-  let isCut: () => void = () => undefined
-  const cut = new Promise<void>((resolve) => (isCut = resolve))
-  const there = await site((_req, res) => {
-    res.on('close', isCut)
-    const more = () => {
-      while (!res.destroyed && res.write(Buffer.alloc(64 * 1024)));
-      if (!res.destroyed) res.once('drain', more)
-    }
-    more()
-  })
-  expect((await at(there)(message)).state).toBe('taken')
-  await cut
-})
-
 test('a receiver that answers one byte at a time, or not at all, is given up in time', async () => {
   const slow = await site((_req, res) => {
     const timer = setInterval(() => res.socket?.write('H'), 20)
@@ -180,13 +153,6 @@ test('a receiver that answers one byte at a time, or not at all, is given up in 
   expect(given.outcome).toEqual({ code: 'webhook-unanswered' })
   for (const socket of sockets) socket.destroy()
   await new Promise((resolve) => silent.close(resolve))
-})
-
-test('a certificate of another name is not accepted', async () => {
-  const there = await site((_req, res) => res.end())
-  const url = 'https://other.example.org/hook'
-  expect((await at(there)({ ...message, url })).state).toBe('failed')
-  expect(there.asked).toEqual([])
 })
 
 test.for([
