@@ -21,8 +21,8 @@ export type Followed<Version> = {
 
 /**
  * Polls a version now, and again 0.8 s after each look ends, until it is closed, and loads each new
- * one. A version is read within a second, so that a connection that stopped responding delays only
- * one look.
+ * one. From the second look on a version is read within a second, so that a connection that stopped
+ * responding delays only one look.
  *
  * @throws what the first look throws
  */
@@ -35,8 +35,8 @@ export async function follow<Version>(
   let isFailing = false
   let timer: NodeJS.Timeout | undefined
 
-  async function look(): Promise<void> {
-    const version = await inTime(readVersion())
+  async function look(reading: Promise<Version>): Promise<void> {
+    const version = await reading
     if (!seen || version !== seen.version) await load(version)
     seen = { version }
     await afterwards?.()
@@ -44,7 +44,7 @@ export async function follow<Version>(
 
   async function lookAgain(): Promise<void> {
     try {
-      await look()
+      await look(inTime(readVersion()))
       isFailing = false
     } catch (error) {
       if (!isFailing && !isClosed) onFailure(error)
@@ -59,7 +59,7 @@ export async function follow<Version>(
     timer.unref()
   }
 
-  let looking = look()
+  let looking = look(readVersion())
   await looking
   lookLater()
   return {
