@@ -262,7 +262,7 @@ test('a reporter sees nothing about few other people, and a rounded number of ma
   await joinedByOthers(id, 4)
   expect(await story(english)).toBe(page)
   await joinedByOthers(id, 14)
-  expect(await story(french)).toContain('Au moins 20 autres personnes l’ont aussi signalé.')
+  expect(await story(french)).toContain('Au moins 20 autres personnes ont signalé ce message.')
   for (const secret of [other, bob.id, bob.email, 'told-2']) expect(page).not.toContain(secret)
 })
 

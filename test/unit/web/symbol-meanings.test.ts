@@ -9,7 +9,7 @@ const meaning = shippedMeanings().get('DATE_MISSING') ?? ''
 const stored = (symbol: VerdictSymbol) =>
   withoutShippedMeanings({ class: 'spam', score: 5, symbols: [symbol] }).symbols[0]
 
-test('a verdict is stored without the meaning of a shipped rule, which is found by its name', () => {
+test('a verdict is stored without meanings of shipped rules; these are found by name', () => {
   const symbol = stored({ ...shipped, meaning })
   expect(symbol).toEqual(shipped)
   expect(sayMeaning(shipped, 'en', 'operator')).toEqual({ text: meaning, lang: undefined })
