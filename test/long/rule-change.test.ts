@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../src/db/embedded.ts'
 import { listRuleProcesses } from '../../src/db/rule-sets.ts'
+import { turnLimitsOff } from '../support/limits.ts'
 import { spamMessage } from '../support/messages.ts'
 import { makeSite, type Site } from '../support/parts.ts'
 import { runProgram, until } from '../support/process.ts'
@@ -12,6 +13,7 @@ const CLIENTS = 4
 let site: Site
 beforeAll(async () => {
   site = await makeSite()
+  await turnLimitsOff(site.database.pool)
 })
 afterAll(() => site.clear())
 
