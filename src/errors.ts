@@ -43,7 +43,7 @@ export class UsageError extends Error {
 
 /** The database is set up in an unsupported way: the message tells the operator what to change. */
 export class DatabaseUnsuitable extends Error {
-  override name = 'DatabaseUnfit'
+  override name = 'DatabaseUnsuitable'
 }
 
 /** The message of any thrown value, without its stack. */

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
+import { shownText } from './mail/text.ts'
 import type { App } from './app.ts'
 import { type Command, describe, operatorCommand } from './cli/command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { createLogger, type Logger } from './log.ts'
 import { closeInTime, stopSignal } from './processes/stop-signal.ts'
-import { shownText } from './web/pages/render.ts'
 
 const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
 const COMPLAINT_CHARS_MAX = 20_000
@@ -283,7 +283,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
 
 /** Whether the message of an error is sufficient without a stack. */
 function isPlain(error: Error): boolean {
-  return ['DatabaseAway', 'DatabaseUnfit'].includes(error.name)
+  return ['DatabaseUnavailable', 'DatabaseUnsuitable'].includes(error.name)
 }
 
 async function help(name: string): Promise<number> {

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
+import { shownLine } from '../mail/text.ts'
 import type { App } from '../app.ts'
 import { type LookUpAnswer, ask, differentWords } from '../counting/headline.ts'
 import type { Prefix } from '../counting/keys.ts'
@@ -17,7 +18,6 @@ import {
   type WindowSums,
 } from '../counting/look-up.ts'
 import { reasonOf, UsageError } from '../errors.ts'
-import { shownLine } from '../web/pages/render.ts'
 
 /** The properties of the output device. */
 type Look = { isAscii: boolean; columns: number; now: Date }

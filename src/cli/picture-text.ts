@@ -1,4 +1,5 @@
 import type { styleText } from 'node:util'
+import { shownLine } from '../mail/text.ts'
 import type { TracedHop } from '../origin/trace.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 import {
@@ -10,7 +11,6 @@ import {
   surenessOf,
 } from '../verdict/walk-picture.ts'
 import { inEnglish } from '../texts/phrases.ts'
-import { shownLine } from '../web/pages/render.ts'
 
 /** The input of a picture; `network` describes the network of the origin if it is known. */
 export type Pictured = Pick<Analysis, 'hops' | 'origin' | 'originObstacle' | 'submitter'> & {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { shownLine } from '../mail/text.ts'
 import type { App } from '../app.ts'
 import {
   listRuleProcesses,
@@ -32,7 +33,6 @@ import {
   signed,
 } from '../verdict/rules/rule-book.ts'
 import { faultLine, type Rule, ruleBounds, type RuleFault } from '../verdict/rules/rule-file.ts'
-import { shownLine } from '../web/pages/render.ts'
 
 /** The subcommands of `rules`; a file is given by its path, `-` is standard input. */
 export type RulesRequest =

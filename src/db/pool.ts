@@ -78,7 +78,8 @@ const ROUNDS = 25
  * Detects how connections are pooled. A second connection takes over the server process that the
  * first one released; the first one then gets another, to which its prepared statement must follow.
  *
- * @throws DatabaseUnfit when a pooler loses prepared statements or does not support transactions
+ * @throws DatabaseUnsuitable when a pooler loses prepared statements, or does not support
+ *   transactions
  * @throws the error of the database or of `pg` when the database is unavailable
  */
 export async function findPooling(databaseUrl: string): Promise<Pooling> {

@@ -16,8 +16,8 @@ const usualAhead: Ahead = { weeks: 12, generations: 6 }
  * pg-boss's schema and the queues. Does nothing if everything is up to date. Returns the migrations
  * that it ran.
  *
- * @throws DatabaseUnfit if the account lacks a privilege, or if a pooler does not support prepared
- * statements
+ * @throws DatabaseUnsuitable if the account lacks a privilege, or if a pooler does not support
+ *   prepared statements
  */
 export async function migrateAll(
   databaseUrl: string,

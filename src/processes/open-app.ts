@@ -19,7 +19,6 @@ import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
 import { type Clock, systemClock } from '../world.ts'
 import { readZones } from './blacklist-zones.ts'
 import { claimDataDir, keptDatabasePassword, keptSecret, notedDatabaseUrl } from './data-dir.ts'
-import { migrateAll } from './migrate.ts'
 
 /** The DNS clients of a process. */
 export type OpenDns = {
@@ -106,7 +105,7 @@ const MOMENT_TRIES = 5
 
 /** No database is available at the moment. */
 export class DatabaseUnavailable extends Error {
-  override name = 'DatabaseAway'
+  override name = 'DatabaseUnavailable'
 }
 
 /** How long to wait for a database that is unreachable or not migrated. */
@@ -116,8 +115,8 @@ export type WaitPolicy = 'for ever' | 'a moment'
  * Connects the process to its database and queues, and waits if the database is still starting.
  * Sets the process's seed for shingle hashes to that of the database.
  *
- * @throws DatabaseAway if the database is not available in time
- * @throws DatabaseUnfit behind an unsupported connection pooler
+ * @throws DatabaseUnavailable if the database is not available in time
+ * @throws DatabaseUnsuitable behind an unsupported connection pooler
  */
 export async function openApp(
   config: Config & { databaseUrl: string },
@@ -166,6 +165,8 @@ export async function withDatabase<T>(
 
 /** Migrates the database that `withDatabase` would use. */
 export async function migrateDatabase(config: Config): Promise<string[]> {
+  // Its list of queues loads all handlers, which no other command needs.
+  const { migrateAll } = await import('./migrate.ts')
   return withUrl(config, (url) => migrateAll(config.databaseDirectUrl ?? url, systemClock()))
 }
 
@@ -183,6 +184,7 @@ async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Pr
     const password = await keptDatabasePassword(config.dataDir)
     const server = await startEmbedded({ dataDir: config.dataDir, password, settings: [] })
     try {
+      const { migrateAll } = await import('./migrate.ts')
       await migrateAll(server.url, systemClock())
       return await work(server.url)
     } finally {

@@ -145,7 +145,9 @@ test('the command shows which lists may be queried, also by its exit code', asyn
   expect(sound.stdout.match(/^\w+\.bl\.example +(addresses|domains) +on +\d+$/gm)).toHaveLength(3)
   const unsound = await run([...four, ...closed])
   expect(unsound).toMatchObject({ code: 1, stderr: '' })
-  expect(unsound.stdout).toMatch(/world\.bl\.example +addresses +off +\d+ +It lists 127\.0\.0\.1/)
+  expect(unsound.stdout).toMatch(
+    /world\.bl\.example +addresses +off +\d+ +The list contains 127\.0\.0\.1/,
+  )
   const misused = await run(['nonsense'])
   expect(misused.code).toBe(2)
   expect(misused.stderr).toContain('nonsense is neither a known list')

@@ -1,5 +1,6 @@
 import Bowser from 'bowser'
 import { type Request, type Response, Router } from 'express'
+import { shownLine } from '../../mail/text.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import {
   listSessions,
@@ -15,7 +16,7 @@ import {
 import { addToken } from '../../people/credentials.ts'
 import type { Texts } from '../../texts/messages.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
-import { isUuid, sendPage, shownLine } from '../pages/render.ts'
+import { isUuid, sendPage } from '../pages/render.ts'
 import { closeSession } from '../pages/session.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'

@@ -1,4 +1,5 @@
 import { type Request, type Response, Router } from 'express'
+import { shownText } from '../../mail/text.ts'
 import {
   type CampaignCounts,
   readCampaignCounts,
@@ -21,7 +22,7 @@ import {
 import { findRawMessage, findReport, listReportsByIds, type Report } from '../../db/reports.ts'
 import { unpack } from '../../db/rows.ts'
 import { uuidTime } from '../../world.ts'
-import { isUuid, pageOf, queryOf, shownText } from '../pages/render.ts'
+import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { seriesChart } from '../pages/series-chart.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'

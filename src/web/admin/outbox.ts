@@ -1,4 +1,5 @@
 import { type Request, Router } from 'express'
+import { shownBytes } from '../../mail/text.ts'
 import { listConsumers } from '../../db/consumers.ts'
 import {
   type Feedback,
@@ -18,7 +19,7 @@ import { findCopy } from '../../feedback/compose-feedback.ts'
 import { releaseHeld, resendRefused } from '../../feedback/release-held.ts'
 import { healthAt } from '../../verdict/contact-health.ts'
 import type { Form } from '../pages/form.ts'
-import { isUuid, pageOf, sendMessage, shownBytes } from '../pages/render.ts'
+import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'

@@ -138,7 +138,7 @@ test.for([
       const error: unknown = await migrateAll(url.href, new Date()).catch(
         (thrown: unknown) => thrown,
       )
-      expect(error).toMatchObject({ name: 'DatabaseUnfit' })
+      expect(error).toMatchObject({ name: 'DatabaseUnsuitable' })
       const { message } = error as Error
       expect(message).toContain(`lacks a permission (${reason}`)
       expect(message).toContain('Make it the owner of the database')

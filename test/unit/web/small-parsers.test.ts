@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { shownBytes, shownLine, shownText } from '../../../src/mail/text.ts'
 import { healthWord, mailStatus, worstOf } from '../../../src/web/admin/overview.ts'
 import { readSearch } from '../../../src/web/admin/reports.ts'
 import { shownDuration } from '../../../src/web/admin/send-admin-page.ts'
@@ -8,7 +9,6 @@ import { chooseLanguage } from '../../../src/texts/choose-language.ts'
 import { createMultipartParser, type FormParser } from '../../../src/web/bodies/multipart.ts'
 import { localPath } from '../../../src/web/pages/sign-in.ts'
 import { parseRemarks } from '../../../src/web/submit.ts'
-import { shownBytes, shownLine, shownText } from '../../../src/web/pages/render.ts'
 import { createUrlencodedParser } from '../../../src/web/bodies/urlencoded.ts'
 
 /** The result of a parser for a body that comes in chunks of that many bytes. */
