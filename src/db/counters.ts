@@ -1,7 +1,7 @@
-import sql, { bulk, raw } from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { countersOf } from './partitions.ts'
 import type { Db } from './pool.ts'
-import { bigintArray, copyRows, first, int4, named } from './rows.ts'
+import { bigintArray, copyRows, first, int4, named, namedRows } from './rows.ts'
 
 /** Differs from the classes of all other advisory locks of the program. */
 const LOCK_CLASS = 20_813
@@ -147,14 +147,17 @@ export async function updateCounters(tx: Db, rows: readonly CounterRow[]): Promi
     const statements: Promise<unknown>[] = []
     for (let at = 0; at < some.length;) {
       const size = statementRows.find((count) => count <= some.length - at) ?? 1
-      const values = bulk(
-        some.slice(at, at + size).map(({ key, generation, content }) => [key, generation, content]),
+      const values = some
+        .slice(at, at + size)
+        .map(({ key, generation, content }) => [key, generation, content])
+      const update = namedRows(
+        `update-${table}-${size}`,
+        values,
+        (list) => sql`
+        insert into ${raw(table)} (shingle, generation, content) values ${list}
+        on conflict (shingle, generation) do update set content = excluded.content`,
       )
-      statements.push(
-        tx.query(named(`update-${table}-${size}`)`
-          insert into ${raw(table)} (shingle, generation, content) values ${values}
-          on conflict (shingle, generation) do update set content = excluded.content`),
-      )
+      statements.push(tx.query(update))
       at += size
     }
     await Promise.all(statements)

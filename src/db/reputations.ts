@@ -2,7 +2,7 @@ import sql, { bulk, type Sql } from 'sql-template-tag'
 import type { KarmaState } from '../verdict/reputation/karma.ts'
 import type { Mark, StoredReputation, SubjectKind } from '../verdict/reputation/reputation.ts'
 import type { Db } from './pool.ts'
-import { named } from './rows.ts'
+import { named, namedRows } from './rows.ts'
 
 /** The karma of a reporter. */
 export type KarmaRow = KarmaState & { reporterId: string }
@@ -109,20 +109,21 @@ export async function upsertReputations(tx: Db, rows: readonly WholeReputation[]
   const done: Promise<unknown>[] = []
   for (let at = 0; at < rows.length; at += GROUP_ROWS) {
     const group = rows.slice(at, at + GROUP_ROWS).map(valuesOf)
-    const upsert = upsertOf(group)
     const isFull = group.length === GROUP_ROWS
-    done.push(tx.query(isFull ? named('upsert-reputations')`${upsert}` : upsert))
+    done.push(
+      tx.query(isFull ? namedRows('upsert-reputations', group, upsertOf) : upsertOf(bulk(group))),
+    )
   }
   await Promise.all(done)
 }
 
 const GROUP_ROWS = 100
 
-function upsertOf(rows: readonly (readonly unknown[])[]): Sql {
+function upsertOf(values: Sql): Sql {
   return sql`
     insert into reputations (key, kind, name, good, bad, recent_good, recent_bad,
       first_seen_at, last_seen_at, woke_at, jumped_at, folded_at, detail)
-    values ${bulk(rows)}
+    values ${values}
     on conflict (key) do update set good = excluded.good, bad = excluded.bad,
       recent_good = excluded.recent_good, recent_bad = excluded.recent_bad,
       first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,

@@ -6,8 +6,9 @@ import {
   zstdDecompress,
   zstdDecompressSync,
 } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 import pg from 'pg'
-import sql from 'sql-template-tag'
+import sql, { bulk, type Sql } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 
 const INT8_OID = 20
@@ -67,6 +68,23 @@ export function named(name: string) {
     const query = sql(strings, ...values)
     return { name, text: query.text, values: query.values }
   }
+}
+
+const rowsTexts = new LRUCache<string, string>({ max: 100 })
+
+/**
+ * Returns a statement on rows that each connection prepares once under this name; a name is always
+ * used with the same number of rows. `compose` gets the list of rows, and adds no values. The text,
+ * up to 50 kB, is composed once, because that takes eight times as long as collecting the values.
+ */
+export function namedRows(
+  name: string,
+  rows: readonly (readonly unknown[])[],
+  compose: (values: Sql) => Sql,
+): pg.QueryConfig {
+  const text = rowsTexts.get(name) ?? compose(bulk(rows)).text
+  rowsTexts.set(name, text)
+  return { name, text, values: rows.flat() }
 }
 
 /** Returns the first row of a result, or undefined. */
