@@ -12,10 +12,10 @@ const WEEK_MS = 7 * 86_400_000
 
 /**
  * Clones the migrated template, which has partitions for this week and the next, in 30 ms. Tests
- * whose clock shows a fixed date pass it as `at`: partitions are added for the weeks before and
- * after it, so that they pass in any year.
+ * whose clock shows a fixed date pass it as `at`: partitions are added from the week before it to
+ * `weeksAhead` weeks after it, so that they pass in any year.
  */
-export async function freshDatabase(at?: Date): Promise<TestDatabase> {
+export async function freshDatabase(at?: Date, weeksAhead = 1): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl')
   const name = inject('templateName').replace('template', `${process.pid}_${++made}`)
   const template = inject('templateName')
@@ -23,7 +23,7 @@ export async function freshDatabase(at?: Date): Promise<TestDatabase> {
   const url = `${serverUrl}/${name}`
   const pool = createPool(url, { connectionsMax: 5, name: 'test', onLost: () => undefined })
   if (at) {
-    await ensurePartitions(pool, new Date(at.getTime() - WEEK_MS), 2)
+    await ensurePartitions(pool, new Date(at.getTime() - WEEK_MS), weeksAhead + 1)
     await ensureCounterPartitions(pool, at, 1)
   }
   const close = async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrateAll } from '../../../src/processes/migrate.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { findWholeReputations } from '../../../src/db/reputations.ts'
 import { takeBackEvidence } from '../../../src/counting/evidence.ts'
@@ -26,8 +25,7 @@ import {
 let database: TestDatabase
 
 beforeAll(async () => {
-  database = await freshDatabase()
-  await migrateAll(database.url, start)
+  database = await freshDatabase(start, 12)
 })
 afterAll(() => database.close())
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrateAll } from '../../../src/processes/migrate.ts'
 import { removeOldWitnesses } from '../../../src/db/campaigns.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { takeBackEvidence } from '../../../src/counting/evidence.ts'
@@ -21,8 +20,7 @@ import {
 let database: TestDatabase
 
 beforeAll(async () => {
-  database = await freshDatabase()
-  await migrateAll(database.url, start)
+  database = await freshDatabase(start, 12)
 })
 afterAll(() => database.close())
 

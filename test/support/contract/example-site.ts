@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { operations } from '../../../src/web/api/contract/document.ts'
+import { apiOperations } from '../../../src/web/api/contract/document.ts'
 import type { Operation } from '../../../src/web/api/contract/operation.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../../db/web/web-site.ts'
@@ -71,7 +71,7 @@ export async function askForAll(
   ) => Promise<Said>,
 ): Promise<void> {
   const parts: Record<string, string> = { id: 'none', name: 'shop.example', file: 'domains.json' }
-  for (const operation of operations) {
+  for (const operation of apiOperations) {
     const { status, text } = await ask(operation, { url, parts: { ...parts } })
     const isMaker = operation.id === 'report' || operation.id === 'add-webhook'
     if (isMaker && status < 300) parts['id'] = (JSON.parse(text) as { id: string }).id
