@@ -29,7 +29,7 @@ export type ActionContext<Part extends keyof App = never> = OperatorAction &
 type Message = string | ((count: number) => string)
 
 /** What is wrong with the input, as a sentence that says what to do, and the field if it is one. */
-export type Problem = { message: string; field?: string | undefined }
+export type InputProblem = { message: string; field?: string | undefined }
 
 /** An audit entry under another name than that of its action. */
 export type AuditDetail = { action: AuditAction; detail: string }
@@ -38,7 +38,7 @@ export type AuditDetail = { action: AuditAction; detail: string }
 export type Outcome<Code extends string = string> =
   | {
       done: Code
-      /** The detail of the audit entry, or of each; without it there is none. */
+      /** The detail of each audit entry. Without it, no entry is written. */
       audit?: string | readonly (string | AuditDetail)[]
       count?: number
       /** The output of the command, in place of the message. */
@@ -51,7 +51,7 @@ export type Outcome<Code extends string = string> =
       isPartial?: boolean
     }
   | { unchanged: Code }
-  | { problems: readonly Problem[] }
+  | { problems: readonly InputProblem[] }
 
 /** What an operator can do: its command, form and audit entry follow from this declaration. */
 export type Action<
@@ -120,9 +120,9 @@ export async function runAction<
 
 /** Undoes the transaction of an action that was refused. */
 class Refusal extends Error {
-  readonly problems: readonly Problem[]
+  readonly problems: readonly InputProblem[]
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly InputProblem[]) {
     super('The action was refused.')
     this.problems = problems
   }
@@ -132,10 +132,10 @@ class Refusal extends Error {
 export function readInput<Input extends z.ZodObject>(
   schema: Input,
   given: Readonly<Record<string, unknown>>,
-): { data: z.output<Input> } | { problems: readonly Problem[] } {
+): { data: z.output<Input> } | { problems: readonly InputProblem[] } {
   const read = schema.safeParse(given)
   if (read.success) return { data: read.data }
-  const problems = read.error.issues.map(({ path: [field], message }): Problem => {
+  const problems = read.error.issues.map(({ path: [field], message }): InputProblem => {
     return { message, field: field === undefined ? undefined : String(field) }
   })
   return { problems }

@@ -7,7 +7,7 @@ import {
   type Action,
   messageOf,
   type Outcome,
-  type Problem,
+  type InputProblem,
   readInput,
   runAction,
 } from '../actions.ts'
@@ -186,7 +186,7 @@ async function contentOf(argument: string | undefined, schema: z.ZodType, stdin:
 
 /** Puts the argument or option before a problem of its field. */
 function worded(operation: Operations[number], args: readonly string[]) {
-  return ({ field, message }: Problem): string => {
+  return ({ field, message }: InputProblem): string => {
     const found = fieldsOf(operation).find(({ name }) => name === field)
     if (!found) return message
     const { argument, option, schema } = found

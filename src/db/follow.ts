@@ -9,7 +9,7 @@ const LOOK_MS = 800
 const ANSWER_MS_MAX = 1_000
 
 /** A setting in the database that a process follows. */
-export type Followed<Version> = {
+type Followed<Version> = {
   readVersion: () => Promise<Version>
   /** Takes over a version. If it throws, the version is loaded again 0.8 s later. */
   load: (version: Version) => Promise<void>

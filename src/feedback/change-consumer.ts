@@ -25,7 +25,7 @@ import { resumesAtOf } from './pace-feedback.ts'
  * unsent feedback reports. With the reason `operator`, the consumer cannot resume by itself.
  * Returns false and changes nothing if the consumer does not exist. Safe to repeat.
  */
-export async function stopConsumer(
+export async function stopFeedback(
   tx: Db,
   consumerId: string,
   reason: 'stop' | 'complaint' | 'operator',
@@ -129,7 +129,7 @@ async function apply(
   if (change.do === 'pause') return pauseConsumer(tx, id, change.until, at)
   if (change.do === 'resume') return resumeConsumer(tx, id, { by: 'operator' }, at)
   if (change.do === 'stop') {
-    return stopConsumer(tx, id, 'operator', at)
+    return stopFeedback(tx, id, 'operator', at)
   }
   if (change.do === 'enroll') {
     const isSuppressed = (await listSuppressed(tx, [address], at)).size > 0
@@ -160,7 +160,7 @@ export async function changeOwnConsumer(
   const now = clock()
   return inTransaction(pool, async (tx) => {
     if (change.do === 'stop') {
-      return (await stopConsumer(tx, id, 'stop', now)) ? 'stopped' : 'refused'
+      return (await stopFeedback(tx, id, 'stop', now)) ? 'stopped' : 'refused'
     }
     if (change.do === 'resume') {
       return (await resumeConsumer(tx, id, { by: 'consumer' }, now)) ? 'resumed' : 'refused'

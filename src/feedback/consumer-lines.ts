@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Problem } from '../actions.ts'
+import type { InputProblem } from '../actions.ts'
 import { listScopes } from '../db/consumer-scopes.ts'
 import type { ConsumerDetails, ConsumerState } from '../db/consumers.ts'
 import type { Db } from '../db/pool.ts'
@@ -53,8 +53,8 @@ export function lineOf(consumer: ConsumerDetails, scopes: readonly ConsumerScope
 /** Parses JSON lines as an export has them; missing fields get their defaults. */
 export function readConsumerLines(
   text: string,
-): { lines: ConsumerLine[] } | { problems: Problem[] } {
-  const problems: Problem[] = []
+): { lines: ConsumerLine[] } | { problems: InputProblem[] } {
+  const problems: InputProblem[] = []
   const lines = text.split('\n').flatMap((line, at): ConsumerLine[] => {
     if (line.trim() === '') return []
     const read = readLine(line)

@@ -15,7 +15,7 @@ import { storableText } from '../mail/text.ts'
 import { phrase } from '../phrase.ts'
 import { freeMailDomains } from '../pieces/features/material.ts'
 import { afterBounce, healthyRecord, SOFT_BOUNCES_MAX } from '../verdict/contact-health.ts'
-import { stopConsumer } from './change-consumer.ts'
+import { stopFeedback } from './change-consumer.ts'
 import type { Match } from './handle-inbound.ts'
 import { notifyNextContact } from './next-contact.ts'
 import { listMergedReports } from './queue-feedback.ts'
@@ -205,7 +205,7 @@ export async function keepComplaint(
     return 'It names our mail only by its Message-ID, which others know too. Please review it.'
   }
   if (feedback) {
-    await stopConsumer(tx, feedback.consumerId, 'complaint', at)
+    await stopFeedback(tx, feedback.consumerId, 'complaint', at)
     return 'The consumer was stopped and its address is suppressed.'
   }
   if (!letter) return 'The mail it is about has been deleted.'

@@ -17,7 +17,7 @@ import { storableText } from '../mail/text.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { phrase, type PhraseCode } from '../phrase.ts'
-import { stopConsumer } from './change-consumer.ts'
+import { stopFeedback } from './change-consumer.ts'
 import { type NextContact, notifyNextContact } from './next-contact.ts'
 import { findSent, listAnswered } from './queue-feedback.ts'
 
@@ -160,7 +160,7 @@ async function applyAnswer(
   if (answer === 'resolved') await markResolved(tx, key)
   if (answer === 'wrong') await markWrong(tx, key)
   if (answer === 'not-ours') await markNotOurs(tx, key, app, now)
-  if (answer === 'stop') await stopConsumer(tx, consumerId, 'stop', now)
+  if (answer === 'stop') await stopFeedback(tx, consumerId, 'stop', now)
 }
 
 /** An answer of an abuse desk, as shown to a reporter. */

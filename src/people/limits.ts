@@ -101,7 +101,7 @@ const SUB_WINDOWS = 60
  * with it. `later` is the part of the total that came after it. The oldest sub-window counts
  * completely, so a limit is at most 1/60 too strict and never too lenient.
  */
-export function decide(
+export function decideAttempt(
   limit: RateLimit,
   { total, counts, overMs }: LimitCount,
   { cost, later }: { cost: number; later: number },
@@ -321,7 +321,7 @@ function ruleEach(
       if (!state) return []
       const after = later.get(key) ?? 0
       later.set(key, after + cost)
-      return [{ limit, ruling: decide(limit, state, { cost, later: after }) }]
+      return [{ limit, ruling: decideAttempt(limit, state, { cost, later: after }) }]
     })
   }
   return ruled

@@ -79,7 +79,9 @@ export type Remarks = {
 }
 
 /** The result of one message of a request. */
-export type Outcome = ({ taken: true } & AcceptedReport) | { taken: false; refusal: ProblemError }
+export type SubmitOutcome =
+  | ({ taken: true } & AcceptedReport)
+  | { taken: false; refusal: ProblemError }
 
 /** Submits messages to the intake. */
 export type Submit = (
@@ -89,7 +91,7 @@ export type Submit = (
   remarks: Remarks,
   /** The result of `admit`; a shadowed reporter gets the usual response. */
   admission?: 'admitted' | 'shadowed',
-) => Promise<Outcome>
+) => Promise<SubmitOutcome>
 
 const countedAs = { new: 'accepted', changed: 'changed', repeated: 'repeat' } as const
 

@@ -18,7 +18,7 @@ import { answerKinds } from '../../mail/verp.ts'
 import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
 import type { Site } from '../site.ts'
 import { daysOfTerm, exemptionChoices } from './lists.ts'
-import { doneMessage, postAction, type Refused } from './post-action.ts'
+import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 const LINES = 50
@@ -44,7 +44,7 @@ async function sendSuppressions(
   req: Request,
   res: Response,
   site: Site,
-  refused: Refused = { problems: [], given: {} },
+  refused: RefusedForm = { problems: [], given: {} },
 ): Promise<void> {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const text = (name: string) => storableText(given.get(name) ?? '', ADDRESS_CHARS_MAX) || undefined

@@ -13,14 +13,14 @@ import {
 import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction, type Refused } from './post-action.ts'
+import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 /** The page to view and change rate limits, which takes effect in all processes at once. */
 export function limitRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendLimits(req, res, site, []))
-  const show = (req: Request, res: Response, { problems }: Refused) =>
+  const show = (req: Request, res: Response, { problems }: RefusedForm) =>
     sendLimits(req, res, site, problems)
   router.post('/', postAction(site, { actions: setLimit, back: () => '/admin/limits', show }))
   return router
@@ -57,7 +57,8 @@ export function shadowRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendBans(req, res, site))
   const back = (_: Request, outcome: Outcome) => `${path}/${'id' in outcome ? outcome.id : ''}`
-  const show = (req: Request, res: Response, refused: Refused) => sendBans(req, res, site, refused)
+  const show = (req: Request, res: Response, refused: RefusedForm) =>
+    sendBans(req, res, site, refused)
   router.post('/', postAction(site, { actions: banReporter, back, show }))
   router.get('/:id', (req, res) => sendReporter(req, res, site))
   router.post(
@@ -83,7 +84,12 @@ async function requireBanned(id: string, { pool }: Site) {
   return reporter
 }
 
-async function sendBans(req: Request, res: Response, site: Site, refused?: Refused): Promise<void> {
+async function sendBans(
+  req: Request,
+  res: Response,
+  site: Site,
+  refused?: RefusedForm,
+): Promise<void> {
   const given = new URL(req.originalUrl, 'http://site').searchParams.get('before')
   const before = isUuid(given) ? given : undefined
   const rows = await listShadowBans(site.pool, { before, limit: LINES + 1 })

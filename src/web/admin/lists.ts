@@ -12,7 +12,7 @@ import { uuidTime } from '../../world.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction, type Refused } from './post-action.ts'
+import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 /** The terms of an exemption from our lists, in days: the form value and its label. */
@@ -50,7 +50,7 @@ async function sendRequests(
   req: Request,
   res: Response,
   site: Site,
-  refused?: Refused,
+  refused?: RefusedForm,
 ): Promise<void> {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const state = states.find((one) => one === given.get('state')) ?? 'open'
@@ -97,7 +97,7 @@ async function sendExemptions(
   req: Request,
   res: Response,
   site: Site,
-  refused: Refused = { problems: [], given: {} },
+  refused: RefusedForm = { problems: [], given: {} },
 ): Promise<void> {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const after = storableText(given.get('after') ?? '', NAME_CHARS_MAX)

@@ -7,7 +7,7 @@ import { storableText } from '../../mail/text.ts'
 import { mergeLayers, overrideFields, type OverrideFields } from '../../origin/networks.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction, type Refused } from './post-action.ts'
+import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 const LINES = 50
@@ -36,7 +36,7 @@ export function networkRoutes(site: Site): Router {
   return router
 }
 
-async function sendNetworks(req: Request, res: Response, site: Site, refused?: Refused) {
+async function sendNetworks(req: Request, res: Response, site: Site, refused?: RefusedForm) {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const text = storableText(given.get('ip')?.trim() ?? '', ADDRESS_CHARS_MAX)
   const ip = parseIp(text)?.text

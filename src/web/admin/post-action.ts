@@ -7,7 +7,7 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 
 /** A form that was refused: what is wrong, and its fields, to show again. */
-export type Refused = { problems: readonly string[]; given: Readonly<Record<string, string>> }
+export type RefusedForm = { problems: readonly string[]; given: Readonly<Record<string, string>> }
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -18,7 +18,7 @@ export type ActionPage = {
   /** Where the browser goes afterwards; `done` and `count` are added. */
   back: (req: Request, outcome: Outcome, form: Form) => string
   /** Shows the page again with a form that was refused; without it, an error page is shown. */
-  show?: (req: Request, res: Response, refused: Refused) => unknown
+  show?: (req: Request, res: Response, refused: RefusedForm) => unknown
   /** Fields that the form has under another name, or that come from the path. */
   fields?: (req: Request, form: Form) => Given | Promise<Given>
   /** Labels of fields, put before what is wrong with them. */

@@ -16,7 +16,7 @@ import {
 import { admitReports } from '../limits.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import type { Outcome } from '../submit.ts'
+import type { SubmitOutcome } from '../submit.ts'
 import { answerOnce, claimKey } from './cors.ts'
 import {
   bodyBytesMax,
@@ -172,7 +172,7 @@ const lineTypes = 'application/x-ndjson, application/ndjson, application/jsonl'
 const receiptId = z.object({ id: z.string() })
 
 type Who = { reporter: Caller; admission: 'admitted' | 'shadowed' }
-type Given = { ref: string | null; outcome: Outcome }
+type Given = { ref: string | null; outcome: SubmitOutcome }
 
 /**
  * Accepts messages as JSON lines, each with its own remarks: `/api/v1/reports/bulk`. Each line is
@@ -284,7 +284,7 @@ async function sendBulk(res: Response, given: readonly Given[], site: Needs): Pr
   sendAnswer(res, { status: counts.repeated < taken.length ? 202 : 200, body })
 }
 
-function refused(refusal: ProblemError): Outcome {
+function refused(refusal: ProblemError): SubmitOutcome {
   return { taken: false, refusal }
 }
 

@@ -7,7 +7,7 @@ import { createMultipartParser, type FormPart } from '../bodies/multipart.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { type Problem, ProblemError, problemOf, problems, problemType } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { type Outcome, parseRemarks, type Remarks } from '../submit.ts'
+import { type SubmitOutcome, parseRemarks, type Remarks } from '../submit.ts'
 import type { receiptSchema, submissionSchema } from './contract/report-schemas.ts'
 
 /** The response to one accepted message. */
@@ -29,7 +29,7 @@ export function reportUrl(publicUrl: string, id: string): string {
 /**
  * Returns 202 for a new or changed report, 200 for a repeat, and a problem for a refused message.
  */
-export async function receiptAnswer(outcome: Outcome, site: ResultSite): Promise<ApiAnswer> {
+export async function receiptAnswer(outcome: SubmitOutcome, site: ResultSite): Promise<ApiAnswer> {
   if (!outcome.taken) throw outcome.refusal
   const [receipt] = await receiptsOf([outcome], site)
   if (!receipt) throw new Error('a receipt is missing')
@@ -41,7 +41,7 @@ export async function receiptAnswer(outcome: Outcome, site: ResultSite): Promise
  * accepted ones are repeats. If none was accepted, their common problem, or `nothing-accepted`.
  */
 export async function resultsAnswer(
-  given: readonly { file: string | null; outcome: Outcome }[],
+  given: readonly { file: string | null; outcome: SubmitOutcome }[],
   site: ResultSite,
 ): Promise<ApiAnswer> {
   const outcomes = given.map(({ outcome }) => outcome)
@@ -54,7 +54,7 @@ export async function resultsAnswer(
 
 /** The result of each message. */
 export async function resultLines<Mark extends object>(
-  given: readonly { mark: Mark; outcome: Outcome }[],
+  given: readonly { mark: Mark; outcome: SubmitOutcome }[],
   site: ResultSite,
 ): Promise<ResultJson<Mark>[]> {
   const receipts = await receiptsOf(
@@ -73,7 +73,7 @@ export async function resultLines<Mark extends object>(
  * The response if no message was accepted: the common problem of all, otherwise `nothing-accepted`.
  */
 export function nothingTaken(
-  outcomes: readonly Outcome[],
+  outcomes: readonly SubmitOutcome[],
   results: readonly object[],
   site: ResultSite,
 ): ApiAnswer {
@@ -104,7 +104,7 @@ export function sendJson(res: Response, status: number, body: unknown): void {
 
 /** A repeated report may be analyzed already; a new or changed one waits for its analysis. */
 async function receiptsOf(
-  outcomes: readonly Outcome[],
+  outcomes: readonly SubmitOutcome[],
   site: ResultSite,
 ): Promise<(ReceiptJson | undefined)[]> {
   const repeats = outcomes.flatMap((outcome) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Response, Router } from 'express'
-import { composeDocument, operations } from '../api/contract/document.ts'
+import { composeDocument, apiOperations } from '../api/contract/document.ts'
 import { chapters, type Operation } from '../api/contract/operation.ts'
 import { cors, otherMethods } from '../api/cors.ts'
 import { sendPage } from '../pages/render.ts'
@@ -295,7 +295,7 @@ function describeContract(publicUrl: string) {
     chapters: Object.entries(chapters).map(([name, about]) => ({
       name,
       about,
-      operations: operations.filter(({ chapter }) => chapter === name).map(describe),
+      operations: apiOperations.filter(({ chapter }) => chapter === name).map(describe),
     })),
     schemas: Object.entries(document.components.schemas).map(([name, schema]) => ({
       name,

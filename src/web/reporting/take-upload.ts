@@ -17,13 +17,17 @@ import { systemElapsed } from '../../world.ts'
 import { createTurns } from '../bodies/body-pool.ts'
 import { AbortedError } from '../bodies/read-body.ts'
 import { ProblemError } from '../problem.ts'
-import type { Outcome, Remarks, Submit } from '../submit.ts'
+import type { SubmitOutcome, Remarks, Submit } from '../submit.ts'
 
 /** A file of a request; `isCut` if it was truncated at the size limit. */
 export type UploadedFile = { name: string; bytes: Buffer; isCut: boolean }
 
 /** The result of one message of an upload; `name` is its path, such as `spam.zip › 3.eml`. */
-export type UploadLine = { name: string; outcome: Outcome; rebuiltFrom?: RebuiltFrom | undefined }
+export type UploadLine = {
+  name: string
+  outcome: SubmitOutcome
+  rebuiltFrom?: RebuiltFrom | undefined
+}
 
 /** The context of an upload. */
 export type Upload = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type FeedbackKey, findFeedback, listFeedback } from '../../../src/db/feedback-reports.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { changeConsumer, stopConsumer } from '../../../src/feedback/change-consumer.ts'
+import { changeConsumer, stopFeedback } from '../../../src/feedback/change-consumer.ts'
 import { recordAnswer } from '../../../src/feedback/take-answer.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { keepBounce } from '../../../src/feedback/keep-inbound.ts'
@@ -73,7 +73,7 @@ async function toldOf({ reportId }: FeedbackKey) {
 test('a stop also withdraws the reports that another mail represents', async () => {
   const { keys, head } = await oneMail('abuse@stops.example', ['a1', 'a2', 'a3'])
   const consumerId = (await findFeedback(app.pool, head))?.consumerId ?? ''
-  await inTransaction(app.pool, (tx) => stopConsumer(tx, consumerId, 'stop', new Date()))
+  await inTransaction(app.pool, (tx) => stopFeedback(tx, consumerId, 'stop', new Date()))
   expect(await statesOf(app, keys)).toEqual(['withdrawn', 'withdrawn', 'withdrawn'])
   expect(await eventsOf(keys, 'withdrawn')).toBe(3)
 })

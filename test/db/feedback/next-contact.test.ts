@@ -4,7 +4,7 @@ import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { listSuppressed, suppress } from '../../../src/db/suppressions.ts'
 import { markNotOurs, markResolved, markWrong } from '../../../src/feedback/take-answer.ts'
 import { queueFeedback } from '../../../src/feedback/queue-feedback.ts'
-import { stopConsumer } from '../../../src/feedback/change-consumer.ts'
+import { stopFeedback } from '../../../src/feedback/change-consumer.ts'
 import { notifyNextContact } from '../../../src/feedback/next-contact.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import type { TestApp } from '../../support/app.ts'
@@ -27,7 +27,7 @@ beforeEach(() => at.renew())
 test('stopping withdraws waiting feedback, suppresses the address and adds events', async () => {
   const reportId = await at.reported()
   const [feedback] = await listFeedback(app.pool, [reportId])
-  await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', 'stop', now))
+  await at.inTx((tx) => stopFeedback(tx, feedback?.consumerId ?? '', 'stop', now))
   expect(await at.told(reportId)).toEqual(['1 abuse@one.example withdrawn'])
   const suppressed = await listSuppressed(app.pool, ['Abuse@one.example'], now)
   expect(suppressed.get('abuse@one.example')?.reason).toBe('stop')
@@ -37,7 +37,7 @@ test('stopping withdraws waiting feedback, suppresses the address and adds event
   )
   expect(events).toContainEqual({ event: 'withdrawn' })
   expect(await at.told(await at.reported())).toEqual([])
-  expect(await at.inTx((tx) => stopConsumer(tx, app.ann, 'stop', now))).toBe(false)
+  expect(await at.inTx((tx) => stopFeedback(tx, app.ann, 'stop', now))).toBe(false)
 })
 
 test('a consumer is notified of a report once, whatever is repeated', async () => {
@@ -80,7 +80,7 @@ test('no further contact is notified after a stop or a retraction', async () => 
   await retractReport(app, two, { isReporter: true })
   expect(await next(two)).toEqual({ nobody: 'report-was-retracted' })
   const [feedback] = await listFeedback(app.pool, [three])
-  await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', 'stop', now))
+  await at.inTx((tx) => stopFeedback(tx, feedback?.consumerId ?? '', 'stop', now))
   expect(await next(three)).toEqual({ nobody: 'desk-stopped' })
 })
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import { keepHealth } from '../../../src/db/consumers.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
-import { stopConsumer } from '../../../src/feedback/change-consumer.ts'
+import { stopFeedback } from '../../../src/feedback/change-consumer.ts'
 import { type Case, drawConsequences } from '../../../src/feedback/draw-consequences.ts'
 import type { TestApp } from '../../support/app.ts'
 import { openToldApp, type ToldApp } from './told-app.ts'
@@ -64,7 +64,7 @@ test('a desk that refuses spam gets nothing; if it bounces, the tables are used'
 
 test('a desk that enrolled and then stopped is not bypassed by the tables', async () => {
   const desk = await at.enroll('soc@desk.example', range('198.51.100.0/24'))
-  await at.inTx((tx) => stopConsumer(tx, desk.id, 'stop', now))
+  await at.inTx((tx) => stopFeedback(tx, desk.id, 'stop', now))
   expect(await at.told(await at.reported())).toEqual([])
 })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countAttempts, type RateLimit } from '../../../src/db/limits.ts'
-import { decide, storedKey } from '../../../src/people/limits.ts'
+import { decideAttempt, storedKey } from '../../../src/people/limits.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
@@ -27,7 +27,7 @@ async function admittedOf(limit: RateLimit, atMs: readonly number[]): Promise<bo
     const counting = { key, windowMs: WINDOW_MS, amount: 1 }
     const [counted] = await countAttempts(database.pool, [counting], new Date(start + at))
     if (!counted) throw new Error('Nothing was counted.')
-    answers.push(decide(limit, counted, { cost: 1, later: 0 }).isAdmitted)
+    answers.push(decideAttempt(limit, counted, { cost: 1, later: 0 }).isAdmitted)
   }
   return answers
 }

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import type { Router } from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { composeDocument, operations } from '../../../src/web/api/contract/document.ts'
+import { composeDocument, apiOperations } from '../../../src/web/api/contract/document.ts'
 import type { Operation } from '../../../src/web/api/contract/operation.ts'
 import { apiParts } from '../../../src/web/api/router.ts'
 import { contractRoutes } from '../../../src/web/docs/docs-routes.ts'
@@ -49,8 +49,8 @@ test('the validator refuses an invalid document', async () => {
 })
 
 test('operations have unique names and addresses', () => {
-  const names = operations.map(({ id }) => id)
-  const addresses = operations.map(({ method, path }) => `${method} ${path}`)
+  const names = apiOperations.map(({ id }) => id)
+  const addresses = apiOperations.map(({ method, path }) => `${method} ${path}`)
   expect(new Set(names).size).toBe(names.length)
   expect(new Set(addresses).size).toBe(addresses.length)
 })
@@ -74,7 +74,7 @@ test('the document contains exactly what the routers serve', () => {
     ...routesOf(healthRoutes(nothing)),
     ...routesOf(contractRoutes(nothing)),
   ]
-  const told = operations
+  const told = apiOperations
     .filter(({ chapter, id }) => chapter !== 'Mail servers' && id !== 'get-list')
     .map(({ method, path }) => `${method} ${path}`)
   expect(told.toSorted()).toEqual(served.toSorted())
@@ -144,11 +144,11 @@ test('every operation is answered according to the document', async () => {
     return said
   })
   expect(seen.filter(([, status]) => status >= 400)).toEqual([])
-  expect(seen).toHaveLength(operations.length)
+  expect(seen).toHaveLength(apiOperations.length)
 })
 
 test('an analyzed report follows the document, with all its parts', async () => {
-  const [report] = operations.filter(({ id }) => id === 'read-report')
+  const [report] = apiOperations.filter(({ id }) => id === 'read-report')
   const id = await shown.site.report(person, sampleMessage('analyzed'))
   await analyzeAlone(shown.site.app, id)
   if (!report) throw new Error('there is no such operation')
@@ -193,7 +193,7 @@ const wrong: readonly [
 test.for(wrong)(
   '%s refuses an invalid request according to the document: %j',
   async ([id, request, type]) => {
-    const operation = operations.find((one) => one.id === id)
+    const operation = apiOperations.find((one) => one.id === id)
     if (!operation) throw new Error(`there is no ${id}`)
     const gone = '01999999-0000-7000-8000-000000000000'
     const path = operation.path.replaceAll(/\{\w+\}/g, () => (id === 'look-up' ? '%3D' : gone))
@@ -213,7 +213,7 @@ test.for(wrong)(
 )
 
 test('every operation that needs authentication refuses a request without it', async () => {
-  for (const operation of operations) {
+  for (const operation of apiOperations) {
     if (['nothing', 'mail-server'].includes(operation.need)) continue
     // Metrics need no authentication from this machine, unless through a proxy.
     const headers = { 'x-forwarded-for': '192.0.2.1' }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operations } from '../../../src/web/api/contract/document.ts'
+import { apiOperations } from '../../../src/web/api/contract/document.ts'
 import { composeExamples, shownPrograms } from '../../../src/web/docs/docs-routes.ts'
 import { shownWebhookKey, webhookHeaders } from '../../../src/mail/webhook-message.ts'
 import {
@@ -64,7 +64,7 @@ test('the curl example of every operation runs unchanged', async () => {
 })
 
 test('examples contain nothing that ends a string early', () => {
-  for (const operation of operations) {
+  for (const operation of apiOperations) {
     const { body, headers = {} } = operation.example
     expect(JSON.stringify([body, headers])).not.toMatch(/['\\`$]/)
   }
@@ -133,7 +133,7 @@ test('the reference is complete, in English, without scripts', async () => {
   const answer = await new Browser(shown.site.url, { 'accept-language': 'fr' }).get('/docs')
   expect([answer.status, answer.headers.get('content-language')]).toEqual([200, 'en'])
   const html = await answer.text()
-  for (const { id, path: address } of operations) {
+  for (const { id, path: address } of apiOperations) {
     expect(html).toContain(`<section id="${id}"`)
     expect(html).toContain(address)
   }

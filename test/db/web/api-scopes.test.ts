@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertToken, type TokenScope, scopes } from '../../../src/db/sessions.ts'
-import { operations } from '../../../src/web/api/contract/document.ts'
+import { apiOperations } from '../../../src/web/api/contract/document.ts'
 import type { Operation } from '../../../src/web/api/contract/operation.ts'
 import { createToken } from '../../../src/people/credentials.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
@@ -36,7 +36,7 @@ async function statusOf({ method, path }: Operation, token: string): Promise<num
   return answer.status
 }
 
-const scoped = operations.flatMap((operation) => {
+const scoped = apiOperations.flatMap((operation) => {
   const scope = scopes.find((one) => one === operation.need)
   return scope ? [{ operation, scope, name: operation.id }] : []
 })
@@ -48,7 +48,7 @@ test.for(scoped)('$name needs the scope "$scope", and no other', async ({ operat
 })
 
 test('every operation that changes something needs more than the scope "report"', () => {
-  const changing = operations.filter(({ method }) => !['get', 'post'].includes(method))
+  const changing = apiOperations.filter(({ method }) => !['get', 'post'].includes(method))
   expect(changing.filter(({ need }) => need === 'report' || need === 'read')).toEqual([])
 })
 

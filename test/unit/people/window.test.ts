@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RateLimit } from '../../../src/db/limits.ts'
-import { decide } from '../../../src/people/limits.ts'
+import { decideAttempt } from '../../../src/people/limits.ts'
 
 const limit: RateLimit = {
   name: 'a',
@@ -18,36 +18,36 @@ const counted = (counts: number[], overMs = 0) => ({
 })
 
 test('the last attempt that a limit allows is accepted, the next one refused', () => {
-  expect(decide(limit, counted([10]), one).isAdmitted).toBe(true)
-  expect(decide(limit, counted([11]), one).isAdmitted).toBe(false)
+  expect(decideAttempt(limit, counted([10]), one).isAdmitted).toBe(true)
+  expect(decideAttempt(limit, counted([11]), one).isAdmitted).toBe(false)
 })
 
 test('later attempts in the same statement do not count against an earlier one', () => {
-  expect(decide(limit, counted([11]), { cost: 1, later: 1 }).isAdmitted).toBe(true)
+  expect(decideAttempt(limit, counted([11]), { cost: 1, later: 1 }).isAdmitted).toBe(true)
 })
 
 test('several at once are accepted together or not at all', () => {
-  expect(decide(limit, counted([10]), { cost: 5, later: 0 }).isAdmitted).toBe(true)
-  expect(decide(limit, counted([12]), { cost: 5, later: 0 }).isAdmitted).toBe(false)
+  expect(decideAttempt(limit, counted([10]), { cost: 5, later: 0 }).isAdmitted).toBe(true)
+  expect(decideAttempt(limit, counted([12]), { cost: 5, later: 0 }).isAdmitted).toBe(false)
 })
 
 test('a refused client waits until enough attempts have left the window', () => {
   // Eleven in the current second: they expire 61 seconds after it began.
-  expect(decide(limit, counted([11], 250), one).waitSeconds).toBe(61)
+  expect(decideAttempt(limit, counted([11], 250), one).waitSeconds).toBe(61)
   // Five of ten seconds ago and six now: two must expire, which the five do in 51 seconds.
   const counts = [5, ...Array<number>(9).fill(0), 6]
-  expect(decide(limit, counted(counts, 250), one).waitSeconds).toBe(51)
+  expect(decideAttempt(limit, counted(counts, 250), one).waitSeconds).toBe(51)
 })
 
 test('a request above the maximum waits for the whole window', () => {
-  expect(decide(limit, counted([20]), { cost: 20, later: 0 }).waitSeconds).toBe(61)
+  expect(decideAttempt(limit, counted([20]), { cost: 20, later: 0 }).waitSeconds).toBe(61)
 })
 
 test.for([
   ['what is left', [3, 4], 3],
   ['nothing below zero', [30], 0],
 ] as const)('the wait that a client gets is %s', ([, counts, remaining]) => {
-  expect(decide(limit, counted([...counts]), one).state).toMatchObject({
+  expect(decideAttempt(limit, counted([...counts]), one).state).toMatchObject({
     name: 'a',
     attemptsMax: 10,
     windowSeconds: 60,
@@ -56,5 +56,5 @@ test.for([
 })
 
 test('a client gets the time when attempts are available again', () => {
-  expect(decide(limit, counted([1, 0, 1], 0), one).state.resetSeconds).toBe(59)
+  expect(decideAttempt(limit, counted([1, 0, 1], 0), one).state.resetSeconds).toBe(59)
 })

@@ -65,7 +65,7 @@ const incoming: readonly SchemaName[] = [
 ]
 
 /** All operations of the API. A test compares them with the served routes. */
-export const operations: readonly Operation[] = [
+export const apiOperations: readonly Operation[] = [
   ...reportOperations,
   ...accountOperations,
   ...knowledgeOperations,
@@ -88,7 +88,7 @@ const problemHeaders: Partial<Record<number, readonly HeaderName[]>> = {
 /** Composes the contract as an OpenAPI 3.1 document for a service at `publicUrl`. */
 export function composeDocument(publicUrl: string): Json {
   const paths: Record<string, Json> = {}
-  for (const operation of operations) {
+  for (const operation of apiOperations) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: compose(operation) }
   }
   return {
