@@ -508,6 +508,7 @@ create table inbound_mails (
   letter_id uuid,
   reporter_id uuid,
   peer_ip inet,
+  phrases jsonb,
   constraint inbound_mails_pkey PRIMARY KEY (id),
   constraint inbound_mails_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
   constraint inbound_mails_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),

@@ -1,7 +1,7 @@
 /**
  * The codes of sentences that rows store and people read, with the names of their parameters. Codes
- * and names are permanent. The sentences are in the catalogs `texts/<language>/events.json` and
- * `texts/<language>/route.json`.
+ * and names are permanent. The sentences are in the catalogs `events.json`, `inbox.json` and
+ * `route.json` of each language in `texts`.
  */
 export const phraseParameters = {
   // What the analysis found, and why a report is forwarded or not.
@@ -114,6 +114,32 @@ export const phraseParameters = {
   'webhook-address-refused': [],
   'webhook-off': [],
   'webhook-report-deleted': [],
+
+  // What was done with a mail to our addresses.
+  'inbound-mail-deleted': [],
+  'inbound-delayed': [],
+  'inbound-delivered': [],
+  'inbound-relayed': [],
+  'inbound-expanded': [],
+  'inbound-bounce-known': [],
+  'inbound-soft-bounce': [],
+  'inbound-address-suppressed': [],
+  'inbound-unproven': [],
+  'inbound-unmatched': [],
+  'inbound-review': [],
+  'inbound-no-complaint': [],
+  'inbound-consumer-stopped': [],
+  'inbound-letter-reply': [],
+  'inbound-free-text': [],
+  'inbound-answer-automatic': [],
+  'inbound-answer-unproven': [],
+  'inbound-answer-foreign': [],
+  'inbound-answer-unsent': [],
+  'inbound-answer-recorded': ['answer'],
+  'inbound-answer-repeated': ['answer'],
+  'inbound-loop': [],
+  'inbound-automatic': [],
+  'inbound-failed': [],
 
   // The route of the message. `line` counts the Received lines from 1, from the top.
   'received-by': ['provider'],

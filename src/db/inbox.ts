@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
+import { type Phrase, phrase, type StoredPhrases } from '../phrase.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { first, type Packed } from './rows.ts'
@@ -111,14 +112,14 @@ export type Filing = {
   ticket: string | null
   /** The text its author wrote, without quotations. */
   said: string | null
-  /** A sentence for administrators that says what was done with the mail. */
-  outcome: string
+  /** What was done with the mail. */
+  phrases: readonly Phrase[]
   /** Whether a person should read it. */
   needsLook: boolean
 }
 
 /** A received mail as shown in the inbox. */
-export type InboxMail = Omit<Filing, 'kind' | 'outcome'> & {
+export type InboxMail = Omit<Filing, 'kind' | 'phrases'> & {
   id: string
   receivedAt: Date
   mailFrom: string
@@ -126,7 +127,8 @@ export type InboxMail = Omit<Filing, 'kind' | 'outcome'> & {
   purpose: InboundPurpose
   state: 'received' | 'handled' | 'failed'
   kind: string | null
-  outcome: string | null
+  /** Null until the mail is handled; old mails have English text instead of phrases. */
+  phrases: StoredPhrases | null
   handledAt: Date | null
   handledBy: string | null
 }
@@ -149,8 +151,8 @@ export type InboxFilter = (typeof inboxFilters)[number]
 const columns = sql`id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo",
   purpose, state, kind, matched_by as "matchedBy", report_id as "reportId", number,
   letter_id as "letterId", subject, author, message_id as "messageId", answer, ticket, said,
-  outcome,
-  needs_look as "needsLook", handled_at as "handledAt", handled_by as "handledBy"`
+  coalesce(phrases, to_jsonb(outcome)) as phrases, needs_look as "needsLook",
+  handled_at as "handledAt", handled_by as "handledBy"`
 
 /** Stores the result of a mail, in the transaction that handles it. */
 export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void> {
@@ -158,7 +160,8 @@ export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void
     update inbound_mails set matched_by = ${filing.matchedBy}, report_id = ${filing.reportId},
       number = ${filing.number}, letter_id = ${filing.letterId},
       subject = ${filing.subject}, author = ${filing.author}, message_id = ${filing.messageId},
-        answer = ${filing.answer}, ticket = ${filing.ticket}, outcome = ${filing.outcome},
+      answer = ${filing.answer}, ticket = ${filing.ticket},
+      phrases = ${JSON.stringify(filing.phrases)}::jsonb,
       needs_look = ${filing.needsLook}, kind = ${filing.kind}, said = ${filing.said}
     where id = ${id}`)
 }
@@ -232,6 +235,6 @@ export async function markHandled(
 /** Marks mails as failed; their jobs are among the dead letters. */
 export async function markMailsFailed(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.query(sql`update inbound_mails set state = 'failed',
-      outcome = 'It could not be read: its job is among the dead letters.'
+      phrases = ${JSON.stringify([phrase('inbound-failed')])}::jsonb
     where id = any(${ids}::uuid[]) and state = 'received'`)
 }

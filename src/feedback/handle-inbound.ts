@@ -18,6 +18,7 @@ import type { InboundReading } from '../mail/inbound/read-inbound.ts'
 import { storableText } from '../mail/text.ts'
 import type { ReturnPathSettings } from '../mail/verp.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
+import { phrase } from '../phrase.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { keepBounce, keepComplaint, keepReply } from './keep-inbound.ts'
@@ -111,7 +112,7 @@ type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & {
 }
 
 /** The result of handling a mail, and whether a person should look at it. */
-type Done = { outcome: string; needsLook: boolean }
+type Done = Pick<Filing, 'phrases' | 'needsLook'>
 
 /** Handles inbound mails independently: a mail that cannot be processed fails only its own job. */
 export async function runHandleInbound(
@@ -145,7 +146,7 @@ export async function handleInboundMail({ mailId }: { mailId: string }, app: Nee
     if (!(await markInboundMail(tx, mail.id, kind))) return
     const match = isLoop ? undefined : await matchMail(tx, mail, reading, settings)
     const done = isLoop
-      ? { outcome: 'This is our own mail, returned to us. No action was taken.', needsLook: false }
+      ? { phrases: [phrase('inbound-loop')], needsLook: false }
       : await act(tx, mail, match, reading, app)
     await fileMail(tx, mail.id, filingOf(kind, match, reading, done))
   })
@@ -160,17 +161,17 @@ async function act(
 ): Promise<Done> {
   const now = app.clock()
   if (reading.kind === 'complaint') {
-    const outcome = await keepComplaint(tx, match, reading.feedback, now)
-    return { outcome, needsLook: true }
+    const phrases = await keepComplaint(tx, match, reading.feedback, now)
+    return { phrases, needsLook: true }
   }
   if (reading.kind === 'bounce') {
-    const outcome = match
+    const phrases = match
       ? await keepBounce(tx, match, reading.results, app, now)
-      : 'It matches none of our mail.'
-    return { outcome, needsLook: match?.by === 'message-id' && match.feedback !== undefined }
+      : [phrase('inbound-unmatched')]
+    return { phrases, needsLook: match?.by === 'message-id' && match.feedback !== undefined }
   }
   if (reading.kind === 'reply') return keepReply(tx, mail, match ?? {}, reading, app, now)
-  return { outcome: 'Filed. Automatic mail gets no answer.', needsLook: false }
+  return { phrases: [phrase('inbound-automatic')], needsLook: false }
 }
 
 const LINE_CHARS_MAX = 1_000

@@ -12,7 +12,7 @@ import type { BounceResult } from '../mail/bounces/parse-bounce.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
 import type { FeedbackFields } from '../mail/mail-parts.ts'
 import { storableText } from '../mail/text.ts'
-import { phrase } from '../phrase.ts'
+import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
 import { freeMailDomains } from '../pieces/features/material.ts'
 import { afterBounce, healthyRecord, SOFT_BOUNCES_MAX } from '../verdict/contact-health.ts'
 import { stopFeedback } from './change-consumer.ts'
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000
 const ROW_MS = 7 * DAY_MS
 
 /**
- * Stores a bounce of our mail and returns a sentence that describes the action taken. A hard bounce
+ * Stores a bounce of our mail and returns phrases that describe the action taken. A hard bounce
  * suppresses the address while it counts as dead, and the next contact of the network is notified.
  * Three consecutive soft bounces over at least a day suppress it for a week. Delays and delivery
  * receipts change nothing. A bounce matched only by Message-ID does not count against the address:
@@ -42,37 +42,37 @@ export async function keepBounce(
   results: readonly BounceResult[],
   app: Needs,
   at: Date,
-): Promise<string> {
+): Promise<Phrase[]> {
   const address = feedback?.address ?? letter?.address
-  if (address === undefined) return 'The mail it is about has been deleted.'
+  if (address === undefined) return [phrase('inbound-mail-deleted')]
   const failure = failureOf(results, address)
-  if (typeof failure === 'string') return failure
+  if ('code' in failure) return [failure]
   const isProof = by !== 'message-id' && by !== 'reference'
   if (feedback) return bounceFeedback(tx, feedback, { ...failure, isProof }, app, at)
-  return letter ? bounceLetter(tx, letter, failure, at) : ''
+  return letter ? bounceLetter(tx, letter, failure, at) : []
 }
 
 /**
- * Returns the failure of our recipient, or a sentence if there is none. A failure of another
+ * Returns the failure of our recipient, or a phrase if there is none. A failure of another
  * address behind it, such as a list member or a forwarding target, does not count as a hard bounce
  * of ours.
  */
-function failureOf(results: readonly BounceResult[], address: string): Failure | string {
+function failureOf(results: readonly BounceResult[], address: string): Failure | Phrase {
   const isOwn = ({ recipient }: BounceResult) => recipient.toLowerCase() === address.toLowerCase()
   const own = results.find(isOwn)
-  if (own && own.action !== 'failed') return sentenceOf[own.action]
+  if (own && own.action !== 'failed') return phrase(codeOf[own.action])
   const failed = own ?? results.find(({ action }) => action === 'failed')
-  if (!failed) return sentenceOf[results[0]?.action ?? 'delayed']
+  if (!failed) return phrase(codeOf[results[0]?.action ?? 'delayed'])
   return { ...failed, hard: failed.hard && hasSameDomain(failed.recipient, address) }
 }
 
-const sentenceOf: Record<BounceResult['action'], string> = {
-  failed: 'It bounced.',
-  delayed: 'It is only delayed. No action was taken.',
-  delivered: 'It was delivered.',
-  relayed: 'It was relayed to a server that does not report deliveries.',
-  expanded: 'It was delivered and passed on to several recipients.',
-}
+const codeOf = {
+  failed: 'inbound-soft-bounce',
+  delayed: 'inbound-delayed',
+  delivered: 'inbound-delivered',
+  relayed: 'inbound-relayed',
+  expanded: 'inbound-expanded',
+} as const satisfies Record<BounceResult['action'], PhraseCode>
 
 function hasSameDomain(recipient: string, address: string): boolean {
   if (recipient === '') return true
@@ -89,12 +89,12 @@ async function bounceFeedback(
   failure: Failure & { isProof: boolean },
   app: Needs,
   at: Date,
-): Promise<string> {
+): Promise<Phrase[]> {
   const { reportId, number } = feedback
   const status = storable(failure.status)
   const { reason } = failure
   const isNew = await markBounced(tx, { reportId, number, at, status, reason })
-  if (!isNew) return 'The bounce was already known. No action was taken.'
+  if (!isNew) return [phrase('inbound-bounce-known')]
   await countMails(tx, 'feedback', ['bounced'])
   const phrases = [phrase('feedback-bounced', { status: status ?? 'none' })]
   const cameBack = [{ reportId, number }, ...(await listMergedReports(tx, feedback))]
@@ -102,13 +102,12 @@ async function bounceFeedback(
     tx,
     cameBack.map((one) => ({ reportId: one.reportId, at, event: 'bounced', phrases })),
   )
-  if (!failure.isProof)
-    return 'It names our mail only by its Message-ID, which others know too. Please review it.'
+  if (!failure.isProof) return [phrase('inbound-unproven'), phrase('inbound-review')]
   const until = await keepConsumerHealth(tx, feedback, failure, at)
-  if (until === undefined) return 'Soft bounce counted.'
+  if (until === undefined) return [phrase('inbound-soft-bounce')]
   await suppressFor(tx, feedback.address, failure, { at, until })
   for (const key of cameBack) await notifyNextContact(tx, key, app, at)
-  return 'The address is suppressed. The next abuse contact of the network will be notified.'
+  return [phrase('inbound-address-suppressed'), phrase('next-contact-notified')]
 }
 
 /**
@@ -132,19 +131,17 @@ async function keepConsumerHealth(
   return record.healthUntil && record.healthUntil > bouncedAt ? record.healthUntil : undefined
 }
 
-async function bounceLetter(tx: Db, letter: Letter, failure: Failure, at: Date): Promise<string> {
+async function bounceLetter(tx: Db, letter: Letter, failure: Failure, at: Date): Promise<Phrase[]> {
   const status = storable(failure.status)
-  const reply = `Bounced: ${failure.reason} (${status ?? 'no status given'}).`
-  if (!(await markLetterBounced(tx, letter.id, reply))) {
-    return 'The bounce of the letter was already known. No action was taken.'
-  }
+  const reply = [status, failure.reason].filter(Boolean).join(' ')
+  if (!(await markLetterBounced(tx, letter.id, reply))) return [phrase('inbound-bounce-known')]
   await countMails(tx, 'letter', ['bounced'])
   const until = failure.hard
     ? afterBounce(healthyRecord, letterBounce(letter, true, at)).healthUntil
     : await endOfRow(tx, letter, at)
-  if (until === null) return 'The letter bounced (soft bounce).'
+  if (until === null) return [phrase('inbound-soft-bounce')]
   await suppressFor(tx, letter.address, failure, { at, until })
-  return 'The letter bounced. The address is suppressed.'
+  return [phrase('inbound-address-suppressed')]
 }
 
 /** Returns until when an address is suppressed after consecutive soft bounces; null if too few. */
@@ -186,8 +183,8 @@ function storable(status: string | undefined): string | null {
 const harmless = new Set(['not-spam', 'auth-failure', 'dmarc'])
 
 /**
- * Handles a complaint about our mail (RFC 5965) and returns a sentence that describes the action
- * taken. The complaining address is suppressed at once and permanently. A person reviews each
+ * Handles a complaint about our mail (RFC 5965) and returns phrases that describe the action taken.
+ * The complaining address is suppressed at once and permanently. A person reviews each
  * complaint. A complaint that names a feedback report only by Message-ID waits for that review,
  * because the reporter also knows the Message-ID and could silence an abuse desk.
  */
@@ -196,27 +193,27 @@ export async function keepComplaint(
   match: Match | undefined,
   complaint: FeedbackFields | undefined,
   at: Date,
-): Promise<string> {
+): Promise<Phrase[]> {
   const type = complaint?.fields.find(([name]) => name.toLowerCase() === 'feedback-type')?.[1]
-  if (harmless.has((type ?? '').trim().toLowerCase())) return 'It is not a complaint.'
-  if (!match) return 'It matches none of our mail. Please review it.'
+  if (harmless.has((type ?? '').trim().toLowerCase())) return [phrase('inbound-no-complaint')]
+  if (!match) return [phrase('inbound-unmatched'), phrase('inbound-review')]
   const { feedback, letter } = match
   if (feedback && !match.isSigned) {
-    return 'It names our mail only by its Message-ID, which others know too. Please review it.'
+    return [phrase('inbound-unproven'), phrase('inbound-review')]
   }
   if (feedback) {
     await stopFeedback(tx, feedback.consumerId, 'complaint', at)
-    return 'The consumer was stopped and its address is suppressed.'
+    return [phrase('inbound-consumer-stopped')]
   }
-  if (!letter) return 'The mail it is about has been deleted.'
+  if (!letter) return [phrase('inbound-mail-deleted')]
   const { address } = letter
   const suppression = { address, status: null, detail: '', since: at, until: null }
   await suppress(tx, { ...suppression, reason: 'complaint' })
-  return 'The address is suppressed. It gets no more letters.'
+  return [phrase('inbound-address-suppressed')]
 }
 
 /** The action taken on a reply, and whether a person should look at it. */
-export type ReplyKept = { outcome: string; needsLook: boolean }
+export type ReplyKept = { phrases: Phrase[]; needsLook: boolean }
 
 /**
  * Records an answer sent by mail, if it is unambiguous and its author is the abuse desk we notified
@@ -230,27 +227,22 @@ export async function keepReply(
   app: Pick<App, 'boss' | 'config'>,
   at: Date,
 ): Promise<ReplyKept> {
-  const forPeople = (outcome: string) => ({ outcome, needsLook: true })
-  if (!feedback) return forPeople(letter ? 'A reply to a letter.' : 'A mail that is not a reply.')
-  if (answer === undefined) return forPeople('A reply to a feedback report in free text.')
-  if (isAutomatic)
-    return forPeople('It looks like an answer, but may have been sent automatically.')
+  const forPeople = (...phrases: Phrase[]) => ({ phrases, needsLook: true })
+  if (!feedback) return forPeople(phrase(letter ? 'inbound-letter-reply' : 'inbound-unmatched'))
+  if (answer === undefined) return forPeople(phrase('inbound-free-text'))
+  if (isAutomatic) return forPeople(phrase('inbound-answer-automatic'))
   // A reporter can derive the Message-ID from the number of the report.
-  if (by !== 'recipient')
-    return forPeople('It looks like an answer, but was not sent to a signed address.')
+  if (by !== 'recipient') return forPeople(phrase('inbound-answer-unproven'))
   if (author === null || !isOfDesk(author, feedback.address)) {
-    return forPeople(
-      'It looks like an answer, but is not from the abuse desk. No action was taken.',
-    )
+    return forPeople(phrase('inbound-answer-foreign'))
   }
   const taken = await recordAnswer(tx, feedback, answer, 'mail', app, at, {
     said: text,
     mailId: id,
   })
-  if (taken === 'unknown')
-    return forPeople('The feedback report had not been sent. No action was taken.')
-  const again = taken === 'repeated' ? ', the same as before' : ''
-  return { outcome: `Answer recorded${again}: ${answer}.`, needsLook: false }
+  if (taken === 'unknown') return forPeople(phrase('inbound-answer-unsent'))
+  const code = taken === 'repeated' ? 'inbound-answer-repeated' : 'inbound-answer-recorded'
+  return { phrases: [phrase(code, { answer })], needsLook: false }
 }
 
 /**

@@ -4,6 +4,7 @@ import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
 import { queueLetter } from '../../../src/letters/send-letter.ts'
 import { composeAnswerAddress, composeReturnPath } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { phrase, type PhraseCode } from '../../../src/phrase.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { type Arrived, arrive, complaint, reply } from '../../support/inbound-mail.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -42,7 +43,7 @@ async function handled(raw: Buffer, arrived: Arrived) {
   expect(await app.rows('select count(*)::int as letters from letters')).toEqual(before)
   const [row] = await app.rows(
     `select state, kind, matched_by as "matchedBy", report_id as "reportId", ticket, answer,
-       needs_look as "needsLook", outcome
+       needs_look as "needsLook", phrases
      from inbound_mails where id = $1`,
     [mail.mailId],
   )
@@ -73,6 +74,7 @@ test.for([
   const feedback = await told()
   const row = await handled(reply(desk, [words]), atAnswers(feedback))
   expect(row).toMatchObject({ kind: 'reply', matchedBy: 'recipient', answer, needsLook: false })
+  expect(row?.['phrases']).toEqual([phrase('inbound-answer-recorded', { answer })])
   expect(await answersTo(feedback)).toEqual([{ answer, how: 'mail', hasMail: true }])
 })
 
@@ -86,6 +88,7 @@ test('an answer from another organization is filed for people without an effect'
   const feedback = await told()
   const row = await handled(reply('bob@elsewhere.example', ['STOP']), atAnswers(feedback))
   expect(row).toMatchObject({ kind: 'reply', answer: 'stop', needsLook: true })
+  expect(row?.['phrases']).toEqual([phrase('inbound-answer-foreign')])
   expect(await answersTo(feedback)).toEqual([])
   expect(await stateOfDesk()).toBe('found')
 })
@@ -96,6 +99,7 @@ test('an answer that only refers to a report is matched, but left for people', a
   const row = await handled(raw, { purpose: 'other', mailFrom: desk })
   expect(row).toMatchObject({ matchedBy: 'reference', reportId: feedback.reportId })
   expect(row).toMatchObject({ answer: 'resolved', needsLook: true })
+  expect(row?.['phrases']).toEqual([phrase('inbound-answer-unproven')])
   expect(await answersTo(feedback)).toEqual([])
 })
 
@@ -104,12 +108,14 @@ test('free text is left for people', async () => {
   const words = ['Could you tell us the time zone of the log line?', '', 'Bob']
   const row = await handled(reply(desk, words), atAnswers(feedback))
   expect(row).toMatchObject({ kind: 'reply', matchedBy: 'recipient', needsLook: true })
+  expect(row?.['phrases']).toEqual([phrase('inbound-free-text')])
   expect(await answersTo(feedback)).toEqual([])
 })
 
 test('mail that matches nothing is left for people', async () => {
   const row = await handled(reply('bob@elsewhere.example', ['Hello?']), { purpose: 'other' })
   expect(row).toMatchObject({ matchedBy: null, needsLook: true })
+  expect(row?.['phrases']).toEqual([phrase('inbound-unmatched')])
 })
 
 test('an automatic reply is filed, whatever it says', async () => {
@@ -121,6 +127,7 @@ test('an automatic reply is filed, whatever it says', async () => {
   )
   const row = await handled(raw, { ...atAnswers(feedback), mailFrom: '' })
   expect(row).toMatchObject({ kind: 'auto-reply', needsLook: false })
+  expect(row?.['phrases']).toEqual([phrase('inbound-automatic')])
   expect(await answersTo(feedback)).toEqual([])
 })
 
@@ -152,6 +159,7 @@ test('a complaint about feedback stops its consumer, and a person reviews it', a
   const raw = complaint([...headerOf(ownId(feedback)), replyTo])
   const row = await handled(raw, { purpose: 'other' })
   expect(row).toMatchObject({ kind: 'complaint', matchedBy: 'return-path', needsLook: true })
+  expect(row?.['phrases']).toEqual([phrase('inbound-consumer-stopped')])
   expect(await stateOfDesk()).toBe('stopped')
   expect(await suppressed()).toEqual([{ address: desk, reason: 'complaint' }])
   expect(
@@ -185,26 +193,37 @@ test('a complaint about a letter ends the letters to that address', async () => 
   )
   await app.pool.query(`update letters set state = 'sent' where id = $1`, [id])
   const raw = complaint(headerOf(`<letter.${id}@bounces.test.example>`))
-  expect(await handled(raw, { purpose: 'other' })).toMatchObject({ needsLook: true })
+  expect(await handled(raw, { purpose: 'other' })).toMatchObject({
+    phrases: [phrase('inbound-address-suppressed')],
+    needsLook: true,
+  })
   expect(await suppressed()).toEqual([{ address: 'ann@reporters.example', reason: 'complaint' }])
 })
 
-test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived]>([
+test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived, PhraseCode[]]>([
   [
     'that knows no more than what its reporter knows',
     (feedback) => complaint(headerOf(ownId(feedback))),
     () => ({ purpose: 'other' }),
+    ['inbound-unproven', 'inbound-review'],
   ],
-  ['about mail that is not ours', () => complaint(headerOf('<spam-1@shop.example>')), atAnswers],
+  [
+    'about mail that is not ours',
+    () => complaint(headerOf('<spam-1@shop.example>')),
+    atAnswers,
+    ['inbound-unmatched', 'inbound-review'],
+  ],
   [
     'that takes one back',
     (feedback) => complaint(headerOf(ownId(feedback)), ['Feedback-Type: not-spam']),
     () => ({ purpose: 'other' }),
+    ['inbound-no-complaint'],
   ],
-])('a complaint %s stops no one, and a person reviews it', async ([, rawOf, arrivedOf]) => {
+])('a complaint %s stops no one, and a person reviews it', async ([, rawOf, arrivedOf, codes]) => {
   const feedback = await told()
   const row = await handled(rawOf(feedback), arrivedOf(feedback))
   expect(row).toMatchObject({ kind: 'complaint', needsLook: true })
+  expect(row?.['phrases']).toEqual(codes.map((code) => ({ code })))
   expect(await stateOfDesk()).toBe('found')
   expect(await suppressed()).toEqual([])
 })
@@ -235,6 +254,7 @@ test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived]>([
     const feedback = await told()
     const row = await handled(rawOf(feedback), arrivedOf(feedback))
     expect(row).toMatchObject({ kind: 'loop', needsLook: false })
+    expect(row?.['phrases']).toEqual([phrase('inbound-loop')])
     expect(await answersTo(feedback)).toEqual([])
     expect(await stateOfDesk()).toBe('found')
   },

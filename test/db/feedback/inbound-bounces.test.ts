@@ -4,6 +4,7 @@ import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
 import { queueLetter } from '../../../src/letters/send-letter.ts'
 import { composeLetterReturnPath, composeReturnPath } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { phrase } from '../../../src/phrase.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { type Arrived, arrive, dsn, qmailBounce } from '../../support/inbound-mail.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -57,7 +58,7 @@ async function handled(raw: Buffer, arrived: Arrived) {
   await handleInboundMail(mail, { ...app, parser })
   const [row] = await app.rows(
     `select state, kind, matched_by as "matchedBy", report_id as "reportId", number,
-       letter_id as "letterId", outcome, needs_look as "needsLook"
+       letter_id as "letterId", phrases, needs_look as "needsLook"
      from inbound_mails where id = $1`,
     [mail.mailId],
   )
@@ -88,6 +89,10 @@ test('a hard bounce suppresses the desk’s address while it is disabled', async
   const feedback = await told()
   const row = await handled(dsn({ recipient: desk }), atVerp(feedback))
   expect(row).toMatchObject({ state: 'handled', kind: 'bounce', matchedBy: 'recipient' })
+  expect(row?.['phrases']).toEqual([
+    phrase('inbound-address-suppressed'),
+    phrase('next-contact-notified'),
+  ])
   expect(await stateOf(feedback)).toBe('bounced')
   expect(await suppressed()).toEqual([
     { address: desk, reason: 'hard-bounce', status: '5.1.1', isForever: false },
@@ -117,6 +122,7 @@ test.for(['delayed', 'delivered', 'relayed', 'expanded'] as const)(
     const status = action === 'delayed' ? '4.4.1' : '2.0.0'
     const row = await handled(dsn({ recipient: desk, action, status }), atVerp(feedback))
     expect(row).toMatchObject({ kind: 'bounce', needsLook: false })
+    expect(row?.['phrases']).toEqual([{ code: `inbound-${action}` }])
     expect(await stateOf(feedback)).toBe('sent')
     expect(await suppressed()).toEqual([])
   },
@@ -124,7 +130,8 @@ test.for(['delayed', 'delivered', 'relayed', 'expanded'] as const)(
 
 test('a mailbox behind the desk is not the desk: its failure counts as soft', async () => {
   const feedback = await told()
-  await handled(dsn({ recipient: 'bob@elsewhere.example' }), atVerp(feedback))
+  const row = await handled(dsn({ recipient: 'bob@elsewhere.example' }), atVerp(feedback))
+  expect(row?.['phrases']).toEqual([phrase('inbound-soft-bounce')])
   expect(await stateOf(feedback)).toBe('bounced')
   expect(await suppressed()).toEqual([])
 })
@@ -201,7 +208,10 @@ test('knowing only the number of a report is not enough to disable a desk', asyn
   for (const hoursAgo of [30, 20, 1]) {
     const feedback = await told(hoursAgo)
     const raw = dsn({ recipient: desk, returned: headerOf(ownId(feedback)) })
-    expect(await handled(raw, { purpose: 'other' })).toMatchObject({ needsLook: true })
+    expect(await handled(raw, { purpose: 'other' })).toMatchObject({
+      phrases: [phrase('inbound-unproven'), phrase('inbound-review')],
+      needsLook: true,
+    })
   }
   expect(await suppressed()).toEqual([])
   expect(await app.rows('select health from consumers where address = $1', [desk])).toEqual([
@@ -227,8 +237,9 @@ test('a bounced letter is marked, and its address suppressed', async () => {
     letterId: id,
   })
   expect(row).toMatchObject({ matchedBy: 'recipient', letterId: id })
-  expect(await app.rows('select state from letters where id = $1', [id])).toEqual([
-    { state: 'bounced' },
+  expect(row?.['phrases']).toEqual([phrase('inbound-address-suppressed')])
+  expect(await app.rows('select state, reply from letters where id = $1', [id])).toEqual([
+    { state: 'bounced', reply: '5.1.1 userunknown' },
   ])
   expect(await suppressed()).toMatchObject([
     { address: 'ann@reporters.example', reason: 'hard-bounce' },

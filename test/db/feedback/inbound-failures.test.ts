@@ -4,6 +4,8 @@ import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
 import { readInbound } from '../../../src/mail/inbound/read-inbound.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { arrive, reply } from '../../support/inbound-mail.ts'
+import { findInboxMail } from '../../../src/db/inbox.ts'
+import { phrase } from '../../../src/phrase.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import type { ParserPool } from '../../../src/parsing/parser-pool.ts'
 
@@ -57,6 +59,7 @@ test('a mail whose job is a dead letter is failed; redriven, it is handled norma
   await runMarkDead(app)
   await runMarkDead(app)
   expect(await stateOf(mail)).toEqual({ state: 'failed', kind: null })
+  expect((await findInboxMail(app.pool, mail.mailId))?.phrases).toEqual([phrase('inbound-failed')])
   await handleInboundMail(mail, { ...app, parser })
   expect(await stateOf(mail)).toEqual({ state: 'handled', kind: 'reply' })
   await runMarkDead(app)

@@ -111,6 +111,15 @@ test('a mail is shown as text, with its thread', async () => {
   expect(await file.text()).toContain('the second')
 })
 
+test('the outcome of a mail is shown, also that of an old row without codes', async () => {
+  const mailId = await answered(undefined, 'Hello')
+  const path = `/admin/inbox/${mailId}`
+  expect(await page(path)).toContain('<dd>It matches none of our mail.</dd>')
+  await rows('update inbound_mails set phrases = null, outcome = $1', ['An <old> sentence.'])
+  expect(await page(path)).toContain('<dd>An &lt;old&gt; sentence.</dd>')
+  expect(await page('/admin/inbox')).toContain('An &lt;old&gt; sentence.')
+})
+
 test('a handled mail leaves the list, and the audit log names the administrator', async () => {
   const mailId = await answered(await told(), 'Hello')
   const answer = await desk.post(`/admin/inbox/${mailId}`, { do: 'handled' })

@@ -14,13 +14,15 @@ const catalogOf = (language: string, subject: string) =>
     string
   >
 
+const subjects = ['events', 'inbox', 'route']
+
 test('the catalogs have each code and no other', () => {
-  const codes = ['events', 'route'].flatMap((subject) => Object.keys(catalogOf('en', subject)))
+  const codes = subjects.flatMap((subject) => Object.keys(catalogOf('en', subject)))
   expect(codes.toSorted()).toEqual(Object.keys(phraseParameters).toSorted())
 })
 
 test('a text needs the parameters of its code, and no other', () => {
-  for (const subject of ['events', 'route']) {
+  for (const subject of subjects) {
     for (const [code, text] of Object.entries(catalogOf('en', subject))) {
       const needed = parametersOf(new IntlMessageFormat(text, 'en').getAst())
       needed.delete('reader')
