@@ -7,20 +7,23 @@ import type { Clock } from './world.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** The field is a positional argument of the command, shown under this name. */
+    /** The field is a positional argument of the command; this is its name in the usage. */
     argument?: string
-    /** The option of the command, where it is not the name of the field. */
+    /** The name of the command's option, if it differs from that of the field. */
     option?: string
-    /** What stands for the value in the usage of the command: `N`, `A,B`. */
+    /** The placeholder for the value in the usage of the command: `N`, `A,B`. */
     value?: string
-    /** The argument is the path of a file, `-` for standard input; the field is its content. */
+    /**
+     * The argument is the path of a file of at most this size, or `-` for standard input. The field
+     * gets the file's content.
+     */
     fileBytesMax?: number
   }
 }
 
 /**
- * What an action gets besides its input: the time, the operator, the parts of the process, and how
- * much its former steps changed.
+ * What an action gets besides its input: the time, the operator, the parts of the process, and the
+ * number of things that its previous transactions changed (see `isPartial`).
  */
 export type ActionContext<Part extends keyof App = never> = OperatorAction &
   Pick<App, Part> & { count: number }
@@ -28,7 +31,10 @@ export type ActionContext<Part extends keyof App = never> = OperatorAction &
 /** Shown to the operator. A function gets the number of things changed. */
 type Message = string | ((count: number) => string)
 
-/** What is wrong with the input, as a sentence that says what to do, and the field if it is one. */
+/**
+ * An error in the input: a sentence that says what to do, and the field if the error is in a single
+ * one.
+ */
 export type InputProblem = { message: string; field?: string | undefined }
 
 /** An audit entry under another name than that of its action. */
@@ -43,17 +49,20 @@ export type Outcome<Code extends string = string> =
       count?: number
       /** The output of the command, in place of the message. */
       text?: string
-      /** The id of what was made, for the page that shows it. */
+      /** The id of the created row, for the page that shows it. */
       id?: string
-      /** What cannot be part of the transaction; runs when it is committed. */
+      /** Work that cannot be part of the transaction; runs after the commit. */
       afterwards?: () => Promise<unknown>
-      /** Runs the action again, in a transaction of its own; the counts are added up. */
+      /**
+       * Whether more remains to be done: then the action runs again in another transaction. The
+       * counts are added up.
+       */
       isPartial?: boolean
     }
   | { unchanged: Code }
   | { problems: readonly InputProblem[] }
 
-/** What an operator can do: its command, form and audit entry follow from this declaration. */
+/** An operation of an operator: its command, form and audit entry follow from this declaration. */
 export type Action<
   Input extends z.ZodObject = z.ZodObject,
   Part extends keyof App = keyof App,
@@ -61,12 +70,12 @@ export type Action<
 > = {
   /** The words of the command: `limits set`. */
   name: string
-  /** What it does, for the help: `change a rate limit`. */
+  /** A summary for the help: `change a rate limit`. */
   summary: string
   audit: AuditAction
   input: Input
   messages: Readonly<Record<Code, Message>>
-  /** Runs in a transaction, which an outcome with problems undoes. */
+  /** Runs in a transaction, which is rolled back if the outcome contains problems. */
   run(tx: Db, input: z.output<Input>, context: ActionContext<Part>): Promise<Outcome<Code>>
 }
 
@@ -118,7 +127,7 @@ export async function runAction<
   }
 }
 
-/** Undoes the transaction of an action that was refused. */
+/** Rolls back the transaction of an action that was refused. */
 class Refusal extends Error {
   readonly problems: readonly InputProblem[]
 
@@ -128,7 +137,7 @@ class Refusal extends Error {
   }
 }
 
-/** Checks an input; what is wrong is told for each field. */
+/** Validates an input. Returns one problem per invalid field. */
 export function readInput<Input extends z.ZodObject>(
   schema: Input,
   given: Readonly<Record<string, unknown>>,
@@ -147,12 +156,14 @@ export function messageOf({ messages }: Pick<Action, 'messages'>, code: string, 
   return typeof message === 'function' ? message(count) : (message ?? '')
 }
 
-/** Whether a text is the id of something. */
+/** Whether a text has the format of an id (a UUID). */
 export function isId(text: string): boolean {
   return z.uuid().safeParse(text).success
 }
 
-/** A line of text, without the space around it and cut at `charsMax`; `missing` asks for it. */
+/**
+ * A required line of text, trimmed and cut at `charsMax`; `missing` is the error for an empty one.
+ */
 export function textField(charsMax: number, missing: string) {
   return z
     .string({ error: missing })
@@ -170,7 +181,7 @@ export function wholeNumber(min: number, max: number) {
     .pipe(z.number().min(min, error).max(max, error))
 }
 
-/** One of some words. */
+/** One of the given words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, { error: `Choose one of ${words.join(', ')}.` })
 }
@@ -181,7 +192,7 @@ const DAYS_MAX = 3_650
 /** A number of days; without it, the action has no end. */
 export const daysField = wholeNumber(1, DAYS_MAX).optional().meta({ value: 'N' })
 
-/** The end of a number of days; null without one. */
+/** The instant that is this many days after the action; null without a number of days. */
 export function endOf(days: number | undefined, { at }: Pick<OperatorAction, 'at'>): Date | null {
   return days === undefined ? null : new Date(at.getTime() + days * DAY_MS)
 }

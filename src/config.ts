@@ -129,7 +129,7 @@ export type Config = {
   workers: number
   /** Undefined if registry queries are disabled. */
   rdapBootstrapUrl: string | undefined
-  /** The name servers of the machine, none, or these: `ip`, `ip:port` or `[ip]:port`. */
+  /** The system's name servers, none, or the given ones: `ip`, `ip:port` or `[ip]:port`. */
   dnsServers: 'system' | 'none' | readonly string[]
   /** Unparsed entries of the setting; `processes/blacklist-zones.ts` reads them. */
   blacklists: readonly string[]

@@ -23,7 +23,7 @@ export class BusyError extends Error {
   }
 }
 
-/** A job that no retry can complete: it becomes a dead letter at once. */
+/** A job that no retry can complete: it becomes a dead letter immediately. */
 export class PermanentError extends Error {
   override name = 'PermanentError'
 }

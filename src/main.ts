@@ -326,7 +326,7 @@ async function serve(
   return DONE
 }
 
-/** For commands without arguments. */
+/** Rejects arguments of a command that takes none. */
 function refuseArguments([first]: readonly string[]): void {
   if (first !== undefined) throw new UsageError([`Unexpected argument "${first}".`])
 }

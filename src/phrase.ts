@@ -4,7 +4,7 @@
  * `route.json` of each language in `texts`.
  */
 export const phraseParameters = {
-  // What the analysis found, and why a report is forwarded or not.
+  // The findings of the analysis, and why a report is forwarded or not.
   'origin-found': ['ip', 'percent'],
   'origin-not-found': [],
   'origin-uncertain': [],
@@ -47,7 +47,7 @@ export const phraseParameters = {
   'next-contact-notified': [],
   'network-disowned': [],
 
-  // What became of feedback reports. `recipient` is `network`, `unnamed`, or a role.
+  // The results of feedback reports. `recipient` is `network`, `unnamed`, or a role.
   'feedback-sent': ['recipient', 'network'],
   'feedback-held': ['recipient', 'network'],
   'feedback-refused': ['recipient', 'network'],
@@ -72,7 +72,7 @@ export const phraseParameters = {
   'answered-wrong': ['speaker'],
   'answered-stop': ['speaker'],
 
-  // What the reporter or the program did.
+  // Actions of the reporter or of the program.
   'kind-changed': ['kind'],
   'retracted-by-reporter': [],
   'retracted-by-administrator': [],
@@ -115,7 +115,7 @@ export const phraseParameters = {
   'webhook-off': [],
   'webhook-report-deleted': [],
 
-  // What was done with a mail to our addresses.
+  // How a mail to our addresses was handled.
   'inbound-mail-deleted': [],
   'inbound-delayed': [],
   'inbound-delivered': [],
@@ -141,7 +141,7 @@ export const phraseParameters = {
   'inbound-automatic': [],
   'inbound-failed': [],
 
-  // The route of the message. `line` counts the Received lines from 1, from the top.
+  // Steps on the route of the message. `line` counts the Received lines from 1, from the top.
   'received-by': ['provider'],
   'received-by-unknown': [],
   'no-received-lines': [],
@@ -190,7 +190,7 @@ export const phraseParameters = {
   'rule-assumed': [],
   'not-read': [],
 
-  // What is odd about a Received line.
+  // Irregularities of a Received line.
   unreadable: [],
   'below-invented': [],
   'borrowed-name': ['provider'],
@@ -215,7 +215,7 @@ export type Phrase = {
   params?: Readonly<Record<string, string | number>>
 }
 
-/** Phrases as read from a row; rows from before there were codes contain English text. */
+/** Phrases as read from a row. Rows from before phrases had codes contain English text. */
 export type StoredPhrases = readonly Phrase[] | string
 
 type ParamsOf<Code extends PhraseCode> = (typeof phraseParameters)[Code] extends readonly []

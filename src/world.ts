@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** Returns the current instant. Passed in, so that tests control the time. */
+/** Returns the current instant. It is passed as a parameter, so that tests can control the time. */
 export type Clock = () => Date
 
 /** Returns `count` unpredictable bytes. */
@@ -19,7 +19,7 @@ export type DnsAnswer =
   | { is: 'none' }
   | { is: 'unknown'; why: string }
 
-/** Queries the DNS. Passed in; never rejects, and answers in bounded time. */
+/** Queries the DNS. It is passed as a parameter; never rejects, and answers in bounded time. */
 export type Resolve = (name: string, type: DnsType) => Promise<DnsAnswer>
 
 /** The system clock. */
@@ -37,7 +37,7 @@ export const systemRandom: Random = (count) => {
   return taken
 }
 
-/** Bytes drawn at once: a call for 16 bytes costs as much as one for 4096. */
+/** Bytes drawn in one call: drawing 16 bytes costs as much as drawing 4096. */
 const POOL_BYTES = 4_096
 let pooled = Buffer.alloc(0)
 

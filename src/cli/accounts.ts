@@ -24,5 +24,5 @@ const list = defineQuery({
   },
 })
 
-/** `signalpost account`, besides `add`. */
+/** The operations of `signalpost account`, except `add`. */
 export const operations: Operations = [list, disableAccount, enableAccount, removeSecondStep]

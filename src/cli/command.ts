@@ -33,8 +33,8 @@ export async function describe(command: Command): Promise<readonly Described[]> 
 }
 
 /**
- * A command without an audit entry: it only reads, or does what is scheduled anyway. What it does
- * not find is a CallerError.
+ * A command without an audit entry: it only reads, or does what is scheduled anyway. Throws a
+ * CallerError if it finds nothing.
  */
 export type Query<Input extends z.ZodObject = z.ZodObject> = {
   name: string
@@ -58,7 +58,7 @@ export type Streams = {
   stderr: { write: (text: string) => unknown }
 }
 
-/** Makes a command of the actions and queries of a subject, which are loaded when it runs. */
+/** Creates a command from the actions and queries of a subject, which are loaded when it runs. */
 export function operatorCommand(load: () => Promise<{ operations: Operations }>): Command {
   return {
     describe: async () => describeAll((await load()).operations),
@@ -119,7 +119,7 @@ function ended(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`
 }
 
-/** The operation whose name has the most words in common with the arguments, from the first. */
+/** The operation whose name shares the most leading words with the arguments. */
 function findOperation(operations: Operations, args: readonly string[]): Operations[number] {
   const found = operations
     .filter(({ name }) => wordsOf(name).every((word, at) => word === args[at]))
@@ -184,7 +184,7 @@ async function contentOf(argument: string | undefined, schema: z.ZodType, stdin:
   throw new UsageError([`${argument} is larger than ${fileBytesMax / 1024} KB.`])
 }
 
-/** Puts the argument or option before a problem of its field. */
+/** Prefixes a problem with the argument or option that its field belongs to. */
 function worded(operation: Operations[number], args: readonly string[]) {
   return ({ field, message }: InputProblem): string => {
     const found = fieldsOf(operation).find(({ name }) => name === field)

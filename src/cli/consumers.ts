@@ -56,7 +56,7 @@ async function listAll(
   }
 }
 
-/** `signalpost consumers`. */
+/** The operations of `signalpost consumers`. */
 export const operations: Operations = [
   ...[list, exportAll, importConsumers, show],
   ...[pauseConsumer, resumeConsumer, stopConsumer, setConsumer],

@@ -80,7 +80,7 @@ export async function inspect(args: readonly string[], io: CommandIo): Promise<n
   return inspectFiles(files, command.isPicture ? drawn : asJson, task)
 }
 
-/** What to do with each message. */
+/** How to process each message. */
 type Task = {
   options: AnalysisOptions
   io: CommandIo
@@ -196,7 +196,7 @@ async function inspectLines(task: Task): Promise<number> {
 type Given = Unpacked | { name: string; unread: string }
 type Prepared = Error | { raw: Buffer; options: AnalysisOptions }
 
-/** Each output line stands for one file, so a file with several messages is an error. */
+/** Each output line describes one file, so a file with several messages is an error. */
 async function prepareOnly(file: string, task: Task): Promise<Prepared> {
   const [one, ...others] = await messagesIn(file, task.io)
   if (one && others.length === 0) return prepare(one, task)

@@ -18,5 +18,5 @@ const listLimits = defineQuery({
   },
 })
 
-/** `signalpost limits`. */
+/** The operations of `signalpost limits`. */
 export const operations: Operations = [listLimits, setLimit]

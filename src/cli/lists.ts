@@ -20,7 +20,7 @@ import { isSubjectKind, type SubjectKind, subjectKinds } from '../verdict/reputa
 import type { Clock } from '../world.ts'
 import { columns, defineQuery, type Operations } from './command.ts'
 
-/** The output of the test, and whether every list may be queried. */
+/** The output of the blacklist test, and whether every list may be queried. */
 export type BlacklistReport = { text: string; isSound: boolean }
 
 /**
@@ -75,7 +75,7 @@ const show = defineQuery({
   },
 })
 
-/** `signalpost lists`. */
+/** The operations of `signalpost lists`. */
 export const operations: Operations = [publish, show, exemptFromLists, removeListExemption]
 
 /** The request of `reputation`. */

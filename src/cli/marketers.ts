@@ -63,7 +63,7 @@ const proposals = defineQuery({
   },
 })
 
-/** `signalpost marketers`. */
+/** The operations of `signalpost marketers`. */
 export const operations: Operations = [
   ...[importMarketers, exportMarketers, list, show, removeMarketer, setMarketer],
   ...[proposals, takeProposal, dismissProposal],

@@ -73,7 +73,7 @@ const listNetworks = defineQuery({
   },
 })
 
-/** `signalpost networks`. */
+/** The operations of `signalpost networks`. */
 export const operations: Operations = [
   showNetwork,
   listNetworks,

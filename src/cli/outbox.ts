@@ -16,5 +16,5 @@ const list = defineQuery({
   },
 })
 
-/** `signalpost outbox`. */
+/** The operations of `signalpost outbox`. */
 export const operations: Operations = [list, releaseHeld, resendRefused]

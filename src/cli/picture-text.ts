@@ -118,7 +118,7 @@ function clean(text: string): string {
   return shownLine(text, TEXT_CHARS_MAX)
 }
 
-/** Wraps text beside the rail; continuation lines are indented. */
+/** Wraps text beside the vertical line of the picture; continuation lines are indented. */
 function wrap(text: string): string[] {
   const lines: string[] = []
   let line = ' '

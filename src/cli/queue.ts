@@ -7,7 +7,7 @@ import { defineQuery, type Operations } from './command.ts'
 
 const names = [...queueNames, deadLetterQueue]
 
-/** Only queues that exist: a misspelled name is misuse. */
+/** Only existing queues are accepted: a misspelled name is a usage error. */
 const queue = z.enum(names, { error: `Name one of the queues ${names.join(', ')}.` })
 const argument = { argument: 'QUEUE' }
 
@@ -28,7 +28,7 @@ const list = defineQuery({
   },
 })
 
-/** `signalpost queue`. */
+/** The operations of `signalpost queue`. */
 export const operations: Operations = [
   list,
   {

@@ -43,13 +43,13 @@ export function parseReport(args: readonly string[]): ReportArguments {
   return { files: positionals, url: to.replace(/\/+$/, ''), tokenFile, kind }
 }
 
-/** Reads the token from a file, or from standard input without one. */
+/** Reads the token from the given file, or from standard input if no file is given. */
 export async function readToken(file: string | undefined, terminal: Terminal): Promise<string> {
   if (file === undefined) return readSecret('Token', terminal)
   return (await readFile(file, 'utf8')).trim()
 }
 
-/** Limits for local files of the user. */
+/** Limits for the user's own local files. */
 export const ownFileLimits = {
   messagesMax: 100_000,
   entriesMax: 100_000,

@@ -202,7 +202,7 @@ function columns(rows: readonly (readonly string[])[]): string[] {
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
-/** Runs a task on the database. */
+/** Runs a task that needs the database. */
 export type OpenDatabase = <T>(chore: (app: Needs) => Promise<T>) => Promise<T>
 
 /** The streams of the command. */

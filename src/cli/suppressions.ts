@@ -29,5 +29,5 @@ function dayOf(at: Date): string {
   return at.toISOString().slice(0, 10)
 }
 
-/** `signalpost suppressions`. */
+/** The operations of `signalpost suppressions`. */
 export const operations: Operations = [list, suppressAddress, unsuppressAddress]

@@ -27,7 +27,7 @@ const pairs = {
 type Pair = keyof typeof pairs
 
 /**
- * Exact numbers of different reporters and other pieces seen with a campaign on one day; the day as
+ * Exact numbers of distinct reporters and other pieces seen with a campaign on one day, given as
  * `2026-11-20`.
  */
 type DifferentOnes = { day: string } & Record<Pair, number>
@@ -66,7 +66,7 @@ export async function readCampaignCounts(
 }
 
 /**
- * Returns the number of different reporters of campaigns on one day of the last two weeks, by
+ * Returns the number of distinct reporters of campaigns on one day of the last two weeks, by
  * campaign id.
  */
 export async function readReporters(
@@ -104,7 +104,7 @@ const DAYS_MAX = 200
 /**
  * Marks the days of changed reports as due, then recounts each due day from the reports themselves,
  * in its own transaction. A day is never incremented, so after a crash it is either counted
- * completely or still due. Only one process at a time does this. Returns the number of days
+ * completely or still due. Only one process does this at a time. Returns the number of days
  * counted.
  */
 export async function countReporterDays(
@@ -146,7 +146,8 @@ async function countDueDay(tx: Db, now: Date): Promise<boolean> {
 const PAUSE_MS = 5_000
 
 /**
- * Recounts the days of reporters until closed. May run in several processes; one at a time works.
+ * Recounts the days of reporters until closed. May run in several processes; only one of them works
+ * at a time.
  */
 export function runOwnDays(app: { pool: Pool; clock: Clock; log: Logger }): Rounds {
   const complain = complainer(app, 'Could not update the statistics of campaigns. Will retry.')

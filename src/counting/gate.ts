@@ -131,8 +131,8 @@ function usedOf(cells: Uint8Array): number {
 const amounts: Count[] = [0, 0, 0, 0]
 
 /**
- * Returns how often a key was seen in these deltas; undefined unless the gate may hold back all of
- * them. Retractions do not count as sightings.
+ * Returns how often a key was seen in these deltas; undefined if any of them must not be held back
+ * by the gate. Retractions do not count as sightings.
  */
 export function timesAtGate(
   deltas: SortedDeltas,
@@ -146,7 +146,7 @@ export function timesAtGate(
   return times
 }
 
-/** Adds the sightings of a key that were held back, as of the time of its last sighting. */
+/** Adds the sightings of a key that were held back, at the time of its latest sighting. */
 export function creditLast(
   history: History,
   deltas: SortedDeltas,
@@ -180,9 +180,9 @@ export type Gate = {
    * undefined.
    */
   admit: (hi: number, lo: number, times: number) => number | undefined
-  /** Writes the new sightings in the same transaction. */
+  /** Stores the new sightings, in the transaction of the roll-up. */
   save: () => Promise<void>
-  /** Numbers for metrics. */
+  /** Statistics for metrics. */
   numbers: () => GateNumbers
 }
 
@@ -191,7 +191,7 @@ export type Gates = {
   open: (tx: Db, place: GatePlace, now: number) => Promise<Gate>
   /** Call it after the commit: the filter in memory is then valid for the next version. */
   keep: (place: GatePlace) => void
-  /** Call it after a rollback, or when another process may have rolled up the shard. */
+  /** Call it after a rollback, or if another process may have rolled up the shard. */
   forget: (shard: number) => void
 }
 

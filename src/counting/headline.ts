@@ -14,7 +14,7 @@ import {
 const whole = new Intl.NumberFormat('en-GB')
 
 /**
- * Formats the number of different values in two weeks: the exact number or, if there are very many,
+ * Formats the number of distinct values in two weeks: the exact number or, if there are very many,
  * an upper bound; undefined for none.
  */
 export function differentWords(

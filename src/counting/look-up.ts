@@ -102,7 +102,7 @@ function kindsSentence(): string {
   return `The kinds are ${kindNames.join(', ')}.`
 }
 
-/** Number of different values seen with a key in two weeks, by prefix. */
+/** Number of distinct values seen with a key in two weeks, by prefix. */
 type Different = Partial<Record<Prefix, number>>
 
 /** Maximum number of members read for one key and prefix: about 20 MB, and a tenth of a second. */
@@ -110,8 +110,8 @@ const MEMBERS_MAX = 100_000
 const CHUNKS_MAX = MEMBERS_MAX / 16
 
 /**
- * Counts the different members of keys over two weeks, which the sum of days would count
- * repeatedly. Exact; a prefix with too many members is omitted.
+ * Counts the distinct members of keys over two weeks, which the sum of days would count repeatedly.
+ * Exact; a prefix with too many members is omitted.
  */
 async function countDifferent(
   db: Db,
@@ -162,7 +162,8 @@ async function spilledOf(db: Db, key: bigint, sets: readonly MemberSet[]): Promi
 }
 
 /**
- * Counts the members that count on any day. A set covers one day, and so does each of its chunks.
+ * Counts the members with a positive sum on any day. A set covers one day, and so does each of its
+ * chunks.
  */
 function countMembers(packed: readonly Buffer[]): number {
   const different = new Set<string>()
@@ -188,7 +189,7 @@ export type WindowSums = Omit<Counts, 'unique'>
 /** A value for each window, for each prefix with any counts. */
 type ByWindow<T> = Partial<Record<Prefix, Record<WindowName, T>>>
 
-/** Number of different other pieces with which a piece was seen. */
+/** Number of distinct other pieces with which a piece was seen. */
 export type KnownUnique = {
   /** Name of the pair type. */
   type: string

@@ -233,8 +233,8 @@ export type Task = { deltas: SortedDeltas; gate: Gate | undefined; now: number }
 export type FoundRow = { generation: number; content: Buffer } | undefined
 
 /**
- * Rows to write, in the order of the keys. No other process writes keys of the shard, so keys
- * without a row stay without one until this write.
+ * Rows to write, in the order of the keys. No other process writes keys of the shard, so no row can
+ * appear for a new key before this write.
  */
 export type Merged = { inserts: CounterRow[]; updates: CounterRow[]; chunks: MemberChunk[] }
 
@@ -292,7 +292,7 @@ function creditOf(
 ): number | undefined {
   const times = timesAtGate(deltas, range)
   if (times === undefined) return 0
-  // A retraction, whose original was held back too.
+  // A retraction whose original was held back, too.
   if (times === 0) return undefined
   return gate.admit(key.readUInt32BE(0), key.readUInt32BE(4), times)
 }

@@ -33,8 +33,8 @@ export const windowNames = ['tenMinutes', 'hour', 'day', 'today', 'twoWeeks'] as
 
 /**
  * The windows of a key under one prefix. A bucket that overlaps the start of a window is included
- * completely, so a window is at most one bucket too long. Counts with a future date from a fast
- * clock count as current.
+ * completely, so a window is at most one bucket too long. Counts dated in the future, from a
+ * machine whose clock is ahead, count as current.
  */
 type Windows = Readonly<Record<(typeof windowNames)[number], Counts>>
 

@@ -17,7 +17,7 @@ const subject = {
   name: textField(NAME_CHARS_MAX, 'Enter a name.').meta({ argument: 'NAME' }),
 }
 
-/** Decides about a subject in place of its evidence, permanently or until a day. */
+/** Overrides the evidence about a subject, permanently or for some days. */
 export const markReputation = defineAction({
   name: 'reputations mark',
   summary: 'decide about a subject in place of its evidence',
@@ -44,7 +44,7 @@ export const markReputation = defineAction({
   },
 })
 
-/** The evidence about the subject decides again. */
+/** Removes the override, so that the evidence about the subject decides again. */
 export const unmarkReputation = defineAction({
   name: 'reputations unmark',
   summary: 'let the evidence about a subject decide again',

@@ -139,9 +139,9 @@ async function makePartitions({ pool, clock, log }: Needs) {
 /** State of counting, according to the database. */
 export type CounterHealth = {
   shards: readonly Shard[]
-  /** Waiting deltas, of the shards that have any. */
+  /** Waiting deltas of each shard that has any. */
   backlogs: readonly (Omit<ShardBacklog, 'oldestId'> & { oldestSeconds: number })[]
-  /** Memory of the gates in the processes that roll up. */
+  /** Memory used by the gates of all processes that roll up, in bytes. */
   gateBytes: number
   tables: readonly { table: string; bytes: number }[]
 }

@@ -8,8 +8,8 @@ import type { Db } from './pool.ts'
 import { type Packed, unpack } from './rows.ts'
 
 /**
- * The judgment of an analysis, and the marketer that sent the message: null when the message is no
- * marketer's, undefined when no marketer was looked up.
+ * The judgment of an analysis, and the marketer that sent the message: null when it was not a
+ * marketer, undefined when this was not checked.
  */
 export type StoredJudgment = {
   verdict: Verdict
@@ -129,8 +129,8 @@ export async function concludeLookUp(
 }
 
 /**
- * Makes an analysis wait for a registry again, after its abuse desk answered that the network is
- * not its own.
+ * Makes an analysis wait for a registry again, after the abuse desk answered that it is not
+ * responsible for the network.
  */
 export async function reopenLookUp(
   tx: Db,

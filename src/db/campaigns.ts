@@ -389,7 +389,8 @@ export async function countInLargeCampaigns(
     db,
     own.rows.map(({ id }) => id),
   )
-  // Reports that are not counted are added here, so that they are treated as if they were counted.
+  // Adds the reports that are not in the daily counts, so that the result does not reveal which
+  // are.
   const uncounted = new Map<string, number>()
   for (const { campaignId, isCounted } of campaigns) {
     uncounted.set(campaignId, (uncounted.get(campaignId) ?? 0) + (isCounted ? 0 : 1))

@@ -8,7 +8,7 @@ const LOCK_CLASS = 20_813
 
 /**
  * Locks a shard for its roll-up until the transaction ends, and returns the shard's new version.
- * Returns undefined at once when another transaction holds the lock.
+ * Returns undefined immediately when another transaction holds the lock.
  *
  * The roll-up needs no synchronous commit: if the server dies, the increments exist again, because
  * the same transaction deletes them. The settings make the planner use the index for each key, even
@@ -30,7 +30,7 @@ export async function claimShard(tx: Db, shard: number): Promise<number | undefi
 export type GateNumbers = {
   passed: number
   heldBack: number
-  /** The share of new keys that the gate takes for known ones. */
+  /** The share of new keys that the gate mistakes for known ones. */
   falsePositives: number
   /** How full its current generation is, 0 to 1, and when that generation began. */
   fill: number

@@ -25,7 +25,7 @@ export type DeadLetterKey = { givenUpMicros: number; id: string }
 
 /**
  * Returns a page of the dead letters that are not handled yet, newest first. Reads the table of
- * pg-boss, because its `findJobs` returns all jobs at once and unordered.
+ * pg-boss, because its `findJobs` returns all jobs in one unordered list.
  */
 export async function listDeadLetters(
   db: Db,

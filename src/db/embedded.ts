@@ -16,7 +16,8 @@ import { systemRandom } from '../world.ts'
 export type Identity = { uid?: number; gid?: number }
 
 /**
- * The folder for what the unprivileged server must reach, when root cannot open the checkout to it.
+ * The folder for files that the unprivileged server needs, when root cannot make the checkout
+ * readable for it.
  */
 const SHARED_ROOT = '/var/lib/signalpost'
 const WORLD_SEARCH = 0o001
@@ -110,9 +111,9 @@ export type EmbeddedOptions = {
   password: string
   /** `name=value`, as for `postgres -c`. */
   settings: readonly string[]
-  /** A free port when absent. */
+  /** Default: a free port. */
   port?: number
-  /** The folder with `bin/initdb` and `bin/postgres`; when absent, that of the npm package. */
+  /** The folder with `bin/initdb` and `bin/postgres`; default: that of the npm package. */
   programs?: string | undefined
 }
 
@@ -196,15 +197,13 @@ async function launch(
   }
 }
 
-/**
- * Below the ports that systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere).
- */
+/** Below the ephemeral ports (from 32768 on Linux, 49152 elsewhere). */
 const PORTS = { first: 10_000, count: 22_000 }
 const PORT_TRIES = 100
 
 /**
- * Returns a TCP port of the loopback address that is free now and outside the range from which the
- * system numbers outgoing connections.
+ * Returns a TCP port of the loopback address that is free now and outside the range of ephemeral
+ * ports.
  *
  * @throws when `PORT_TRIES` attempts found none
  */

@@ -137,12 +137,13 @@ export type ReportToErase = {
   author: string | null
   subject: string | null
   /**
-   * Whether the report is still counted or used as evidence: its retraction is not processed yet.
+   * Whether the report is still counted or used as evidence, because its retraction is not
+   * processed yet.
    */
   isCounted: boolean
   /** Whether a feedback report about it exists, sent or not, except a shadowed one. */
   isTold: boolean
-  /** Whether a feedback report about it has yet to be sent. */
+  /** Whether a feedback report about it still has to be sent. */
   isLeaving: boolean
 }
 

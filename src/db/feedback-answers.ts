@@ -52,9 +52,9 @@ export type AnswerReader = {
 }
 
 /**
- * Returns the reporters of these reports who want answers by mail, each once with the first of the
- * reports. Skips retracted reports, and reporters who received `lettersMax` answer letters since an
- * instant.
+ * Returns the reporters of these reports who want answers by mail, each reporter once, with the
+ * first of the reports. Skips retracted reports, and reporters who received `lettersMax` answer
+ * letters since an instant.
  */
 export async function listAnswerReaders(
   db: Db,
@@ -103,7 +103,10 @@ export async function keepCorrection(tx: Db, correction: ContactCorrection): Pro
       reason = excluded.reason, since = excluded.since, until = excluded.until`)
 }
 
-/** Returns, by IP address, the mail addresses (in lower case) of the desks that disowned it. */
+/**
+ * Returns, by IP address, the mail addresses (in lower case) of the desks that answered that they
+ * are not responsible for it.
+ */
 export async function listDisowned(
   db: Db,
   ips: readonly string[],
@@ -136,7 +139,7 @@ export async function listCorrections(
   return rows
 }
 
-/** Whether an unexpired correction of a desk overlaps a block. */
+/** Whether an unexpired correction by a desk overlaps a block. */
 export async function isDisownedWithin(
   db: Db,
   { cidr, address }: Pick<ContactCorrection, 'cidr' | 'address'>,

@@ -24,7 +24,7 @@ type Followed<Version> = {
  * one. From the second look on a version is read within a second, so that a connection that stopped
  * responding delays only one look.
  *
- * @throws what the first look throws
+ * @throws the error of the first look
  */
 export async function follow<Version>(
   followed: Followed<Version>,

@@ -100,7 +100,7 @@ export type MatchedBy = 'recipient' | 'envelope-id' | 'message-id' | 'return-pat
 /** The result of handling a received mail. */
 export type Filing = {
   kind: string
-  /** How the mail was matched; the next three fields identify the sent mail. */
+  /** How the mail was matched. The next three fields identify the sent mail. */
   matchedBy: MatchedBy | null
   reportId: string | null
   number: number | null
@@ -179,7 +179,7 @@ const conditions: Record<InboxFilter, Sql> = {
   loop: sql`kind = 'loop'`,
 }
 
-/** Each condition can use an index. */
+/** Returns a page of mails, newest first. Each condition can use an index. */
 export async function listInbox(
   db: Db,
   { filter, before }: { filter: InboxFilter; before?: string | undefined },

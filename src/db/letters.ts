@@ -147,9 +147,7 @@ export async function setLetterReporter(tx: Db, id: string, reporterId: string):
 /** The longest time in milliseconds that a letter may wait before it is sent. */
 const WAITING_MS = 7 * 86_400_000
 
-/**
- * Returns the results of at most 1000 letters sent to an address since an instant, oldest first.
- */
+/** Returns the states of at most 1000 letters sent to an address since an instant, oldest first. */
 export async function listLetterFates(
   db: Db,
   address: string,

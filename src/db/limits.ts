@@ -9,7 +9,7 @@ export type Attempt =
   | 'report'
   | 'read'
   | 'sign-in'
-  /** In a browser in which somebody signed in before. */
+  /** A sign-in in a browser that was used for a successful sign-in before. */
   | 'sign-in-device'
   | 'password'
   | 'sign-up'

@@ -4,7 +4,10 @@ import { first } from './rows.ts'
 
 /** The state of our own mail server (the relay), shared by all processes. */
 export type MailRelay = {
-  /** Since when it has refused our mail or been unreachable; null: it accepts mail. */
+  /**
+   * The start of the period in which it has refused our mail or been unreachable; null when it
+   * accepts mail.
+   */
   refusedSince: Date | null
   /** Its last error. */
   reply: string | null
@@ -28,7 +31,7 @@ export async function findMailRelay(db: Db): Promise<MailRelay> {
 
 /**
  * Stores that the relay accepted a mail, which ends a pause. Ignores mail handed over before the
- * latest refusal, because it says nothing about the time after it.
+ * latest refusal, because it does not show that the relay accepts mail again.
  */
 export async function noteAccepted(
   db: Db,

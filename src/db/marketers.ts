@@ -82,7 +82,7 @@ type ProposalState = 'open' | 'dismissed' | 'taken'
 /** A signer of legitimate bulk mail that may be a marketer. */
 export type MarketerProposal = {
   signer: string
-  /** Empty when there is none. */
+  /** Empty when its mail has no List-Id. */
   listId: string
   state: ProposalState
   /** The authors' domain, and the display name of the latest author. */

@@ -6,9 +6,11 @@ import { findReport, type Report, type ReportKind, type ReportState } from './re
 
 /** The outcome of a report, as shown to its reporter. */
 export type OwnOutcome = {
-  /** Whether it is kept until its reporter answers a question. */
+  /** Whether the report is kept until its reporter answers a question. */
   isAsking: boolean
-  /** The number of recipients of feedback about it, alone or together with other reports. */
+  /**
+   * The number of recipients of feedback about the report, alone or together with other reports.
+   */
   told: number
   /** The latest answer; null when there is none. */
   answer: AnswerKind | null
@@ -120,7 +122,7 @@ async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<stri
 /** The report at which a search stopped. */
 export type OwnStop = { id: string; receivedAt: Date }
 
-/** Returns the last report that was examined; undefined when the whole range was. */
+/** Returns the last report that was examined; undefined when the whole range was examined. */
 export async function findOwnStop(
   db: Db,
   reporterId: string,

@@ -12,8 +12,8 @@ async function createPartition(db: Db, table: string, name: string, bounds: stri
   try {
     await db.query(`create table if not exists ${name} partition of ${table} for values ${bounds}`)
   } catch (error) {
-    // "if not exists" checks before it takes the lock, so another process may have created it
-    // meanwhile.
+    // "if not exists" checks before it takes the lock, so another process may have created the
+    // partition in between.
     if (!madeMeanwhile.has(sqlState(error) ?? '')) throw error
   }
 }

@@ -76,7 +76,8 @@ const ROUNDS = 25
 
 /**
  * Detects how connections are pooled. A second connection takes over the server process that the
- * first one released; the first one then gets another, to which its prepared statement must follow.
+ * first one released; the first one then gets another, where its prepared statement must still
+ * work.
  *
  * @throws DatabaseUnsuitable when a pooler loses prepared statements, or does not support
  *   transactions
@@ -109,7 +110,7 @@ async function changesServer(first: pg.Client, second: pg.Client): Promise<boole
     if (!(await inTime(second.query('begin')))) return false
     await second.query({ name, text: `${SERVED}, 'the same name for another statement'` })
     const after = await inTime(serve())
-    // No answer means that the transaction uses the only server process.
+    // Without an answer, the transaction must be using the only server process.
     return after?.rows[0]?.pid !== before.rows[0]?.pid
   } catch (error) {
     throw sqlState(error) === undefined ? error : unfit(error)

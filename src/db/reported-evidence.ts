@@ -42,9 +42,9 @@ export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Prom
 }
 
 /**
- * Locks the folding of a shard until the transaction ends; false at once when another transaction
- * holds the lock. Folding needs no synchronous commit: if the server dies, the evidence exists
- * again.
+ * Locks the folding of a shard until the transaction ends; false immediately when another
+ * transaction holds the lock. Folding needs no synchronous commit: if the server dies, the evidence
+ * exists again.
  */
 export async function claimEvidence(tx: Db, shard: number): Promise<boolean> {
   const { rows } = await tx.query<{ free: boolean }>(sql`

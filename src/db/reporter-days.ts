@@ -58,8 +58,8 @@ export async function listDaysOf(db: Db, reportIds: readonly string[]): Promise<
 }
 
 /**
- * Marks days to be counted again: at once, or for a day with many reports after a pause of about a
- * thousand times the duration of the count.
+ * Marks days to be counted again: immediately, or, for a day with many reports, after a pause of
+ * about a thousand times the duration of the count.
  */
 export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Date): Promise<void> {
   if (days.length === 0) return
@@ -74,7 +74,7 @@ export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Dat
 }
 
 /**
- * Locks the marking and counting of days until the transaction ends; false at once when another
+ * Locks the marking and counting of days until the transaction ends; false immediately when another
  * transaction holds the lock. If the server dies, days whose counts were lost are still due.
  */
 export async function claimDays(tx: Db): Promise<boolean> {

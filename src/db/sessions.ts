@@ -150,7 +150,7 @@ export type Token = {
   name: string
   scopes: readonly TokenScope[]
   createdAt: Date
-  /** Updated at most once an hour; null: not used since this is recorded. */
+  /** Updated at most once an hour; null: never used since the program records this. */
   usedAt: Date | null
 }
 

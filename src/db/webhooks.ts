@@ -15,7 +15,7 @@ export type WebhookEvent =
 /** `disabled` by its owner; `failed` after days without a successful delivery. */
 type WebhookState = 'enabled' | 'disabled' | 'failed'
 
-/** A URL where a reporter's software receives events about reports. */
+/** A URL at which a reporter's software receives events about reports. */
 export type Webhook = {
   id: string
   reporterId: string

@@ -90,7 +90,7 @@ export type Preview = (feedback: Feedback) => Promise<Buffer | undefined>
 /** The mail of a feedback report: the stored copy if it is sent or held, otherwise a preview. */
 export type ExactCopy = {
   raw: Buffer
-  /** Whether our mail server has got it, so that it no longer changes. */
+  /** Whether our mail server has received the mail, so that it no longer changes. */
   isFinal: boolean
 }
 

@@ -54,7 +54,7 @@ export async function getConsumer(db: Db, text: string): Promise<ConsumerDetails
   throw new CallerError(404, 'Consumer not found.')
 }
 
-/** For the page: adds a consumer, or shows a known one. */
+/** Adds a consumer, or shows an existing one. Used by the page only. */
 export const addConsumer = defineAction({
   name: 'consumers add',
   summary: 'add a receiver of feedback reports',
@@ -72,7 +72,7 @@ export const addConsumer = defineAction({
 const consumerInput = z.object({ consumer: consumerField })
 const nothing = 'Nothing changed.'
 
-/** Sends nothing to a consumer, for some days or until it is resumed. */
+/** Pauses feedback to a consumer for some days, or until it is resumed. */
 export const pauseConsumer = defineAction({
   name: 'consumers pause',
   summary: 'send nothing to a consumer, for some days or until it is resumed',
@@ -85,7 +85,7 @@ export const pauseConsumer = defineAction({
   },
 })
 
-/** Sends to a paused or stopped consumer again. */
+/** Resumes feedback to a paused or stopped consumer. */
 export const resumeConsumer = defineChange('resume', {
   name: 'consumers resume',
   summary: 'send to a paused or stopped consumer again',
@@ -93,7 +93,7 @@ export const resumeConsumer = defineChange('resume', {
   message: 'Resumed. The consumer gets reports again.',
 })
 
-/** Sends no more feedback reports to a consumer, and withdraws those that wait. */
+/** Stops feedback to a consumer, and withdraws its unsent feedback reports. */
 export const stopConsumer = defineChange('stop', {
   name: 'consumers stop',
   summary: 'send no more feedback reports to a consumer',
@@ -101,7 +101,7 @@ export const stopConsumer = defineChange('stop', {
   message: 'Stopped. No more reports are sent, and waiting reports are withdrawn.',
 })
 
-/** Sends to a consumer as one who asked for it. */
+/** Enrolls a consumer, as if it had requested feedback itself. */
 export const enrollConsumer = defineChange('enroll', {
   name: 'consumers enroll',
   summary: 'enroll a consumer',

@@ -50,7 +50,7 @@ export function lineOf(consumer: ConsumerDetails, scopes: readonly ConsumerScope
   }
 }
 
-/** Parses JSON lines as an export has them; missing fields get their defaults. */
+/** Parses JSON lines in the export format; missing fields get their defaults. */
 export function readConsumerLines(
   text: string,
 ): { lines: ConsumerLine[] } | { problems: InputProblem[] } {

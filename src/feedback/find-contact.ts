@@ -199,7 +199,8 @@ async function draw(
       messageKind: 'message' as const,
       origin: { ip: originIp, confidence: originConfidence },
       originConfidenceMin: app.config.originConfidenceMin,
-      // The traced origin was sufficient to search for a contact.
+      // The origin was traced well enough to search for a contact, so the reporter need not be
+      // asked.
       askable: [],
       marketer: judgment.marketer ?? null,
       network: known[index]?.network,

@@ -30,8 +30,8 @@ import { outcomePhrase } from './queue-feedback.ts'
 
 /**
  * Composes and sends one feedback report. The retries span days, because mail servers may be down
- * for days. A postponed job has the time since when it waits for its consumer (`postponedSince`),
- * and since when our own mail server refuses it (`refusedSince`).
+ * for days. A postponed job contains the times since which it has waited for its consumer
+ * (`postponedSince`) and since which our own mail server has refused it (`refusedSince`).
  */
 export const forwardReport = defineQueue({
   name: 'forward-report',

@@ -31,7 +31,7 @@ const ROW_MS = 7 * DAY_MS
 
 /**
  * Stores a bounce of our mail and returns phrases that describe the action taken. A hard bounce
- * suppresses the address while it counts as dead, and the next contact of the network is notified.
+ * suppresses the address for the time that it counts as dead, and the next contact is notified.
  * Three consecutive soft bounces over at least a day suppress it for a week. Delays and delivery
  * receipts change nothing. A bounce matched only by Message-ID does not count against the address:
  * a reporter can derive the Message-ID from the report's number and forge a bounce.

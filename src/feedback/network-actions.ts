@@ -66,7 +66,7 @@ export const setNetwork = defineAction({
   },
 })
 
-/** Removes what was set for exactly this block. */
+/** Removes the override of exactly this block. */
 export const unsetNetwork = defineAction({
   name: 'networks unset',
   summary: 'remove what was set for a network',
@@ -105,7 +105,7 @@ export const dropNetworks = defineAction({
   },
 })
 
-/** The abuse desk gets reports about the block again, which it had disowned. */
+/** Deletes a correction, so that the abuse desk receives reports about the block again. */
 export const removeNetworkCorrection = defineAction({
   name: 'networks restore',
   summary: 'send reports about a block again to a desk that disowned it',

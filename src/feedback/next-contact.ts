@@ -17,7 +17,10 @@ import type { VerdictClass } from '../verdict/verdict.ts'
 import { findContact } from './find-contact.ts'
 import { knownContacts, queueFeedback } from './queue-feedback.ts'
 
-/** The network of an address, and the mail addresses, in lower case, that disowned it. */
+/**
+ * The network of an address, and the mail addresses, in lower case, of desks that are not
+ * responsible for it.
+ */
 export type Desk = {
   merged: MergedNetwork<FoundLayer> | undefined
   disowned: ReadonlySet<string>
@@ -26,9 +29,9 @@ export type Desk = {
 const noAddresses: ReadonlySet<string> = new Set()
 
 /**
- * Returns who is responsible for addresses, by address: the merged view of all tables, registries
- * and administrators (`mergeLayers`), without contacts that said that the address is not in their
- * network. Unreadable addresses are absent.
+ * Returns the networks of addresses, by address: the merged view of all tables, registries and
+ * administrators (`mergeLayers`), without the contacts of desks that are not responsible for the
+ * address. Unreadable addresses are absent.
  */
 export async function findDesks(
   db: Db,
@@ -93,8 +96,8 @@ type Open = {
  * Notifies the next contact of a report's network after a hard bounce or the answer "not ours": the
  * best contact that was not notified yet and whose mail does not bounce. If one desk of the network
  * asked us to stop, no other is notified. Records the action in the report's story. Does nothing
- * for retracted reports and after three contacts. If every known desk disowned the address, queries
- * the registries.
+ * for retracted reports and after three contacts. If every known desk answered that it is not
+ * responsible for the address, queries the registries.
  */
 export async function notifyNextContact(
   tx: Db,

@@ -30,7 +30,7 @@ export const paceFeedback = defineQueue({
   cron: '* * * * *',
 })
 
-/** Whether a feedback report is sent at once or waits, and until when. */
+/** Whether a feedback report is sent immediately or waits, and until when. */
 export type SendTime = { state: 'queued' } | { state: 'waiting'; dueAt: Date }
 
 const HOUR_MS = 3_600_000
@@ -39,8 +39,8 @@ const RETRY_DAY_MS = 24 * HOUR_MS
 const DIGEST_MS = 6 * HOUR_MS
 
 /**
- * Returns when to send a consumer feedback that is created `now`: at once, at the end of the hour
- * (by campaign), at 6:00 UTC (in a digest), or when its pause ends. A pause without an end is
+ * Returns when to send a consumer feedback that is created `now`: immediately, at the end of the
+ * hour (by campaign), at 6:00 UTC (in a digest), or when its pause ends. A pause without an end is
  * checked again after a day.
  */
 export function paceOf(

@@ -94,7 +94,7 @@ export async function listAnswered(
 }
 
 /**
- * Returns a feedback report that the consumer has received, by itself or in a digest, and can
+ * Returns a feedback report that the consumer has received, individually or in a digest, and can
  * therefore answer. Undefined if it was not sent.
  */
 export async function findSent(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
@@ -124,8 +124,8 @@ export type QueuedFeedback = {
 const NUMBER_MAX = 255
 
 /**
- * Queues feedback reports under the next free numbers of their reports: at once with a job, or to
- * wait until the consumer's pace allows sending. Skips a consumer whose last feedback about the
+ * Queues feedback reports under the next free numbers of their reports: immediately with a job, or
+ * to wait until the consumer's pace allows sending. Skips a consumer whose last feedback about the
  * report was the same; withdrawn feedback does not count. Feedback on shadowed reports is stored
  * but not sent: their reporters see what would be sent. Returns the queued feedback.
  */
@@ -174,7 +174,7 @@ function nameOf(one: { reportId: string; consumerId: string }): string {
 }
 
 /**
- * Sends the feedback stored while reports were shadowed: at once, or when the consumer's pace
+ * Sends the feedback stored while reports were shadowed: immediately, or when the consumer's pace
  * allows. Feedback to consumers that have since stopped is withdrawn before it is sent.
  */
 export async function sendShadowed(

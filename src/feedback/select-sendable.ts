@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000
 /**
  * Returns the queued feedback reports that may be sent now. The check is repeated just before
  * sending: feedback for retracted reports and stopped consumers is withdrawn, feedback for paused
- * consumers is postponed, and where mail bounces the next contact is notified.
+ * consumers is postponed, and if the mail of a consumer bounces, the next contact is notified.
  */
 export async function selectSendable(
   queued: readonly Feedback[],

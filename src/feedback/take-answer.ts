@@ -67,7 +67,7 @@ export async function markNotOurs(
 }
 
 /**
- * The result of an answer. A repeated answer, or one to feedback that was not sent, changes
+ * The result of an answer. A repeated answer, or an answer to feedback that was not sent, changes
  * nothing.
  */
 export type AnswerResult = 'taken' | 'repeated' | 'unknown'

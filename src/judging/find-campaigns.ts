@@ -47,7 +47,7 @@ export async function findNeighborhood(
   for (const { key, campaignId } of rows) {
     const campaign = byId.get(campaignId)
     const others = byKey.getOrInsert(key, [])
-    // Keys can outlive their campaign, and a continuing campaign has keys in two generations.
+    // Keys can outlive their campaign, and a campaign that continues has keys in two generations.
     if (campaign && !others.includes(campaign)) others.push(campaign)
   }
   return { byKey, rows }

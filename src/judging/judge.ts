@@ -62,9 +62,9 @@ export function envelopeSubjects({ ip, returnPath, user }: CheckedEnvelope): Sub
 }
 
 /**
- * Returns a verdict without reading the message if one of its subjects is listed. Undefined for all
- * others, and if the client is welcome or exempt, because MAIL FROM may be forged. The action is an
- * added header, not a rejection, because the message was not examined.
+ * Returns a verdict without reading the message if one of its subjects is listed. Undefined if none
+ * is, or if the client is welcome or exempt, because MAIL FROM may be forged. The verdict asks for
+ * an added header, not a rejection, because the message was not examined.
  */
 export function flaggedVerdict(
   subjects: readonly Subject[],
@@ -163,8 +163,8 @@ function reputationAt(reputations: Reputations, at: number): Reputations[number]
 const linkKinds: ReadonlySet<SubjectKind> = new Set(['link', 'link-domain', 'link-host'])
 
 /**
- * Whether a link is to the author's own registrable domain, which the author already represents.
- * Phishing also links to the impersonated bank, so only links elsewhere count.
+ * Whether a link is to the author's own registrable domain, which is already judged as the author.
+ * Phishing also links to the impersonated bank, so only links to other domains are judged.
  */
 function isOwnLink({ kind, name }: Subject, organization: string): boolean {
   if (organization === '' || !linkKinds.has(kind)) return false

@@ -51,13 +51,13 @@ const TELL_EVERY_MS = 10_000
 /** Time in milliseconds without such a record after which a process counts as stopped. */
 export const RULE_PROCESS_FORGOTTEN_MS = 60_000
 
-/** The rules that a process applies, and what other processes are to know of them. */
+/** The rules that this process applies, and their state as other processes see it. */
 class ActiveRules {
   readonly #options: LiveRulesOptions
   #book: RuleBook
   #version = 0
   #fault: string | undefined
-  /** Whether the state changed since it was last recorded. */
+  /** Whether the state changed since it was last stored. */
   isNews = true
 
   constructor(options: LiveRulesOptions) {

@@ -43,7 +43,7 @@ export const promoteVersion = defineAction({
   },
 })
 
-/** The error about a version that does not exist. */
+/** The error for a version that does not exist. */
 export function noSuchVersion(): CallerError {
   return new CallerError(404, 'Unknown version. "models list" shows the versions.')
 }
@@ -122,8 +122,8 @@ export const importModel = defineAction({
 })
 
 /**
- * Returns what is wrong with the features of a model or with its result for empty facts; undefined
- * when nothing is.
+ * Returns what is wrong with the features of a model, or with its result for empty facts; undefined
+ * if it is valid.
  */
 function faultOf(model: Model): string | undefined {
   const [strange] = strangeFeatures(model.features, factDefinitions)

@@ -33,7 +33,7 @@ export function shippedMeanings(): ReadonlyMap<string, string> {
   ))
 }
 
-/** A verdict to store: without the meanings of shipped rules, which their names tell. */
+/** A verdict to store: without the meanings of shipped symbols, which can be looked up by name. */
 export function withoutShippedMeanings(verdict: Verdict): Verdict {
   const shipped = shippedMeanings()
   const symbols = verdict.symbols.map(({ meaning, ...symbol }) =>
@@ -52,14 +52,14 @@ export const ruleKnowledge: RuleKnowledge = {
 /** A version of the rules with its text; the shipped rules if no version is stored. */
 export type RuleVersion = { version: number; content: string; isShipped: boolean }
 
-/** Who applies rules, when, and with which note. */
+/** The operator who applies rules, the time, and the note. */
 export type RuleAction = { at: Date; reporterId: string | null; note: string }
 
 /** Result of applying rules. */
 export type Applied =
   | { version: number; changes: string }
   | { faults: RuleFault[] }
-  /** Somebody else applied other rules in the meantime; this is their version. */
+  /** The version that another operator applied in the meantime. */
   | { overtakenBy: number }
 
 /** Maximum length of a note in characters. */
@@ -155,8 +155,9 @@ const BATCH = 200
 const BREATH = 10
 
 /**
- * Runs rules and the active ones on the newest reports and compares the verdicts, using the stored
- * facts of each report. Writes nothing. Calls `tell` with the number of reports processed so far.
+ * Runs the given and the active rules on the newest reports and compares the verdicts, using the
+ * stored facts of each report. Writes nothing. Calls `tell` with the number of reports processed so
+ * far.
  */
 export async function dryRunRules(
   db: Db,

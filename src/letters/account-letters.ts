@@ -81,9 +81,9 @@ const quotas: Partial<Record<AccountNews, typeof usualQuota>> = {
 }
 
 /**
- * Answers a request for an account, by letter only: an address without an account receives a link
- * to continue, one with an account is told that it has one. Both cases run the same statements, so
- * that their duration does not reveal which applied.
+ * Answers a request for an account by mail only: an address without an account receives a link to
+ * continue, an address with an account receives a letter that says so. Both cases run the same
+ * statements, so that their duration does not reveal which applied.
  */
 export async function askForAccount(
   { consent, ...asked }: Asked & { consent: string },
@@ -119,7 +119,7 @@ export const resendConfirmation = defineAction({
   },
 })
 
-/** Answers a request to reset a password, by letter only, in the same way. */
+/** Handles a request to reset a password, in the same way as `askForAccount`. */
 export async function askForReset(asked: Asked, app: Needs & Pacing): Promise<void> {
   const account = await findReporterByEmail(app.pool, asked.address)
   const isFull = await isHourFull(account, app)
@@ -146,7 +146,7 @@ export async function askToMove(
 }
 
 /**
- * Whether the hourly limit of such letters is reached, for all requests together. Letters to
+ * Whether the hourly limit of account letters is reached, for all requests together. Letters to
  * addresses without an account have a separate limit, so that a flood of them does not affect
  * account owners.
  */

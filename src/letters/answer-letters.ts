@@ -10,7 +10,7 @@ import { queueLetter } from './send-letter.ts'
 /** An abuse desk's answer, and the reports that it applies to. */
 export type DeskAnswer = { reportIds: readonly string[]; address: string; answer: AnswerKind }
 
-/** Maximum number of such letters a day to one reporter; the history shows the other answers. */
+/** Maximum number of answer letters a day to one reporter; the history shows the other answers. */
 const LETTERS_MAX = 20
 const DAY_MS = 86_400_000
 

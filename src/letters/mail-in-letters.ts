@@ -17,7 +17,7 @@ export type MailInResult = {
   taken: number
   /** Attached messages that were refused because of their content. */
   refused: number
-  /** Messages above the maximum for one mail. */
+  /** Messages beyond the maximum for one mail. */
   beyond: number
   messagesMax: number
   /** Archives, and files in a format of Outlook. */

@@ -54,7 +54,7 @@ const usualPauses: RelayPauses = { firstMs: 5_000, maxMs: 5 * 60_000 }
 /** Time in milliseconds for which a read state of the relay is reused. */
 const FRESH_MS = 1_000
 /**
- * Within this time in milliseconds of an accepted mail, only consecutive failures cause a pause.
+ * In this period after an accepted mail, in milliseconds, only consecutive failures cause a pause.
  */
 const LATELY_MS = 60_000
 const FAILURES_FREE = 2
@@ -65,7 +65,10 @@ const AGAIN_MS_MAX = 15 * 60_000
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
-/** The relay's state in one process: read from the database and stored there for all processes. */
+/**
+ * The relay's state as one process sees it: read from the database and stored there for all
+ * processes.
+ */
 function openRelayMemory({ pool, clock }: Needs, pauses: RelayPauses) {
   let known: MailRelay | undefined
   let readAt = 0
@@ -175,10 +178,7 @@ function paused(until: Date): RelayResult {
   return { outcome: 'later', replyCode: undefined, reason, fault: 'relay', until }
 }
 
-/**
- * The reason why our mail server refused a recipient: the address does not exist, or it accepts no
- * mail.
- */
+/** Why our mail server refused a recipient: the address does not exist, or it accepts no mail. */
 export type RefusedRecipient = { about: 'gone' | 'unreachable'; reply: string }
 
 /** Suppresses an address that our mail server refused. */

@@ -29,8 +29,9 @@ import {
 
 /**
  * Sends one letter: advice, an answer, an invitation. The retries span days, because mail servers
- * may be down for days. A postponed job has the time since when its recipient's mail server stalls
- * (`postponedSince`), and since when our own mail server refuses it (`refusedSince`).
+ * may be down for days. A postponed job contains the times since which its recipient's mail server
+ * has stalled (`postponedSince`) and since which our own mail server has refused it
+ * (`refusedSince`).
  */
 export const sendLetter = defineQueue({
   name: 'send-letter',

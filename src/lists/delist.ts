@@ -24,7 +24,7 @@ export type DelistingForm = {
   listing: Listing
   asker: string
   contact: string
-  /** What was done about the problem. */
+  /** What the requester did about the problem. */
   done: string
   /** Identifies the client. */
   askerHash: Buffer
@@ -33,15 +33,15 @@ export type DelistingForm = {
 const DAY_MS = 86_400_000
 /**
  * Maximum number of requests per day for one name, from anyone, and from one client. A single
- * client cannot use up the limit of a name, so it cannot block its owner.
+ * client cannot use up the limit of a name, so it cannot block requests of the name's owner.
  */
 const OF_NAME_MAX = 25
 const OF_ASKER_MAX = 5
 const TOKEN_BYTES = 24
 
 /**
- * Stores a request and grants it at once if `delistingCourse` allows it. Returns the secret of the
- * page that shows its state.
+ * Stores a request and grants it immediately if `delistingCourse` allows it. Returns the secret of
+ * the page that shows its state.
  */
 export async function requestDelisting(
   { pool, clock }: Needs,

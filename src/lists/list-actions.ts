@@ -40,7 +40,7 @@ export const exemptFromLists = defineAction({
   },
 })
 
-/** The name may be listed again. */
+/** Deletes an exemption: the name may be listed again. */
 export const removeListExemption = defineAction({
   name: 'lists unexempt',
   summary: 'let an exempted name be listed again',

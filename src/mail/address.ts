@@ -158,7 +158,8 @@ function isSign(code: number): boolean {
 }
 
 /**
- * Where a quote or bracket closes; undefined if it does not, as it is an ordinary character then.
+ * Where a quote or bracket closes; undefined if it is not closed, which makes it an ordinary
+ * character.
  */
 function closingOf(char: string, value: string, open: number): number | undefined {
   const closing = char === '"' ? '"' : char === '<' ? '>' : char === '(' ? ')' : undefined

@@ -22,7 +22,7 @@ export type DigestReport = {
   raw: Buffer
   /** The report number that its consumer quotes. */
   number: string
-  /** What it has in common with other reports of the digest; absent if nothing. */
+  /** What the message has in common with others in the digest; absent if nothing. */
   campaign?: string | undefined
 }
 

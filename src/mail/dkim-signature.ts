@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { type HeaderField, parseHeader } from './header.ts'
 
-/** The tags of a list: names in lower case, values without white space around them. */
+/** The tags of a list: names in lower case, values trimmed. */
 export type TagList = ReadonlyMap<string, string>
 
 const tagsMax = 50
@@ -35,7 +35,8 @@ export type SigningKey = {
   privateKey: string
 }
 
-// Signed once more than they occur, so that nobody can add another one (RFC 6376 §8.15).
+// These names occur in h= once more than in the header, so that nobody can add another field (RFC
+// 6376 §8.15).
 const signedFields = [
   ...['from', 'to', 'cc', 'subject', 'date', 'message-id', 'reply-to', 'in-reply-to', 'references'],
   ...['mime-version', 'content-type', 'content-transfer-encoding', 'auto-submitted'],

@@ -154,7 +154,10 @@ export type BlacklistZone = {
   answers: readonly ZoneMeaning[]
   /** Answers, besides 127.255.255.0/24, with which the zone refuses queries. */
   refusals?: readonly string[]
-  /** Whether domains are queried with all their labels; else only registrable domains are. */
+  /**
+   * Whether domains are queried with all their labels; otherwise only registrable domains are
+   * queried.
+   */
   takesWholeNames?: boolean
   /** The domain that is always listed; `test` when absent. */
   testDomain?: string
@@ -252,7 +255,10 @@ function matches(match: string | number, code: string): boolean {
 /** A name to query in a zone, and the entry as it is displayed. */
 export type TestEntry = { name: string; shown: string }
 
-/** The entries that every zone must list and must not list (RFC 5782 §5), by what it lists. */
+/**
+ * The entries that every zone must and must not list (RFC 5782 §5), by the kind of entries that it
+ * lists.
+ */
 export function testEntries({ zone, lists, testDomain = 'test' }: BlacklistZone): {
   ipv4?: { listed: TestEntry; unlisted: TestEntry }
   ipv6?: { listed: TestEntry; unlisted: TestEntry }

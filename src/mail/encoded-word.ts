@@ -40,8 +40,8 @@ export function decodeUtf7(text: string): string {
 
 /**
  * Decodes a header value for display: RFC 2047 encoded words are decoded, raw UTF-8 (RFC 6532) is
- * read as UTF-8, other 8-bit bytes as Windows-1252. `value` is a Latin-1 view of the bytes. What
- * cannot be decoded is left unchanged. Linear; never throws.
+ * read as UTF-8, other 8-bit bytes as Windows-1252. `value` is a Latin-1 view of the bytes. Leaves
+ * text unchanged that cannot be decoded. Linear; never throws.
  */
 export function decodeHeaderText(value: string): string {
   if (!value.includes('=?')) return decodeBytes(value)

@@ -34,15 +34,15 @@ export type FeedbackExplanation = {
   sources?: { listed: readonly MessageSource[]; total: number } | undefined
   /** The reverse DNS name of the origin's address. */
   reverseName?: string | undefined
-  /** The reasons to believe that the message came from there, one sentence each. */
+  /** The reasons to believe that the message came from the origin, one sentence each. */
   why: readonly string[]
   /** Pages for answers; each asks for confirmation before it acts. */
   answers?: Readonly<Record<AnswerKind, string>> | undefined
-  /** Whether the recipient never asked for reports; then the text explains why they get one. */
+  /** Whether the recipient never asked for reports; then the text explains why it receives one. */
   isUnsolicited?: boolean | undefined
   /** Whether the body is not the original one but rebuilt from what a mail program stored. */
   isRebuilt?: boolean | undefined
-  /** The number of the report that a `not-spam` report withdraws. */
+  /** The number of the report that this `not-spam` report withdraws. */
   takenBack?: string | undefined
 }
 

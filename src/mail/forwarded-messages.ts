@@ -96,9 +96,9 @@ function fromItsHeader(bytes: Buffer): Buffer {
 /**
  * The parts of a forward that the reporter wrote; undefined when the message is not such a forward.
  * A spammer can write the reporter's address into a message and attach a mail that was made up to
- * accuse others, so a forward must be proven to be the reporter's. One that is not proven is
- * `doubtful`, and the reporter must forward it in another way. A message that failed the
- * authentication of its author is not a forward.
+ * accuse others, so a forward must be proven to be the reporter's. An unproven one is `doubtful`,
+ * and the reporter must forward it in another way. A message that failed the authentication of its
+ * author is not a forward.
  */
 function wrapped(message: Buffer, reporter: string): MimeLeaf[] | 'doubtful' | undefined {
   const { fields } = parseHeader(message)

@@ -92,7 +92,7 @@ function readBlock(text: string, lineEnd: Header['lineEnd'], complete: boolean) 
   return complete ? { fields, bodyOffset: text.length, lineEnd } : undefined
 }
 
-/** A field as written. Name and value are computed on demand, because few of them are ever used. */
+/** A field as written. Name and value are computed on demand, because most are never used. */
 class WrittenField implements HeaderField {
   readonly key: string
   readonly raw: string
@@ -135,7 +135,8 @@ function unfolded(raw: string, from: number, separator: string): string {
 }
 
 /**
- * Whether a line that cannot be parsed is skipped: if a field follows it. Else it begins the body.
+ * Whether a line that cannot be parsed is skipped. It is skipped if a field follows it; otherwise
+ * the body begins with it.
  */
 function isStray(text: string, start: number, next: number, separator: string): boolean {
   if (isBlank(text.charCodeAt(start))) return true

@@ -19,7 +19,7 @@ const byBytes = new Map<string, '' | ' '>()
 /** The same characters, by those bytes as one number. */
 const byNumber = new Map<number, Invisible>()
 const byCode = new Map<number, '' | ' '>()
-/** Whether an invisible character begins with two bytes: 1 at the index of these bytes. */
+/** Set to 1 at the index of each pair of bytes with which an invisible character begins. */
 const beginnings = new Uint8Array(1 << 16)
 for (const [from, to] of [
   [0x80, 0x3400],
@@ -56,15 +56,16 @@ function leadsOf(): string {
   const codes = new Set<number>()
   for (const bytes of byBytes.keys()) codes.add(bytes.charCodeAt(0))
   for (const code of byCode.keys()) codes.add(String.fromCodePoint(code).charCodeAt(0))
-  // As single bytes these two are parts of other letters, and searches for names handle blanks.
+  // As single bytes, these two characters are parts of other letters; the searches for names handle
+  // blanks themselves.
   codes.delete(nextLine)
   codes.delete(noBreakSpace)
   return [...codes].map((code) => `\\u${code.toString(16).padStart(4, '0')}`).join('')
 }
 
 /**
- * The UTF-8 bytes of all blanks beyond ASCII, as they are in a text in lower case, as alternatives
- * of a regular expression.
+ * The UTF-8 bytes of all blanks beyond ASCII, as they occur in lower-case text, as alternatives of
+ * a regular expression.
  */
 export const blankBytes = [...byBytes]
   .filter(([, shows]) => shows === ' ')
@@ -103,7 +104,9 @@ export function shownAs(code: number): string | undefined {
   return byCode.get(code) ?? String.fromCodePoint(code)
 }
 
-/** Characters with an HTML name that are invisible or can occur in a name or an address. */
+/**
+ * Characters that have an HTML name, and that are invisible or can occur in a name or an address.
+ */
 const named: Readonly<Record<string, string>> = {
   ...{ nbsp: ' ', nonbreakingspace: ' ', ensp: ' ', emsp: ' ', thinsp: ' ', thinspace: ' ' },
   ...{

@@ -43,7 +43,7 @@ export function parseBlock(text: string): string | undefined {
 /** Prefix lengths of the blocks allocated to registries; no holder's network is wider. */
 const prefixMin = { 4: 8, 6: 12 } as const
 
-/** Whether a block is wider than any that was ever allocated to one holder. */
+/** Whether a block is wider than any block that was ever allocated to one holder. */
 export function isWiderThanAnyHolding(cidr: string): boolean {
   return prefixLength(cidr) < prefixMin[cidr.includes(':') ? 6 : 4]
 }
@@ -102,7 +102,10 @@ export type RelayRefusal = 'unreadable' | 'too-wide' | 'link-local' | 'reserved'
 
 /** The shortest prefixes that are accepted for the relays of one organization. */
 const PREFIX_MIN = { 4: 16, 6: 32 } as const
-/** RFC 3927, RFC 4291 §2.5.6: the same address means a different machine on every link. */
+/**
+ * In these networks (RFC 3927, RFC 4291 §2.5.6), the same address means a different machine on
+ * every link.
+ */
 const linkLocal = networkSet(['169.254.0.0/16', 'fe80::/10'])
 
 /**

@@ -18,7 +18,7 @@ export type LetterContent = {
   date: Date
   /** With its angle brackets. */
   messageId: string
-  /** The Message-ID of the mail it answers, with its angle brackets. */
+  /** The Message-ID of the mail that the letter answers, with its angle brackets. */
   inReplyTo?: string | undefined
   /** `replied` for an answer to a mail we received, else `generated` (RFC 3834 §5). */
   autoSubmitted: 'generated' | 'replied'

@@ -49,8 +49,8 @@ function bracketed(value: string): string[] {
 /** The outcome of one unsubscribe request (RFC 8058 §3.2), with a phrase for the reporter. */
 export type OneClickOutcome = {
   /**
-   * `done`: accepted. `doubtful`: redirected; we do not follow. `failed`: refused, or the server
-   * was not reached. `refused`: not sent. `unknown`: sent, but no answer arrived.
+   * `done`: accepted. `doubtful`: redirected; we do not follow redirects. `failed`: refused, or the
+   * server was not reached. `refused`: not sent. `unknown`: sent, but no answer arrived.
    */
   state: 'done' | 'doubtful' | 'failed' | 'refused' | 'unknown'
   outcome: Phrase

@@ -120,8 +120,8 @@ function asciiUri(uri: string): string {
  * Composes the Subject of a report, folded: the Subject of the reported message (RFC 5965 §2, point
  * h), or a description of the report when there is none. If a mail system wrote the message, or the
  * message reads as if one did, the Subject gets the prefix of a forwarded mail, which the RFC
- * allows. Otherwise readers of bounces, which check the Subject first, would take the report itself
- * for a bounce or a vacation reply.
+ * allows. Otherwise readers of bounces, which check the Subject first, would mistake the report
+ * itself for a bounce or a vacation reply.
  */
 export function composeReportSubject(facts: FeedbackFacts, fields: readonly HeaderField[]): string {
   const field = fields.find(({ key }) => key === 'subject')
@@ -171,9 +171,9 @@ export type FeedbackFields = { fields: [name: string, value: string][] }
 /**
  * Parses the machine-readable part of a report in the Abuse Reporting Format (RFC 5965 §3), with
  * any line ends and in any type of multipart. Undefined when there is none; a part inside an
- * attached message does not count. Two kinds of complaint have no fields: that of Microsoft's junk
- * mail program, which is only the message under a subject that says so, and the mail by which
- * Apple's mail program unsubscribes a recipient of our mail. Never throws.
+ * attached message does not count. Also recognizes two kinds of complaint without fields: that of
+ * Microsoft's junk mail program, which contains only the message and has a typical subject, and the
+ * mail by which Apple's mail program unsubscribes a recipient of our mail. Never throws.
  */
 export function parseFeedbackReport(raw: Buffer): FeedbackFields | undefined {
   const tree = parseMimeTree(raw)

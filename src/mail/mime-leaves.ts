@@ -9,7 +9,7 @@ export type MimeLeaf = {
   /** In lower case. */
   type: string
   encoding: TransferEncoding
-  /** The file name; undefined when it has none. */
+  /** The file name; undefined when the part has none. */
   name: string | undefined
   isAttachment: boolean
   /** The part's content in its transfer encoding: a view of the message's bytes. */
@@ -72,8 +72,8 @@ function walk(raw: Buffer, usualType: string, { depth, budget, leaves }: Walk): 
 function partsOf(content: Buffer, boundary: string, most: number): Buffer[] {
   const mark = Buffer.from(`--${boundary}`, 'latin1')
   const lineEnd = content.includes(0x0a) ? 0x0a : 0x0d
-  // Searches for the delimiter with the line end before it: a line may repeat the mark a million
-  // times.
+  // Searches for the delimiter with the line end before it: a hostile line may repeat the mark a
+  // million times.
   const delimiter = Buffer.concat([Buffer.of(lineEnd), mark])
   const next = (from: number) => {
     const found = content.indexOf(delimiter, from)
@@ -112,7 +112,7 @@ function nameOf(disposition: string, contentType: string): string | undefined {
   return name === undefined ? undefined : decodeHeaderText(name.slice(0, nameCharsMax))
 }
 
-/** Limits on the structure of a message, above which it is refused. */
+/** Limits on the structure of a message. A message above them is refused. */
 export type StructureLimits = { headersMax: number; partsMax: number; nestingMax: number }
 
 /**

@@ -6,7 +6,7 @@ import { readLiteral, readPeerRemark } from './received-peer.ts'
 type TokenKind = (typeof tokenKinds)[keyof typeof tokenKinds]
 
 /**
- * The kinds as numbers, for speed: a field has dozens of tokens, and a message dozens of fields.
+ * Token kinds are numbers for speed: a field has dozens of tokens, and a message dozens of fields.
  */
 const tokenKinds = { word: 0, comment: 1, semicolon: 2 } as const
 
@@ -238,7 +238,7 @@ function openClause(name: ClauseName, clauses: ReceivedClauses): ReceivedClause 
   return clause
 }
 
-/** Returns to the from clause what was taken for clauses but was the text of the peer. */
+/** Returns text that was mistaken for clauses, but was written by the peer, to the from clause. */
 function foldBack(from: ReceivedClause, clauses: ReceivedClauses): void {
   for (const name of clauseNames) {
     const clause = name === 'from' ? undefined : clauses[name]
@@ -287,8 +287,8 @@ function isLiteral(value: string, token: number): boolean {
 }
 
 /**
- * The state of the search for the peer's address in a from clause that grows, to read nothing
- * twice.
+ * The state of the search for the peer's address in a from clause that grows, so that nothing is
+ * read twice.
  */
 type PeerSearch = { clauses: ReceivedClauses; words: number; comments: number; isFound: boolean }
 

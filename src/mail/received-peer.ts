@@ -32,7 +32,7 @@ export function readPeerRemark(comment: string): PeerRemark {
   if (usual) return usual
   const remark = anyRemark(comment)
   if (!comment.includes('(')) return remark
-  // An address in a nested comment counts only if there is no other outside it.
+  // An address in a nested comment counts only if there is none outside of it.
   const { ip, port } = anyRemark(withoutComments(comment))
   if (ip === undefined) return remark
   return { ...remark, ip, ...(port !== undefined && { port }) }
@@ -132,7 +132,9 @@ function usualRemark(comment: string): PeerRemark | undefined {
     : { ip: ip.text, hasBracket: true, rdns }
 }
 
-/** Whether a word can be a host name. HELO cannot: the word after it is not the address. */
+/**
+ * Whether a word can be a host name. `HELO` cannot, because the word after it is not the address.
+ */
 function isPlainName(text: string): boolean {
   return /^(?!(?:helo|ehlo)$)[\w.-]+$/i.test(text)
 }
@@ -187,8 +189,8 @@ function readSetting(lower: string, part: string, remark: PeerRemark): void {
 }
 
 /**
- * Uses the last bracket and the last `@`: the text before them is an ident (RFC 1413), which the
- * peer can choose freely.
+ * Uses the last bracket and the last `@`, because the text before them is an ident (RFC 1413),
+ * which the peer can choose freely.
  */
 function readAddress(part: string, at: number, parts: readonly string[], remark: PeerRemark) {
   const bracket = part.lastIndexOf('[')
@@ -307,7 +309,7 @@ function lastLiteral(words: readonly string[]) {
   return undefined
 }
 
-/** A HELO that is neither the first word nor preceded by its name. */
+/** A HELO that is neither the first word nor announced by the word `HELO`. */
 function asideHelo(
   words: readonly string[],
   comments: readonly string[],

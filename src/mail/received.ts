@@ -91,7 +91,9 @@ function isQmailDate(date: string): boolean {
 
 /** A parsed Received field. What the field does not state is absent. */
 export type ReceivedField = {
-  /** Undefined when the field has no from clause, as for a hand-over inside one machine. */
+  /**
+   * Undefined when the field has no from clause, for example after a hand-over inside one machine.
+   */
   from?: ReceivedPeer
   /** The comments of the from clause as written, at most ten. */
   fromComments?: string[]

@@ -15,7 +15,7 @@ const tab = 0x09
 export function withShortBlankRuns(body: Buffer): Buffer {
   const pieces: Buffer[] = []
   let kept = 0
-  // Every longer run covers at least one of these positions.
+  // Every run that is too long covers at least one of these positions.
   for (let at = runBytesMax - 1; at < body.length; at += runBytesMax) {
     if (at < kept || !isSpaceOrTab(body[at])) continue
     let start = at
@@ -39,9 +39,10 @@ const wordCharsMax = 840
 const wordBytesMax = 45
 
 /**
- * Converts a message to 7-bit lines of at most 998 characters (RFC 5322 §2.1.1), as the copy inside
- * a 7-bit report must be. message/rfc822 may not be encoded itself (RFC 2046 §5.2.1), so each part
- * that needs it is encoded and still decodes to the same bytes. Parts that fit are unchanged.
+ * Converts a message to 7-bit lines of at most 998 characters (RFC 5322 §2.1.1), as required for
+ * the copy inside a 7-bit report. message/rfc822 may not be encoded itself (RFC 2046 §5.2.1), so
+ * each part that needs it is encoded and still decodes to the same bytes. Parts that fit are
+ * unchanged.
  *
  * Undefined when a part that needs encoding uses a transfer encoding we cannot decode, or when a
  * boundary contains 8-bit bytes: then only the header can be sent.

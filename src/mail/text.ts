@@ -92,8 +92,8 @@ export function hasRun(text: string, set: Uint8Array, lengthMin: number): boolea
 
 /**
  * Invisible characters that change the visible text: controls, bidirectional marks and overrides,
- * zero-width characters, line separators, tags and variation selectors. Not those inside emoji
- * sequences, such as families or colors, where they hide nothing.
+ * zero-width characters, line separators, tags and variation selectors. Excludes those inside emoji
+ * sequences, such as families or skin tones, where they hide nothing.
  */
 const unseen = new RegExp(
   `(?:${[

@@ -189,7 +189,7 @@ function encodeLine(line: string): string {
   return done + row + piece
 }
 
-/** Where the run of characters that need no quoting inside a line ends; it starts at `at`. */
+/** Where a run of characters that need no quoting ends, inside a line; it starts at `at`. */
 function plainEnd(line: string, at: number): number {
   plainRun.lastIndex = at
   plainRun.test(line)

@@ -46,10 +46,10 @@ const uuidShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const tokenShape = /^[a-z2-7]{28}-[a-z2-7]{16}$/
 
 /**
- * Composes a token that nobody else can make: its content, signed with the first 80 bits of an
+ * Composes a token that nobody else can forge: its content, signed with the first 80 bits of an
  * HMAC-SHA256. The key is derived for one `purpose`, so that a token for one purpose is not valid
- * for another. Base 32 in lower case, 45 characters: it survives relays that change case, and being
- * read aloud.
+ * for another. Base 32 in lower case, 45 characters: it survives relays that change case, and can
+ * be read aloud.
  *
  * Throws a RangeError when the id is not a UUID or the number is not within 1 to 255.
  */
@@ -194,7 +194,7 @@ export type ReturnPathSettings = { domain: string; secret: string }
 export type OwnAddress =
   /** The return path of a feedback report. */
   | ({ is: 'feedback-bounce' } & ReturnPathToken)
-  /** The address for its consumer's answer. */
+  /** The Reply-To of a feedback report, for its consumer's answer. */
   | ({ is: 'feedback-answer' } & ReturnPathToken)
   /** The return path of a letter. */
   | { is: 'letter-bounce'; letterId: string }
@@ -223,9 +223,10 @@ const addressShape = /^<?(fb|re|lt|la)-([a-z2-7-]{45})@([^@<>\s]+?)\.?>?$/
 const mailInShape = /^<?report-([a-z2-7]{26})@([^@<>\s]+?)\.?>?$/
 
 /**
- * Composes the variable envelope return path of one feedback report. Mail sent under it bounces to
- * it, so a bounce identifies its report, however malformed it is. Lower case and case-insensitive
- * (relays change case), 48 octets before the `@` where RFC 5321 §4.5.3.1.1 allows 64, and signed.
+ * Composes the variable envelope return path of one feedback report. Bounces are sent to it, so
+ * even a malformed bounce identifies its report. It is in lower case and case-insensitive, because
+ * relays change case; it has 48 octets before the `@`, where RFC 5321 §4.5.3.1.1 allows 64; and it
+ * is signed.
  *
  * Throws a RangeError when the report id is not a UUID or the number is not within 1 to 255.
  */

@@ -2,15 +2,17 @@ import { createHmac } from 'node:crypto'
 import type { Phrase } from '../phrase.ts'
 import { isPublicName } from './address.ts'
 
-/** A message to a webhook: its body, and what it is signed with. */
+/** A message to a webhook: its body, and the data for its signature. */
 export type WebhookMessage = {
   url: string
-  /** The same for every attempt, so that the receiver can recognize duplicates. */
+  /**
+   * The same for every attempt to deliver the event, so that the receiver can recognize duplicates.
+   */
   id: string
   /** Unix time of this attempt in seconds. */
   timestamp: number
   body: string
-  /** The keys that sign it, the current one first. */
+  /** The keys that sign the message, the current one first. */
   keys: readonly Buffer[]
 }
 

@@ -71,10 +71,10 @@ export function composeXarfReport(input: FeedbackReportInput): Buffer {
 /**
  * Builds the JSON. It is always `messaging`/`spam`, with the machine that sent the message as the
  * source. Phishing and malware are types of the category `content` in XARF, whose source is the
- * host of the page; the machine that sent a link to it is another one and would be wrongly accused.
- * A tag says what the message was. XARF requires the client's port and the return path with `smtp`;
- * when either is unknown the protocol is `other`, because an invented port would point at another
- * customer behind the same address.
+ * host of the page; the machine that sent a link to the page is a different one and would be
+ * wrongly accused. A tag states the type that we found. XARF requires the client's port and the
+ * return path with `smtp`; when either is unknown the protocol is `other`, because an invented port
+ * would point at another customer behind the same address.
  */
 function xarfReport(input: FeedbackReportInput, original: OriginalPart): XarfReport {
   const { facts, date, from, operator, replyTo, domain, token, explanation } = input

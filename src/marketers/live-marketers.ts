@@ -13,8 +13,8 @@ export type LiveMarketers = {
 
 /**
  * Loads the registry of marketers and follows its changes: they take effect in each process within
- * a second plus the time of loading. While the database is unavailable, the last state stays in
- * use.
+ * a second plus the time of loading. While the database is unavailable, the last loaded state stays
+ * in use.
  *
  * @throws when the database is unavailable at the first load
  */

@@ -46,7 +46,7 @@ function auditDetail({ key, name, state, signers, ranges }: Marketer): string {
   return `${key} (${name}), ${state}: ${proofs}`
 }
 
-/** Imports a file completely or not at all. Marketers that are not in it are kept. */
+/** Imports a file completely or not at all. Keeps marketers that are not in the file. */
 export const importMarketers = defineAction({
   name: 'marketers import',
   summary: 'add and change marketers as in a file; "-" is standard input',
@@ -89,7 +89,7 @@ const nullable = fieldText
   .optional()
   .meta({ value: 'TEXT|none' })
 
-/** Adds a marketer or changes fields of one; fields not given are kept. */
+/** Adds a marketer, or changes the given fields of an existing one. */
 export const setMarketer = defineAction({
   name: 'marketers set',
   summary: 'add a marketer, or change fields of one',
@@ -144,7 +144,7 @@ function withoutUndefined(fields: Readonly<Record<string, unknown>>): Record<str
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** Reports of its mail lead to no advice any more. */
+/** Deletes a marketer: reports of its mail no longer lead to advice. */
 export const removeMarketer = defineAction({
   name: 'marketers remove',
   summary: 'remove a marketer',
@@ -189,7 +189,7 @@ export const takeProposal = defineAction({
   },
 })
 
-/** The signer is not proposed again. */
+/** Dismisses a proposal: its signer is not proposed again. */
 export const dismissProposal = defineAction({
   name: 'marketers proposals dismiss',
   summary: 'dismiss a proposed marketer',

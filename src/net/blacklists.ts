@@ -58,7 +58,7 @@ async function faultOfEntry(
   return { why, isSilent: false }
 }
 
-/** The answer of one zone about one subject. `unknown` does not mean clean. */
+/** What one zone answered about one subject. `unknown` does not mean clean. */
 type Said =
   | { is: 'listed'; listings: readonly BlacklistEntry[] }
   | { is: 'clean' }
@@ -69,7 +69,7 @@ export type ZoneState = {
   zone: string
   lists: BlacklistZone['lists']
   state: 'untested' | 'on' | 'off'
-  /** Why it is off. */
+  /** Why the zone is off. */
   reason: string | undefined
   hasIpv6: boolean
   /** Duration of its last test in milliseconds. */

@@ -25,7 +25,9 @@ const furtherSpecial = networkSet([
   ...['192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24', '2002::/16', '2620:4f:8000::/48'],
 ])
 
-/** RFC 5214 §6.1: an IPv4 address after 0000:5efe or 0200:5efe. */
+/**
+ * RFC 5214 §6.1: the interface identifier is 0000:5efe or 0200:5efe, followed by an IPv4 address.
+ */
 function isIsatap({ family, groups }: IpAddress): boolean {
   return family === 6 && groups[5] === 0x5efe && ((groups[4] ?? 0) & 0xfdff) === 0
 }
@@ -53,8 +55,8 @@ const CONNECT_MS_MAX = 10_000
 
 /**
  * Creates the agent of outgoing requests. It connects only to addresses that `mayConnect` allows:
- * it checks the addresses used for the connection, so a name that resolves differently a moment
- * later cannot bypass the check. Each request has its own connection.
+ * it checks the address of each connection, so a name cannot bypass the check by resolving
+ * differently a moment later. Each request has its own connection.
  */
 function createGuardedAgent(options: AgentOptions): Agent {
   const { mayConnect, connectMsMax = CONNECT_MS_MAX, onConnect, forTests } = options
@@ -98,7 +100,7 @@ function outOfReach(host: string): Error {
   return new Error(`${host} has an address that is not allowed.`)
 }
 
-/** The required subset of `fetch`: a GET that follows no redirects and that the signal aborts. */
+/** The required subset of `fetch`: a GET that follows no redirects, and that `signal` can abort. */
 export type Fetch = (
   url: URL,
   options: { redirect: 'manual'; headers: Record<string, string>; signal: AbortSignal },
@@ -128,9 +130,9 @@ export function createGuardedFetch(
 export type PublicPost = { body: string; headers: Readonly<Record<string, string>> }
 
 /**
- * What became of a POST: answered with a status; refused before a connection was made; failed
- * before it was sent; or unanswered, so that nobody knows whether it took effect. `reason`: the
- * error; undefined when the time limit was reached.
+ * The result of a POST: answered with a status; refused before a connection was made; failed before
+ * it was sent; or unanswered, so that it is unknown whether it took effect. `reason`: the error;
+ * undefined when the time limit was reached.
  */
 export type PostResult =
   | { is: 'answered'; status: number }
@@ -139,7 +141,7 @@ export type PostResult =
 
 /** Dependencies and limits of POST requests. */
 export type PostOptions = {
-  /** Queries the DNS. The address that is checked is the one that is connected to. */
+  /** Queries the DNS. The request connects to the address that was checked. */
   resolve: Resolve
   /** The User-Agent of the requests. */
   userAgent: string
@@ -205,7 +207,7 @@ async function findHost(
   const answers = await Promise.all(asked).catch((error: unknown) => notFound(reasonOf(error)))
   if ('outcome' in answers) return answers
   const unknown = answers.find((answer) => answer.is === 'unknown')
-  // A missing answer might contain an internal address.
+  // If a query has no answer, the missing answer might contain an internal address.
   if (unknown) return notFound(unknown.why)
   const addresses = answers.flatMap((one) => (one.is === 'found' ? one.records : []))
   const [address] = addresses

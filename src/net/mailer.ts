@@ -14,16 +14,16 @@ import {
 import { type SigningKey, signMail } from '../mail/dkim-signature.ts'
 
 /**
- * The lane in which a message is sent: `fast` normally, `slow` for recipients that stalled or
- * failed lately, so that they do not delay others.
+ * The lane in which a message is sent: `fast` normally, `slow` for recipients that recently stalled
+ * or failed, so that they do not delay others.
  */
 export type Lane = 'fast' | 'slow'
 
 /** A place in a lane, occupied until `leave` is called. */
 type Place = {
   /**
-   * Moves to a slow place and frees the fast one. False when all slow places are taken: then it
-   * keeps its place, and the message should be given up.
+   * Moves to a slow place and frees the fast one. False when all slow places are taken: then this
+   * place stays as it is, and the message should be given up.
    */
   slowDown: () => boolean
   leave: () => void
@@ -162,7 +162,7 @@ type MailEnvelope = {
 export type OutgoingMail = {
   envelope: MailEnvelope
   raw: Buffer
-  /** `slow` for a recipient that stalled or failed lately; `fast` when absent. */
+  /** `slow` for a recipient that recently stalled or failed; `fast` when absent. */
   lane?: Lane
   /**
    * Called once when the message has no result after `stallMs`; sending continues from a slow
@@ -176,8 +176,9 @@ export type OutgoingMail = {
  * contain an address: store them with the report, but do not log them.
  *
  * - `accepted`: the next server has taken responsibility for it.
- * - `rejected`: that server permanently refuses this message or this recipient, or would (no reply
- *   code: larger than it announced, or not a valid address).
+ * - `rejected`: that server permanently refuses this message or this recipient. Without a reply
+ *   code, it would refuse it: the message is larger than the server accepts, or the address
+ *   invalid.
  * - `later`: another attempt may succeed: a 4yz reply, a network error, a fault of the session
  *   (greeting, TLS, authentication), or a refusal of our server. The message may even have arrived,
  *   when the connection was lost after the final dot.
@@ -191,8 +192,8 @@ export type SendResult =
 type RejectedFor = Exclude<RefusalSubject, 'us'>
 
 /**
- * What failed: `message`: this message or its recipient, also when absent; `session`: the session,
- * before the message was sent; `relay`: the server does not accept our mail; `places`: no place was
+ * What failed. `message` (also when absent): this message or its recipient. `session`: the session,
+ * before the message was sent. `relay`: the server does not accept our mail. `places`: no place was
  * free.
  */
 export type LaterFault = 'message' | 'session' | 'relay' | 'places'
@@ -243,8 +244,8 @@ const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253
 
 /**
  * Creates a mailer for an `smtp:` or `smtps:` URL; undefined without a URL, in which case mail is
- * held. All retries are up to the queue; the connection pool does not requeue messages. Uses
- * STARTTLS if offered; `?tls.rejectUnauthorized=false` accepts any certificate.
+ * held. The queue alone retries; the connection pool does not requeue messages. Uses STARTTLS if
+ * offered; `?tls.rejectUnauthorized=false` accepts any certificate.
  *
  * @throws TypeError when the URL has another scheme or is invalid
  */
@@ -339,7 +340,8 @@ function finishedMessage(
   begin: () => void,
   signal: AbortSignal,
 ): Message {
-  // Servers that support DSN return it (RFC 3461 §4.4); others only use the return path.
+  // Servers that support DSN return the ENVID in bounces (RFC 3461 §4.4); others only use the
+  // return path.
   const envid = from.slice(0, Math.max(0, from.lastIndexOf('@')))
   const dsn = envid === '' ? undefined : { envid, ret: 'HDRS', notify: 'FAILURE,DELAY' }
   const message = {

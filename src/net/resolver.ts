@@ -25,7 +25,7 @@ type CircuitBreaker = {
   /** Call it before each query; returns a mark for `unanswered`. */
   mark: () => number
   answered: () => void
-  /** The query with that mark was not answered. */
+  /** Call it when the query with that mark was not answered. */
   unanswered: (mark: number) => void
 }
 
@@ -131,7 +131,8 @@ const reasons: Readonly<Record<string, string>> = {
  */
 function openNameServers(servers: readonly string[] | undefined, tryMs: number): NameServers {
   const count = servers?.length ?? dns.getServers().length
-  // Every try queries every server, so that all tries together take about tryMs * TRIES.
+  // Each try queries every server; the number of tries is chosen so that all of them together take
+  // about tryMs * TRIES.
   const tries = Math.max(1, Math.floor(TRIES / Math.max(1, count)))
   const channel = new dns.Resolver({ timeout: tryMs, maxTimeout: tryMs, tries })
   if (servers) channel.setServers([...servers])
@@ -206,9 +207,9 @@ export type Resolver = {
   close: () => void
 }
 
-/** Numbers since the process started. */
+/** Statistics since the process started. */
 type ResolverStats = {
-  /** Queries received, and those of them sent to a server. */
+  /** Queries that the resolver received, and those that it sent to a server. */
   questions: number
   asked: number
   unknown: number
@@ -261,8 +262,8 @@ const overloaded: DnsAnswer = {
 /**
  * Creates a resolver that uses the given servers (`ip` or `ip:port`), those of the system, or none.
  * It never rejects and answers within two seconds. It caches answers for their time to live, and
- * merges concurrent queries for the same name. An outage of the DNS delays only the first four
- * seconds.
+ * merges concurrent queries for the same name. An outage of the DNS delays queries only during its
+ * first four seconds.
  */
 export function createResolver(options: {
   servers: 'system' | 'none' | readonly string[]

@@ -22,7 +22,7 @@ const GONE = 410
 
 /**
  * Creates the function that sends events to webhooks (Standard Webhooks), to public addresses and
- * to those in the networks that the operator allows. It ends within ten seconds.
+ * to those in the networks that the operator allows. An attempt ends within ten seconds.
  */
 export function createPostWebhook({ networks, ...options }: WebhookOptions): PostWebhook {
   const internal = networkSet(networks)

@@ -8,8 +8,8 @@ import { isWrittenBy, providerOfHost, senderOf } from './providers.ts'
 import type { Hop } from './trace.ts'
 
 /**
- * An irregularity in a line below the injection point. It is proof if no legitimate machine causes
- * it.
+ * An irregularity in a line below the injection point. It is proof of a forgery if no legitimate
+ * machine causes it.
  */
 export type Suspicion = { note: Phrase; isProof: boolean }
 
@@ -20,7 +20,8 @@ export type Neighbors = { above: Hop; below: Hop | undefined }
 
 /**
  * Finds the irregularities in a line, given its neighbors and the registrable domains of the
- * author. Only what no legitimate machine writes is proof; the others are notes for people.
+ * author. Only irregularities that no legitimate machine writes are proof; the others are notes for
+ * people.
  */
 export function suspicionsOf(
   hop: Hop,
@@ -78,8 +79,8 @@ function proofOf(
 
 /**
  * Whether a line has no identifier although its writer would give one. Mail systems assign
- * identifiers to messages received by SMTP. Only qmail and IronPort do not, and only they write the
- * date without the day of the week.
+ * identifiers to messages received by SMTP. Only qmail and IronPort assign none, and only they
+ * write the date without the day of the week.
  */
 function lacksIdentifier({ field }: Hop): boolean {
   if (!field?.from || field.id !== undefined || field.software !== undefined) return false

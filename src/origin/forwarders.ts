@@ -102,7 +102,7 @@ export type ForwardingProof = {
 
 /**
  * Maximum certainty by kind of forwarder. A list's seal only proves the list's own identity, so the
- * reporter is asked.
+ * reporter is asked to confirm the origin.
  */
 const certainties = { filter: 0.85, forward: 0.9, list: 0.65 } as const
 
@@ -162,8 +162,8 @@ function throughProvider(sender: ProviderProfile, scene: Scene): Step | undefine
 
 /**
  * Whether the message came through a large provider that receives mail for an organization and
- * hands it on to the organization's own machines. The provider then names as its customer neither
- * the author's domain nor that of the return path.
+ * hands it on to the organization's own machines. In that case, the customer that the provider
+ * names is neither the author's domain nor that of the return path.
  */
 function isFilterOfReceiver(filter: ProviderProfile, fields: readonly HeaderField[]): boolean {
   if (filter.tenantField === undefined) return false

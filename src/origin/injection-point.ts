@@ -27,7 +27,7 @@ export type Walk = {
   provider: ProviderProfile | undefined
   /** Why each line from the top was passed, in order; one entry for each passed line. */
   passed: Phrase[]
-  /** The certainty that these lines were rightly passed, 0 to 1. */
+  /** The certainty that it was right to pass these lines, 0 to 1. */
   certainty: number
   /** The hop where an external host handed the message over; undefined when there is none. */
   entry: Hop | undefined
@@ -170,9 +170,9 @@ function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
 /**
  * Judges a peer with an internal address. Such an address is never that of an external host, but a
  * gateway (a container's proxy, a tunnel on the machine itself) may be in front of the machine and
- * hide the client's address; then an untrusted client wrote the line below, with any name. Full
- * certainty therefore requires a name that was looked up, or a provider that wrote both lines. A
- * user who submits a message may also supply Received lines.
+ * hide the client's address; in that case an untrusted client wrote the line below, and could use
+ * any name. Full certainty therefore requires a name that was looked up, or a provider that wrote
+ * both lines. A user who submits a message may also supply Received lines.
  */
 function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Context): Peer {
   const ip = hop.fromIp?.text ?? ''
@@ -193,7 +193,7 @@ function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Conte
 
 /**
  * Whether a provider wrote both lines. One of them may lack a full host name; if it is the lower
- * line, the upper one must name its writer as the peer.
+ * line, the upper one must name the writer of the lower line as its peer.
  */
 function isOfProvider(provider: ProviderProfile, hop: Hop, next: Hop): boolean {
   if (isWrittenBy(provider, next)) return isWrittenBy(provider, hop) || !hop.byHost?.includes('.')
@@ -203,8 +203,8 @@ function isOfProvider(provider: ProviderProfile, hop: Hop, next: Hop): boolean {
 /**
  * Whether the peer belongs to the provider's own domain: by the reverse DNS name that the receiver
  * looked up, and only if the line below was written in that domain too. In the domain of a hosting
- * company it may be a customer's machine, and it is one if its name is derived from an address. Not
- * used for known providers, whose machines are known.
+ * company it may be a customer's machine, which is certain if its name is derived from an address.
+ * Not used for known providers, whose machines are known.
  */
 function isSameDomain(hop: Hop, next: Hop | undefined, { home, provider }: Context): boolean {
   if (provider || home === undefined || hop.rdns === undefined || next === undefined) return false

@@ -54,12 +54,13 @@ export type MergedNetwork<Layer extends NetworkLayer> = {
 }
 
 /**
- * Merges what several sources say about blocks around one address. For each field the first layer
- * with a value counts: entries by administrators first, then the longest prefix, then the latest
- * import. An abuse contact from a block with a shorter prefix than the most specific block with an
- * AS number is used only if its own AS number is the same or unknown: the holder of a network is
- * not responsible for a part of it that another AS announces. Answers of registries are used only
- * if they are about the same AS; they never provide the AS number. Undefined without layers.
+ * Merges what several sources say about blocks around one address. Each field is taken from the
+ * first layer that has a value for it: entries by administrators first, then the longest prefix,
+ * then the latest import. An abuse contact from a block with a shorter prefix than the most
+ * specific block with an AS number is used only if its own AS number is the same or unknown: the
+ * holder of a network is not responsible for a part of it that another AS announces. Answers of
+ * registries are used only if they are about the same AS; they never provide the AS number.
+ * Undefined without layers.
  */
 export function mergeLayers<Layer extends NetworkLayer>(
   layers: readonly Layer[],
@@ -132,7 +133,7 @@ export const NOBODY = 'none'
 
 /**
  * Parses an override that a person entered: `abuse` contains addresses separated by commas, or
- * `none` if no report is to be sent. Returns all faults at once, as sentences.
+ * `none` if no report is to be sent. Returns all errors together, as sentences.
  */
 export function readOverride(fields: OverrideFields): NetworkOverride | { faults: string[] } {
   const cidr = parseBlock(fields.cidr)

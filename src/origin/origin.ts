@@ -42,8 +42,8 @@ type OriginEvidence = {
 const knownProviderConfidence = 0.98
 const unknownProviderConfidence = 0.9
 /**
- * Factor for Received lines that are not on top. Receivers add theirs on top; lines elsewhere were
- * there before the message was sent.
+ * Factor for Received lines that are not on top. Receivers add their lines on top; lines elsewhere
+ * existed before the message was sent.
  */
 const misplacedTraceFactor = 0.4
 /** The share of the doubt that remains after each piece of independent evidence. */
@@ -51,7 +51,9 @@ const supportedDoubt = 0.6
 const CONFIDENCE_MAX = 0.99
 const supportableCertainty = 0.9
 
-/** The origin that a walk found, with its confidence and the reasons; null when it found none. */
+/**
+ * The origin that a walk found, with its confidence and the reasons; null when the walk found none.
+ */
 function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
   const { entry, provider } = walk
   if (!entry?.fromIp) return null

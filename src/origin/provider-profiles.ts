@@ -4,26 +4,30 @@ import { networkSet, type NetworkSet } from '../mail/ip.ts'
 export type ProviderProfile = {
   name: string
   /**
-   * Suffixes of the names that its machines give themselves in `by`; a leading dot means below
-   * only.
+   * Suffixes of the names that the provider's machines give themselves in `by`; a suffix with a
+   * leading dot matches only names below it.
    */
   hosts: readonly string[]
-  /** Those of `hosts` that accept mail from outside the provider. */
+  /** The suffixes among `hosts` of machines that accept mail from outside the provider. */
   borders: readonly string[]
-  /** Short names without a domain that its machines give themselves in `by`. */
+  /** Short names without a domain that the provider's machines give themselves in `by`. */
   bareHosts?: RegExp
   /**
-   * Addresses that its machines use among themselves. A peer with such an address is one of them.
+   * Addresses that the provider's machines use among themselves. A peer with such an address is one
+   * of them.
    */
   relays: NetworkSet
-  /** Addresses from which it sends to others, and to itself when one customer writes to another. */
+  /**
+   * Addresses from which the provider sends to others, and to itself when one customer writes to
+   * another.
+   */
   outbound: NetworkSet
   /**
    * For a provider that rents out the ranges it sends from: suffixes of the names of its sending
    * machines instead, trusted if the receiver looked the name up.
    */
   outboundHosts?: readonly string[]
-  /** The field that names the customer for whom it handed a message on, in lower case. */
+  /** The field that names the customer for whom the provider handed a message on, in lower case. */
   tenantField?: string
   /** Fields that record the client behind a message, in lower case. */
   submitterFields?: readonly string[]

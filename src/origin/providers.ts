@@ -13,7 +13,10 @@ const senders = new LRUCache<string, { profile: ProviderProfile | undefined }, I
   }),
 })
 
-/** Whether the machine that wrote the line belongs to the provider, by the name it gives itself. */
+/**
+ * Whether the machine that wrote the line belongs to the provider, judged by the name that it gives
+ * itself.
+ */
 export function isWrittenBy(profile: ProviderProfile, hop: Hop): boolean {
   const { byHost, byIp } = hop
   if (byHost === undefined) return byIp !== undefined && profile.relays.has(byIp)
@@ -66,8 +69,8 @@ export function recognizeProvider(hops: readonly Hop[]): ProviderProfile | undef
  * Whether only the receiver can have written the next line: the peer is a local program (RFC 2033),
  * or a machine of an internal network whose reverse DNS name is the name that the next writer gives
  * itself. An internal address alone does not suffice: it may be that of a gateway, and the
- * untrusted client behind it can use any name. Nor does the machine's own name, which does not
- * identify a program.
+ * untrusted client behind it can use any name. The machine's own name does not suffice either,
+ * because it does not identify a program.
  */
 export function isInsidePeer({ field, fromIp, rdns }: Hop, next: Hop | undefined): boolean {
   if (!fromIp) return field?.from === undefined || isLmtp(field.with)
@@ -107,7 +110,7 @@ function senderNamed(name: string): ProviderProfile | undefined {
     ?.find(({ outboundHosts = [] }) => endsWithAny(name, outboundHosts))
 }
 
-/** For names without a public suffix, such as `.internal`. */
+/** Returns the provider for names without a public suffix, such as `.internal`. */
 function hostEndsIn(host: string): ProviderProfile | undefined {
   return providerProfiles.find(({ hosts }) => endsWithAny(host, hosts))
 }

@@ -21,7 +21,7 @@ export type Hop = {
   byHost: string | undefined
 }
 
-/** A client that hands a message over, as seen by the mail server that receives the message. */
+/** The client that hands a message over, as seen by the receiving mail server. */
 export type Client = { ip: string; helo?: string; rdns?: string }
 
 /** Maximum number of Received fields that are read; no legitimate message has more. */
@@ -69,16 +69,16 @@ export type ProviderPath = {
 
 /**
  * Certainty below a line in which a user submitted the message. Usually a mailbox rule took the
- * message out and submitted it again with all its lines. But a user may supply lines, so results
- * that depend on them stay below the usual threshold.
+ * message from a mailbox and submitted it again with all its lines. But a user may supply lines, so
+ * results that depend on them stay below the usual threshold.
  */
 const handedInCertainty = 0.7
 
 /**
  * Follows the lines that a provider wrote, starting at `first`, as long as their peers are its own
- * machines, to the line that recorded another machine. Only reliable if a trusted machine wrote the
- * line above `first` and that line names a machine of the provider as its peer: then the provider
- * itself added these lines. Ends where a customer may have supplied lines.
+ * machines, to the line that recorded another machine. The result is reliable only if a trusted
+ * machine wrote the line above `first` and that line names a machine of the provider as its peer:
+ * then the provider itself added these lines. Ends where a customer may have supplied lines.
  */
 export function followProvider(
   provider: ProviderProfile,
@@ -110,7 +110,7 @@ export function followProvider(
 /**
  * How far a line is trusted. `trusted`: written by the reporter's provider about itself.
  * `injection`: written by it about the external host. `believed`: written by a known provider that
- * handed the message over. `claimed`: written by anybody. `forged`: it cannot be true.
+ * handed the message over. `claimed`: possibly written by anybody. `forged`: it cannot be genuine.
  */
 export type Trust = 'trusted' | 'injection' | 'believed' | 'claimed' | 'forged'
 
@@ -128,7 +128,7 @@ export type TracedHop = {
   trust: Trust
   /** Why the line was passed or is trusted. */
   because: Phrase | null
-  /** What is odd about the line. */
+  /** Irregularities of the line. */
   notes: Phrase[]
 }
 
@@ -171,7 +171,8 @@ function believedBecause(custody: ProviderPath | undefined): Phrase | null {
 }
 
 /**
- * The trust of a line of the walk. A trusted machine wrote also the line at which the walk stopped.
+ * The trust of a line of the walk. The line at which the walk stopped was also written by a trusted
+ * machine.
  */
 function trustAbove({ index, field }: Hop, { passed, entry }: Walk): Trust {
   if (index === entry?.index) return 'injection'

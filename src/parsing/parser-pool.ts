@@ -43,9 +43,9 @@ export type AnalysisDigest = Pick<
   MarketerEvidence & {
     subject: string | null
     hasForgedHop: boolean
-    /** The relays about which the reporter could be asked whether they are the reporter's own. */
+    /** The relays about which the reporter could be asked: they may belong to the reporter. */
     candidates: readonly RelayCandidate[]
-    /** All addresses whose ownership by the reporter may matter. */
+    /** All addresses for which it may matter whether they belong to the reporter. */
     addressesAsked: readonly string[]
     /**
      * The times in the trusted Received fields, from the injection point up to the mailbox; null
@@ -58,7 +58,7 @@ export type AnalysisDigest = Pick<
     fingerprints: Fingerprints
     /** The features for the verdict that depend on the message alone. */
     features: MessageFeatures
-    /** The subjects whose reputation it affects, without the autonomous system. */
+    /** The subjects whose reputation the message affects, without the autonomous system. */
     subjects: readonly Subject[]
     /** The verified domains and their parent domains. */
     verifiedDomains: readonly string[]
@@ -160,7 +160,7 @@ const IDLE_MS = 60_000
  */
 const CHUNK_TASKS_MAX = 8
 /**
- * Maximum size of a chunk in bytes, because a chunk is copied at once; a larger message is sent
+ * Maximum size of a chunk in bytes, because a chunk is copied in one step; a larger message is sent
  * alone.
  */
 const CHUNK_BYTES_MAX = 1_000_000
@@ -169,9 +169,9 @@ const CHUNK_BYTES_MAX = 1_000_000
  * Starts `threads` parser threads. Messages are sent to them in chunks. When a chunk makes its
  * thread crash, stall or use too much memory, the thread is replaced, the message at fault moves to
  * the slow lane, and the others of the chunk are read again. The slow lane is one more thread: a
- * message leaves it after at most `messageMsMax`, including the wait for other messages there, and
- * does not delay messages outside. The threads hash with the caller's seed, and sign what they
- * compose if they are given a key.
+ * message leaves it after at most `messageMsMax`, including the wait for other messages in it, and
+ * does not delay messages in the other threads. The threads hash with the caller's seed, and sign
+ * what they compose if they are given a key.
  */
 export function createParserPool(
   threads: number,
@@ -263,7 +263,7 @@ async function runInTime(
 type RunChunk = (chunk: ParserChunk) => Promise<ParserOutcome[]>
 
 /**
- * Runs tasks in chunks, at most `places` chunks at once, in their order of arrival. A task that
+ * Runs tasks in chunks, at most `places` chunks in parallel, in their order of arrival. A task that
  * makes its chunk fail moves to the slow lane.
  */
 function createLine(

@@ -84,7 +84,7 @@ async function make(task: ParserTask): Promise<Made> {
     ...task.content,
     form: task.isHeaderOnly ? 'headers' : task.content.form,
   })
-  // Signs here, so that the stored copy is identical to the mail that is sent.
+  // Signs in this thread, so that the stored copy is identical to the mail that is sent.
   const composed = signingKey ? signMail(report, signingKey) : report
   return { raw: owned(composed), packed: await packOwned(composed) }
 }

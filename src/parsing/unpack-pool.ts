@@ -20,8 +20,8 @@ const idleMs = 30_000
 
 /**
  * Creates a pool of two threads, which start with the first file and end when idle. They load only
- * the readers of `mail/containers`. Two uploads can be unpacked at once, so that a slow one does
- * not delay the other.
+ * the readers of `mail/containers`. Two uploads can be unpacked in parallel, so that a slow one
+ * does not delay the other.
  */
 export function createUnpackPool(msMax: number = usualMsMax): UnpackPool {
   const pool = new Piscina({

@@ -62,7 +62,7 @@ export const enableAccount = defineAction({
   },
 })
 
-/** For a person who has lost the second factor and all recovery codes. */
+/** Turns off the second step of a person who has lost the second factor and all recovery codes. */
 export const removeSecondStep = defineAction({
   name: 'account no-second-step',
   summary: 'turn off the two-step sign-in of an account',

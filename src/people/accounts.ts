@@ -81,7 +81,7 @@ type LetterNeeds = Needs & Pick<App, 'boss' | 'config'> & { publicUrl: string }
 
 /**
  * Creates the account for a mailed link and deletes the link. The account is not vouched for.
- * Undefined when the link is invalid, or the address has an account by now.
+ * Undefined when the link is invalid, or the address has an account in the meantime.
  */
 export async function makeAccount(
   { pool, clock }: Needs,
@@ -132,8 +132,8 @@ export async function resetPassword(
 }
 
 /**
- * Changes the password and ends all sessions except the current one, `sessionHandle`. Informs the
- * owner by letter.
+ * Changes the password and ends all sessions except the current one, identified by `sessionHandle`.
+ * Informs the owner by letter.
  */
 export async function changePassword(
   app: LetterNeeds,

@@ -124,7 +124,7 @@ export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX)
     const known = remembered.get(name)
     if (known) return known
     return looks(name, async () => {
-      // Comes before the attempt is counted: a client that must retry has not failed.
+      // Called before the attempt is counted, because a client that must retry has not failed.
       checks.refuseWhenFull()
       const whenRight = await before?.()
       const caller = await byPasswordNow(email, password)
@@ -140,7 +140,7 @@ export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX)
     password: string,
   ): Promise<PasswordCaller | undefined> {
     if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
-    // PostgreSQL text cannot contain it.
+    // PostgreSQL text cannot contain NUL.
     if (email.includes('\0')) return undefined
     const [found, isRight] = await checks.run(async () => {
       const account = await findReporterByEmail(db, email)

@@ -39,8 +39,9 @@ export const deliverWebhook = defineQueue({
 })
 
 /**
- * Queues webhook deliveries for events of reports, in the transaction that causes the events. When
- * no webhook exists this costs one prepared query, sent together with the statements around it.
+ * Queues webhook deliveries for events of reports, in the transaction that causes the events. If no
+ * webhook exists, this costs one prepared query, which is sent together with the statements around
+ * it.
  */
 export async function queueWebhooks(
   tx: Db,
@@ -78,7 +79,7 @@ const SECRETS_OVERLAP_MS = 86_400_000
 
 /**
  * Returns the message of a delivery: the event, its time, the report, its URL and its state, but
- * nothing of the reported message. Returns the reason when it must not be sent.
+ * nothing of the reported message. Returns the reason if it must not be sent.
  */
 function composeWebhook(
   { id, event, reportId }: Delivery,
@@ -167,7 +168,7 @@ function pauseMs(failures: number): number {
 type DeliveryNeeds = Pick<App, 'pool' | 'clock' | 'config'> & { postWebhook: PostWebhook }
 type Payload = z.infer<typeof deliverWebhook.payload>
 
-/** The deliveries of one process that are in progress, and its time limits. */
+/** The deliveries in progress of one process, and its time limits. */
 export type DeliveriesInProgress = {
   /** The ids of the deliveries in progress, by webhook id. */
   idsByWebhook: Map<string, Set<string>>

@@ -23,7 +23,7 @@ const windowField = z
   .transform((text) => Math.round(Number(text) * 1_000))
   .refine((ms) => ms >= 1_000 && ms <= SECONDS_MAX * 1_000 && ms % 60 === 0, windowError)
 
-/** Takes effect in all processes within two seconds. Another window starts with new counts. */
+/** Changes a limit in all processes within two seconds. A changed window starts with new counts. */
 export const setLimit = defineAction({
   name: 'limits set',
   summary: 'change a rate limit',

@@ -16,7 +16,7 @@ import { systemElapsed } from '../world.ts'
 export type Actor = {
   reporterId?: string | undefined
   tokenHash?: Buffer | undefined
-  /** A browser in which somebody signed in before. */
+  /** A browser that was used for a successful sign-in before. */
   device?: string | undefined
   /** The IP address of the client. */
   address?: string | undefined
@@ -157,7 +157,7 @@ export type Limits = {
    * the attempt must be refused.
    */
   admit: (attempt: Attempt, actor: Actor, cost?: number) => Promise<Admission>
-  /** Subtracts an admitted attempt, where only failures must count. */
+  /** Subtracts an admitted attempt; used where only failures count. */
   giveBack: (attempt: Attempt, actor: Actor) => Promise<void>
 }
 
@@ -170,8 +170,8 @@ type Share = { limit: RateLimit; key: string }
 type Ruled = { limit: RateLimit; ruling: Decision }
 
 /**
- * Keys by stage: those of an actor alone first, then those shared with others; one statement for
- * each.
+ * Keys by stage: first those that belong to one actor, then those that several actors share. Each
+ * stage needs one statement.
  */
 const stages: readonly (readonly KeyKind[])[] = [
   ['reporter', 'token', 'device', 'address'],
@@ -294,7 +294,10 @@ async function countEach(
   return new Map(counted.map((one, index) => [countings[index]?.key ?? '', one]))
 }
 
-/** Only reports are shadowed: a banned reporter can still sign in and read. */
+/**
+ * Returns the banned reporters. Only reports are shadowed: a banned reporter can still sign in and
+ * read.
+ */
 async function findBanned(pool: Pool, batch: readonly Asked[]): Promise<ReadonlySet<string>> {
   const reporters = batch.flatMap(({ attempt, actor: { reporterId } }) =>
     isReporting(attempt) && reporterId !== undefined ? [reporterId] : [],
@@ -306,7 +309,10 @@ function isReporting(attempt: Attempt): boolean {
   return attempt === 'report' || attempt === 'mail-in'
 }
 
-/** Decides from the last attempt to the first, so that each knows how much came after it. */
+/**
+ * Decides from the last attempt to the first, because the decision depends on the number of
+ * attempts after it.
+ */
 function ruleEach(
   batch: readonly Asked[],
   shares: readonly Share[][],
@@ -331,7 +337,7 @@ function isRefused(ruled: readonly Ruled[]): boolean {
   return ruled.some(({ limit, ruling }) => limit.behavior === 'refuse' && !ruling.isAdmitted)
 }
 
-/** A limit that shadows is not reported: clients above it get the same answer as all others. */
+/** A limit that shadows is not shown: clients above it get the same answer as all others. */
 function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
   const told = rulings.filter(({ limit }) => limit.behavior === 'refuse')
   const limits = told.map(({ ruling }) => ruling.state)

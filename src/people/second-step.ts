@@ -93,7 +93,7 @@ function createRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
 type LetterNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { publicUrl: string }
 
 /**
- * Turns the second step on if the code proves that the owner's device has the secret. Ends the
+ * Turns the second step on if the code proves that the owner's device contains the secret. Ends the
  * sessions other than `sessionHandle`, which were opened with the password alone, and informs the
  * owner by letter. Returns the recovery codes; undefined when the code is wrong.
  */
@@ -137,8 +137,8 @@ export async function renewRecoveryCodes(
 }
 
 /**
- * Whether this is a valid code of the device or a recovery code; invalidates it, so that it works
- * only once. False for an account without a second step.
+ * Whether the code is a valid code of the device or a recovery code; invalidates it, so that it
+ * works only once. False for an account without a second step.
  */
 export async function takeCode(
   { db, secret }: { db: Db; secret: string },
@@ -154,7 +154,7 @@ export async function takeCode(
   return takeRecoveryCode(db, reporterId, recoveryHash(code))
 }
 
-/** 80 random bits need no slow hash. */
+/** Codes of 80 random bits need no slow hash. */
 function recoveryHash(code: string): Buffer {
   const plain = code.toLowerCase().replace(/[^0-9a-f]/g, '')
   return createHash('sha256').update(`signalpost recovery ${plain}`).digest()

@@ -18,7 +18,7 @@ import { queueTestWebhook } from './deliver-webhooks.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
-/** Maximum number of webhooks of a reporter. */
+/** Maximum number of webhooks per reporter. */
 export const WEBHOOKS_MAX = 5
 /**
  * Maximum number of test deliveries per hour and webhook, because each is a request to an external
@@ -81,7 +81,7 @@ export async function changeWebhook(
   const read = change.url === undefined ? undefined : readWebhookUrl(change.url, addressRules(app))
   if (read && 'refused' in read) return { refused: 'address', why: read.refused }
   return inTransaction(app.pool, async (tx) => {
-    // Otherwise two concurrent changes could set the same address.
+    // Without the lock, two concurrent changes could set the same address.
     await holdReporters(tx, [reporterId], 'change')
     if (!(await findWebhook(tx, reporterId, id))) return undefined
     const isChanged = await updateWebhook(tx, id, { ...change, url: read?.url.href })

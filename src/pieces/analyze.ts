@@ -44,7 +44,7 @@ export type Attachment = {
   /** The declared media type, in lower case. */
   type: string
   bytes: number
-  /** Of the decoded content, in hexadecimal. */
+  /** The SHA-256 of the decoded content, in hexadecimal. */
   sha256: string
 }
 
@@ -63,11 +63,11 @@ function describeAttachments(attachments: readonly BodyAttachment[]): Attachment
 
 /**
  * All findings about a message: plain data of bounded size that survives structured cloning, JSON
- * and PostgreSQL. Null means not found, or not looked for yet.
+ * and PostgreSQL. Null means not found, or not searched for yet.
  */
 export type PlainAnalysis = {
   bytes: number
-  /** Of the raw bytes, in hexadecimal. */
+  /** The SHA-256 of the raw bytes, in hexadecimal. */
   sha256: string
   kind: MessageKind
   headers: ExtractedFields
@@ -82,7 +82,9 @@ export type PlainAnalysis = {
   listings: DnsFindings['listings'] | null
   links: Link[]
   attachments: Attachment[]
-  /** The marketer that sent it; null when none was recognized, or recognition has not run. */
+  /**
+   * The marketer that sent the message; null when none was recognized, or recognition has not run.
+   */
   marketer: RecognizedMarketer | null
   unsubscribe: Unsubscribe | null
   /**
@@ -91,8 +93,8 @@ export type PlainAnalysis = {
    */
   claims?: ListClaims
   /**
-   * The complaint feedback address that the message requests (CFBL), and whether it is entitled to;
-   * null without a request.
+   * The complaint feedback address that the message requests (CFBL), and whether it is entitled to
+   * request it; null without a request.
    */
   cfbl: CfblFinding | null
   bounce: Bounce | null
@@ -143,7 +145,7 @@ const emptyBody: MessageBody = { text: '', html: '', attachments: [] }
  */
 export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Promise<Analysis> {
   const { plain, parts } = await read(raw, options)
-  // Loaded only if the pieces are needed.
+  // Loaded only if the pieces are requested.
   const pieces = await import('./shingles/take-apart.ts')
   return { ...plain, ...pieces.takeApart(parts) }
 }

@@ -107,7 +107,7 @@ export function draftOfNetwork(value: string): Draft | undefined {
   return draftOfIp(ip.text)
 }
 
-/** A host by its reverse DNS name and its HELO name, as origin and as submitter. */
+/** A machine by its reverse DNS name and its HELO name, as origin and as submitter. */
 export function draftOfMachine(names: { rdns?: string; helo?: string }): Draft {
   return { way: wayOf('192.0.2.1', names) }
 }
@@ -153,11 +153,11 @@ const anyFile: Attachment = {
   sha256: '',
 }
 
-/** A display name, with or without an address. */
+/** A person by a display name, with or without an address. */
 export function draftOfName(value: string): Draft {
   const [mailbox] = parseMailboxes(value)
   const hasAddress = /@/.test(mailbox?.address ?? '') && mailbox?.name !== ''
-  // Encoded, so that no character has a special meaning.
+  // Encoded, so that no character has a special meaning in the header.
   const encoded = `=?utf-8?B?${Buffer.from(value.slice(0, 300)).toString('base64')}?=`
   return { fields: { From: hasAddress ? value : `${encoded} <someone@invalid>` } }
 }

@@ -26,8 +26,8 @@ const wordsMax = 4000
 const hiddenWordsMax = 300
 const hiddenCharsMax = 4096
 /**
- * Minimum number of words of a visible HTML part. With fewer it is mainly a picture, and the plain
- * text is used.
+ * Minimum number of words of a visible HTML part. With fewer words it is mainly a picture, and the
+ * plain text is used.
  */
 const shownWordsMin = 4
 
@@ -169,9 +169,9 @@ function isIban(account: string): boolean {
 }
 
 /**
- * Returns web addresses that people recognize but programs do not: with `hxxp://`, `[.]`, white
- * space after the scheme, full-width or invisible characters. At most 20. Linear time. `bare` is
- * the text without invisible characters.
+ * Returns web addresses that people recognize as such but programs do not: with `hxxp://`, `[.]`,
+ * white space after the scheme, full-width or invisible characters. At most 20. Linear time. `bare`
+ * is the text without invisible characters.
  */
 export function findWrittenLinks(written: string, bare: string): string[] {
   if (!/:\/\/|www\./i.test(bare) && !telltale.test(bare)) return []

@@ -66,8 +66,9 @@ function rotated(lane: bigint, bits: number): bigint {
 
 /**
  * Returns the cryptocurrency addresses in a text, without duplicates, as `bitcoin:1A1z…`: Bitcoin
- * and Litecoin (Base58Check; BIP 173 and 350), Dogecoin, Tron, Ethereum (EIP-55). Only those with a
- * valid checksum; an Ethereum address in a single case has none and is accepted. At most 20.
+ * and Litecoin (Base58Check; BIP 173 and 350), Dogecoin, Tron, Ethereum (EIP-55). Only addresses
+ * with a valid checksum; an Ethereum address in a single case has no checksum and is accepted. At
+ * most 20.
  */
 export function findCryptoAddresses(text: string): string[] {
   const found = new Set<string>()
@@ -100,7 +101,9 @@ function readCryptoAddress(word: string): string | undefined {
   return `${chain}:${word.toLowerCase()}`
 }
 
-/** EIP-55: a letter is a capital where the digit of the hash is 8 or more. */
+/**
+ * Checks the checksum of EIP-55: a letter is a capital where the digit of the hash is 8 or more.
+ */
 function isEthereum(word: string): boolean {
   const digits = word.slice(2)
   const lower = digits.toLowerCase()
@@ -139,7 +142,7 @@ const bech32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 const generators = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
 const bech32mConstant = 0x2bc830a3
 
-/** BIP 173; BIP 350 for witness versions from 1. */
+/** Checks the checksum of BIP 173, or of BIP 350 for witness versions from 1. */
 function isBech32(word: string): boolean {
   const lower = word.toLowerCase()
   if (word !== lower && word !== word.toUpperCase()) return false

@@ -4,8 +4,8 @@ import { hexOf, textHash } from './shingles/hash.ts'
 import type { ShingleList } from './shingles/shingle-list.ts'
 
 /**
- * Size of the signature of a whole text. The estimated share is then within 0.04 in two of three
- * cases.
+ * Size of the signature of a whole text in bytes. With it, the estimated share is within 0.04 of
+ * the true one in two of three cases.
  */
 const signatureBytes = 120
 
@@ -117,8 +117,8 @@ const telltaleWordsMin = 8
 
 /**
  * Returns the keys by which similar messages are found: messages of one campaign share at least
- * one. (Of texts that share 0.95 of their runs of words, all but one in 100,000 do; of those that
- * share 0.84, 99 in 100.) 16 hexadecimal digits each, at most 8. Empty for messages without
+ * one. (This is true for all but one in 100,000 texts that share 0.95 of their runs of words, and
+ * for 99 in 100 that share 0.84.) 16 hexadecimal digits each, at most 8. Empty for messages without
  * distinctive content: little text, and no file or picture.
  */
 export function campaignKeys(fingerprints: Fingerprints): string[] {
@@ -135,7 +135,7 @@ export function campaignKeys(fingerprints: Fingerprints): string[] {
 }
 
 /**
- * Whether two messages are of one campaign. Callers compare a message with the first one of the
+ * Whether two messages belong to one campaign. Callers compare a message with the first one of the
  * campaign, so that a campaign does not drift. Symmetric.
  */
 export function isSameCampaign(a: Fingerprints, b: Fingerprints): boolean {
@@ -152,8 +152,8 @@ export function isSameCampaign(a: Fingerprints, b: Fingerprints): boolean {
 }
 
 /**
- * Returns a key of the complete content, for short messages, which must be equal to be of one
- * campaign.
+ * Returns a key of the complete content, for short messages, which belong to one campaign only if
+ * they are equal.
  */
 function wholeKey({ words, text, files }: Fingerprints): string | undefined {
   const isTelling = Number(words) >= telltaleWordsMin
@@ -163,19 +163,19 @@ function wholeKey({ words, text, files }: Fingerprints): string | undefined {
 
 /** Hashes that identify a message. Absent for content that the message lacks. */
 export type Fingerprints = {
-  /** Number of visible words, in decimal. */
+  /** Number of visible words, in decimal digits. */
   words: string
-  /** Of the normalized text: the hash of the shingle `text`. */
+  /** The normalized text: the hash of the shingle `text`. */
   text?: string
   /** Min-hash signature of the text, in hexadecimal; for texts of at least 20 words. */
   near?: string
   /** Min-hash signature of the first words. Distinguishes texts that share a long footer. */
   head?: string
-  /** Of the HTML structure: the hash of the shingle `html-structure`. */
+  /** The HTML structure: the hash of the shingle `html-structure`. */
   html?: string
-  /** Of all link domains: the hash of the shingle `link-set`. */
+  /** All link domains: the hash of the shingle `link-set`. */
   links?: string
-  /** Of attached or embedded files, otherwise of remote pictures. */
+  /** The attached or embedded files, otherwise the remote pictures. */
   files?: string
 }
 

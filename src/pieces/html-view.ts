@@ -80,7 +80,7 @@ function emptyView(): HtmlView {
 class Reader {
   readonly #html: string
   readonly #view = emptyView()
-  /** Quotes without a closing quote, so that each kind is searched for once. */
+  /** Kinds of quotes that have no closing quote, so that each kind is searched for only once. */
   readonly #openQuotes = new Set<string>()
   #text = ''
 
@@ -206,7 +206,7 @@ function isAfterEqualSign(html: string, at: number): boolean {
 
 /**
  * Decodes character references. Accents are removed later, so they may be dropped here; references
- * that name no letter become punctuation.
+ * to other characters become punctuation.
  */
 function decodedText(text: string): string {
   if (!text.includes('&')) return text

@@ -17,7 +17,7 @@ export type ListClaims = {
    * another.
    */
   listId: string | null
-  /** The domain of its only author, in lower case and ASCII. */
+  /** The domain of the message's only author, in lower case and ASCII. */
   authorDomain: string | null
   /**
    * Domains whose verified signatures cover both one-click unsubscribe fields, each of which occurs
@@ -29,7 +29,7 @@ export type ListClaims = {
 const idCharsMax = 255
 const CLAIM_CHARS_MAX = 4_000
 
-/** Reads the statements about the list. Alone they prove nothing. */
+/** Reads the statements about the list. By themselves, they prove nothing. */
 export function listClaims(
   fields: readonly HeaderField[],
   authentication: Pick<Authentication, 'dkim'> | null,

@@ -14,7 +14,7 @@ export type MarketerMarks = {
   listIds: readonly string[]
   /** If not empty, the author's domain must be one of these and be authenticated. */
   authors: readonly string[]
-  /** Address for complaints about its mail, besides the network; null: none. */
+  /** Address for complaints about the marketer's mail, in addition to the network's; null: none. */
   feedback: string | null
 }
 
@@ -23,9 +23,9 @@ export type MarketerEvidence = {
   /** Null without DNS lookups: then no signature is proof. */
   authentication: Pick<Authentication, 'spf' | 'dkim'> | null
   origin: { ip: string; confidence: number } | null
-  /** Of its only List-Id field; null without one, or with several. */
+  /** The value of the only List-Id field; null without one, or with several. */
   listId: string | null
-  /** The domain of its only author. */
+  /** The domain of the message's only author. */
   authorDomain: string | null
 }
 

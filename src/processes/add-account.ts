@@ -17,7 +17,7 @@ import { UsageError } from '../errors.ts'
 import { createToken, hashPassword } from '../people/credentials.ts'
 import { uuidv7 } from '../world.ts'
 
-/** Standard input, and the stream for the prompt. */
+/** Standard input, and the stream for prompts. */
 export type Terminal = { stdin: Readable & { isTTY?: boolean }; stderr: { write: Print } }
 
 type Print = (text: string) => unknown

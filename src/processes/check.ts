@@ -4,7 +4,7 @@ import { createMessageChecker } from '../judging/check-message.ts'
 import { serveChecks } from '../web/check/serve-check.ts'
 
 /**
- * Answers mail servers' checks from when it resolves until it is closed.
+ * Answers checks of mail servers. Resolves when it listens, and continues until it is closed.
  *
  * @throws UsageError if CHECK_PORT is not set
  */

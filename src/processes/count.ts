@@ -5,7 +5,7 @@ import { runRollUps } from '../counting/run-roll-ups.ts'
 
 /**
  * Rolls up counters, folds evidence into reputations and counts reporters' active days until
- * closed. Several processes may run at once; they share the work.
+ * closed. Several processes may run in parallel; they share the work.
  */
 export function count(
   app: Pick<App, 'pool' | 'clock' | 'log'>,

@@ -77,7 +77,7 @@ async function isSignalpost(pid: number): Promise<boolean> {
   } catch {
     return false
   }
-  // Process ids are reused: after a reboot, another program may have this one.
+  // Process ids are reused: after a reboot, another program may have this id.
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'main.ts')
   return command.includes('main.ts')
 }
@@ -85,7 +85,8 @@ async function isSignalpost(pid: number): Promise<boolean> {
 async function kept(dataDir: string, name: string, make: () => string): Promise<string> {
   const file = path.join(dataDir, name)
   await mkdir(dataDir, { recursive: true })
-  // If two processes create the file at once, one writes it and both read the same content.
+  // If two processes create the file at the same time, one writes it and both read the same
+  // content.
   await writeFile(file, make(), { mode: PRIVATE, flag: 'wx' }).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   })

@@ -27,10 +27,13 @@ import {
 } from '../origin/network-tables/text-tables.ts'
 import { manualSource, registrySource } from '../origin/networks.ts'
 
-/** A parsed line of a table and its number (or the network, for formats without lines), from 1. */
+/**
+ * A parsed line of a table, and its position: the line number from 1, or the network in formats
+ * without lines.
+ */
 type Reading = { where: string; reading: LineReading }
 
-/** A table being read, with its lines grouped by chunk of the file. */
+/** A table that is being read, with its lines grouped by chunk of the file. */
 type OpenTable = { format: TableFormat; parts: AsyncIterable<readonly Reading[]> }
 
 const HEAD_BYTES = 16 * 1024
@@ -222,7 +225,9 @@ export async function importNetworks(
 /** The stream for progress messages: a terminal, or a log that must stay short. */
 export type ProgressStream = { isTTY?: boolean; write: (text: string) => unknown }
 
-/** Reports progress: on one line of a terminal, otherwise one line per 100,000 ranges. */
+/**
+ * Reports progress: on a terminal by updating one line, otherwise with one line per 100,000 ranges.
+ */
 export function progressOn(stream: ProgressStream): {
   tell: (ranges: number) => void
   end: () => void

@@ -10,11 +10,14 @@ export type ProcessPart = {
   name: string
   args: readonly string[]
   allocator: NodeJS.ProcessEnv
-  /** Whether it may use all parser threads of the machine, because clients wait for it. */
+  /** Whether the process may use all parser threads of the machine, because clients wait for it. */
   isWaitedFor?: boolean
 }
 
-/** Returns memory early: saves 30 MB in a worker, but would make `web` a sixth slower. */
+/**
+ * With these settings the allocator returns memory early. This saves 30 MB in a worker, but would
+ * make `web` a sixth slower.
+ */
 const thrifty = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '8000000' }
 const swift = { MALLOC_ARENA_MAX: '2' }
 
@@ -58,7 +61,7 @@ function workArguments(names: readonly string[]): string[] {
  * Starts a part with a small heap and allocator: measured on two cores, the two workers use 190 and
  * 265 MB instead of 260 and 330 at the same speed. Buffers of messages live outside the heap and
  * trigger full collections, one per 65 reports; a heap that may double between collections spends a
- * tenth less of all time on them for 20 MB more. Compiled code is cached in the data folder.
+ * tenth less of its total time on them, for 20 MB more. Compiled code is cached in the data folder.
  */
 export function startPart(
   main: string,

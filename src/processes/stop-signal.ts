@@ -1,5 +1,8 @@
 const FAILED = 1
-/** Longer than any part takes to stop, shorter than the timeout of service managers. */
+/**
+ * In milliseconds; longer than any part takes to stop, and shorter than the timeout of service
+ * managers.
+ */
 const CLOSE_MS_MAX = 25_000
 
 /** Resolves at SIGTERM, SIGINT, or when the supervisor ends. Later signals have no effect. */
@@ -12,7 +15,7 @@ export function stopSignal(): Promise<void> {
 }
 
 /**
- * Closes the part, and exits with a failure code if that takes longer than `CLOSE_MS_MAX` plus
+ * Closes the process, and exits with a failure code if that takes longer than `CLOSE_MS_MAX` plus
  * `drainMs`.
  */
 export async function closeInTime(close: () => Promise<void>, drainMs = 0): Promise<void> {

@@ -6,9 +6,9 @@ import { createUnpackPool } from '../parsing/unpack-pool.ts'
 import { serve } from '../web/serve.ts'
 import { queueNames } from './queues.ts'
 
-/** Serves the API and the pages from when it resolves until it is closed. */
+/** Serves the API and the pages. Resolves when it listens, and continues until it is closed. */
 export async function web(app: App): Promise<{ close(): Promise<void>; url: string }> {
-  // Started on the first request to view an unsent mail, which most installations never get.
+  // Started on the first request to view an unsent mail, which most installations never receive.
   let parser: ParserPool | undefined
   const signingKey = await readSigningKey(app.config, app.log)
   const openParser = () => createParserPool(1, undefined, { signingKey })

@@ -72,8 +72,8 @@ export async function startWork(
       closeDns()
       await opened?.close()
       await marketers?.close()
-      // Closing the mailer ends current deliveries; their outcomes are stored before the process
-      // stops.
+      // Closing the mailer ends the current deliveries. Their outcomes are stored before the
+      // process stops.
       await mailer?.close()
       await forwardingIdle(forwarding)
       await parser.close()

@@ -34,7 +34,7 @@ export async function startBoss(
     schedule: works,
     persistQueueStats: true,
     persistWarnings: true,
-    // Both, because jobs of a dead worker are detected at the longer of the two intervals.
+    // Both intervals are set, because jobs of a dead worker are detected at the longer one.
     superviseIntervalSeconds: 10,
     monitorIntervalSeconds: 10,
     useListenNotify: works && options.listens !== false,
@@ -88,8 +88,8 @@ export async function stopBoss(boss: Boss, timeoutMs: number): Promise<void> {
 }
 
 /**
- * Adds jobs in the transaction that requires them, so that both are committed or neither. Workers
- * do not take them before `startAfter`.
+ * Adds jobs in the transaction that requires them, so that both are committed or neither is.
+ * Workers do not take them before `startAfter`.
  */
 export async function send<Payload extends object>(
   boss: Boss,

@@ -9,7 +9,7 @@ const REDRIVEN_AT_ONCE = 1_000
 /** A queue, by its name. */
 const queueField = z.string().regex(/^[a-z-]{1,60}$/, 'Name a queue. "queue list" shows them.')
 
-/** Returns dead letters to their own queues: those named, those of one queue, or all. */
+/** Returns dead letters to their original queues: the named ones, those of one queue, or all. */
 export const retryDeadLetters = defineAction({
   name: 'queue retry',
   summary: 'return dead letters to their queues',

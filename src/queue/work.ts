@@ -27,7 +27,7 @@ export type Handler<Payload> = (payloads: readonly Payload[]) => Promise<readonl
 const NOTIFY_POLL_SECONDS = 5
 
 /**
- * Starts a worker for a queue. It is notified of new jobs at once, and fetches again without
+ * Starts a worker for a queue. It is notified of new jobs immediately, and fetches again without
  * waiting while batches are full. A scheduled queue gets one job at each of its times, regardless
  * of the number of processes.
  */

@@ -43,7 +43,7 @@ export type Unpacker = (
 export type UnpackUpload = (
   bytes: Buffer,
   name: string,
-  /** What earlier files of the same upload left of the limits. */
+  /** The part of the limits that earlier files of the same upload left. */
   left?: Partial<UnpackLimits & { msMax: number }>,
 ) => Promise<Unpacked[]>
 
@@ -97,7 +97,7 @@ export type Prepared = {
  */
 export type AcceptedReport = { id: string; is: 'new' | 'changed' | 'repeated' }
 
-/** Rolls back a batch in which some messages had been reported before. */
+/** Thrown to roll back a batch in which some messages had been reported before. */
 class Repeated extends Error {}
 
 /**
@@ -299,7 +299,7 @@ async function keepBatch(
     return await keepAll(app, batch)
   } catch (error) {
     if (batch.length === 1 || !isAboutData(error)) throw error
-    // One report that cannot be stored must not make the whole batch fail.
+    // A single report that cannot be stored must not make the whole batch fail.
     const alone: Promise<AcceptedReport>[] = []
     for (const one of batch) {
       const kept = keepAll(app, [one]).then(([it]) => it as AcceptedReport)

@@ -361,7 +361,7 @@ async function takeEffect(
   )
 }
 
-/** All rows to store for a report; `judgedAs` is its kind and effect when it was read. */
+/** All rows to store for a report; `judgedAs` is the report's kind and effect when it was read. */
 type Outcome = {
   judgedAs: { kind: ReportKind; hasEffect: boolean }
   row: NewAnalysis
@@ -414,7 +414,7 @@ function outcomeOf(
   }
 }
 
-/** For an origin without a known network, the network is the address alone. */
+/** For an origin without a known network, the network is the single address. */
 function bareNetwork({ origin }: Case): Network | null {
   if (!origin) return null
   const cidr = `${origin.ip}/${origin.ip.includes(':') ? 128 : 32}`

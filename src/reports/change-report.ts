@@ -23,10 +23,11 @@ import { redeemReport } from './redeem-report.ts'
 type Changed = { events: ReportEvent[]; held: string[] }
 
 /**
- * Applies the reporters' latest statements: reports of another kind and retracted reports are
- * changed, under the same ids. Their unsent feedback is withdrawn. A new analysis corrects counts,
- * evidence and feedback already sent. A report by a banned reporter is held, and its counts are
- * reversed. Returns the ids of the changed reports; a repeated statement changes nothing.
+ * Applies the reporters' latest statements to earlier reports of the same messages, which keep
+ * their ids: their kind changes, and retracted ones take effect again. Their unsent feedback is
+ * withdrawn. A new analysis corrects counts, evidence and feedback already sent. A report by a
+ * banned reporter is held, and its counts are reversed. Returns the ids of the changed reports; a
+ * repeated statement changes nothing.
  */
 export async function changeReports(
   tx: Db,
@@ -77,9 +78,7 @@ function idOf({ reportId }: { reportId: string }): string {
 
 const retractable: readonly ReportState[] = ['received', 'analyzed', 'forwarded', 'kept', 'failed']
 
-/**
- * The person who retracts a report: its reporter, or an administrator who overrules the reporter.
- */
+/** Who retracts a report: its reporter, or an administrator who overrules the reporter. */
 export type Retractor = { isReporter: true } | { isReporter: false; administratorId: string }
 
 /**

@@ -22,7 +22,7 @@ export type ReportToCount = Omit<ReportContext, 'reporterId'> & {
   shingles: PackedShingles
 }
 
-/** Which reports had been counted before, and which of those are no longer complaints. */
+/** The reports that had been counted before, and those of them that are no longer complaints. */
 export type CountedBefore = { ids: string[]; complaintsTakenBack: string[] }
 
 /**
@@ -109,7 +109,10 @@ function messageOf(
   return { prefix: 'reports', at: receivedAt, ...counted }
 }
 
-/** A complaint follows from the reporter's statement; spam or ham from a certain verdict. */
+/**
+ * The reporter's statement decides whether a report counts as a complaint, and the verdict whether
+ * it counts as spam, ham or neither.
+ */
 function amountsOf({ kind }: Report, verdict: Verdict): Amounts {
   const complaint = kind === 'not-spam' ? 0 : 1
   if (isUnwanted(verdict)) return { spam: 1, complaint }

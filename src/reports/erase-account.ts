@@ -56,9 +56,9 @@ export const eraseAccount = defineQueue({
 const TOKEN_BYTES = 24
 
 /**
- * Closes an account at once and queues its erasure. Returns the secret of the page that shows the
- * progress; `last-admin` when no administrator would remain, `begun` when another request was
- * first.
+ * Closes an account immediately and queues its erasure. Returns the secret of the page that shows
+ * the progress; `last-admin` when no administrator would remain, `begun` when another request was
+ * faster.
  */
 export async function beginErasure(
   app: Pick<App, 'pool' | 'boss' | 'clock'>,
@@ -161,7 +161,8 @@ function isStillNeeded({ state, isTold, isLeaving }: ReportToErase): boolean {
 }
 
 /**
- * Redacts with a random key that is discarded: equal values stay recognizable as equal, no more.
+ * Redacts with a random key that is discarded: equal values can still be recognized as equal, but
+ * nothing else.
  */
 function redactorOf(email: string, raw: Buffer | undefined): AddressRedactor {
   const fields = raw ? readMessage(raw).header.fields : []
@@ -184,7 +185,8 @@ type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 const REPORTS_AT_ONCE = 50
 const MAILS_AT_ONCE = 200
 /**
- * Maximum number of transactions per run; the job then continues later, so that others get a turn.
+ * Maximum number of transactions per run; the job then continues later, so that other jobs get a
+ * turn.
  */
 const STEPS_MAX = 40
 const WAIT_MS = 60_000

@@ -19,15 +19,16 @@ import { type Clock, uuidv7 } from '../world.ts'
 type Message = { reportId: string; fingerprints: Fingerprints; keys: readonly string[] }
 
 /**
- * Maximum number of campaigns per key; the oldest are kept. A key shared by more says little, and a
- * flood made to share a key would cause a comparison with every campaign.
+ * Maximum number of campaigns per key; the oldest are kept. A key that more campaigns share carries
+ * little information, and a flood of messages with one key would require a comparison with every
+ * campaign.
  */
 const CAMPAIGNS_PER_KEY_MAX = 32
 
 /**
  * Returns the campaign of each message by report id: the oldest campaign under its keys whose first
  * message matches, otherwise a new one. Messages without keys, and those whose keys are all full,
- * are absent. Commits new campaigns at once, before the reports are stored; a second run finds
+ * are absent. Commits new campaigns immediately, before the reports are stored; a second run finds
  * them. Must not be called inside a transaction.
  */
 export async function joinCampaigns(

@@ -40,7 +40,7 @@ import { eraseAccount } from './erase-account.ts'
 import { redeemReport } from './redeem-report.ts'
 import { takeMailed } from './take-mailed.ts'
 
-/** Creates the partitions of the coming weeks, drops those past retention, deletes old keys. */
+/** Creates the partitions of the coming weeks, drops expired ones, and deletes old keys. */
 export const keepHouse = defineQueue({
   name: 'keep-house',
   payload: z.object({}),
@@ -184,8 +184,8 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
 
 /**
  * Marks reports as failed if their analysis or contact search has died, and inbound mails if their
- * job has died; a redriven job still handles them. This runs here because the worker may have died
- * with the job.
+ * job has died; a redriven job can still handle them. This runs here because the worker may have
+ * died with the job.
  */
 export async function runMarkDead(app: HouseNeeds): Promise<void> {
   const since = new Date(app.clock().getTime() - DAY_MS)

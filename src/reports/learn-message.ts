@@ -70,7 +70,7 @@ const refusals: Record<'headers' | 'parts' | 'nesting' | 'none', Refusal | undef
 /** Learns a message that a mail server, or one of its users, classified. */
 export type Learn = (message: ReadMessage, kind: Learnable) => Promise<Lesson>
 
-/** The classes in which a message can be learned. */
+/** The classes in which a message can be learned, as kinds of reports. */
 export type Learnable = Extract<ReportKind, 'spam' | 'not-spam'>
 
 /** The result: `known` if the same bytes were already learned in this class. */
@@ -86,8 +86,8 @@ export const learnerEmail = 'mail-server@signalpost.invalid'
 
 /**
  * Stores a learned message as a report by the mail server's account, which is created on first use.
- * So each message counts once, appears in the history and can be retracted. The other class for the
- * same bytes changes the earlier report.
+ * So each message counts once, appears in the history and can be retracted. If the same bytes are
+ * learned in the other class, the earlier report changes.
  *
  * Rejects if nothing could be stored; the mail server may retry.
  */

@@ -32,17 +32,17 @@ export const learnRelays = defineQueue({
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
 const ACTIVE_MS = 86_400_000
-/** Maximum number of reporters that one run examines, and that it learns from. */
+/** Maximum numbers of reporters per run: examined, and learned from. */
 const usualLimits = { seen: 5_000, taught: 500 }
 const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
 const REPORTS_READ = 50
 
 /**
- * Examines the reporters active since their last lesson, reads up to 50 recent reports of each of
- * at most 500 reporters, and stores the relays that their mail passes through. Returns the number
- * of reporters it learned from. Takes reporters in the order of their ids, and each run continues
- * after the last one.
+ * Examines the reporters active since they were last examined, reads up to 50 recent reports of
+ * each of at most 500 reporters, and stores the relays that their mail passes through. Returns the
+ * number of reporters it learned from. Takes reporters in the order of their ids, and each run
+ * continues after the last one.
  */
 export async function runLearnRelays(app: Needs, limits = usualLimits): Promise<number> {
   const active = await listNextReporters(app, limits.seen)
@@ -108,7 +108,10 @@ async function readHistory(app: Needs, reporterId: string): Promise<PastReport[]
   return history
 }
 
-/** Whether the reporter has made no statement about an address; statements take precedence. */
+/**
+ * Returns a check for whether the reporter has made no statement about an address; statements take
+ * precedence.
+ */
 function unspokenOf(relays: readonly ReporterRelay[]): (ip: string) => boolean {
   const stated = networkSet(
     relays.filter(({ how }) => how === 'set' || how === 'refused').map(({ cidr }) => cidr),

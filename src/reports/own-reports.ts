@@ -34,13 +34,13 @@ export type OwnSearch = {
 /** A report of the reporter, with its outcome. */
 type OwnLine = ReportLine & OwnOutcome
 
-/** The end of the adjacent page: ids of reports. */
+/** The report at which an adjacent page begins, by its id. */
 type Cursor = { before?: string | undefined; after?: string | undefined }
 
 /** A page of a reporter's reports, and where the pages before and after it begin. */
 type OwnPage = {
   lines: OwnLine[]
-  /** Leads to newer reports; undefined if there are none. */
+  /** The page with newer reports; undefined if there are none. */
   newer: Cursor | undefined
   older: Cursor | undefined
   /**
@@ -53,7 +53,7 @@ const LINES = 25
 const DAY_MS = 86_400_000
 /** Maximum number of reports examined per page, which takes about 15 ms. */
 const LOOKED_AT = 5_000
-/** Rows of other tables are read for this many reports at once, up to LOOKED_UP per page. */
+/** Rows of other tables are read for this many reports in one query, up to LOOKED_UP per page. */
 const CHUNK = 400
 const LOOKED_UP = 2_000
 
@@ -67,8 +67,8 @@ const statesOf: Record<Outcome, readonly ReportState[]> = {
 }
 
 /**
- * Returns the page of a reporter's reports next to `before`, or to `after`; without either, the
- * newest.
+ * Returns the page of a reporter's reports that follows `before` or precedes `after`; without
+ * either, the page of the newest.
  */
 export async function findOwnReports(
   db: Db,
@@ -135,7 +135,7 @@ async function findMatches(
   }
 }
 
-/** Outcomes that need other tables to decide whether a report matches. */
+/** Outcomes for which other tables decide whether a report matches. */
 const lookedUp: Readonly<Partial<Record<Outcome | '', (line: OwnLine) => boolean>>> = {
   asking: ({ isAsking }) => isAsking,
   answered: ({ answer }) => answer !== null,
@@ -157,7 +157,7 @@ function most(...ids: (string | undefined)[]): string | undefined {
     .at(-1)
 }
 
-/** What is shown of a report besides the report itself. */
+/** The parts of a report's page besides the report itself. */
 export type ReportDetails = {
   /** Undefined until the report is analyzed. */
   analysis: KeptAnalysis | undefined
@@ -168,7 +168,7 @@ export type ReportDetails = {
   question: ReportQuestion | undefined
 }
 
-/** Reads what is shown of a report. */
+/** Reads the parts of a report's page. */
 export async function findReportDetails(db: Db, report: Report): Promise<ReportDetails> {
   const [analysis, events, same] = await Promise.all([
     findAnalysis(db, report.id),

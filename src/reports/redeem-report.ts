@@ -62,7 +62,7 @@ export async function runRedeemReport(
       now,
     )
   })
-  // A changed report is counted by its new analysis; its recipients are known only after that.
+  // A changed report is counted by its new analysis, and its recipients are known only afterwards.
   const open = new Set(reports.flatMap(({ id, state }) => (state === 'received' ? [id] : [])))
   const postponedTo = new Date(app.clock().getTime() + AGAIN_MS)
   return payloads.map((payload) => (open.has(payload.reportId) ? { postponedTo, payload } : 'done'))

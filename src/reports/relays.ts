@@ -8,7 +8,8 @@ import type { AnalysisOptions } from '../pieces/analyze.ts'
 /** The known relays of a report. */
 export type ReportRelays = {
   /**
-   * CIDR blocks named in the report or earlier by its reporter, and those learned from its history.
+   * CIDR blocks named in this report or earlier by its reporter, and those learned from the
+   * reporter's history.
    */
   options: Required<Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'reporterAddresses'>>
   /** The machines that the reporter confirmed or denied as the provider's. */

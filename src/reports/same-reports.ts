@@ -11,8 +11,8 @@ import type { Report } from '../db/reports.ts'
 /**
  * What a reporter may know about others who reported the same campaign. A spammer may also be a
  * reporter, and submit each copy of a mail to find out which recipient complained. So small numbers
- * are not shown, larger ones only as a rounded minimum of other people, and days only in UTC, such
- * as `2026-11-20`.
+ * are not shown, larger ones are shown only as a rounded minimum of other people, and days only in
+ * UTC, such as `2026-11-20`.
  */
 export type SameReports = {
   /**

@@ -22,7 +22,7 @@ import { requeueReports } from './analyze-report.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
-/** A reporter's statement that a machine belongs to them or to their provider, or does not. */
+/** A reporter's statement whether a machine belongs to them or their provider. */
 export type RelayStatement = { cidr: string; name: string | null; how: 'set' | 'refused' }
 
 /** Maximum number of relays that a reporter may name. */
@@ -76,7 +76,7 @@ type RelayNews = {
   reporterId: string
   /** The CIDR blocks about which the knowledge changed. */
   blocks: readonly string[]
-  /** The report whose question was answered; it is analyzed again at once. */
+  /** The report whose question was answered; it is analyzed again immediately. */
   answeredId?: string | undefined
   now: Date
 }
@@ -141,8 +141,8 @@ export async function findQuestion(
 export type GivenAnswer = 'unknown' | 'none' | readonly string[]
 
 /**
- * Why an answer is refused: `nothing` was selected, the limit of named relays is reached, or there
- * is a gap: the reporter's mail passed an unselected machine between two selected ones.
+ * Why an answer is refused: `nothing` was selected; `full`: the limit of named relays is reached;
+ * or there is a gap: the reporter's mail passed an unselected machine between two selected ones.
  */
 export type AnswerRefusal = 'nothing' | 'full' | Extract<RelayAnswer, { gap: object }>
 

@@ -36,7 +36,7 @@ export const banReporter = defineAction({
   },
 })
 
-/** New reports count again; reports already held stay held. */
+/** Lifts a ban: new reports count again; reports already held stay held. */
 export const liftBan = defineAction({
   name: 'bans remove',
   summary: 'let the reports of an account count again',
@@ -59,7 +59,9 @@ const held = z.object({ reporter: z.uuid(), report: z.string().optional() })
 const AT_ONCE = 100
 const IN_ONE_GO_MAX = 10_000
 
-/** Their reporters see no change; a job adds the effects that were held back. */
+/**
+ * Releases held reports. Their reporters see no change; a job adds the effects that were held back.
+ */
 export const releaseHeldReports = defineAction({
   name: 'bans release',
   summary: 'let held reports count',
@@ -78,7 +80,7 @@ export const releaseHeldReports = defineAction({
   },
 })
 
-/** They never count; their reporters see no change. */
+/** Drops held reports: they never count. Their reporters see no change. */
 export const dropHeldReports = defineAction({
   name: 'bans drop',
   summary: 'discard held reports',

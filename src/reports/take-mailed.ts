@@ -49,7 +49,7 @@ export async function mailInAddressOf(
   return { address: addressOf(secret, config), since: row.since }
 }
 
-/** Creates a new address; the previous one stops working at once. */
+/** Creates a new address; the previous one stops working immediately. */
 export async function makeMailInAddress(
   app: AddressNeeds & Pick<App, 'clock'>,
   reporterId: string,
@@ -76,9 +76,9 @@ const MESSAGES_MAX = 50
 const DAY_MS = 86_400_000
 
 /**
- * Reports the messages contained in a reporter's mail. Equal bytes become the same report, so a
- * second run reports nothing twice. The mail is marked in the transaction that queues the answer.
- * Mail above the rate limit is postponed, because there is no client to tell to retry.
+ * Reports the messages contained in a reporter's mail. Messages with equal bytes become one report,
+ * so a second run reports nothing twice. The mail is marked in the transaction that queues the
+ * answer. Mail above the rate limit is postponed, because there is no client to tell to retry.
  */
 export async function runTakeMailed(
   { mailId }: { mailId: string },
@@ -107,7 +107,7 @@ export async function runTakeMailed(
   return 'done'
 }
 
-/** Submits all messages at once, so that the intake can combine them into one transaction. */
+/** Submits all messages concurrently, so that the intake can combine them into one transaction. */
 async function reportEach(
   raw: Buffer,
   { reporter, isShadowed }: { reporter: Reporter; isShadowed: boolean },

@@ -48,7 +48,10 @@ export type Params = Readonly<Record<string, string | number | Date>>
 /** A text for a reader; `lang` is set if it is in English because its translation is missing. */
 export type Said = { text: string; lang: 'en' | undefined }
 
-/** Returns the texts of one language by their codes; those without a translation in English. */
+/**
+ * Returns the texts of one language by their codes; texts without a translation are returned in
+ * English.
+ */
 export type Texts = {
   (code: Code, params?: Params): string
   (code: ListCode, params?: Params): string[]
@@ -132,8 +135,8 @@ function compile(language: Language, pattern: string): Format {
 }
 
 /**
- * For each parameter `name` a parameter `name_begins`, which is `vowel` or `consonant`, so that
- * French can elide: `{name_begins, select, vowel {d’} other {de }}{name}`.
+ * For each parameter `name`, adds a parameter `name_begins`, which is `vowel` or `consonant`, so
+ * that French can elide: `{name_begins, select, vowel {d’} other {de }}{name}`.
  */
 function beginningsOf(params: Params): Params {
   return Object.fromEntries(
@@ -149,7 +152,9 @@ export function number(language: Language, n: number): string {
   return formatters.getNumberFormat(locales[language]).format(n)
 }
 
-/** Groups the digits of all numbers, which Russian would do from five digits on only. */
+/**
+ * Groups the digits of all numbers; by default, Russian groups only numbers of five digits or more.
+ */
 const formatters: Formatters = {
   getNumberFormat: remembering(
     (locale, options) =>

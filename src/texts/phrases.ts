@@ -2,8 +2,8 @@ import type { Phrase } from '../phrase.ts'
 import { type Language, message, type Said } from './messages.ts'
 
 /**
- * What rows store for people. Rows from before there were codes have English text instead, the
- * oddities of their Received lines in an object.
+ * Phrases as stored in rows. Rows from before phrases had codes contain English text instead, or an
+ * object with the name and the text of an irregularity of a Received line.
  */
 type Stored = Phrase | string | { name: string; text: string }
 

@@ -55,7 +55,7 @@ export function alignedSigner(
 
 /**
  * Maximum age of a message, in days, for one-click unsubscribe. The address in an older message may
- * belong to somebody else by now.
+ * now belong to somebody else.
  */
 const oneClickDaysMax = 60
 const DAY_MS = 86_400_000

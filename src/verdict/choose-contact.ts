@@ -77,8 +77,8 @@ function isHealthy(contact: KnownContact | undefined): boolean {
 }
 
 /**
- * The reason not to notify an abuse desk although its mail arrives; no other desk replaces it.
- * Undefined when there is no such reason.
+ * The reason not to notify an abuse desk even though mail to it arrives; in that case, no other
+ * desk is notified instead. Undefined when there is no such reason.
  */
 function silenceOf(contact: KnownContact | undefined, topic: FeedbackTopic): Phrase | undefined {
   if (contact?.state === 'stopped') return phrase('desk-stopped')
@@ -95,7 +95,7 @@ export function topicOf(verdict: VerdictClass): FeedbackTopic {
   return verdict === 'phishing' || verdict === 'malware' ? verdict : 'spam'
 }
 
-/** Whether an address is ours or the reporter's, in any spelling. */
+/** Whether an address is ours or the reporter's, however it is spelled. */
 export function isOwn(address: string, { addresses, domain }: OwnAddresses): boolean {
   const key = keyOf(address)
   return domainOf(address) === domainOf(`@${domain}`) || addresses.some((one) => keyOf(one) === key)
@@ -123,7 +123,7 @@ export type OtherAddress = {
   format: 'arf' | 'xarf'
   /** Whether the recipient gets its own opaque tokens back. */
   keepsTokens: boolean
-  /** For the history of the report. */
+  /** The reason for the choice, for the history of the report. */
   why: Phrase
 }
 
@@ -170,7 +170,7 @@ export type NotifiedRecipients = {
   alsoTell: readonly OtherAddress[]
   scopes: readonly ScopeMatch[]
   /**
-   * Mail addresses, in lower case, whose owners answered that the origin is not in their network.
+   * Mail addresses, in lower case, of desks that answered that the origin is not in their network.
    */
   disowned: ReadonlySet<string>
   known: ReadonlyMap<string, KnownContact>
@@ -182,8 +182,8 @@ export type NotifiedRecipients = {
 const ALSO_MAX = 8
 
 /**
- * The abuse desks that enrolled for a network, or the reason why none is notified. Empty and
- * undefined: no desk enrolled.
+ * The abuse desks that enrolled for a network, or the reason why none is notified. If `desks` is
+ * empty and `silence` undefined, no desk enrolled.
  */
 export type EnrolledDesks = { desks: readonly ScopeMatch[]; silence: Phrase | undefined }
 
@@ -208,7 +208,7 @@ export function enrolledDesks(recipients: NotifiedRecipients, topic: FeedbackTop
  * Returns the recipients chosen by the sender of the message: the marketer, the addresses in the
  * message itself, and the consumers enrolled for a verified domain. They requested complaints about
  * their own mail, so a complaint suffices. Addresses in the message itself are not notified of
- * phishing or malware. Each address occurs once, and none that is in `to`.
+ * phishing or malware. Each address occurs once; addresses in `to` are excluded.
  */
 export function otherRecipients(
   recipients: NotifiedRecipients,

@@ -66,8 +66,8 @@ export type Consequence =
   /** The report is kept, and the reporter gets unsubscribe advice. */
   | { action: 'advise'; why: readonly Phrase[] }
   /**
-   * The report is kept until the reporter says which machines are theirs; `about` holds IP
-   * addresses.
+   * The report is kept until the reporter states which machines belong to their provider; `about`
+   * contains IP addresses.
    */
   | { action: 'ask'; why: readonly Phrase[]; about: readonly string[] }
 
@@ -143,7 +143,7 @@ export function consequenceOf(judged: Judged): Consequence {
 /**
  * Returns the recipients in addition to the action for the network: the other consumers enrolled
  * for it, and recipients chosen by the sender of the message. Empty while a question to the
- * reporter is open, because a report is not decided again once a recipient was notified; also empty
+ * reporter is open, because a report is not decided again once a recipient was notified. Also empty
  * without a certain origin.
  */
 export function alsoToldOf(judged: Judged, consequence: Consequence): OtherRecipient[] {
@@ -182,7 +182,10 @@ function isMarketers(judged: Judged): judged is Judged & { marketer: RecognizedM
   return verdict.class === 'undecided' || verdict.class === 'marketing'
 }
 
-/** The reason why no feedback report is sent, whatever the origin; undefined when there is none. */
+/**
+ * The reason why no feedback report is sent, regardless of the origin; undefined when there is
+ * none.
+ */
 function obstacleOf({ verdict, reportedAs, messageKind, isLearned }: Judged): Phrase | undefined {
   if (reportedAs === 'not-spam') return phrase('said-not-spam')
   if (messageKind !== 'message') return phrase('automatic-mail')

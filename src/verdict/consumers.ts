@@ -134,7 +134,7 @@ export function readNote(text: string): string | null {
   return storableText(text.trim(), NOTE_CHARS_MAX) || null
 }
 
-/** Parses a number from 1 to `max`: null without text, undefined if it is not one. */
+/** Parses a number from 1 to `max`: null without text, undefined for other text. */
 export function readCount(text: string, max: number): number | null | undefined {
   if (text.trim() === '') return null
   const count = /^\d{1,7}$/.test(text.trim()) ? Number(text) : 0

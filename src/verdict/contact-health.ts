@@ -14,7 +14,7 @@ export type HealthRecord = {
   healthUntil: Date | null
   /** Number of consecutive soft bounces. */
   softBounces: number
-  /** When the first mail of those consecutive bounces was sent. */
+  /** When the first mail of the consecutive bounces was sent. */
   bouncesSince: Date | null
   lastBouncedAt: Date | null
 }
@@ -32,8 +32,8 @@ export type ContactBounce = {
 const DAY_MS = 86_400_000
 
 /**
- * Time in milliseconds before a dead or a failing address is tried again. Desks come back, and
- * domains are renewed.
+ * Time in milliseconds before a dead or a failing address is tried again. Desks become reachable
+ * again, and domains are renewed.
  */
 const DEAD_MS = 30 * DAY_MS
 const FAILING_MS = 7 * DAY_MS
@@ -109,7 +109,7 @@ function rowStart({ bouncesSince, lastBouncedAt }: HealthRecord, now: Date): Dat
 /** Stored state of a consumer. */
 export type ConsumerStanding = HealthRecord & {
   state: KnownContact['state']
-  /** When a pause ends; null: when an operator ends it. */
+  /** When a pause ends; null when an operator must end it. */
   pausedUntil: Date | null
   enrolledAt: Date | null
   takes: KnownContact['takes']

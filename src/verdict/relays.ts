@@ -7,7 +7,7 @@ import type { Analysis } from '../pieces/analyze.ts'
 
 /** One transfer of a reported message from one host to the next, according to a trusted relay. */
 type Crossing = {
-  /** The host that wrote the Received field, in lower case. */
+  /** The name of the host that wrote the Received field, in lower case. */
   receiver: string
   /** The client address that it observed, in canonical form; a public address. */
   ip: string
@@ -29,7 +29,7 @@ export type PastReport = {
   kind: 'spam' | 'phishing' | 'not-spam'
   /** Registrable domain of the author address, which may be forged. */
   authorDomain: string | null
-  /** Whether an aligned signature was verified: then that domain sent the message. */
+  /** Whether an aligned signature was verified. If so, the author's domain sent the message. */
   isSigned: boolean
   /**
    * The transfers down to the one where an untrusted client was observed. Fields below it prove
@@ -91,12 +91,12 @@ export function pastReport(
 
 /**
  * Learns the relays through which a reporter's mail always passes, from the latest reports in any
- * order. Conservative: the main source of a reporter's spam must not pass for the reporter's relay,
- * because it could then forge Received fields and direct our reports at anybody. Many hosts and
- * authors behind a relay are required but prove nothing, because a spammer can invent both. The
- * proof is mail that the reporter wanted, signed by several domains; without it a relay is only
- * proposed. Relays of known providers are not learned. A learned relay stays until the latest
- * reports contradict it.
+ * order. Conservative: the main source of a reporter's spam must not be mistaken for the reporter's
+ * relay, because it could then forge Received fields and direct our reports at anybody. Many hosts
+ * and authors behind a relay are required, but they are no proof, because a spammer can invent
+ * both. The proof is mail that the reporter wanted, signed by several domains; without it a relay
+ * is only proposed. Relays of known providers are not learned. A learned relay stays until the
+ * latest reports contradict it.
  */
 export function relaysFromHistory(
   history: readonly PastReport[],
@@ -200,7 +200,10 @@ export type RelayCandidate = {
   ip: string
   /** Reverse DNS name, as looked up by a trusted relay. */
   name: string | null
-  /** Another name: from its greeting, or from an untrusted Received field. It may be forged. */
+  /**
+   * Another name of the host: from its greeting, or from an untrusted Received field. It may be
+   * forged.
+   */
   callsItself: string | null
   /** Index of the Received field that names it, 0 = top. */
   line: number
@@ -275,8 +278,8 @@ function isShownInside(hop: TracedHop, next: TracedHop | undefined): boolean {
 }
 
 /**
- * Returns the candidates about which the reporter has made no statement. The first candidate that
- * is not the reporter's ends the list, because untrusted hosts wrote the fields below it.
+ * Returns the candidates about which the reporter has not made a statement. The first candidate
+ * that is not the reporter's ends the list, because untrusted hosts wrote the fields below it.
  */
 export function openCandidates<Candidate extends { ip: string }>(
   candidates: readonly Candidate[],
@@ -300,8 +303,8 @@ export type RelayAnswer =
   | { gap: { picked: RelayCandidate; between: RelayCandidate } }
 
 /**
- * Interprets which of the candidates the reporter picked. Every host above a picked one must be
- * picked too: otherwise an untrusted host wrote the field that names the picked one.
+ * Interprets the reporter's selection of candidates. Every host above a selected one must be
+ * selected too, because otherwise an untrusted host wrote the field that names the selected one.
  */
 export function readAnswer(
   candidates: readonly RelayCandidate[],

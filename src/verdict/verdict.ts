@@ -1,7 +1,7 @@
 import { type Phrase, phrase } from '../phrase.ts'
 import type { Facts } from './facts/fact.ts'
 
-/** Classes of a verdict. `undecided` accuses no sender. */
+/** Classes of a verdict. `undecided` is no accusation. */
 export const verdictClasses = [
   'spam',
   'phishing',
@@ -24,8 +24,8 @@ export type VerdictSymbol = {
   name: string
   weight: number
   /**
-   * What it says about the message: the text of an operator's rule, or a phrase. Absent in stored
-   * verdicts for the meaning of a shipped rule, which is found by the name.
+   * The statement of the symbol about the message: the text of an operator's rule, or a phrase.
+   * Absent in stored verdicts for shipped rules, whose meaning is found by the name.
    */
   meaning?: string | Phrase
   /** Absent in verdicts stored before this field existed. */
@@ -52,7 +52,8 @@ export function isUnwanted(verdict: Pick<Verdict, 'class'>): boolean {
 }
 
 /**
- * Groups of facts for each basis. The first ones reveal past reports, and so perhaps who reported.
+ * Groups of facts for each basis. `knownGroups` reveal past reports, and thereby possibly the
+ * reporters.
  */
 const knownGroups: readonly string[] = ['reputation', 'seen']
 const wordGroups: readonly string[] = ['report']
@@ -85,7 +86,9 @@ export function symbolsForReporters(symbols: readonly VerdictSymbol[]): VerdictS
   return symbols.filter(({ basis }) => !hiddenBases.includes(basis))
 }
 
-/** Minimum weight of symbols other than content. A newcomer's report weighs less. */
+/**
+ * Minimum weight of the symbols that are not about the content. A newcomer's report weighs less.
+ */
 const EVIDENCE_MIN = 2.5
 
 /**
@@ -183,8 +186,8 @@ const SURE_KARMA_MIN = 0.5
 
 /**
  * Decides the class of a message from the symbols and the model. The model counts as one more
- * symbol, whose weight is its bounded log odds. In doubt the class is `undecided`, which accuses no
- * sender.
+ * symbol, whose weight is its bounded log odds. In doubt the class is `undecided`, which is no
+ * accusation.
  */
 export function decide({ facts, symbols: raised, ...judging }: Judging): Verdict {
   // NaN from a model whose sums overflow is ignored, because it would make the score NaN.

@@ -22,18 +22,20 @@ export type Station = {
   /** Reverse DNS name, as looked up by a trusted relay. Null when no field names it. */
   name: string | null
   ip: string | null
-  /** Other names: from its greeting, or from the field it wrote. */
+  /** Other names of the host: from its greeting, or from the field that it wrote. */
   aliases: string[]
   /**
-   * Index (0 = top) of the Received field in which the station above names it. Null for the
+   * Index (0 = top) of the Received field with which the station above names this one. Null for the
    * mailbox, for the host next to it, and for a station that is not linked to the one above.
    */
   line: number | null
-  /** Whether no field links it to the station above, although a field that it wrote exists. */
+  /** Whether no field links the station to the one above, although a field that it wrote exists. */
   isUnlinked: boolean
-  /** Whether it is the client recorded in the message by the sending provider. */
+  /** Whether the station is the client that the sending provider recorded in the message. */
   isSubmitter: boolean
-  /** Anomalies of the field that names it, or of the field that it seems to have written. */
+  /**
+   * Anomalies of the field that names the station, or of the field that it seems to have written.
+   */
   notes: Phrase[]
 }
 
@@ -96,7 +98,9 @@ export function drawWalk(found: Pick<Analysis, 'hops' | 'origin' | 'submitter'>)
   return { stations, border: borderOf(stations, hops) }
 }
 
-/** Names the last station as the writer of a field, or adds a station when that is impossible. */
+/**
+ * Names the last station as the writer of a field, or adds a station if it cannot be the last one.
+ */
 function placeWriter(stations: Station[], { by, trust, notes: found }: TracedHop): void {
   const last = stations.at(-1)
   const name = nameOf(by.host, by.ip)

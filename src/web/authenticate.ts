@@ -81,7 +81,10 @@ function refusal(schemes: readonly Scheme[], detail: string): ProblemError {
   return new ProblemError('sign-in-needed', detail, { 'www-authenticate': challenge })
 }
 
-/** With two-step verification on, the password alone is not sufficient for a program. */
+/**
+ * The error for a password without a second factor: with two-step verification on, programs need a
+ * token.
+ */
 function needsToken(): ProblemError {
   const detail =
     'This account uses two-step verification, so its password does not work for the API. ' +

@@ -22,13 +22,17 @@ export type Listener = {
   close: (drained?: () => void) => Promise<void>
 }
 
-/** Time limit of a request in milliseconds: a 25 MB message at 2 Mbit/s, with a margin. */
+/**
+ * Time limit of a request in milliseconds: enough for a 25 MB message at 2 Mbit/s, with a margin.
+ */
 const REQUEST_MS = 180_000
 const HEADER_MS = 15_000
-/** Longer than the idle timeout of common proxies, so that they close first. */
+/** In milliseconds; longer than the idle timeout of common proxies, so that they close first. */
 const IDLE_MS = 75_000
 const CLOSE_MS = 9_500
-/** Longer than the usual interval of two load balancer checks of `/readyz`. */
+/**
+ * In milliseconds; longer than the usual interval between two load balancer checks of `/readyz`.
+ */
 const DRAIN_MS = 5_000
 
 /** The address to listen on, and options. */
@@ -85,7 +89,7 @@ export async function listen(
     })
     handle(req, res)
   })
-  // The code that reads the body asks for it, after all checks that may refuse the request.
+  // The code that reads the body requests it, after all checks that may refuse the request.
   server.on('checkContinue', (req, res) => void server.emit('request', req, res))
   return {
     port: taken,
@@ -105,7 +109,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 /**
  * Closes the connection after the body has ended if the client requests it. Node would close it
- * after the response; if the client is still sending then, it sees only a reset connection.
+ * after the response; a client that is still sending would only see a reset connection.
  */
 function closeAfterBody(req: IncomingMessage, res: ServerResponse): void {
   // A client that waits for 100-continue has not started its body.

@@ -12,7 +12,10 @@ import type { MailNow, QueueState, ReadMail, ReadQueues } from './site.ts'
 /** Composes the counter metrics from the database in the Prometheus text format. */
 type CounterMetrics = (health: CounterHealth) => Promise<string>
 
-/** A separate registry: its metrics are left out entirely while the database is unavailable. */
+/**
+ * A registry for these metrics only, so that they can be left out while the database is
+ * unavailable.
+ */
 function createCounterMetrics(): CounterMetrics {
   const registry = new Registry()
   const registers = [registry]

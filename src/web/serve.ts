@@ -31,7 +31,7 @@ const ANONYMOUS_BYTES_IN_HAND_MAX = 50_000_000
 /** What serving needs besides the application. */
 type Tools = { preview: Preview; unpack: Unpacker; queueNames: readonly string[] }
 
-/** Serves all HTTP requests from when it resolves until it is closed. */
+/** Serves all HTTP requests. Resolves when it listens, and continues until it is closed. */
 export async function serve(
   app: App,
   { preview, unpack, queueNames }: Tools,

@@ -83,7 +83,7 @@ function asset(file: string, name: string, type: string): Asset {
 
 /** The dependencies that the routes of one web process share. */
 export type Site = App & {
-  /** Without a trailing slash; if none is configured, contains the port of the server. */
+  /** Without a trailing slash. If none is configured, it contains the port of the server. */
   publicUrl: string
   credentials: Credentials
   /** Whether a request comes from a program on this machine without a proxy. */

@@ -24,7 +24,7 @@ const kinds = new Map<string, ReportKind>([
 export type GivenRemarks = {
   kind?: string | undefined
   comment?: string | undefined
-  /** Each contains an address, a CIDR block, or several separated by commas or spaces. */
+  /** Each text contains an address or a CIDR block, or several, separated by commas or spaces. */
   receivedVia?: readonly string[] | undefined
 }
 
@@ -95,7 +95,10 @@ export type Submit = (
 
 const countedAs = { new: 'accepted', changed: 'changed', repeated: 'repeat' } as const
 
-/** Creates the intake with its limits and its metrics. Throws if nothing can be stored. */
+/**
+ * Creates the function that submits messages, with limits and metrics. It rejects if a message
+ * cannot be stored.
+ */
 export function createSubmit(app: {
   intake: Intake
   bodies: BodyPool

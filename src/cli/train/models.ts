@@ -123,7 +123,7 @@ const exportModel = defineQuery({
   },
 })
 
-/** `signalpost models`. */
+/** The operations of `signalpost models`. */
 export const operations: Operations = [
   ...[list, show, promoteVersion, rollBackPromotion, importModel, exportModel],
 ]

@@ -136,7 +136,7 @@ function readSet(cursor: Cursor, newest: number): MemberSet {
 const scratch: Cursor = { bytes: Buffer.allocUnsafe(4_096), at: 0 }
 const inner: Cursor = { bytes: Buffer.allocUnsafe(4_096), at: 0 }
 
-/** Packs a history when the current slot is `now`, without expired buckets. */
+/** Packs a history without the buckets that have expired at the slot `now`. */
 export function packHistory(history: History, now: number): Buffer {
   const { days, slots } = history
   prune(days, oldestDayKept(now))

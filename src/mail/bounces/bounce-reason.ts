@@ -31,7 +31,7 @@ type Evidence = {
   subject: string
   type: string
   isDelayed: boolean
-  /** Whether the text blames the address of the client, not that of the recipient. */
+  /** Whether the text blames the client's address, not the recipient's. */
   isOfClient: boolean
 }
 
@@ -63,7 +63,7 @@ export function bounceReason(failure: DeliveryFailure): BounceReason {
     reasonOfOwnWords(text) ??
     (isSmtp ? firstOf(refusals, evidence) : undefined) ??
     firstOf(widerRulings, evidence) ??
-    // A failed local program is a narrower cause than an error of its host.
+    // A failed local program is a more specific cause than a system error of its host.
     (!isSmtp && evidence.named === 'systemerror' ? 'mailererror' : evidence.named) ??
     firstOf(remainders, evidence) ??
     looserReason(text, evidence) ??
@@ -158,7 +158,10 @@ const clientBlame =
   /\b(?:your|client|sending) (?:ip|host|(?:mail )?server)\b.{0,80}(?:black|block|banned|listed)/
 const stageWords = /\(in reply to (?:end of )?[a-z ]{1,20} command\)/
 
-/** The text in lower case, followed by the command it answers when only the context has it. */
+/**
+ * The text in lower case, followed by the command that it answers if only the context contains that
+ * command.
+ */
 function whatWasSaid({ text, context = '' }: DeliveryFailure): string {
   const said = plainText(text).replace(classWords, '')
   const stage = stageWords.exec(said) ? undefined : stageWords.exec(plainText(context))?.[0]

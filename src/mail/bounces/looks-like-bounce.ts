@@ -31,7 +31,7 @@ const texts: readonly RegExp[] = [
   /(?:mail|message) (?:has been|was|is being) returned (?:because|to you)|failed recipients?\b/i,
   /(?:could|can) ?not deliver (?:the |your )?(?:mail|message)|no se pudo entregar|无法投递|无法送达/i,
 ]
-/** Names under which gateways, and the people who run them, send mail. */
+/** Names that gateways and their administrators use as authors of mail. */
 const role = /\b(?:admin(?:istrator)?|system|gateway|inetgw\d*|smtp\w*|robot|notif\w*|dsn)\b/i
 /** Subjects that gateways give to a message they return. */
 const failureSubject = new RegExp(
@@ -43,8 +43,8 @@ const failureSubject = new RegExp(
   'i',
 )
 /**
- * An SMTP refusal code. Required in mail with a reply subject, because people use such addresses
- * too.
+ * An SMTP refusal code. Required in mail with a reply subject, because people also write from such
+ * addresses.
  */
 const refusalCode = /(?:^|[\s:])[45][0-5]\d[ -]/m
 const refusedPost =

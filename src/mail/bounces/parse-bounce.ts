@@ -199,7 +199,7 @@ function toldResults(fields: readonly HeaderField[], text: string): BounceResult
     const isMute = isIdle(result.reason) && result.isStatusInferred
     return isMute ? judged({ ...told, text: own, context: own }) : result
   })
-  // A result with neither a recipient nor a recognized reason carries no information.
+  // A result without a recipient and without a recognized reason carries no information.
   const tells = ({ recipient, reason, status, isStatusInferred }: BounceResult) =>
     recipient !== '' || !isIdle(reason) || (status !== undefined && !isStatusInferred)
   return results.filter(tells)

@@ -251,7 +251,7 @@ type ProviderWords = {
   hosts: RegExp
   words: readonly (readonly [RegExp, BounceReason])[]
   /**
-   * Whether the provider's reports quote remote servers, to whose replies these phrases do not
+   * Whether the provider's reports quote replies of remote servers, to which these phrases do not
    * apply.
    */
   isQuoting?: true

@@ -103,7 +103,7 @@ const recipientMarks: readonly RegExp[] = [
   /following (?:recipient|address)[^\n@]{0,80}[:<\n]/i,
   /(?:did not reach|delivered to|delivering your mail to|affected)[^\n@]{0,80}[:<\n]/i,
 ]
-/** Starts of lines whose address is not the recipient's. */
+/** Beginnings of lines that contain an address other than the recipient's. */
 const othersNames = [
   'from|sender|original sender|mail from|reply-to|subject|message-id|in-reply-to|sent|x-\\S+',
   'references|return-path|(?:for further|please)\\b.{0,200}',

@@ -4,7 +4,7 @@ import type { BounceReason } from './reasons.ts'
 
 /** A reply with which our own mail server refused a mail during the SMTP session. */
 export type RelayReply = {
-  /** The command it answers; `dot` is the end of the message. */
+  /** The command that the server answered; `dot` is the end of the message. */
   step: 'session' | 'mail' | 'rcpt' | 'data' | 'dot'
   /** SMTP reply code (RFC 5321 §4.2). */
   replyCode: number
@@ -15,8 +15,8 @@ export type RelayReply = {
  * What a refusal is about:
  *
  * - `us`: the server refuses our mail in general, permanently or for now (policy, authentication,
- *   relaying, TLS, limits), or refuses permanently without saying why. It would refuse other mail
- *   in the same way.
+ *   relaying, TLS, limits), or refuses permanently without saying why. It would refuse other
+ *   mail in the same way.
  * - `gone`: the address does not exist. `unreachable`: the mailbox exists but accepts no mail.
  * - `message`: the content or the size of this message, or a temporary refusal without an
  *   explanation.

@@ -156,8 +156,8 @@ const typeShape = /^[a-z]+\/[a-z0-9!#$&^_.+-]{1,120}$/i
 /**
  * Builds a message from the header as received and a new body made of the stored parts; the same
  * input gives the same bytes. Leaves out the header fields that describe the original body
- * (MIME-Version and Content-*). The text is the one that was sent but its bytes are not, so no
- * signature over the body can verify.
+ * (MIME-Version and Content-*). The text is the one that was sent, but in other bytes, so no
+ * signature of the body can be valid.
  */
 function rebuildMessage({ header, text, html, files }: KeptPieces): Buffer {
   const fields = parseHeader(header).fields.filter(({ key }) => !isOfBody(key))

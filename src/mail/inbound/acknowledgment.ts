@@ -21,7 +21,7 @@ const spoken = new RegExp(`${label}${noun}\\.?[ ](?:is[ ])?${digits}`, 'i')
 
 /**
  * Finds the number that a ticket system gave to our mail, in the subject of its acknowledgment,
- * else in its text. Undefined when there is none that is unambiguous.
+ * else in its text. Undefined when no number is unambiguous.
  */
 export function ticketNumber(subject: string | null, text: string): string | undefined {
   const line = (subject ?? '').slice(0, subjectCharsMax)
@@ -129,10 +129,11 @@ const receiptTexts: readonly RegExp[] = [
 ]
 
 /**
- * Whether a mail is the acknowledgment that a ticket system sends when mail comes in. It says that
- * our mail was received, and a ticket system or a machine wrote it or its subject has a new case
- * number; or it is automatic, from a ticket system and has a case number. A person's answer through
- * a ticket system does not count: it is not automatic and does not say so.
+ * Whether a mail is the acknowledgment that a ticket system sends for incoming mail. Either it says
+ * that our mail was received, and a ticket system or a machine wrote it or its subject contains a
+ * new case number; or it is automatic, comes from a ticket system and contains a case number. A
+ * person's answer through a ticket system does not count, because it is not automatic and does not
+ * say that our mail was received.
  */
 export function isAcknowledgment(
   fields: readonly HeaderField[],

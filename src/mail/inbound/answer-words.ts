@@ -22,7 +22,7 @@ const toUs = '(?:(?: to)? (?:us|me))?'
 const which = '(?: (?:any ?more|these|this|such|your|more|any))?'
 const mails = '(?: (?:reports?|e-?mails?|messages?|mails?))?'
 
-/** Patterns of whole sentences with a single meaning, including the words they may begin with. */
+/** Patterns of whole sentences that have a single meaning, including words that may precede it. */
 const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
   [
     'resolved',
@@ -115,8 +115,8 @@ export function answerIn(words: string): AnswerKind | undefined {
 }
 
 /**
- * The sentences of the first three lines after the greeting; undefined in place of a question or a
- * sentence of a line that is too long.
+ * The sentences of the first three lines after the greeting; a question, or a sentence of a line
+ * that is too long, becomes undefined.
  */
 function firstSentences(words: string): (string | undefined)[] {
   const lines = words
@@ -179,8 +179,8 @@ export function ownMessageId(
 
 /**
  * Finds the mails of ours that a mail returns or answers, the most reliable claims first: by the
- * ENVID, the return path and the answer address, which we signed; then by the Message-IDs of what
- * it returns; then by those it refers to.
+ * ENVID, the return path and the answer address, which we signed; then by the Message-IDs of the
+ * mail that it returns; then by the Message-IDs to which it refers.
  */
 export function claimsOf(
   { returned, references }: Pick<InboundReading, 'returned' | 'references'>,
@@ -204,7 +204,10 @@ export function claimsOf(
   ].slice(0, claimsMax)
 }
 
-/** The mail whose return path or answer address, or the part of it before the `@`, is in a text. */
+/**
+ * The mail of ours whose return path or answer address occurs in a text, with or without the `@`
+ * and the domain.
+ */
 function signedMail(text: string, settings: ReturnPathSettings): OwnMail | undefined {
   const token = tokenInText.exec(text.slice(0, 998).toLowerCase())?.[1]
   const own = token && parseOwnAddress(`${token}@${settings.domain}`, settings)

@@ -55,8 +55,8 @@ const machineFields: ReadonlyMap<string, RegExp> = new Map([
 ])
 
 /**
- * Subjects of vacation notices, by how they begin in the words of mail systems. All are forms that
- * a machine puts before or in place of the subject it answers.
+ * Subjects of vacation notices, by the beginnings that mail systems give them. A machine writes
+ * them before the subject that it answers, or in its place.
  */
 const awaySubjects: readonly RegExp[] = [
   /^(?:re: ?)?\[?\(?auto(?:matic|mated|matically)?[- ]?(?:reply|response|responder|answer)\b/i,
@@ -82,7 +82,7 @@ const awayFields = ['x-apple-action', 'x-vacation', 'x-ms-exchange-inbox-rules-l
 
 /**
  * Whether a machine answered on behalf of a person (RFC 3834 §5 and older fields): it has a field
- * that only such machines write, or a subject that begins as theirs do.
+ * that only such machines write, or a subject that begins like those of vacation notices.
  */
 export function isAutomaticReply(fields: readonly HeaderField[]): boolean {
   return fields.some(isMachineField) || hasAwaySubject(fields)

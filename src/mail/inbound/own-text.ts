@@ -29,7 +29,7 @@ const quotations = [
 const firstQuotation = new RegExp(`<(?:${quotations})\\b`, 'i')
 
 /**
- * The text that HTML shows before a quotation: mail programs put an answer above what it answers.
+ * The text that HTML shows before a quotation: mail programs put an answer above the quoted mail.
  */
 function shownText(html: string): string {
   const body = html.slice(Math.max(0, html.search(/<body\b/i)))

@@ -16,7 +16,7 @@ import { ownTextOf, readableText } from './own-text.ts'
 type Returned = {
   messageIds: string[]
   envelopeIds: string[]
-  /** Addresses it was sent under, or to which answers go. */
+  /** Addresses that the mail was sent under, or to which answers go. */
   returnPaths: string[]
 }
 

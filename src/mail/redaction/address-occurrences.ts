@@ -21,7 +21,7 @@ function addressesIn(text: string, addresses: SoughtAddresses): Found[] {
   return inOrder([...eachAddress(text, addresses)])
 }
 
-/** Returns the same one by one, domain by domain; skips addresses that `isWanted` rejects. */
+/** Returns the same addresses lazily, domain by domain; skips addresses that `isWanted` rejects. */
 function* eachAddress(
   text: string,
   addresses: SoughtAddresses,
@@ -63,7 +63,7 @@ export function* placesIn(
   }
 }
 
-/** The finds in a view, which may differ from the searched one. */
+/** The matches in a view, which may differ from the searched one. */
 export type Shown = { found: readonly Found[]; view: TextView }
 
 /** Returns the addresses that a view shows; undefined if there are none. */
@@ -93,8 +93,8 @@ const hostCharsMax = 253
 
 /**
  * Creates a test of whether a range reaches into a registrable domain in the host name of a link or
- * address. No one registers a domain for one recipient, but a sender may write the domain into To
- * to have it hidden.
+ * address. Nobody registers a domain for one recipient, but a sender may put the domain into To so
+ * that the redaction hides it.
  */
 function createRegistrableTest(text: string): (start: number, end: number) => boolean {
   // A host may contain hundreds of names, and is parsed once.

@@ -19,17 +19,17 @@ import { lastUpTo, plainView, type TextView, textViews } from './text-views.ts'
 export type AddressRedactor = {
   /** Replaces every occurrence of an address by its code. */
   redact(text: string): string
-  /** The same, with a shared budget for several texts; undefined once the budget is used up. */
+  /** Does the same with a shared budget for several texts; undefined once the budget is used up. */
   redactWithin(budget: RedactionBudget, text: string): string | undefined
   /** Whether the text contains an address in any known form. */
   finds(text: string): boolean
-  /** The same for many texts in one search, which is much faster than one search for each. */
+  /** Does the same for many texts in one search, which is much faster than one search for each. */
   findsIn(texts: readonly string[]): boolean[]
   /** Whether the text contains a name as written. */
   findsNameIn(text: string): boolean
-  /** Declares a text free of addresses because it was made from such a text by inserting codes. */
+  /** Marks a text as free of addresses, because it was made from such a text by inserting codes. */
   vouchFor(text: string, origin: string): void
-  /** Returns the code of an address, the same for this consumer however the address is written. */
+  /** Returns the code of an address, which does not depend on how the address is written. */
   codeOf(address: string): string
 }
 
@@ -186,7 +186,10 @@ function runOf(digitsMin: number): RegExp {
 
 type Replacing = { index: AddressIndex; codeOf: CodeOf; budget: RedactionBudget }
 
-/** Redacts the finds in the views of a text, and returns whether the views show none any more. */
+/**
+ * Redacts the matches in the views of a text. Returns whether the views are free of matches
+ * afterwards.
+ */
 function redactViews(text: string, { index, codeOf, budget }: Replacing) {
   let redacted = text
   // A match that was split by a replaced one is complete in the next round.
@@ -203,8 +206,8 @@ function redactViews(text: string, { index, codeOf, budget }: Replacing) {
 }
 
 /**
- * Returns the addresses that views show, or the names if there are none, because a name may begin
- * an address.
+ * Returns the addresses that the views show, or the names if they show no address, because a name
+ * may begin an address.
  */
 function shownIn(views: readonly TextView[], { addresses, findNames }: AddressIndex): Shown[] {
   const whole = views.flatMap((view) => addressesShown(view, addresses) ?? [])
@@ -214,14 +217,14 @@ function shownIn(views: readonly TextView[], { addresses, findNames }: AddressIn
 }
 
 /**
- * Returns the positions in the written text of the finds in its views; of two that overlap, the
+ * Returns the positions, in the written text, of the matches in its views; of two that overlap, the
  * first one shown.
  */
 function writtenPlaces(shown: readonly Shown[]): readonly Found[] {
   return shown.reduce<readonly Found[]>((places, one) => withOthers(places, placesOf(one)), [])
 }
 
-/** Returns the finds of a view in order, without those that overlap an earlier one. */
+/** Returns the matches of a view in order, without those that overlap an earlier one. */
 function placesOf({ found, view }: Shown): Found[] {
   const places: Found[] = []
   let done = 0

@@ -92,11 +92,11 @@ const bitsOfPlace = 12
  *
  * Four base64 digits are three letters. A domain of five letters or more contains three letters
  * that fill four digits at any offset, and those begin with its first, second or third letter. So
- * every four digits of a run are looked up, and the last ones padded with zeros. The first three
- * letters of a shorter domain may also begin inside the first or second of five digits, which are
- * then looked up too. Six hexadecimal digits are also three letters. A decoding with enough digits
- * for a nested run is decoded and looked up in the same way. This takes a tenth of the time of
- * decoding everything four times.
+ * each group of four digits of a run is looked up; the last group is padded with zeros. The first
+ * three letters of a shorter domain may also begin inside the first or second of five digits, which
+ * are then looked up too. Six hexadecimal digits are also three letters. A decoding with enough
+ * digits for a nested run is decoded and looked up in the same way. This takes a tenth of the time
+ * of decoding everything four times.
  */
 export function createRunTest({ domains, runMin, hashes }: SoughtInRuns): RunTest {
   // Two letters occur nearly everywhere, and NULs pad runs.

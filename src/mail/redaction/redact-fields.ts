@@ -9,7 +9,9 @@ import type { TokenRedactor } from './token-redactor.ts'
 export type Redactors = {
   people: AddressRedactor
   tokens: TokenRedactor | undefined
-  /** For the whole message. `fieldChars` counts fields with personal names, except lists. */
+  /**
+   * The budget for the whole message. `fieldChars` counts fields with personal names, except lists.
+   */
   budget: RedactionBudget & { fieldChars: number }
   /** The remaining number of nested encoded messages to decode. */
   encodedLevels?: number
@@ -19,7 +21,7 @@ export type Redactors = {
 type Level = 'top' | 'inner'
 
 const recipientFields = new Set(['to', 'cc', 'resent-to', 'resent-cc'])
-// The person who resent it to the reporter is usually the reporter, with another address.
+// The person who resent the message to the reporter is usually the reporter, with another address.
 const forwarderFields = new Set(['resent-from', 'resent-sender'])
 
 // Written by the reporter's provider or mail program for the mailbox only.
@@ -207,16 +209,16 @@ function withRaw(field: HeaderField, raw: string): HeaderField {
 }
 
 /**
- * Whether a field still identifies the reporter, as written or with folds and encoded words
- * decoded.
+ * Whether a field still identifies the reporter, as written, or after its folds and encoded words
+ * are decoded.
  */
 function tells(field: HeaderField, redactor: AddressRedactor): boolean {
   return redactor.finds(field.raw) || fieldsTelling([field], redactor).has(field)
 }
 
 /**
- * Returns the fields that identify the reporter, with folds and encoded words decoded, in two
- * searches for all.
+ * Returns the fields that identify the reporter, as written, or after folds and encoded words are
+ * decoded. Runs two searches for all fields together.
  */
 export function fieldsTelling(
   fields: readonly HeaderField[],

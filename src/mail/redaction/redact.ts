@@ -29,7 +29,7 @@ export type Redaction = {
   tree?: Entity
   /** `headers` if part of the body could not be searched, or would take too long. */
   form: 'whole' | 'headers'
-  /** Redacts text about the message in the same way: return path, links, explanations. */
+  /** Redacts texts about the message in the same way: return path, links, explanations. */
   redactText: (text: string) => string
   /** The code of the recipient. */
   recipient: string | undefined
@@ -184,9 +184,9 @@ function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
 }
 
 /**
- * Redacts content with a transfer encoding. A message must not be encoded (RFC 2046), but some are,
- * and are redacted like others. Each level is parsed again, so only the outermost levels are
- * decoded.
+ * Redacts content with a transfer encoding. An attached message must not be encoded (RFC 2046), but
+ * some are encoded anyway, and they are redacted too. Each level is parsed again, so only the
+ * outermost levels are decoded.
  */
 function redactContent(entity: Entity, content: string, redactors: Redactors): string | undefined {
   const { encodedLevels = ENCODED_LEVELS_MAX } = redactors

@@ -45,7 +45,7 @@ export function hashesOf(addresses: readonly string[]): AddressHashes {
   }
 }
 
-/** The local parts searched for with one domain, in lower case. */
+/** The local parts to search for with one domain, in lower case. */
 export type Locals = {
   /** Returns the longest one that ends there. */
   endingAt(text: string, end: number): string | undefined
@@ -59,7 +59,7 @@ export type Locals = {
 export type SoughtAddresses = {
   /** Returns every occurrence of a domain in a lower-case text. */
   domainsIn(text: string): readonly { at: number; domain: string; locals: Locals }[]
-  /** Whether any domain occurs there. */
+  /** Whether any domain occurs in the text. */
   standIn(text: string): boolean
   domains: readonly string[]
 }

@@ -6,8 +6,8 @@ type Tag = { start: number; end: number }
 const tagCharsMax = 10_000
 
 /**
- * The tags and comments of a text, in order. A `>` in a quoted value does not end a tag, unless the
- * quote is still open after 10,000 characters: then the first one does. Linear time.
+ * The tags and comments of a text, in order. A `>` in a quoted value does not end a tag. If the
+ * quote is still open after 10,000 characters, the first `>` ends the tag. Linear time.
  */
 function tagsIn(text: string): Tag[] {
   const tags: Tag[] = []
@@ -209,7 +209,8 @@ function markAt(written: string, start: number): Mark | undefined {
   const first = written.charAt(start)
   if (first === '=' || first === '%') {
     const value = byteOf(written, start + 1)
-    // These characters begin marks themselves, and may be encoded once more.
+    // The results for these characters may begin marks themselves, because text may be encoded
+    // twice.
     if (value >= 0 && value !== 0x25 && value !== 0x3d) {
       const kind = first === '=' ? 'quote' : 'escape'
       return { start, end: start + 3, kind, character: String.fromCharCode(value) }
@@ -332,7 +333,7 @@ function viewBy(written: string, reading: Reading): TextView {
 /** Pieces of a view: the start of each in the view and in the written text, and its width there. */
 type Pieces = { viewAt: number[]; writtenAt: number[]; width: number[] }
 
-/** Returns the pieces at which a view differs from the written text. */
+/** Returns the pieces where a view differs from the written text. */
 function piecesOf({ marks, deepest, cut }: Reading): Pieces {
   const viewAt = [0]
   const writtenAt = [0]
@@ -363,7 +364,7 @@ function lowerCase(text: string): string {
   return lower.length === text.length ? lower : text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
 }
 
-/** Returns the index of the last of the sorted numbers that is not above `most`. */
+/** Returns the index of the last of the sorted numbers that is not greater than `most`. */
 export function lastUpTo(numbers: readonly number[], most: number): number {
   let low = 0
   let high = numbers.length - 1

@@ -23,7 +23,8 @@ const tokenCharsMin = 5
  * recipient: a long number that is not a date, hexadecimal digits, mixed letters and digits, or
  * letters in an order that no word has. Words, words with a number (`winter2026`), dates and short
  * names do not. In doubt it decides for the reporter: a path that looks like a token counts as one.
- * Short paths such as those of link shorteners do not, because the desk could not act without them.
+ * Short paths, such as those of link shorteners, do not count, because the desk could not act
+ * without them.
  */
 export function looksOpaque(text: string, place: TokenPlace): boolean {
   if (place === 'query' && text.length > wholeMax && !/[\s+]|%20/.test(text)) return true
@@ -76,9 +77,9 @@ function hasMixedCase(run: string): boolean {
 export type TokenRedactor = {
   /** Redacts the tokens in links and addresses, except the author's addresses. */
   redact(text: string): string
-  /** The same for the body of a message, where only links count. */
+  /** Does the same in the body of a message, where only links count. */
   redactLinks(text: string): string
-  /** Whether fields with that name are unchanged. */
+  /** Whether fields with this name are left unchanged. */
   leaves(field: HeaderField): boolean
   /** Redacts the value of a field according to its purpose; lines may be folded. */
   redactField(field: HeaderField): string
@@ -86,8 +87,8 @@ export type TokenRedactor = {
 
 /**
  * `authors` are the claimed authors of a message: accounts that a desk can act on. `locals` are the
- * local parts of the recipient's addresses in lower case: as the whole value in a link (`?u=jane`)
- * they are tokens.
+ * local parts of the recipient's addresses in lower case: a local part that is a whole value in a
+ * link (`?u=jane`) is a token.
  */
 export function createTokenRedactor(
   key: Buffer,
@@ -141,7 +142,7 @@ function named(...patterns: readonly string[]): RegExp {
   return new RegExp(`^(?:${patterns.join('|')})$`)
 }
 
-/** For people, for MIME, and for programs that answer (RFC 9477): unchanged. */
+/** Fields for people, for MIME and for programs that answer (RFC 9477) are unchanged. */
 const spokenFields = named(
   ...['subject', 'date', 'from', 'to', 'cc', 'mime-version', 'content-.*', 'cfbl-.*'],
   ...['organization', 'user-agent', 'x-mailer', 'list-id'],
@@ -150,7 +151,10 @@ const messageIdFields = named('(?:.*-)?message-?id', 'references', 'in-reply-to'
 const signatureFields = named(
   ...['(?:x-google-)?dkim-signature', 'domainkey-signature', 'arc-seal', 'arc-message-signature'],
 )
-/** Written by the servers that relayed the message: a desk searches for their queue ids. */
+/**
+ * These fields are written by the servers that relayed the message; a desk searches for their queue
+ * ids.
+ */
 const tracingFields = named(
   ...['received', 'x-received', 'received-spf', '(?:arc-|x-)?authentication-results'],
   ...['reply-to', 'sender', 'resent-.*'],
@@ -199,7 +203,7 @@ function redactLink(link: string, codeOf: CodeOf): string {
   ].join('')
 }
 
-/** A user name before the host is not part of the page: `https://user@host/`. */
+/** A user name before the host does not identify the page: `https://user@host/`. */
 function redactUser(origin: string, codeOf: CodeOf): string {
   const [, scheme = '', user = '', host = ''] = /^([^/]*\/\/)(.*)(@[^@]*)$/s.exec(origin) ?? []
   return host === '' ? origin : scheme + redactLocal(user, codeOf) + host
@@ -296,8 +300,8 @@ const linkPart = 'https?:\\/\\/[^\\s<>"]+|mailto:[^\\s<>"]+'
 const runPart = '[A-Za-z0-9][A-Za-z0-9+/_=-]{5,}'
 const runShape = runsBut(addressPart, linkPart, hostPart)
 /**
- * The same for texts without addresses and links, because most of the time is spent on searching
- * for those.
+ * The same pattern for texts without addresses and links, because the search for those takes most
+ * of the time.
  */
 const plainRunShape = runsBut(hostPart)
 

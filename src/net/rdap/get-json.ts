@@ -4,7 +4,7 @@ import type { Fetch } from '../guarded-http.ts'
 
 /**
  * The limits of the registry client: which addresses it may query, which URLs it may request, and
- * which addresses it may connect to, whatever name resolved to them.
+ * which addresses it may connect to, whichever name resolved to them.
  */
 export type Reach = {
   mayAsk: (address: IpAddress) => boolean
@@ -42,7 +42,7 @@ function isLoopbackUrl(url: URL): boolean {
 /** Names below these domains are not resolved by the public DNS (RFC 7686). */
 const inwardNames = /\.(?:arpa|onion)$/
 
-/** Allows names only: registries do not use bare addresses, while internal machines may. */
+/** Allows names only: registries do not use bare addresses, but internal machines may. */
 function isPublicUrl(url: URL): boolean {
   return (
     url.protocol === 'https:' &&
@@ -59,9 +59,9 @@ export type JsonAnswer =
   | { is: 'json'; json: unknown }
   | { is: 'absent' }
   | { is: 'moved'; to: URL | undefined }
-  /** The server refuses to answer now; `retryAfterMs` is the pause that it asks for. */
+  /** The server refuses to answer now; `retryAfterMs` is the pause that it requests. */
   | { is: 'busy'; retryAfterMs: number | undefined; why: string }
-  /** No answer, or not in time. */
+  /** No answer, or none within the time limit. */
   | { is: 'failed'; why: string }
   /** The answer cannot be used. */
   | { is: 'unreadable'; why: string }

@@ -33,8 +33,8 @@ const REMEMBERED_MAX = 500
 
 /**
  * Caches the last 500 answers for ten minutes; a `later` only for its own address, and only until
- * the next attempt is allowed. An answer is used for another address than the queried one only when
- * both belong to one AS, or when the AS of the other is unknown.
+ * the next attempt is allowed. An answer is reused for another address only if both addresses
+ * belong to the same AS, or if the AS of the other address is unknown.
  */
 function createMemory(clock: Clock): Memory {
   let kept: Remembered[] = []
@@ -82,7 +82,7 @@ type Leave = { ok: true } | { ok: false; retryAt: Date; why: string }
 
 /** Limits the rate of requests to each server, identified by its origin (`https://host`). */
 export type RegistryPace = {
-  /** Waits for the server's next slot; refuses at once when that is after `deadline`. */
+  /** Waits for the server's next slot; refuses immediately when that is after `deadline`. */
   admit: (origin: string, deadline: Date) => Promise<Leave>
   /** The server answered, which resets its failures. */
   answered: (origin: string) => void
@@ -152,8 +152,8 @@ export function createPace(clock: Clock, wait: (ms: number) => Promise<void>): R
 }
 
 /**
- * Takes a token, if need be one of the future, and returns the time in milliseconds until it is
- * valid; undefined when that is more than `msMax`.
+ * Takes a token, if necessary a future one, and returns the time in milliseconds until it is valid;
+ * undefined when that is more than `msMax`.
  */
 function reserve(server: Server, rate: Rate, now: number, msMax: number): number | undefined {
   const earned = ((now - server.countedAt) / 1_000) * rate.perSecond

@@ -11,7 +11,7 @@ import {
   textOf,
 } from './contacts.ts'
 
-/** A network as registered; the address alone when no network is known. */
+/** A network as registered; only the address itself when no network is known. */
 type RegisteredNetwork = {
   /** At least one block; one of them contains the queried address. */
   cidrs: readonly string[]
@@ -33,9 +33,7 @@ export type RegistryAnswer =
   | { is: 'none'; network: RegisteredNetwork; why: string }
   | { is: 'later'; retryAt: Date; why: string }
 
-/**
- * Returns the answer for an address without a known network; it is valid for that address alone.
- */
+/** Returns the answer for an address without a known network; it is valid for that address only. */
 export function unknownNetwork(ip: string, registry: string | null, why: string): RegistryAnswer {
   const cidrs = [`${ip}/${ip.includes(':') ? 128 : 32}`]
   const network = { cidrs, holdsFor: cidrs, name: null, country: null, registry }

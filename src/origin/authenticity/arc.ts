@@ -19,8 +19,8 @@ type Seal = {
 
 /**
  * The ARC chain (RFC 8617) of a message, parsed as far as needed to decide whether to verify it.
- * `broken`: the sets are incomplete or not numbered from 1. `undue`: there are more sets, or longer
- * fields, than legitimate mail has. `own`: see `findChain`.
+ * `broken`: the sets are incomplete or not numbered from 1. `undue`: there are more sets or longer
+ * fields than in legitimate mail. `own`: see `findChain`.
  */
 export type ArcChain =
   | { is: 'none' }
@@ -33,7 +33,7 @@ const instancesMax = 10
 /**
  * Finds the chain, and decides whether verifying it can add any information. If all seals are from
  * the registrable domain that wrote the topmost Received lines, the chain only repeats what the
- * receiver says there: it is `own`, and is not verified to save the cost.
+ * receiver says there: it is `own`, and is not verified, which saves time.
  */
 export function findChain(fields: readonly HeaderField[], hops: readonly Hop[]): ArcChain {
   const sets = arcFields(fields)
@@ -90,7 +90,7 @@ export type ArcReason =
 
 /**
  * The result for an ARC chain (RFC 8617). `temperror`: a key could not be queried. `unchecked`: the
- * chain adds nothing to what the receiver says, or is longer than legitimate ones.
+ * chain adds no information to what the receiver says, or is longer than legitimate chains.
  */
 export type ArcFinding = {
   result: 'pass' | 'fail' | 'none' | 'temperror' | 'unchecked'
@@ -99,7 +99,10 @@ export type ArcFinding = {
   seals: SealFinding[]
 }
 
-/** What one sealer recorded when it received the message; only as reliable as the sealer. */
+/**
+ * The results that one sealer recorded when it received the message; they are only as reliable as
+ * the sealer.
+ */
 type SealFinding = {
   instance: number
   /** In lower case. */
@@ -138,13 +141,13 @@ export function judgeChain(chain: ArcChain, dns: DnsFindings): ArcFinding | unde
   }
 }
 
-/** Verifies the chain that the verifier has read, with all its seals. */
+/** Verifies all seals of the chain that the verifier has read. */
 export async function verifyChain(
   chain: ArcChain & { is: 'whole' },
   verifier: DkimVerifier,
   resolver: LibraryResolver,
 ): Promise<ArcFinding> {
-  // Read before verification, during which the library rewrites the newest results.
+  // Read before the verification, because during it the library rewrites the newest results.
   const seals = chain.seals.map(({ instance, domain }) => ({
     instance,
     domain,

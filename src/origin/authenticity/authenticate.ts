@@ -29,7 +29,7 @@ export type SpfFinding = {
 export type DnsFindings = {
   /** Answers by question: `TXT s1._domainkey.example.net`, the name in lower case. */
   answers: Readonly<Record<string, DnsAnswer>>
-  /** Undefined when there was no address to check. */
+  /** Undefined when there was no address to check by SPF. */
   spf: SpfFinding | undefined
   listings: readonly BlacklistEntry[]
 }
@@ -98,7 +98,7 @@ async function runVerifier(
   verifier.headers = { parsed: header.fields.map(asLibraryField) }
   const isRelaxed = [...verifier.bodyHashes.keys()].every((key) => key.startsWith('relaxed:'))
   const body = bodyOf(raw, header, isRelaxed ? 'relaxed' : 'simple')
-  // Both start before the first wait, because the next message reuses the memory of the body.
+  // Both start before the first wait, because the next message reuses the memory of this body.
   await Promise.all([verifier.nextChunk(body), verifier.finalChunk()])
   return verifier
 }
@@ -161,7 +161,7 @@ function bodyOf(raw: Buffer, { bodyOffset, lineEnd }: Header, canon: 'relaxed' |
   for (let at = bodyOffset; at < raw.length; at++) {
     const byte = raw[at] ?? 0
     const isSpace = isRelaxed && (byte === space || byte === tab)
-    // Nearly all bytes are above these and need only one comparison.
+    // Nearly all bytes are greater than these and need only one comparison.
     const isEnd = byte < space && isLineEnd(raw, at, lineEnd)
     if (hasSpace && !isSpace && !isEnd) out[length++] = space
     hasSpace = isSpace

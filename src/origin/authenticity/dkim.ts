@@ -24,9 +24,9 @@ export function textAnswer({ answers }: DnsFindings, name: string): DnsAnswer {
 const notAsked: DnsAnswer = { is: 'unknown', why: 'The signature was not checked.' }
 
 /**
- * Presents the answers as a resolver. Of several records it returns the key or policy, not
- * whichever comes first. Policies of public suffixes are not queried, so they count as absent. The
- * library queries addresses only to check that a domain exists, which is assumed.
+ * Presents the answers as a resolver. Of several records, it returns the key or the policy, even if
+ * another record comes first. Policies of public suffixes are not queried, so they count as absent.
+ * The library queries addresses only to check that a domain exists, which is assumed.
  */
 export function answersAsResolver(findings: DnsFindings): LibraryResolver {
   return async (name, type) => {
@@ -60,7 +60,7 @@ export type Signature = {
   isAligned: boolean
   /** The names of the fields it covers, in lower case, with repetitions. */
   covered: readonly string[]
-  /** Why every verifier would reject it, as a sentence; undefined when it is valid in form. */
+  /** Why every verifier would reject the signature; undefined when its form is valid. */
   fault: DkimReason | undefined
 }
 

@@ -42,9 +42,9 @@ function lineage(domain: string, registrable: string): string[] {
 
 /**
  * Whether the message is authenticated for the author's domain (DMARC, RFC 9989). `none`: the
- * domain publishes no policy, or the message has not exactly one author's domain. `unknown`:
- * something that the result depends on is not known: a DNS answer, the return path, or the host
- * that handed the message over.
+ * domain publishes no policy, or the message has not exactly one author's domain. `unknown`: the
+ * result depends on missing information: a DNS answer, the return path, or the host that handed the
+ * message over.
  */
 export type DmarcFinding = {
   result: 'pass' | 'fail' | 'none' | 'unknown'
@@ -81,7 +81,7 @@ export async function checkDmarc({ fields, dkim, dns, resolver }: Evidence): Pro
   if (!found) return noPolicy
   const { status, alignment } = found
   if (status.result === 'none') return noPolicy
-  // Neither alignment nor policy is known when no policy could be queried.
+  // When no policy could be queried, neither the alignment nor the policy is known.
   const alignedBy: DmarcFinding['alignedBy'] = []
   if (alignment?.dkim.result !== undefined) alignedBy.push('dkim')
   if (alignment?.spf.result !== undefined) alignedBy.push('spf')

@@ -79,13 +79,16 @@ function spfQuestion(entry: Hop, mailFrom: string): SpfQuestion | undefined {
   return entry.fromIp && { ip: entry.fromIp.text, helo: entry.helo, mailFrom }
 }
 
-/** The address without its angle brackets; empty for `<>` and for what is not an address. */
+/** The address without its angle brackets; empty for `<>`, and for text that is not an address. */
 function returnPathOf(value = ''): string {
   const address = /<([^<>]*)>/.exec(value)?.[1] ?? value
   return address.length <= 320 && address.includes('@') ? address.trim() : ''
 }
 
-/** Maximum numbers of records used of one answer: SPF policies, and records of other types. */
+/**
+ * Maximum numbers of records that are used from one answer: SPF policies, and records of other
+ * types.
+ */
 const policiesMax = 10
 const recordsMax = 100
 /**
@@ -111,7 +114,7 @@ export async function checkSpf(
     sender: question.mailFrom,
     ip: question.ip,
     helo: question.helo ?? domain,
-    // Otherwise the library would request the name of this machine from the operating system.
+    // Without this, the library would request the name of this machine from the operating system.
     mta: 'signalpost.invalid',
     resolver: (name, type) => ask(resolve, name, type) as Promise<string[][]>,
     strict: true,

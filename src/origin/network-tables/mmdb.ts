@@ -35,7 +35,7 @@ type Section = { bytes: Buffer; start: number; values: number }
 
 /**
  * Parses the value at a place of the data section that begins at `start` ("MaxMind DB File Format",
- * version 2.0, "Output Data Section"). Undefined when it is damaged or has no end.
+ * version 2.0, "Output Data Section"). Undefined when the value is damaged or never ends.
  */
 export function readMmdbValue(bytes: Buffer, start: number, place: number): MmdbValue | undefined {
   return readValue({ bytes, start, values: 0 }, start + place, 0)?.value
@@ -198,7 +198,8 @@ const GAP_BYTES = 16
 const VERSION = 2
 const READINGS_KEPT_MAX = 50_000
 /**
- * Some writers store equal parts of the tree only once. More visits per node mean an endless tree.
+ * Some writers store equal parts of the tree only once. More visits per node mean that the tree is
+ * circular.
  */
 const VISITS_PER_NODE_MAX = 4
 

@@ -11,7 +11,7 @@ export type PlainLink = {
   /** The registrable domain; null for IP addresses. */
   organization: string | null
   path: string
-  /** The names of its parameters, sorted. */
+  /** The names of the link's parameters, sorted. */
   parameters: string
   isIp: boolean
   /** The host of the redirector in which the link was wrapped. */

@@ -4,7 +4,7 @@
  * wrapper.
  */
 type Redirector = {
-  /** The host, or a parent domain. */
+  /** The host of the service, or a parent domain. */
   under: string
   /** Prefix of the path. */
   path?: string
@@ -133,20 +133,23 @@ function fromGoogle(url: URL): string | undefined {
   return carried(url, ['q', 'url', 'adurl', 'imgurl'])
 }
 
-/** `/amp/s/host/path`, `/c/s/host/path`: `s` means https. */
+/** Handles `/amp/s/host/path` and `/c/s/host/path`, where `s` means https. */
 function fromAmp({ pathname, search }: URL): string | undefined {
   const [, isSecure, rest] = /^\/(?:amp|[civ])\/(s\/)?(.+)$/.exec(pathname) ?? []
   return rest === undefined ? undefined : `http${isSecure ? 's' : ''}://${rest}${search}`
 }
 
-/** `-` encodes `%`, `_` encodes `/`. */
+/** In these links `-` encodes `%`, and `_` encodes `/`. */
 function fromProofpoint2(url: URL): string | undefined {
   const written = url.searchParams.get('u')
   if (written === null) return undefined
   return decoded(written.replaceAll('-', '%').replaceAll('_', '/'))
 }
 
-/** `/v3/__URL__;BASE64`: each `*` in the URL is a byte of the base64 part, `**x` a run of bytes. */
+/**
+ * Decodes `/v3/__URL__;BASE64`: each `*` in the URL is a byte of the base64 part, `**x` a run of
+ * bytes.
+ */
 function fromProofpoint3({ href }: URL): string | undefined {
   const [, written, bytes = ''] = /\/v3\/__(.{1,3000}?)__;?([A-Za-z0-9_-]*)/.exec(href) ?? []
   if (written === undefined) return undefined
@@ -163,7 +166,7 @@ function fromProofpoint3({ href }: URL): string | undefined {
 
 const runLengths = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** `u=a1` followed by the address in base64. */
+/** The target is the parameter `u=a1…`: the address in base64 follows `a1`. */
 function fromBing(url: URL): string | undefined {
   return addressIn((url.searchParams.get('u') ?? '').replace(/^a1/, ''))
 }
@@ -178,7 +181,7 @@ function fromWholeQuery({ search }: URL): string | undefined {
   return addressIn(query) ?? addressIn(query.slice(query.indexOf('=') + 1))
 }
 
-/** The address at the end of the path, plain or encoded. */
+/** Returns the address at the end of the path, plain or encoded. */
 function fromPath({ pathname, search }: URL): string | undefined {
   const at = /\/(https?(?::\/|%3a)[^]*)$/i.exec(pathname)?.[1]
   if (at === undefined) return undefined
@@ -186,7 +189,7 @@ function fromPath({ pathname, search }: URL): string | undefined {
   return at.replace(/^(https?):\/+/i, '$1://') + search
 }
 
-/** `shop-example-net.translate.goog`: dots are encoded as dashes, dashes as two. */
+/** Decodes `shop-example-net.translate.goog`: one dash stands for a dot, two dashes for a dash. */
 function fromTranslation({ hostname, pathname, search }: URL): string | undefined {
   const label = hostname.slice(0, -'.translate.goog'.length)
   if (label.length === hostname.length || label.includes('.')) return undefined

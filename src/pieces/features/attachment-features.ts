@@ -141,8 +141,8 @@ function hasMacros(magic: Magic, content: Buffer): boolean {
 }
 
 /**
- * Whether the content contradicts the name or the media type: a program without the name of one, or
- * no picture or PDF although declared as such.
+ * Whether the content contradicts the name or the media type: a program whose name does not say so,
+ * or a file that is declared as a picture or PDF but is neither.
  */
 function differs(kind: keyof AttachmentFeatures | undefined, type: string, magic: Magic): boolean {
   if (magic === 'unknown') return false

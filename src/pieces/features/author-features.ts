@@ -105,8 +105,8 @@ function isOffice(name: string): boolean {
 }
 
 /**
- * Whether the display name starts with the domain name of the reader, to which the author does not
- * belong.
+ * Whether the display name contains the name of the recipient's domain, to which the author does
+ * not belong. `reader` and `own` are the registrable domains of the recipient and the author.
  */
 function namesOrganization(name: string, reader: string | undefined, own: string): boolean {
   const label = reader?.split('.', 1)[0] ?? ''

@@ -10,7 +10,7 @@ import {
 } from './material.ts'
 import { disguiseOf } from './text-features.ts'
 
-/** Mailers of web sites, legitimate and compromised ones; in lower case. */
+/** Mailers that web sites use, legitimate and compromised ones; in lower case. */
 const scripts = /phpmailer|^php|swiftmailer|nodemailer|python|leaf|mass ?mail|bulk|blat|libwww|perl/
 
 /** Whether a script on a web site or a command line wrote the message, not a mail program. */
@@ -87,7 +87,7 @@ const HOUR_MS = 3_600_000
 const valueCharsMax = 2_000
 const mailerCharsMax = 60
 
-/** Computes features of unusual and usual properties of a header. */
+/** Computes features from the usual and unusual properties of a header. */
 export function headerFeatures(
   { fields, hops }: Material,
   header: HeaderIndex,

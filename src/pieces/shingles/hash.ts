@@ -10,8 +10,8 @@ let seed = 0x7368696e676c6573n
 
 /**
  * Sets the seed of this thread, below 2^64. Call it once, before anything is hashed. Each
- * installation has its own seed: with one that is public in the source, anybody could construct a
- * piece whose hash collides with another.
+ * installation has its own seed: with a seed that is public in the source, anybody could construct
+ * a piece whose hash collides with another.
  */
 export function seedShingles(own: bigint): void {
   seed = own

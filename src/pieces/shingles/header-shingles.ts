@@ -46,7 +46,7 @@ const namesMax = 60
 const subjectWordsMax = 3
 const startWordsMax = 4
 
-/** Adds content and form of the header. */
+/** Adds the content and the form of the header. */
 export function addHeader(list: ShingleList, fields: readonly HeaderField[]): void {
   const subject = fieldValue(fields, 'subject')
   if (subject !== undefined) addSubject(list, decodeHeaderText(subject.slice(0, valueCharsMax)))

@@ -6,12 +6,15 @@ import type { PieceName } from './piece-types.ts'
  * piece was seen. Pairs and unique counters are exact.
  */
 export type PairType = {
-  /** Permanent: its meaning never changes, and it is never reused. Distinct from piece types. */
+  /**
+   * Permanent: the meaning of a number never changes, and a number is never reused. Distinct from
+   * the numbers of piece types.
+   */
   number: number
   name: string
   /** The piece whose unique counter rises. */
   counted: PieceName
-  /** The piece that may be new. */
+  /** The piece that may be seen with the counted one for the first time. */
   unique: PieceName
   /** Meaning of the unique counter, as a sentence. */
   meaning: string

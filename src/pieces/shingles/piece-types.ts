@@ -1,12 +1,15 @@
 /**
  * Whether every piece of a type is counted (`exact`), or only pieces that were seen before
- * (`gated`). Pieces that are mostly new may have to pass the admission gate.
+ * (`gated`). Types with mostly new pieces may have to pass the admission gate.
  */
 type Admission = 'exact' | 'gated'
 
 /** A type of piece. */
 export type PieceType = {
-  /** Part of the hash and of stored data: its meaning never changes, and it is never reused. */
+  /**
+   * Part of the hash and of stored data: the meaning of a number never changes, and a number is
+   * never reused.
+   */
   number: number
   name: PieceName
   /** Meaning of the piece, as a sentence. */

@@ -42,7 +42,7 @@ const typeMax: Partial<Record<PieceName, number>> = {
 const usualMax = 8
 /** Maximum number of pairs of a message. */
 const pairsMax = 90
-/** Maximum number of each of the two pieces for one type of pair. */
+/** Maximum number of pieces of each of the two types that form one type of pair. */
 const pairedMax = 4
 
 const typesMax = 256
@@ -56,7 +56,7 @@ const placesMax = Math.max(usualMax, ...Object.values(typeMax))
 export class ShingleList {
   readonly #types = new Uint8Array(shinglesMax)
   readonly #hashes: HashHalves = new Int32Array((shinglesMax + 1) * 2)
-  /** For pairs, the index of the counted piece. */
+  /** The index of the counted piece of each pair. */
   readonly #counted = new Uint16Array(shinglesMax)
   /** The indexes of the pieces of each type, and their number. */
   readonly #places = new Uint16Array(typesMax * placesMax)

@@ -24,7 +24,7 @@ import { type PieceName, pieceTypes } from './piece-types.ts'
 import { pairsOf, type Shingle, ShingleList } from './shingle-list.ts'
 import { addContacts, addLinks, addPassages, addWholeText } from './text-shingles.ts'
 
-/** Route of a message. */
+/** The route of a message. */
 export type Way = {
   hops: readonly TracedHop[]
   origin: Origin | null
@@ -36,8 +36,8 @@ export type Way = {
 }
 
 /**
- * Adds the origin of the message. Fields by untrusted hosts count as claims, and so does an
- * uncertain origin, because counts under it would be accusations.
+ * Adds the origin of the message. Fields written by untrusted hosts count as claims. So does an
+ * uncertain origin, because counting the message under it would be an accusation.
  */
 export function addOrigin(list: ShingleList, way: Way): void {
   const { hops, origin, submitter, originConfidenceMin = 0 } = way
@@ -77,7 +77,7 @@ function addName(
   list.add(`${whose}-shape`, withoutTokens(name))
 }
 
-/** Circumstances of a message that are not in its bytes. */
+/** Properties of a report that are not in the bytes of the message. */
 export type ReportContext = {
   /** The reporter; undefined for traffic that is only checked. */
   reporterId?: string | undefined

@@ -106,7 +106,7 @@ function lacks(missing: string, given: string): string {
 /** A listener that receives mail. */
 export type MailListener = {
   port: number
-  /** Rereads the certificate, as happens every minute. */
+  /** Rereads the certificate, which otherwise happens every minute. */
   renew: () => Promise<void>
   close: () => Promise<void>
 }
@@ -164,9 +164,9 @@ export async function receive(
   const line: Line = {
     app,
     isLmtp: app.config.receiveProtocol === 'lmtp',
-    // At least a few mails of the maximum size.
+    // Enough for at least a few mails of the maximum size.
     peers: createPeers({ ...limits.peer, bytes: Math.max(limits.peer.bytes, 4 * size) }),
-    // At least two mails of the maximum size.
+    // Enough for at least two mails of the maximum size.
     spool: createSpool(Math.max(limits.held, 2 * size)),
   }
   const cuts = new Map<string, NodeJS.Timeout>()
@@ -214,8 +214,8 @@ export async function receive(
 function usualOptions(line: Line, limits: ReceiveLimits, size: number): SMTPServerOptions {
   return {
     lmtp: line.isLmtp,
-    // With PIPELINING, Exim sends QUIT with the mail and closes its side, so our reply would be
-    // lost.
+    // With PIPELINING, Exim sends QUIT together with the mail and closes its side of the
+    // connection, so our reply would be lost.
     hidePIPELINING: true,
     banner: 'Signalpost',
     size,
@@ -251,8 +251,8 @@ async function listen(server: SMTPServer, { config, log }: Needs): Promise<numbe
 }
 
 /**
- * Ends a session after this time in milliseconds, even if the client is active: it may send one
- * byte per minute.
+ * Ends a session after this time in milliseconds, even if the client is active, because a client
+ * could send one byte per minute.
  */
 function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): NodeJS.Timeout {
   const cut = () => {

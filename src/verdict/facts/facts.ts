@@ -79,7 +79,8 @@ export function emptyFacts(): Facts {
 
 /**
  * Returns a group in which some facts are known. Unknown facts are inherited from the empty group
- * through the prototype: copying 200 facts of which few are known costs more than computing them.
+ * through the prototype: because copying 200 facts, most of them unknown, costs more than computing
+ * the known ones.
  */
 function groupOf(
   group: string,
@@ -90,7 +91,7 @@ function groupOf(
   return its
 }
 
-/** Everything that a message is judged by. Absent means unknown. */
+/** Everything by which a message is judged. Absent values are unknown. */
 export type FactsInput = {
   features: MessageFeatures
   report?: ReportedAs | undefined

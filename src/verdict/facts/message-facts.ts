@@ -70,7 +70,8 @@ export const attachmentsTable: FactTable<AttachmentFeatures> = {
 }
 
 /**
- * Visible text. Of long texts the first 1,024 to 12,288 characters are used, depending on the fact.
+ * Visible text. In long texts, only the first 1,024 to 12,288 characters are used, depending on the
+ * fact.
  */
 export const textTable: FactTable<TextFeatures> = {
   words: double('Number of visible words, at most 4,000.'),

@@ -43,7 +43,7 @@ type Choice = readonly [piece: PieceName, group: SeenGroup, pieces: number, repo
 
 /**
  * The pieces to look up: at most `pieces` of each type, and the reporters of at most `reporters` of
- * those. The total is 47 keys.
+ * these pieces. The total is 47 keys.
  */
 const choices: readonly Choice[] = [
   ['campaign', 'campaign', 1, 1],

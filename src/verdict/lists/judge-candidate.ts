@@ -23,7 +23,8 @@ export function roundedReporters(reporters: number): number {
 }
 
 /**
- * The public reasons for an entry. They reveal nothing about single reports, reporters or subjects.
+ * The public reasons for an entry. They reveal nothing about individual reports, reporters or
+ * subjects.
  */
 export type PublicReasons = {
   category: ListCategory
@@ -85,7 +86,7 @@ export type Unlisted =
   | 'nothing new'
   | 'delisted'
 
-/** Circumstances in which a candidate is judged. */
+/** The context in which a candidate is judged. */
 export type ListingContext = {
   now: Date
   own: OwnNames
@@ -160,7 +161,7 @@ export function judgeCandidate(
 
 /**
  * Returns why an entry must be removed early: an exemption, a newer rule, or evidence that has
- * decayed, changed or gone (`candidate` is undefined). Undefined when the entry stays.
+ * decayed, changed or disappeared (`candidate` is undefined). Undefined when the entry stays.
  */
 export function whyEnded(
   { list }: Pick<Listing, 'list'>,

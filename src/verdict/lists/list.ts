@@ -56,7 +56,7 @@ export type Listing = {
   /** Rounded, see `roundedReporters`. */
   reportersAtLeast: number
   lastSeen: Date
-  /** When it was last delisted on request; null: never. */
+  /** When the name was last delisted on request; null: never. */
   delistedAt: Date | null
   /** Number of independent reporters at that time, rounded up. */
   delistedReporters: number | null
@@ -91,7 +91,7 @@ export type ListEdition = {
   /** Without a trailing slash. */
   publicUrl: string
   madeAt: Date
-  /** Consumers should not use this edition from then on. */
+  /** From this instant on, users of the lists should not use this edition. */
   expiresAt: Date
 }
 

@@ -68,7 +68,7 @@ export function ownNamesOf(config: {
   )
 }
 
-/** Why a name is never listed, whatever the evidence. */
+/** Why a name is never listed, regardless of the evidence. */
 export type Spared =
   | 'no such name'
   | 'no public address'
@@ -127,7 +127,7 @@ function whyNameSpared(list: 'domains' | 'hosts', name: string, own: OwnNames): 
 const NAME_CHARS_MAX = 180
 const hostName = /^(?=.*[a-z])[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$/
 /**
- * Reserved and internal suffixes: RFC 2606, 6761, 6762, 8375, 9476, and those in use in private
+ * Reserved and internal suffixes: RFC 2606, 6761, 6762, 8375, 9476, and suffixes in use in private
  * networks.
  */
 const reservedEnds =

@@ -148,7 +148,7 @@ type Item = { value: unknown; lineOf: (path: readonly PropertyKey[]) => number }
 const FAULTS_MAX = 200
 
 /**
- * Parses marketers from a YAML list of maps or from JSON lines. Reports all errors at once; a file
+ * Parses marketers from a YAML list of maps or from JSON lines. Returns all errors together; a file
  * with any error is rejected as a whole.
  */
 export function readMarketers(text: string, own: OwnNames): MarketerReading {
@@ -255,8 +255,8 @@ function yamlItems(text: string): { items: Item[] } | { faults: MarketerFault[] 
 }
 
 /**
- * Returns errors for anchors, aliases and tags, which could make content larger or different than
- * it looks.
+ * Returns errors for anchors, aliases and tags, which could make the content larger than it looks,
+ * or different.
  */
 function tricksIn(contents: Node, lineAt: (offset: number) => number): MarketerFault[] {
   const faults: MarketerFault[] = []

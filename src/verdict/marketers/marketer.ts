@@ -17,12 +17,12 @@ type MarketerState = (typeof marketerStates)[number]
 /** A sender of bulk mail that has declared itself. */
 export type Marketer = MarketerMarks & {
   state: MarketerState
-  /** How the marketer says it collects addresses, and what it sends. */
+  /** The marketer's description of how it collects addresses and what it sends. */
   practice: string
   website: string | null
-  /** How to unsubscribe, plain text. */
+  /** How to unsubscribe, as plain text. */
   advice: Readonly<Partial<Record<AdviceLanguage, string>>>
-  /** Contact for administrators. */
+  /** The contact whom administrators can reach. */
   contact: string | null
 }
 
@@ -85,9 +85,9 @@ type Marks = Pick<MarketerMarks, 'signers' | 'ranges' | 'listIds' | 'authors'>
 const prefixMin = { 4: 16, 6: 32 } as const
 
 /**
- * Returns all errors in the identifying marks of a marketer: names and ranges that others send from
- * too. A mailing service may sign for thousands of customers, so its signature needs a List-Id or
- * an author as well.
+ * Returns all errors in the identifying marks of a marketer: names and ranges from which others
+ * also send. A mailing service may sign for thousands of customers, so its signature needs a
+ * List-Id or an author as well.
  */
 export function marksFaults(marks: Marks, own: OwnNames): MarksFault[] {
   const isNarrowed = marks.listIds.length + marks.authors.length > 0

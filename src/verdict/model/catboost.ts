@@ -84,7 +84,7 @@ function readCatBoostFile(bytes: Uint8Array): CatBoostFile {
 /**
  * Parses one node of an asymmetric tree: a leaf value, or a condition with two children.
  *
- * @throws ModelFault when it is neither
+ * @throws ModelFault when the node is neither
  */
 function readCatBoostNode(node: unknown): z.infer<typeof leaf> | z.infer<typeof inner> {
   const asLeaf = leaf.safeParse(node)
@@ -120,7 +120,7 @@ const SIZE_MAX = 4_000_000
  * symmetric trees, or those of the policies `Depthwise` and `Lossguide`. Features must have the
  * names in `features.ts`; the classes are 0 and 1, or `wanted` and `unwanted`.
  *
- * @throws ModelFault when it cannot be applied
+ * @throws ModelFault when the model cannot be applied
  */
 export function loadCatBoost({ version, content, calibration }: Omit<KeptModel, 'format'>): Model {
   const file = readCatBoostFile(content)

@@ -3,8 +3,8 @@ import type { FactDefinition, Facts } from '../facts/fact.ts'
 /**
  * Returns why models must not use a fact; undefined when they may.
  *
- * Training labels rest on reporters' statements. A model that used these statements, or the karma
- * of the reporter, would repeat the labels and learn nothing about messages.
+ * Training labels rest on reporters' statements. A model that used these statements or the
+ * reporter's karma would repeat the labels and learn nothing about messages.
  */
 export function unfitReason({ group }: Pick<FactDefinition, 'group'>): string | undefined {
   return unfitGroups[group]
@@ -106,7 +106,7 @@ const VALUE_MAX = 1e9
 
 /**
  * Returns the names of all features that a model may use, in the order of the definitions. See
- * `unfitReason` and `fileRefusalOf` for what is excluded.
+ * `unfitReason` and `fileRefusalOf` for the excluded facts.
  */
 export function modelFeatures(
   definitions: readonly FactDefinition[],

@@ -41,7 +41,7 @@ const Z_95 = 1.959964
 
 /**
  * Returns a share with its Wilson score interval (1927), which also holds for small samples and
- * extreme shares. Of 0 rows, the interval is 0 to 1.
+ * extreme shares. For 0 rows, the interval is 0 to 1.
  */
 export function shareOf(hits: number, of: number): Share {
   if (of === 0) return { hits, of, share: 0, low: 0, high: 1 }
@@ -119,8 +119,8 @@ export function thresholdsOf(
 }
 
 /**
- * Compares predicted probabilities with observed shares: of messages with 70 %, seven in ten should
- * be unwanted. Omits empty bins.
+ * Compares predicted probabilities with observed shares: of the messages with a probability of 70
+ * %, seven in ten should be unwanted. Omits empty bins.
  */
 export function calibrationOf(scored: readonly Scored[]): CalibrationBin[] {
   const bins = Map.groupBy(scored, ({ probability }) => Math.min(Math.floor(probability * 10), 9))

@@ -88,7 +88,7 @@ function newtonStep(rows: readonly Target[], slope: number, intercept: number): 
 /**
  * Loads a stored model. The library for the format `ydf` is loaded on first use.
  *
- * @throws ModelFault when it cannot be read or applied
+ * @throws ModelFault when the model cannot be read or applied
  */
 export async function loadModel(kept: KeptModel): Promise<Model> {
   if (kept.format === 'catboost') return loadCatBoost(kept)

@@ -105,7 +105,10 @@ export type Model = {
   close: () => void
 }
 
-/** The bytes are not a usable model. The message explains why to the person who imported it. */
+/**
+ * Thrown when bytes are not a usable model. The message explains the reason to the person who
+ * imported it.
+ */
 export class ModelFault extends Error {
   override name = 'ModelFault'
 }

@@ -11,24 +11,24 @@ export type ReportedRow = {
   verdict: VerdictClass
   /** Karma of the reporter, 0 to 1. */
   karma: number
-  /** How many proven other reporters reported the same campaign, by kind of statement. */
+  /** The number of other proven reporters who reported the same campaign, by kind of statement. */
   others: { unwanted: number; wanted: number }
 }
 
 /**
- * Minimum karma for a label from a single report, and the number of other proven reporters with the
- * same statement that a report with less karma requires.
+ * Minimum karma for a label from a single report, and the number of other proven reporters who must
+ * agree with a report by a reporter with less karma.
  */
 export const LABEL_KARMA_MIN = 0.5
 const OTHERS_MIN = 2
 
 /**
- * Returns the label of a report for training; undefined when it proves too little. A single report
- * suffices only from a reporter with enough karma. A newcomer's report requires two such reporters
- * with the same statement. A campaign with contradicting reports gives no label. The verdict alone
- * never creates a label, because a model would learn the rules by heart; but it can remove one. A
- * retracted report was a mistake: it is not used as unwanted, and, since nobody checked again, not
- * as wanted either.
+ * Returns the label of a report for training; undefined when the evidence is insufficient. A single
+ * report suffices only from a reporter with enough karma. A newcomer's report requires two such
+ * reporters who made the same statement. A campaign with contradicting reports gives no label. The
+ * verdict alone never creates a label, because a model would learn the rules by heart; but it can
+ * remove one. A retracted report was a mistake, so it is not used as unwanted. It is not used as
+ * wanted either, because nobody has checked that.
  */
 export function labelOf({ kind, isRetracted, verdict, karma, others }: ReportedRow) {
   if (isRetracted) return undefined
@@ -50,8 +50,8 @@ function isOpposed(verdict: VerdictClass, isUnwanted: boolean): boolean {
  * Returns the campaign of each message, as the index of its first message. These campaigns are
  * wider than those under which reports are counted: messages that share any key (the whole text,
  * the files or all link domains) are in one campaign, also when only a third message connects them.
- * A campaign that is too wide costs a split a few rows; one that is too narrow would leak test
- * labels into training.
+ * A campaign that is too wide only costs a few rows in a split; a campaign that is too narrow would
+ * leak test labels into training.
  */
 export function groupCampaigns(messages: readonly Fingerprints[]): string[] {
   const parents = messages.map((_, at) => at)
@@ -100,7 +100,7 @@ export type SplitRows<Row> = {
 /** Shares of the rows for training and for calibration; the remaining rows are for testing. */
 export type SplitShares = { train: number; calibrate: number }
 
-/** The default shares. */
+/** The default shares of a split. */
 const usualShares: SplitShares = { train: 0.6, calibrate: 0.15 }
 
 /**
@@ -175,7 +175,10 @@ export function isUnwantedKind(kind: RowKind): boolean {
   return kind !== 'ham' && kind !== 'newsletter'
 }
 
-/** Minimum number of rows in which a feature must differ from the rest to be used. */
+/**
+ * Minimum number of rows in which a feature must differ from the other rows; otherwise it is not
+ * used.
+ */
 const DIFFERENT_MIN = 3
 
 /** Returns the features whose values differ between rows. */

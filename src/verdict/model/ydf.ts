@@ -12,7 +12,7 @@ export const unwantedLabel = 'unwanted'
  * Loads a model made by `signalpost train`: YDF trees, evaluated by YDF's WASM. Each model has its
  * own instance and memory (13 MB), so a model that crashes it affects no other.
  *
- * @throws ModelFault when it cannot be read
+ * @throws ModelFault when the model cannot be read
  */
 export async function loadYdf(kept: Omit<KeptModel, 'format'>): Promise<Model> {
   const { version, content, calibration } = kept
@@ -28,7 +28,7 @@ export async function loadYdf(kept: Omit<KeptModel, 'format'>): Promise<Model> {
     throw new ModelFault('The model was not trained by Signalpost: its names are not ours.')
   }
   const sign = classes[1] === unwantedLabel ? 1 : -1
-  // One row is reused for all messages, to avoid garbage.
+  // One row is reused for all messages, to avoid garbage collection.
   const cells = features.map(() => [0])
   const rows = Object.fromEntries(features.map((name, at) => [name, cells[at] ?? [0]]))
   return {

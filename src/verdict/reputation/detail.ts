@@ -37,7 +37,7 @@ export type EvidenceSums = { good: number; bad: number; recentGood: number; rece
 /** A proven reporter, identified by a 32-bit hash. */
 export type Source = EvidenceSums & { id: number }
 
-/** Statements of one day: weighted by karma for proven reporters, only counted for others. */
+/** Statements of one day: weighted by karma for proven reporters, and only counted for others. */
 type DaySums = { day: number; good: number; bad: number; newcomers: number }
 
 /** The detailed part of a reputation: its sources and its history. */
@@ -181,12 +181,12 @@ function readFloat(cursor: Cursor): number {
   return value
 }
 
-/** Minimum karma of a proven reporter, who is a source of their own. */
+/** Minimum karma of a proven reporter, who is stored as a separate source. */
 export const PROVEN_KARMA_MIN = 0.5
 /** Initial karma of reporters who are not vouched for. */
 const NEWCOMER_KARMA = 0.2
 
-/** Maximum effect of one source, however many statements it makes. */
+/** Maximum effect of one source, regardless of the number of its statements. */
 const SAYINGS_MAX = 1.5
 
 /**
@@ -199,7 +199,7 @@ export function saturated(sayings: number): number {
 }
 
 /**
- * Returns the effect of all reporters together who are not proven, from the sum of their karma over
+ * Returns the combined effect of all reporters who are not proven, from the sum of their karma over
  * all statements: together they count as one source with the karma of a newcomer.
  */
 export function saturatedCrowd(believed: number): number {
@@ -211,8 +211,8 @@ const ROUNDING = 1e-5
 
 /**
  * Returns the minimum number of different proven sources behind an amount of evidence, a whole
- * number. One source counts at most 1.5, so more evidence than five such sources can give comes
- * from at least six. The exact number is unknown beyond the sources stored separately.
+ * number. One source counts at most 1.5, so evidence of more than 7.5 comes from at least six
+ * sources. The exact number is unknown beyond the sources stored separately.
  */
 export function sourcesAtLeast(evidence: number): number {
   const crowd = NEWCOMER_KARMA * SAYINGS_MAX
@@ -223,7 +223,10 @@ export function sourcesAtLeast(evidence: number): number {
 const DAY_MS = 86_400_000
 /** Maximum effect of all newcomers together. */
 const CROWD_MAX = saturatedCrowd(Number.POSITIVE_INFINITY)
-/** Minimum effect of a single proven reporter beyond that of all newcomers. */
+/**
+ * The difference between the minimum effect of one proven reporter and the maximum effect of all
+ * newcomers.
+ */
 const SURE = PROVEN_KARMA_MIN - CROWD_MAX
 
 /**

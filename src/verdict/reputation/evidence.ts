@@ -18,9 +18,9 @@ export type ReportEvidence = {
   /** Class of the verdict, and its confidence, 0 to 1. */
   verdict: { class: VerdictWord; confidence: number }
   campaignId: string | undefined
-  /** Including the autonomous system, if known. */
+  /** The subjects, including the autonomous system if known. */
   subjects: readonly Subject[]
-  /** When it was received. */
+  /** When the report was received. */
   at: Date
 }
 
@@ -41,8 +41,8 @@ const WORD_ALONE = 0.5
 
 /**
  * Returns the leaning of a report: the direction is the reporter's statement, with full weight when
- * the verdict agrees and half when it is undecided. Both amounts are 0 when they contradict each
- * other.
+ * the verdict agrees and half when it is undecided. Both amounts are 0 when the statement and the
+ * verdict contradict each other.
  */
 export function leaningOf({
   reportedAs,
@@ -73,7 +73,9 @@ export function witnessSideOf(report: Pick<ReportEvidence, 'reportedAs' | 'verdi
   return good >= WORD_ALONE ? 'good' : undefined
 }
 
-/** A subject with its key (64 bits, signed); without the name when that is already stored. */
+/**
+ * A subject with its key (64 bits, signed); `subject` is undefined when its name is already stored.
+ */
 export type KeyedSubject = { key: bigint; subject: Subject | undefined }
 
 /** One report and its subjects. */

@@ -31,8 +31,8 @@ export type Folded = { base: StoredReputation; detail: Detail }
 
 const DAY_MS = 86_400_000
 /**
- * Time in milliseconds without proven statements after which a subject counts as silent, and how
- * long afterwards it counts as awakening.
+ * Time in milliseconds without proven statements after which a subject counts as silent, and the
+ * time afterwards for which it counts as awakening.
  */
 const SILENT_MS = 14 * DAY_MS
 const AWAKENING_MS = 2 * DAY_MS
@@ -52,8 +52,9 @@ const REST_MAX = 16
 
 /**
  * Adds evidence to the reputation of a subject. The sums are linear: adding the opposite of a piece
- * restores the previous sums up to rounding, and the order of pieces does not matter. Only beyond
- * 32 proven sources are the smallest merged. `now` is for the base part.
+ * restores the previous sums up to rounding, and the order of pieces does not matter. If there are
+ * more than 32 proven sources, the smallest are merged, and this no longer holds for them. `now` is
+ * for the base part.
  */
 export function foldPieces(
   known: Folded | undefined,

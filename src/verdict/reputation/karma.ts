@@ -23,8 +23,8 @@ export type Settled = { witnesses: Witness[]; agreed: string[]; contradicted: st
  */
 export const WITNESSES_MAX = 32
 /**
- * Numbers of proven reporters required to contradict or confirm a report. A single one may be
- * mistaken, or be bribed to confirm a group of newcomers.
+ * Numbers of proven reporters required to contradict or confirm a report. A single reporter may be
+ * mistaken, or may have been bribed to confirm a group of newcomers.
  */
 const CONTRADICTORS_MIN = 2
 const AGREEING_MIN = { proven: 1, newcomer: 2 }
@@ -32,8 +32,8 @@ const AGREEING_MIN = { proven: 1, newcomer: 2 }
 /**
  * Adds a testimony. Karma changes once for each reporter and campaign. It rises when another proven
  * reporter (for newcomers: two) agrees and none disagrees, and falls when two disagree and none
- * agrees. So a group of newcomers gains nothing by agreeing with itself, nor with a single proven
- * accomplice.
+ * agrees. So a group of newcomers gains nothing by agreeing among themselves, or with a single
+ * proven accomplice.
  */
 export function testify(before: readonly Witness[], testimony: Testimony): Settled {
   const { reporterId } = testimony

@@ -2,7 +2,8 @@ import { decayed, type Detail, FAST_DAYS, SLOW_DAYS } from './detail.ts'
 import { effectiveAt } from './fold.ts'
 
 /**
- * Kinds of subjects, which a message can be blamed on or praised for, with their stored numbers.
+ * Kinds of subjects, with their stored numbers. A subject is what a message can be blamed on, or
+ * praised for.
  */
 export const subjectKinds = {
   address: 1,
@@ -59,7 +60,7 @@ export type Reputation = {
   score: number
   /** Amount of independent evidence: about the number of proven reporters. */
   weight: number
-  /** Score of the last days alone, and the amount of its evidence. */
+  /** Score of the last days only, and the amount of evidence for it. */
   recentScore: number
   recentWeight: number
   /** In the order of `reputationFlags`. */
@@ -126,7 +127,7 @@ const unknownReputation: Reputation = {
 }
 
 /**
- * Returns a shrunken estimate from −1 to +1: the share of good evidence minus that of bad, drawn
+ * Returns a shrunken estimate from −1 to +1: the share of good evidence minus that of bad, shrunken
  * towards 0.
  */
 export function reputationScore(good: number, bad: number): number {

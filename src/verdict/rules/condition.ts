@@ -12,10 +12,10 @@ export type Condition = {
   /**
    * Evaluates the condition.
    *
-   * @throws Error when it cannot be evaluated, such as `double("x")`
+   * @throws Error when the condition cannot be evaluated, such as `double("x")`
    */
   holds: (values: FactValues) => boolean
-  /** The facts it uses, in order. */
+  /** The facts that the condition uses, in order. */
   facts: readonly string[]
 }
 
@@ -120,7 +120,8 @@ function faultOf(error: unknown): ConditionFault {
   const isKnown =
     error instanceof ParseError || error instanceof TypeError || error instanceof EvaluationError
   if (!isKnown) {
-    // The library should throw no other errors here, but a condition must never crash the program.
+    // The library should throw no other errors here, but they are handled too, because a condition
+    // must never crash the program.
     return { offset: 0, reason: error instanceof Error ? error.message : String(error) }
   }
   const offset = error.range?.start ?? 0

@@ -135,7 +135,7 @@ function groupOf(fact: string): string {
 export type Compiled = { rules: RuleBook } | { faults: RuleFault[] }
 
 /**
- * Compiles a file of rules, as a whole or not at all. Never throws, whatever the text. With
+ * Compiles a file of rules completely or not at all. Never throws, regardless of the text. With
  * `elapsed` (milliseconds, monotonic) the rules measure their own cost, and `onCutOff` is called
  * for each that costs too much.
  */

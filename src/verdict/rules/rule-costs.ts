@@ -1,6 +1,6 @@
 /**
- * Returns monotonic time in milliseconds since some fixed moment. A parameter, so that tests
- * control it.
+ * Returns monotonic time in milliseconds since some fixed moment. It is a parameter, so that tests
+ * can control it.
  */
 export type Elapsed = () => number
 
@@ -19,12 +19,12 @@ export type RuleStatistics = {
   askAgain: (at: number) => void
 }
 
-/** An evaluation that takes this many milliseconds is too slow if repetitions take as long. */
+/** An evaluation that takes this many milliseconds is too slow if its repetitions take as long. */
 const SLOW_ONCE_MS = 10
 const ASKED_AGAIN = 3
 /** Median time in milliseconds from which a rule is too slow: a thousand times the usual cost. */
 const SLOW_ALWAYS_MS = 0.5
-/** Maximum time in milliseconds of all rules together for one message. */
+/** Maximum time in milliseconds for all rules together, for one message. */
 const BUDGET_MS = 5
 /** Number of rules between two readings of the clock. */
 const RULES_PER_READING = 16
@@ -33,10 +33,10 @@ const SAMPLED_ONE_IN = 32
 const SAMPLES = 15
 
 /**
- * Measures the cost of rules. Reads the clock once for 16 rules, and around each rule in one run of
- * 32, so that a thousand rules stay cheap. Slow evaluations are repeated at once, three times,
- * because a pause of the machine does not affect all of them. A rule that is always slow is found
- * by the median of 15 samples.
+ * Measures the cost of rules. Reads the clock once for 16 rules, and before and after each rule in
+ * one run of 32, so that measuring a thousand rules is cheap. Slow evaluations are repeated
+ * immediately, three times, because a pause of the machine does not affect all of them. A rule that
+ * is always slow is found by the median of 15 samples.
  */
 export class RuleCosts {
   readonly #elapsed: Elapsed

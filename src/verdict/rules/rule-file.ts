@@ -12,9 +12,9 @@ export type Rule = {
   when: string
   /** A disabled rule is checked like all others, but never evaluated. */
   isEnabled: boolean
-  /** The facts it uses, as `group.name`, in order. */
+  /** The facts that the rule uses, as `group.name`, in order. */
   facts: readonly string[]
-  /** Line of its beginning in the file, from 1. */
+  /** The line where the rule begins in the file, from 1. */
   line: number
 }
 
@@ -31,7 +31,7 @@ export const ruleBounds = {
   patternCharsMax: 200,
   /** Maximum size of a compiled pattern. Each step may be tried at each character of a text. */
   patternStepsMax: 2_000,
-  /** Maximum absolute value. */
+  /** Maximum absolute value of a weight. */
   weightMax: 20,
   /** Maximum number of errors reported. With more, the file is probably not a rule file. */
   faultsMax: 100,
@@ -94,7 +94,7 @@ type WrittenRule = {
   line: number
 }
 
-/** A condition in the file, even if its rule has other errors; `rule` is absent then. */
+/** A condition in the file, even if its rule has other errors; in that case `rule` is absent. */
 type WrittenCondition = {
   when: string
   symbol: string | undefined
@@ -115,8 +115,8 @@ const SYMBOL = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/
 
 /**
  * Parses a rule file: a YAML list of maps. Anchors, aliases and tags are errors, because they could
- * make content larger or different than it looks. Time and memory are linear in the size of the
- * input.
+ * make the content larger than it looks, or different. Time and memory are linear in the size of
+ * the input.
  */
 export function readRuleFile(text: string): RuleFileReading {
   if (Buffer.byteLength(text) > ruleBounds.fileBytesMax) {
@@ -322,9 +322,9 @@ function isWhole<T extends object>(value: T): value is T & Whole<T> {
 }
 
 /**
- * Returns the position in the file of a character of a scalar value. Compares both texts to account
- * for quoting, folding and indentation, with all white space equal; if they do not match, returns
- * the start of the scalar.
+ * Returns the position in the file of a character of a scalar value. Compares both texts, treating
+ * all white space as equal, to account for quoting, folding and indentation; if they do not match,
+ * returns the start of the scalar.
  */
 function offsetIn(text: string, node: Node, value: string, offset: number): number {
   const [start = 0, end = text.length] = node.range ?? []

@@ -16,8 +16,8 @@ import { addressOf, type Faults, letterLanguageOf, newPasswordOf, sendWritten } 
 type ProofNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits'>
 
 /**
- * Verifies the account owner by the password, and by a code if two-step verification is on.
- * Required before irreversible actions.
+ * Verifies the account owner by the password, and by a code if two-step verification is on. This is
+ * required before irreversible actions.
  */
 export async function isProven(
   req: Request,

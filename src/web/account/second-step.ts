@@ -135,8 +135,8 @@ async function sendSecondStep(
 }
 
 /**
- * Returns a data URL: the content security policy of the pages allows images from those, but no
- * inline SVG styles.
+ * Returns a data URL, because the content security policy of the pages allows images from data
+ * URLs, but no inline SVG styles.
  */
 function pictureOf(uri: string): string {
   const svg = renderSVG(uri, { border: 2 })

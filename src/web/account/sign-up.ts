@@ -18,7 +18,7 @@ const ADDRESS_CHARS_MAX = 254
 /** Addresses that we accept for letters; stricter than the standard. */
 const writable = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,189}$/
 
-/** Returns the mail address in a field in lower case; undefined if it is not one. */
+/** Returns the mail address in a field in lower case; undefined for anything else. */
 export function addressOf(form: Form, name: string): string | undefined {
   const text = form.text(name) ?? ''
   const isAddress = z.email().safeParse(text).success && writable.test(text)

@@ -92,7 +92,7 @@ export function consumerRoutes(site: Site): Router {
     '/:id',
     postAction(site, {
       actions: consumerActions,
-      // An empty field is one without a value, not one to keep.
+      // An empty field clears the value; it does not keep the previous one.
       fields: (req, form) => ({
         consumer: req.params['id'],
         takes: form.texts('takes'),

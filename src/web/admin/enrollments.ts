@@ -15,7 +15,10 @@ import { sendAdminPage } from './send-admin-page.ts'
 const LINES = 50
 const ADDRESS_CHARS_MAX = 320
 
-/** The page with networks that abuse desks disowned, on which a correction can be removed. */
+/**
+ * The page that lists the networks for which abuse desks answered that they are not responsible. A
+ * correction can be removed there.
+ */
 export function correctionRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendCorrections(req, res, site))

@@ -16,7 +16,10 @@ import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-/** The page to view and change rate limits, which takes effect in all processes at once. */
+/**
+ * The page to view and change rate limits. A change takes effect in all processes within two
+ * seconds.
+ */
 export function limitRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendLimits(req, res, site, []))

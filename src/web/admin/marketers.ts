@@ -105,7 +105,7 @@ export function marketerRoutes(site: Site): Router {
     postAction(site, {
       actions: { keep: setMarketer, remove: removeMarketer },
       bytesMax: FORM_BYTES_MAX,
-      // An empty field is one without a value, not one to keep.
+      // An empty field clears the value; it does not keep the previous one.
       fields: (_, form) => ({ ...fieldsIn(form), new: form.text('is_new') === '1' }),
       labels,
       back: () => '/admin/marketers',

@@ -20,7 +20,7 @@ type RocChart = {
   plot: { x: number; y: number; size: number }
   /** The curve, as the `points` of a polyline. */
   curve: string
-  /** The diagonal of a random classifier. */
+  /** The diagonal: the curve of a random classifier. */
   chance: { x1: number; y1: number; x2: number; y2: number }
   /** Horizontal and vertical grid lines at tenths, with labels. */
   ticks: { at: number; upright: number; text: string }[]

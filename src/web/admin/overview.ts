@@ -45,7 +45,7 @@ export function mailStatus(
   }
 }
 
-/** Returns the most severe of several; the first among equals. */
+/** Returns the most severe of several states; of equally severe ones, the first. */
 export function worstOf(words: readonly (HealthStatus | undefined)[]): HealthStatus | undefined {
   const ranks = ['bad', 'warn', 'good'] as const
   return ranks.map((tone) => words.find((word) => word?.tone === tone)).find(Boolean)

@@ -6,22 +6,28 @@ import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 
-/** A form that was refused: what is wrong, and its fields, to show again. */
+/** A form that was refused: its problems, and its fields to show them again. */
 export type RefusedForm = { problems: readonly string[]; given: Readonly<Record<string, string>> }
 
 type Given = Readonly<Record<string, unknown>>
 
 /** The page to which a form belongs. */
 export type ActionPage = {
-  /** The action, or several by the value of the field `do`; `''` is the one without it. */
+  /**
+   * The action of the form, or several by the value of the field `do`; the key `''` is for a form
+   * without that field.
+   */
   actions: Action | Readonly<Record<string, Action>>
-  /** Where the browser goes afterwards; `done` and `count` are added. */
+  /**
+   * The path to which the browser is redirected afterwards; the parameters `done` and `count` are
+   * added to it.
+   */
   back: (req: Request, outcome: Outcome, form: Form) => string
   /** Shows the page again with a form that was refused; without it, an error page is shown. */
   show?: (req: Request, res: Response, refused: RefusedForm) => unknown
   /** Fields that the form has under another name, or that come from the path. */
   fields?: (req: Request, form: Form) => Given | Promise<Given>
-  /** Labels of fields, put before what is wrong with them. */
+  /** Labels of fields, put in front of their problems. */
   labels?: Readonly<Record<string, string>>
   bytesMax?: number
 }
@@ -56,7 +62,7 @@ function chosenAction(actions: ActionPage['actions'], name: string): Action {
   throw new ProblemError('bad-field', 'Unknown action. Reload the page and try again.')
 }
 
-/** The fields of an action in a form; an empty field is not given. */
+/** The fields of an action in a form; an empty field counts as absent. */
 function givenIn({ input }: Action, form: Form): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(input.shape).map(([name, schema]) => {
@@ -81,7 +87,7 @@ function withDone(path: string, outcome: Exclude<Outcome, { problems: unknown }>
   return url.pathname + url.search
 }
 
-/** The message of the action that led to this page; undefined if none did. */
+/** The message of the action that led to this page; undefined if there was none. */
 export function doneMessage(req: Request, ...actions: readonly Action[]): string | undefined {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const [code, count] = [given.get('done') ?? '', given.get('count') ?? '']

@@ -180,7 +180,7 @@ export function adminReportRoutes(site: Needs): Router {
   return router
 }
 
-/** The text in the search form, to show again. */
+/** The text in the search form, to show it again. */
 type SearchForm = Record<'id' | 'subject' | 'author' | 'origin' | 'state', string>
 
 async function sendSearch(req: Request, res: Response, site: Needs): Promise<void> {

@@ -56,7 +56,7 @@ const NEWLINE = 0x0a
  * Creates a line reader that holds at most `bytesInHandMax` bytes of all requests together.
  *
  * The reader throws 413 if the body is too large, 415 if it is compressed, and 503 if too many
- * bytes are held; earlier lines may have been processed by then.
+ * bytes are held; earlier lines may already have been processed.
  */
 export function createReadLines(bytesInHandMax: number): ReadLines {
   let inHand = 0
@@ -104,7 +104,8 @@ function createLineBatches({ lineBytesMax, batch }: LineLimits) {
   const push = (part: Buffer) => {
     openBytes += part.length
     isTooLong ||= openBytes > lineBytesMax
-    // Copied, because a view would retain the whole chunk, most of which belongs to other lines.
+    // Copied, because a view would keep the whole chunk in memory, most of which belongs to other
+    // lines.
     if (isTooLong) open = []
     else if (part.length > 0) open.push(Buffer.from(part))
   }

@@ -35,7 +35,7 @@ async function takeReport(req: Request, res: Response, site: Needs): Promise<voi
   const reporter = await authenticateRequest(req, site.credentials, ['basic'], 'report')
   const admission = await admitReports(req, res, site, reporter)
   const { messageBytesMax } = site.config
-  // Base64 adds a third; line ends and percent-encoding add a little more.
+  // Base64 adds a third; line ends and percent-encoding add some more.
   const bytesMax = Math.ceil(messageBytesMax * 1.5) + 64_000
   const raw = await readMessage(req, res, site, { bytesMax, ownerId: reporter.id })
   const outcome = await site.submit(reporter, 'signaler', raw, parseRemarks({}), admission)

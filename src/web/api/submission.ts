@@ -191,7 +191,7 @@ export async function readSubmission(
   return { files: [{ file, raw: body, isCut: false }], remarks, are: 'opened' }
 }
 
-/** A submission of one message. */
+/** The submission of one message. */
 export function oneMessage({ raw, remarks }: { raw: Buffer; remarks: Remarks }): ApiSubmission {
   return { files: [{ file: null, raw, isCut: false }], remarks, are: 'messages' }
 }

@@ -14,9 +14,9 @@ type Waiting = { reporterId: string; bytes: number; gone: AbortSignal }
 export type WaitForTurn = <T>(owner: Waiting, work: () => Promise<T>) => Promise<T>
 
 /**
- * Runs at most `places` pieces of work at once, never two of the same reporter, so that slow work
- * delays only its own reporter. Waiting work of one reporter is limited to `ownBytesMax` bytes, or
- * one upload. A client that disconnects loses its place, and its work is rejected with an
+ * Runs at most `places` pieces of work in parallel, never two of the same reporter, so that slow
+ * work delays only its own reporter. Waiting work of one reporter is limited to `ownBytesMax`
+ * bytes, or one upload. A client that disconnects loses its place, and its work is rejected with an
  * AbortedError.
  */
 export function createTurns(places: number, ownBytesMax: number): WaitForTurn {
@@ -143,7 +143,7 @@ export function createBodyPool(bytesMax: number): BodyPool {
   }
 }
 
-/** For clients that cannot disconnect. */
+/** The signal of clients that cannot disconnect. */
 const STAYS = new AbortController().signal
 
 /**

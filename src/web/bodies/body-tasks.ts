@@ -24,7 +24,7 @@ export function parseBase64(text: string): Buffer | undefined {
   return Buffer.from(bare, 'base64')
 }
 
-/** More brackets than any schema needs; rejects bodies of ten million brackets. */
+/** More than the brackets of any valid body; protects against bodies of ten million brackets. */
 const BRACKETS_MAX = 1_000
 
 /**

@@ -64,7 +64,10 @@ export function looksMultipart(body: Buffer): boolean {
   )
 }
 
-/** Takes the boundary from the first line of the body, because some clients omit the parameter. */
+/**
+ * Returns a Content-Type with the boundary from the first line of the body, because some clients
+ * omit the parameter.
+ */
 function typeOf(start: Buffer): string {
   const [line = ''] = start.toString('latin1', 2, START_BYTES).split(/\r?\n/)
   return `multipart/form-data; boundary="${line}"`

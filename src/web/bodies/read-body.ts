@@ -12,8 +12,8 @@ let turns: Promise<void> = Promise.resolve()
 
 /**
  * Does a piece of work of a few milliseconds on a body. All bodies of the process share a small
- * budget for each turn of the event loop. Above it, each piece waits for a turn of its own, so that
- * many large bodies do not delay the answers to other clients.
+ * budget for each turn of the event loop. When the budget is used up, each piece waits for a
+ * separate turn, so that many large bodies do not delay the answers to other clients.
  */
 export async function inSlices<T>(work: () => T | Promise<T>): Promise<T> {
   if (workedMs > TURN_MS) await (turns = turns.then(() => nextTurn()))
@@ -55,7 +55,10 @@ export type ReadBody = (
   ownerId?: string,
 ) => Promise<Buffer>
 
-/** The client disconnected before its request was complete, so no response can be sent. */
+/**
+ * Thrown when the client disconnects before its request is complete, so that no response can be
+ * sent.
+ */
 export class AbortedError extends Error {
   override name = 'AbortedError'
 }
@@ -87,8 +90,8 @@ const OWN_SHARE = 0.5
 /**
  * Creates readers of bodies that hold at most `bytesInHandMax` bytes of all requests together.
  * Beyond that, clients must retry, so that a hundred large uploads cannot fill the memory. Large
- * bodies leave part of it to small ones, and each sender half of it to others, so that slow clients
- * do not block others.
+ * bodies may not use the part reserved for small ones, and a sender may use at most half of the
+ * memory, so that slow clients do not block others.
  *
  * A body is refused as early as possible, by its declared length before any of it is read: 413
  * above `bytesMax`, 415 if compressed, 503 if too many bytes are held. An error thrown by `take`
@@ -212,7 +215,7 @@ export function tooBig(bytesMax: number): ProblemError {
   return new ProblemError('too-big', `A request may have at most ${bytesMax} bytes here.`)
 }
 
-/** The error for more bytes in bodies than can be held at once. */
+/** The error for more bytes in bodies than can be held in memory. */
 export function tooMuch(): ProblemError {
   return new ProblemError('unavailable', 'Too many large uploads at once. Try again shortly.', {
     'retry-after': '2',

@@ -72,7 +72,7 @@ function openEscape(bytes: Buffer): number {
   return bytes.at(-2) === PERCENT ? 2 : 0
 }
 
-/** Resolves percent-escapes; a plus sign is kept. */
+/** Resolves percent-escapes; plus signs stay unchanged. */
 export function percentDecoded(bytes: Buffer): Buffer {
   return decoded(bytes, PLUS)
 }

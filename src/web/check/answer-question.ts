@@ -110,7 +110,7 @@ function memory(): Record<string, number> {
 
 /**
  * Answers one check within five seconds. Never rejects: without a verdict, the answer says so and
- * lets the mail pass. `no-room`: the message did not fit in memory.
+ * lets the mail pass. `no-room`: the message did not fit into memory.
  */
 export type Ask = (given: Buffer | 'too-big' | 'no-room', fields: Fields) => Promise<CheckAnswer>
 

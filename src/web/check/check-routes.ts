@@ -42,8 +42,8 @@ const BYTES_IN_HAND_MAX = 150_000_000
 
 /**
  * Creates the interface for mail servers: rspamd's normal worker and its controller in one. A
- * message without a verdict passes. Refusals and failed lessons are JSON with an `error`. Without a
- * password, only requests for which `isTrusted` returns true may check.
+ * message without a verdict passes. Refusals, and failures to learn a message, are JSON with an
+ * `error`. Without a password, only requests for which `isTrusted` returns true may check.
  */
 export function createCheckRoutes(
   app: Needs,
@@ -129,7 +129,7 @@ function allowedOnly(route: Route): Route {
   }
 }
 
-/** Accepts any method, because rspamd's proxy sends the message with GET. */
+/** Reads the body for any method, because rspamd's proxy sends the message with GET. */
 function withBody(route: Route): Route {
   return (req, res, inside) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = req.headers

@@ -76,7 +76,10 @@ export function createLineProtocol(ask: Ask, bytesMax: number, log: Logger): Lin
   }
 }
 
-/** Undefined while too few bytes have arrived to decide. */
+/**
+ * Whether a connection uses the line protocol; undefined while too few bytes have arrived to
+ * decide.
+ */
 function isLineProtocol(held: Buffer): boolean | undefined {
   const start = held.toString('latin1', 0, OPENING_BYTES)
   if (OPENING.test(start)) return true
@@ -114,7 +117,7 @@ function refuse(socket: Socket, why: string): void {
 
 type Question = { isPing: boolean; fields: Fields; body: Buffer | 'too-big' }
 
-/** Undefined if the client disconnects or violates the protocol. */
+/** Reads a check; undefined if the client disconnects or violates the protocol. */
 async function readQuestion(socket: Socket, bytesMax: number): Promise<Question | undefined> {
   let head: { fields: Fields; length: number; isPing: boolean } | undefined
   let chunks: Buffer[] = []

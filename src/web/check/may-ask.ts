@@ -19,7 +19,10 @@ export type AccessCheck = (req: IncomingMessage) => NotAllowed | undefined
 
 /** Maximum number of wrong passwords per address, before it is blocked for a minute. */
 const WRONG_MAX = 10
-/** Maximum for all clients of one proxy, because their addresses may be forged. */
+/**
+ * Maximum number of wrong passwords for all clients of one proxy together, because the addresses
+ * that it forwards may be forged.
+ */
 const WRONG_OF_PROXY_MAX = 1_000
 const SILENCE_MS = 60_000
 const ADDRESSES_MAX = 10_000

@@ -90,14 +90,17 @@ async function unpacked(body: Buffer, bytesMax: number): Promise<CheckedBody> {
 
 let lastTurn: Promise<unknown> = Promise.resolve()
 
-/** One at a time, because each holds up to 25 MB twice. */
+/** Runs one task at a time, because each uses up to twice 25 MB. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const made = lastTurn.then(work)
   lastTurn = made.catch(() => undefined)
   return made
 }
 
-/** Copies one slice per turn of the event loop, because copying all at once blocks it for long. */
+/**
+ * Copies one slice per turn of the event loop, because copying everything in one step would block
+ * it for long.
+ */
 async function unpackedInSlices(body: Buffer, bytesMax: number): Promise<Buffer | 'too-big'> {
   const slices: Buffer[] = []
   let length = 0
@@ -117,7 +120,10 @@ async function unpackedInSlices(body: Buffer, bytesMax: number): Promise<Buffer 
   return whole
 }
 
-/** Undefined if it would block for long, because a few bytes may decompress to very many. */
+/**
+ * Decompresses a body in one step; undefined if that would block for long, because a few bytes may
+ * decompress to very many.
+ */
 function unpackedAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
   if (body.length > BLOCKING_BYTES_MAX) return undefined
   try {
@@ -129,7 +135,10 @@ function unpackedAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
   }
 }
 
-/** Exim sends angle brackets, others do not; empty means the null return path. */
+/**
+ * Parses an address without its angle brackets, which only Exim sends; empty means the null return
+ * path.
+ */
 function addressOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   return cleaned(value.trim().replace(/^<(.*)>$/s, '$1'))
@@ -145,8 +154,8 @@ function cleaned(value: string): string {
 }
 
 /**
- * Undefined without a host name: Postfix sends "unknown" if it found none, and an address is not a
- * name.
+ * Parses a host name; undefined without one: Postfix sends "unknown" if it found none, and an
+ * address is not a name.
  */
 function named(name: string | undefined): string | undefined {
   const isNone = name === undefined || name.toLowerCase() === 'unknown' || parseIp(name)

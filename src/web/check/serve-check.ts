@@ -14,9 +14,9 @@ const HEADER_BYTES_MAX = 1_000_000
 const FIELDS_MAX = 20_000
 
 /**
- * Answers mail servers on a separate port, from when it resolves until it is closed: by HTTP, and
- * by the older line protocol of Exim. Uses no framework, which would add a tenth to the cost of a
- * check.
+ * Answers mail servers on a separate port, by HTTP and by the older line protocol of Exim. Resolves
+ * when it listens, and continues until it is closed. Uses no framework, which would add a tenth to
+ * the cost of a check.
  */
 export async function serveChecks(
   app: App & { config: { checkPort: number } },
@@ -55,7 +55,9 @@ export async function serveChecks(
   }
 }
 
-/** Time in milliseconds; shorter than the time after which the listener closes connections. */
+/**
+ * Time limit in milliseconds; shorter than the time after which the listener closes connections.
+ */
 const CUT_MS = 9_000
 
 type Needs = Pick<App, 'pool' | 'boss'> & { door: CheckRoutes; isClosing: () => boolean }

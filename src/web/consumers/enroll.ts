@@ -24,7 +24,7 @@ import { limitAsking } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
-/** Parses from a form how a consumer receives feedback; undefined if a field is invalid. */
+/** Parses the settings for feedback from a form; undefined if a field is invalid. */
 export function feedbackSettingsOf(form: Form): FeedbackSettings | undefined {
   const {
     format,

@@ -14,7 +14,7 @@ import { shownSettings, feedbackSettingsOf } from './enroll.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
 
-/** Length of a pause in days; 0 lasts until it is ended manually. */
+/** Lengths of a pause in days; 0 means until it is ended manually. */
 const pauses = [1, 7, 30, 0]
 const DAY_MS = 86_400_000
 /** The results that the page shows. */

@@ -20,7 +20,9 @@ const WEEKS = 52
 const PLACES_MAX = 10
 /** Number of newest reports among which those of large campaigns are counted. */
 const LATEST = 500
-/** Smaller campaigns would tell a spammer that someone else reported the mail. */
+/**
+ * Smaller campaigns are not shown: they would tell a spammer that someone else reported the mail.
+ */
 const LARGE_CAMPAIGN = 50
 
 type Reading = { texts: Texts; language: Language; now: Date }

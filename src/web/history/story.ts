@@ -108,7 +108,7 @@ function firstText(raw: Buffer): Buffer {
   return raw.subarray(from + 4, to < 0 ? raw.length : to)
 }
 
-/** Stores the answer in a form to a report's question; returns the problem otherwise. */
+/** Stores the answer in a form to a report's question; returns the problem if it is refused. */
 export async function takeRelayAnswer(
   req: Request,
   site: Pick<Site, 'pool' | 'boss' | 'clock'>,
@@ -131,7 +131,7 @@ export type Refused = { problem: string; picked: readonly string[] }
 
 const LINKS_SHOWN = 20
 
-/** Returns the reporter's own report, or throws the error for the "not found" page. */
+/** Returns the reporter's own report; otherwise throws the error for the "not found" page. */
 export async function requireOwn(id: string, reporter: Reporter, db: Db): Promise<Report> {
   const report = isUuid(id) ? await findOwnReport(db, reporter.id, id) : undefined
   if (report) return report

@@ -23,7 +23,7 @@ import type { Site } from '../site.ts'
 
 /**
  * Identifies a client: the peer, or the client of our proxies. IPv6 hosts change their addresses,
- * so their network identifies them.
+ * so they are identified by their network.
  */
 export function askerOf(
   req: IncomingMessage,
@@ -47,7 +47,7 @@ export function askerHash(
 export type Throttle = (asker: string, now: Date, amount?: number) => number | undefined
 
 /**
- * Allows each client `perMinute` uses per minute, counted anew each minute, in this process alone.
+ * Allows each client `perMinute` uses per minute, counted anew each minute, in this process only.
  * Tracks at most `askersMax` clients; further ones share one counter with ten times the limit.
  */
 export function createThrottle({

@@ -61,7 +61,7 @@ export async function readForm(
   return form
 }
 
-/** Counts each started megabyte; without a length, the maximum size. */
+/** Counts each started megabyte; a request without a length counts as the maximum size. */
 function costOf(req: Request, bytesMax: number): number {
   const bytes = Number(req.headers['content-length'] ?? bytesMax)
   return Math.max(1, Math.ceil(Math.min(bytes, bytesMax) / COUNTED_BYTES))

@@ -32,7 +32,7 @@ type Needs = Pick<Site, 'pool' | 'publicUrl'> & FormReader
 
 /**
  * The language choice at the bottom of every page. For a signed-in user it is stored in the
- * account, also for letters, and in the browser, for use after signing out.
+ * account, also for letters, and in the browser, where it applies after signing out.
  */
 export function languageRoutes(site: Needs): Router {
   const router = Router()

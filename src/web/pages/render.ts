@@ -36,8 +36,8 @@ export function isUuid(value: unknown): value is string {
 export type ListPage<Row> = { lines: Row[]; next: string | undefined }
 
 /**
- * Makes a page from rows that were read with one more than the page holds; `keyOf` returns the
- * query parameters for the page after a row.
+ * Makes a page from rows, of which one more was read than the page shows; `keyOf` returns the query
+ * parameters for the page after a row.
  */
 export function pageOf<Row>(
   rows: readonly Row[],
@@ -104,7 +104,7 @@ export function sendPage(req: Request, res: Response, page: Page): void {
   const token = formTokenOf(req)
   const html = eta.render(page.view, {
     ...page.data,
-    // Last, so that page data cannot override the data about the visitor.
+    // These come last, so that page data cannot override the data about the visitor.
     ...visit,
     title: page.title,
     languages: languageNames,

@@ -7,7 +7,10 @@ type DrawnSeries<Key extends string> = {
   name: string
   /** Its color and pattern; see `series.css`. */
   tone: 'bad' | 'warn' | 'good' | 'plain'
-  /** Drawn below the zero line: favorable counts, while the other series are unfavorable. */
+  /**
+   * Whether it is drawn below the zero line: for favorable counts, while the other series are
+   * unfavorable.
+   */
   isBelow?: boolean
 }
 
@@ -22,7 +25,9 @@ export type ChartOptions<Key extends string> = {
   now: Date
   /** The start of the first bar; by default a day ago, or two weeks ago for days. */
   from?: Date
-  /** Draws series on top of each other, for disjoint counts; otherwise side by side. */
+  /**
+   * Whether the series are drawn on top of each other, for disjoint counts; otherwise side by side.
+   */
   isStacked?: boolean
   language?: string
 }

@@ -100,7 +100,7 @@ export function createSessionStore(pool: Pool, warn: () => void): Store {
       this.#kept.set(data, held)
       if (before === undefined) return void super.set(id, data, done)
       const touched = () => this.touch(id, data, () => done?.())
-      // express-session saves a newly opened session again when the response ends.
+      // express-session saves a newly opened session a second time when the response ends.
       if (before === held) return touched()
       updateSession(pool, id, data).then(touched, (error: unknown) => done?.(error))
     }

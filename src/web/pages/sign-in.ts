@@ -9,7 +9,7 @@ import { setReporter, visitOf } from './visit.ts'
 
 type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
 
-/** Signing in and out. The form uses the field names of older clients. */
+/** The pages for signing in and out. The form uses the field names of older clients. */
 export function signInRoutes(site: Needs): Router {
   const router = Router()
   router.get('/sign-in', (req, res) => {

@@ -13,7 +13,7 @@ import { setReporter, visitOf } from './visit.ts'
 type AttemptNeeds = Pick<Site, 'limits' | 'config'>
 
 /**
- * Limits attempts with passwords or codes, by the name tried and the client's address. A browser
+ * Limits attempts with passwords or codes, by the entered name and the client's address. A browser
  * that was used to sign in under this name before has a separate limit.
  *
  * @throws ProblemError 429 above the limit
@@ -54,7 +54,7 @@ async function limited(
 
 type Needs = Pick<Site, 'credentials' | 'clock' | 'limits' | 'config'>
 
-/** Redirects a visitor who is not signed in to the sign-in page, which leads back here. */
+/** Redirects a visitor who is not signed in to the sign-in page, which leads back to this page. */
 export function requireReporter(req: Request, res: Response): Reporter | undefined {
   const { reporter } = visitOf(req)
   if (!reporter) res.redirect(303, `/sign-in?next=${encodeURIComponent(req.originalUrl)}`)

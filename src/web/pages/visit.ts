@@ -111,8 +111,8 @@ export function withFormToken(html: string, token: string): string {
 /**
  * Refuses a form that acts for a signed-in user but does not come from a page of that session. This
  * protects users even if the browser's origin headers are missing or wrong. A form with a password
- * needs no token. Older clients without tokens may report, as long as they send no origin headers,
- * as every browser does.
+ * needs no token. Older clients may report without a token if they send no origin headers, which
+ * every browser sends.
  *
  * @throws ProblemError
  */

@@ -183,7 +183,8 @@ function filesOf(form: Form, pastedName: string): UploadedFile[] {
 }
 
 /**
- * Removes leading blank lines, which users paste accidentally; a header does not start with one.
+ * Removes leading blank lines, which users may paste accidentally; a header does not start with
+ * one.
  */
 function withoutBlankStart(pasted: Buffer): Buffer {
   let start = 0

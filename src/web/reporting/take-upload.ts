@@ -50,11 +50,13 @@ type Admission = 'admitted' | 'shadowed'
  */
 export type TakeUpload = (files: readonly UploadedFile[], upload: Upload) => Promise<UploadLine[]>
 
-/** Maximum number of uploads whose unpacked messages are in memory at once; others wait. */
+/**
+ * Maximum number of uploads whose unpacked messages are in memory at the same time; others wait.
+ */
 const UNPACKED_UPLOADS_MAX = 2
 /** Time limit in milliseconds for unpacking an upload; the remaining files stay unopened. */
 const UNPACKING_MS_MAX = 15_000
-/** Maximum number of messages of one upload that are submitted at once. */
+/** Maximum number of messages of one upload that are submitted concurrently. */
 const TOGETHER_MAX = 64
 /** Number of damaged files after which the rest of an upload stays unopened. */
 const DAMAGED_MAX = 10

@@ -1,5 +1,6 @@
-// Files for the report form: dropped, listed, taken out again, sent with progress. Without this
-// script the same form works by itself; its words and limits come with it, as data attributes.
+// Improves the file field of the report form: files can be dropped, are listed, can be removed, and
+// are sent with progress. The form also works without this script. Its texts and limits are in data
+// attributes of the form.
 ;(() => {
   'use strict'
 
@@ -60,7 +61,7 @@
 
     function show() {
       list.replaceChildren(...files.map(shownFile))
-      // What the form itself would send, and how many its own field says there are.
+      // The data that the form itself would send, and the number of messages in its text field.
       const all = new DataTransfer()
       for (const file of files) all.items.add(file)
       input.files = all.files
@@ -144,11 +145,11 @@
         if (kind === 'drop') choose([...event.dataTransfer.files])
       })
     }
-    // Chosen before the script came.
+    // The user may have chosen files before the script was loaded.
     if (input.files.length > 0) choose([...input.files])
   }
 
-  /** The answer is the page that the form itself would have led to. */
+  /** Shows the response, which is the page that the form itself would have led to. */
   function showAnswer({ responseText }) {
     const answer = new DOMParser().parseFromString(responseText, 'text/html')
     document.title = answer.title
