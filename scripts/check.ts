@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers'
  * `npm run check`: types, lint, format and unused code (knip), in parallel. Prints all results at
  * the end, and fails if one check failed.
  */
-// Both TypeScript packages have a `tsc`: version 6, whose syntax trees the tests of the sources
-// read, and version 7.
+// There are two TypeScript packages, and both have a `tsc`: version 6, whose syntax trees the tests
+// of the source code read, and version 7, which checks types.
 const checks = [
   ['node', 'node_modules/@typescript/native/bin/tsc', '--noEmit', '--singleThreaded'],
   ['oxlint', '--deny-warnings', '--report-unused-disable-directives'],

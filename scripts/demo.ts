@@ -25,7 +25,7 @@ type ReportJson = {
   timeline: { at: string; event: string }[]
 }
 
-/** The output of the demonstration, and the signal that interrupts it. */
+/** The output of the demonstration, and a promise that rejects when it is interrupted. */
 type Show = { screen: Screen; interrupted: Promise<never> }
 
 process.exitCode = await demonstrate({

@@ -5,7 +5,7 @@
  *   node scripts/make-look-alikes.ts confusables.txt > src/pieces/disguise/look-alikes.ts
  *   npx oxfmt src/pieces/disguise/look-alikes.ts
  *
- * Hashes of weeks are stored: a new table makes some pieces new ones.
+ * Hashes are stored for weeks, so after a change of the table some pieces count as new.
  */
 import { readFileSync } from 'node:fs'
 
@@ -15,7 +15,10 @@ if (file === undefined) {
   process.exit(2)
 }
 
-/** Characters that Unicode distinguishes, such as small capitals, but people read as the letter. */
+/**
+ * Characters that Unicode distinguishes, such as small capitals, but that people read as the
+ * letter.
+ */
 const alsoRead: Readonly<Record<string, string>> = {
   бв: 'b',
   гґ: 'r',
@@ -58,7 +61,7 @@ for (const start of alphabetStarts) {
 const loose = new Map<string, string>()
 for (const [sources, letter] of Object.entries(alsoRead)) {
   for (const source of sources) {
-    // Small capitals belong to no alphabet in use.
+    // Small capitals belong to no alphabet that is in use.
     const letters = /\p{Script=Latin}/u.test(source) ? close : loose
     if (!close.has(source)) letters.set(source, letter)
   }
@@ -115,13 +118,13 @@ function composed(): string {
 
 /**
  * Letters of other alphabets that look like a Latin one: the letter, then code points in
- * hexadecimal. Those that Unicode itself takes for the letter (NFKD) are not listed.
+ * hexadecimal. Characters that Unicode itself maps to the letter (NFKD) are not listed.
  */
 export const closeLookAlikes: readonly (readonly [string, string])[] = [
 ${rowsOf(close)}
 ]
 
-/** Letters that are read as a Latin one only among Latin letters. */
+/** Letters that people read as a Latin letter only among Latin letters. */
 export const looseLookAlikes: readonly (readonly [string, string])[] = [
 ${rowsOf(loose)}
 ]

@@ -29,7 +29,7 @@ if (!existsSync(values.corpus)) {
   process.exit(2)
 }
 const seed = Number(values.seed)
-/** Prints each message with a wrong verdict on standard error. */
+/** Prints each message with a wrong verdict to standard error. */
 const explain = (line: string) => void (values.explain && console.error(line))
 const samples = await readCorpus(values.corpus)
 const isTwoSided = new Set(samples.map(({ kind }) => isUnwantedKind(kind))).size === 2

@@ -3,10 +3,10 @@ import type { Db } from '../src/db/pool.ts'
 type Column = {
   name: string
   type: string
-  /** If it differs from the default of its type. */
+  /** Empty if it is the default of the column's type. */
   storage: string
   notNull: boolean
-  /** How it gets its value if none is given. */
+  /** How a column gets its value if none is given. */
   rest: string
   comment: string | null
 }
@@ -28,8 +28,8 @@ const header = `-- The schema that the migrations make, in the order of the name
 `
 
 /**
- * The schema `public` of a database as readable SQL: the same text from every PostgreSQL since 15.
- * Columns are in their order, everything else is sorted by name.
+ * Returns the schema `public` of a database as readable SQL: the same text from every PostgreSQL
+ * version since 15. Columns are in their original order; everything else is sorted by name.
  */
 export async function readSchema(db: Db): Promise<string> {
   const functions = await readFunctions(db)

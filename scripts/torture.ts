@@ -72,7 +72,7 @@ async function counters(): Promise<string[]> {
 }
 
 async function reports(): Promise<string[]> {
-  // Ctrl-C ends the kills, but the result is still checked.
+  // Ctrl-C stops the killing, but the result is still checked.
   const enough = new AbortController()
   process.once('SIGINT', () => enough.abort())
   console.log(`${kills} kills, seed ${seed}`)

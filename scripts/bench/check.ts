@@ -105,7 +105,7 @@ async function compare(
   print(contestants, rounds, single, costs)
 }
 
-/** Each message as a new one, in the order of the corpus. */
+/** Returns the messages in the order of the corpus, each time changed into a new one. */
 function variants(messages: readonly Buffer[]): () => Buffer {
   let number = 0
   return () => {

@@ -15,7 +15,7 @@ import { percentiles, printTable, readCorpus } from './corpus.ts'
 
 const ROUNDS = 12
 const ROUNDS_TO_WARM_UP = 4
-/** A single run is too short for the processor clock. */
+/** Runs per measurement; a single run is too short for the processor clock. */
 const RUNS_AT_ONCE = 4
 const options = { trustedRelays: [], ignoreStamps: true }
 const folders = ['phishing', 'newsletters', 'spam', 'ham']
@@ -74,7 +74,7 @@ function bareSize(material: Material): number {
   return packFacts(factsOf({ features: messageFeatures(material), now: new Date(0) })).length
 }
 
-/** As if every piece had known counts. */
+/** Makes the input of the facts as if every piece had known counts. */
 function inputOf({ material }: Prepared): FactsInput {
   const { groups } = keysOf(material)
   const seen = seenFacts(

@@ -119,7 +119,7 @@ export async function residentMegabytes(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024
 }
 
-/** The whole Internet in /8 blocks of 64 abuse desks. */
+/** The whole Internet in /8 blocks, with 64 abuse desks in total. */
 function everyNetwork() {
   const block = (cidr: string, index: number) => ({
     cidr,

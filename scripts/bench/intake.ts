@@ -17,7 +17,7 @@ const REPORTS_A_ROUND = 4_000
 const CONNECTIONS = 128
 const ROWS_A_STATEMENT = 64
 type Round = { limit: Measured; packed: Measured; http: Measured }
-/** Whether the bytes are inserted as received or as we pack them. */
+/** Whether the bytes are inserted as received, or packed as the program packs them. */
 type Form = 'plain' | 'packed'
 
 const none = { webCpu: Number.NaN, p50: Number.NaN, p99: Number.NaN }
@@ -25,8 +25,8 @@ const none = { webCpu: Number.NaN, p50: Number.NaN, p99: Number.NaN }
 /**
  * Measures how many reports per second are accepted durably over HTTP, compared with the upper
  * bound: the same prepared bytes with their fields, key and job, inserted by multi-row VALUES over
- * two connections. A second bound also packs the bytes beforehand, as we store them. The cases
- * alternate, so that a drift of the machine affects all.
+ * two connections. For a second bound, the bytes are packed beforehand, as the program stores them.
+ * The cases alternate, so that a drift of the machine affects all.
  */
 export async function benchIntake(): Promise<void> {
   const messages = readCorpus(['phishing', 'ham', 'newsletters', 'spam'])

@@ -76,7 +76,7 @@ async function flexible(pool: Pool): Promise<Limiter> {
         duration: WINDOW_MS / 1_000,
         clearExpiredByTimeout: false,
       },
-      // It calls back when its table exists.
+      // The constructor calls this function when its table exists.
       (error?: Error) => (error ? reject(error) : setImmediate(() => resolve(made))),
     )
   })
@@ -113,7 +113,7 @@ function report(limiters: readonly Limiter[], rounds: readonly (readonly Round[]
   )
 }
 
-/** Every sub-window of every key is used in turn; which requests coincide is random. */
+/** Measures the bytes per key. Every sub-window of every key is used in turn. */
 async function reportBytes(pool: Pool): Promise<void> {
   await pool.query('truncate rate_counts')
   const begin = Date.now() + WINDOW_MS

@@ -7,8 +7,8 @@ export type Posted = { id: string; startedAt: number; ms: number; status: number
 export type Target = { url: string; token: string }
 
 /**
- * Posts messages over `connections` keep-alive connections, each as soon as its last one is
- * answered, or at a fixed `rate` per second, independent of the answers.
+ * Posts messages over `connections` keep-alive connections, each connection as soon as its previous
+ * message is answered, or at a fixed `rate` per second, independent of the answers.
  */
 export async function postAll(
   messages: readonly Buffer[],
@@ -35,15 +35,15 @@ export async function postAll(
   return posted
 }
 
-/** Enough that one is free when the next message is due. */
+/** Enough connections that one is free when the next message is due. */
 const IDLE_CONNECTIONS = 50
 const HEADER_END = '\r\n\r\n'
 
 type Client = { post: (message: Buffer) => Promise<Posted>; close: () => void }
 
 /**
- * One keep-alive connection. A minimal client, because on two cores its own cost reduces the
- * measured rate: it takes a quarter of the time of node:http.
+ * Opens one keep-alive connection. The client is minimal, because on two cores its cost reduces the
+ * measured rate; it takes a quarter of the time of node:http.
  */
 function openClient({ url, token }: Target): Client {
   const { hostname, port, host } = new URL(url)

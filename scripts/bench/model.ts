@@ -11,7 +11,7 @@ const corpus = path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpu
 const ROUNDS = 7
 const identity = { slope: 1, intercept: 0 }
 
-/** CatBoost's usual size. */
+/** The usual size of a CatBoost model. */
 const CATBOOST = { trees: 1_000, levels: 6 }
 
 /**
@@ -76,7 +76,7 @@ async function loadingMs(content: Uint8Array): Promise<string> {
   return (performance.now() - started).toFixed(0)
 }
 
-/** Trees that test all features in turn; their results do not matter. */
+/** Composes a model whose trees test all features in turn; its results do not matter. */
 function catBoostLike(features: readonly string[]): Uint8Array {
   const trees = Array.from({ length: CATBOOST.trees }, (_, tree) => ({
     leaf_values: Array.from({ length: 2 ** CATBOOST.levels }, (_, leaf) => (leaf % 5) / 100),

@@ -2,7 +2,9 @@ import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
 import { quadOf } from '../../src/mail/ip-blocks.ts'
 
-/** Random numbers from 0 to 1 that are the same in every run (mulberry32). */
+/**
+ * Returns a generator of random numbers from 0 to 1 that are the same in every run (mulberry32).
+ */
 export function seededChance(seed: number): () => number {
   let state = seed
   return () => {
@@ -64,7 +66,7 @@ export async function writeTables(
   await once(registry, 'finish')
 }
 
-/** Addresses anywhere in the part of the Internet that the tables cover. */
+/** Returns random addresses in the part of the Internet that the tables cover. */
 export function addresses(family: 4 | 6, count: number, seed: number): string[] {
   const chance = seededChance(seed)
   return Array.from({ length: count }, () => {

@@ -74,11 +74,11 @@ async function finish(child: ChildProcess) {
   const look = setInterval(() => {
     const peak = readFile(`/proc/${pid}/status`, 'utf8').then((status) => {
       const kilobytes = /^VmHWM:\s+(\d+)/m.exec(status)?.[1]
-      // Absent once it is ending.
+      // The value is absent while the process is ending.
       if (kilobytes) last.megabytes = Number(kilobytes) / 1024
     })
     const used = cpuSeconds(pid).then((seconds) => (last.cpu = seconds))
-    // It may have ended just now.
+    // The process may just have ended.
     void Promise.allSettled([peak, used])
   }, 50)
   const [code] = (await once(child, 'exit')) as [number | null]
@@ -127,7 +127,7 @@ async function measure(db: Db, index: Index, family: 4 | 6, batch: number): Prom
   return [micro(percentiles(served).p50), micro(p50), micro(p99)]
 }
 
-/** The duration of the statement according to the server, without planning. */
+/** Returns the duration of the statement according to the server, without planning. */
 async function executionMs(db: Db, index: Index, ips: readonly string[], now: Date) {
   let asked: [string, unknown[]] | undefined
   const listener = {
@@ -146,7 +146,9 @@ async function executionMs(db: Db, index: Index, ips: readonly string[], now: Da
   return rows[0]?.['QUERY PLAN'][0]['Execution Time'] ?? Number.NaN
 }
 
-/** The former method: all blocks around an address are listed, for the primary key. */
+/**
+ * The previous method: lists all blocks around an address, and looks them up by the primary key.
+ */
 async function byEquality(db: Db, ips: readonly string[]): Promise<void> {
   const blocks = ips.flatMap((ip) => {
     const bits = parseIp(ip)?.family === 6 ? 128 : 32
@@ -159,7 +161,7 @@ async function byEquality(db: Db, ips: readonly string[]): Promise<void> {
   )
 }
 
-/** Looks addresses up, one and fifty in turn, until a function has ended. */
+/** Looks up addresses, alternately one and fifty, until a function has ended. */
 async function watch({ pool }: Instance, until: Promise<unknown>) {
   let isDone = false
   const done = until.finally(() => (isDone = true))

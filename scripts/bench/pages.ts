@@ -18,7 +18,7 @@ type Measured = {
   first: number
   p50: number
   max: number
-  /** Averages of this process and of the server. */
+  /** CPU milliseconds of this process and of the server, on average. */
   cpu: number
 }
 

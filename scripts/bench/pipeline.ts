@@ -35,9 +35,9 @@ const WAIT_MS = 300_000
 
 /**
  * Measures reports per second from the POST to the ARF accepted by a mail server, with everything
- * on this machine: the client, `web`, both workers, `count`, PostgreSQL and the sink. Then the same
- * at 17 reports per second. The messages are those of the corpus that are unwanted after one report
- * and have a network to notify, so each POST leads to one ARF.
+ * on this machine: the client, `web`, both workers, `count`, PostgreSQL and the sink. Then repeats
+ * the measurement at 17 reports per second. The messages are those of the corpus that are unwanted
+ * after one report and have a network to notify, so each POST leads to one ARF.
  */
 export async function benchPipeline(): Promise<void> {
   const messages = await forwardable(readCorpus(['phishing', 'newsletters', 'spam', 'ham']))
@@ -104,7 +104,7 @@ export async function startSink(): Promise<Sink> {
   })
 }
 
-/** The messages whose report leads to feedback if every network is known. */
+/** Returns the messages whose report leads to feedback if every network is known. */
 export async function forwardable(messages: readonly Buffer[]): Promise<Buffer[]> {
   const owed = await Promise.all(
     messages.map(async (raw) => {
@@ -120,7 +120,7 @@ export async function forwardable(messages: readonly Buffer[]): Promise<Buffer[]
   return messages.filter((_, index) => owed[index])
 }
 
-/** The judged report of a trusted reporter without any other evidence. */
+/** Returns the verdict on the report of a trusted reporter, without any other evidence. */
 function verdictOn(features: FactsInput['features']): Verdict {
   const report = { kind: 'spam', karma: 1, channel: 'api' } as const
   const facts = factsOf({ features, report, now: new Date() })

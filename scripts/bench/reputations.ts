@@ -9,11 +9,13 @@ import { percentiles, printTable } from './corpus.ts'
 import { type Instance, serverCpuSeconds, startInstance } from './instance.ts'
 
 const REPORTS = 12_800
-/** As `analyze` produces them. */
+/** The size of a batch, as `analyze` produces it. */
 const BATCH = 64
 const REPORTERS = 2_000
 const CAMPAIGNS = 2_000
-/** How many subjects of a message are shared with its campaign, and how many are its own. */
+/**
+ * The number of a message's subjects that its campaign shares, and the number of its own subjects.
+ */
 const SHARED = 12
 const OWN = 8
 const READS = 500
@@ -90,7 +92,7 @@ function reportOf(index: number, now: Date): ReportEvidence {
   }
 }
 
-/** Uniformly between 0 and 1, the same in each run. */
+/** Returns a number between 0 and 1, uniformly distributed and the same in each run. */
 function spread(index: number): number {
   return (index * 0.6180339887) % 1
 }

@@ -9,7 +9,9 @@ import { printTable, readCorpus } from './corpus.ts'
 const ROUNDS = 12
 const options = { trustedRelays: [], ignoreStamps: true }
 
-/** Conditions of kinds that are rare in the shipped rules: one in ten of those measured. */
+/**
+ * Conditions of kinds that are rare in the shipped rules: one in ten of the measured conditions.
+ */
 const besides = [
   'author.domain.endsWith(".example") && links.count > 2',
   'text.language in ["ru", "zh", "ja", "ko"] && text.words > 20',
@@ -77,7 +79,7 @@ function measure(name: string, book: RuleBook, facts: readonly Facts[]): string[
   return [name, best.toFixed(1), `${each.toFixed(0)} ns`, raised]
 }
 
-/** CPU milliseconds. */
+/** Returns the CPU time since `begun`, in milliseconds. */
 function since(begun: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(begun)
   return (user + system) / 1000

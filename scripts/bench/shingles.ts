@@ -10,7 +10,7 @@ const options = { trustedRelays: [], ignoreStamps: true }
 
 /**
  * Measures shingles and fingerprints beside the rest of the analysis, on one core. Each message
- * goes through all of them in turn; the best round counts, because other programs use the machine
+ * goes through all steps in turn; the best round counts, because other programs use the machine
  * too.
  */
 export async function benchShingles(): Promise<void> {
@@ -62,7 +62,7 @@ async function findingsOf(raw: Buffer): Promise<Findings> {
   return { ...way, fields: header.fields, body, links, attachments, signers: [] }
 }
 
-/** Measures the same function on each message. */
+/** Measures a function on each message. */
 class Stopwatch {
   readonly name: string
   readonly #works: (() => Promise<unknown>)[] = []
@@ -84,7 +84,7 @@ class Stopwatch {
     if (isKept) this.#microseconds[at]?.push(taken)
   }
 
-  /** Per message. */
+  /** The best times per message. */
   bests(): number[] {
     return this.#microseconds.map((values) => Math.min(...values))
   }

@@ -4,10 +4,11 @@ import { createServer, type Socket } from 'node:net'
 export type Arrival = { id: string; at: number }
 
 /**
- * A mail server that accepts everything at once and stores only when each feedback report arrived:
- * a child process that reports its port, then a list of arrivals every 100 ms.
+ * A mail server that accepts everything immediately, and stores only the time at which each
+ * feedback report arrived: a child process that reports its port, then a list of arrivals every 100
+ * ms.
  *
- * Written by hand, because it must cost next to nothing compared with what is measured.
+ * It uses no library, because it must cost almost nothing compared with the measured program.
  */
 const arrivals: Arrival[] = []
 

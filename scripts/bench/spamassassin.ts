@@ -30,8 +30,8 @@ printf "%d %d", ($walked - $start) * 1e6 / @raw, (cpu() - $walked) * 1e6 / @raw;
 `
 
 /**
- * The microseconds of processor time that SpamAssassin needs per message, with loaded rules and
- * without network tests. Undefined if it is not installed.
+ * Returns the microseconds of processor time that SpamAssassin needs per message, with loaded rules
+ * and without network tests. Undefined if it is not installed.
  */
 export function timeSpamAssassin(
   messages: readonly Buffer[],

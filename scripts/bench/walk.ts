@@ -33,10 +33,10 @@ export async function benchWalk(): Promise<void> {
 }
 
 /**
- * Measures how many messages per second one core walks from the top line to the origin, step by
- * step, and analyzes completely, without DNS. The unit is processor time, because other programs
- * affect it least; the steps alternate, and the best of nine rounds counts. The reference is
- * mailparser decoding the body, which every analysis needs.
+ * Measures how many messages per second one core traces from the top line to the origin, step by
+ * step, and how many it analyzes completely, without DNS. The unit is processor time, because other
+ * programs affect it least; the steps alternate, and the best of nine rounds counts. The reference
+ * is mailparser decoding the body, which every analysis needs.
  */
 async function measureAll(): Promise<void> {
   const messages = readCorpus(['phishing', 'newsletters'])
@@ -99,7 +99,7 @@ function walk(raw: Buffer) {
   return findOrigin(fields, readHops(fields), receiver)
 }
 
-/** Microseconds of processor time of each function for one message. */
+/** Returns the microseconds of processor time that each function takes for one message. */
 async function measure(work: readonly Work[], messages: number): Promise<number[]> {
   const best = work.map(() => Number.POSITIVE_INFINITY)
   for (let round = 0; round < ROUNDS; round++) {

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { variableNames } from '../../src/config.ts'
 import { freePort, reachableFolder, unprivileged } from '../../src/db/embedded.ts'
 
-/** A Signalpost that runs only for the demonstration. */
+/** An instance of Signalpost that runs only for the demonstration. */
 export type Instance = {
   url: string
   databaseUrl: string
@@ -15,7 +15,7 @@ export type Instance = {
   token: string
 }
 
-/** The folder and ports of an instance, which must be cleared in any case. */
+/** The folder and the ports of an instance; `clear` must be called in any case. */
 export type Site = {
   start: () => Promise<{ url: string }>
   addReporter: () => Promise<{ token: string }>
@@ -37,7 +37,8 @@ const SHARED_ROOT = '/var/lib/signalpost'
 /** Prepares a folder and free ports; nothing runs yet. `settings` are added to the environment. */
 export async function openSite(settings: NodeJS.ProcessEnv = {}): Promise<Site> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-demo-'))
-  // An unprivileged PostgreSQL must be able to pass through; the contents are protected one by one.
+  // An unprivileged PostgreSQL must be able to open folders in it; the contents are protected
+  // individually.
   await chmod(dataDir, 0o711)
   const sharedBefore = await readdir(SHARED_ROOT).catch(() => undefined)
   const [httpPort, receivePort] = [await freePort(), await freePort()]
@@ -76,7 +77,7 @@ export async function openSite(settings: NodeJS.ProcessEnv = {}): Promise<Site> 
   }
 }
 
-/** Resolves to the output of a command as soon as it contains `words`. */
+/** Resolves to the output of a command when it contains `words`. */
 async function untilSaid(child: ChildProcess, words: string): Promise<string> {
   let [said, complained] = ['', '']
   child.stderr?.on('data', (chunk) => {
@@ -122,7 +123,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(killer)
 }
 
-/** Only if `start` could not: it was killed, and left its server running. */
+/** Kills the server, which `start` could not do if it was killed itself. */
 async function endServer(folder: string): Promise<void> {
   const pidFile = path.join(folder, 'postmaster.pid')
   const server = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0])
@@ -133,12 +134,13 @@ async function endServer(folder: string): Promise<void> {
       process.kill(server, 0)
     }
   } catch {
-    // It has already ended.
+    // The server has already ended.
   }
 }
 
 /**
- * The copy of PostgreSQL's programs, if it was made for this instance and no other process uses it.
+ * Removes the copy of PostgreSQL's programs, if it was made for this instance and no other process
+ * uses it.
  */
 async function removeSharedPrograms(before: readonly string[] | undefined): Promise<void> {
   const now = await readdir(SHARED_ROOT).catch((): string[] => [])

@@ -19,17 +19,17 @@ const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 const FRAME_MS = 80
 const BAR_CELLS = 20
 
-/** A terminal is redrawn; any other screen gets one plain line for each step. */
+/** Opens a screen. A terminal is redrawn; any other screen gets one plain line per step. */
 export function openScreen(out: NodeJS.WriteStream): Screen {
   return { out, isLive: out.isTTY && process.env['TERM'] !== 'dumb' }
 }
 
-/** Text in a style, where the screen shows colors and NO_COLOR is not set. */
+/** Formats text in a style, if the screen shows colors and NO_COLOR is not set. */
 export function paint({ out }: Screen, style: Style, text: string): string {
   return styleText(style, text, { stream: out })
 }
 
-/** Starts a step: shows a spinner on a terminal, and nothing until its end elsewhere. */
+/** Starts a step: shows a spinner on a terminal, and elsewhere nothing until its end. */
 export function beginStep(screen: Screen, name: string): Step {
   const startedAt = performance.now()
   let [bar, frame] = ['', 0]

@@ -5,13 +5,13 @@ import { inEnglish } from '../../src/texts/phrases.ts'
 import { sayMeaning } from '../../src/web/history/symbols.ts'
 import { paint, type Screen } from './progress.ts'
 
-/** Everything that is shown about one reported message. */
+/** The results that are shown for one reported message. */
 export type Story = {
   file: string
   kind: string
   subject: string | null
   author: string | null
-  /** From the 202 to the last event, in milliseconds. */
+  /** The time in milliseconds from the 202 to the last event. */
   tookMs: number
   analysis: KeptAnalysis
   feedback: Feedback | undefined
@@ -22,7 +22,7 @@ export type Story = {
 const WIDTH_MAX = 100
 const HEADER_LINES_SHOWN = 8
 
-/** Reports one message and collects all results. */
+/** Formats the results of one message. */
 export function tell(screen: Screen, story: Story, place: string): string {
   const { analysis } = story
   const { verdict, consequence } = analysis.details
@@ -46,7 +46,7 @@ export function tell(screen: Screen, story: Story, place: string): string {
   ].join('\n')
 }
 
-/** One line for each message, shown at the end. */
+/** Formats one line for each message, shown at the end. */
 export function summary(screen: Screen, stories: readonly Story[]): string {
   const rows = stories.map(({ subject, analysis, feedback }) => [
     (subject ?? '').slice(0, 36).padEnd(37),
@@ -85,7 +85,10 @@ function networkWords({ network }: KeptAnalysis): string {
   return `${network.cidr}, ${asn}${network.name ?? ''}${country}`
 }
 
-/** Parts one and two in full, and some header lines of part three, the reported message. */
+/**
+ * Returns parts one and two of a feedback report in full, and some header lines of part three, the
+ * reported message.
+ */
 function mailLines(screen: Screen, mail: string): string[] {
   const frame = (text: string) => paint(screen, 'dim', text)
   const title = ' The feedback report, as the abuse desk would read it '
@@ -127,7 +130,10 @@ function unquoted(lines: readonly string[]): string[] {
   return Buffer.from(bytes, 'latin1').toString('utf8').split('\n')
 }
 
-/** Lines of at most the screen's width, indented; all but the first by `hang` more. */
+/**
+ * Wraps text to the width of the screen, indented; all lines but the first are indented by `hang`
+ * more.
+ */
 function wrap(text: string, indent: number, hang: number): string[] {
   const room = WIDTH_MAX - indent - hang
   const lines: string[] = []

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { threadId } from 'node:worker_threads'
 
-// Loaded into every process and thread of an instance by --import. Counts function calls between
-// two phases named in a file: `begin` resets the counts, `end` writes them.
+// This module is loaded into every process and thread of an instance by --import. It counts
+// function calls between two phases named in a file: `begin` resets the counts, `end` writes them.
 
 /** The offsets of the called functions of each script. */
 export type Coverage = { url: string; calls: number[] }[]

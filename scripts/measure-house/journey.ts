@@ -9,7 +9,7 @@ import type { Coverage } from './count-calls.ts'
 const sample = path.join(import.meta.dirname, '..', 'samples', 'spam-at-gmail.eml')
 const src = pathToFileURL(path.join(import.meta.dirname, '..', '..', 'src')).href
 const SETTLED_MS_MAX = 60_000
-/** Longer than `count-calls.ts` takes to see a new phase. */
+/** In milliseconds; longer than `count-calls.ts` takes to notice a new phase. */
 const PHASE_MS = 1_500
 
 /**
@@ -24,7 +24,7 @@ export async function measureJourney(): Promise<{ functions: number; files: numb
   try {
     const { url } = await site.start()
     const { token } = await site.addReporter()
-    // The first report loads everything that is loaded only once.
+    // The first report loads all modules that are loaded only once.
     await report(url, token, await readFile(sample))
     const other = (await readFile(sample, 'latin1')).replace(
       /^Message-ID: .*$/im,

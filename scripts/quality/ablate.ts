@@ -8,7 +8,7 @@ type Training = { definitions: readonly FactDefinition[]; source: 'files'; seed:
 
 /**
  * Measures models without each group of facts and with that group alone, and with only the facts
- * that models of files do not see because they reveal the collection.
+ * that are hidden from models trained on files, because they reveal the collection.
  */
 export async function ablate(samples: readonly Sample[], training: Training): Promise<string[][]> {
   const { definitions, seed } = training

@@ -6,23 +6,24 @@ import type { Fold } from './learn-folds.ts'
 import type { Sample } from './read-corpus.ts'
 import { openWorld, type World } from './world.ts'
 
-/** How often a campaign is seen before its messages are checked. */
+/** The number of reports of a campaign before its messages are checked. */
 const TIMES = 3
 
 /**
- * The simulated events of a campaign: what is reported, in time order, and what is checked then.
+ * The simulated events of a campaign, in time order: the reported messages, and the messages that
+ * are checked then.
  */
 type Campaign = { kind: RowKind; reported: readonly Sample[]; asked: Sample; isSame: boolean }
 
-/** The client that asks about a message: a mail server, or a reporter. */
+/** The client that requests a verdict: a mail server, or a reporter. */
 type Asker = 'asked' | 'newcomer' | 'trusted'
 
-/** Messages that one model has not seen, with the checks of them. */
+/** Messages that were not in the training data of a model, and the checks of them. */
 type Part = { fold: Fold; wanted: Sample[]; campaigns: Campaign[] }
 
 /**
  * Simulates three reporters who report every campaign in turn, and then one who reports each wanted
- * message by mistake. Checks messages before, between and after.
+ * message by mistake. Checks messages before, between and after these reports.
  */
 export async function measureVerdicts(
   folds: readonly Fold[],
@@ -62,7 +63,7 @@ function isCalled(verdict: VerdictClass): boolean {
   return verdict === 'spam' || verdict === 'phishing' || verdict === 'malware'
 }
 
-/** The verdicts on all messages, for a mail server and for a reporter. */
+/** Returns the verdicts on all messages, for a mail server and for a reporter. */
 async function askAll(
   world: World,
   parts: readonly Part[],
@@ -139,7 +140,7 @@ async function playReports(
   }
 }
 
-/** The worst mistake of honest reporters. */
+/** Simulates the worst mistake of honest reporters: each reports a wanted message as spam. */
 async function playMistakes(
   world: World,
   parts: readonly Part[],

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { readOne, type ReadFile } from '../../src/cli/train/read-reports.ts'
 import { groupCampaigns, type RowKind, type TrainingRow } from '../../src/verdict/model/training.ts'
 
-/** A labeled message, with the file it is in. */
+/** A labeled message, with the name of its file. */
 export type Sample = TrainingRow & { file: string }
 
 /** The folder names in a corpus without a manifest. */
@@ -18,8 +18,8 @@ const kindOfFolder: Readonly<Record<string, RowKind>> = {
 }
 
 /**
- * The labeled messages of a folder: those with a kind in its MANIFEST.json, or else those in the
- * folders spam, phishing, malware, ham or newsletters.
+ * The labeled messages of a folder: those with a kind in its MANIFEST.json, or otherwise those in
+ * the folders spam, phishing, malware, ham or newsletters.
  */
 export async function readCorpus(folder: string): Promise<Sample[]> {
   const files: ReadFile[] = []

@@ -32,17 +32,17 @@ type Kept = { verdict: VerdictClass; action: string; symbols: string }
 
 /** A database with reporters, in which messages are reported and judged as in the program. */
 export type World = {
-  /** Adds a reporter; a newcomer has to prove itself. */
+  /** Adds a reporter; the karma of a newcomer starts low. */
   addReporter: (isNewcomer: boolean) => Promise<string>
-  /** Reports messages, analyzes them, and counts the consequences. */
+  /** Reports messages, analyzes them, and counts the reports. */
   report: (
     reporterId: string,
     kind: 'spam' | 'phishing',
     files: readonly string[],
   ) => Promise<Kept[]>
   /**
-   * The current verdict on messages, without storing anything. With an undefined `report`, a mail
-   * server asks.
+   * The current verdict on messages, without storing anything. Without `report`, they are verdicts
+   * for a mail server.
    */
   judge: (files: readonly string[], report?: ReportedAs) => ReturnType<Judge>
   /** Sets the active model. */
@@ -54,7 +54,7 @@ const BATCH = 50
 const BLOCKS_AT_ONCE = 1_000
 const HOUR_MS = 3_600_000
 
-/** Opens a world on a separate database, with the shipped rules and without DNS. */
+/** Opens such a database, with the shipped rules and without DNS. */
 export async function openWorld(): Promise<World> {
   const instance = await startInstance()
   const { pool, databaseUrl } = instance
@@ -162,7 +162,7 @@ export async function openWorld(): Promise<World> {
 
 /**
  * The IPv4 Internet in /16 blocks, each with its own abuse desk and autonomous system: larger
- * blocks would share their bad reputations.
+ * blocks would share bad reputations.
  */
 function everyNetwork() {
   const blocks = Array.from({ length: 223 * 256 }, (_, index) => ({

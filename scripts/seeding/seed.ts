@@ -15,8 +15,8 @@ const WEEKS = 53
 
 /**
  * Fills a newly migrated database with reports of a year, their analyses, events, feedback, answers
- * and campaigns. The server generates the rows from their numbers, so a million take minutes;
- * different tables are filled in parallel, as far as connections allow.
+ * and campaigns. The server generates the rows from their numbers, so a million reports take
+ * minutes. Several tables are filled in parallel, as far as connections allow.
  */
 export async function seedReports(
   pool: Pool,
@@ -62,7 +62,7 @@ async function fill(
   say(`${table}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
 }
 
-/** As the program counts them. */
+/** Counts the days of the busy reporter as the program does. */
 async function countBusyDays(
   pool: Pool,
   reporterId: string,

@@ -1,9 +1,9 @@
 import { type Phrase, phrase } from '../../src/phrase.ts'
 
 /**
- * What a seeded database is made of, in the order in which it is made. Everything follows from the
- * number of a report, so the same sizes and instant give the same rows. `$1` is the instant of the
- * newest report.
+ * The statements that create the content of a seeded database, in order. All rows are derived from
+ * the number of a report, so the same sizes and instant give the same rows. `$1` is the instant of
+ * the newest report.
  */
 export const preparation = `
   create unlogged table seed_templates (
@@ -35,7 +35,10 @@ const CAMPAIGN_SIZE = 40
 const reporter = `case when n % 10 = 0 then $2::uuid
   else seed_id('2025-01-01', 'reporter', n % ${OTHER_REPORTERS}) end`
 
-/** The plan of all reports: `$2` is the busy reporter, `$3` how many, `$4` over how many days. */
+/**
+ * Plans all reports. `$2`: the busy reporter; `$3`: the number of reports; `$4`: the number of
+ * days.
+ */
 export const plan = `
   insert into seed_reports
   select n, seed_id(at, 'report', n), ${reporter}, at,
@@ -49,7 +52,7 @@ export const plan = `
       date_trunc('milliseconds', $1::timestamptz - interval '1 day' * $4 * (n::float8 / $3)) as at
     from generate_series(0, $3::bigint - 1) as n) as numbered`
 
-/** People and desks; `$1` is the busy reporter's instant. */
+/** Inserts people and desks; `$1` is the busy reporter's instant. */
 export const people = [
   `insert into reporters (id, email, is_admin, created_at)
    select seed_id('2025-01-01', 'reporter', n), 'reporter-' || n || '@reporters.example', false,
@@ -74,7 +77,10 @@ const countries = `(array['FR', 'US', 'DE', 'RU', 'CN', 'NL', 'BR', 'IN', 'GB', 
 const template = 't.template = r.n % (select count(*) from seed_templates)'
 const campaignAt = `date_trunc('day', r.received_at)`
 
-/** The rows of the reports, one statement per table, to fill several at once. */
+/**
+ * Inserts the rows of the reports, one list of statements per table, so that several tables can be
+ * filled in parallel.
+ */
 export const tables: readonly (readonly string[])[] = [
   [
     `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes, author,
@@ -173,6 +179,6 @@ export const tables: readonly (readonly string[])[] = [
   ],
 ]
 
-/** Temporary data. */
+/** Drops temporary tables. */
 export const clearing = `
   drop table seed_reports, seed_templates; drop function seed_id(timestamptz, text, bigint)`

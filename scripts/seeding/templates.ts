@@ -11,7 +11,7 @@ export type Template = { raw: Packed; analysis: Packed; facts: Buffer }
 const samples = path.join(import.meta.dirname, '..', 'samples')
 const VARIANTS = 4
 
-/** The samples in a few fixed variants each. */
+/** Makes a few fixed variants of each sample message. */
 export async function makeTemplates(): Promise<Template[]> {
   const names = readdirSync(samples)
     .filter((name) => name.endsWith('.eml'))

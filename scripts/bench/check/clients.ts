@@ -9,8 +9,9 @@ export type Client = { ask: (message: Buffer) => Promise<Asked>; close: () => vo
 const HEADER_END = '\r\n\r\n'
 
 /**
- * Checks over `connections` at once, each as soon as its last check is answered, for `seconds`. The
- * messages repeat, each time changed by `variant`.
+ * Sends checks over `connections` connections in parallel for `seconds`; each connection sends the
+ * next check when the previous one is answered. The messages repeat, each time changed by
+ * `variant`.
  */
 export async function askFor(
   seconds: number,
@@ -30,8 +31,8 @@ export async function askFor(
 }
 
 /**
- * A minimal client for rspamd's protocol, which takes a quarter of the time of node:http. A
- * connection is used as long as the server keeps it open: rspamd closes it after each answer.
+ * A minimal client for rspamd's protocol, which takes a quarter of the time of node:http. Reuses a
+ * connection for as long as the server keeps it open; rspamd closes it after each answer.
  */
 export function httpClient(port: number): Client {
   let socket: Socket | undefined
@@ -75,7 +76,7 @@ export function httpClient(port: number): Client {
   }
 }
 
-/** SpamAssassin's protocol: one connection per message. */
+/** A client for SpamAssassin's protocol: one connection per message. */
 export function spamdClient(port: number): Client {
   return {
     ask: (message) => {

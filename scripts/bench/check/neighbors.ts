@@ -18,7 +18,7 @@ export type Neighbor = {
   close: () => Promise<void>
 }
 
-/** Modules that use the network or a server that is not present. */
+/** Modules that use the network, or a server that is not present. */
 const networked =
   'antivirus arc asn bimi clickhouse dcc dkim dkim_signing dmarc elastic external_services ' +
   'fuzzy_check greylist hfilter history_redis http_headers metadata_exporter metric_exporter ' +

@@ -23,7 +23,7 @@ const CHECK_HEAD = headOf(2, 1, 0)
 /** The results of the same test with other servers, if they are installed. */
 export type References = { redis: number | undefined; tarantool: number | undefined }
 
-/** As many increments as possible through the buffer, with a parallel roll-up. */
+/** Makes as many increments as possible through the buffer, with a parallel roll-up. */
 export async function benchChecks(
   stage: Stage,
   { seconds, keys, redis, tarantool }: { seconds: number; keys: number } & References,

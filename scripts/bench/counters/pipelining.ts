@@ -20,7 +20,10 @@ export async function connected(port: number): Promise<Socket> {
   }
 }
 
-/** The bytes of that many requests; returns how many answers some bytes complete. */
+/**
+ * The load of a measurement: `requests` composes that many requests, and `count` returns how many
+ * answers the received bytes complete.
+ */
 type Load = {
   requests: (count: number) => string | Buffer
   count: (data: Buffer) => number
@@ -28,8 +31,8 @@ type Load = {
 }
 
 /**
- * Requests answered per second. Two pipelines are always under way, so that neither side waits for
- * the other.
+ * Returns the number of requests answered per second. Two pipelines are always under way, so that
+ * neither side waits for the other.
  */
 export async function pipelined(
   socket: Socket,

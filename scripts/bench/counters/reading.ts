@@ -95,7 +95,7 @@ async function drive(
   return { perSecond: times.length / seconds, times }
 }
 
-/** Every key has a few buckets, most have one. */
+/** Yields keys with buckets: every key has a few, most have one. */
 function* history(now: Date): Generator<Increment> {
   for (let key = 0; key < KEYS; key++) {
     for (let slot = key % 4 === 0 ? 6 : 0; slot >= 0; slot--) {

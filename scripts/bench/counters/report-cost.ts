@@ -8,11 +8,14 @@ import { clearCounters, type Stage, storedBytes, untilRolledUp, withCpu } from '
 import { printTable } from '../corpus.ts'
 
 const REPORTS_PER_SECOND = 400
-/** As the workers keep them under load. */
+/** As many reports per transaction as the workers handle under load. */
 const REPORTS_AT_ONCE = 25
 const REPORTS_BEFORE = 30_000
 
-/** CPU time of counting real reports at 400 per second: appends with a parallel roll-up. */
+/**
+ * Measures the CPU time of counting real reports at 400 per second: appends with a parallel
+ * roll-up.
+ */
 export async function benchReportCost(stage: Stage, seconds: number): Promise<void> {
   const { pool } = stage
   const source = await createReportSource()

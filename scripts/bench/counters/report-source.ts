@@ -12,9 +12,9 @@ export type ReportSource = (at: Date) => CountedMessage
 const CAMPAIGNS = 200
 const REPORTERS = 20_000
 const NETWORKS = 2_000
-/** A piece shared by that many messages of the corpus is common, such as a charset or a mailer. */
+/** A piece that this many messages of the corpus share is common, such as a charset or a mailer. */
 const COMMON_MIN = 4
-/** The share of a campaign's pieces that each of its messages has anew. */
+/** The share of a campaign's pieces that are new in each of its messages. */
 const OWN_SHARE = 0.1
 
 /**
@@ -59,7 +59,7 @@ function shareOf(hash: string): number {
   return Number.parseInt(hash.slice(0, 6), 16) / 2 ** 24
 }
 
-/** Another hash for another salt; the same without one. */
+/** Returns another hash for another salt; the unchanged hash without a salt. */
 function salted(hash: string, salt: number): string {
   if (salt === 0) return hash
   const mixed = (BigInt(`0x${hash}`) ^ (BigInt(salt) << 20n)) * 0x9e3779b97f4a7c15n

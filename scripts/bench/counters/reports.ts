@@ -18,13 +18,16 @@ import { type Increment, appendDeltas } from '../../../test/support/increments.t
 const REPORTS_AT_ONCE = 50
 const SHINGLES = 40
 const HOT_KEYS = 100
-/** The share of increments with a gated type, as in real messages; they are mostly new. */
+/**
+ * One increment in this many is of a gated type, as in real messages; these increments are mostly
+ * of new keys.
+ */
 const GATED_EVERY = 7
 const NEW_KEYS = 2 ** 31
 
 /**
- * Exact increments in batches of reports, each batch in a transaction, with a parallel roll-up. In
- * the last kind, a seventh may be held back at the gate.
+ * Makes exact increments in batches of reports, each batch in a transaction, with a parallel
+ * roll-up. In the last kind of run, a seventh may be held back at the gate.
  */
 export async function benchReports(stage: Stage, seconds: number, keys: number): Promise<void> {
   const spreads: Record<string, () => number> = {
@@ -65,7 +68,7 @@ export async function benchReports(stage: Stage, seconds: number, keys: number):
   printTable(['report path', 'appended a second', 'rolled up a second', 'lag', cpu], table)
 }
 
-/** A few seconds' worth. */
+/** The waiting increments of a few seconds, in bytes. */
 const BACKLOG_REPORTS_MAX = 16_000_000
 const PEOPLE = 100_000
 

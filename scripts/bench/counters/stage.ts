@@ -20,7 +20,7 @@ export type Stage = {
   close: () => Promise<void>
 }
 
-/** PostgreSQL as the program starts it, durable, but with little memory. */
+/** Starts PostgreSQL as the program does, durable, but with little memory. */
 export async function openStage(sharedBuffers: string): Promise<Stage> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-bench-'))
   await chmod(dataDir, 0o755)
@@ -63,13 +63,15 @@ export async function untilRolledUp(pool: Pool): Promise<void> {
   while ((await listShardBacklogs(pool)).length > 0) await wait(100)
 }
 
-/** Bytes waiting for the roll-up. */
+/** Returns the number of bytes that wait for the roll-up. */
 export async function backlogBytes(pool: Pool): Promise<number> {
   const backlogs = await listShardBacklogs(pool)
   return backlogs.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** The disk space of the counters and their members, with indexes, and their rows. */
+/**
+ * Returns the disk space of the counters and their members, with indexes, and their number of rows.
+ */
 export async function storedBytes(pool: Pool): Promise<{ bytes: number; rows: number }> {
   const { rows } = await pool.query<{ bytes: number; rows: number }>(
     `select (select sum(pg_total_relation_size(inhrelid)) from pg_inherits
@@ -84,7 +86,7 @@ export async function clearCounters(pool: Pool): Promise<void> {
   await pool.query('truncate counters, counter_members, counter_deltas, counter_gates')
 }
 
-/** CPU of the server, of this process and of another, spent during a function. */
+/** Measures the CPU time of the server, of this process and of another one during a function. */
 export async function withCpu<T>(stage: Stage, pid: number, work: () => Promise<T>) {
   const read = async () => ({
     server: await stage.serverCpu(),
@@ -105,18 +107,21 @@ export async function withCpu<T>(stage: Stage, pid: number, work: () => Promise<
   }
 }
 
-/** The number of busy cores: of this process, of the other, of the server. */
+/**
+ * Formats the number of cores that were busy: with this process, with the other one, and with the
+ * server.
+ */
 export function coresOf(spent: Omit<Awaited<ReturnType<typeof withCpu>>, 'result'>): string {
   const { ownCpu, otherCpu, serverCpu, seconds } = spent
   return [ownCpu, otherCpu, serverCpu].map((cpu) => (cpu / seconds).toFixed(2)).join(' / ')
 }
 
-/** The key for a number: both halves as if hashed. */
+/** Returns the key for a number: both halves look like a hash. */
 export function keyOf(number: number): { hi: number; lo: number } {
   return { hi: scramble(number), lo: scramble(number ^ 0x5bd1e995) }
 }
 
-/** The same as one 64-bit hash. */
+/** Returns the same key as one 64-bit hash. */
 export function shingleOf(number: number): bigint {
   return wholeOf(keyOf(number))
 }
@@ -127,17 +132,17 @@ function scramble(number: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0
 }
 
-/** A number below `count`, by Zipf's law with exponent 1. */
+/** Returns a number below `count`, by Zipf's law with exponent 1. */
 export function zipf(count: number): number {
   return Math.floor(Math.exp(Math.random() * Math.log(count + 1))) - 1
 }
 
-/** A number below `count`, uniformly distributed. */
+/** Returns a number below `count`, uniformly distributed. */
 export function uniform(count: number): number {
   return Math.floor(Math.random() * count)
 }
 
-/** A rate per second, for display. */
+/** Formats a rate per second. */
 export function perSecond(count: number, seconds: number): string {
   return Math.round(count / seconds).toLocaleString('en')
 }

@@ -39,7 +39,7 @@ box.cfg{listen = '127.0.0.1:${port}'}
 `
 }
 
-/** Answers begin with their length: five bytes. */
+/** Sends requests and counts the answers. Each answer begins with its length in five bytes. */
 function drive(socket: Socket, seconds: number, keys: number): Promise<number> {
   let left = GREETING_BYTES
   let rest: Buffer = Buffer.alloc(0)
@@ -53,7 +53,7 @@ function drive(socket: Socket, seconds: number, keys: number): Promise<number> {
         left -= skipped
         if (left > 0) return answers
       }
-      // The length, then a map whose first value is the code: 0 for success.
+      // After the length comes a map whose first value is the code: 0 for success.
       if (rest.length < 12) return answers
       if (rest.readUInt32BE(8) !== 0) {
         throw new Error(`Tarantool refused: ${rest.toString('latin1', 12)}`)
@@ -67,7 +67,7 @@ function drive(socket: Socket, seconds: number, keys: number): Promise<number> {
   return pipelined(socket, { requests, count, seconds })
 }
 
-/** An `upsert` of [key, 1] with "add 1 to the second field", in the IPROTO format. */
+/** Composes an `upsert` of [key, 1] with "add 1 to the second field", in the IPROTO format. */
 function upsertOf({ hi, lo }: { hi: number; lo: number }): Buffer {
   const bytes = Buffer.from(template)
   bytes.writeUInt32BE(lo, bytes.writeUInt32BE(hi, KEY_AT))

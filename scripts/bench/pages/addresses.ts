@@ -28,7 +28,10 @@ const adminPages = [
   ...['/outbox?state=waiting', '/outbox?state=sent', '/outbox?state=refused'],
 ]
 
-/** Every page: public, of the busy reporter, of administrators; with reports of each kind. */
+/**
+ * Returns every page: the public ones, those of the busy reporter, and those of administrators,
+ * with reports of each kind.
+ */
 export async function pagesOf({ pool, reporterId }: Seeded): Promise<Address[]> {
   const byState = await pool.query<{ state: string; id: string }>(
     `select distinct on (state) state, id from (

@@ -14,12 +14,15 @@ export type PageSite = {
   url: string
   cookie: string
   get: (path: string) => Promise<Response>
-  /** Runs `work` and returns all statements it executed, each text once. */
+  /** Runs `work` and returns all statements that it executed, each text once. */
   record: (work: () => Promise<void>) => Promise<Statement[]>
   close: () => Promise<void>
 }
 
-/** Serves pages like `signalpost web`, within this process, so that statements can be seen. */
+/**
+ * Serves pages like `signalpost web`, but within this process, so that its statements can be
+ * recorded.
+ */
 export async function servePages(seeded: Seeded): Promise<PageSite> {
   const { url: databaseUrl } = seeded.server
   const boss = await startBoss(databaseUrl, 'sends', { name: 'bench', onError: () => undefined })

@@ -23,7 +23,7 @@ await pool.end()
 const from = 'bench@signalpost.example'
 const sender = way === 'bare' ? barePool() : ourMailer(way === 'signing')
 const send = (some: typeof mails) => Promise.all(some.map(sender.send))
-// Once without measuring, for compiled code and open connections.
+// The first mails are not measured: they compile the code and open the connections.
 await send(mails.slice(0, 500))
 const [startedAt, cpu] = [performance.now(), process.cpuUsage()]
 await send(mails)
@@ -55,7 +55,7 @@ function ourMailer(isSigning: boolean) {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
   const signer = createSigner({ domain: 'signalpost.example', selector: 'bench', privateKey })
-  // All are queued at once, so the last ones wait long for a place.
+  // All mails are queued immediately, so the last ones wait long for a place.
   const mailer = createMailer(`smtp://127.0.0.1:${port}?ignoreTLS=true`, {
     ...{ connectionsMax: 5, slowMax: 1, placeMs: 300_000 },
   })

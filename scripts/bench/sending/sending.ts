@@ -17,7 +17,10 @@ type Measured = { perSecond: number; cpuMicros: number }
 type Way = 'bare' | 'mailer' | 'signing' | 'whole'
 
 const CONSUMERS = 50
-/** No round begins later: the whole should take less than a minute and a half. */
+/**
+ * No round begins after this time, because the whole benchmark should take less than a minute and a
+ * half.
+ */
 const SECONDS_MAX = 65
 const SECRET = 'a secret of the benchmark, not of anybody'
 
@@ -29,9 +32,10 @@ const ways: readonly (readonly [Way, string])[] = [
 ]
 
 /**
- * Compares three ways to send the same bytes, alternately over as many connections, each in a
- * separate process: nodemailer's pool alone, our mailer on top of it with and without signatures,
- * and the whole path from queued rows to sent rows in one worker. The sink is another process.
+ * Compares three ways to send the same bytes, alternately, over equally many connections, each way
+ * in a separate process: nodemailer's pool alone, our mailer on top of it with and without
+ * signatures, and the whole path from queued rows to sent rows in one worker. The sink is another
+ * process.
  */
 export async function benchSending(): Promise<void> {
   const { values } = parseArgs({
@@ -54,7 +58,7 @@ export async function benchSending(): Promise<void> {
       variantOf(messages[index % messages.length] ?? Buffer.of(), index)
     await fillOutbox(app, Number(values.mails), CONSUMERS, messageOf)
     const startedAt = performance.now()
-    // The first one makes the copies that the others send, and does not count.
+    // The first round makes the copies that the other rounds send; it does not count.
     await measureWhole(instance, sink.port)
     for (let round = 0; round < Number(values.rounds); round++) {
       if (round > 0 && performance.now() - startedAt > SECONDS_MAX * 1_000) break
