@@ -58,7 +58,7 @@ test('axe does find a problem', async () => {
   expect(rules).toEqual(expect.arrayContaining(['label', 'color-contrast', 'html-has-lang', 'h1']))
 })
 
-/** The text spacing that users may set (WCAG 1.4.12), and the text size (1.4.4). */
+/** The largest text spacing that users may set (WCAG 1.4.12), and the largest text size (1.4.4). */
 const stretches = {
   'with its text spaced out': `* { line-height: 1.5 !important; letter-spacing: 0.12em !important;
     word-spacing: 0.16em !important } p { margin-bottom: 2em !important }`,

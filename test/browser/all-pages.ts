@@ -6,7 +6,7 @@ import { openPage } from './chromium.ts'
 /** A visit to every page that a viewer can see. */
 export type Visit = { viewer: Viewer; options: BrowserContextOptions }
 
-/** Shows each page of a viewer, and collects console messages and errors. */
+/** Opens each page of a viewer, and collects console messages and errors. */
 export async function lookAtAll<Said>(
   browser: Browser,
   shown: ShownSite,
@@ -23,7 +23,7 @@ export async function lookAtAll<Said>(
     }
   }
   await page.context().close()
-  // A refused form has an error status, which the console reports.
+  // A refused form has an error status, which the console reports as an error.
   return { found, complaints: complaints.filter((one) => !one.includes('status of 4')) }
 }
 

@@ -29,7 +29,7 @@ const measure = `(() => {
   for (const one of document.querySelectorAll('a, button, input, select, textarea, summary')) {
     const { width, height } = one.getBoundingClientRect()
     if (width === 0 || inText(one) || one.classList.contains('skip')) continue
-    // 2.5.8: boxes are as large as their labels, which they share.
+    // WCAG 2.5.8: the target of an element with a label is as large as its label, which it shares.
     const { width: w, height: h } = one.labels?.[0]?.contains(one)
       ? one.labels[0].getBoundingClientRect() : { width, height }
     if (Math.min(w, h) < 24) say('target', one.outerHTML.slice(0, 120), w + ' × ' + h)

@@ -17,7 +17,10 @@ export async function startChromium(): Promise<Browser> {
   })
 }
 
-/** A page of a new visitor, and its console messages: with our policy, there must be none. */
+/**
+ * Opens a page of a new visitor and collects its console messages: with our policy, there must be
+ * none.
+ */
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions,
@@ -29,7 +32,7 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText
-    // Requests that ended because the visitor left the page.
+    // Ignores requests that ended because the visitor left the page.
     if (reason !== 'net::ERR_ABORTED') complaints.push(`${request.url()}: ${reason}`)
   })
   return { page, complaints }

@@ -32,7 +32,7 @@ const visitors = [
 
 const password = 'green lamp over water'
 
-/** From the administrator's outbox: the link in the letter to an address. */
+/** Returns the link in the letter to an address, from the administrator's outbox. */
 async function linkFromOutbox(address: string): Promise<string> {
   const [letter] = await lettersTo(site.app.pool, address)
   if (!letter) throw new Error('No letter was written.')
@@ -48,7 +48,7 @@ async function linkFromOutbox(address: string): Promise<string> {
   return new URL(/https?:\/\/\S+\/account\/confirm\/\S+/.exec(copy)?.[0] ?? '').pathname
 }
 
-/** Continues with the keyboard alone: the Tab key until the element has the focus, then Enter. */
+/** Uses only the keyboard: presses Tab until the element has the focus, then Enter. */
 async function press(page: Page, selector: string): Promise<void> {
   for (let presses = 0; presses < 60; presses++) {
     if ((await page.locator(`${selector}:focus`).count()) > 0) break
@@ -113,13 +113,16 @@ test.for(visitors)(
   },
 )
 
-/** Through the page that asks for confirmation. */
+/** Retracts a report through the page that asks for confirmation. */
 async function takeBack(page: Page): Promise<void> {
   await send(page, 'main a[href$="/retract"]')
   await send(page, 'main form[action$="/retract"] button')
 }
 
-/** The page for axe, which needs JavaScript: without JavaScript, a copy that allows it. */
+/**
+ * Returns the page for axe, which needs JavaScript: for a browser without JavaScript, a copy of the
+ * page that allows it.
+ */
 async function copyOf(page: Page, options: object): Promise<Page> {
   if (!('javaScriptEnabled' in options)) return page
   const html = await page.content()

@@ -48,14 +48,14 @@ type Focus = { place: number; isShown: boolean; isInView: boolean; where: string
 /** Moves through a page with the Tab key alone, from its beginning until the focus leaves it. */
 async function walkThrough(page: Page): Promise<{ fault: string; where: string }[]> {
   const count = (await page.evaluate(reachable)) as number
-  // Starts at the first element, not at an alert that took the focus.
+  // Starts at the first element, because an alert may have the focus.
   await page.focus('.skip')
   const faults: { fault: string; where: string }[] = []
   const places = [((await page.evaluate(focused)) as Focus).place]
   for (let presses = 0; presses < count + 40; presses++) {
     await page.keyboard.press('Tab')
     const focus = (await page.evaluate(focused)) as Focus | null
-    // The parts of a date are one field.
+    // The parts of a date count as one field.
     if (focus?.place === places.at(-1)) continue
     if (focus === null || places.includes(focus.place)) break
     places.push(focus.place)

@@ -73,7 +73,10 @@ test.for(visitors)('a visitor %s signs in, reports and retracts', async (visitor
   expect(complaints).toEqual([])
 })
 
-/** An analyzed message that came through an unknown relay, so that its origin is uncertain. */
+/**
+ * Reports a message that came through an unknown relay, so that its origin is uncertain, and has it
+ * analyzed.
+ */
 async function askedReport(mark: string): Promise<string> {
   const answer = await fetch(`${site.url}/api/v1/reports`, {
     method: 'POST',
@@ -111,7 +114,7 @@ test.for(visitors)('a visitor %s sees the route as a picture', async ([mark, opt
        return [borderRadius, transform, borderTopStyle].join(' ')
      })`,
   )
-  // The mailbox, one of our machines, the origin and a claim: distinguished without color.
+  // The four marks (the mailbox, one of our machines, the origin and a claim) differ without color.
   expect(new Set(marks as string[]).size).toBe(4)
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(
     await page.evaluate('document.documentElement.clientWidth'),

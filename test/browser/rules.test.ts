@@ -65,7 +65,7 @@ test.for([
   expect(await fits()).toBe(true)
   await page.click('tbody a')
   expect(await fits()).toBe(true)
-  // The browser itself reports that a text with errors is refused.
+  // The browser itself logs that the request with the faulty text was refused.
   expect(complaints).toEqual([expect.stringContaining('422')])
   await page.context().close()
 })

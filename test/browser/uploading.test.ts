@@ -27,7 +27,7 @@ async function openForm(page: Page): Promise<void> {
   await page.waitForSelector('#messages')
 }
 
-/** Drops files on the form, as a file manager does. */
+/** Drops files on the form, as from a file manager. */
 async function drop(page: Page, files: readonly { name: string; text: string }[]): Promise<void> {
   await page.evaluate(`{
     const files = ${JSON.stringify(files)}

@@ -43,7 +43,7 @@ test('no second server starts while a process of the killed one is still running
   await client.end()
 })
 
-/** The process of a connection, stopped midway, so that it cannot notice the end of its server. */
+/** Stops the server process of a connection, so that it cannot notice the end of its server. */
 async function frozenBackend({ url }: EmbeddedServer): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)

@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** A queued feedback report for a separate report, to the first consumers. */
+/** Queues a feedback report about a new report, to the first consumers. */
 async function queued(consumers = 1): Promise<FeedbackKey[]> {
   const reportId = uuidv7(createdAt)
   const rows = consumerIds.slice(0, consumers).map((consumerId, index) => ({

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** Which of these ids are stored. */
+/** Returns the given ids that are stored. */
 async function keptOf(...ids: readonly number[]): Promise<number[]> {
   const { rows } = await database.pool.query<{ id: number }>(
     'select id from notes where id = any($1::int[]) order by id',

@@ -88,7 +88,7 @@ test.for([
     await claimReportKeys(holder, [low])
     const batch = claim([again(high), again(low)])
     await untilBlocked(database.pool)
-    // The batch waits for the low key, so it cannot hold the high one yet.
+    // The batch waits for the low key, so it cannot hold the high key yet.
     await third.query("set lock_timeout = '1s'")
     expect(await claimReportKeys(third, [high])).toEqual([high.reportId])
     await holder.query('commit')

@@ -20,7 +20,7 @@ test('there are tables to check', async () => {
 const sound = 'id uuid not null, constraint bad_pkey primary key (id)'
 const placed = "select distribute('bad', 'id')"
 
-/** Creates something, looks for violations, and undoes it. */
+/** Runs a statement, returns the violations, and rolls back. */
 async function breachesAfter(ddl: string): Promise<string[]> {
   const client = await database.pool.connect()
   try {

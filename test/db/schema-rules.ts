@@ -7,7 +7,8 @@ export type SchemaBreach = string
 const foreign = ['schema_migrations', 'schema_migrations_lock']
 
 /**
- * Types to distribute rows by: equal ones are colocated, so that all rows of an id are together.
+ * Types of columns by which rows are distributed: tables with equal types are colocated, so that
+ * all rows of an id are on one node.
  */
 const spreadTypes: Readonly<Record<string, string>> = {
   uuid: 'an id and all that hangs on it',
@@ -15,7 +16,7 @@ const spreadTypes: Readonly<Record<string, string>> = {
   bigint: 'a shingle',
 }
 
-/** One table with everything that the rules check, from the catalog. */
+/** One table, as read from the catalog, with everything that the rules check. */
 type Table = {
   name: string
   placement: 'distributed' | 'reference' | 'local' | null
@@ -23,7 +24,7 @@ type Table = {
   keyType: string | null
   keyIsNullable: boolean | null
   hasPrimaryKey: boolean
-  /** Name and columns. */
+  /** Unique constraints: name and columns. */
   uniques: { name: string; columns: string[] }[]
   constraints: { name: string; kind: 'p' | 'u' | 'f' | 'c' | 'x'; columns: string[] }[]
   foreignKeys: { name: string; target: string; pairs: [own: string, far: string][] }[]
@@ -35,7 +36,10 @@ type Table = {
 
 type Check = (table: Table, tables: ReadonlyMap<string, Table>) => SchemaBreach[]
 
-/** Every violation in the schema `public` of a migrated database, in the order of the tables. */
+/**
+ * Returns every violation in the schema `public` of a migrated database, in the order of the
+ * tables.
+ */
 export async function schemaBreaches(db: Db): Promise<SchemaBreach[]> {
   const tables = new Map((await readTables(db)).map((table) => [table.name, table]))
   const vanished = (await readPlaced(db)).filter((name) => !tables.has(name))

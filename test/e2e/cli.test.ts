@@ -18,7 +18,7 @@ afterAll(async () => {
   await Promise.all([site.clear(), place.clear()])
 })
 
-/** None of these may reach the database: there is none at the configured address. */
+/** None of these commands may reach the database, so no database listens at this address. */
 const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' }
 
 const misuses = [

@@ -18,7 +18,7 @@ test('a job that keeps failing is a dead letter with its reason, and can be retr
   await here.start('web')
   const { id } = await client.post(spamMessage('lost'))
   const healthy = await client.post(spamMessage('neighbor'))
-  // Its last attempt, and its message is unavailable.
+  // The next attempt is the job's last one, and its message is unavailable.
   await pool.query(
     `update pgboss.job set retry_limit = 0
      where name = 'analyze-report' and data ->> 'reportId' = $1`,
@@ -46,7 +46,7 @@ test('a job that keeps failing is a dead letter with its reason, and can be retr
   expect((await client.untilEvent(id, 'held')).status).toBe('analyzed')
 })
 
-/** What the schedule does every minute. */
+/** Runs a job that the schedule creates every minute. */
 async function runChore(databaseUrl: string, queue: string): Promise<void> {
   const boss = await startBoss(databaseUrl, 'sends', { name: 'test', onError: () => undefined })
   await boss.send(queue, {})

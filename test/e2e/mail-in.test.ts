@@ -47,6 +47,6 @@ test('mail from a reporter is reported, forwarded to networks, and confirmed', a
   const piped = forwardOf([attached(spamMessage('by-pipe'))])
   const args = ['receive', '--stdin', '--to', to, '--from', 'ann@reporters.example']
   expect((await runProgram(args, here.env, piped)).code).toBe(0)
-  // The second one brings no letter: only its network is notified.
+  // The second report causes no letter: only its network is notified.
   expect((await far.received(3)).at(-1)?.to).toEqual(['abuse@access-two.example'])
 })

@@ -62,7 +62,7 @@ test('SIGTERM to npm start alone ends everything it started', async () => {
   expect(performance.now() - stopping).toBeLessThan(CLOSE_MS)
 })
 
-/** Nothing from the files with mode 600 may occur in the output or the log. */
+/** Checks that nothing from the files with mode 600 occurs in the output or the log. */
 async function saysNoSecret(program: Program, here: Place): Promise<void> {
   const { admin, reporter } = await here.accounts()
   const files = ['secret', 'postgres.password', 'database.url']

@@ -16,7 +16,7 @@ let folder: string
 const password = 'a password of the documents'
 const tokens = { reporter: '', admin: '' }
 
-/** The pages whose commands run here, in order, each in the folder that the previous one left. */
+/** The pages whose commands run here, in order, each in the folder where the previous one ended. */
 const pages = [
   ...['docs/api.md', 'docs/operators/commands.md', 'docs/operators/accounts.md'],
   ...['docs/operators/networks.md', 'docs/operators/counters.md', 'docs/operators/verdicts.md'],
@@ -24,20 +24,23 @@ const pages = [
   ...['docs/operators/marketers.md', 'docs/operators/limits.md'],
 ]
 
-/** Commands that no test here runs, by their beginning. */
+/**
+ * Commands that this test does not run, by their beginning, with the reason or the test that runs
+ * them.
+ */
 const elsewhere = [
-  'npm ci', // .ci/run
-  'npm run demo', // starts an instance of its own
+  'npm ci', // run by .ci/run
+  'npm run demo', // starts its own instance
   'git pull',
   'cp .env.example',
-  'npx node --env-file', // test/e2e/start.test.ts starts an instance
+  'npx node --env-file', // run by test/e2e/start.test.ts
   'PGPASSWORD=', // needs pg_dump and the embedded PostgreSQL
-  'CHECK_PORT=', // test/system/rspamc.test.ts asks with rspamc
+  'CHECK_PORT=', // run by test/system/rspamc.test.ts
   'rspamc ',
-  'rbldnsd ', // test/system/lists.test.ts
+  'rbldnsd ', // run by test/system/lists.test.ts
   'npm run bench',
   'npx node scripts/quality.ts', // needs a labeled collection
-  'npx node src/main.ts train --from-reports', // test/db/training-rows.test.ts
+  'npx node src/main.ts train --from-reports', // run by test/db/training-rows.test.ts
 ]
 
 beforeAll(async () => {
@@ -59,7 +62,7 @@ afterAll(async () => {
 test.for(pages)('the commands of %s run unchanged', async (page) => {
   for (const line of runnable(page)) {
     const { code, output } = await run(line, page)
-    // A look-up exits with 1 when nothing is known, and this instance has analyzed no report.
+    // A look-up exits with 1 if nothing is known, and this instance has not analyzed any report.
     const codes = / (counters|reputation) /.test(line) ? [0, 1] : [0]
     expect({ line, output, code: codes.includes(code ?? -1) ? 0 : code }).toEqual({
       line,
@@ -103,7 +106,9 @@ function tokenIn({ stdout }: { stdout: string }): string {
   return (JSON.parse(stdout) as { token: string }).token
 }
 
-/** The files that the commands read; its `npm` and `npx` run the program of this checkout. */
+/**
+ * Writes the files that the commands read. Its `npm` and `npx` run the program of this checkout.
+ */
 async function writeFiles(): Promise<void> {
   const main = path.join(import.meta.dirname, '../../src/main.ts')
   const program = `exec '${process.execPath}' '${main}' "$@"`

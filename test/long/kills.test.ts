@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const REPORTS = 320
 const AT_ONCE = 16
-/** A process is killed each time that many more reports were accepted. */
+/** A process is killed whenever this many more reports were accepted. */
 const KILL_EVERY = 40
 const PATIENCE_MS = 180_000
 
@@ -57,7 +57,7 @@ test('every accepted report is kept and forwarded once, whatever is killed', asy
   expectEachOnce(far, accepted)
 })
 
-/** Posts until each report is accepted: a client without an answer retries. */
+/** Posts every message until its report is accepted: a client without an answer retries. */
 async function postAll(client: Client, kill: () => Promise<void>): Promise<Accepted[]> {
   const accepted: Accepted[] = []
   let next = 0
@@ -82,7 +82,7 @@ async function pidOf(victim: Victim, supervisor: number, here: Place): Promise<n
 }
 
 /**
- * Waits until every report is finished; jobs that wait for a dead worker or a retry are hurried.
+ * Waits until every report is finished; jobs that wait for a dead worker or a retry are made due.
  */
 async function settle(databaseUrl: string, count: number): Promise<void> {
   // A server that was just killed may still accept a connection, and then lose it.
@@ -113,7 +113,7 @@ async function settle(databaseUrl: string, count: number): Promise<void> {
   )
 }
 
-/** The rows of one statement, over a separate connection. */
+/** Returns the rows of one statement, over a separate connection. */
 async function asked(databaseUrl: string, statement: string): Promise<{ done: number }[]> {
   const client = new pg.Client({ connectionString: databaseUrl })
   client.on('error', () => undefined)
@@ -125,7 +125,7 @@ async function asked(databaseUrl: string, statement: string): Promise<{ done: nu
   }
 }
 
-/** A feedback report may arrive twice after a kill, but only as the same mail. */
+/** A feedback report may arrive twice after a kill, but only as an identical mail. */
 function expectEachOnce(far: SmtpSink, accepted: readonly Accepted[]): void {
   const mails = new Map<string, Set<string>>()
   for (const { from, raw } of far.messages) {
@@ -138,7 +138,10 @@ function expectEachOnce(far: SmtpSink, accepted: readonly Accepted[]): void {
   expect(new Set(messageIds).size).toBe(accepted.length)
 }
 
-/** Mulberry32: the same numbers for the same seed, so that a failure can be repeated. */
+/**
+ * Returns a generator (mulberry32) that gives the same numbers for the same seed, so that a failure
+ * can be repeated.
+ */
 function chanceFrom(seed: number): () => number {
   let state = seed
   return () => {

@@ -17,7 +17,7 @@ afterEach(async () => {
   await Promise.all(databases.splice(0).map((database) => database.close()))
 })
 
-/** With an external PostgreSQL: these promises are about the other processes. */
+/** Uses an external PostgreSQL, because these tests are about the other processes. */
 async function place(): Promise<Place> {
   const database = await freshDatabase()
   databases.push(database)

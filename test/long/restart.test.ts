@@ -46,7 +46,7 @@ test('start recovers after everything was killed, with any stale pid file', asyn
   expect(await client.get(id)).toMatchObject({ status: 'analyzed' })
   await killAllOf(here)
 
-  // After a reboot the pid may belong to any process.
+  // After a reboot, another process may have the pid.
   const stranger = spawn('sleep', ['600'], { ...unprivileged(), argv0: 'postgres' })
   try {
     const [, ...rest] = (await readFile(here.postmasterFile, 'utf8')).split('\n')
@@ -97,7 +97,10 @@ async function reportAndKillAll(here: Place, mark: string) {
   return { client, id }
 }
 
-/** The supervisor first, so that it cannot restart anything; then the rest, PostgreSQL included. */
+/**
+ * Kills the supervisor first, so that it cannot restart anything, and then all other processes,
+ * including PostgreSQL.
+ */
 async function killAllOf(here: Place): Promise<void> {
   const tree = here.tree().map(({ pid }) => pid)
   await killAll([...here.running(), ...tree])

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.clear())
 
-/** When the last judging process recorded that it runs a version. */
+/** Resolves to the time when the last judging process recorded that it runs a version. */
 async function untilAllRun(version: number, processes: number): Promise<number> {
   const rows = await until(`version ${version} in ${processes} processes`, async () => {
     const all = await listRuleProcesses(site.database.pool, new Date(Date.now() - 60_000))
@@ -35,7 +35,7 @@ async function appliedAt(version: number): Promise<number> {
   return rows[0]?.at.getTime() ?? Number.NaN
 }
 
-/** Sends one request after the other until it is stopped; returns the statuses of all answers. */
+/** Sends one request after another until it is stopped; returns the statuses of all answers. */
 function load(send: (number: number) => Promise<Response>) {
   let isOver = false
   const statuses: number[] = []
@@ -69,7 +69,7 @@ test('a change acts in three processes within two seconds, and no request fails'
     const body = spamMessage(mark).toString()
     return fetch(`http://127.0.0.1:${checkPort}/checkv2`, { method: 'POST', body })
   }
-  // The first check waits for the start of a thread, which may be slow on a busy machine.
+  // The first check waits for the start of a thread, which may take long on a busy machine.
   await until('a verdict', async () => (await check('warm')).ok || undefined)
   const checks = load((number) => check(`check-${number}`))
   const processes = await until('three that judge', async () => {
@@ -85,7 +85,7 @@ test('a change acts in three processes within two seconds, and no request fails'
     const ran = await untilAllRun(version, processes)
     took.push(ran - (await appliedAt(version)))
   }
-  // The best of three: the machine may be busy with something else.
+  // The best of three results counts, because the machine may be busy with something else.
   expect(Math.min(...took)).toBeLessThan(PROMISE_MS)
   const [reported, checked] = await Promise.all([reports.end(), checks.end()])
   expect(Math.min(reported.length, checked.length)).toBeGreaterThan(20)

@@ -15,7 +15,7 @@ async function site(env: Record<string, string> = {}): Promise<Site> {
   return made
 }
 
-/** Half of the average wait of a job when no notification arrives. */
+/** In milliseconds; half of the average wait of a job when no notification arrives. */
 const START_MS_MAX = 500
 const TRIES = 12
 

@@ -17,11 +17,11 @@ import { readMessage } from '../../src/mail/message.ts'
 /** An application with its own database, the sample networks and two reporters. */
 export type TestApp = App & {
   database: TestDatabase
-  /** Queries no registry, unless a test provides one. */
+  /** A registry client that sends no queries, unless a test provides another. */
   rdap: WorkApp['rdap']
-  /** Uses the shipped rules. */
+  /** A judge with the shipped rules. */
   judge: Judge
-  /** Ids of accounts. */
+  /** The ids of the accounts. */
   ann: string
   bob: string
   /** Accepts a report, by ann unless another reporter is given. */

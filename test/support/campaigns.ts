@@ -1,6 +1,6 @@
 import { campaignKeys, type Fingerprints, isSameCampaign } from '../../src/pieces/fingerprints.ts'
 
-/** Messages that were grouped, in the order of their arrival. */
+/** A campaign with its messages, in the order of their arrival. */
 export type Campaign<Message> = { number: number; first: Fingerprints; members: Message[] }
 
 /**

@@ -1,7 +1,4 @@
-/**
- * A message written for the tests, with a link that is listed; each `mark` gives a different
- * message.
- */
+/** Composes a message that contains a listed link; each `mark` gives a different message. */
 export function checkedMail(mark: string, link: string): Buffer<ArrayBuffer> {
   return Buffer.from(
     [

@@ -7,7 +7,7 @@ export const corpusFolder = join(import.meta.dirname, '../../../shared/corpus')
 /** One message of the corpus. */
 export type CorpusFile = { name: string; raw: Buffer }
 
-/** The corpus's description of a bounce or a feedback report. */
+/** The data that the corpus states about a bounce or a feedback report. */
 export type BounceTruth = {
   kind: string
   expected?: { results?: ExpectedResult[] }
@@ -22,7 +22,7 @@ export type BounceTruth = {
   }
 }
 
-/** What the corpus expects for one recipient of a bounce. */
+/** The result that the corpus states for one recipient of a bounce. */
 type ExpectedResult = {
   deliverystatus: string
   replycode: string
@@ -30,7 +30,7 @@ type ExpectedResult = {
   hardbounce: boolean
 }
 
-/** All files in some folders of the corpus; undefined if there is no corpus. */
+/** Returns all files in some folders of the corpus; undefined if there is no corpus. */
 export function corpusFiles(...folders: readonly string[]): CorpusFile[] | undefined {
   if (!existsSync(corpusFolder)) return undefined
   return folders.flatMap((folder) =>
@@ -40,7 +40,10 @@ export function corpusFiles(...folders: readonly string[]): CorpusFile[] | undef
   )
 }
 
-/** The messages of a folder with the corpus's data about them; undefined if there is no corpus. */
+/**
+ * Returns the messages of a folder with the corpus's data about them; undefined if there is no
+ * corpus.
+ */
 export function corpusTruths(folder: string): (CorpusFile & { truth: BounceTruth })[] | undefined {
   const manifest = join(corpusFolder, 'MANIFEST.json')
   if (!existsSync(manifest)) return undefined

@@ -7,7 +7,7 @@ import { analysisOf, type Written } from './shingles.ts'
 /** A message and its counts. */
 export type CountedWritten = Omit<CountedMessage, 'shingles'> & { written: Written } & ReportContext
 
-/** Appends the counts of real messages, as a roll-up finds them. */
+/** Appends the counts of messages, as the roll-up expects them. */
 export async function countWritten(
   db: Db,
   messages: readonly CountedWritten[],

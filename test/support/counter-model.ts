@@ -12,7 +12,7 @@ import type { Increment } from './increments.ts'
 /** Counts of one bucket: ham, spam, complaint, redeemed, unique. */
 type ModelCounts = [bigint, bigint, bigint, bigint, bigint]
 
-/** What should be stored: buckets by `shingle/prefix/granularity/period`. */
+/** The expected content of the database: buckets by `shingle/prefix/granularity/period`. */
 export type Model = Map<string, ModelCounts>
 
 /** Sums of members, by bucket and member. */
@@ -58,7 +58,7 @@ function at(counts: ModelCounts, kind: number): bigint {
   return counts[kind] ?? 0n
 }
 
-/** The content of a packed history, in the terms of the model. */
+/** Returns the content of a packed history in the form of the model. */
 export function modelOfContent(shingle: bigint, content: Buffer): Model {
   const history: History = emptyHistory()
   readHistory(content, history)
@@ -76,12 +76,14 @@ export function modelOfContent(shingle: bigint, content: Buffer): Model {
   return buckets
 }
 
-/** A model as sorted lines, for comparison. */
+/** Formats a model as sorted lines, for comparison. */
 export function linesOf(model: Model): string[] {
   return [...model].map(([bucket, counts]) => `${bucket}: ${counts.join(' ')}`).toSorted()
 }
 
-/** Removes what has expired at `now` but is still in rows that were not written since. */
+/**
+ * Removes buckets that have expired at `now`, which remain in rows until these are written again.
+ */
 export function liveAt(model: Model, now: Date): Model {
   const present = slotOf(now)
   const isLive = (bucket: string) => {

@@ -4,7 +4,7 @@ import { rollUp } from '../../src/counting/roll-up.ts'
 import { SHARDS } from '../../src/counting/keys.ts'
 import { type Model, modelOfContent } from './counter-model.ts'
 
-/** All stored data in the form of the model: the newest row of each key. */
+/** Returns all stored counts in the form of the model, from the newest row of each key. */
 export async function storedModel(db: Db): Promise<Model> {
   const { rows } = await db.query<{ shingle: string; content: Buffer }>(
     `select distinct on (shingle) shingle::text, content from counters
@@ -25,7 +25,7 @@ export async function rollUpAll(pool: Pool, now: Date): Promise<void> {
   }
 }
 
-/** The first day of the generation after that of `at`. */
+/** Returns the first day of the next generation. */
 export function nextGeneration(now: Date): Date {
   const lengthMs = GENERATION_DAYS * 86_400_000
   return new Date((Math.floor(now.getTime() / lengthMs) + 1) * lengthMs)

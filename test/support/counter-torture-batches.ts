@@ -1,7 +1,7 @@
 import { prefixes } from '../../src/counting/keys.ts'
 import { type Increment, reversal } from './increments.ts'
 
-/** The committed batches, recorded in their own transactions. */
+/** The table in which appenders record committed batches, in the transaction of each batch. */
 export const committedTable = `create table torture_batches (
   appender integer not null, batch integer not null,
   constraint torture_batches_pkey primary key (appender, batch))`
@@ -11,8 +11,9 @@ const INCREMENTS = 200
 const REPORT_SHINGLES = 10
 
 /**
- * The increments of one batch, always the same for one start: reports on few hot keys and many cold
- * ones, with hot uniques; recent, some days old, and older than the retention; some retracted.
+ * Returns the increments of one batch, which are always the same for one start: reports on few hot
+ * keys and many cold ones, with hot uniques; recent, some days old, and older than the retention;
+ * some of them retracted.
  */
 export function batchOf(startMs: number, appender: number, batch: number): Increment[] {
   const chance = chanceFrom(appender * 1_000_003 + batch * 7_919 + 1)
@@ -36,7 +37,7 @@ export function batchOf(startMs: number, appender: number, batch: number): Incre
   return batchOfReports
 }
 
-/** The same batch's increments of keys that are held back until they were seen three times. */
+/** Returns the batch's increments of keys that are held back until they were seen three times. */
 export function gatedOf(startMs: number, appender: number, batch: number): Increment[] {
   const chance = chanceFrom(appender * 1_000_003 + batch * 7_919 + 2)
   return Array.from({ length: 40 }, () => ({
@@ -48,7 +49,7 @@ export function gatedOf(startMs: number, appender: number, batch: number): Incre
   }))
 }
 
-/** Random numbers that are the same for the same seed (mulberry32). */
+/** Returns a generator of random numbers that are the same for the same seed (mulberry32). */
 export function chanceFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -13,7 +13,7 @@ process.once('disconnect', () => process.exit())
 if (role === 'roll-up') runRollUps({ pool, clock: systemClock, log: pino({ level: 'silent' }) })
 else await appendForever(pool, Number(number))
 
-/** Continues after the last committed batch, whatever happened to the one after it. */
+/** Continues after the last committed batch, whether or not the next one was interrupted. */
 async function appendForever(db: Pool, appender: number): Promise<never> {
   for (;;) {
     try {

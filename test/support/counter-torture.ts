@@ -13,7 +13,8 @@ import { batchOf, committedTable, gatedOf } from './counter-torture-batches.ts'
 import type { Increment } from './increments.ts'
 
 /**
- * The result of a torture run; `wrong` lists the buckets that differ from the simple computation.
+ * The result of a torture run; `wrong` lists the buckets that differ from those of the simple
+ * computation.
  */
 export type Tortured = { kills: string[]; batches: number; buckets: number; wrong: string[] }
 
@@ -115,7 +116,10 @@ async function compare(pool: Pool, startMs: number): Promise<Omit<Tortured, 'kil
   return { batches: rows.length, buckets: expected.size, wrong }
 }
 
-/** Keys with three sightings: all were counted, the first ones by credit. */
+/**
+ * Returns the increments of keys with three sightings: all of them were counted, the first ones by
+ * credit.
+ */
 function passed(increments: readonly Increment[]): Increment[] {
   const byKey = Map.groupBy(increments, ({ shingle }) => shingle)
   return increments.filter(({ shingle }) => (byKey.get(shingle)?.length ?? 0) >= 3)

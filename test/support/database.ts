@@ -12,8 +12,8 @@ const WEEK_MS = 7 * 86_400_000
 
 /**
  * Clones the migrated template, which has partitions for this week and the next, in 30 ms. Tests
- * whose clock shows a fixed date pass it as `at`: partitions are added from the week before it to
- * `weeksAhead` weeks after it, so that they pass in any year.
+ * whose clock shows a fixed date pass it as `at`; then partitions are added from the week before it
+ * to `weeksAhead` weeks after it, so that the tests pass in any year.
  */
 export async function freshDatabase(at?: Date, weeksAhead = 1): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl')

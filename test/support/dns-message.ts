@@ -35,7 +35,7 @@ export function encodeAnswer(
   const question = query.subarray(HEADER_BYTES, HEADER_BYTES + encodeName(name).length + 4)
   const header = Buffer.alloc(HEADER_BYTES)
   query.copy(header, 0, 0, 2)
-  // An answer (QR) with recursion desired and available; TC when it is truncated.
+  // The flags of an answer (QR) with recursion desired and available; TC when it is truncated.
   header.writeUInt16BE(0x8180 | answerCodes[answer.code] | (answer.isCut ? 0x0200 : 0), 2)
   const records = answer.isCut ? [] : answer.records
   header.writeUInt16BE(1, 4)
@@ -46,7 +46,7 @@ export function encodeAnswer(
 function encodeRecord(record: TestRecord): Buffer {
   const data = encodeData(record)
   const fixed = Buffer.alloc(12)
-  // The name is that of the question, by a pointer to it.
+  // The name is a pointer to that of the question.
   fixed.writeUInt16BE(0xc000 | HEADER_BYTES, 0)
   fixed.writeUInt16BE(types[record.type] ?? 0, 2)
   fixed.writeUInt16BE(1, 4)
@@ -60,7 +60,7 @@ function encodeData(record: TestRecord): Buffer {
     case 'A':
       return Buffer.from(record.data.split('.').map(Number))
     case 'AAAA':
-      // Written out in full: eight groups.
+      // Eight groups of four digits, written out in full.
       return Buffer.from(record.data.split(':').map(group4).join(''), 'hex')
     case 'PTR':
       return encodeName(record.data)

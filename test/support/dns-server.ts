@@ -9,7 +9,7 @@ import {
   type TestRecord,
 } from './dns-message.ts'
 
-/** How the server handles a question: an answer code, or no answer at all. */
+/** How the server handles a question: with an answer code, or without any answer. */
 type Conduct = keyof typeof answerCodes | 'silence'
 
 /** A name server on the loopback interface with answers given by the test. */
@@ -21,7 +21,8 @@ export type DnsServer = {
   /** Gives a name these records; without records, the name exists but is empty. */
   put: (name: string, ...records: TestRecord[]) => void
   /**
-   * Handles all further questions, or those for one name, in this way; undefined restores answers.
+   * Handles all further questions, or those for one name, in this way; undefined restores the
+   * normal answers.
    */
   behave: (conduct: Conduct | undefined, name?: string) => void
   /** Truncates answers by UDP, so that clients repeat their questions by TCP. */
@@ -69,7 +70,7 @@ export async function startDnsServer(): Promise<DnsServer> {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => undefined)
-    // A question is far smaller than one packet; two bytes of length precede it.
+    // A question is far smaller than one packet; two bytes with its length precede it.
     socket.on('data', (bytes: Buffer) => {
       void take(bytes.subarray(2), 'tcp', (answer) => {
         const length = Buffer.alloc(2)

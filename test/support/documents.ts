@@ -9,7 +9,7 @@ type Document = { path: string; text: string }
 /** A fenced block of a page: its language, or an empty text, and its lines. */
 type CodeBlock = { language: string; text: string }
 
-/** The README and every page of `docs`, ordered by path. */
+/** Returns the README and every page of `docs`, ordered by path. */
 export function readDocuments(): Document[] {
   const pages = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -23,7 +23,7 @@ export function readDocument(name: string): Document {
   return { path: name, text: readFileSync(path.join(root, name), 'utf8') }
 }
 
-/** The fenced blocks of a page, in order. */
+/** Returns the fenced blocks of a page, in order. */
 export function codeBlocks({ text }: Document): CodeBlock[] {
   return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', block = '']) => ({
     language,
@@ -31,7 +31,10 @@ export function codeBlocks({ text }: Document): CodeBlock[] {
   }))
 }
 
-/** The command lines of a page's shell blocks; a line that ends in a backslash continues. */
+/**
+ * Returns the command lines of a page's shell blocks. A line that ends in a backslash continues on
+ * the next one.
+ */
 export function commandLines(document: Document): string[] {
   return codeBlocks(document)
     .filter(({ language, text }) => language === 'sh' && !text.startsWith('#!'))

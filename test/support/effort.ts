@@ -1,7 +1,10 @@
 import { cpuUsage } from 'node:process'
 import { expect } from 'vitest'
 
-/** Processor milliseconds of `referenceWork` on the machine for which the limits were written. */
+/**
+ * The processor time in milliseconds that `referenceWork` takes on the machine for which the limits
+ * were chosen.
+ */
 const REFERENCE_MS = 20
 const TRIES = 4
 
@@ -30,7 +33,7 @@ async function measured<T>(work: () => T | Promise<T>): Promise<{ made: T; ms: n
   return { made, ms: (user + system) / 1000 }
 }
 
-/** A mix of operations that parsing mail uses: patterns, maps, strings, bytes. */
+/** A mix of the operations that parse mail: patterns, maps, strings, bytes. */
 function referenceWork(): number {
   const words = 'Received: from mail.example.net (192.0.2.1) by mx.example.org; id 4c2f '
   let sum = 0

@@ -10,12 +10,12 @@ import { uuidv7 } from '../../src/world.ts'
 /** The time at which these tests start. */
 export const start = new Date('2026-11-20T12:00:00Z')
 
-/** The time `days` days after the start. */
+/** Returns the time `days` days after the start. */
 export function daysLater(days: number): Date {
   return new Date(start.getTime() + days * 86_400_000)
 }
 
-/** Ids of reporters that an operator trusts. */
+/** Creates reporters whom an operator trusts; returns their ids. */
 export async function vouchedReporters(pool: Pool, count: number): Promise<string[]> {
   const ids = newcomers(count)
   for (const reporterId of ids) {
@@ -24,12 +24,12 @@ export async function vouchedReporters(pool: Pool, count: number): Promise<strin
   return ids
 }
 
-/** Ids of reporters without any history. */
+/** Returns ids of reporters without any history. */
 export function newcomers(count: number): string[] {
   return Array.from({ length: count }, () => uuidv7(start))
 }
 
-/** Reports of one message as the analysis produces them, each by a different reporter. */
+/** Returns reports of one message as the analysis produces them, each by a different reporter. */
 export async function reportedBy(
   pool: Pool,
   reporterIds: readonly string[],
@@ -61,7 +61,7 @@ export async function foldAll(pool: Pool, now = start): Promise<void> {
   }
 }
 
-/** The reputation of a subject at a given time. */
+/** Returns the reputation of a subject at a given time. */
 export async function standing(pool: Pool, subject: Subject, now = start): Promise<Reputation> {
   const reader = createReputationReader({ pool, clock: () => now })
   const [reputation] = await reader.read([subject])

@@ -20,7 +20,9 @@ changes gets another name. This page follows \`fact-list.ts\`:
 \`npx vitest run test/unit/verdict/facts -u\` writes it.
 `
 
-/** The page that lists all facts, the content of `src/verdict/facts/README.md`. */
+/**
+ * Composes the page that lists all facts, which is the content of `src/verdict/facts/README.md`.
+ */
 export function factsPage(): string {
   const groups = Map.groupBy(factDefinitions, ({ group }) => group)
   const tables = [...groups].map(([group, definitions]) => {

@@ -1,7 +1,7 @@
 import { type AnalysisOptions, analyzeForCounting } from '../../src/pieces/analyze.ts'
 import type { MessageFeatures } from '../../src/pieces/features/features.ts'
 
-/** Fields by name; null omits one, a list writes it several times. */
+/** Header fields by name; null omits a field, a list writes it several times. */
 export type WrittenFields = Readonly<Record<string, string | readonly string[] | null>>
 
 const usual: WrittenFields = {
@@ -21,7 +21,7 @@ const usual: WrittenFields = {
   'Content-Type': 'text/plain; charset=utf-8',
 }
 
-/** An honest message with other fields and another body. */
+/** Composes an honest message with other fields and another body. */
 export function featureMail(fields: WrittenFields = {}, body = 'Thank you, Ann.'): Buffer {
   const lines = Object.entries({ ...usual, ...fields }).flatMap(([name, value]) => {
     if (value === null) return []
@@ -30,7 +30,7 @@ export function featureMail(fields: WrittenFields = {}, body = 'Thank you, Ann.'
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}\r\n`)
 }
 
-/** The features of such a message. */
+/** Computes the features of such a message. */
 export async function featuresOfMail(
   fields: WrittenFields = {},
   body?: string,
@@ -41,12 +41,12 @@ export async function featuresOfMail(
   return (await analyzeForCounting(raw, whole)).features
 }
 
-/** The features of a message in HTML. */
+/** Computes the features of a message in HTML. */
 export function featuresOfHtml(html: string, fields: WrittenFields = {}): Promise<MessageFeatures> {
   return featuresOfMail({ ...fields, 'Content-Type': 'text/html; charset=utf-8' }, html)
 }
 
-/** The features of a message with an attached file, whose content is used unchanged. */
+/** Computes the features of a message with an attached file, whose content is used unchanged. */
 export function featuresOfFile(
   name: string,
   type: string,

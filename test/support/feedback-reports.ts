@@ -20,7 +20,7 @@ import type { Secrets } from './leaks.ts'
 /** A message with a reporter inserted in every known way, and its feedback report. */
 export type ReportedMessage = {
   name: string
-  /** The message with the reporter in it. */
+  /** The message that contains the reporter. */
   planted: Buffer
   content: FeedbackContent
   analysis: PlainAnalysis
@@ -33,7 +33,7 @@ const subscriber = '90817263'
 
 const settings = { domain: 'bounces.here.example', secret: 'a secret of the tests, long enough' }
 
-/** The parameters of a test report: whole, in the Abuse Reporting Format. */
+/** Returns the parameters of a test report: the whole message, in the Abuse Reporting Format. */
 export function contentOf(index: number, changes: Partial<FeedbackContent> = {}): FeedbackContent {
   const tail = index.toString(16).padStart(12, '0')
   const key = { reportId: `01a1fa3a-814b-7f10-ace3-${tail}`, number: 1 }
@@ -67,7 +67,7 @@ export function contentOf(index: number, changes: Partial<FeedbackContent> = {})
 }
 
 /**
- * The message ready to be reported; undefined without an origin, because then no one is notified.
+ * Prepares the message for a report; undefined without an origin, because then no one is notified.
  */
 export async function reportedMessage(
   { name, raw }: { name: string; raw: Buffer },
@@ -91,7 +91,7 @@ export async function reportedMessage(
   }
 }
 
-/** Its feedback report. */
+/** Composes its feedback report. */
 export function feedbackOn({ planted, analysis, content }: ReportedMessage): Buffer {
   return composeFeedback(planted, analysis, content)
 }

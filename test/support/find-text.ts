@@ -1,7 +1,7 @@
 import { unpack } from '../../src/db/rows.ts'
 import type { Pool } from '../../src/db/pool.ts'
 
-/** All tables that contain a text, including packed columns. */
+/** Returns all tables that contain a text, including in packed columns. */
 export async function tablesWith(pool: Pool, text: string): Promise<string[]> {
   const { rows: tables } = await pool.query<{ name: string; packed: boolean; relation: string }>(
     `select format('%I.%I', table_schema, table_name) as relation, table_name as name,

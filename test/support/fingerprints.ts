@@ -1,6 +1,6 @@
 import type { Fingerprints } from '../../src/pieces/fingerprints.ts'
 
-/** The fingerprints of a long text that resembles no other; `mark` distinguishes texts. */
+/** Returns the fingerprints of a long text that resembles no other; `mark` distinguishes texts. */
 export function longText(mark: string): Fingerprints {
   return {
     words: '120',
@@ -10,14 +10,17 @@ export function longText(mark: string): Fingerprints {
   }
 }
 
-/** The same text with changes in one of `every` samples, at the positions that `shift` selects. */
+/**
+ * Returns the same text with changes in one of `every` samples, at the positions that `shift`
+ * selects.
+ */
 export function changed(of: Fingerprints, every: number, shift = 0): Fingerprints {
   const near = Buffer.from(of.near ?? '', 'hex')
   for (let at = shift % every; at < near.length; at += every) near[at] = (near[at] ?? 0) ^ 0xff
   return { ...of, near: near.toString('hex'), text: hexOf(`${of.text} ${every} ${shift}`, 8) }
 }
 
-/** Another text that shares the first `keys` keys with this one. */
+/** Returns another text that shares the first `keys` keys with this one. */
 export function sharingKeys(of: Fingerprints, keys: number, mark: string): Fingerprints {
   const shared = (of.near ?? '').slice(0, keys * 10)
   const other = longText(mark)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /** One part of a forward: its header lines and its unchanged body. */
 export type ForwardPart = { header: readonly string[]; body: Buffer | string }
 
-/** A mail of ann's with these parts between its delimiters. */
+/** Composes a mail by ann with these parts between its delimiters. */
 export function forwardOf(
   parts: readonly ForwardPart[],
   {
@@ -42,13 +42,13 @@ export function forwardOf(
   ])
 }
 
-/** A text that accompanies a forward. */
+/** A text part that accompanies the forwarded messages. */
 export const greeting: ForwardPart = {
   header: ['Content-Type: text/plain; charset=utf-8'],
   body: 'See attached.\r\n',
 }
 
-/** An attached message, as most programs attach it. */
+/** An attached message, in the way in which most programs attach it. */
 export function attached(message: Buffer, name = 'message.eml'): ForwardPart {
   return {
     header: [
@@ -60,7 +60,7 @@ export function attached(message: Buffer, name = 'message.eml'): ForwardPart {
   }
 }
 
-/** A file in base 64. */
+/** An attached file in base64. */
 export function file(type: string, name: string, content: Buffer): ForwardPart {
   const lines = content.toString('base64').match(/.{1,76}/g) ?? []
   return {

@@ -9,7 +9,7 @@ function mail(lines: readonly string[]): Buffer<ArrayBuffer> {
   return Buffer.from(lines.join('\r\n'))
 }
 
-/** The result of a mail, as a delivery status notification (RFC 3464) reports it. */
+/** The result that a delivery status notification (RFC 3464) reports. */
 export type DsnFacts = {
   recipient: string
   action?: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
@@ -20,7 +20,7 @@ export type DsnFacts = {
   returned?: readonly string[]
 }
 
-/** A delivery status notification. */
+/** Composes a delivery status notification. */
 export function dsn(facts: DsnFacts): Buffer<ArrayBuffer> {
   const { recipient, action = 'failed', status = '5.1.1' } = facts
   const { said = `550 ${status} No such user`, envelopeId, returned } = facts
@@ -56,7 +56,7 @@ export function dsn(facts: DsnFacts): Buffer<ArrayBuffer> {
   ])
 }
 
-/** A bounce in qmail's own format, with the returned mail. */
+/** Composes a bounce in qmail's own format, with the returned mail. */
 export function qmailBounce(recipient: string, returned: readonly string[]): Buffer<ArrayBuffer> {
   return mail([
     'From: MAILER-DAEMON@mx.desk.example',
@@ -80,7 +80,7 @@ export function qmailBounce(recipient: string, returned: readonly string[]): Buf
   ])
 }
 
-/** A complaint (RFC 5965) about the mail whose header is `returned`. */
+/** Composes a complaint (RFC 5965) about the mail whose header is `returned`. */
 export function complaint(
   returned: readonly string[],
   fields: readonly string[] = ['Feedback-Type: abuse'],
@@ -118,7 +118,7 @@ export function complaint(
   ])
 }
 
-/** A mail from a person; `header` adds fields. */
+/** Composes a mail from a person; `header` adds fields. */
 export function reply(
   from: string,
   text: readonly string[],
@@ -139,7 +139,7 @@ export function reply(
   ])
 }
 
-/** The destination and author of a mail; null if its address has no purpose. */
+/** The recipient address and the author of a mail; null if the address has no purpose. */
 export type Arrived = {
   purpose: InboundPurpose
   mailFrom?: string

@@ -13,7 +13,7 @@ export type Increment = {
   prefix: Prefix
   /** The 64-bit hash of a piece of a message, with its type. */
   shingle: bigint
-  /** The 64-bit hash of the partner, if the counter counts uniques. */
+  /** The 64-bit hash of the partner of a pair, if the counter counts uniques. */
   unique?: bigint | undefined
   ham?: number
   spam?: number
@@ -21,7 +21,7 @@ export type Increment = {
   redeemed?: number
   /** Whether the key may be held back until it was seen often enough; never for exact types. */
   gated?: boolean | undefined
-  /** The time it counts for: when the report was received. */
+  /** The time for which it counts: when the report was received. */
   at: Date
 }
 
@@ -57,7 +57,8 @@ export function packIncrements(increments: Iterable<Increment>, now: Date): Delt
 
 /**
  * The reversal of increments for a retracted report: the opposite amounts in the periods where they
- * were counted, and one `redeemed` for each now. Uniques that depended on it alone are removed too.
+ * were counted, and one `redeemed` now for each. Uniques that depended only on the report are
+ * removed too.
  */
 export function reversal(increments: readonly Increment[], now: Date): Increment[] {
   return increments.flatMap(({ prefix, shingle, unique, gated, at, ...amounts }) => [

@@ -18,26 +18,26 @@ export type Place = {
   url: string
   receivePort: number
   env: Record<string, string>
-  /** `signalpost start` on this folder. */
+  /** Runs `signalpost start` on this folder. */
   start: (env?: Record<string, string>) => Program
-  /** `npm start` on this folder. */
+  /** Runs `npm start` on this folder. */
   npmStart: () => Program
-  /** The stored credentials of the first accounts. */
+  /** Returns the stored credentials of the first accounts. */
   accounts: () => Promise<Accounts>
   /** The file in which PostgreSQL stores its pid. */
   postmasterFile: string
-  /** The descendants of the started processes, by their command lines. */
+  /** Returns the descendants of the started processes, with their command lines. */
   tree: () => { pid: number; command: string }[]
-  /** The pids of the `start`s that are still alive. */
+  /** Returns the pids of those `start` processes that are still running. */
   running: () => number[]
-  /** Kills what still runs and removes the folder. */
+  /** Kills the remaining processes and removes the folder. */
   clear: () => Promise<void>
 }
 
-/** The first accounts, as stored. */
+/** The credentials of the first accounts, as stored. */
 type Accounts = Record<'admin' | 'reporter', { email: string; password: string }>
 
-/** Makes an instance. `env` applies to everything started on it. */
+/** Creates such a place. `env` applies to everything started on it. */
 export async function makePlace(env: Record<string, string> = {}): Promise<Place> {
   const dataDir = await makeScratchFolder('e2e')
   const [httpPort, receivePort] = [await freePort(), await freePort()]
@@ -89,7 +89,7 @@ export async function makePlace(env: Record<string, string> = {}): Promise<Place
   }
 }
 
-/** A server whose `start` was killed: found by its data folder. */
+/** Whether a process is a server whose `start` was killed; it is recognized by its data folder. */
 function isOrphan({ command }: { command: string }, postgresDir: string): boolean {
   return command.includes(`postgres -D ${postgresDir} `)
 }

@@ -1,10 +1,12 @@
-/** The distance between two samples, and the probability of one at least as large by chance. */
+/**
+ * The distance between two samples, and the probability of a distance at least as large by chance.
+ */
 export type Comparison = { distance: number; chance: number }
 
 /**
  * The two-sample Kolmogorov-Smirnov test: the largest distance between the two empirical
- * distributions, and its asymptotic probability if both come from one (Numerical Recipes §14.3,
- * with Stephens' correction for small samples).
+ * distributions, and its asymptotic probability if both samples come from one distribution
+ * (Numerical Recipes §14.3, with Stephens' correction for small samples).
  */
 export function compareSamples(one: readonly number[], other: readonly number[]): Comparison {
   const [a, b] = [one.toSorted((x, y) => x - y), other.toSorted((x, y) => x - y)]

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { simpleParser } from 'mailparser'
 
-/** What must not be found: addresses in any notation, and words. */
+/** The data that a mail must not contain: addresses in any notation, and words. */
 export type Secrets = { addresses: readonly string[]; words: readonly string[] }
 
 /**
- * What can be found of the secrets in a mail by opening every part and attached message and undoing
- * nested encodings: percent signs, character references, quoted-printable, folds, base64 and
- * hexadecimal at any offset, UTF-16, and hashes of addresses. Shares no code with the redaction.
+ * Returns the secrets that can be found in a mail by opening every part and attached message and
+ * undoing nested encodings: percent signs, character references, quoted-printable, folds, base64
+ * and hexadecimal at any offset, UTF-16, and hashes of addresses. It shares no code with the
+ * redaction.
  */
 export async function leaksIn(raw: Buffer, { addresses, words }: Secrets): Promise<string[]> {
   const texts = new Set<string>()
@@ -55,7 +56,7 @@ async function openAll(raw: Buffer, texts: Set<string>, depth: number): Promise<
   }
 }
 
-/** The text in lower case, and the results of undoing its encodings. */
+/** Adds to `seen` the text in lower case, and the results of decoding it in every way. */
 function undo(text: string, seen: Set<string>, depth: number): void {
   const lower = text.toLowerCase()
   if (seen.has(lower) || text.length < 6) return
@@ -78,7 +79,7 @@ function undo(text: string, seen: Set<string>, depth: number): void {
   if (opened !== '') undo(opened, seen, depth + 2)
 }
 
-/** The decoded base64 and hexadecimal runs of a text, from each of their first digits on. */
+/** Yields the decoded base64 and hexadecimal runs of a text, from each of their first digits on. */
 function* runsOf(text: string): Iterable<string> {
   const isTelling = (bytes: string) => /[\x20-\x7e]{6}/.test(bytes.replace(/\0/g, ''))
   for (const [run] of text.matchAll(/[A-Za-z0-9+/_-]{12,}/g)) {

@@ -4,7 +4,7 @@ import type { Pool } from '../../src/db/pool.ts'
 /** A letter as its recipient sees it. */
 export type ReadLetter = { id: string; kind: string; raw: string; subject: string; text: string }
 
-/** The letters to an address, newest first. */
+/** Returns the letters to an address, newest first. */
 export async function lettersTo(pool: Pool, address: string): Promise<ReadLetter[]> {
   const { rows } = await pool.query<Packed & { id: string; kind: string }>(
     'select id, kind, encoding, content from letters where address = $1 order by id desc',
@@ -20,7 +20,7 @@ export async function lettersTo(pool: Pool, address: string): Promise<ReadLetter
   )
 }
 
-/** The path of the link in the newest letter to an address. */
+/** Returns the path of the link in the newest letter to an address. */
 export async function linkTo(pool: Pool, address: string): Promise<string> {
   const [letter] = await lettersTo(pool, address)
   const url = /https?:\/\/\S+/.exec(letter?.text ?? '')?.[0]

@@ -3,13 +3,13 @@ import { upsertReputations } from '../../src/db/reputations.ts'
 import type { Db } from '../../src/db/pool.ts'
 import type { SubjectKind } from '../../src/verdict/reputation/reputation.ts'
 
-/** A subject with the given evidence as of `at`. */
+/** A subject with its evidence at the time `at`. */
 export type Known = {
   kind: SubjectKind
   name: string
   bad: number
   good?: number
-  /** Equal to `bad` when absent. */
+  /** Defaults to `bad`. */
   recentBad?: number
   at: Date
 }

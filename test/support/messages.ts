@@ -1,6 +1,6 @@
 import path from 'node:path'
 
-/** A spam message that came from `ip`, an address of the bundled sample networks. */
+/** Composes a spam message that came from `ip`, an address of the bundled sample networks. */
 export function spamMessage(mark: string, { ip = '198.51.100.23' } = {}): Buffer<ArrayBuffer> {
   return Buffer.from(
     [
@@ -22,7 +22,7 @@ export function spamMessage(mark: string, { ip = '198.51.100.23' } = {}): Buffer
   )
 }
 
-/** A delivery status notification (RFC 3464) that says `to` does not exist. */
+/** Composes a delivery status notification (RFC 3464) which says that `to` does not exist. */
 export function bounceMessage(to: string): Buffer<ArrayBuffer> {
   return Buffer.from(
     [
@@ -57,12 +57,12 @@ export function bounceMessage(to: string): Buffer<ArrayBuffer> {
   )
 }
 
-/** The networks in a new instance. */
+/** The file with the networks of a new instance. */
 export const sampleNetworks = path.join(import.meta.dirname, '../../src/db/sample-networks.csv')
 
 /**
- * A spam message that came to its reporter through an unknown relay (192.0.2.10), which got it from
- * `ip`.
+ * Composes a spam message that came to its reporter through an unknown relay (192.0.2.10), which
+ * received it from `ip`.
  */
 export function relayedMessage(
   mark: string,

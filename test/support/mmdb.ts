@@ -10,11 +10,11 @@ export type MmdbRecord =
   | MmdbRecord[]
   | { [key: string]: MmdbRecord }
 
-/** How a file is written. */
+/** Options for writing a file. */
 export type MmdbOptions = {
   ipVersion?: 4 | 6
   recordBits?: 24 | 28 | 32
-  /** Prefixes below which the IPv4 tree is repeated, as most writers do. */
+  /** Prefixes below which the IPv4 tree is repeated, as in the files of most writers. */
   aliases?: readonly string[]
   metadata?: Record<string, MmdbRecord>
 }
@@ -23,8 +23,8 @@ type Node = { children: [Child, Child] }
 type Child = Node | { place: number } | undefined
 
 /**
- * Writes a file in the "MaxMind DB File Format" 2.0, for tests: networks with their records, the
- * later ones inside the earlier ones. Equal records are written once.
+ * Writes a file in the "MaxMind DB File Format" 2.0, for tests: networks with their records, where
+ * later networks are inside earlier ones. Equal records are written once.
  */
 export function composeMmdb(
   networks: readonly (readonly [cidr: string, record: MmdbRecord])[],
@@ -54,7 +54,7 @@ export function composeMmdb(
   return Buffer.concat([tree, Buffer.alloc(16), data, marker, composeValue(metadata)])
 }
 
-/** A value as in the data section. */
+/** Composes a value as it is in the data section. */
 export function composeValue(value: MmdbRecord): Buffer {
   if (typeof value === 'string') return sized(2, Buffer.from(value))
   if (typeof value === 'boolean') return control(14, value ? 1 : 0)

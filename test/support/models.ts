@@ -1,4 +1,4 @@
-/** A model in CatBoost's format with the same result for every message. */
+/** Composes a model in CatBoost's format with the same result for every message. */
 export function sureModel(logOdds: number, feature = 'links.hosts'): Buffer {
   return Buffer.from(
     JSON.stringify({
@@ -25,8 +25,8 @@ const lures = ['account', 'password', 'verify', 'locked', 'urgent', 'payment', '
 const chats = ['meeting', 'garden', 'lunch', 'draft', 'patch', 'weather', 'train', 'library']
 
 /**
- * A message of ours: bait that leads to a page, or an ordinary letter. Each number gives another
- * text, and every third message breaks the habits of its kind.
+ * Composes a message for tests: bait that leads to a page, or an ordinary letter. Each number gives
+ * another text, and every third message is untypical of its kind.
  */
 export function labeledMessage(kind: 'phishing' | 'ham', number: number): Buffer {
   const isBait = (kind === 'phishing') !== (number % 3 === 0 && number % 2 === 0)

@@ -96,7 +96,7 @@ const pumped = fc
   .map((runs) => runs.map(([text, times]) => text.join('').repeat(times).slice(0, 60_000)).join(''))
   .map((text) => Buffer.from(head + text, 'latin1'))
 
-/** Damaged messages, and some that are hard to redact and compose. */
+/** Generates damaged messages, and messages that are hard to redact and compose. */
 export function nastyToCompose(bases: readonly Buffer[]): fc.Arbitrary<Buffer> {
   return fc.oneof(pumped, nastyMail(bases))
 }

@@ -7,11 +7,11 @@ import { corpusFiles } from './corpus.ts'
 const samples = join(import.meta.dirname, '../../scripts/samples')
 const inputBytesMax = 400_000
 
-/** The time limit of the analysis: per 100 KB, and for smaller messages. */
+/** The time limit of the analysis in milliseconds: per 100 KB, and for smaller messages. */
 const msAllowed = 50
 const triesMax = 5
 
-/** The sample messages, and those of the corpus if present. */
+/** Returns the sample messages, and those of the corpus if present. */
 export function baseMessages(): Buffer[] {
   const own = readdirSync(samples).map((name) => readFileSync(join(samples, name)))
   const folders = ['phishing', 'newsletters', 'spam', 'ham', 'bounces', 'robustness']
@@ -19,7 +19,9 @@ export function baseMessages(): Buffer[] {
   return [...own, ...real.map(({ raw }) => raw)].filter(({ length }) => length < 100_000)
 }
 
-/** Hostile messages: damaged ones, and headers made of everything that is hard to parse. */
+/**
+ * Generates hostile messages: damaged ones, and headers made of everything that is hard to parse.
+ */
 export function nastyMail(bases: readonly Buffer[]): fc.Arbitrary<Buffer> {
   const message = fc.constantFrom(...bases)
   const damaged = fc
@@ -42,7 +44,7 @@ export async function surviveAnalysis(raw: Buffer): Promise<void> {
 
 /**
  * Runs work that may take at most 50 ms of processor time per 100 KB of input. If it takes longer,
- * repeats it up to four times, because the machine may be busy, and throws if all of them are too
+ * repeats it up to four times, because the machine may be busy, and throws if all attempts are too
  * slow.
  */
 export async function withinTime<T>(raw: Buffer, work: () => T | Promise<T>): Promise<T> {

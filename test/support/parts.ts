@@ -20,7 +20,7 @@ export type Site = {
     name: 'web' | 'work' | 'receive' | 'check' | 'count',
     env?: Record<string, string>,
   ) => Promise<Program>
-  /** Ends everything that was started. */
+  /** Ends all started processes. */
   clear: () => Promise<void>
 }
 

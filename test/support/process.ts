@@ -7,12 +7,12 @@ import { variableNames } from '../../src/config.ts'
 /** How a process ended. */
 type Ending = { code: number | null; signal: NodeJS.Signals | null }
 
-/** The real program, running. */
+/** A running process of the real program. */
 export type Program = {
   pid: number
-  /** Everything it has written to standard output and standard error. */
+  /** Returns everything that it has written to standard output and standard error. */
   said: () => string
-  /** Resolves as soon as it writes a matching text; rejects when it ends first. */
+  /** Resolves when the program writes a matching text; rejects when it ends first. */
   says: (words: RegExp) => Promise<RegExpExecArray>
   /** Resolves when a process reports over its channel that it is ready. */
   ready: Promise<void>
@@ -21,7 +21,7 @@ export type Program = {
   kill: (signal: NodeJS.Signals) => void
   /** Sends a signal to its process group, as Ctrl-C on a terminal does. */
   killGroup: (signal: NodeJS.Signals) => void
-  /** Requests it to end and waits; kills it when it does not end. */
+  /** Asks the process to end and waits; kills it if it does not end. */
   stop: () => Promise<Ending>
 }
 
@@ -34,7 +34,9 @@ const PATIENCE_MS = 180_000
 const STOP_MS = 25_000
 const RUN_MS = 60_000
 
-/** Starts `signalpost …` under these settings, none inherited, in a process group of its own. */
+/**
+ * Starts `signalpost …` in a separate process group, with only these settings in its environment.
+ */
 export function startProgram(args: readonly string[], env: Record<string, string>): Program {
   return startCommand([process.execPath, main, ...args], env)
 }
@@ -108,7 +110,7 @@ export function runProgram(
   return runFile(main, args, env, input)
 }
 
-/** Runs command lines of the program, none of which reads its input, in one process. */
+/** Runs several command lines of the program in one process; none of them may read its input. */
 export async function runSeveral(
   lines: readonly (readonly string[])[],
   env: Record<string, string>,
@@ -132,7 +134,7 @@ function runFile(
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (chunk) => (stdout += String(chunk)))
   child.stderr.on('data', (chunk) => (stderr += String(chunk)))
-  // A command that never reads its input closes it early.
+  // A command that never reads its input may close it early.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   return new Promise((resolve) => {
@@ -174,7 +176,7 @@ export async function killAll(pids: readonly number[]): Promise<void> {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It ended together with another process.
+      // The process ended together with another one.
     }
   }
   await untilGone(pids)
@@ -185,7 +187,7 @@ export async function untilGone(pids: readonly number[], patienceMs = STOP_MS): 
   await until('the end of all processes', () => (pids.some(isAlive) ? undefined : true), patienceMs)
 }
 
-/** The running descendants of a process, parents first, with their command lines. */
+/** Returns the running descendants of a process, parents first, with their command lines. */
 export function descendants(pid: number): { pid: number; command: string }[] {
   const all = processes()
   const found: { pid: number; command: string }[] = []
@@ -201,7 +203,8 @@ export function descendants(pid: number): { pid: number; command: string }[] {
 
 function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   const rest = Object.entries(process.env).filter(([name]) => !variableNames.includes(name))
-  // No setting of vitest may change what the program does, and nothing may leave the machine.
+  // The settings of vitest must not change the behavior of the program, and no request may leave
+  // the machine.
   const ours = {
     NODE_OPTIONS: '',
     NODE_NO_WARNINGS: '1',
@@ -221,7 +224,7 @@ function stateOf(pid: number): string | undefined {
   return existsSync('/proc') ? readStat(pid)?.state : undefined
 }
 
-/** All processes of the machine. */
+/** Returns all processes of the machine. */
 export function processes(): { pid: number; parent: number; command: string }[] {
   if (existsSync('/proc')) {
     return readdirSync('/proc').flatMap((name) => {

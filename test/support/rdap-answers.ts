@@ -3,7 +3,7 @@ import path from 'node:path'
 
 const folder = path.join(import.meta.dirname, '../fixtures/rdap')
 
-/** An answer in the form that a registry gives, without real data. */
+/** Returns an answer in the format of a registry, without real data. */
 export function recordedAnswer(registry: string): Record<string, unknown> {
   return JSON.parse(readFileSync(path.join(folder, `${registry}.json`), 'utf8')) as Record<
     string,
@@ -11,7 +11,7 @@ export function recordedAnswer(registry: string): Record<string, unknown> {
   >
 }
 
-/** An entity with mail addresses, one property each. */
+/** Composes an entity with mail addresses, one property each. */
 export function entity(
   handle: string,
   roles: readonly string[],
@@ -23,7 +23,7 @@ export function entity(
   return { objectClassName: 'entity', handle, roles, vcardArray, ...more }
 }
 
-/** A network from one address to another. */
+/** Composes a network from its first to its last address. */
 export function network(
   startAddress: string,
   endAddress: string,

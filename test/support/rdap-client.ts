@@ -13,12 +13,12 @@ export type RdapPlace = {
 }
 
 /**
- * The differences from the default: the services of the bootstrap file, and the time limit of a
+ * The differences from the defaults: the services of the bootstrap file, and the time limit of a
  * request.
  */
 export type RdapPlaceOptions = { services?: unknown; timeoutMs?: number }
 
-/** Opens one: only the bootstrap files have answers yet. */
+/** Opens a client and its registry: only the bootstrap files have answers yet. */
 export async function openRdapPlace(options: RdapPlaceOptions = {}): Promise<RdapPlace> {
   const server = await startRdapServer(options.services)
   let now = new Date('2026-11-20T12:00:00Z')

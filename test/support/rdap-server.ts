@@ -9,22 +9,28 @@ export type RdapReply =
 
 /** A registry on this machine, with bootstrap files that refer to it. */
 export type RdapServer = {
-  /** The value for RDAP_BOOTSTRAP_URL. */
+  /** The URL to use as RDAP_BOOTSTRAP_URL. */
   bootstrapUrl: string
   /** The base URL of the registry, with its slash. */
   base: string
-  /** Answers a path below the base, such as `ip/192.0.2.7`, or `bootstrap/ipv4.json` from now on. */
+  /**
+   * Sets the answer for a path below the base, such as `ip/192.0.2.7`, or for
+   * `bootstrap/ipv4.json`.
+   */
   reply: (path: string, reply: RdapReply) => void
   /** The requested paths below the base, in order. */
   asked: string[]
-  /** How often a bootstrap file was requested. */
+  /** Returns how often a bootstrap file was requested. */
   bootstraps: () => number
   close: () => Promise<void>
 }
 
 const allBlocks = { ipv4: ['0.0.0.0/0'], ipv6: ['::/0'] }
 
-/** Starts one. `services` replaces the bootstrap's list; `{base}` in it stands for the base URL. */
+/**
+ * Starts such a registry. `services` replaces the bootstrap's list; `{base}` in it stands for the
+ * base URL.
+ */
 export async function startRdapServer(services?: unknown): Promise<RdapServer> {
   const replies = new Map<string, RdapReply>()
   const asked: string[] = []

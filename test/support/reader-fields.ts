@@ -9,15 +9,17 @@ import {
   parseMimeTree,
 } from '../../src/mail/mime-tree.ts'
 
-/** The fields that a program states, in order, their names in lower case. */
+/** The fields that a parser returns, in order, with names in lower case. */
 export type ReadFields = [name: string, value: string][]
 
-/** The result of our own parser for a feedback report. */
+/** Returns the fields that our own parser finds in a feedback report. */
 export function ownFields(raw: Buffer): ReadFields {
   return plain(parseFeedbackReport(raw)?.fields ?? [])
 }
 
-/** The result of mailparser, which returns the part; its lines are split here. */
+/**
+ * Returns the fields that mailparser finds; it returns the whole part, so its lines are split here.
+ */
 export async function mailparserFields(raw: Buffer): Promise<ReadFields> {
   const { attachments } = await simpleParser(raw)
   const part = attachments.find(({ contentType }) => contentType === 'message/feedback-report')
@@ -25,7 +27,7 @@ export async function mailparserFields(raw: Buffer): Promise<ReadFields> {
   return plain(lines.map((line) => [line.split(':', 1)[0] ?? '', line.replace(/^[^:]*:\s*/, '')]))
 }
 
-/** In one notation, for comparison. */
+/** Converts fields to one notation, for comparison. */
 export function plain(fields: readonly (readonly [string, string])[]): ReadFields {
   return fields.map(([name, value]) => [name.toLowerCase(), value.trim()])
 }
@@ -33,8 +35,8 @@ export function plain(fields: readonly (readonly [string, string])[]): ReadField
 const code = /redacted-[a-z2-7]{16}(?:@redacted\.invalid)?/
 
 /**
- * The parts of the reported message that are in the report neither unchanged except for codes, nor
- * replaced by a note with their checksum; and `lost` if their number differs.
+ * Returns the parts of the reported message that the report contains neither unchanged except for
+ * codes, nor replaced by a note with their checksum. Adds `lost` if the number of parts differs.
  */
 export function changedParts(planted: Buffer, report: Buffer): string[] {
   const before = parseMimeTree(planted)

@@ -2,7 +2,9 @@ import { parseIp } from '../../src/mail/ip.ts'
 import { parseReceived, type ReceivedField } from '../../src/mail/received.ts'
 import { canonical, type ReceivedCase, said, type SpamAssassinRelay } from './received-cases.ts'
 
-/** Our value and theirs. Undefined instead of a pair: the case states nothing about it. */
+/**
+ * Our value and theirs. Undefined instead of a pair means that the case does not state the value.
+ */
 type Pair = readonly [ours: string | undefined, theirs: string | undefined] | undefined
 
 type Pairs = Record<string, Pair>
@@ -11,7 +13,7 @@ type Expected = Record<string, unknown>
 /** The number of compared fields of a case, and our differences as sentences. */
 export type Comparison = { compared: number; differing: string[] }
 
-/** Parses the line of a case and compares every field that the case states and we have. */
+/** Parses the line of a case and compares every field that the case states and that we parse. */
 export function compareCase({ suite, raw = '', expected }: ReceivedCase): Comparison {
   const field = parseReceived(raw.replaceAll(/\r?\n[ \t]*/g, ' ').trim())
   switch (suite) {
@@ -33,8 +35,8 @@ export function compareCase({ suite, raw = '', expected }: ReceivedCase): Compar
 }
 
 /**
- * SpamAssassin's result for one line, compared with ours. Its conventions: a literal HELO is
- * between exclamation marks; a line's only name is both HELO and reverse name; a HELO that repeats
+ * Compares SpamAssassin's result for one line with ours. Its conventions: a literal HELO is between
+ * exclamation marks; a line's only name is both the HELO and the reverse name; a HELO that repeats
  * the address is dropped; an address is not a name; and with web mail only the address is kept.
  */
 export function compareRelay(relay: SpamAssassinRelay, field: ReceivedField | undefined) {
@@ -57,7 +59,7 @@ export function compareRelay(relay: SpamAssassinRelay, field: ReceivedField | un
   })
 }
 
-/** Their `ignore` is a hand-over without a peer on the network, or fetched mail. */
+/** Their `ignore` means a hand-over without a peer on the network, or fetched mail. */
 function spamAssassin(field: ReceivedField | undefined, expected: Expected): Comparison {
   if (expected['outcome'] === 'unparseable') return { compared: 0, differing: [] }
   if (expected['outcome'] === 'relay') {
@@ -70,8 +72,8 @@ function spamAssassin(field: ReceivedField | undefined, expected: Expected): Com
 const nobody = ['unknown', 'nodnsquery', 'no.name.available']
 
 /**
- * stalwart's `from` is the first word, whatever it means; its `ident` is any user's name; of `via`
- * it keeps a word; it omits protocols and dates that it does not know.
+ * In stalwart's cases, `from` is the first word, regardless of its meaning; `ident` is any user's
+ * name; only a word of `via` is kept; unknown protocols and dates are omitted.
  */
 function stalwart(field: ReceivedField | undefined, expected: Expected): Pairs {
   const { from, by } = field ?? {}
@@ -123,7 +125,7 @@ function mailParserField(field: ReceivedField | undefined, name: string): string
   return field?.[name as 'with' | 'via' | 'id' | 'for']
 }
 
-/** rspamd's `from_hostname` is the first word without its brackets. */
+/** In rspamd's cases, `from_hostname` is the first word without its brackets. */
 function rspamd(field: ReceivedField | undefined, expected: Expected): Pairs {
   const map = expected['exact_map'] as Record<string, string>
   const { from, by } = field ?? {}
@@ -147,7 +149,9 @@ function rubyMail(field: ReceivedField | undefined, expected: Expected): Pairs {
   return { read, date: [field?.at?.toISOString(), date && new Date(date).toISOString()] }
 }
 
-/** Its `byHostname` is a name in a comment of the by clause, which we do not keep. */
+/**
+ * In zbateson's cases, `byHostname` is a name in a comment of the by clause, which we do not keep.
+ */
 function zbateson(field: ReceivedField | undefined, expected: Expected): Pairs {
   const { from, by } = field ?? {}
   const date = said(expected['date'])
@@ -183,7 +187,7 @@ function compare(pairs: Pairs): Comparison {
   }
 }
 
-/** A pair if the case gives a value. */
+/** Returns a pair if the case gives a value. */
 function pair(ours: string | undefined, theirs: string | undefined): Pair {
   return said(theirs) === undefined ? undefined : [ours, theirs]
 }
@@ -192,7 +196,7 @@ function same(one: string | undefined, other: string | undefined): boolean {
   return one?.toLowerCase() === other?.toLowerCase()
 }
 
-/** The part itself if the text contains it, or else the text. */
+/** Returns the part itself if the text contains it, otherwise the text. */
 function partOf(text: string | undefined, part: string | undefined): string | undefined {
   return part && text?.toLowerCase().includes(part.toLowerCase()) ? part : text
 }

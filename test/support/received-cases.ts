@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { parseIp } from '../../src/mail/ip.ts'
 import { corpusFolder } from './corpus.ts'
 
-/** A case of the public test suites that the corpus has collected. */
+/** A case from the public test suites that the corpus has collected. */
 export type ReceivedCase = {
   id: string
   suite: string
   kind: string
   /** The value of one Received field, of `line`, `oracle-line` and `from-clause` cases. */
   raw?: string
-  /** A header block, of all others. */
+  /** A header block, in all other kinds of cases. */
   headers?: string
   generate?: { prefix: string; repeat: string; times: number }
   config?: Record<string, string[] | string | null>
@@ -19,13 +19,13 @@ export type ReceivedCase = {
   expected: Record<string, unknown>
 }
 
-/** SpamAssassin's values for the peer of one line; the empty text is "not known". */
+/** SpamAssassin's values for the peer of one line; an empty text means "not known". */
 export type SpamAssassinRelay = Record<
   'ip' | 'rdns' | 'helo' | 'by' | 'ident' | 'envfrom' | 'id' | 'auth',
   string
 >
 
-/** The cases of some kinds, or undefined if there is no corpus. */
+/** Returns the cases of some kinds; undefined if there is no corpus. */
 export function receivedCases(...kinds: readonly string[]): ReceivedCase[] | undefined {
   const folder = join(corpusFolder, 'received')
   if (!existsSync(folder)) return undefined
@@ -35,7 +35,7 @@ export function receivedCases(...kinds: readonly string[]): ReceivedCase[] | und
     .filter(({ kind }) => kinds.includes(kind))
 }
 
-/** An optional value of a suite: absent, null and empty are the same. */
+/** Returns an optional value of a suite; absent, null and empty are treated as equal. */
 export function said(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * The cases of the public suites that we parse differently, each with the reason. Cases whose id is
- * not here must agree, and those here must not, so that an outdated table fails.
+ * The cases of the public suites that we parse differently, each with the reason. All other cases
+ * must agree, and these must not, so that an outdated table fails.
  */
 export const assertionsWeRefuse: Record<string, string> = {
   'spamassassin-rcvd_parser-4c64df5d':
@@ -20,7 +20,7 @@ export const assertionsWeRefuse: Record<string, string> = {
     'What stands behind "helo=" is the HELO, as Exim writes it and other suites assert.',
 }
 
-/** The same for lines with the results of SpamAssassin 4.0.1 in the corpus. */
+/** The same table for lines with the results of SpamAssassin 4.0.1 in the corpus. */
 export const outputWeRefuse: Record<string, string> = {
   'real-lines-a8076999': 'ZMailer writes the name it looked up before the bracket.',
   'real-lines-82558498': 'ZMailer writes the name it looked up before the bracket.',

@@ -14,7 +14,7 @@ export type Client = {
   untilEvent: (id: string, event: string, patienceMs?: number) => Promise<ReportJson>
 }
 
-/** A client with an `Authorization` header. */
+/** Creates a client with an `Authorization` header. */
 export function apiClient(url: string, authorization: string): Client {
   const ask = async (path: string, init: RequestInit = {}) => {
     const headers = { authorization, 'content-type': 'message/rfc822' }
@@ -36,7 +36,8 @@ export function apiClient(url: string, authorization: string): Client {
         `the event "${event}" of report ${id}`,
         async () => {
           const { timeline } = await get(id)
-          // Read again: status and events are two statements, with a possible commit between them.
+          // Read again, because the status and the events are read by two statements, with a
+          // possible commit between them.
           return timeline.some((one) => one.event === event) ? get(id) : undefined
         },
         patienceMs,
@@ -44,7 +45,7 @@ export function apiClient(url: string, authorization: string): Client {
   }
 }
 
-/** The header of Basic credentials (RFC 7617). */
+/** Returns the header of Basic credentials (RFC 7617). */
 export function basic({ email, password }: { email: string; password: string }): string {
   return `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
 }

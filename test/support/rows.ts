@@ -2,7 +2,7 @@ import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { insertReports, type NewReport } from '../../src/db/reports.ts'
 import { uuidv7 } from '../../src/world.ts'
 
-/** A report as intake stores it; `fields` replaces the relevant ones. */
+/** Composes a report as intake stores it; `fields` replaces the relevant fields. */
 export function newReport(fields: Partial<NewReport> = {}): NewReport {
   const receivedAt = fields.receivedAt ?? new Date()
   return {

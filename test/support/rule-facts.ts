@@ -9,7 +9,7 @@ export const ruleFacts: readonly FactDefinition[] = [
   { group: 'text', name: 'subject', type: 'string', meaning: 'The subject, 200 characters.' },
 ]
 
-/** A message's facts; each test sets the relevant ones. */
+/** Returns a message's facts; each test sets the relevant ones. */
 export function factsOf(some: Record<string, Record<string, Facts[string][string]>>): Facts {
   return {
     report: { kind: 'spam', ...some['report'] },
@@ -19,7 +19,9 @@ export function factsOf(some: Record<string, Record<string, Facts[string][string
   }
 }
 
-/** One rule in the file format, on four lines; the condition begins at line 4, column 9. */
+/**
+ * Composes one rule in the file format, on four lines; the condition begins at line 4, column 9.
+ */
 export function ruleText(symbol: string, when: string, weight = 1): string {
   const meaning = `What ${symbol} means.`
   return `- symbol: ${symbol}\n  weight: ${weight}\n  meaning: ${meaning}\n  when: ${when}\n`

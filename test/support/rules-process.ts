@@ -4,13 +4,13 @@ import { openRules } from '../../src/judging/live-rules.ts'
 import { systemClock } from '../../src/world.ts'
 import { factDefinitions } from '../../src/verdict/facts/facts.ts'
 
-/** What a process with rules sends to its parent. */
+/** A message that a process with rules sends to its parent. */
 export type RulesProcessWord =
   | { is: 'acting'; version: number; at: number }
   | { is: 'over'; judged: number; mixed: number }
 
-// Judges messages without a pause by the active rules, until it is stopped. Each test version
-// raises as many symbols as its number says: any other number would mean a partly applied version.
+// Judges messages without a pause by the active rules, until it is stopped. Version N of the rules
+// raises N symbols, so any other number would mean a partly applied version.
 const [databaseUrl = '', name = ''] = process.argv.slice(2)
 const pool = createPool(databaseUrl, { connectionsMax: 2, name, onLost: () => undefined })
 const log = pino({ level: 'silent' })
@@ -24,7 +24,7 @@ const rules = await openRules({
 const facts = { links: { count: 9 } }
 let [version, judged, mixed, isOver] = [-1, 0, 0, false]
 process.once('message', () => (isOver = true))
-// The test ended without it.
+// The test ended without stopping this process.
 process.once('disconnect', () => (isOver = true))
 
 while (!isOver) {

@@ -6,9 +6,9 @@ const MEMORY = '/dev/shm'
 const MEMORY_BYTES_MIN = 2 * 2 ** 30
 
 /**
- * Creates a folder for the data of a PostgreSQL, whatever account it runs as. It is in memory if 2
- * GiB are free there, because creating and removing a database of 800 files takes many times longer
- * on a disk.
+ * Creates a folder for the data of a PostgreSQL that may run as any account. The folder is in
+ * memory if 2 GiB are free there, because creating and removing a database of 800 files takes many
+ * times longer on a disk.
  */
 export async function makeScratchFolder(name: string): Promise<string> {
   const parent = (await hasRoom()) ? MEMORY : tmpdir()

@@ -1,4 +1,4 @@
-/** The secret on the two-step sign-in page, taken from its HTML. */
+/** Returns the secret on the page for two-step sign-in, from its HTML. */
 export function secretOf(html: string): Buffer {
   const text = /<code class="stranger">([A-Z2-7 ]+)<\/code>/.exec(html)?.[1] ?? ''
   let bits = ''

@@ -17,7 +17,7 @@ for (const [number, args] of lines.entries()) {
   }
   process.argv.splice(2, Infinity, ...args)
   process.exitCode = undefined
-  // Under a different name the module is run again; its imports are shared.
+  // With a different URL the module runs again, but its imports are shared.
   await import(`${main}?line=${number}`)
   outcomes.push({ code: process.exitCode, ...written })
 }

@@ -1,16 +1,16 @@
 import { type Analysis, analyzeMessage } from '../../src/pieces/analyze.ts'
 
-/** The content of a test message; the rest is always the same. */
+/** The variable content of a test message; the rest is always the same. */
 export type Written = {
   from?: string
   subject?: string
-  /** Further fields, as whole lines. */
+  /** Further header fields, as whole lines. */
   fields?: readonly string[]
   text?: string
   html?: string
 }
 
-/** A message with these parts, in UTF-8. */
+/** Composes a message with these parts, in UTF-8. */
 export function messageOf({ from, subject, fields = [], text, html }: Written): Buffer {
   const type = html === undefined ? 'plain' : 'html'
   return Buffer.from(
@@ -35,12 +35,12 @@ export function messageOf({ from, subject, fields = [], text, html }: Written): 
   )
 }
 
-/** The result of the analysis of such a message. */
+/** Returns the result of the analysis of such a message. */
 export function analysisOf(written: Written): Promise<Analysis> {
   return analyzeMessage(messageOf(written), { trustedRelays: [], ignoreStamps: true })
 }
 
-/** The hashes of its shingles of one type. */
+/** Returns the hashes of its shingles of one type. */
 export async function hashesOf(name: string, written: Written): Promise<Set<string>> {
   const { shingles } = await analysisOf(written)
   return new Set(shingles.filter((one) => one.name === name).map(({ hash }) => hash))

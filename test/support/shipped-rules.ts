@@ -9,7 +9,7 @@ import { symbolScore } from '../../src/verdict/verdict.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
-/** The shipped rules with the existing facts. */
+/** Compiles the shipped rules for the existing facts. */
 export function shippedRules(): RuleBook {
   const text = readFileSync(path.join(root, 'src/verdict/rules/shipped-rules.yaml'), 'utf8')
   const compiled = compileRules(text, factDefinitions)
@@ -17,17 +17,17 @@ export function shippedRules(): RuleBook {
   return compiled.rules
 }
 
-/** The names of the symbols that facts raise. */
+/** Returns the names of the symbols that facts raise. */
 export function symbolsOf(rules: RuleBook, facts: Facts): string[] {
   return rules.run(facts).map(({ name }) => name)
 }
 
-/** The sum of the weights that facts raise. */
+/** Returns the sum of the weights that facts raise. */
 export function scoreBy(rules: RuleBook, facts: Facts): number {
   return symbolScore(rules.run(facts))
 }
 
-/** Facts that are all empty except these, which are named as in rules. */
+/** Returns facts of which only these are not empty; they are named as in rules. */
 export function factsWith(known: Readonly<Record<string, FactValue>>): Facts {
   const facts: Record<string, Record<string, FactValue>> = {}
   for (const [group, its] of Object.entries(emptyFacts())) facts[group] = { ...its }
@@ -39,7 +39,7 @@ export function factsWith(known: Readonly<Record<string, FactValue>>): Facts {
   return facts
 }
 
-/** A list of a YAML file of the repository. */
+/** Returns the list in a YAML file of the repository. */
 export function readYaml(file: string): unknown[] {
   return parse(readFileSync(path.join(root, file), 'utf8')) as unknown[]
 }

@@ -6,7 +6,7 @@ import type { Resolve } from '../../src/world.ts'
 /** A key pair for signing: the private key, and the record for the DNS. */
 export type SigningKey = { privateKey: string; record: string }
 
-/** A new RSA key. */
+/** Creates an RSA key. */
 export function rsaKey(bits = 2048): SigningKey {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: bits })
   const p = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -16,7 +16,7 @@ export function rsaKey(bits = 2048): SigningKey {
   }
 }
 
-/** A new Ed25519 key (RFC 8463). */
+/** Creates an Ed25519 key (RFC 8463). */
 export function ed25519Key(): SigningKey {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const p = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')
@@ -26,7 +26,7 @@ export function ed25519Key(): SigningKey {
   }
 }
 
-/** How to sign: the domain and the key. */
+/** How to sign a message. */
 export type SigningOptions = {
   domain: string
   key: SigningKey
@@ -42,7 +42,7 @@ export type SigningOptions = {
   fields?: string
 }
 
-/** The message with a DKIM signature on top of it. */
+/** Adds a DKIM signature at the top of a message. */
 export async function signed(raw: Buffer, options: SigningOptions): Promise<Buffer> {
   const signer = {
     signingDomain: options.domain,
@@ -63,7 +63,7 @@ export async function signed(raw: Buffer, options: SigningOptions): Promise<Buff
   return Buffer.concat([Buffer.from(signatures), raw])
 }
 
-/** The message with one more ARC set on top of it. */
+/** Adds an ARC set at the top of a message. */
 export async function sealed(
   raw: Buffer,
   options: { domain: string; key: SigningKey; says: string; cv?: string },
@@ -79,7 +79,7 @@ export async function sealed(
   return Buffer.concat([set, raw])
 }
 
-/** Puts fields on top of a message, as relays do. */
+/** Adds fields at the top of a message, as relays do. */
 export function onTop(raw: Buffer, ...lines: readonly string[]): Buffer {
   return Buffer.concat([Buffer.from(lines.map((line) => `${line}\r\n`).join('')), raw])
 }
@@ -90,7 +90,7 @@ export function onTop(raw: Buffer, ...lines: readonly string[]): Buffer {
  */
 export type FakeZone = Readonly<Record<string, readonly string[] | 'unknown'>>
 
-/** Answers from such a zone; other names do not exist. Records all queries. */
+/** Creates a resolver for such a zone; other names do not exist. Records all queries. */
 export function fakeDns(zone: FakeZone): { resolve: Resolve; asked: string[] } {
   const asked: string[] = []
   return {

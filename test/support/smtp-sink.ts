@@ -17,7 +17,7 @@ export type SinkStep = 'connect' | 'mail' | 'rcpt' | 'dot'
 
 /**
  * What happens instead of a successful answer: an SMTP reply, a closed connection, no answer at
- * all, or (at `dot`) the message is stored and the connection closed before the answer.
+ * all, or (at `dot`) the message is stored but the connection is closed before the answer.
  */
 export type SinkFailure = { code: number; text?: string } | 'drop' | 'stall' | 'keep-and-drop'
 
@@ -60,7 +60,7 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
     }
   }
 
-  /** Lets the step succeed, or applies the failure that was ordered for it. */
+  /** Lets the step succeed, or applies the failure that was requested for it. */
   const pass = (
     step: SinkStep,
     session: SMTPServerSession,

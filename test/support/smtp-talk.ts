@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 
-/** A client that talks to a mail listener line by line, controlled by a test. */
+/** A client that talks to a mail listener line by line, as a test tells it. */
 export type SmtpTalk = {
   /** Waits for the next reply of the listener, with all its lines. */
   hear: () => Promise<string>
@@ -46,7 +46,7 @@ export function smtpTalk(port: number): SmtpTalk {
       ended.resolve(undefined)
       for (const next of waiting.splice(0)) next('closed')
     })
-    // The other side half-closes: its last output has been received by then.
+    // The listener has closed its side: all of its output has been received by then.
     socket.on('end', () => socket.end())
   }
   attach()

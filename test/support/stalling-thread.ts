@@ -2,7 +2,7 @@ import { isMainThread } from 'node:worker_threads'
 import { zstdDecompressSync } from 'node:zlib'
 import type { ParserChunk, ParserTask } from '../../src/parsing/parser-pool.ts'
 
-/** A thread stalls forever on a message that contains this text. */
+/** A text that makes the thread stall forever on a message that contains it. */
 export const STALLING_WORDS = 'stalls-for-good'
 
 /** A message on which this thread stalls. */
@@ -12,7 +12,7 @@ const runs = isMainThread ? undefined : await import('../../src/parsing/parser-t
 
 /**
  * A parser thread that never finishes a message with `STALLING_WORDS`. It parses all other messages
- * as usual, and the header of such a message alone.
+ * as usual, and also the header of such a message.
  */
 export default function run(chunk: ParserChunk): Promise<unknown> | undefined {
   const index = chunk.tasks.findIndex(stalls)

@@ -8,7 +8,7 @@ export type Told = { reportId: string; number: number }
 
 /**
  * Analyzes a report whose network has an abuse desk, and marks its feedback report as sent
- * `hoursAgo` hours before now.
+ * `hoursAgo` hours ago.
  */
 export async function tellDesk(
   app: App,
@@ -21,7 +21,7 @@ export async function tellDesk(
   return leave(app, { reportId, number: 1 }, hoursAgo)
 }
 
-/** Marks a feedback report as sent `hoursAgo` hours before now. */
+/** Marks a feedback report as sent `hoursAgo` hours ago. */
 async function leave(app: App, told: Told, hoursAgo = 1): Promise<Told> {
   const { reportId, number } = told
   const messageId = `<${reportId}.${number}@${app.config.returnPathDomain}>`

@@ -4,7 +4,10 @@ import { listByHand } from '../support/listed-by-hand.ts'
 import { makeSite, type Site } from '../support/parts.ts'
 import type { Program } from '../support/process.ts'
 
-/** A site that mail servers ask. It marks mail whose return path is at `bad.example`. */
+/**
+ * A site that checks mail for mail servers. It judges mail with a return path at `bad.example` as
+ * spam.
+ */
 export type AskedSite = {
   site: Site
   check: Program
@@ -14,7 +17,7 @@ export type AskedSite = {
   clear: () => Promise<void>
 }
 
-/** Starts one with its `check`. */
+/** Starts such a site with its process `check`. */
 export async function makeAskedSite(): Promise<AskedSite> {
   const checkPort = await freePort()
   const site = await makeSite({ CHECK_PORT: String(checkPort) })

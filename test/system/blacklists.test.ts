@@ -17,7 +17,7 @@ const zones = {
   'hosts.bl.example': { ip4set: hosts, ip6trie: hosts6 },
   'four.bl.example': { ip4set: hosts },
   'sites.bl.example': { dnset: sites },
-  // The fate of closed lists: one answers no to everything, one yes.
+  // Lists that have been shut down: one answers no to every query, the other yes.
   'empty.bl.example': { ip4set: [':127.0.0.2:Listed', '192.0.2.7'] },
   'world.bl.example': { ip4set: [':127.0.0.2:Listed', '0.0.0.0/1', '128.0.0.0/1'] },
 }
@@ -49,7 +49,7 @@ async function open(entries: readonly string[]): Promise<Blacklists> {
   return createBlacklists({ zones: read, resolve, clock: () => now, isAskable: isRoutable })
 }
 
-/** Both lists, with the meaning of their codes. */
+/** Returns the output of the test of both lists. */
 async function described(): Promise<string> {
   const spam = { match: '127.0.0.2', category: 'spam', meaning: 'Sends spam.' }
   const bot = { match: '127.0.0.4', category: 'compromised', meaning: 'Taken over.' }
@@ -90,7 +90,8 @@ test('a real list is queried: IPv4, IPv6, domains, and the meaning of each code'
   ])
 })
 
-// rbldnsd looks IPv4-mapped addresses up in the IPv4 data, so such a list passes for IPv6 too.
+// rbldnsd looks up IPv4-mapped addresses in the IPv4 data, so such a list passes the test for IPv6
+// too.
 test('a list of IPv4 lists no other IPv6 address', async () => {
   const lists = await open(four)
   expect(await ask(lists, '192.0.2.7', '2001:db8:bad::25')).toMatchObject([

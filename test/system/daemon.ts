@@ -8,13 +8,13 @@ import { until } from '../support/process.ts'
 
 /** A system server in the foreground, as a child process. */
 export type Daemon = {
-  /** All it has written. */
+  /** Returns everything that it has written. */
   said: () => string
   /** Ends it; resolves when it has ended. */
   stop: () => Promise<void>
 }
 
-/** A folder readable by every account, and the function that removes it. */
+/** Creates a folder readable by every account, and a function that removes it. */
 export async function openFolder(
   name: string,
 ): Promise<{ at: string; clear: () => Promise<void> }> {

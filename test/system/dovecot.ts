@@ -7,14 +7,14 @@ import { recipe } from './recipes.ts'
 
 /** A real Dovecot on the loopback interface that accepts any password for any user. */
 export type Dovecot = {
-  /** A mailbox as an IMAP URL for `curl`. */
+  /** Returns a mailbox as an IMAP URL for `curl`. */
   url: (mailbox: string) => string
   said: () => string
   /** Ends it and removes its files. */
   clear: () => Promise<void>
 }
 
-/** Starts one with the documented configuration, which reports to `url` with `token`. */
+/** Starts a Dovecot with the documented configuration, which reports to `url` with `token`. */
 export async function startDovecot(url: string, token: string): Promise<Dovecot> {
   const folder = await openFolder('dovecot')
   const port = await freePort()
@@ -50,7 +50,10 @@ export async function startDovecot(url: string, token: string): Promise<Dovecot>
   }
 }
 
-/** The minimum that Debian's Dovecot needs for IMAP, with its processes of one account. */
+/**
+ * Returns the minimum configuration that Debian's Dovecot needs for IMAP, with all processes under
+ * one account.
+ */
 function configuration(folder: string, port: number): string {
   const account = userInfo().username === 'root' ? 'nobody' : userInfo().username
   const [uid, gid] = account === 'nobody' ? [65_534, 65_534] : [userInfo().uid, userInfo().gid]

@@ -30,7 +30,7 @@ afterEach(async () => {
   await site.clear()
 })
 
-/** Delivers a mail with a real Exim over a transport, and returns its log about it. */
+/** Delivers a mail with a real Exim over a transport, and returns the log lines about it. */
 async function deliver(transport: string, recipients: readonly string[]): Promise<string> {
   const file = path.join(folder, 'exim.conf')
   const router = recipe('exim4.conf, the router of returned mail', {

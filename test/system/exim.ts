@@ -10,9 +10,9 @@ import { recipe } from './recipes.ts'
 /** A real Exim on the loopback interface, with a separate spool and mailbox. */
 export type Exim = {
   port: number
-  /** All delivered mail, from the mailbox. */
+  /** Returns all delivered mail, from the mailbox. */
   delivered: () => Promise<string>
-  /** The number of messages in its queue. */
+  /** Returns the number of messages in its queue. */
   waiting: () => Promise<number>
   log: () => Promise<string>
   /** Ends the daemon and removes its files. */
@@ -22,7 +22,7 @@ export type Exim = {
 const run = promisify(execFile)
 
 /**
- * The program, at Debian's path or the one in EXIM.
+ * Returns the path of the program: Debian's, or the one in EXIM.
  *
  * @throws Error if there is no Exim with content scanning, because a skipped test would show
  * nothing
@@ -34,7 +34,7 @@ export async function findExim(): Promise<string> {
   throw new Error('Exim with content scanning is missing: apt-get install exim4-daemon-heavy')
 }
 
-/** Starts an Exim that asks on `checkPort` as documented. */
+/** Starts an Exim that sends checks to `checkPort`, configured as documented. */
 export async function startExim(checkPort: number): Promise<Exim> {
   const program = await findExim()
   const folder = await openFolder('exim')

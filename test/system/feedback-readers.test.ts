@@ -16,7 +16,7 @@ const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 const received = `Received: from a.spam.example ([192.0.2.44]) by mx.home.example id 1; ${time}`
 const text = 'Content-Type: text/plain; charset=utf-8'
 
-/** Written by hand, for use without the corpus. */
+/** Messages written by hand, for use without the corpus. */
 const byHand = [
   ['plain', `${received}\r\nFrom: a@spam.example\r\nSubject: Buy\r\n\r\nBuy now.\r\n`],
   ['eight-bit', `${received}\r\nSubject: Café\r\n${text}\r\n\r\nUn café, déjà.\r\n`],
@@ -46,7 +46,7 @@ test(
       const raw = feedbackOn(message)
       expect.soft(await leaksIn(raw, message.secrets), file.name).toEqual([])
       expect.soft(changedParts(message.planted, raw), file.name).toEqual([])
-      // Automatic mail leads to no feedback; for the rest, the network must be known.
+      // Automatic mail leads to no feedback; for other mail, the network must be known.
       const isOrdinary = message.analysis.kind === 'message'
       const name = `${String(index)}.eml`
       reports.set(name, { raw, isOrdinary })

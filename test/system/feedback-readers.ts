@@ -44,18 +44,18 @@ export type PythonReading = {
   defects: string[]
 }
 
-/** The result of Perl's Sisimai. */
+/** The result of Perl's Sisimai for a feedback report. */
 export type SisimaiReading = {
   name: string
   results: { reason: string; type: string; recipient: string }[]
 }
 
-/** All mails of a folder as parsed by Python's email package, by file name. */
+/** Parses all mails of a folder with Python's email package; returns the results by file name. */
 export async function readByPython(folder: string): Promise<Map<string, PythonReading>> {
   return byName(await output('python3', ['-c', python, folder]))
 }
 
-/** The same by Sisimai, of Debian's libsisimai-perl or newer. */
+/** Does the same with Sisimai, from Debian's libsisimai-perl or newer. */
 export async function readBySisimai(folder: string): Promise<Map<string, SisimaiReading>> {
   return byName(await output('perl', ['-e', perl, folder]))
 }

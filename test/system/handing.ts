@@ -28,7 +28,7 @@ export async function hand(
   }
 }
 
-/** Lists the link domain `worst.example` by hand, with a rule that rejects listed mail. */
+/** Lists the link domain `worst.example` manually, with a rule that rejects listed mail. */
 export async function ruleOut(pool: Pool): Promise<void> {
   await listByHand(pool, { kind: 'link-domain', name: 'worst.example' })
   const rule = ruleText('WORST', 'reputation.any_listed', 20)
@@ -36,7 +36,7 @@ export async function ruleOut(pool: Pool): Promise<void> {
   await applyRules({ pool, definitions: factDefinitions }, rule, 0, deed)
 }
 
-/** The messages of a mailbox, each found by the mark in its Message-ID. */
+/** Returns the messages of a mailbox that have the mark in their Message-ID. */
 export function mailIn(mailbox: string, mark: string): string | undefined {
   return mailbox.split(/^From /m).find((mail) => mail.includes(`<${mark}@`))
 }

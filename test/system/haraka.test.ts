@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const good = 'https://good.example/'
 
-/** A Haraka in front of a mail server that accepts everything. */
+/** Starts a Haraka in front of a mail server that accepts everything. */
 async function askingHaraka() {
   const asked = await makeAskedSite()
   closers.push(asked.clear)

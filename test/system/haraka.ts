@@ -19,8 +19,8 @@ const program = path.join(import.meta.dirname, 'haraka/node_modules/Haraka/bin/h
 const installing = 'npm ci --ignore-scripts --omit=optional --prefix test/system/haraka'
 
 /**
- * Starts a Haraka for `home.example` that asks on `checkPort` as documented, and sends accepted
- * mail to the mail server on `nextPort`.
+ * Starts a Haraka for `home.example` that sends checks to `checkPort` as documented, and sends
+ * accepted mail to the mail server on `nextPort`.
  *
  * @throws Error if it is not installed, because a skipped test would show nothing
  */

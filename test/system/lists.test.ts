@@ -52,11 +52,12 @@ async function publish(): Promise<void> {
   }
   const log = pino({ level: 'silent' })
   await runPublishLists({ pool: database.pool, clock: () => now, config, log })
-  // rbldnsd identifies files by time in seconds and size, and here the time passes by itself.
+  // rbldnsd recognizes changed files by their size and their time in seconds, so the time is set
+  // here instead of waiting.
   for (const { file } of sets) await utimes(path.join(folder, file), now, now)
 }
 
-/** A resolver without cached answers. */
+/** Runs work with a resolver without cached answers. */
 async function withResolver<T>(work: (resolver: Resolver) => Promise<T>): Promise<T> {
   const resolver = createResolver({ servers: [server.address], clock: () => new Date() })
   return work(resolver).finally(() => resolver.close())
@@ -145,7 +146,7 @@ test('a list that is not renewed expires', async () => {
   now = new Date(now.getTime() - 4 * 86_400_000)
   await publish()
   const before = server.said().length
-  // It checks their expiry only when it looks for newer ones.
+  // The server checks their expiry only when it looks for newer files.
   await server.reload()
   await server.reload()
   expect(server.said().slice(before)).toContain('expired')

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => site.clear())
 
-/** The problems that promtool reports. */
+/** Returns the problems that promtool reports. */
 async function faultsOf(metrics: string): Promise<string> {
   const child = spawn(process.env['PROMTOOL'] ?? 'promtool', ['check', 'metrics'])
   const failed = new Promise<never>((_resolve, reject) => {

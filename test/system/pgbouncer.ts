@@ -18,7 +18,10 @@ export type Pgbouncer = {
 
 const program = process.env['PGBOUNCER'] ?? '/usr/sbin/pgbouncer'
 
-/** Whether this pgbouncer can keep prepared statements in transaction mode: from 1.21 on. */
+/**
+ * Whether this pgbouncer can keep prepared statements in transaction mode, which requires version
+ * 1.21 or later.
+ */
 export async function keepsStatements(): Promise<boolean> {
   const { stdout } = await promisify(execFile)(program, ['--version']).catch((cause: unknown) => {
     throw new Error('pgbouncer is missing: apt-get install pgbouncer', { cause })
@@ -27,7 +30,7 @@ export async function keepsStatements(): Promise<boolean> {
   return Number(major) > 1 || Number(minor) >= 21
 }
 
-/** Starts one, with additional lines of configuration. */
+/** Starts a pgbouncer with additional lines of configuration. */
 export async function startPgbouncer(
   databaseUrl: string,
   settings: readonly string[],

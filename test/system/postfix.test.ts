@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const good = 'https://good.example/'
 
-/** A Postfix that asks through the proxy. */
+/** Starts a Postfix that sends checks through the proxy. */
 async function askingPostfix() {
   const asked = await makeAskedSite()
   closers.push(asked.clear)

@@ -8,7 +8,7 @@ import { openFolder, startDaemon } from './daemon.ts'
 /** A real Postfix on the loopback interface, with a separate queue and mailbox. */
 export type Postfix = {
   port: number
-  /** All mail delivered to `home.example`, from the mailbox. */
+  /** Returns all mail delivered to `home.example`, from the mailbox. */
   delivered: () => Promise<string>
   log: () => Promise<string>
   /** Ends it and removes its files. */
@@ -17,7 +17,9 @@ export type Postfix = {
 
 const run = promisify(execFile)
 
-/** As in Debian, without chroot, with only the services that these tests use. */
+/**
+ * The services of `master.cf` as in Debian, without chroot, and only those that these tests use.
+ */
 const services = `
 pickup unix n - n 60 1 pickup
 cleanup unix n - n - 0 cleanup
@@ -40,7 +42,7 @@ postlog unix-dgram n - n - 1 postlogd
 `
 
 /**
- * Starts one; `main` and `master` are added to a minimal configuration.
+ * Starts a Postfix; `main` and `master` are added to a minimal configuration.
  *
  * @throws Error if Postfix is not installed, or if we are not root, which it needs
  */
@@ -89,7 +91,7 @@ virtual_minimum_uid = 1
     delivered: () => readFile(path.join(folder.at, 'mail', 'mbox'), 'utf8').catch(() => ''),
     log,
     async clear() {
-      // "start-fg" is a shell that waits for the server and passes no signal on.
+      // "start-fg" is a shell that waits for the server and does not pass signals on.
       await run('/usr/sbin/postfix', ['-c', config, 'stop'])
       await daemon.stop()
       await folder.clear()

@@ -6,12 +6,12 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** The lists of a server: zone, then data sets of rbldnsd by their type. */
+/** The lists of a server: by zone, the data sets of rbldnsd by their type. */
 export type Zones = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
 
 /** A real rbldnsd on the loopback interface. */
 export type Rbldnsd = {
-  /** In the format of `DNS_SERVERS`. */
+  /** The address in the format of `DNS_SERVERS`. */
   address: string
   /** Rewrites a data set; resolves when the server has read it. */
   rewrite: (zone: string, type: string, lines: readonly string[]) => Promise<void>
@@ -57,9 +57,9 @@ export async function startRbldnsd(zones: Zones): Promise<Rbldnsd> {
 
 /** A real rbldnsd with files written by another program. */
 export type ServedFolder = Pick<Rbldnsd, 'address' | 'stop'> & {
-  /** Makes the server read its files again; resolves when it has. Returns its output since then. */
+  /** Makes the server read its files again; resolves to its output since then. */
   reload: () => Promise<string>
-  /** Its whole output. */
+  /** Returns the whole output of the server. */
   said: () => string
 }
 

@@ -1,11 +1,11 @@
 import { codeBlocks, readDocuments } from '../support/documents.ts'
 
 /**
- * A configuration from the pages in `docs/mail-servers`, found by the comment at its beginning.
- * Each key of `changes` is replaced by its value: ports, folders and accounts of the test.
+ * Returns a configuration from the pages in `docs/mail-servers`, found by the comment at its
+ * beginning. Replaces each key of `changes` by its value: ports, folders and accounts of the test.
  *
- * @throws Error when no page or several pages have such a configuration, or a text to replace is
- *   not in it
+ * @throws Error when no page or several pages contain such a configuration, or a text to replace
+ *   is missing
  */
 export function recipe(
   name: string,

@@ -12,7 +12,7 @@ export type RspamdProxy = {
   clear: () => Promise<void>
 }
 
-/** Starts one in front of `checkPort`. */
+/** Starts such a proxy in front of `checkPort`. */
 export async function startRspamdProxy(checkPort: number): Promise<RspamdProxy> {
   const folder = await openFolder('rspamd')
   const port = await freePort()
@@ -44,7 +44,7 @@ export async function startRspamdProxy(checkPort: number): Promise<RspamdProxy> 
   }
 }
 
-/** The workers as Debian configures them, without the modules that only a scanner needs. */
+/** Returns the workers as Debian configures them, without the modules that only a scanner needs. */
 function configuration(folder: string): string {
   const worker = (name: string, file: string) => `
 worker "${name}" {

@@ -27,7 +27,7 @@ const environment: Rule = {
   ],
 }
 
-/** The time and random numbers come from here; `main.ts` starts everything. */
+/** Only these files may read the time and random numbers; `main.ts` starts everything. */
 const worldly = ['src/world.ts', 'src/main.ts']
 const stopwatchRooms = /^src\/(cli|processes|web|db|queue|net|feedback|reports|people|lists)\//
 
@@ -72,7 +72,10 @@ function unfit(node: ts.Node, file: TidyFile): string | undefined {
   return isDice ? node.text : undefined
 }
 
-/** The property of a global object, in any notation: `a.b`, `a['b']`, `const { b } = a`. */
+/**
+ * Returns the name of the property that a node reads from a global object, in any notation: `a.b`,
+ * `a['b']` or `const { b } = a`.
+ */
 function memberOf(node: ts.Node, name: string): string | undefined {
   if (ts.isPropertyAccessExpression(node)) {
     return isNamed(node.expression, name) ? node.name.text : undefined
@@ -90,7 +93,7 @@ function isNamed(node: ts.Node, name: string): boolean {
   return ts.isIdentifier(node) && node.text === name
 }
 
-/** Files of which a library requires a default export. */
+/** Files that must have a default export, because a library requires it. */
 const defaultExporters = [
   'src/web/bodies/body-thread.ts',
   'src/parsing/parser-thread.ts',

@@ -11,8 +11,8 @@ import {
 const knowledge = ['mail', 'origin', 'pieces', 'verdict']
 
 /**
- * "Who imports whom" of `src/README.md`, lowest layer first. A folder may import from the folders
- * in its line and nothing else; `types` may be imported as types only.
+ * The table "Who imports whom" of `src/README.md`, lowest layer first. A folder may import from the
+ * folders in its line and nothing else; `types` may be imported as types only.
  */
 export const mayImport: Readonly<Record<string, { values: readonly string[]; types?: string[] }>> =
   {
@@ -57,7 +57,10 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
 
 const unbound = ['processes', 'cli', 'main']
 const freeTypes = ['world', 'log', 'app']
-/** What the pure folders may use of Node: computations on values, without input or output. */
+/**
+ * The modules of Node that the pure folders may use: computations on values, without input or
+ * output.
+ */
 const pureModules = [
   'assert',
   'buffer',
@@ -88,7 +91,7 @@ function isAllowed({ from, to, isType, names }: Crossing): boolean {
   if (to === 'errors' || to === 'phrase') return true
   const isKnowing = knowledge.includes(from)
   if (isType && freeTypes.includes(to)) return !(isKnowing && to === 'app')
-  // Ids are made where rows are made; their time is passed in.
+  // Ids are created where rows are created, and their time is a parameter.
   if (to === 'world') return !isKnowing && !names.includes('systemClock')
   const allowed = mayImport[from]
   if (!allowed) return false

@@ -23,7 +23,7 @@ const statement = new RegExp(
   ].join('|'),
 )
 
-/** Every text that is SQL: tagged `sql`, or a statement. Its placeholders are `…`. */
+/** Returns every text that is SQL: tagged `sql`, or a statement. Its placeholders become `…`. */
 function sqlOf(file: TidyFile): { at: string; node: ts.Node; sql: string }[] {
   return collect(file, (node) => {
     const text = textOf(node)
@@ -63,7 +63,10 @@ const home: Rule = {
 
 type Ban = { pattern: RegExp; advice: string; example: string }
 
-/** SQL that cannot be distributed, or reads differently once it is (the rules of the schema). */
+/**
+ * Patterns of SQL that cannot be distributed, or that behaves differently once it is (see the rules
+ * of the schema).
+ */
 const bans: readonly Ban[] = [
   {
     pattern: /\bselect\s+(\w+\.)?\*/i,
@@ -116,7 +119,7 @@ function sqlTexts(tree: Tree): { at: string; sql: string }[] {
   return typescriptIn(tree, 'src/db').flatMap((file) => [...sqlOf(file), ...columnLists(file)])
 }
 
-/** Fragments used in statements: `const columns = …`. */
+/** Finds the fragments used in statements: `const columns = …`. */
 function columnLists(file: TidyFile): { at: string; sql: string }[] {
   return syntaxOf(file).statements.flatMap((node) => {
     if (!ts.isVariableStatement(node)) return []

@@ -5,7 +5,7 @@ import ts from 'typescript'
 /** One file of the project; `path` is relative to its root, with slashes. */
 export type TidyFile = { path: string; text: string; lines: readonly string[] }
 
-/** The input of a rule: all files at once, ordered by path. */
+/** The input of a rule: all files together, ordered by path. */
 export type Tree = readonly TidyFile[]
 
 /** A violation: `path:line`, and how to fix it. */
@@ -13,19 +13,19 @@ export type Breach = string
 
 /** A rule of the project. The samples prove that it reports violations, and not too many. */
 export type Rule = {
-  /** A sentence. */
+  /** The rule as a sentence. */
   name: string
   check: (tree: Tree) => Breach[]
-  /** Wrong trees, each with the place that must be reported. */
+  /** Trees with a violation, each with the place that must be reported. */
   raises: readonly (readonly [at: string, files: Sample])[]
-  /** Trees that are nearly wrong. */
+  /** Trees that come close to a violation but have none. */
   passes: readonly Sample[]
 }
 
 /** A small tree: text by path. */
 export type Sample = Readonly<Record<string, string>>
 
-/** A tree made from a sample. */
+/** Makes a tree from a sample. */
 export function treeOf(sample: Sample): Tree {
   return Object.entries(sample).map(([path, text]) => ({ path, text, lines: text.split('\n') }))
 }
@@ -34,7 +34,8 @@ const ignoredFolders = new Set(['node_modules', '.git', 'var', 'coverage'])
 const readable = /\.(ts|js|mjs|json|sql|md|eta|css|csv|example)$|(^|\/)(\.npmrc|run|LICENSE)$/
 
 /**
- * The tree below a folder, without generated and installed files; files of mail have no text here.
+ * Reads the tree below a folder, without generated and installed files. Files of mail have no text
+ * in it.
  */
 export function readTree(root: string): Tree {
   return walk(root, '').map((file) => {
@@ -56,7 +57,7 @@ function walk(root: string, folder: string): string[] {
 
 const parsed = new WeakMap<TidyFile, ts.SourceFile>()
 
-/** The syntax of a TypeScript file. */
+/** Parses a TypeScript file. */
 export function syntaxOf(file: TidyFile): ts.SourceFile {
   const known = parsed.get(file)
   if (known) return known
@@ -65,13 +66,13 @@ export function syntaxOf(file: TidyFile): ts.SourceFile {
   return made
 }
 
-/** `path:line` of a node. */
+/** Returns the `path:line` of a node. */
 export function placeOf(file: TidyFile, node: ts.Node): string {
   const { line } = syntaxOf(file).getLineAndCharacterOfPosition(node.getStart())
   return `${file.path}:${line + 1}`
 }
 
-/** The results of `pick` for every node of a file, without undefined ones. */
+/** Returns the results of `pick` for every node of a file, without undefined ones. */
 export function collect<T>(file: TidyFile, pick: (node: ts.Node) => T | undefined): T[] {
   const found: T[] = []
   const visit = (node: ts.Node): void => {
@@ -87,13 +88,16 @@ export function collect<T>(file: TidyFile, pick: (node: ts.Node) => T | undefine
 export type Import = {
   at: string
   specifier: string
-  /** Removed at run time: `import type`. An `import { type A }` still runs the other file. */
+  /**
+   * Whether the import is removed at run time: `import type`. An `import { type A }` still runs the
+   * other file.
+   */
   isType: boolean
-  /** Names as the other file exports them. */
+  /** The imported names, as the other file exports them. */
   names: readonly string[]
 }
 
-/** All imports of a file. */
+/** Returns all imports of a file. */
 export function importsOf(file: TidyFile): Import[] {
   return collect(file, (node) => {
     const at = placeOf(file, node)
@@ -126,24 +130,24 @@ function importedNames(clause: ts.ImportClause | undefined): string[] {
   return bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
 }
 
-/** The TypeScript files below one of these folders. */
+/** Returns the TypeScript files below one of these folders. */
 export function typescriptIn(tree: Tree, ...folders: readonly string[]): TidyFile[] {
   return tree.filter(
     ({ path }) => path.endsWith('.ts') && folders.some((folder) => path.startsWith(`${folder}/`)),
   )
 }
 
-/** The file that a relative import refers to, from the root. */
+/** Returns the path, from the root, of the file that a relative import refers to. */
 export function resolved(file: TidyFile, specifier: string): string {
   return path.posix.join(path.posix.dirname(file.path), specifier)
 }
 
-/** The layer of a file in `src`: its folder, or its own name if it is directly in `src`. */
+/** Returns the layer of a file in `src`: its folder, or its own name if it is directly in `src`. */
 export function roomOf(file: string): string {
   return (file.split('/')[1] ?? '').replace(/\.ts$/, '')
 }
 
-/** The package of a bare specifier; undefined for our own files and for Node's. */
+/** Returns the package of a bare specifier; undefined for our own files and for Node's modules. */
 export function packageOf(specifier: string): string | undefined {
   if (/^(\.|\/|node:|file:)/.test(specifier)) return undefined
   const [first = '', second = ''] = specifier.split('/')

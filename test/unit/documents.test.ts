@@ -81,7 +81,7 @@ test('the settings page names every setting and no other', () => {
   expect(names(table, /`([A-Z][A-Z_]+)`/g).toSorted()).toEqual(settings.toSorted())
 })
 
-/** `page: link` for each broken relative link. */
+/** Returns `page: link` for each broken relative link. */
 function brokenLinks(tree: readonly TidyFile[]): string[] {
   const known = new Map(tree.map((file) => [file.path, file]))
   return tree
@@ -113,7 +113,7 @@ function isBelow(file: string, folder: string): boolean {
 
 const fenced = /^```.*?^```$/gms
 
-/** The targets of links, without those in code and those to other sites. */
+/** Returns the targets of links, without those in code and those to other sites. */
 function linksOf({ text }: { text: string }): string[] {
   const prose = text.replaceAll(fenced, '').replaceAll(/`[^`\n]*`/g, '')
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -121,7 +121,7 @@ function linksOf({ text }: { text: string }): string[] {
     .filter((link) => !/^[a-z]+:/.test(link))
 }
 
-/** The anchors of headings as GitHub makes them: a repeated one gets a number. */
+/** Returns the anchors of headings as GitHub creates them: a repeated anchor gets a number. */
 function anchorsOf({ text }: { text: string }): string[] {
   const seen = new Map<string, number>()
   return [...text.replaceAll(fenced, '').matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => {

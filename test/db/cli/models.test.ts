@@ -29,7 +29,10 @@ const start = Date.now()
 const clock = () => new Date(start + ++deeds)
 const log = pino({ level: 'silent' })
 
-/** What the command line prints; an error if it is refused. Each action has its own instant. */
+/**
+ * Runs the command and returns its output; throws if the command is refused. Each action has its
+ * own instant.
+ */
 async function models(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runCommand(operations, args, {
     pool: database.pool,
@@ -59,7 +62,7 @@ test('an imported model is not active before it is promoted', async () => {
 })
 
 test('a model whose result is not a probability cannot be promoted', async () => {
-  // Each leaf is finite; their sum is infinite, and the result of infinity is not a number.
+  // Each leaf is finite, but their sum is infinite, and the resulting probability is not a number.
   const model = JSON.parse(sureModel(1e308).toString()) as { oblivious_trees: unknown[] }
   const [tree] = model.oblivious_trees
   await bringIn(
@@ -119,7 +122,7 @@ test('a model that fails is not promoted and replaces none', async () => {
   await keepModel(database.pool, { ...broken, ...rest }, { at: clock(), reporterId: null })
   await expect(models('promote', '2')).rejects.toThrow(/Refused: /)
   const live = await openModel({ pool: database.pool, log })
-  // As if another program that supports it had promoted it.
+  // Simulates another program version, which supports the format and promoted the model.
   await database.pool.query(`update models set state = 'retired' where version = 1`)
   await database.pool.query(
     `update models set state = 'active', promoted_at = $1 where version = 2`,

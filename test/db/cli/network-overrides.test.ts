@@ -25,7 +25,10 @@ afterAll(() => database.close())
 
 let deeds = 0
 
-/** The output of a command. Each command runs at a different time, so that the log has an order. */
+/**
+ * Runs a command and returns its output. Each command runs at a different time, so that the log has
+ * an order.
+ */
 async function networks(...args: string[]): Promise<string> {
   const clock = () => new Date(now.getTime() + ++deeds)
   const { stdout, stderr } = await runCommand(operations, args, { pool: database.pool, clock })

@@ -21,12 +21,12 @@ type Told = {
   karma: number
   hosts: number
   verdict?: 'spam'
-  /** From a reporter other than ann. */
+  /** The reporter; ann when absent. */
   reporterId?: string
   campaignId?: string
 }
 
-/** A report that was judged with these facts. */
+/** Stores a report that was judged with these facts. */
 async function judged(mark: string, told: Told): Promise<string> {
   const { kind, karma, hosts, verdict, reporterId, campaignId } = told
   const given = { ...(kind && { kind }), ...(reporterId && { reporterId }) }

@@ -37,7 +37,7 @@ afterAll(async () => {
 const reading = (args: readonly string[], stdin = '') =>
   readCounters(args, { stdin: Readable.from([Buffer.from(stdin)]) })
 
-/** The output of the command, and its exit status. */
+/** Runs the command and returns its output and its exit status. */
 async function run(args: readonly string[], env: Record<string, string> = { LANG: 'C.UTF-8' }) {
   let written = ''
   const stdout = { write: (text: string) => (written += text), columns: 80 }

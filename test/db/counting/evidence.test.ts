@@ -82,7 +82,7 @@ test('twenty established reporters of real spam get its parts listed', async () 
   expect(score).toBeLessThan(-0.85)
   expect(weight).toBeCloseTo(20, 1)
   expect(flags).toEqual(['listed', 'new'])
-  // Anyone may link to anyone.
+  // A linked site gets no other flag, because anyone may link to anyone.
   expect((await standing(pool, linked)).flags).toEqual(['new'])
 })
 

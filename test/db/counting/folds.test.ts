@@ -34,7 +34,7 @@ async function weights(subjects: readonly Subject[]): Promise<number[]> {
   return all.map(({ weight }) => Math.round(weight * 100) / 100)
 }
 
-/** A pool whose connections break when a statement chosen by `isFatal` is sent. */
+/** Returns a pool whose connections break when a statement chosen by `isFatal` is sent. */
 function breaking(pool: Pool, isFatal: (text: string) => boolean): Pool {
   const connect = async () => {
     const client = await pool.connect()
@@ -43,7 +43,7 @@ function breaking(pool: Pool, isFatal: (text: string) => boolean): Pool {
       query(statement: string | { text: string }, ...more: unknown[]) {
         const text = (typeof statement === 'string' ? statement : statement.text).trimStart()
         if (!isFatal(text)) return Reflect.apply(query, client, [statement, ...more]) as unknown
-        // As if the process had crashed here: the connection is cut without a rollback.
+        // Simulates a crash of the process: the connection is cut without a rollback.
         const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
         connection.stream.destroy()
         return Promise.reject(new Error('Killed.'))

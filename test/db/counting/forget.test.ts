@@ -24,7 +24,7 @@ afterAll(() => database.close())
 const hosts = (name: string): Subject[] =>
   Array.from({ length: 60 }, (_, index) => ({ kind: 'link-host', name: `${name}${index}.example` }))
 
-/** All hours in which every slice of the keys is processed. */
+/** Runs the cleanup for all hours that together process every slice of the keys. */
 async function forgetAll(days: number, daysMax = 400) {
   for (let hour = 0; hour < 11; hour++) {
     await forgetReputations(database.pool, daysLater(days + hour / 24), daysMax)

@@ -143,7 +143,9 @@ test('the filter is rewritten before its change log grows larger, and contains i
   expect(await see(keys[12_345] ?? 0, createGates(2))).toBeGreaterThanOrEqual(2n)
 })
 
-/** The counts of a key today: ham, spam, complaint, redeemed; undefined without a counter. */
+/**
+ * Returns the counts of a key today: ham, spam, complaint, redeemed; undefined without a counter.
+ */
 async function after(...rollUps: readonly (readonly Increment[])[]): Promise<bigint[] | undefined> {
   const gates = createGates(3)
   for (const increments of rollUps) {

@@ -20,7 +20,7 @@ async function count(shingle: bigint, spam: number): Promise<void> {
   await rollUpAll(database.pool, now)
 }
 
-/** The database, and the number of queries sent to it. */
+/** Returns the database, and a function that counts the queries sent to it. */
 function counted(): { pool: Db; asked: () => number } {
   let asked = 0
   const query = (...args: Parameters<Db['query']>) => {

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 type FarEnd = Mailer & { mails: OutgoingMail[] }
 
-/** A mail server that answers as configured, and stores what it gets. */
+/** A mail server that answers as configured, and stores the mail it receives. */
 function farEnd(
   answer: SendResult | (() => Promise<SendResult>) = { outcome: 'accepted', reply: '250 taken' },
 ): FarEnd {

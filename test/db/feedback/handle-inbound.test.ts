@@ -32,7 +32,7 @@ function handleInboundMail(mail: { mailId: string }, needs: TestApp) {
   return handle(mail, { ...needs, parser })
 }
 
-/** A report whose feedback was sent. */
+/** Creates a report whose feedback was sent. */
 async function sent(mark: string) {
   const [payload = { reportId: '' }] = await app.reports(mark)
   await runAnalyzeReport([payload], { ...app, parser })
@@ -130,7 +130,7 @@ test('a bounce of a deleted report is filed', async () => {
 
 const HOUR_MS = 3_600_000
 
-/** A bounce of a full mailbox, which may be emptied later. */
+/** Composes a bounce from a full mailbox, which may be emptied later. */
 function softBounce(): Buffer {
   const text = bounceMessage('abuse@access-two.example').toString('latin1')
   return Buffer.from(
@@ -139,7 +139,7 @@ function softBounce(): Buffer {
   )
 }
 
-/** A bounce of a feedback report that was sent that many hours ago. */
+/** Handles a bounce of a feedback report that was sent that many hours ago. */
 async function bounced(mark: string, hoursAgo: number, raw: Buffer) {
   const payload = await sent(mark)
   await app.pool.query('update feedback_reports set finished_at = $2 where report_id = $1', [

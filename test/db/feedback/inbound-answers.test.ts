@@ -34,7 +34,7 @@ async function told(): Promise<Told> {
   return tellDesk(app, parser, id)
 }
 
-/** Handles a mail twice, and counts the mails sent because of it. */
+/** Handles a mail twice, and counts the mails that were sent because of it. */
 async function handled(raw: Buffer, arrived: Arrived) {
   const mail = await arrive(app, raw, arrived)
   const before = await app.rows('select count(*)::int as letters from letters')

@@ -204,7 +204,7 @@ test('a bounce that is not a DSN is also matched by it', async () => {
 })
 
 test('knowing only the number of a report is not enough to disable a desk', async () => {
-  // A reporter reads it, and anyone may write to the postmaster.
+  // A reporter knows the number of the report, and anyone may write to the postmaster.
   for (const hoursAgo of [30, 20, 1]) {
     const feedback = await told(hoursAgo)
     const raw = dsn({ recipient: desk, returned: headerOf(ownId(feedback)) })

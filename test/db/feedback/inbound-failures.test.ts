@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 beforeEach(() => app.pool.query('delete from pgboss.job'))
 
-/** A pool whose thread crashes on mails that ask for it. */
+/** A pool whose thread crashes on mails that contain a certain word. */
 const parser: Pick<ParserPool, 'readInbound'> = {
   async readInbound(packed, mailFrom) {
     const raw = await unpack(packed)

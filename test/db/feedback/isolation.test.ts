@@ -65,7 +65,7 @@ test('no more than the allowed connections are used for one consumer', async () 
   const keys = await owe(app, 'abuse@two.example', marks('two', 6))
   sink.failFor('abuse@two.example', 'stall')
   await forward(keys)
-  // The others return their places of the hour to the database.
+  // The other reports return their places in the hourly limit to the database.
   await expect.poll(() => forwarding.inProgress.size).toBe(2)
   sink.failFor('abuse@two.example', undefined)
 })

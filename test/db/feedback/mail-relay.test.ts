@@ -50,7 +50,7 @@ const unknown: SendResult = {
   about: 'gone',
 }
 
-/** A process whose mail server answers as `far.answer`, at a time that moves. */
+/** Opens a process whose mail server answers as `far.answer`, and whose clock the test moves. */
 function openProcess() {
   const far = { answer: denied, sent: 0, now: Date.now() }
   const needs = {

@@ -21,7 +21,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** One message from each address, with the client's port. */
+/** Merges one message from each address, with the client's port. */
 async function mergedFrom(ips: readonly string[]): Promise<string> {
   const accepted = await Promise.all(
     ips.map((ip, index) => {

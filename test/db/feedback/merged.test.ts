@@ -30,7 +30,7 @@ async function change(address: string, what: string) {
   await app.pool.query(`update consumers set ${what} where address = $1`, [address])
 }
 
-/** Reports represented by one mail: its head, and the others. */
+/** Creates reports that one mail represents: its head, and the others. */
 async function oneMail(address: string, marks: readonly string[], pace = 'campaign') {
   const keys = await owe(app, address, marks)
   await change(address, `pace = '${pace}'`)

@@ -4,7 +4,7 @@ import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import type { ParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { TestApp } from '../../support/app.ts'
 
-/** Feedback reports queued for a given address, one for each mark. */
+/** Queues feedback reports for an address, one for each mark. */
 export async function owe(
   app: TestApp & { parser: ParserPool },
   address: string,

@@ -40,7 +40,7 @@ async function change(address: string, what: string) {
   await app.pool.query(`update consumers set ${what} where address = $1`, [address])
 }
 
-/** As if their reports belonged to one campaign. */
+/** Stores that the reports belong to one campaign. */
 async function ofOneCampaign(keys: readonly FeedbackKey[]) {
   const { reportId } = keys[0] ?? { reportId: '' }
   const ids = keys.map((key) => key.reportId)

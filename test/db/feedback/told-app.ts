@@ -13,21 +13,21 @@ export const network = { cidr: '198.51.100.0/25', asn: 64497 }
 /** An application whose reports come from one network. */
 export type ToldApp = {
   app: TestApp
-  /** Only four contacts of the network are known. */
+  /** Resets everything; then only four contacts of the network are known. */
   renew: () => Promise<void>
   contactsAre: (...contacts: string[]) => Promise<void>
-  /** An analyzed spam report from the network. */
+  /** Creates an analyzed spam report from the network. */
   reported: () => Promise<string>
-  /** The recipients of a report: number, address, state. */
+  /** Returns the recipients of a report: number, address, state. */
   told: (reportId: string) => Promise<string[]>
   enroll: (address: string, ...scopes: ConsumerScope[]) => Promise<Consumer>
-  /** Changes a consumer directly. */
+  /** Changes a consumer directly in the database. */
   change: (consumer: Consumer, assignment: string, ...params: unknown[]) => Promise<unknown>
   inTx: <T>(work: (tx: Db) => Promise<T>) => Promise<T>
   close: () => Promise<void>
 }
 
-/** Opens one. */
+/** Opens such an application. */
 export async function openToldApp(): Promise<ToldApp> {
   const app = await openTestApp()
   const parser = createParserPool(1)

@@ -6,20 +6,20 @@ import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { openRdapPlace, type RdapPlace } from '../../support/rdap-client.ts'
 
-/** The payload of a job of these tests. */
+/** The payload of the jobs in these tests. */
 type Payload = { reportId: string; firstAskedAt?: string }
 
 /** An application whose reports wait for a test registry. */
 export type LookUps = {
   app: TestApp
-  /** A new registry without answers; cached answers and tables are deleted. */
+  /** Opens a new registry without answers, and deletes cached answers and tables. */
   renew: () => Promise<RdapPlace>
-  /** The application at the time of the registry's clock. */
+  /** The application, with a clock that shows the registry's time. */
   tools: () => App & { parser: ParserPool; judge: Judge; rdap: WorkApp['rdap'] }
-  /** Analyzed spam reports from these addresses. */
+  /** Creates analyzed spam reports from these addresses. */
   analyzed: (...ips: string[]) => Promise<Payload[]>
   jobsOf: (report: Payload, queue: string) => Promise<Record<string, unknown>[]>
-  /** The state of a report, and who was notified. */
+  /** Returns the state of a report, and its recipients. */
   standing: (report: Payload) => Promise<Record<string, unknown>>
   close: () => Promise<void>
 }
@@ -27,7 +27,7 @@ export type LookUps = {
 /** The state of a report that waits for the registry. */
 export const waiting = { state: 'analyzed', action: 'look-up', told: [], said: [], forwards: 0 }
 
-/** Opens one. */
+/** Opens such an application. */
 export async function openLookUps(): Promise<LookUps> {
   const app = await openTestApp()
   const parser = createParserPool(1)

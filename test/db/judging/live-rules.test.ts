@@ -58,7 +58,7 @@ async function untilActing(rules: LiveRules, wanted: number): Promise<void> {
   await until(`version ${wanted}`, () => rules.state().version === wanted || undefined)
 }
 
-/** Cuts the connections of pools with a name that begins so. */
+/** Cuts the connections of all pools whose name starts with `name`. */
 async function cut(name: string): Promise<number> {
   const { rowCount } = await database.pool.query(
     `select pg_terminate_backend(pid) from pg_stat_activity

@@ -44,7 +44,7 @@ function mail({ from, ip, words, links }: Written) {
 const digestOf = async ({ raw, client }: ReturnType<typeof mail>) =>
   parser.check(raw, { trustedRelays: [], client })
 
-/** The verdict on a message that a mail server asks about. */
+/** Returns the verdict on a message for a mail server. */
 async function asked(written: Written): Promise<Verdict> {
   const message = mail(written)
   const digest = await digestOf(message)
@@ -60,7 +60,7 @@ async function asked(written: Written): Promise<Verdict> {
   return verdict
 }
 
-/** Eight vouched-for people report a message, each for the first time. */
+/** Lets eight vouched-for reporters report a message, each for the first time. */
 async function reported(written: Written, more: readonly Subject[] = []): Promise<void> {
   const { subjects } = await digestOf(mail(written))
   const reporters = await vouchedReporters(database.pool, 8)

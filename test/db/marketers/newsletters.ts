@@ -18,18 +18,21 @@ const oneClick = [
 ]
 const usual = 'From:To:Subject:Date:Message-ID:List-Id:List-Unsubscribe:List-Unsubscribe-Post'
 
-/** Properties of a newsletter; by default it is in order. */
+/** Properties of a newsletter; by default it is valid. */
 export type NewsletterOptions = {
   mark: string
   domain?: string
-  /** Fields of its header. */
+  /** Additional fields of its header. */
   fields?: readonly string[]
   covered?: string
-  /** Replaces what was signed. */
+  /** Whether the signed content is replaced. */
   forged?: boolean
 }
 
-/** A newsletter of example.org, signed by it, with all that one-click needs. */
+/**
+ * Composes a newsletter of example.org, signed by it, with everything that one-click unsubscribing
+ * needs.
+ */
 export async function newsletter({
   mark,
   domain = 'example.org',
@@ -75,7 +78,7 @@ export const exampleShop: Marketer = {
   feedback: null,
 }
 
-/** The DNS with the keys of the newsletters. */
+/** The DNS answers for the keys of the newsletters. */
 export function newsletterDns(): DnsTools {
   const { resolve } = fakeDns({
     'TXT s1._domainkey.example.org': [key.record],
@@ -87,14 +90,14 @@ export function newsletterDns(): DnsTools {
 /** An application that accepts newsletters, analyzes them and writes advice. */
 export type Newsletters = Awaited<ReturnType<typeof openNewsletters>>
 
-/** Opens one. */
+/** Opens such an application. */
 export async function openNewsletters() {
   const app: TestApp = await openTestApp()
   const parser = createParserPool(1)
   const dns = newsletterDns()
   const keep = (marketer: Marketer) =>
     inTransaction(app.pool, (tx) => putMarketer(tx, marketer, new Date()))
-  /** With the current registry. */
+  /** Analyzes reports with the current registry. */
   async function analyze(...ids: string[]): Promise<void> {
     const marketers = await openMarketers(app)
     const payloads = ids.map((reportId) => ({ reportId }))
@@ -120,7 +123,7 @@ export async function openNewsletters() {
         ids.map((reportId) => ({ reportId })),
         app,
       ),
-    /** The jobs of a queue about a report. */
+    /** Returns the jobs of a queue about a report. */
     jobsOf: async (queue: string, reportId: string) =>
       (
         await app.rows(`select id from pgboss.job where name = $1 and data ->> 'reportId' = $2`, [

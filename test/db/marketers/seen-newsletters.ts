@@ -3,7 +3,7 @@ import type { Newsletters } from './newsletters.ts'
 
 let made = 0
 
-/** Newsletters of a domain reported by that many people, one each. */
+/** Stores reports of newsletters of a domain, by that many people, one report each. */
 export async function keepReports(
   letters: Newsletters,
   people: number,

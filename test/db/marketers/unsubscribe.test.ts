@@ -21,7 +21,7 @@ const yes: OneClickOutcome = {
   outcome: phrase('unsubscribe-accepted', { host: 'news.example.org', status: 200 }),
 }
 
-/** A report whose reporter has clicked. */
+/** Creates a report whose reporter has requested to unsubscribe. */
 async function clicked(): Promise<string> {
   const reportId = await letters.report({ mark: `click-${++made}` })
   await insertUnsubscribe(letters.app.pool, {
@@ -33,7 +33,7 @@ async function clicked(): Promise<string> {
   return reportId
 }
 
-/** Answers like this, and records the request. */
+/** Returns a sender that answers with the outcome and records the request. */
 function sender(outcome: OneClickOutcome = yes) {
   const urls: string[] = []
   return {
@@ -78,7 +78,7 @@ test('twenty concurrent runs send one request', async () => {
 
 test('a process that crashes after it began sends nothing a second time', async () => {
   const id = await clicked()
-  // The request never returns: the stored state is that of a killed process.
+  // The request never returns, so the stored state is that of a killed process.
   let left: () => void = () => undefined
   const hasLeft = new Promise<void>((resolve) => (left = resolve))
   void run(id, {

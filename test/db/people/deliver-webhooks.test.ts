@@ -31,7 +31,7 @@ const failing: WebhookOutcome = {
   outcome: phrase('webhook-declined'),
 }
 
-/** A network that answers as configured, and stores what it gets. */
+/** Simulates a network that answers as configured, and records what is sent to it. */
 function world(answer: (message: WebhookMessage) => WebhookOutcome | Promise<WebhookOutcome>) {
   const sent: WebhookMessage[] = []
   return {

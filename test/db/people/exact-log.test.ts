@@ -19,7 +19,7 @@ function limitOf(attemptsMax: number): RateLimit {
   return { name: 'a', windowMs: WINDOW_MS, attemptsMax, ...kinds }
 }
 
-/** Whether each attempt was accepted by the real statement. */
+/** Returns for each attempt whether the real statement accepted it. */
 async function admittedOf(limit: RateLimit, atMs: readonly number[]): Promise<boolean[]> {
   const key = storedKey('a secret', [++keys])
   const answers: boolean[] = []
@@ -32,7 +32,7 @@ async function admittedOf(limit: RateLimit, atMs: readonly number[]): Promise<bo
   return answers
 }
 
-/** The number of `atMs` in the window, or in one longer by `overMs`, that ends at `end`. */
+/** Counts the attempts in the window that ends at `end`, or in one that is `overMs` longer. */
 function within(atMs: readonly number[], end: number, overMs = 0): number {
   return atMs.filter((at) => at > end - WINDOW_MS - overMs && at <= end).length
 }
@@ -54,9 +54,11 @@ test('it is never more lenient than an exact log, and at most a sixtieth stricte
     const admitted = await admittedOf(limitOf(most), atMs)
     atMs.forEach((at, index) => {
       const before = atMs.slice(0, index + 1)
-      // Accepted although the log of the exact window is full: too lenient.
+      // An attempt that is accepted although the log of the exact window is full shows that the
+      // limit is too lenient.
       if (admitted[index]) expect(within(before, at)).toBeLessThanOrEqual(most)
-      // Refused although a window longer by a sixtieth is not full: too strict.
+      // An attempt that is refused although a window longer by a sixtieth is not full shows that
+      // the limit is too strict.
       else expect(within(before, at, WINDOW_MS / 60)).toBeGreaterThan(most)
     })
   })

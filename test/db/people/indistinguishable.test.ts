@@ -24,7 +24,7 @@ beforeAll(async () => {
   parser = createParserPool(1)
   await importNetworks(sampleNetworks, site.app)
   await site.app.pool.query('update rate_limits set attempts_max = 1000000')
-  // Names of equal length: the results differ in nothing else.
+  // The names have equal length, so that the results do not differ by it.
   ;[banned, usual] = [await site.addPerson('eve@x.example'), await site.addPerson('bob@x.example')]
   const ban = { reason: 'a test', imposedAt: new Date(), imposedBy: null }
   await putShadowBan(site.app.pool, { reporterId: banned.id, ...ban })
@@ -34,7 +34,10 @@ afterAll(async () => {
   await site.close()
 })
 
-/** The differences between any two reporters: ids, tokens, times, names and signatures of links. */
+/**
+ * Removes the differences between any two reporters: ids, tokens, times, names and signatures of
+ * links.
+ */
 function normalized(text: string, { email, id }: Person): string {
   return text
     .replaceAll(email, 'REPORTER')
@@ -63,7 +66,10 @@ async function work(ids: readonly string[]): Promise<void> {
   await runAdviseReporter(payloads, site.app)
 }
 
-/** All that a reporter can see of a report: the API, the pages, the list, the letters. */
+/**
+ * Returns everything that a reporter can see of a report: the API, the pages, the list, the
+ * letters.
+ */
 async function seenOf(person: Person, id: string): Promise<Record<string, string>> {
   const headers = { authorization: `Bearer ${person.token}` }
   const ask = async (path: string) => (await fetch(`${site.url}${path}`, { headers })).text()
@@ -142,7 +148,7 @@ test('a message that is retracted', async () => {
   expect(await seenOf(banned, ids.banned)).toEqual(await seenOf(usual, ids.usual))
 })
 
-/** `npm run torture shadow` compares ten times as many. */
+/** `npm run torture shadow` compares ten times as many answers. */
 test('a banned client cannot detect the ban by status, header, body or time', async () => {
   const both = { url: site.url, banned: banned.token, usual: usual.token }
   expect(await compareAnswers(both, 100)).toEqual([])

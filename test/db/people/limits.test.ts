@@ -46,7 +46,7 @@ test('attempts while limited keep counting: a client that keeps trying stays blo
   now += 50_000
   expect(await knock()).toMatchObject({ is: 'refused' })
   now += 20_000
-  // The first three have expired; the one of 20 seconds ago counts.
+  // The first three attempts have expired; the one of 20 seconds ago still counts.
   expect(await knock()).toMatchObject({ is: 'admitted' })
   expect(await knock()).toMatchObject({ is: 'refused', waitSeconds: expect.any(Number) as number })
 })

@@ -6,7 +6,10 @@ import { type SmtpTalk, smtpTalk } from '../../support/smtp-talk.ts'
 
 type Limits = Partial<typeof usualLimits>
 
-/** A listener of an application on a free port; `env` changes settings, `limits` its limits. */
+/**
+ * Starts a listener of an application on a free port. `env` changes its settings, `limits` its
+ * limits.
+ */
 export async function listenFor(
   app: TestApp,
   change: Partial<TestApp['config']> = {},
@@ -16,19 +19,19 @@ export async function listenFor(
   return receive({ ...app, config }, { ...usualLimits, ...limits })
 }
 
-/** A return path of any report. */
+/** Returns a valid return path of an arbitrary report. */
 export function returnPath({ config }: TestApp, number = 1): string {
   const settings = { domain: config.returnPathDomain, secret: config.secret }
   return composeReturnPath({ reportId: uuidv7(new Date()), number }, settings)
 }
 
-/** An answer address of any report. */
+/** Returns a valid answer address of an arbitrary report. */
 export function answerAddress({ config }: TestApp): string {
   const settings = { domain: config.returnPathDomain, secret: config.secret }
   return composeAnswerAddress({ reportId: uuidv7(new Date()), number: 1 }, settings)
 }
 
-/** A connection that has sent its greeting. */
+/** Opens a connection and sends the greeting. */
 export async function greeted(port: number, hello = 'EHLO peer.example'): Promise<SmtpTalk> {
   const talk = smtpTalk(port)
   await talk.hear()
@@ -36,7 +39,7 @@ export async function greeted(port: number, hello = 'EHLO peer.example'): Promis
   return talk
 }
 
-/** A connection that may send its data now. */
+/** Opens a connection up to the point where the data may be sent. */
 export async function ready(
   port: number,
   recipients: readonly string[],
@@ -49,13 +52,13 @@ export async function ready(
   return talk
 }
 
-/** A short mail that differs from all others. */
+/** Composes a short mail that differs from all others. */
 export function freshMail(more = ''): string {
   const id = uuidv7(new Date())
   return `From: <mx@peer.example>\r\nMessage-ID: <${id}@peer.example>\r\n${more}\r\nBack.\r\n`
 }
 
-/** The mails stored for a recipient. */
+/** Returns the mails stored for a recipient. */
 export function keptFor(app: TestApp, rcptTo: string) {
   return app.rows(
     `select mail_from as "mailFrom", purpose, report_id as "reportId", number,

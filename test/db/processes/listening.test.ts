@@ -166,7 +166,7 @@ test('in SMTP a mail is stored for all its recipients, or for none', async () =>
   expect(await keptFor(app, reporting)).toEqual([])
 })
 
-/** An address to which bob mails reports: a new one each time. */
+/** Creates a new address to which bob mails reports. */
 function mailInAddress(): Promise<string> {
   return makeMailInAddress(app, app.bob)
 }

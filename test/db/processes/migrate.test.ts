@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => admin.end())
 
-/** An empty database; the global teardown drops it. */
+/** Creates an empty database; the global teardown drops it. */
 async function emptyDatabase(): Promise<string> {
   const name = inject('templateName').replace('template', `empty_${process.pid}_${++made}`)
   await admin.query(`create database ${name}`)

@@ -57,7 +57,8 @@ test('commands sent together with STARTTLS are not executed', async () => {
   const injected = `EHLO b.example\r\nMAIL FROM:<>\r\nRCPT TO:<${rcpt}>\r\nDATA\r\nx: y\r\n\r\n`
   socket.write(`STARTTLS\r\n${injected}.\r\n`)
   await expect.poll(() => heard.match(/^220 /gm)).toHaveLength(2)
-  // Data that is not TLS makes the server disconnect, after everything before it was handled.
+  // The server disconnects when it receives data that is not TLS, after it has handled everything
+  // before.
   socket.write('This is no TLS.\r\n')
   await once(socket, 'close')
   expect(heard.slice(heard.lastIndexOf('220'))).not.toMatch(/^(?:250|354)/m)
@@ -86,7 +87,7 @@ test('endless lines and bytes that are not SMTP end the session', async () => {
   expect(await bytes.say(`MAIL FROM:<a\0b@c.example>`)).toMatch(/^[25]\d\d /)
   expect(await bytes.say('RCPT TO:<postmaster\0@bounces.test.example>')).toMatch(/^5\d\d /)
   bytes.end()
-  // It still accepts mail.
+  // The listener still accepts mail.
   const talk = await ready(listener.port, [returnPath(app)])
   expect(await talk.mail('From: a@b.example\r\n\r\n\0\r\n')).toEqual(['250 2.6.0 Kept'])
   talk.end()

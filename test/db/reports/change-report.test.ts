@@ -80,7 +80,7 @@ async function eventsOf(reportId: string) {
   return rows.map(({ event, phrases }) => [event, phrases])
 }
 
-/** The counts of the author of all these messages, and the evidence about their link. */
+/** Returns the counts of the author of all these messages, and the evidence about their link. */
 async function counted() {
   await rollUpAll(app.pool, new Date())
   await foldAll(app.pool, new Date())
@@ -230,7 +230,7 @@ test('a report retracted by an administrator stays retracted', async () => {
   expect(await stands(id)).toMatchObject({ kind: 'spam', state: 'retracted' })
 })
 
-/** A pool whose statements fail if they are `fatal`. */
+/** Returns a pool in which statements fail if `isFatal` returns true for them. */
 function failing(pool: Pool, isFatal: (text: string) => boolean): Pool {
   const connect = async () => {
     const client = await pool.connect()

@@ -38,7 +38,7 @@ describe.skipIf(!existsSync(truth))('campaigns of the corpus (skipped without it
   })
   afterAll(() => database.close())
 
-  /** Batches processed by two concurrent workers. */
+  /** Joins all messages, in batches that two concurrent workers process. */
   async function joinAll(): Promise<Map<string, string>> {
     const batches = Array.from({ length: Math.ceil(messages.length / BATCH) }, (_, index) =>
       messages.slice(index * BATCH, (index + 1) * BATCH),

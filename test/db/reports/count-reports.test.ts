@@ -46,7 +46,7 @@ async function reported(mark: string, more: Parameters<TestApp['report']>[1] = {
   return { reportId: (await app.report(spamMessage(mark), more)).id }
 }
 
-/** Today's counts of the author of all these messages. */
+/** Returns the counts of the author of all these messages. */
 async function counted(pair?: (typeof pairTypes)[number]['name']): Promise<Partial<Counts>> {
   await rollUpAll(app.pool, new Date())
   const reader = createCounterReader(app, { keysMax: 10, freshMs: 0 })
@@ -56,7 +56,7 @@ async function counted(pair?: (typeof pairTypes)[number]['name']): Promise<Parti
   const key = type ? pairKey(type.number, halvesOf(author)) : halvesOf(author)
   const [windows] = await reader.readWindows([(BigInt(key.hi) << 32n) | BigInt(key.lo)])
   const { reports } = windows ?? {}
-  // Not of one day alone: the test may run at midnight.
+  // Uses two weeks and not one day, because the test may run at midnight.
   return reports ? reports.twoWeeks : {}
 }
 

@@ -37,7 +37,7 @@ const words = (theme: string) =>
     '\r\n',
   )
 
-/** A letter to one of many readers. */
+/** Composes a letter to one of many recipients. */
 function message(theme: string, number: number, fields: readonly string[]): Buffer {
   return Buffer.from(
     [
@@ -73,7 +73,7 @@ function spam(number: number): Promise<Buffer> {
   return Promise.resolve(message('Watches', number, ['From: "Watches" <buy@watches.example>']))
 }
 
-/** Accounts, vouched for by an operator or not. */
+/** Creates accounts, vouched for by an operator or not. */
 async function accounts(count: number, isVouched: boolean): Promise<string[]> {
   const ids: string[] = []
   for (let number = 0; number < count; number++) {
@@ -87,7 +87,7 @@ async function accounts(count: number, isVouched: boolean): Promise<string[]> {
   return ids
 }
 
-/** Each of them reports a separate copy; returns the classes of the verdicts. */
+/** Lets each account report a separate copy; returns the classes of the verdicts. */
 async function reportedBy(
   reporterIds: readonly string[],
   make: (number: number) => Promise<Buffer>,
@@ -119,7 +119,7 @@ async function reportedBy(
   return classes
 }
 
-/** The verdict for a mail server that asks about one more copy. */
+/** Returns the verdict for a mail server that checks one more copy. */
 async function checked(raw: Buffer): Promise<string | undefined> {
   const client = { ip: '198.51.100.23', helo: 'mail.letters.example' }
   const digest = await parser.check(raw, { trustedRelays: [], client })

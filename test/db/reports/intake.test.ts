@@ -20,7 +20,9 @@ function submission(raw: Buffer, more: Partial<Submission> = {}): Submission {
   return { ...usual, reporterId: app.ann, message: readMessage(raw), ...more }
 }
 
-/** The stored raw messages and jobs of these reports, which must be one each. */
+/**
+ * Returns the stored raw messages and jobs of these reports; there must be one of each per report.
+ */
 async function stored(ids: readonly string[]) {
   const [counts] = await app.rows(
     `select (select count(*) from reports where id = any($1::uuid[])) as reports,
@@ -130,7 +132,7 @@ test('no answer is given before the commit', async () => {
 let announce: (release: () => void) => void = () => undefined
 const held = new Promise<() => void>((resolve) => (announce = resolve))
 
-/** The same pool, whose commits wait until the test releases them, as on a slow disk. */
+/** Returns the same pool, whose commits wait until the test releases them, as on a slow disk. */
 function withHeldCommits(pool: Pool): Pool {
   return new Proxy(pool, {
     get(target, name) {

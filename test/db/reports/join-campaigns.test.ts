@@ -165,7 +165,8 @@ test('a key has at most 32 campaigns, the oldest ones', async () => {
     [key],
   )
   expect(rows.map(({ id }) => id)).toEqual(founded.slice(0, 32))
-  // The others are found by their own keys, and so is one that shares only a full key.
+  // The other messages are found by their own keys, and so is a message that shares only a full
+  // key.
   expect(await join(flood.map((text) => changed(text, 40, 39)))).toEqual(founded)
   const [own] = await join([one])
   expect(founded).not.toContain(own)

@@ -21,7 +21,7 @@ function partitions(table: string) {
   )
 }
 
-/** A dead letter as pg-boss stores it. */
+/** Inserts a dead letter as pg-boss stores it. */
 async function die({ reportId }: { reportId: string }, queue = 'analyze-report') {
   const id = await app.boss.send('dead-letter', { reportId })
   await app.pool.query(`update pgboss.job set source_name = $2 where id = $1`, [id, queue])

@@ -17,7 +17,7 @@ let parser: ParserPool
 let now = Date.now()
 
 beforeAll(async () => {
-  // No origin has that confidence, so every report asks.
+  // No origin reaches this confidence, so the reporter is asked about every report.
   app = await openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' })
   parser = createParserPool(1)
 })
@@ -33,7 +33,7 @@ beforeEach(async () => {
   await app.pool.query('delete from relay_lessons')
 })
 
-/** Reports of ann's, one a day up to today, analyzed. */
+/** Creates analyzed reports by ann, one a day up to today. */
 async function report(
   count: number,
   make: (number: number) => Buffer | Promise<Buffer>,
@@ -66,18 +66,18 @@ const keys = Array.from({ length: 12 }, (_, number) => [
 const zone = fakeDns(Object.fromEntries(keys) as Record<string, string[]>)
 const dns = { resolve: zone.resolve, listings: () => Promise.resolve([]) }
 
-/** Mail through the relay, each from a different machine and author. */
+/** Composes mail through the relay, each from a different machine and author. */
 function relayed(number: number): Buffer<ArrayBuffer> {
   const ip = `IPv6:3fff:${number + 1}::7`
   return relayedMessage(`relayed-${number}`, { ip, domain: `author${number}.example` })
 }
 
-/** The same, signed by its author. */
+/** Composes the same mail, signed by its author. */
 function relayedSigned(number: number): Promise<Buffer> {
   return signed(relayed(number), { domain: `author${number}.example`, key })
 }
 
-/** Each run of the lesson is an hour after the previous one. */
+/** Learns relays. Each run is an hour after the previous one. */
 async function learn(limits?: { seen: number; taught: number }): Promise<number> {
   now += 3_600_000
   return runLearnRelays({ ...app, clock: () => new Date(now) }, limits)

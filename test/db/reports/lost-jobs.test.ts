@@ -33,14 +33,14 @@ const later = { is: 'later' as const, why: 'It is away.', retryAt: new Date() }
 const rdap = { mayAsk: () => true, ask: () => Promise.resolve(later) }
 const inAnHour = () => new Date(Date.now() + 3_600_000)
 
-/** A report that waits for a registry. */
+/** Creates a report that waits for a registry. */
 async function lookUp(): Promise<Payload> {
   const { id } = await app.report(spamMessage(`lost-${++made}`, { ip: '8.8.4.4' }))
   await runAnalyzeReport([{ reportId: id }], { ...app, parser, rdap })
   return { reportId: id }
 }
 
-/** A report whose network has a desk. */
+/** Creates a report whose network has an abuse desk. */
 async function owed(): Promise<Payload> {
   const { id } = await app.report(spamMessage(`owed-${++made}`, { ip: '192.0.2.7' }))
   await runAnalyzeReport([{ reportId: id }], { ...app, parser })

@@ -30,7 +30,7 @@ const effects = [
   'letters',
 ]
 
-/** The number of rows that each effect of a report has left. */
+/** Returns the number of rows that each effect of a report has left. */
 async function traces() {
   const counts = await Promise.all(
     effects.map((table) => app.rows(`select count(*)::integer as count from ${table}`)),

@@ -15,7 +15,7 @@ let app: TestApp
 let parser: ParserPool
 
 beforeAll(async () => {
-  // No origin has that confidence, so every report asks.
+  // No origin reaches this confidence, so the reporter is asked about every report.
   app = await openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' })
   parser = createParserPool(1)
 })
@@ -35,7 +35,7 @@ function analyze(reportId: string, by: ParserPool = parser) {
   return runAnalyzeReport([{ reportId }], { ...app, parser: by })
 }
 
-/** Runs something once, just after a message was read. */
+/** Returns a parser that runs something once, just after a message was read. */
 function thenOnce(happens: () => Promise<unknown>): ParserPool {
   let isDone = false
   return {
@@ -53,7 +53,7 @@ function tell(how: 'set' | 'refused', cidr = relay, now = new Date()) {
   return setRelays({ ...app, clock: () => now }, app.ann, [{ cidr, name: null, how }])
 }
 
-/** The state of a report, how often it was queued, and how often only for later. */
+/** Returns the state of a report, how often it was queued, and how often only for later. */
 async function stands(id: string): Promise<unknown[]> {
   const [report] = await listReportsByIds(app.pool, [id])
   const [jobs] = await app.rows(
@@ -162,7 +162,7 @@ test('an answer to a report’s own question takes effect at once', async () => 
     const asked = await findReport(app.pool, id)
     expect(asked && (await answerQuestion(app, asked, [ip]))).toBe('done')
     expect(await stands(id)).toEqual(['received', times + 2, 0])
-    // Otherwise the machines that were not picked are not asked about again.
+    // Otherwise the reporter would not be asked again about the machines that were not selected.
     await forgetRelay(app, app.ann, '198.51.100.23/32')
     await analyze(id)
   }

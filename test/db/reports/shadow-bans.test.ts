@@ -81,7 +81,7 @@ const analyze = (...ids: string[]) =>
     },
   )
 
-/** The rows that others could notice of a report. */
+/** Returns the rows about a report that other people could notice. */
 async function effectsOf(id: string) {
   const { pool } = site.app
   const { rows } = await pool.query<Record<string, number>>(
@@ -96,7 +96,7 @@ async function effectsOf(id: string) {
   return rows[0]
 }
 
-/** All rows from which counts and reputations are made, by table. */
+/** Reads all rows that determine counts and reputations, by table. */
 const sums = () =>
   count(
     `select ((select count(*) from counter_deltas) + (select count(*) from reputation_evidence)

@@ -37,7 +37,7 @@ function take(mail: { mailId: string }): Promise<JobOutcome> {
   return runTakeMailed(mail, { ...app, clock: () => now, intake, limits })
 }
 
-/** A mail to the address of a reporter, as the listener stores it. */
+/** Stores a mail to the address of a reporter as the listener does. */
 async function arrived(raw: Buffer, more: { mailFrom?: string; reporterId?: string } = {}) {
   const id = uuidv7(new Date())
   await insertInboundMail(app.pool, {

@@ -55,7 +55,7 @@ test('operations have unique names and addresses', () => {
   expect(new Set(addresses).size).toBe(addresses.length)
 })
 
-/** The methods and addresses of a router, as in the OpenAPI document. */
+/** Returns the methods and addresses of a router, as in the OpenAPI document. */
 function routesOf(router: Router, base = ''): string[] {
   return router.stack.flatMap(({ route }) => {
     if (!route) return []

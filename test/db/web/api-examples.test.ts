@@ -49,7 +49,7 @@ test('the curl example of every operation runs unchanged', async () => {
   await askForAll(shown.site.url, async (operation, values) => {
     if (operation.need === 'account' && !isAllowed) return { status: 403, text: '' }
     const { curl } = composeExamples(operation, values)
-    // curl shows the status only with this option, which is added to its command.
+    // This option makes curl print the status, so it is added to the example's command.
     const told = curl.replace('curl ', `curl --write-out '\\n%{http_code}' `)
     const out = await runProgram(['sh', '-c', told], { folder: shown.folder, person: who })
     const at = out.lastIndexOf('\n')

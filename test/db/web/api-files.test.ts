@@ -35,7 +35,7 @@ const typed = (type: string) => ({ 'content-type': type })
 const archive = (...marks: string[]) =>
   zipFile(marks.map((mark) => ({ name: `${mark}.eml`, content: sampleMessage(mark) })))
 
-/** File and problem, or file and whether it was accepted. */
+/** Returns for each file its problem, or whether it was accepted. */
 const shown = ({ results = [] }: Said) =>
   results.map(({ file, id, problem }) => [file, problem?.type.split('#')[1] ?? typeof id])
 

@@ -25,7 +25,7 @@ async function tokenOf(person: Person, ...allowed: TokenScope[]): Promise<string
   return token
 }
 
-/** The status of an operation, requested with only a token, through a proxy. */
+/** Returns the status of an operation that is requested with only a token, through a proxy. */
 async function statusOf({ method, path }: Operation, token: string): Promise<number> {
   const address = path.replace(/\{\w+\}/, '01999999-0000-7000-8000-000000000000')
   const answer = await fetch(`${site.url}${address}`, {

@@ -8,25 +8,28 @@ import { type Browser, signedInBrowser } from './browser.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
 import { testJudge } from '../../support/judge.ts'
 
-/** A web process with a confidence threshold that no origin reaches, so that every report asks. */
+/**
+ * A web process with a confidence threshold that no origin reaches, so that the reporter is asked
+ * about every report.
+ */
 export type AskingSite = {
   site: WebSite
-  /** A new user, signed in. */
+  /** Creates a new user, signed in. */
   visitor: () => Promise<{ person: Person; browser: Browser }>
   api: (person: Person, path: string, init?: RequestInit) => Promise<Response>
   put: (person: Person, relay: unknown) => Promise<Response>
-  /** The stored relays of a reporter: `192.0.2.10/32 set`. */
+  /** Returns the stored relays of a reporter: `192.0.2.10/32 set`. */
   relaysOf: (person: Person) => Promise<string[]>
   /** Reports a message, by default one that came through 192.0.2.10, and has it analyzed. */
   report: (person: Person, mark: string, raw?: Buffer) => Promise<string>
   analyze: (reportId: string) => Promise<unknown>
   stands: (person: Person, id: string) => Promise<ReportJson>
-  /** How often a report was queued. */
+  /** Returns how often a report was queued. */
   jobsOf: (id: string) => Promise<number>
   close: () => Promise<void>
 }
 
-/** Starts one. */
+/** Starts such a process. */
 export async function startAskingSite(): Promise<AskingSite> {
   const site = await startWebSite({ ORIGIN_CONFIDENCE_MIN: '1' })
   const parser = createParserPool(1)

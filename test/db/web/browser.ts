@@ -16,7 +16,7 @@ export class Browser {
     this.#headers = headers
   }
 
-  /** What it would send in the Cookie header. */
+  /** Returns the Cookie header that the browser would send. */
   cookies(): string {
     return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   }
@@ -60,7 +60,7 @@ export class Browser {
     return answer
   }
 
-  /** The hidden field of the forms of its session. */
+  /** Returns the hidden field of the forms of its session. */
   async tokenFields(): Promise<Record<string, string>> {
     if (![...this.#cookies.keys()].some((name) => sessionCookie.test(name))) return {}
     if (this.#token === undefined) {
@@ -71,7 +71,7 @@ export class Browser {
   }
 }
 
-/** A browser with a signed-in user. */
+/** Returns a browser with a signed-in user. */
 export async function signedInBrowser(
   url: string,
   { email, password }: { email: string; password: string },

@@ -68,12 +68,12 @@ async function campaignOf(id: string): Promise<string> {
   return /\/admin\/campaigns\/([0-9a-f-]{36})/.exec(page)?.[1] ?? ''
 }
 
-/** The day on which a report was received. */
+/** Returns the day on which a report was received. */
 function dayOf(id: string): string {
   return uuidTime(id).toISOString().slice(0, 10)
 }
 
-/** The words of a page, without its markup. */
+/** Returns the words of a page, without its markup. */
 async function wordsAt(browser: Browser, address: string): Promise<string> {
   const answer = await browser.get(address)
   expect(answer.status).toBe(200)
@@ -234,7 +234,7 @@ test.for([
   expect((await desk.get(address)).status).toBe(status)
 })
 
-/** Reports of the campaign of a report, each by a different reporter. */
+/** Adds reports to the campaign of a report, each by a different reporter. */
 async function joinedByOthers(id: string, people: number): Promise<void> {
   const campaignId = await campaignOf(id)
   const others = Array.from({ length: people }, () => newReport({ reporterId: uuidv7(new Date()) }))
@@ -277,7 +277,7 @@ test('the API returns the same, and nothing about others except their rounded nu
   const campaignId = await campaignOf(id)
   const mark = (await read(id, ann)).campaign?.id ?? ''
   expect(mark).toMatch(/^[0-9a-f]{32}$/)
-  // Its id contains the time of the first report to the millisecond.
+  // The campaign's id contains the time of the first report to the millisecond.
   expect(mark).not.toContain(campaignId.replaceAll('-', '').slice(0, 8))
   const few = { id: mark, others_at_least: null, first_seen_on: null, last_seen_on: null }
   expect((await read(id, ann)).campaign).toEqual(few)

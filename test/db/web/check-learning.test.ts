@@ -85,12 +85,16 @@ test('each check counts once: every shingle of the message, under "checks"', asy
   const link = await site.app.rows('select count(*)::int as rows from counter_deltas')
   expect(link[0]?.['rows']).toBeGreaterThan(0)
   const amounts = new Set([...sums.values()])
-  // Shared by both messages, of the first alone, of the second alone.
+  // A piece was counted four times if it is in both messages, three times if only in the first, and
+  // once if only in the second.
   expect(amounts).toEqual(new Set([4, 3, 1]))
   expect([...sums.keys()].every((key) => key.startsWith(`${headOf(1, 1, 0)} `))).toBe(true)
 })
 
-/** The increments waiting for the roll-up, by head without unique and slot, key and unique. */
+/**
+ * Returns the increments that wait for the roll-up, by head without unique and slot, key and
+ * unique.
+ */
 async function increments(): Promise<Map<string, number>> {
   const rows = await site.app.rows('select content from counter_deltas')
   const sums = new Map<string, number>()

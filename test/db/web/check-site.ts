@@ -3,7 +3,7 @@ import { serveChecks } from '../../../src/web/check/serve-check.ts'
 import { createMessageChecker } from '../../../src/judging/check-message.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 
-/** An answer in the protocol of rspamd, as far as tests read it. */
+/** The fields of an answer in rspamd's protocol that tests read. */
 type CheckJson = {
   is_skipped: boolean
   action: string
@@ -13,7 +13,7 @@ type CheckJson = {
   success?: boolean
 }
 
-/** The port for mail servers, with a separate database. */
+/** A port for mail servers, with a separate database. */
 export type CheckSite = {
   app: TestApp
   port: number
@@ -29,7 +29,7 @@ export type CheckSite = {
   close: () => Promise<void>
 }
 
-/** Opens one. `env` has settings like the environment. */
+/** Opens such a site. `env` contains settings as the environment would. */
 export async function openCheckSite(env: Record<string, string> = {}): Promise<CheckSite> {
   const app = await openTestApp({ WORKERS: '1', ...env })
   const config = { ...app.config, checkPort: 0 }

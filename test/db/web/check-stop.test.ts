@@ -12,7 +12,8 @@ test.for([
   socket.on('error', () => undefined)
   await once(socket, 'connect')
   if (said !== '') await new Promise((resolve) => socket.write(said, resolve))
-  // Answered after it, so that the other connection is known by now.
+  // This check is answered after the other connection was opened, so the server knows that
+  // connection by now.
   await site.sendRaw('PING RSPAMC/1.3\r\n\r\n')
   const began = performance.now()
   await site.stop()

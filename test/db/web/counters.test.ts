@@ -19,7 +19,7 @@ const written = {
   text: 'Go to https://pay.shop.example/a?x=1&y=2 before the end of this week, please.',
 }
 
-/** Mail that was only checked. */
+/** Mail that was checked but not reported. */
 const elsewhere = {
   from: 'Deals <deals@else.example>',
   subject: 'Nothing like the other one',

@@ -1,9 +1,9 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** A connection to a server that can be cut and restored. */
+/** A connection to a server that tests can cut and restore. */
 export type Wire = { port: number; cut: () => Promise<void>; mend: () => Promise<void> }
 
-/** Opens a connection to a port of this machine. */
+/** Opens such a connection to a port of this machine. */
 export async function layWire(target: number): Promise<Wire> {
   const sockets = new Set<Socket>()
   let server = await listenOn(0, target, sockets)

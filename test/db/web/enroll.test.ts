@@ -54,7 +54,7 @@ async function letters(): Promise<string[]> {
   )
 }
 
-/** The path of the link in the letter to an address. */
+/** Returns the path of the link in the letter to an address. */
 async function linkOf(fields: Record<string, string> = {}): Promise<string> {
   const answer = await visitor.post('/consumers/enroll', { ...wish, ...fields })
   expect(answer.headers.get('location')).toBe('/consumers/enroll/sent')

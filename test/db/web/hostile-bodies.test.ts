@@ -13,7 +13,7 @@ import { signedInBrowser } from './browser.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
 
 const CHECK_PASSWORD = 'the password of checks'
-/** More than any route accepts, except those that read lines. */
+/** More than any route accepts, except routes that read lines. */
 const BYTES_MAX = 60_000_000
 const LINES_PATH = '/api/v1/reports/bulk'
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-/** The client that may send to that address. */
+/** Returns the headers of a client that may send to that address. */
 function senderTo(path: string): Sender {
   if (path.startsWith('/api/signaler')) return { authorization: admin.basic }
   if (path.startsWith('/api/')) return { authorization: `Bearer ${admin.token}` }
@@ -83,6 +83,6 @@ test('forms without a session are counted before they are read', async () => {
   )
   const sender = { 'content-type': 'application/x-www-form-urlencoded' }
   const route = { method: 'POST', path: '/sign-in' }
-  // Limits are read again each second.
+  // Processes read the limits again every second.
   await expect.poll(() => declareBody(site.url, route, { bytes: 1, sender })).toBe(429)
 })

@@ -40,7 +40,7 @@ async function told(): Promise<Told> {
   return tellDesk(site.app, parser, id)
 }
 
-/** A person's answer to a feedback report, handled. */
+/** Handles a person's answer to a feedback report. */
 async function answered(feedback: Told | undefined, text: string, header: string[] = []) {
   const raw = reply('bob@desk.example', text.split('\n'), header)
   const purpose = feedback ? 'feedback-answer' : 'other'

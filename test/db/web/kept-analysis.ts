@@ -6,7 +6,7 @@ import { pack } from '../../../src/db/rows.ts'
 import type { Db } from '../../../src/db/pool.ts'
 import { emptyFacts, packFacts } from '../../../src/verdict/facts/facts.ts'
 
-/** Stores an analysis of a report, with the decision that no one is notified. */
+/** Stores an analysis of a report, with the decision to notify no one. */
 export async function keepAnalysis(
   db: Db,
   id: string,

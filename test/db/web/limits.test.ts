@@ -94,7 +94,7 @@ test('password attempts are limited, and cached correct ones are free', async ()
   for (let n = 0; n < 6; n++) expect((await ask(dora.basic)).status).toBe(200)
   for (let n = 0; n < 3; n++) await wrong()
   expect((await wrong()).status).toBe(429)
-  // The correct one too; otherwise a client that guesses would learn that it is.
+  // The correct password is refused too; otherwise a client that guesses would recognize it.
   expect((await ask(eva.basic)).status).toBe(429)
   expect((await ask(`Bearer ${eva.token}`)).status).toBe(200)
 })

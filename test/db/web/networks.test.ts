@@ -31,7 +31,7 @@ async function networkOf(ip: string) {
   return (await findNetworks(site.app.pool, [ip], new Date())).get(ip)
 }
 
-/** The text of a page's cells, without tags. */
+/** Returns the text of a page's cells, without tags. */
 function cellsOf(html: string): string[] {
   return [...html.matchAll(/<(td|dd)[^>]*>(.*?)<\/\1>/gs)].map(([, , cell = '']) =>
     cell

@@ -1,4 +1,7 @@
-/** A message with the same content as others in its test; `mark` is in its subject and its link. */
+/**
+ * Composes a message with the same content as others in its test; `mark` is in its subject and its
+ * link.
+ */
 export function offer(mark: string, { ip = '198.51.100.23', author = 'offers@shop.example' } = {}) {
   return Buffer.from(
     [

@@ -45,10 +45,15 @@ test.for(pages)('$route is shown to its users, with nothing inline or undefined'
   }
 })
 
-/** Requests without a session: by programs, by desks, and by a mail program's button. */
+/**
+ * Paths of requests without a session: by programs, by abuse desks, and by a mail program's button.
+ */
 const withoutSession = /^\/(?:api|answer|check|docs|openapi\.json)/
 
-/** The addresses of forms: existing items, so that nothing else refuses them. */
+/**
+ * Returns the address of a form; it refers to existing items, so that nothing else refuses the
+ * request.
+ */
 function addressOf(route: string): string {
   const page = pages
     .find((one) => one.route === route)
@@ -57,7 +62,7 @@ function addressOf(route: string): string {
   return page ?? route.replaceAll(/:\w+/g, (name) => (name === ':number' ? '1' : shown.told))
 }
 
-/** The form on a page, with the browser's cookies and nothing else. */
+/** Sends the form on a page with the browser's cookies and nothing else. */
 function bare(
   address: string,
   browser: Browser,

@@ -31,7 +31,7 @@ test('a report with low confidence shows its route and asks', async () => {
   expect(await (await browser.get('/reports')).text()).toContain('We have a question')
 })
 
-/** A message that came through a machine known only by its HELO name. */
+/** Composes a message that came through a machine known only by its HELO name. */
 function greeted(mark: string, ip: string): Buffer {
   const raw = relayedMessage(mark).toString()
   return Buffer.from(raw.replace('(relay.provider.example [192.0.2.10])', `(unknown [${ip}])`))

@@ -72,7 +72,7 @@ test('the language of letters and the settings for answers and advice are saved'
   const page = await shown(browser, '/settings?done=saved')
   expect(page).toContain('<option value="ru" lang="ru" selected>')
   expect(page).toContain('value="yes" checked')
-  // In the language that was just chosen.
+  // The page is in the language that was just chosen.
   expect(page).toContain('Сохранено.')
   await browser.post('/settings', { do: 'save', language: 'fr', wants_advice: 'yes' })
   expect(await findReporterSettings(site.app.pool, person.id)).toEqual({

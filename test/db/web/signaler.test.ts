@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-/** A message whose base64 has every character that may be altered in transit. */
+/** Composes a message whose base64 contains every character that may be altered in transit. */
 function trickyMessage(mark: string): Buffer {
   return Buffer.concat([sampleMessage(mark), Buffer.from('\u00fb\u00ef\u00be~~~???>>>', 'latin1')])
 }

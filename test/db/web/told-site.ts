@@ -9,19 +9,19 @@ import { type Person, startWebSite, type WebSite } from './web-site.ts'
 export type ToldSite = {
   site: WebSite
   ann: Person
-  /** Has a desk notified of another message. */
+  /** Reports another message and notifies its abuse desk. */
   told: () => Promise<Told>
-  /** The path of the link by which a desk answers. */
+  /** Returns the path of the link with which a desk answers. */
   linkOf: (feedback: Told, kind: AnswerKind) => string
   rows: (text: string, params: unknown[]) => Promise<Record<string, unknown>[]>
-  /** The events about desks in the timeline. */
+  /** Returns the events about desks in the timeline. */
   eventsOf: (feedback: Told) => Promise<unknown[]>
-  /** Deletes what desks stated about themselves. */
+  /** Deletes the statements of desks about themselves. */
   forget: () => Promise<void>
   close: () => Promise<void>
 }
 
-/** Starts it, with the sample networks. */
+/** Starts such a process, with the sample networks. */
 export async function startToldSite(): Promise<ToldSite> {
   const site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
   const parser = createParserPool(1)

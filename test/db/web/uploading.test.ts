@@ -28,7 +28,7 @@ async function send(files: readonly File[], fields: Record<string, string> = {})
   return { status: answer.status, answer, page: await answer.text() }
 }
 
-/** The lines of an answer as text: `a.eml: recorded …`. */
+/** Returns the lines of an answer as text: `a.eml: recorded …`. */
 function linesOf(page: string): string[] {
   const [, list = ''] = /<ul class="results">(.*?)<\/ul>/s.exec(page) ?? []
   return [...list.matchAll(/<li>(.*?)<\/li>/gs)].map(([, line = '']) =>

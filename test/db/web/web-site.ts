@@ -78,7 +78,7 @@ export async function startWebSite(
 const LOOSE = 1_000
 const personal = ['sign-in', 'sign-in-device', 'sign-up', 'reset', 'confirm', 'enroll', 'form']
 
-/** One machine signs in more often in a test file than any user does. */
+/** Raises the limits, because one machine signs in more often in a test file than any user does. */
 async function loosenLimits({ pool }: Pick<App, 'pool'>): Promise<void> {
   await pool.query(
     'update rate_limits set attempts_max = attempts_max * $1 where attempt = any($2)',
@@ -106,7 +106,7 @@ async function addPerson(app: App, email: string, isAdmin: boolean): Promise<Per
   return { id, email, password, token, basic }
 }
 
-/** A message written for the tests; `mark` makes it unique. */
+/** Composes a message for tests; `mark` makes it unique. */
 export function sampleMessage(mark: string): Buffer<ArrayBuffer> {
   return Buffer.from(
     [

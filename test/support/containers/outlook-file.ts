@@ -1,4 +1,4 @@
-/** A storage to write: streams by their names, and nested storages. */
+/** A storage to write: streams and nested storages by their names. */
 export type Written = { [name: string]: Buffer | Written }
 
 const sectorBytes = 512
@@ -9,7 +9,10 @@ const tableMark = 0xfffffffd
 
 type Node = { name: string; kind: number; content: Buffer; child: number; right: number }
 
-/** A compound file (MS-CFB, version 3) with these streams; siblings form one long branch. */
+/**
+ * Composes a compound file (MS-CFB, version 3) with these streams. Siblings form one long branch of
+ * the directory tree.
+ */
 export function compoundFile(root: Written): Buffer {
   const nodes: Node[] = []
   addNode(nodes, 'Root Entry', 5, root)
@@ -107,7 +110,7 @@ function words(numbers: readonly number[], multiple: number): Buffer {
 
 const unicode = (text: string) => Buffer.from(text, 'utf16le')
 
-/** The content of an Outlook file of the tests; without a header it was never sent. */
+/** The content of an Outlook file for tests; without a header the message was never sent. */
 export type OutlookPieces = {
   header?: string
   text?: string
@@ -116,7 +119,7 @@ export type OutlookPieces = {
   files?: readonly { name: string; type?: string; content: Buffer | Written }[]
 }
 
-/** The streams of a message as Outlook stores it. */
+/** Returns the streams of a message as Outlook stores it. */
 export function outlookStorage({ header, text, html, rtf, files = [] }: OutlookPieces): Written {
   const attachments = files.map(({ name, type, content }, index): [string, Written] => [
     `__attach_version1.0_#${String(index).padStart(8, '0')}`,
@@ -138,12 +141,12 @@ export function outlookStorage({ header, text, html, rtf, files = [] }: OutlookP
   }
 }
 
-/** An Outlook file (`.msg`). */
+/** Composes an Outlook file (`.msg`). */
 export function outlookFile(pieces: OutlookPieces): Buffer {
   return compoundFile(outlookStorage(pieces))
 }
 
-/** RTF as Outlook stores it, uncompressed. */
+/** Wraps RTF as Outlook stores it, uncompressed. */
 export function keptRtf(rtf: string): Buffer {
   const head = Buffer.alloc(16)
   head.writeUInt32LE(rtf.length + 12, 0)
@@ -152,7 +155,7 @@ export function keptRtf(rtf: string): Buffer {
   return Buffer.concat([head, Buffer.from(rtf, 'latin1')])
 }
 
-/** The header of a received message, with a signature. */
+/** The header of a message that was received, with a signature. */
 export const traveledHeader = [
   'Received: from mail.shop.example (mail.shop.example [198.51.100.23])',
   ' by mx.provider.example with ESMTPS id 4ABC; Mon, 16 Nov 2026 10:00:00 +0000',

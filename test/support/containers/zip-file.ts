@@ -14,7 +14,7 @@ export type ZippedFile = {
   offset?: number
 }
 
-/** A zip archive written for the tests. */
+/** Composes a zip archive. */
 export function zipFile(files: readonly ZippedFile[]): Buffer {
   const locals: Buffer[] = []
   const central: Buffer[] = []

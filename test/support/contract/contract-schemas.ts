@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
-/** The parts of an OpenAPI document against which answers are checked. */
+/** The parts of an OpenAPI document that are used to check answers. */
 export type ContractDocument = {
   paths: Record<string, Record<string, ContractOperation>>
   components: { schemas: Record<string, object> }
@@ -21,7 +21,7 @@ export type ContractResponse = {
   'x-problems'?: string[]
 }
 
-/** Describes what is wrong with a value according to a schema; empty when nothing is. */
+/** Returns the errors of a value according to a schema, as text; empty when the value is valid. */
 export type Faults = (schema: object, value: unknown) => string
 
 /**

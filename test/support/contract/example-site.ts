@@ -9,14 +9,14 @@ import { sampleMessage, startWebSite, type Person, type WebSite } from '../../db
 /** A service in which every operation has data to return. */
 export type ExampleSite = {
   site: WebSite
-  /** Where `message.eml` is. */
+  /** The folder that contains `message.eml`. */
   folder: string
   /** Adds another person, who may use every operation. */
   addPerson: () => Promise<Person>
   close: () => Promise<void>
 }
 
-/** The answer to an operation, as far as an example shows it. */
+/** The answer to an operation, as far as the examples show it. */
 export type Said = { status: number; text: string }
 
 /** Starts an example site. */

@@ -1,6 +1,6 @@
 import type { ShownSite } from './shown-site.ts'
 
-/** The viewers of a page. */
+/** The kinds of viewers of a page. */
 export type Viewer = 'stranger' | 'reporter' | 'administrator'
 
 /** A page: its route as in the router, its viewers, and addresses that show it. */
@@ -102,16 +102,16 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/audit': () => ['/admin/audit'],
 }
 
-/** Every page. A new page needs an entry here, and is then covered by all tests of pages. */
+/** All pages. A new page needs an entry here, and is then covered by all tests of pages. */
 export const pages: readonly ListedPage[] = [
   ...listed('stranger', stranger),
   ...listed('reporter', reporter),
   ...listed('administrator', administrator),
 ]
 
-/** Addresses that answer GET without being pages: for programs, for browsers, and downloads. */
+/** Addresses that answer GET but are not pages: for programs, for browsers, and downloads. */
 export const notPages: readonly RegExp[] = [
-  // Shown only during sign-in; test/browser/second-step.test.ts checks it there.
+  // This page is shown only during sign-in; test/browser/second-step.test.ts checks it there.
   /^\/sign-in\/code$/,
   /^\/api(\/|$)/,
   /^\/assets\//,

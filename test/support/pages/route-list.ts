@@ -9,9 +9,9 @@ type Stack = { stack: readonly Layer[] }
 type Mount = { parent: object; path: string; child: Stack }
 
 /**
- * Watches routers being composed from now on. The returned list has the addresses that answer a
- * method, as the routes were written: `/reports/:id`. (Express keeps the path of a mounted router
- * only as a compiled pattern.)
+ * Records the routers that are composed from now on. The returned function lists the addresses that
+ * answer a method, as the routes were written: `/reports/:id`. (Express keeps the path of a mounted
+ * router only as a compiled pattern.)
  */
 export function watchRoutes(): (method: Method) => string[] {
   const mounts: Mount[] = []

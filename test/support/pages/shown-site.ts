@@ -35,7 +35,8 @@ export type ShownSite = {
   ann: Person
   admin: Person
   /**
-   * Reports of Ann's: one with an answer by a notified desk, one with a question, one newsletter.
+   * Ids of reports by Ann: one with an answer by a notified desk, one with a question, one about a
+   * newsletter.
    */
   told: string
   asking: string
@@ -51,7 +52,7 @@ export type ShownSite = {
   close: () => Promise<void>
 }
 
-/** Starts it. `env` adds settings. */
+/** Starts such a site. `env` adds settings. */
 export async function startShownSite(env: Record<string, string> = {}): Promise<ShownSite> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-pages-'))
   const given = { LISTS_DIR: folder, LISTS_PUBLIC: 'yes', RDAP_BOOTSTRAP_URL: 'none' }
@@ -100,7 +101,7 @@ async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
   return { told, asking, newsletter: mailing }
 }
 
-/** A person's answer to a feedback report; returns the id of the mail. */
+/** Stores a person's answer to a feedback report; returns the id of the mail. */
 async function fillInbox(site: WebSite, parser: ParserPool, reportId: string): Promise<string> {
   const raw = reply('bob@desk.example', ['Which customer do you mean?'], [])
   const purpose = { purpose: 'feedback-answer', mailFrom: 'bob@desk.example' } as const
@@ -134,7 +135,7 @@ async function fillLinks(site: WebSite, ann: Person, reportId: string) {
   }
 }
 
-/** Requests reports to an address; returns the path in the letter sent there. */
+/** Requests reports to an address; returns the paths in the letter sent there. */
 function linksOfEnrolling({ app }: WebSite, visitor: Browser) {
   const telling = { scopes: '192.0.2.0/24 AS64496', format: 'arf', form: 'headers', pace: 'digest' }
   return async (address: string): Promise<string> => {
@@ -149,8 +150,8 @@ function linksOfEnrolling({ app }: WebSite, visitor: Browser) {
 }
 
 /**
- * A user who signs up, a user who was erased, and Ann, who forgot her password and changes her
- * address.
+ * Creates a user who signs up and a user who was erased; Ann has forgotten her password and changes
+ * her address.
  */
 async function fillAccounts(site: WebSite, ann: Person): Promise<Record<AccountLink, string>> {
   const { pool } = site.app
@@ -170,7 +171,7 @@ async function fillAccounts(site: WebSite, ann: Person): Promise<Record<AccountL
   return { signUp: await linkTo(pool, newcomer), reset, move: await linkTo(pool, moved), erased }
 }
 
-/** A reporter whose reports are held. */
+/** Creates a reporter whose reports are held. */
 async function fillBans(site: WebSite, desk: Browser): Promise<void> {
   const eve = await site.addPerson('eve@reporters.example')
   await desk.post('/admin/limits/shadow', { email: eve.email, reason: 'Reports rivals.' })

@@ -6,7 +6,9 @@ import type { PlainCounting } from './plain-counting.ts'
 /** The number of compared buckets of each length, and those that differ. */
 export type Comparison = { compared: { slots: number; days: number }; faults: string[] }
 
-/** Compares the stored counts with the simple computation, bucket by bucket, exactly. */
+/**
+ * Compares the stored counts with the results of the simple computation, bucket by bucket, exactly.
+ */
 export async function compareCounters(
   pool: Pool,
   { increments }: PlainCounting,
@@ -25,8 +27,8 @@ export async function compareCounters(
 }
 
 /**
- * Buckets as lines. Redemptions are separate: their time is known only to a slot, while the whole
- * run is in one.
+ * Formats buckets as lines. Redemptions are separate, because their time is known only to a slot,
+ * and the whole run is in one slot.
  */
 function linesOf(model: Model, isOneSlot: boolean): Map<string, string> {
   const lines = new Map<string, string>()

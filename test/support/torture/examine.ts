@@ -10,7 +10,7 @@ import { type KeptCampaign, type KeptFacts, readFacts } from './kept-facts.ts'
 import { countPlainly } from './plain-counting.ts'
 import type { Ledger } from './reporters.ts'
 
-/** What was compared, how much of it, and the faults. */
+/** The numbers of compared things, and the faults. */
 export type Examined = {
   accepted: number
   retracted: number
@@ -22,7 +22,7 @@ export type Examined = {
   faults: string[]
 }
 
-/** Compares the stored and counted data at the end with what the reporters were told. */
+/** Compares the final content of the database with the answers that the reporters received. */
 export async function examine(pool: Pool, ledger: Ledger, startedAt: Date): Promise<Examined> {
   const facts = await readFacts(pool)
   const counting = await countPlainly(ledger, facts)
@@ -46,7 +46,10 @@ export async function examine(pool: Pool, ledger: Ledger, startedAt: Date): Prom
   }
 }
 
-/** Every report that a reporter was told about exists as they sent it, and there are no others. */
+/**
+ * Checks that every report that a reporter was told about exists as it was sent, and that there are
+ * no others.
+ */
 function reportFaults({ told }: Ledger, facts: KeptFacts): string[] {
   const { reports, counted, evidence } = facts
   const faults: string[] = []
@@ -80,8 +83,9 @@ function reportFaults({ told }: Ledger, facts: KeptFacts): string[] {
 }
 
 /**
- * No campaign was created although a matching one existed, equal messages belong to one campaign,
- * all referenced campaigns exist, and their days have the right numbers of reports.
+ * Checks that no campaign was created although a matching one existed, that equal messages belong
+ * to one campaign, that all referenced campaigns exist, and that their days have the right numbers
+ * of reports.
  */
 function campaignFaults(
   { campaigns, counted, reports, campaignDays }: KeptFacts,
@@ -110,7 +114,7 @@ function campaignFaults(
   return faults
 }
 
-/** Pairs of campaigns whose first messages belong to one campaign. */
+/** Returns pairs of campaigns whose first messages belong to one campaign. */
 function alike(campaigns: readonly KeptCampaign[]): string[] {
   const older = new Map<string, KeptCampaign[]>()
   const pairs: string[] = []

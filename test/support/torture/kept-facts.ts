@@ -17,7 +17,7 @@ export type KeptCampaign = { id: string; firstReportId: string; fingerprints: Fi
 /** The final content of the database, except the counters. */
 export type KeptFacts = {
   reports: Map<string, KeptReport>
-  /** When each report was analyzed, and its origin; oldest first. */
+  /** When each report was analyzed, and its origin; in the order of the analyses. */
   analyzed: Map<string, { at: Date; originIp: string | undefined }[]>
   retractedAt: Map<string, Date>
   /** Counted reports with their campaigns. */
@@ -26,15 +26,15 @@ export type KeptFacts = {
   verdicts: Map<string, string>
   /** Reports with evidence. */
   evidence: Set<string>
-  /** Oldest first. */
+  /** The campaigns, oldest first. */
   campaigns: KeptCampaign[]
-  /** `campaign day` and the number of reports. */
+  /** The number of reports, by the campaign's id and the day, separated by a blank. */
   campaignDays: Map<string, number>
   /** The reasons of dead letters. */
   dead: string[]
 }
 
-/** Reads all of it. */
+/** Reads the final content of the database. */
 export async function readFacts(pool: Pool): Promise<KeptFacts> {
   const reports = await pool.query<KeptReport>(
     `select id, reporter_id as "reporterId", kind, state, received_at as "receivedAt"

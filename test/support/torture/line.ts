@@ -11,16 +11,18 @@ import { turnLimitsOff } from '../limits.ts'
 import { sampleNetworks } from '../messages.ts'
 import { descendants, type Program, startProgram } from '../process.ts'
 
-/** High enough for messages received by a known provider; for others the reporter is asked. */
+/**
+ * High enough for messages received by a known provider. For other messages the reporter is asked.
+ */
 export const originConfidenceMin = 0.95
 
-/** All processes that handle a report, on this machine; each can be killed. */
+/** All processes that handle a report, on this machine; the test can kill each of them. */
 export type Line = {
   url: string
   pool: Pool
   /** The names that `kill` accepts. */
   victims: readonly string[]
-  /** Kills one process immediately; it is restarted at once. */
+  /** Kills one process immediately; it is restarted without a pause. */
   kill: (victim: string) => Promise<void>
   /** Stops one process until the returned function is called. */
   freeze: (part: string) => () => void
@@ -118,7 +120,7 @@ async function keepPostgres(dataDir: string): Promise<Postgres> {
       await server.ended
       server = await startEmbedded({ ...options, port: server.port })
     },
-    /** The server then ends all other backends and recovers by itself. */
+    /** The server then ends all other backends, and recovers by itself. */
     async killBackend() {
       const servants = descendants(await postmaster()).filter(({ command }) =>
         /^postgres: signalpost signalpost .*\d\)/.test(command),

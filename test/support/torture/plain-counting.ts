@@ -20,13 +20,13 @@ import type { Increment } from '../increments.ts'
  */
 export type PlainCounting = {
   increments: Increment[]
-  /** The key of the message of each analyzed report. */
+  /** The fingerprints of the message of each analyzed report. */
   fingerprints: Map<string, Fingerprints>
 }
 
 /**
- * Counts in the simple way. Only times come from the database: when a report was received, whether
- * it was analyzed when it was retracted, and the ids of campaigns.
+ * Counts in the simplest way. Only times come from the database: when a report was received,
+ * whether it was analyzed when it was retracted, and the ids of campaigns.
  */
 export async function countPlainly(ledger: Ledger, facts: KeptFacts): Promise<PlainCounting> {
   const counting: PlainCounting = { increments: [], fingerprints: new Map() }
@@ -64,14 +64,15 @@ async function countOne(
   for (const shingle of shingles) increments.push(incrementOf(shingle, amounts))
 }
 
-/** The confidence that the instance requires. */
+/** Whether an origin has the confidence that the instance requires. */
 function isSure({ origin }: Analysis): boolean {
   return origin !== null && origin.confidence >= originConfidenceMin
 }
 
 /**
- * With the relays that the reporter had named when the report was last analyzed. For a relay that
- * was just being named, the events of the report say whether it was known.
+ * Analyzes a message with the relays that the reporter had named when the report was last analyzed.
+ * If the reporter was naming a relay at that time, the events of the report show whether it was
+ * known.
  */
 async function analyzeLast(told: Told, analyzed: Analyzed, { relays }: Ledger): Promise<Analysis> {
   const own = relays.filter(({ account }) => account === told.account)
@@ -99,7 +100,10 @@ async function analyze(
   return analysis
 }
 
-/** What a report counts as: the reporter's kind, and the verdict if it is certain. */
+/**
+ * Returns the amounts that a report counts as: the complaint by its kind, and the verdict if it is
+ * certain.
+ */
 function amountsOf({ kind }: Told, verdict: string | undefined): Partial<Increment> {
   const complaint = kind === 'not-spam' ? {} : { complaint: 1 }
   if (verdict === 'legitimate') return { ...complaint, ham: 1 }
@@ -109,7 +113,7 @@ function amountsOf({ kind }: Told, verdict: string | undefined): Partial<Increme
 
 type Later = Partial<Record<PieceName, string | number | undefined>>
 
-/** Known about a message only in addition to its bytes. */
+/** Adds the shingles that are not in the message itself. */
 function withLater(shingles: readonly Shingle[], later: Later): Shingle[] {
   const pieces = Object.entries(later).flatMap(([name, piece]): Shingle[] => {
     if (piece === undefined) return []
@@ -138,7 +142,7 @@ function incrementOf({ type, hash, of }: Shingle, amounts: Amounts): Increment {
   return amounts.redeemed ? { ...base, shingle } : { ...base, shingle, unique: own }
 }
 
-/** The oldest campaign that such a message belongs to. */
+/** Returns the oldest campaign that such a message belongs to. */
 function campaignOf(
   fingerprints: Fingerprints,
   campaigns: readonly KeptCampaign[],

@@ -5,21 +5,26 @@ import { createWriter, type Kind, type Mailbox, pick, type Writing } from './wri
 /** A reporter with a token for the API. */
 export type Account = Mailbox & { id: string; token: string }
 
-/** What a reporter was told about a report. Everything listed here must be true at the end. */
+/**
+ * The facts that a reporter was told about a report. Everything listed here must be true at the
+ * end.
+ */
 export type Told = {
   id: string
   account: Account
   kind: Kind
   /** The bytes that were sent. */
   raw: Buffer
-  /** Whether the API has confirmed the retraction. */
+  /** Whether the API has confirmed that the report is retracted. */
   isRetracted: boolean
 }
 
-/** What a reporter was told about a relay: `sinceMs` is when it was asked, and when answered. */
+/**
+ * A relay that a reporter has named; `sinceMs` contains the times of the request and of the answer.
+ */
 type RelayTold = { account: Account; cidr: string; sinceMs: readonly [number, number] }
 
-/** Everything that reporters were told so far. */
+/** Everything that reporters have been told so far. */
 export type Ledger = { told: Map<string, Told>; relays: RelayTold[]; requests: number }
 
 /** Reporters at work. */
@@ -32,8 +37,8 @@ const ANSWER_MS_MAX = 15_000
 const PATIENCE_MS = 60_000
 
 /**
- * Lets reporters act at random until stopped: report, report again, report what others have
- * reported, retract (some at once), and name their relays, each once. A reporter without an answer
+ * Lets reporters act at random until stopped: they report, report again, report messages of others,
+ * retract (some immediately), and name their relays, each once. A reporter without an answer
  * retries with the same bytes. Rejects at `stop` if an answer was wrong.
  */
 export function startReporters(url: string, accounts: readonly Account[], seed: number): Reporters {
@@ -57,7 +62,8 @@ export function startReporters(url: string, accounts: readonly Account[], seed: 
       await tellRelay(tools)
     }),
   )
-  // Errors are collected at once and thrown at `stop`: one lane must not end the process.
+  // Errors are collected immediately and thrown at `stop`, because one lane must not end the
+  // process.
   const ended = Promise.allSettled(lanes)
   return {
     ledger,
@@ -74,7 +80,7 @@ type Tools = {
   account: Account
   chance: () => number
   ledger: Ledger
-  /** Everything that any reporter has reported. */
+  /** All messages that any reporter has reported. */
   known: Writing[]
   /** The reports that are being repeated or retracted, by account and bytes. */
   busy: Set<string>
@@ -105,7 +111,10 @@ async function act(tools: Tools, pen: Pen): Promise<void> {
   }
 }
 
-/** Another kind, or a retracted report, would change the report: see `change-report.test.ts`. */
+/**
+ * Only messages of the same kind are repeated: another kind, or a retracted report, would change
+ * the report, see `change-report.test.ts`.
+ */
 async function repeat(tools: Tools, writing: Writing | Told): Promise<void> {
   await alone(tools, writing, async () => {
     if (!('isRetracted' in writing && writing.isRetracted)) await report(tools, writing)

@@ -8,8 +8,8 @@ const PATIENCE_MS = 120_000
 const counting = ['analyze-report', 'redeem-report']
 
 /**
- * Makes current jobs look as if their workers had long been silent: those of dead workers are found
- * without waiting, and those of living ones are processed twice at once.
+ * Makes current jobs look as if their workers had been silent for long. Jobs of dead workers are
+ * then found without waiting, and jobs of living workers are processed twice concurrently.
  */
 export async function silenceWorkers(pool: Pool): Promise<void> {
   await pool.query(
@@ -19,7 +19,9 @@ export async function silenceWorkers(pool: Pool): Promise<void> {
   )
 }
 
-/** Waits until no job and no delta is left; jobs that wait for a retry or an hour are hurried. */
+/**
+ * Waits until no job and no delta is left; jobs that wait for a retry or for an hour are made due.
+ */
 export async function settle(pool: Pool): Promise<void> {
   const silenced = Date.now()
   await until('the database', async () => {

@@ -16,7 +16,7 @@ import { pick } from './written-mail.ts'
 export type TorturedLine = Examined & {
   kills: string[]
   requests: number
-  /** Ends of processes that were not killed by the test. */
+  /** Process ends that the test did not cause. */
   surprises: readonly string[]
 }
 
@@ -25,12 +25,12 @@ export type Torture = {
   kills: number
   seed: number
   say: (line: string) => void
-  /** No more processes are killed after an abort; the state so far is checked. */
+  /** After an abort no more processes are killed, and the state so far is checked. */
   enough?: AbortSignal
 }
 
 const REPORTERS = 4
-/** Per reporter. */
+/** Number of relays per reporter. */
 const RELAYS = 5
 const LAST_WORDS_MS = 1_500
 const PAUSE_MS_MIN = 200
@@ -62,7 +62,7 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   }
 }
 
-/** Uses the hash seed of the line's processes during this run. */
+/** Runs work with the hash seed of the line's processes. */
 async function seeded<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
   const seed = await findShingleSeed(pool)
   if (seed === undefined) throw new Error('The line has no seed.')

@@ -1,7 +1,7 @@
 import { chanceFrom } from '../counter-torture-batches.ts'
 import { bounceMessage } from '../messages.ts'
 
-/** The kinds of a report; spam more often than not. */
+/** The kinds of a report; `spam` is listed twice because it is the most frequent. */
 const kinds = ['spam', 'spam', 'phishing', 'not-spam'] as const
 
 /** The kind of a report. */
@@ -10,7 +10,7 @@ export type Kind = (typeof kinds)[number]
 /** A message as it is reported. */
 export type Writing = { raw: Buffer; kind: Kind }
 
-/** The reporter: the address, and the relays through which some of the mail comes. */
+/** The mailbox of a reporter: its address, and the relays through which some of its mail comes. */
 export type Mailbox = { email: string; relayIps: readonly string[] }
 
 /** One mass mailing: its author, its origin, and its words. */
@@ -24,14 +24,14 @@ const CAMPAIGN_WORDS = 60
 const OUTBREAK_MESSAGES = 8
 
 /**
- * Writes random messages: of a few campaigns with similar messages, and single ones; plain and
- * HTML, with links, pictures and files, from several networks, directly to a known provider or
- * through a relay of the mailbox; occasionally written by a mail system. Equal seeds give equal
- * campaigns. `number` is in the Message-ID, so no two have the same bytes.
+ * Writes random messages: of a few campaigns with similar messages, and single ones. They are plain
+ * text or HTML, with links, pictures and files, come from several networks, directly to a known
+ * provider or through a relay of the mailbox, and are occasionally written by a mail system. Equal
+ * seeds give equal campaigns. `number` is in the Message-ID, so no two have the same bytes.
  */
 export function createWriter(seed: number): {
   write: (chance: Chance, mailbox: Mailbox, number: string) => Writing
-  /** The first messages of a campaign that has not occurred yet. */
+  /** Writes the first messages of a campaign that has not occurred yet. */
   outbreak: (chance: Chance, mailbox: Mailbox, number: string) => Writing[]
 } {
   const ours = chanceFrom(seed)
@@ -55,7 +55,7 @@ export function createWriter(seed: number): {
   }
 }
 
-/** Wanted mail has no question, so later statements about the relay change nothing. */
+/** No question is asked about wanted mail, so later statements about the relay change nothing. */
 const accusing = ['spam', 'phishing'] as const
 
 /** Some addresses of each network in the sample table. */
@@ -69,7 +69,7 @@ const addresses = [
   '2001:db8:5::25',
 ]
 
-/** The autonomous system of an address in that table. */
+/** Returns the autonomous system of an address in that table. */
 export function asnOf(ip: string): number {
   if (ip.includes(':')) return 64500
   const [first, , , last] = ip.split('.')
@@ -140,7 +140,7 @@ function relayedBy(relayIp: string, from: string): string[] {
   ]
 }
 
-/** The words of the campaign, one of them occasionally changed, and a separate link. */
+/** Writes the words of the campaign, one of them occasionally changed, and a separate link. */
 function bodyOf(chance: Chance, { domain, words: written }: Campaign, number: string): Body {
   const said = [...written]
   if (chance() < 0.5 && said.length > 40) said[Math.floor(chance() * said.length)] = word(chance)
@@ -183,7 +183,7 @@ function word(chance: Chance): string {
   return Array.from({ length: count }, () => pick(chance, syllables)).join('')
 }
 
-/** A random element. */
+/** Returns a random element. */
 export function pick<T>(chance: Chance, things: readonly T[]): T {
   return things[Math.floor(chance() * things.length)] as T
 }

@@ -24,7 +24,7 @@ const message: CountedMessage = {
   at,
 }
 
-/** The content of blocks, by key. */
+/** Returns the entries of the packed messages, by key. */
 function entriesOf(messages: readonly CountedMessage[]) {
   const found: object[] = []
   for (const { content } of packMessages(messages, at)) {

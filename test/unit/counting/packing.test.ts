@@ -112,7 +112,7 @@ test('increments can be read back from their blocks, sorted, each in the shard o
   )
 })
 
-/** Reads a block the way the roll-up sorts it, and checks the order on the way. */
+/** Reads a block as the roll-up sorts it, and checks the order. */
 function readAll(shard: number, content: Buffer): Increment[] {
   scanBlock(content, (hi) => expect(shardOf(hi)).toBe(shard))
   const deltas = sortDeltas([content])
@@ -170,7 +170,7 @@ test('members can be read back; expired ones are in one sum', () => {
 
 const nowSlot = slotOf(new Date('2026-11-20T12:34:56Z'))
 
-/** A key with one complaint by one reporter; `change` overrides properties. */
+/** Returns a key with one complaint by one reporter; `change` overrides properties. */
 function seenOnce(change: (history: History, member: Member) => void = () => undefined): History {
   const history = emptyHistory()
   const member = { hi: 0xfedcba98, lo: 7, slots: [nowSlot % SLOTS_PER_DAY], sums: [2] }
@@ -186,7 +186,7 @@ function seenOnce(change: (history: History, member: Member) => void = () => und
   return history
 }
 
-/** The content of an unpacked history, with the members of its sets. */
+/** Packs and unpacks a history; returns its content with the members of its sets. */
 function repacked(history: History) {
   const packed = packHistory(history, nowSlot)
   const back = emptyHistory()
@@ -202,7 +202,7 @@ function repacked(history: History) {
 test('a reporter seen once with a key takes at most eight bytes and can be read back', () => {
   const bytes = repacked(seenOnce()).length
   const alone = repacked(seenOnce(({ sets }) => sets.splice(0))).length
-  // Without members, one byte says so.
+  // Without members, a single byte says so instead of the eight bytes of a member.
   expect(bytes - alone).toBe(8 - 1)
 })
 

@@ -3,7 +3,7 @@ import { batched } from '../../../src/db/batched.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Work whose rounds end when the test ends them. */
+/** Creates work whose rounds end when the test ends them. */
 function work(lanes: number) {
   const rounds: { questions: readonly number[]; end: (answers?: readonly string[]) => void }[] = []
   const ask = batched<number, string>(

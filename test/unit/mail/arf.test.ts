@@ -45,7 +45,7 @@ function inputWith(changes: Partial<FeedbackReportInput> = {}): FeedbackReportIn
   }
 }
 
-/** The three parts of a composed report, split at its boundary. */
+/** Splits a composed report into its three parts, at its boundary. */
 function cut(raw: Buffer): { header: string; text: string; machine: string; copy: string } {
   const whole = raw.toString('latin1')
   const boundary = /boundary="([^"]+)"/.exec(whole)?.[1] ?? ''

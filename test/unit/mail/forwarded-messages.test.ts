@@ -220,7 +220,7 @@ test('deeply nested parts take linear time', async () => {
     const raw = Buffer.from(bomb)
     expect(await expectEffort(() => taken(raw), 1_000)).toEqual([])
   }
-  // At most five nested forwards are unwrapped; the message in the sixth stays inside.
+  // At most five nested forwards are unwrapped; the message inside the sixth is not extracted.
   expect(await expectEffort(() => taken(wrappers), 1_000)).toHaveLength(1)
 })
 

@@ -6,7 +6,10 @@ import type { FeedbackReportInput } from '../../../src/mail/arf.ts'
 import { parseFeedbackReport } from '../../../src/mail/mail-parts.ts'
 import { composeXarfReport } from '../../../src/mail/xarf.ts'
 
-/** XARF 4 for messaging/spam, as specified: the required properties, and those that we write. */
+/**
+ * The schema of XARF 4 for messaging/spam, as specified: the required properties, and those that we
+ * write.
+ */
 const contact = z.strictObject({
   org: z.string().max(200),
   contact: z.email(),

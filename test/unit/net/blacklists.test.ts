@@ -208,7 +208,7 @@ test('a zone that fails is switched off within an hour', async () => {
   now = new Date(start.getTime() + 59 * 60_000)
   expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'listed' }])
   now = new Date(start.getTime() + 60 * 60_000)
-  // The test runs in the background: the first caller still gets the old answer.
+  // The test runs in the background, so the first caller still gets the previous answer.
   expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'listed' }])
   await expect.poll(() => lists.states()).toMatchObject([{ state: 'off' }])
   expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'unknown' }])

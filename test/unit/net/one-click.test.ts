@@ -43,7 +43,7 @@ function at(
   return createOneClick({ resolve, mayConnect, userAgent, forTests })
 }
 
-/** Without the options that only tests have: nothing may reach this machine. */
+/** Sends a request without the options that only tests use: nothing may reach this machine. */
 function asInProduction(resolve: Resolve) {
   return createOneClick({ resolve, userAgent: 'Signalpost (https://here.example)' })
 }
@@ -131,7 +131,8 @@ test.for<[string, DnsAnswer, DnsAnswer]>([
 test('an address is looked up once: later changes of the name do not matter', async () => {
   const there = await site((_req, res) => res.end())
   let times = 0
-  // The first response leads there; any further one would lead elsewhere and be refused.
+  // The first query leads to the test server. Any further query would lead to an internal address,
+  // which is refused.
   const rebinding: Resolve = (_name, type) => {
     if (type !== 'A') return Promise.resolve(none)
     return Promise.resolve(found(++times === 1 ? '127.0.0.1' : '10.0.0.1'))

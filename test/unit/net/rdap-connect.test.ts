@@ -13,7 +13,7 @@ afterAll(() => server.close())
 const world = reachOf('https://data.iana.org/rdap')
 const local = reachOf('http://127.0.0.1/')
 
-/** A DNS in which every name has these addresses. */
+/** Returns a DNS lookup in which every name has these addresses. */
 function named(...addresses: string[]): Lookup {
   return (_host, _options, done) =>
     done(

@@ -5,7 +5,7 @@ import { createPace } from '../../../src/net/rdap/rdap.ts'
 const start = new Date('2026-11-20T12:00:00Z')
 const DAY_MS = 86_400_000
 
-/** A pace whose waiting only moves the clock. */
+/** Creates a rate limiter whose waiting only advances the clock. */
 function paced() {
   let now = start.getTime()
   const waits: number[] = []

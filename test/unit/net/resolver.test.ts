@@ -23,7 +23,7 @@ const ask = (name: string, type: DnsType = 'A') => resolver.resolve(name, type)
 const found = (...records: string[]): DnsAnswer => ({ is: 'found', records })
 const none: DnsAnswer = { is: 'none' }
 
-/** For tests that wait for a silent server. */
+/** Short time limits for tests that wait for a silent server. */
 const hasty = { tryMs: 100 }
 
 function later(seconds: number): void {
@@ -153,7 +153,7 @@ test('while a server is silent, only the first queries wait for it', async () =>
   limited(hasty)
   server.behave('silence')
   expect(await ask('one.example')).toMatchObject({ is: 'unknown' })
-  // The probe takes as long again.
+  // The probe takes as long as the query before it.
   await expect.poll(() => resolver.stats().isAway).toBe(true)
   const asked = server.questions.length
   const names = Array.from({ length: 1_000 }, (_, n) => `n${n}.example`)
@@ -217,7 +217,7 @@ test('simultaneous queries are bounded; those that wait too long are unknown', a
   expect(answers).toEqual([tooLate, tooLate, tooLate, crowded])
   expect(server.questions).toEqual(['A a.example', 'A b.example'])
   go()
-  // The abandoned query is answered after all, and cached.
+  // The abandoned query is answered later after all, and its answer is cached.
   await expect.poll(() => resolve('a.example', 'A')).toEqual(none)
   expect(server.questions.filter((one) => one === 'A a.example')).toHaveLength(1)
 })

@@ -49,7 +49,7 @@ function at(
   })
 }
 
-/** Without the options that only tests have: nothing may reach this machine. */
+/** Sends a request without the options that only tests use: nothing may reach this machine. */
 function asInProduction(resolve: Resolve) {
   return createPostWebhook({
     resolve,

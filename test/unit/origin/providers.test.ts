@@ -12,10 +12,10 @@ const analyze = (lines: readonly string[], above = '', below = '') =>
     ignoreStamps: false,
   })
 
-/** Forged lines that a sender may write below any of these. */
+/** Forged lines that a sender may write below the lines of any provider. */
 const claim = 'from bar (bar.example.org [203.0.113.9]) by foo.example.com with ESMTP id 9'
 
-/** The lines of each provider about a message that it got from 192.0.2.7. */
+/** The lines that each provider writes above a message received from 192.0.2.7. */
 const mailboxes = {
   Microsoft: [
     'from AB1.namprd10.prod.outlook.com (::1) by AB2.namprd20.prod.outlook.com with HTTPS',

@@ -10,7 +10,7 @@ import {
   type SpamAssassinRelay,
 } from '../../support/received-cases.ts'
 
-/** Requirements of a case that our configuration cannot express. */
+/** Conditions of cases that our configuration cannot express, with the reason. */
 const unsayable: Record<string, string> = {
   'spamassassin-trust_path-93397edf': 'We know no submission relays that vouch for their clients.',
   'spamassassin-trust_path-3d16588c': 'We know no submission relays that vouch for their clients.',

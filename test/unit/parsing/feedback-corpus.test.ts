@@ -6,7 +6,10 @@ import { changedParts, mailparserFields, ownFields } from '../../support/reader-
 
 const folders = ['phishing', 'spam', 'ham', 'newsletters', 'robustness', 'bounces'] as const
 const corpus = corpusFiles(...folders)
-/** All consumers, with more parsers, are in test/system/feedback-readers.test.ts. */
+/**
+ * Tests one message in this many; test/system/feedback-readers.test.ts tests all consumers, with
+ * more parsers.
+ */
 const EVERY = 16
 
 test.skipIf(corpus === undefined)(

@@ -25,7 +25,7 @@ afterEach(async () => {
   await pool?.close()
 })
 
-/** Harmless, and too much for a thread with little memory. */
+/** Composes a harmless message that is too large for a thread with little memory. */
 function hugeMessage(): Buffer {
   const head = 'From: a@b.example\r\nSubject: huge\r\nContent-Type: text/html\r\n\r\n'
   const link = Array.from(
@@ -93,7 +93,7 @@ test('the wait in the slow lane counts toward the time limit of the message', as
       .compose(packed, analysis, contentOf(1), () => slow.resolve(undefined))
       .catch(() => undefined)
     await slow.promise
-    // If waits did not count, the third would take three times its limit.
+    // If waiting counted, the third message would take three times its limit.
     const over = wait(limits.messageMsMax * 2.5, 'over')
     return (await Promise.race([composed, over])) !== 'over'
   })

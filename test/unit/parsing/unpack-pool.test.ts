@@ -24,7 +24,7 @@ test('messages come back from the thread byte for byte, in order', async () => {
   )
 })
 
-/** Many pages of RTF, each of which takes time: over a second in total. */
+/** Composes a file with many pages of RTF, which takes more than a second to read. */
 function tedious(): Buffer {
   const rtf = keptRtf(`{\\rtf1\\fromhtml1 ${"\\'e9".repeat(200_000)}}`)
   const file = outlookFile({ header: traveledHeader, rtf })
@@ -36,7 +36,7 @@ test('a file that takes too long is refused, and the next is read', async () => 
   const upload = createUnpackUpload(pool.unpack, limits)
   expect(await upload(tedious(), 'slow')).toEqual([{ name: 'slow', refusal: 'damaged-archive' }])
   const next = zipFile([{ name: 'a', content: mail('a') }])
-  // The first start of the new thread may take longer than that.
+  // The first start of the new thread may take longer than the time limit.
   await until('a sound archive', async () => 'raw' in ((await upload(next, 'b'))[0] ?? {}))
 })
 

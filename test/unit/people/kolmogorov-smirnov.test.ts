@@ -14,7 +14,7 @@ test('a shift of 0.08 of the spread is found, one of 0.02 is not', () => {
 })
 
 test('the critical value equals that of the published tables', () => {
-  // For large samples 0.01 is at 1.628 (n m / (n + m))^-1/2.
+  // For large samples, the critical distance for 0.01 is 1.628 (n m / (n + m))^-1/2.
   const distance = 1.628 / Math.sqrt(2_000)
   const { chance } = compareSamples(grid(4_000), grid(4_000, distance))
   expect(chance).toBeGreaterThan(0.008)

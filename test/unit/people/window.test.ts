@@ -32,9 +32,9 @@ test('several at once are accepted together or not at all', () => {
 })
 
 test('a refused client waits until enough attempts have left the window', () => {
-  // Eleven in the current second: they expire 61 seconds after it began.
+  // Eleven attempts in the current second expire 61 seconds after it began.
   expect(decideAttempt(limit, counted([11], 250), one).waitSeconds).toBe(61)
-  // Five of ten seconds ago and six now: two must expire, which the five do in 51 seconds.
+  // Of five attempts ten seconds ago and six now, two must expire; the five expire in 51 seconds.
   const counts = [5, ...Array<number>(9).fill(0), 6]
   expect(decideAttempt(limit, counted(counts, 250), one).waitSeconds).toBe(51)
 })

@@ -13,7 +13,10 @@ import { analysisOf, type Written } from '../../support/shingles.ts'
 const words = 'One two three four five six seven. Eight nine ten eleven twelve thirteen fourteen.'
 const passage = `${words}\n\n${words.toUpperCase()}`
 
-/** The counted pieces of a message about the value: the named types and their hashes. */
+/**
+ * Values to look up, each with a message that contains it and the expected types of its counted
+ * pieces.
+ */
 const asked: [QuestionName, string, Written, readonly string[]][] = [
   [
     'link',

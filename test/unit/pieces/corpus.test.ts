@@ -20,7 +20,7 @@ test.skipIf(!files)(
       const counted = new Set(found.shingles.map(({ hash }) => hash))
       const { from, subject } = found.headers
       const questions: [QuestionName, string | null | undefined][] = [
-        // An unreadable From gives no counted address.
+        // A From field that cannot be parsed gives no counted address.
         ['address', found.shingles.some(({ type }) => type === authorAddress) ? from : null],
         ['subject', subject],
         ['ip', found.origin?.ip],

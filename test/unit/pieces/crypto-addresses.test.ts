@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { findCryptoAddresses, keccak256 } from '../../../src/pieces/crypto-addresses.ts'
 
-/** From the specifications: the genesis block, BIP 173, BIP 350, EIP-55, Tron's documentation. */
+/**
+ * Addresses from the specifications: the genesis block, BIP 173, BIP 350, EIP-55, Tron's
+ * documentation.
+ */
 const addresses: readonly (readonly [string, string])[] = [
   ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', 'bitcoin'],
   ['3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy', 'bitcoin'],

@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { readNewSecret, readSecret } from '../../../src/processes/add-account.ts'
 
-/** A terminal on which `keys` are typed, one text for each prompt. */
+/** Creates a terminal on which `keys` are typed, one text for each prompt. */
 function terminal(...keys: string[]) {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin })
   let shown = ''

@@ -13,7 +13,10 @@ const root = path.join(import.meta.dirname, '../../../src')
 const languages = Object.keys(locales) as Language[]
 const translations = ['fr', 'ru'] as const
 
-/** Without the meanings of symbols, whose English is in the rules. */
+/**
+ * Returns the subjects of a language, without the meanings of symbols, whose English is in the
+ * rules.
+ */
 function subjectsOf(language: Language): string[] {
   const files = readdirSync(path.join(root, 'texts', language))
   return files.filter((file) => file.endsWith('.json') && file !== 'symbols.json')
@@ -67,7 +70,7 @@ const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(ts|eta)$/.test(file))
   .map((file) => ({ file, text: readFileSync(path.join(root, file), 'utf8') }))
 const mentioned = new Set(sources.flatMap(({ text }) => found(text, /['"]([\w-]+\.[\w.-]*)['"]/g)))
-/** Codes with variable parts: `states.${state}`. */
+/** Patterns of codes with variable parts: `states.${state}`. */
 const patterns = sources
   .flatMap(({ text }) => found(text, /`([\w-]+\.(?:[\w.-]|\$\{(?:[^`{}]|\{[^`{}]*\})*\})*)`/g))
   .map((code) => code.replaceAll('.', '\\.').replaceAll(/\$\{[^}]*\}/g, '[\\w.-]+?'))
@@ -88,7 +91,7 @@ test('each use of a message gives the parameters that it needs', () => {
   const wrong = sources.flatMap(({ file, text }) =>
     callsIn(text).flatMap(({ call, codes, given }) => {
       const meant = messages.filter(({ code }) => codes.test(code))
-      // Forms have a function of this name too; TypeScript checks the codes, but not in templates.
+      // Functions of forms have the same name. TypeScript checks the codes, but not in templates.
       if (meant.length === 0) return file.endsWith('.eta') ? [`${file}: ${call}: no message`] : []
       const isServed = meant.some(({ holes }) => holes.every((hole) => given.includes(hole)))
       return isServed ? [] : [`${file}: ${call}: a parameter is missing`]
@@ -102,7 +105,10 @@ const CALL_CHARS_MAX = 400
 
 type Call = { call: string; codes: RegExp; given: string[] }
 
-/** The calls `texts('code', { name })` of a source or template whose parameters are written out. */
+/**
+ * Returns the calls `texts('code', { name })` of a source or template whose parameters are written
+ * literally.
+ */
 function callsIn(source: string): Call[] {
   return [...source.matchAll(/\btexts\(/g)].flatMap(({ index }) => {
     const { statements } = ts.createSourceFile(
@@ -124,7 +130,10 @@ function callsIn(source: string): Call[] {
   })
 }
 
-/** The innermost call that an expression begins with: of `texts('a').map(f)` the first. */
+/**
+ * Returns the innermost call with which an expression begins: for `texts('a').map(f)` the first
+ * one.
+ */
 function callOf(expression: ts.Expression): ts.CallExpression | undefined {
   if (ts.isCallExpression(expression)) {
     return ts.isIdentifier(expression.expression) ? expression : callOf(expression.expression)
@@ -137,7 +146,10 @@ function callOf(expression: ts.Expression): ts.CallExpression | undefined {
   return undefined
 }
 
-/** What an expression may be as a code; a part that varies matches one part of a code. */
+/**
+ * Returns patterns of the codes that an expression may have as its value; a variable part matches
+ * one part of a code.
+ */
 function codesOf(code: ts.Expression): RegExp[] {
   const literal = (text: string) => text.replaceAll('.', '\\.')
   if (ts.isStringLiteralLike(code)) return [new RegExp(`^${literal(code.text)}$`)]
@@ -152,8 +164,8 @@ function codesOf(code: ts.Expression): RegExp[] {
 const [LITERAL, DATE, SELECT, PLURAL] = [0, 3, 5, 6]
 
 /**
- * Names and kinds of the placeholders, without those that only the French needs to elide, and only
- * the English to call the reporter "you".
+ * Returns the names and kinds of the placeholders, without those that only French needs to elide,
+ * and those that only English needs to call the reporter "you".
  */
 function holesOf(messages: readonly string[]): string[] {
   const elements = messages.flatMap(elementsOf).filter(({ type }) => type !== LITERAL)
@@ -163,7 +175,7 @@ function holesOf(messages: readonly string[]): string[] {
     .toSorted()
 }
 
-/** The elements of a message, with those inside of its plurals and selections. */
+/** Returns the elements of a message, with those inside its plurals and selections. */
 function elementsOf(message: string): Element[] {
   const inside = (elements: readonly Element[]): Element[] =>
     elements.flatMap((element) => [
@@ -177,7 +189,10 @@ function elementsOf(message: string): Element[] {
 
 const numbers = [0, 1, 2, 5, 11, 21, 1.5, 1000] as const
 
-/** Every text of a language; a message with placeholders once with each of the numbers. */
+/**
+ * Returns every text of a language; a message with placeholders is formatted once with each of the
+ * numbers.
+ */
 function textsOf(language: Language): Said[] {
   const texts = textsIn(language)
   return catalogOf(language).flatMap(([code, messages]) => {
@@ -211,9 +226,9 @@ test.for(languages)('no text of %s is empty or shows a value that is missing', (
   expect(wrong).toEqual([])
 })
 
-/** Names, formats, and words that both languages have. */
+/** Texts that may be equal in both languages: names, formats, and words that both have. */
 const sameInBoth = new Set(['consumers.telling.formats.arf', 'consumers.telling.formats.xarf'])
-/** Names of mail programs. */
+/** Codes of the names of mail programs. */
 const names = /^help\.(web|programs)\.[\w-]+\.name$|^mailIn\.howTo\.[\w-]+\.program$/
 const sameInFrench = new Set([
   'account.code',
@@ -282,7 +297,7 @@ test.for(
   expect(said[language].filter((one) => fault.test(ownText(one)))).toEqual([])
 })
 
-/** Without the names of menus, which stand as their own programs have them. */
+/** Removes the names of menus, which are written as in the programs themselves. */
 function ownText({ code, text }: Said): string {
   if (!/^help\.(web|programs)\.|^mailIn\.howTo\./.test(code)) return text
   return text.replaceAll(/«[^»]*»|“[^”]*”|„[^“”]*[“”]/g, 'MENU')

@@ -10,7 +10,10 @@ const LITERAL = 0
 
 type Said = { code: string; text: string }
 
-/** The texts of a language as in its files, without the names of programs, menus and parameters. */
+/**
+ * Returns the texts of a language as in its files, without the names of programs, menus and
+ * parameters.
+ */
 function textsOf(language: string): Said[] {
   const folder = path.join(root, 'src/texts', language)
   return readdirSync(folder).flatMap((file) => {
@@ -30,7 +33,9 @@ function ownText(code: string, text: string): string {
 
 type Elements = ReturnType<IntlMessageFormat['getAst']>
 
-/** The literal texts of a message, without the names of parameters and of selected values. */
+/**
+ * Returns the literal texts of a message, without the names of parameters and of selected values.
+ */
 function withoutNames(message: string): string {
   const inside = (elements: Elements): string =>
     elements
@@ -46,7 +51,7 @@ function withoutNames(message: string): string {
   return inside(new IntlMessageFormat(message, 'en', undefined, { ignoreTag: true }).getAst())
 }
 
-/** The words in the columns "Not" of a glossary. Each is the last column of its table. */
+/** Returns the words in the columns "Not" of a glossary. Each is the last column of its table. */
 function wordsToAvoid(glossary: string): string[] {
   let isListed = false
   return glossary.split('\n').flatMap((line) => {
@@ -58,7 +63,10 @@ function wordsToAvoid(glossary: string): string[] {
   })
 }
 
-/** Matches a word or several; `*` stands for any letters. Without capitals it ignores case. */
+/**
+ * Returns a pattern for a word or several; `*` stands for any letters. It ignores case if the word
+ * has no capitals.
+ */
 function patternOf(word: string): RegExp {
   const letters = word.replaceAll('*', '\\p{L}*').replaceAll(' ', '\\s')
   return new RegExp(`(?<!\\p{L})${letters}(?!\\p{L})`, /\p{Lu}/u.test(word) ? 'u' : 'iu')

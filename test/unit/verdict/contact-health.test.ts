@@ -12,7 +12,10 @@ const HOUR_MS = 3_600_000
 const start = new Date('2026-11-20T12:00:00Z')
 const at = (ms: number) => new Date(start.getTime() + ms)
 
-/** A bounce of a mail sent that many hours after the start, an hour later. */
+/**
+ * Returns a bounce that arrived an hour after its mail, which was sent that many hours after the
+ * start.
+ */
 function bounce(sentHours: number, more: Partial<ContactBounce> = {}): ContactBounce {
   const sentAt = at(sentHours * HOUR_MS)
   const bouncedAt = at((sentHours + 1) * HOUR_MS)

@@ -7,7 +7,9 @@ const DAY_MS = 86_400_000
 const start = Date.parse('2026-11-01T12:00:00Z')
 const relayIp = '192.0.2.10'
 
-/** One report a day through the relay, each from a different machine and author. */
+/**
+ * Returns a report through the relay on a given day; each is from a different machine and author.
+ */
 function through(day: number, fields: Partial<PastReport> = {}): PastReport {
   return {
     at: new Date(start + day * DAY_MS),
@@ -40,7 +42,7 @@ function days(count: number, make: (day: number) => PastReport = through): PastR
   return Array.from({ length: count }, (_, day) => make(day))
 }
 
-/** The same with some messages that the reporter wanted. */
+/** Returns the same history, with some messages that the reporter wanted. */
 function withWanted(history: PastReport[], fields: Partial<PastReport> = {}): PastReport[] {
   return history.map((report, index) =>
     index < 3 ? { ...report, kind: 'not-spam' as const, ...fields } : report,

@@ -5,7 +5,7 @@ import { healthyRecord, mayNotify } from '../../../src/verdict/contact-health.ts
 const consumer = { ...healthyRecord, pausedUntil: null, enrolledAt: null, takes: null }
 const now = new Date('2026-11-22T12:00:00Z')
 
-// Reports are stopped and paused by the consumer itself or by an administrator.
+// Both the consumer itself and an administrator can stop or pause reports.
 test.for(['stopped', 'paused'] as const)('stopping %s reports is no one’s request', (state) => {
   const told = mayNotify({ ...consumer, state }, undefined, now)
   const why = 'why' in told ? told.why : null

@@ -43,7 +43,7 @@ function draw(sketches: readonly Sketch[], submitterIp?: string) {
   return drawWalk({ hops: lines, origin, submitter })
 }
 
-/** Each station in short: its role, its name and address, its notes. */
+/** Returns each station as a short text: its role, its name and address, its notes. */
 function told({ stations }: ReturnType<typeof draw>) {
   return stations.map(({ role, name, ip, isUnlinked, aliases, notes }) =>
     [
@@ -188,7 +188,7 @@ test('a reason shown at its line is not repeated at the origin', () => {
   const [passed, ...rest] = hops([inner, entry])
   const because = phrase('address-internal', { ip: '10.0.0.1' })
   const [first, last] = [phrase('received-by-unknown'), phrase('trace-misplaced')]
-  // As read from a row: equal, but not the same object.
+  // The reasons are read from a row, so they are equal to the phrases but not the same objects.
   const why = [first, structuredClone(because), last]
   const origin: Origin = { ip: '198.51.100.7', hop: 1, confidence: 0.9, why }
   const lines = passed ? [{ ...passed, because }, ...rest] : rest

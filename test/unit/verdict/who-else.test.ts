@@ -52,7 +52,7 @@ const verdict = (name: Judged['verdict']['class']) => ({ ...clear.verdict, class
 const knowing = (address: string, contact: KnownContact) =>
   new Map([...clear.known, [address, contact]])
 
-/** All recipients, the desk of the network first. */
+/** Returns all recipients, the desk of the network first. */
 function told(change: Partial<Judged>): string[] {
   const judged = { ...clear, ...change }
   const consequence = consequenceOf(judged)

@@ -4,7 +4,7 @@ import { askerOf } from '../../../src/web/lists/downloads.ts'
 
 const trustedProxies = ['127.0.0.0/8', '203.0.113.200/32', '2001:db8:ffff::/48']
 
-/** The client behind a request from an address, with the given header. */
+/** Returns the client behind a request from an address with the given header. */
 function asker(remoteAddress: string, forwardedFor?: string): string {
   const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }
   return askerOf({ socket: { remoteAddress }, headers } as unknown as IncomingMessage, {

@@ -8,7 +8,7 @@ import { createBodies, type ReadBody } from '../../../src/web/bodies/read-body.t
 const IN_HAND_MAX = 10_000_000
 const BYTES_MAX = 5_000_000
 
-/** A request whose body arrives in pieces. */
+/** Reads a request whose body arrives in pieces. */
 function slowly(read: ReadBody, ownerId?: string) {
   const stream = new PassThrough({ highWaterMark: IN_HAND_MAX })
   const req = Object.assign(stream, { headers: {}, complete: true }) as unknown as IncomingMessage

@@ -28,7 +28,7 @@ const upload = (more: Partial<Upload> = {}): Upload => ({
 
 const submit: Submit = () => Promise.resolve({ taken: true, id: 'report', is: 'new' })
 
-/** A station whose clock moves by the cost of each file. */
+/** Creates an upload handler, and a clock that advances by the cost of each file. */
 function station(msOf: (msMax: number) => number) {
   let now = 0
   vi.spyOn(performance, 'now').mockImplementation(() => now)

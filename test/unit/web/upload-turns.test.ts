@@ -4,7 +4,7 @@ import { createTurns } from '../../../src/web/bodies/body-pool.ts'
 
 const OWN_BYTES_MAX = 100
 
-/** Uploads by name: each is served until it is ended. */
+/** Creates uploads by name; each is in progress until it is ended. */
 function station() {
   const inTurn = createTurns(2, OWN_BYTES_MAX)
   const served: string[] = []

@@ -22,7 +22,7 @@ const tablesWith = (text: string) => tablesOfPool(site.app.pool, text)
 const erase = (browser: Browser, { password }: Person, how: string) =>
   browser.post('/account/erase', { how, now: password })
 
-/** Runs the job as often as it postpones itself, a minute later each time. */
+/** Runs the job until it is no longer postponed, a minute later each time. */
 async function work(erasureId: string, runsMax = 20): Promise<number> {
   let at = Date.now() + 60_000
   for (let run = 1; run <= runsMax; run++) {
@@ -51,7 +51,7 @@ const messageTo = (email: string, mark: string) =>
     'latin1',
   )
 
-/** A reporter with data in every table. */
+/** Creates a reporter with data in every table. */
 async function busyPerson(email: string): Promise<{ person: Person; ids: string[] }> {
   const person = await site.addPerson(email)
   const { pool } = site.app
@@ -144,7 +144,7 @@ test('erasure with reports removes all their data', async () => {
   expect(await tablesWith(email)).toEqual([])
   expect(await tablesWith(person.id)).toEqual([])
   for (const id of ids) {
-    // Rows that only refer to a report are deleted with it.
+    // Tables whose rows only refer to a report; these rows are deleted with it.
     const passing = (name: string) => name.startsWith('job') || name === 'report_news'
     expect((await tablesWith(id)).filter((name) => !passing(name))).toEqual([])
   }

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-/** The files of an archive, from the directory at its end. */
+/** Returns the files of an archive, according to the directory at its end. */
 function unzip(zip: Buffer): Map<string, Buffer> {
   const end = zip.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'))
   let at = zip.readUInt32LE(end + 16)

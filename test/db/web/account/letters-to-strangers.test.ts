@@ -16,7 +16,7 @@ const signUp = (email: string) =>
   from('192.0.2.1').post('/sign-up', { email, agree: 'yes', language: 'en' })
 const countOf = async (email: string) => (await lettersTo(site.app.pool, email)).length
 
-/** Makes the counts of letters to an address that much older. */
+/** Makes the counts of letters to an address older by that many days. */
 async function age(email: string, days: number): Promise<void> {
   await site.app.pool.query(
     `update account_links set letters_since = letters_since - make_interval(days => $2)

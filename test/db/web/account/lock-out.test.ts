@@ -3,7 +3,7 @@ import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite, type Person, type WebSite, usualLimits } from '../web-site.ts'
 
 let site: WebSite
-/** More attempts than a name has in an hour, and than one network may use of it. */
+/** More attempts than are allowed per hour for a name, or for a name from one network. */
 const TRIES = 45
 beforeAll(async () => {
   site = await startWebSite({ TRUSTED_PROXIES: '127.0.0.1, ::1' })
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-/** An address from the documentation networks, numbered by `network` and `host`. */
+/** Returns an address of the documentation networks, numbered by `network` and `host`. */
 const at = (network: number, host = 1) => ({
   'x-forwarded-for': `2001:db8:${network.toString(16)}:${host.toString(16)}::1`,
 })
@@ -27,7 +27,7 @@ const signIn = async (browser: Browser, { email }: Person, password: string) =>
 const guessAt = (person: Person, network: number, host: number) =>
   signIn(new Browser(site.url, at(network, host)), person, 'a wrong guess')
 
-/** What a browser keeps after its session. */
+/** Returns a browser with only the cookies that outlive a session. */
 function withoutSession(browser: Browser, headers: Record<string, string>): Browser {
   const kept = browser
     .cookies()
@@ -131,7 +131,7 @@ test('a correct password by Basic never counts, sequentially or concurrently', a
   const here = at(220)
   const atOnce = Array.from({ length: 60 }, () => byBasic(jo.email, jo.password, here))
   expect(new Set(await Promise.all(atOnce))).toEqual(new Set([200]))
-  // Each way to write the address is tested again.
+  // Each spelling of the address is tested again.
   const ways = Array.from({ length: 30 }, (_, n) =>
     [...jo.email].map((char, place) => ((n >> place) & 1 ? char.toUpperCase() : char)).join(''),
   )

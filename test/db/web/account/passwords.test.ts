@@ -229,7 +229,7 @@ test('a password beside a form proves nothing if it is not checked', async () =>
   expect((await send(browser, '/report', report)).status).toBe(401)
 })
 
-/** As another site would send it: with the cookie, but without data from our pages. */
+/** Sends a form as another site would: with the cookie, but without data from our pages. */
 const send = (browser: Browser, path: string, fields: Record<string, string>) =>
   fetch(`${site.url}${path}`, {
     method: 'POST',

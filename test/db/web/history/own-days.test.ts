@@ -14,7 +14,7 @@ import { openTestApp, type TestApp } from '../../../support/app.ts'
 
 let app: TestApp & { parser: ParserPool }
 const today = () => new Date().toISOString().slice(0, 10)
-/** Later than any pause after a count. */
+/** Returns an instant later than any pause after a count. */
 const later = () => new Date(Date.now() + 3_600_000)
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** The stored counts of today, and those of a full count. */
+/** Returns the stored counts of today, and those of a full count. */
 async function both() {
   const day = { reporterId: app.ann, day: today() }
   const [[kept], counted] = await Promise.all([

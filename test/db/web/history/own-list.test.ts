@@ -23,7 +23,7 @@ afterAll(() => site.close())
 const minute = 60_000
 let made = 0
 
-/** Reports of Ann's, each a minute older than the one before. */
+/** Adds reports by Ann, each a minute older than the previous one. */
 async function add(fields: { subject: string; kind?: ReportKind; state?: ReportState }) {
   const receivedAt = new Date(Date.now() - ++made * minute)
   const { state, ...rest } = fields

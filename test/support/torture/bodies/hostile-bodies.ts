@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync } from 'node:zlib'
 
-/** A body that takes its parser long per byte: a beginning, then one piece repeated. */
+/** A body that takes its parser much time per byte: a beginning, then one piece repeated. */
 export type HostileBody = {
   name: string
   headers: Record<string, string>
@@ -47,7 +47,7 @@ export const hostileBodies: readonly HostileBody[] = [
   },
 ]
 
-/** A chunk of a body: as many pieces as fit into 64 KiB. */
+/** Returns a chunk of a body: as many pieces as fit into 64 KiB. */
 export function chunkOf({ piece }: HostileBody): Buffer {
   return Buffer.from(piece.repeat(Math.floor(65_536 / Math.max(1, piece.length))))
 }

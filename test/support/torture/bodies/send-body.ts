@@ -1,13 +1,13 @@
 import { request } from 'node:http'
 import { chunkOf, type HostileBody } from './hostile-bodies.ts'
 
-/** An address that may read a body. */
+/** An address that may read a request body. */
 export type BodyRoute = { method: string; path: string }
 
 /** The server's answer, and the number of bytes sent before it. */
 export type Said = { status: number; sentBytes: number }
 
-/** The client: its headers and session. */
+/** The client: its header fields and its session. */
 export type Sender = Record<string, string>
 
 /**
@@ -46,7 +46,9 @@ export function sendBody(
   })
 }
 
-/** Declares a body of `bytes` bytes and sends only its first; returns the status of the answer. */
+/**
+ * Declares a body of `bytes` bytes and sends only the first byte; returns the status of the answer.
+ */
 export function declareBody(
   url: string,
   { method, path }: BodyRoute,
@@ -67,7 +69,7 @@ export function declareBody(
 const NOBODY = '00000000-0000-7000-8000-000000000000'
 const methods = ['post', 'put', 'patch', 'delete'] as const
 
-/** The addresses that answer a method with a body, collected from the routers. */
+/** Returns the addresses that answer a method with a body, collected from the routers. */
 export function bodyRoutes(
   listRoutes: (method: (typeof methods)[number]) => string[],
   checkPaths: readonly string[],

@@ -56,7 +56,7 @@ export async function tortureBodies(say: Say): Promise<string[]> {
   })
 }
 
-/** An administrator, no limits, and the addresses collected from the routers. */
+/** Creates an administrator, turns off the limits, and collects the addresses from the routers. */
 async function prepare(url: string): Promise<{ routes: BodyRoute[]; account: Account }> {
   const pool = createPool(url, { connectionsMax: 5, name: 'torture', onLost: () => undefined })
   const boss = await startBoss(url, 'sends', { name: 'torture', onError: () => undefined })
@@ -135,7 +135,7 @@ async function attack(
   return faults
 }
 
-/** The measurements of the same client without attacks. */
+/** Measures the same client without attacks. */
 async function measureQuiet(site: string, { token }: Account): Promise<string> {
   const probe = startProbe({ url: site, token })
   await wait(QUIET_MS)
@@ -161,7 +161,7 @@ function startProbe(probe: Probe) {
   }
 }
 
-/** A message of nearly 25 MB is still accepted. */
+/** Checks that a message of nearly 25 MB is still accepted. */
 async function sendLarge(site: string, { token }: Account): Promise<string[]> {
   const head = 'From: a@shop.example\r\nSubject: large\r\nReceived: from a by b\r\n\r\n'
   const body = Buffer.concat([Buffer.from(head), Buffer.alloc(LARGE_BYTES, 'a text line\r\n')])

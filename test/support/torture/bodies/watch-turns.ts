@@ -1,14 +1,14 @@
 import { isMainThread } from 'node:worker_threads'
 
-// Loaded into a program by --import. Reports on standard error every turn of the event loop that
-// takes more than 50 ms of processor time, which unlike wall-clock time does not depend on other
-// programs.
+// This module is loaded into a program by --import. It reports on standard error every turn of the
+// event loop that takes more than 50 ms of processor time, which unlike wall-clock time does not
+// depend on other programs.
 const TURN_MS_MAX = 50
 const EVERY_MS = 2
 
 if (isMainThread) {
   let before = spentMs()
-  // Loading the program does not count as a turn.
+  // The time for loading the program does not count as a turn.
   const startedAt = performance.now()
   setInterval(() => {
     const now = spentMs()

@@ -11,9 +11,9 @@ export type Judged = {
 }
 
 /**
- * Checks whether any window exceeds the limit, and whether each attack was accepted up to it. An
- * attempt was decided at some time between its request and its answer, so only attempts with both
- * inside a window count against it.
+ * Checks whether any window exceeds the limit, and whether each attack was accepted up to the
+ * limit. An attempt was decided at some time between its request and its answer, so only attempts
+ * with both inside a window count against it.
  */
 export function judgeLimits(plan: Plan, tried: readonly Tried[]): Judged {
   const judged: Judged = { faults: [], admitted: 0, filled: 0, mostInWindow: 0 }
@@ -41,7 +41,7 @@ function spanOf(tried: readonly Tried[]): number {
   return Math.max(...ends) - Math.min(...tried.map(({ sentAt }) => sentAt))
 }
 
-/** The maximum number of attempts that begin and end within any one window. */
+/** Returns the maximum number of attempts that begin and end within any one window. */
 function mostWithin(tried: readonly Tried[], windowMs: number): number {
   const bySent = tried.toSorted((one, other) => one.sentAt - other.sentAt)
   return Math.max(

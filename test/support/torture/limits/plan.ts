@@ -7,16 +7,21 @@ export type Plan = {
   windowMs: number
   attemptsMax: number
   /**
-   * Keys that all processes attack at the same time, in groups; the other groups rest meanwhile.
+   * Keys that all processes attack at the same time, in groups; the other groups are not used
+   * meanwhile.
    */
   attackedKeys: number
-  /** The duration of an attack on one group; then it rests until all others had their turn. */
+  /**
+   * The duration of an attack on one group in milliseconds; then the group is not used until all
+   * others have been attacked.
+   */
   groups: number
   attackMs: number
-  /** Attempts of one process on attacked keys. */
+  /** Number of attempts of one process on attacked keys. */
   attempts: number
   /**
-   * Keys with a steady stream of 59/60 of the limit, each by one process, in a separate time range.
+   * Number of keys with a steady stream of 59/60 of the limit, each by one process, in a separate
+   * time range.
    */
   steadyKeys: number
   steadyAttempts: number
@@ -33,13 +38,13 @@ export type Told = {
   steadyRefused: number
 }
 
-/** The turn at a given time, and its group. */
+/** Returns the turn at a given time, and its group. */
 export function turnAt(plan: Plan, at: number): { turn: number; group: number } {
   const turn = Math.floor((at - plan.startsAt) / plan.attackMs)
   return { turn, group: ((turn % plan.groups) + plan.groups) % plan.groups }
 }
 
-/** The id of a reporter that represents a key. */
+/** Returns the id of a reporter that represents a key. */
 export function reporterOf(key: number): string {
   return `00000000-0000-7000-8000-${key.toString(16).padStart(12, '0')}`
 }

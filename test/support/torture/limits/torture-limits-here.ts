@@ -5,7 +5,9 @@ import { migrateAll } from '../../../../src/processes/migrate.ts'
 import { startEmbedded } from '../../../../src/db/embedded.ts'
 import { tortureLimits } from './torture-limits.ts'
 
-/** 200,000 attempts of 16 processes on 1,000 keys, on a separate PostgreSQL. */
+/**
+ * Tests the limits with 200,000 attempts of 16 processes on 1,000 keys, on a separate PostgreSQL.
+ */
 export async function tortureLimitsHere(say: (line: string) => void): Promise<string[]> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-torture-'))
   await chmod(dataDir, 0o755)

@@ -10,7 +10,10 @@ export type TorturedLimits = Judged & { attempts: number; steady: number; steady
 
 const START_MS = 200
 
-/** Lets many processes make the same attempts at once, and checks what was accepted. */
+/**
+ * Lets many processes make attempts on the same keys at the same time, and checks how many were
+ * accepted.
+ */
 export async function tortureLimits(given: Omit<Plan, 'startsAt'>): Promise<TorturedLimits> {
   const pool = createPool(given.url, {
     connectionsMax: 1,

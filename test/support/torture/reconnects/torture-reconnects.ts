@@ -16,10 +16,10 @@ const PASSWORD = 'a password of the torture'
 type Answer = { status: number | string; retryAfter: string | undefined; tookMs: number }
 
 /**
- * 500 clients that were connected to `web` reconnect at once after its restart, each on a separate
- * connection with four reports: by token, by the password of one account, and by passwords of 500
- * accounts. All must be answered within five seconds, and a refusal must say when to retry. Returns
- * the faults.
+ * 500 clients that were connected to `web` reconnect simultaneously after its restart, each on a
+ * separate connection with four reports: by token, by the password of one account, and by passwords
+ * of 500 accounts. All must be answered within five seconds, and a refusal must say when to retry.
+ * Returns the faults.
  */
 export async function tortureReconnects(say: (line: string) => void): Promise<string[]> {
   return withOwnDatabase(async ({ url, dataDir }) => {
@@ -46,7 +46,8 @@ export async function tortureReconnects(say: (line: string) => void): Promise<st
         const clients = Array.from({ length: CLIENTS }, (_, client) =>
           reconnect(site, `${name} ${client}`, {
             authorization: authorizationOf(client),
-            // Each from a different network, according to the proxy in front of the program.
+            // Each client has an address in a different network, according to the proxy in front of
+            // the program.
             'x-forwarded-for': `11.${client >> 8}.${client & 255}.1`,
           }),
         )
@@ -64,7 +65,10 @@ export async function tortureReconnects(say: (line: string) => void): Promise<st
 
 const emailOf = (number: number) => `ann${number}@reporters.example`
 
-/** One account with a token, and as many with the same password as there are clients. */
+/**
+ * Creates one account with a token, and as many accounts with the same password as there are
+ * clients.
+ */
 async function addReporters(url: string): Promise<string> {
   const pool = createPool(url, { connectionsMax: 5, name: 'torture', onLost: () => undefined })
   const app = { pool, clock: systemClock }

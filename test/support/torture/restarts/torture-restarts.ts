@@ -16,7 +16,8 @@ type Backend = { url: string; env: Record<string, string>; isReady: boolean; pro
 
 /**
  * Restarts one of two `web` processes after the other behind a load balancer, which checks
- * `/readyz` twice a second and sends both as much as they accept. No request may fail.
+ * `/readyz` twice a second and sends both processes as many requests as they accept. No request may
+ * fail.
  */
 export async function tortureRestarts(
   restarts: number,
@@ -78,7 +79,7 @@ async function restart(backend: Backend): Promise<void> {
   await backend.program.ready
 }
 
-/** Keeps up to date whether a process is ready. */
+/** Keeps up to date whether a backend is ready. */
 async function look(backend: Backend, over: AbortSignal): Promise<void> {
   for (; !over.aborted; await wait(LOOK_MS)) {
     const answer = await fetch(`${backend.url}/readyz`).catch(() => undefined)
@@ -99,7 +100,7 @@ type Load = {
   over: AbortSignal
 }
 
-/** One request after another on kept connections, in turn to each ready process. */
+/** Sends one request after another on kept connections, in turn to each ready process. */
 async function load({ backends, token, lane, answers, over }: Load): Promise<void> {
   const agents = backends.map(() => new Agent({ keepAlive: true, maxSockets: 1 }))
   for (let asked = lane; !over.aborted; asked++) {

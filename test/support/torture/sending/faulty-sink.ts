@@ -52,7 +52,7 @@ export async function startFaultySink(chance: () => number, oneIn: number): Prom
     socket.on('close', () => sockets.delete(socket))
     if (faultAt('connect') !== undefined) return void socket.destroy()
     const session = { mailFrom: '', isStalled: false }
-    /** Answers a step or fails; returns true when the session continues. */
+    /** Answers a step or fails; returns true if the session continues. */
     const answer = (step: Step, mail?: string): boolean => {
       const fault = faultAt(step)
       const isTaken = mail !== undefined && (fault === undefined || fault === 'cut')

@@ -16,9 +16,14 @@ const MESSAGES = 100
 const CONSUMERS = 4
 const POISON_BYTES = 2_000_000
 const SETTLE_MS = 180_000
-/** Each message that stalls takes 2 s of the only thread, and the start of a new one. */
+/**
+ * In milliseconds. Each message that stalls takes 2 s of the only thread, plus the start of a new
+ * one.
+ */
 const DELAY_MS_MAX = 20_000
-/** A stalling message has 2 s, then 20 s in the slow lane; earlier it took 77 s. */
+/**
+ * In milliseconds. A stalling message gets 2 s, then 20 s in the slow lane; before, it took 77 s.
+ */
 const STALLED_MS_MAX = 45_000
 const threadFile = path.join(import.meta.dirname, '../../stalling-thread.ts')
 
@@ -28,9 +33,9 @@ const kinds = ['dashes', 'boundary', STALLING_WORDS] as const
 type Left = { mail: SunkMail; ms: number }
 
 /**
- * Forwards messages that are hard to compose among others through the real queue, and again without
- * them: all are sent, those that never end with their header alone, and the others are not delayed.
- * Returns the faults.
+ * Forwards messages through the real queue, some of which are hard to compose, and repeats this
+ * without those: all must be sent, those whose composing never ends with only their header, and the
+ * others must not be delayed. Returns the faults.
  */
 export async function tortureComposing(say: (line: string) => void): Promise<string[]> {
   const usual = await forwardAll((index) => spamMessage(`usual-${index}`))
@@ -59,7 +64,10 @@ function lastOf(left: readonly Left[]): number {
   return Math.round(Math.max(0, ...left.map(({ ms }) => ms)))
 }
 
-/** A line of 2 MB, a boundary of 8,000 characters, or a text on which the thread stalls. */
+/**
+ * Returns a hostile message: a line of 2 MB, a boundary of 8,000 characters, or a text on which the
+ * thread stalls.
+ */
 function poisonOf(index: number): Buffer | undefined {
   if (index % 10 !== 0) return undefined
   const kind = kinds[(index / 10) % kinds.length] ?? STALLING_WORDS
@@ -86,7 +94,7 @@ function forwardAll(bytesOf: (index: number) => Buffer): Promise<Left[]> {
   })
 }
 
-/** Processes the queue like `work`, with one thread, which can stall. */
+/** Processes the queue like `work`, with one thread, which may stall. */
 async function startForwarding(app: OpenApp): Promise<{ close: () => Promise<void> }> {
   const parser = createParserPool(1, undefined, { threadFile })
   const mailer = createMailer(app.config.smtpUrl)
@@ -103,7 +111,7 @@ async function startForwarding(app: OpenApp): Promise<{ close: () => Promise<voi
   }
 }
 
-/** The mails with the time at which each was first seen. */
+/** Returns the mails with the time at which each was first seen. */
 async function collect(messages: readonly SunkMail[]): Promise<Left[]> {
   const left: Left[] = []
   const started = performance.now()

@@ -93,7 +93,7 @@ async function examineEnd(app: OpenApp, taken: number): Promise<string[]> {
   return faults
 }
 
-/** What must be true at any time: nothing refused, suppressed, withdrawn or given up. */
+/** Checks what must be true at any time: no mail is refused, suppressed, withdrawn or given up. */
 async function examineKept(app: OpenApp): Promise<string[]> {
   const count = async (what: string) =>
     (await app.pool.query<{ n: number }>(`select count(*)::int as n from ${what}`)).rows[0]?.n ?? 0

@@ -14,7 +14,7 @@ import { chanceFrom } from '../../counter-torture-batches.ts'
 import { type FaultySink, startFaultySink } from './faulty-sink.ts'
 import { fillOutbox } from './fill-outbox.ts'
 
-/** The result of a run: `faults` is empty if nothing was lost or sent without reason. */
+/** The result of a run; `faults` is empty if no mail was lost or sent without reason. */
 export type TorturedSending = {
   sent: number
   refused: number
@@ -32,7 +32,10 @@ const PROCESSES = 2
 const CONSUMERS = 12
 const ONE_IN = 12
 const SETTLE_MS = 180_000
-/** A sender that was killed right after the answer cannot have recorded it. */
+/**
+ * In milliseconds. A sender that was killed within this time after the answer may not have recorded
+ * it.
+ */
 const KILLED_MS = 3_000
 
 /**
@@ -137,7 +140,7 @@ async function examine(
     if (messageId !== null && messageId !== `<${name}@${settings.domain}>`) {
       faults.push(`${name} was kept as ${messageId}`)
     }
-    // Of several copies, the sender could not know the result of any but the last.
+    // If there are several copies, the sender could not know the result of any but the last.
     for (const copy of state === 'refused' ? its : its.slice(0, -1)) {
       const wasKilled = killedAt.some((at) => at >= copy.at - 50 && at - copy.at < KILLED_MS)
       if (copy.isAnswered && !wasKilled) faults.push(`${name} was sent again without need`)

@@ -3,15 +3,16 @@ import { compareSamples } from '../../kolmogorov-smirnov.ts'
 
 const WARM_PAIRS = 20
 const SIGNIFICANCE = 0.01
-/** A hundredth of all honest runs fail by chance, so a second run, twice as long, decides. */
+/** A hundredth of all correct runs fail by chance, so a second run, twice as long, decides. */
 const RUNS = 2
 
 /** A site, and the tokens of a banned and of an ordinary reporter. */
 type Both = { url: string; banned: string; usual: string }
 
 /**
- * Posts as many different messages by the banned reporter as by the ordinary one, and returns the
- * differences: a status, a header, a body, or the time (Kolmogorov-Smirnov, 1 %).
+ * Posts equally many different messages by the banned and by the ordinary reporter, and returns the
+ * differences between the answers: a status, a header, a body, or the time (Kolmogorov-Smirnov, 1
+ * %).
  */
 export async function compareAnswers(both: Both, pairs: number): Promise<string[]> {
   let sent = 0
@@ -26,7 +27,10 @@ export async function compareAnswers(both: Both, pairs: number): Promise<string[
   return chance > SIGNIFICANCE ? [] : [`the times differ; equal ones do so with chance ${chance}`]
 }
 
-/** Both in turn, and the order alternates from pair to pair, so noise affects both alike. */
+/**
+ * Returns the durations of both. They are measured in turn, and the order alternates from pair to
+ * pair, so that noise affects both alike.
+ */
 async function timesOfBoth(both: Both, pairs: number, mark: () => string) {
   const times = { banned: [] as number[], usual: [] as number[], shown: new Set<string>() }
   for (let pair = 0; pair < pairs; pair++) {
@@ -40,7 +44,7 @@ async function timesOfBoth(both: Both, pairs: number, mark: () => string) {
   return times
 }
 
-/** An answer without the parts that always differ, and its duration in milliseconds. */
+/** Returns an answer without the parts that always differ, and its duration in milliseconds. */
 async function answerTo(url: string, token: string, mark: string) {
   const body = spamMessage(mark)
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'message/rfc822' }

@@ -109,7 +109,7 @@ describe.skipIf(truths === undefined)('real bounces (skipped without the corpus)
   })
 })
 
-/** The header of the message that a bounce is about. */
+/** Returns the header of the message that a bounce is about. */
 function returnedFields(raw: Buffer): HeaderField[] {
   const tree = parseMimeTree(raw)
   const part = tree && (ownPart(tree, 'message/rfc822') ?? ownPart(tree, 'text/rfc822-headers'))

@@ -27,7 +27,8 @@ test('mail of a gateway under its own name that returns the message is a bounce'
     kind: 'bounce',
     results: [{ recipient: 'b@example.net' }],
   })
-  // Without the message, under a person's name, as an answer, or without a failure: a plain letter.
+  // Mail without the returned message, from a person's name, with a reply subject, or without a
+  // failure is a reply.
   expect(read(head, told).kind).toBe('reply')
   expect(read(['From: Ann <ann@example.net>', head[1] ?? ''], body).kind).toBe('reply')
   expect(read([head[0] ?? '', 'Subject: Re: Non-Delivery'], body).kind).toBe('reply')

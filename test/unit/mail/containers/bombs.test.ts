@@ -86,7 +86,7 @@ const outlook = outlookFile({
   ],
 })
 
-/** The offset of the allocation table's words, in the last sectors of a test file. */
+/** Returns the offset of the allocation table, which is in the last sectors of a test file. */
 function tableStart(bytes: Buffer): number {
   return (bytes.readUInt32LE(76) + 1) * 512
 }

@@ -16,7 +16,7 @@ function mail(mark: string): Buffer {
   return Buffer.from(`From: a@b.example\r\nSubject: ${mark}\r\n\r\nText of ${mark}.\r\n`)
 }
 
-/** The result of a file in short: `name: subject` or `name: refusal`. */
+/** Returns the result of a file as short texts: `name: subject` or `name: refusal`. */
 async function told(bytes: Buffer, changed: Partial<typeof limits> = {}): Promise<string[]> {
   const found = await unpackFile({ name: 'it', bytes }, { ...limits, ...changed })
   return found.map((one) => {

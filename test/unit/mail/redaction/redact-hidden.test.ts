@@ -7,7 +7,7 @@ import { expectEffort } from '../../../support/effort.ts'
 const address = 'jane.doe@mailbox.example'
 const key = Buffer.alloc(32, 7)
 
-/** The header of the sent message, and the decoded bodies of its parts. */
+/** Redacts a message; returns its header, and the decoded bodies of its parts. */
 function redacted(text: string, addresses: readonly string[] = [address], authors: string[] = []) {
   const raw = Buffer.from(text.replaceAll('\n', '\r\n'))
   const outcome = redactMessage(raw, { addresses, key, tokens: 'redacted', authors })

@@ -21,7 +21,7 @@ const times = (piece: string, bytes: number) => piece.repeat(Math.ceil(bytes / p
 const md5 = createHash('md5').update(address).digest('hex')
 const people = Array.from({ length: 300 }, (_, n) => `n${n}@h${n}.example`).join(', ')
 
-/** A megabyte each: 50 ms per 100 KB are allowed. */
+/** Messages of a megabyte each; 50 ms per 100 KB are allowed. */
 const hostile: readonly (readonly [string, string])[] = [
   ['a line of dashes', `Content-Type: text/plain\r\n\r\n${times('-', 1e6)}`],
   ['a line of slashes', `Content-Type: text/html\r\n\r\n${times('/', 1e6)}`],
@@ -65,7 +65,7 @@ const held = runOf(`mail=${address}`)
 const otherRuns = Array.from({ length: 33_000 }, (_, n) => `${runOf(`u${n}v${n * 7919}w${n}x`)} `)
 const page = '<b>Jane</b> Doe &#64; jane.doe=40mailbox.example %20 '
 
-/** A megabyte each. */
+/** Messages of a megabyte each. */
 const naming: readonly (readonly [string, string, 'whole' | 'headers', number])[] = [
   ['a field of runs of digits', `X-A: ${held} ${otherRuns.join('')}\r\n\r\nx`, 'headers', 150],
   ['a body of runs of digits', `\r\n${held} ${otherRuns.join('')}`, 'whole', 280],

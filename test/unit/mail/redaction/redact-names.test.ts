@@ -4,7 +4,7 @@ import { redactMessage } from '../../../../src/mail/redaction/redact.ts'
 
 const key = redactionKey('a secret of the tests', 'abuse@there.example')
 
-/** A message for Alice Wonderland with the given body; the given fields come first. */
+/** Composes a message for Alice Wonderland with the given body; the given fields come first. */
 function mail(body: string, { type = 'text/html; charset=utf-8', fields = '' } = {}): Buffer {
   const head = [
     'Received: from a.x.test ([192.0.2.7]) by mx.home.example; Tue, 3 Nov 2026 08:15:00 +0000',

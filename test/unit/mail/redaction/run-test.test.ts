@@ -30,7 +30,10 @@ const domainsSought = [
 const decoded = (digits: string) => Buffer.from(digits, 'base64').toString('latin1')
 const shifted = (run: string) => [0, 1, 2, 3].map((first) => decoded(run.slice(first)))
 
-/** Runs as long as a hash between the characters that separate the parts of a link. */
+/**
+ * Returns the parts of a run that are as long as a hash, between the characters that separate the
+ * parts of a link.
+ */
 function piecesOf(run: string): string[] {
   return [22, 27, 43, 86].flatMap((length) =>
     [...run.matchAll(new RegExp(`(?<=^|[+/_-])(?=(.{${length}})(?:[+/_-]|$))`, 'g'))].map(
@@ -39,7 +42,7 @@ function piecesOf(run: string): string[] {
   )
 }
 
-/** Whether a text contains any of it, found by an exhaustive search. */
+/** Whether a text contains any of the values, according to an exhaustive search. */
 function holds(text: string, domains: readonly string[]): boolean {
   const says = (read: string) => domains.some((domain) => read.toLowerCase().includes(domain))
   const saysInside = (read: string) =>

@@ -12,7 +12,7 @@ const zone = {
   'TXT s1._domainkey.shop.example': [author.record],
 }
 
-/** Forwarded by forwarders: what each says it saw. */
+/** The clients that each of several forwarders recorded. */
 const saw = {
   alumni:
     'mx.alumni.example; spf=pass (mx.alumni.example: domain of offers@shop.example designates ' +

@@ -7,7 +7,7 @@ const key = rsaKey()
 const keys = (...domains: string[]) =>
   Object.fromEntries(domains.map((domain) => [`TXT s1._domainkey.${domain}`, [key.record]]))
 
-/** A message by `author`, sent with `returnPath`, signed by each of `signers`. */
+/** Composes a message by `author`, sent with `returnPath`, signed by each of `signers`. */
 async function message(author: string, returnPath: string, ...signers: string[]): Promise<Buffer> {
   const text = spamMessage('policy')
     .toString()

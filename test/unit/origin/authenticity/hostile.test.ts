@@ -49,7 +49,8 @@ test.for<[string, Buffer]>([
   ['names from a nightmare', onTop(spamMessage('m'), signature().replace('shop', '\0.-.\u00e9'))],
   ['names of objects', onTop(spamMessage('n'), signature('; __proto__=x; constructor=y'))],
 ])('%s take little time and give an answer', async ([, raw]) => {
-  // Thirty times the duration on a slow idle machine; a quadratic parser needs minutes.
+  // The limit is thirty times the duration on a slow idle machine; a quadratic parser would take
+  // minutes.
   const { dkim, arc } = await expectEffort(() => authenticated(raw, anyKey), 3_000)
   expect(dkim.length).toBeLessThanOrEqual(4)
   expect(arc.seals).toEqual([])

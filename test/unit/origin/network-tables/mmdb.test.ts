@@ -7,7 +7,10 @@ import { composeMmdb, composeValue, type MmdbRecord } from '../../../support/mmd
 const one = { autonomous_system_number: 64_496, autonomous_system_organization: 'Example One' }
 const two = { autonomous_system_number: 64_497, autonomous_system_organization: 'Example Two' }
 
-/** The content of a file as `block AS name country`, and its end if it is damaged. */
+/**
+ * Returns the content of a file as `block AS name country`, and the reason for its end if it is
+ * damaged.
+ */
 function told(bytes: Buffer): string[] {
   return [...readMmdb(bytes)].map((reading) => {
     if (reading.is === 'range') {

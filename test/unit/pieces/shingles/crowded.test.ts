@@ -9,7 +9,7 @@ const accounts = [
   ...['BE68539007547034', 'ES9121000418450200051332'],
 ]
 
-/** Eight of something, each with its number and a separate word. */
+/** Writes eight items, each with its number and a separate word. */
 function eight(write: (number: number, word: string) => string): string[] {
   return words.slice(0, 8).map((word, number) => write(number, word))
 }

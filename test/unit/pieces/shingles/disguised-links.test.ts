@@ -5,7 +5,7 @@ const plain = 'https://shop.example/a/b?x=1'
 const carried = encodeURIComponent(plain)
 const inBase64 = Buffer.from(plain).toString('base64url')
 
-/** Each leads to the plain link; written in a text. */
+/** Disguised links in a text, each of which leads to the plain link. */
 const inText: readonly (readonly [disguise: string, written: string, plain?: string])[] = [
   ['hxxp', 'hxxps://shop.example/a/b?x=1'],
   ['hXXp', 'hXXps://shop.example/a/b?x=1'],
@@ -107,7 +107,7 @@ const inText: readonly (readonly [disguise: string, written: string, plain?: str
   ['Punycode in capitals', 'https://XN--MLLER-KVA.example/a', 'https://müller.example/a'],
 ]
 
-/** In an attribute of an HTML text. */
+/** Disguised links in an attribute of an HTML text. */
 const inHtml: readonly (readonly [disguise: string, href: string])[] = [
   ['decimal entities', '&#104;ttps://shop.example/a/b?x=1'],
   ['hexadecimal entities', 'https&#x3a;//shop.example/a/b?x=1'],

@@ -74,7 +74,7 @@ describe('the seed of an instance', () => {
   })
 })
 
-/** The second of two hashes, as written. */
+/** Returns the second of two hashes that the function writes. */
 function written(write: (to: Int32Array) => void): string {
   const to = new Int32Array(4)
   write(to)

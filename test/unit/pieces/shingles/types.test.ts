@@ -65,7 +65,7 @@ describe('the registry', () => {
 const file = Buffer.from('A file that is attached. '.repeat(60)).toString('base64')
 const words = Array.from({ length: 12 }, (_, at) => `extraordinary${'abcdefghijkl'[at]} words`)
 
-/** A message that has nearly everything. */
+/** A message with nearly every type of piece. */
 const rich = Buffer.from(
   [
     'Return-Path: <b-4711@bounces.shop.example>',
@@ -160,7 +160,7 @@ describe('every type', () => {
     })
     const found = new Set([...shingles, ...later].map(({ name }) => name))
     const missing = all.map(({ name }) => name).filter((name) => !found.has(name))
-    // Known only if a sending provider wrote the line itself, or for other content.
+    // This type occurs only if a sending provider wrote the line itself.
     expect(missing).toEqual(['submitter-helo'])
   })
 

@@ -4,7 +4,7 @@ import { hexOf, shingleHash } from '../../../../src/pieces/shingles/hash.ts'
 import { pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
 import { messageOf } from '../../../support/shingles.ts'
 
-/** The names of the pieces about the route, if an origin counts from that confidence on. */
+/** Returns the names of the pieces about the route, if an origin counts from that confidence on. */
 async function piecesOfTheWay(originConfidenceMin: number) {
   const { shingles, origin } = await analyzeMessage(messageOf({ text: 'An offer.' }), {
     trustedRelays: [],

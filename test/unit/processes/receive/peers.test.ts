@@ -46,7 +46,7 @@ test('a network has a maximum number of sessions, and gets the places back when 
   peers.startSession('1', '192.0.2.1', now)
   peers.startSession('2', '192.0.2.2', now)
   expect(peers.startSession('3', '192.0.2.3', now)?.message).toMatch(/simultaneous/)
-  // A refused session ends too, and returns no place.
+  // A session that was refused also ends, but it frees no place.
   peers.endSession('3')
   expect(peers.startSession('4', '192.0.2.3', now)?.responseCode).toBe(421)
   peers.endSession('1')

@@ -11,7 +11,7 @@ const now = new Date('2026-11-20T12:00:00Z')
 const own = ['spam.ours.example', 'ours.example']
 const here = { now, own, isExempted: false }
 
-/** Just enough of everything. */
+/** A candidate whose evidence just reaches every minimum. */
 const bad: ListCandidate = {
   kind: 'address',
   name: '192.0.2.7',

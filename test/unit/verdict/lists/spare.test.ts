@@ -4,7 +4,7 @@ import { type Spared, whySpared } from '../../../../src/verdict/lists/spare.ts'
 
 const own = ['spam.ours.example', 'mail.ours-too.example']
 
-// Each reason with a name that raises it, and one that nearly does.
+// For each reason, a name to which it applies, and one to which it nearly applies.
 test.for<[ListName, string, Spared | undefined]>([
   ['addresses', '192.0.2.7', undefined],
   ['addresses', '2001:db8::7', undefined],

@@ -20,7 +20,7 @@ const feature = (index: number, name: string, borders: number[]) => ({
   nan_value_treatment: 'AsIs',
 })
 
-/** As CatBoost writes it: two symmetric trees over three named features. */
+/** A file as CatBoost writes it: two symmetric trees over three named features. */
 const symmetric = {
   model_info: {
     catboost_version_info: 'CatBoost',

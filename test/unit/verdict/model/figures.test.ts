@@ -9,7 +9,7 @@ import {
 } from '../../../../src/verdict/model/figures.ts'
 import { logistic } from '../../../../src/verdict/model/model.ts'
 
-/** Rows from `[probability, is it unwanted]`. */
+/** Makes rows from pairs `[probability, 1 if unwanted]`. */
 const rows = (...given: readonly [number, 0 | 1][]) =>
   given.map(([probability, unwanted]) => ({ probability, isUnwanted: unwanted === 1 }))
 
@@ -53,7 +53,7 @@ test('precision and recall count rows at or above the threshold', () => {
 })
 
 test('the interval of a proportion is Wilson’s', () => {
-  // Newcombe (1998), table I: 81 of 263, and 1 of 29.
+  // The expected values are from Newcombe (1998), table I: 81 of 263, and 1 of 29.
   expect(shareOf(81, 263).low).toBeCloseTo(0.2553, 4)
   expect(shareOf(81, 263).high).toBeCloseTo(0.3662, 4)
   expect(shareOf(1, 29).low).toBeCloseTo(0.0061, 4)
@@ -77,7 +77,7 @@ test('the errors of the probabilities are squared', () => {
 })
 
 test('an overconfident model is calibrated down to the true frequency', () => {
-  // It predicts 99 % and 1 %, and is right in eight of ten cases.
+  // The model predicts 99 % and 1 %, and is right in eight of ten cases.
   const scored = Array.from({ length: 1_000 }, (_, n) => {
     const isHigh = n % 2 === 0
     return { probability: isHigh ? 0.99 : 0.01, isUnwanted: n % 10 < 8 === isHigh }

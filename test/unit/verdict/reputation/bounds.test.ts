@@ -18,7 +18,7 @@ const start = new Date('2026-11-20T12:00:00Z')
 const later = (days: number) => new Date(start.getTime() + days * 86_400_000)
 const address = { kind: 'address', name: '192.0.2.7' } as const
 
-/** The evidence of fully trusted reporters and of many newcomers. */
+/** Returns the evidence of fully trusted reporters and of many newcomers. */
 function said(by: { reporters: number; times?: number; newcomers?: number; side?: 'good' }) {
   const { reporters, times = 1, newcomers = 0, side } = by
   const piece = (source: number, karma: number): Piece => ({
@@ -61,7 +61,7 @@ test('the explanation has the constants that are used', () => {
   expect(text).toContain('of 6 fully trusted reporters after 3 days')
 })
 
-/** The state of the list entry for the known evidence about an address. */
+/** Returns the number of reporters in the list entry for an address, or why it is not listed. */
 function judged({ base }: Folded, days = 0) {
   const at = later(days)
   const { score, weight, flags } = reputationAt(base, at)

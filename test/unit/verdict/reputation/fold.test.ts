@@ -30,7 +30,7 @@ const bad = (source: number, at = now.getTime(), karma = 1): Piece => {
 const opposite = (piece: Piece): Piece => ({ ...piece, good: -piece.good, bad: -piece.bad })
 const fold = (pieces: readonly Piece[], before?: Folded, at = now) =>
   foldPieces(before, subject, pieces, at)
-/** In the form that the next fold reads from the database. */
+/** Converts a reputation to the form that the next fold reads from the database. */
 const stored = ({ base, detail }: Folded): Folded => ({
   base,
   detail: unpackDetail(packDetail(detail)),

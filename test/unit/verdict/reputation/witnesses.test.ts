@@ -10,7 +10,10 @@ import {
 
 const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 
-/** The result of testimonies: `+1` is the newcomer 1 for good, `!-2` the proven 2 for bad. */
+/**
+ * Applies testimonies: `+1` is one by newcomer 1 for good, `!-2` one by the proven reporter 2 for
+ * bad.
+ */
 function hear(...words: string[]) {
   let witnesses: Witness[] = []
   const agreed: number[] = []

@@ -5,7 +5,7 @@ import { faultLine, ruleBounds } from '../../../../src/verdict/rules/rule-file.t
 import { ruleFacts, ruleText } from '../../../support/rule-facts.ts'
 import { expectEffort } from '../../../support/effort.ts'
 
-/** The errors of a file, one per line; empty if it can be active. */
+/** Returns the errors of a file, one per line; empty if it is valid. */
 function faultsOf(text: string): string[] {
   const compiled = compileRules(text, ruleFacts)
   return 'faults' in compiled ? compiled.faults.map(faultLine) : []

@@ -12,7 +12,7 @@ function compiled(when: string) {
   return compileRules(ruleText('AB', JSON.stringify(when)), ruleFacts)
 }
 
-/** Whether it is true for the message, and how many evaluations failed. */
+/** Returns whether the condition holds for the message, and how many evaluations failed. */
 function asked(when: string): { holds: boolean; errors: number | undefined } {
   const made = compiled(when)
   if ('faults' in made) throw new Error(made.faults[0]?.reason)

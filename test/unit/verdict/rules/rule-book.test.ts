@@ -39,7 +39,7 @@ test('names of prototypes in the facts are never looked up', () => {
   expect(bookOf(ruleText('AB', 'links.count > 3')).run(facts)).toEqual([])
 })
 
-/** Costs of rules on a clock that only they move: `costs[at]` in milliseconds. */
+/** Measures the costs of rules on a clock that only they advance: `costs[at]` in milliseconds. */
 function watched(rules: number, costs: Record<number, number>) {
   let now = 0
   const cutOffs = new Map<number, RuleCutOff>()
@@ -115,7 +115,7 @@ test('a rule with a negative weight counts as true when it is switched off', () 
   const made = compileRules(
     ruleText('AGAINST', 'size(links.hosts) > 0', -3) + ruleText('FOR', 'links.count > 0', 6),
     ruleFacts,
-    // Only conditions on the hosts move the clock.
+    // Only conditions on the hosts advance the clock.
     { elapsed: () => now },
   )
   if ('faults' in made) throw new Error(made.faults[0]?.reason)

@@ -57,7 +57,7 @@ test.for(['spam', 'phishing'] as const)('a report of %s weighs more with karma',
   )
   expect(scores).toEqual(scores.toSorted((a, b) => a - b))
   expect(scores[0]).toBeGreaterThan(0)
-  // A newcomer.
+  // Step 4 is the karma of a newcomer, 0.2.
   expect(scores[4]).toBeLessThanOrEqual(2)
 })
 
@@ -71,7 +71,8 @@ test('a crowd of newcomers with one complaint does not decide', () => {
   const facts = (kind: string) => factsWith({ ...Object.fromEntries(crowd), ...reported(kind) })
   const word = scoreBy(book, factsWith(reported('phishing')))
   expect(scoreBy(book, facts('phishing'))).toBeGreaterThan(word)
-  // Leaves room for the symbols of an honest newsletter: half the threshold, see below.
+  // The maximum is half the threshold, which leaves room for the symbols of an honest newsletter
+  // (see below).
   expect(scoreBy(book, facts('phishing'))).toBeLessThan(SPAM_SCORE_MIN / 2)
 })
 
@@ -135,7 +136,8 @@ test('the text alone stays below the threshold, however it is written', () => {
       .filter(({ group, type }) => group === 'text' && type !== 'string')
       .map(({ name, type }): [string, FactValue] => [`text.${name}`, type === 'bool' ? true : 5]),
   )
-  // All at once: no message is an empty page that shouts, threatens and shows pictures.
+  // The sum of all symbols may exceed the threshold, because no message is an empty page that also
+  // shouts, threatens and shows pictures.
   const all = scoreBy(book, factsWith({ ...shown, 'links.count': 1 }))
   const likely = { ...shown, 'text.is_empty': false, 'text.payment_addresses': 0 }
   expect(scoreBy(book, factsWith(likely))).toBeLessThan(SPAM_SCORE_MIN)

@@ -9,7 +9,7 @@ const trustedProxies = ['127.0.0.0/8', '192.0.2.1/32']
 const gateWith = (checkPassword: string | undefined) =>
   createGate({ checkPassword, trustedProxies }, clock, isDirect)
 
-/** The parts of a request that identify its sender. */
+/** Composes the parts of a request that identify its sender. */
 function from(remoteAddress: string, headers: Record<string, string> = {}): IncomingMessage {
   return { socket: { remoteAddress }, headers } as unknown as IncomingMessage
 }

@@ -51,7 +51,7 @@ test('unreadable fields are absent, and the null return path is empty', () => {
   expect(envelopeOf({})).toEqual(unknown)
   expect(envelopeOf({ ip: ['1.2.3.4.5; drop'], rcpt: ['', '<>'] })).toEqual(unknown)
   expect(envelopeOf({ from: ['<>'] }).returnPath).toBe('')
-  // The recipient, not the signed-in user.
+  // This field names the recipient, not the signed-in user.
   expect(envelopeOf({ 'deliver-to': ['you@home.example'] }).user).toBeUndefined()
   expect(envelopeOf({ helo: [`\u0007x${'y'.repeat(5_000)}`] }).helo).toHaveLength(1_000)
 })
@@ -98,7 +98,7 @@ test('a large truncated message is refused with a reason', async () => {
   expect(await messageIn(cut, { compression: ['zstd'] }, 25_000_000)).toHaveProperty('fault')
 })
 
-/** The number of bytes copied in each turn of the event loop, until it is stopped. */
+/** Returns the number of bytes copied in each turn of the event loop, until it is stopped. */
 function copiesByTurn() {
   const byTurn = [0]
   const count = (bytes: number) => byTurn.push((byTurn.pop() ?? 0) + bytes)
