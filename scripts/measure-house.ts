@@ -24,7 +24,7 @@ const median = lines[Math.floor(lines.length / 2)]?.count
 print('TypeScript files in src', files.length)
 print('median lines of a file', median)
 print('lines of src without catalogs', sum(code.map(({ count }) => count)))
-print('lines of messages (src/texts, JSON)', sum(catalogs))
+print('lines of messages and of bounce phrases (JSON)', sum(catalogs))
 print(
   'files under 25 lines',
   lines

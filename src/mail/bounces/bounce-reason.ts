@@ -1,9 +1,6 @@
 import { reasonOfStatus } from './codes.ts'
-import { reasonOfOwnWords } from './looks-like-bounce.ts'
-import { contentPhrases, deliveryPhrases, recipientPhrases, senderPhrases } from './phrases.ts'
-import { reasonOfProviderCode } from './provider-codes.ts'
-import { reasonOfProviderWords, widerPhrases } from './provider-words.ts'
-import { type BounceReason, type BouncePhrases, type SmtpStage, stageIn } from './reasons.ts'
+import { certainReason, isSaid, loosePhrases, phrases, reasonSaid } from './phrases.ts'
+import { type BounceReason, type SmtpStage, stageIn } from './reasons.ts'
 
 /** What is known about one failed delivery. */
 export type DeliveryFailure = {
@@ -37,12 +34,6 @@ type Evidence = {
 
 type Ruling = readonly [reason: BounceReason, holds: (evidence: Evidence) => boolean]
 
-const phrases: BouncePhrases = {
-  ...recipientPhrases,
-  ...senderPhrases,
-  ...contentPhrases,
-  ...deliveryPhrases,
-}
 const textCharsMax = 4000
 
 /**
@@ -58,9 +49,7 @@ export function bounceReason(failure: DeliveryFailure): BounceReason {
   const evidence = evidenceOf(failure, text)
   const isSmtp = !evidence.type.startsWith('x-unix')
   return (
-    reasonOfProviderCode(text) ??
-    reasonOfProviderWords(text, failure.hosts ?? []) ??
-    reasonOfOwnWords(text) ??
+    certainReason(text, failure.hosts ?? []) ??
     (isSmtp ? firstOf(refusals, evidence) : undefined) ??
     firstOf(widerRulings, evidence) ??
     // A failed local program is a more specific cause than a system error of its host.
@@ -135,7 +124,7 @@ function evidenceOf(failure: DeliveryFailure, text: string): Evidence {
   const { status, replyCode, type = '', isDelayed = false, context = '' } = failure
   const known = new Map<BounceReason, boolean>()
   const says = (reason: BounceReason) => {
-    const found = known.get(reason) ?? (phrases[reason] ?? []).some((form) => form.test(text))
+    const found = known.get(reason) ?? isSaid(phrases.get(reason) ?? [], text)
     known.set(reason, found)
     return found
   }
@@ -192,7 +181,7 @@ function looserReason(said: string, { stage }: Evidence): BounceReason | undefin
     .replace(/(?<=[a-z])[\u0300-\u036f]+/g, '')
     .replaceAll('ł', 'l')
     .normalize('NFC')
-  const reason = widerPhrases.find(([, forms]) => forms.some((form) => form.test(bare)))?.[0]
+  const reason = reasonSaid(loosePhrases, bare)
   return reason === 'userunknown' && stage === 'data' ? 'filtered' : reason
 }
 

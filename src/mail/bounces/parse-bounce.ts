@@ -11,7 +11,8 @@ import {
 } from '../mime-tree.ts'
 import { bounceReason, isHardBounce } from './bounce-reason.ts'
 import { inferredStatus, preferredStatus, replyCodeIn, statusIn } from './codes.ts'
-import { looksLikeBounce, reasonOfCategory } from './looks-like-bounce.ts'
+import { looksLikeBounce } from './looks-like-bounce.ts'
+import { isSaid, notices, reasonOfCategory } from './phrases.ts'
 import type { BounceReason } from './reasons.ts'
 import { deliveryEvents, type RecipientGroup, recipientGroups } from './recipient-groups.ts'
 import {
@@ -206,22 +207,9 @@ function toldResults(fields: readonly HeaderField[], text: string): BounceResult
 }
 
 const unstated = { stated: undefined, type: '' }
-const retried = '(?<!delivery )retry time(?:out)? (?:exceeded|not reached)|failing for a long time'
-const transientWords = new RegExp(
-  `\\b(?:temporar(?:y|ily)|persistent transient|${retried})\\b`,
-  'i',
-)
-const delayWords = new RegExp(
-  [
-    'has been delayed|delay reason:|not yet been delivered|warning message only',
-    'message is delayed|this is a warning only|will be retried|still being retried',
-    'attempts will continue|has been postponed|will (?:continue|keep) (?:to try|trying)',
-  ].join('|'),
-  'i',
-)
 
 function actionTold(text: string): BounceResult['action'] {
-  return delayWords.test(systemText(text).slice(0, 8192)) ? 'delayed' : 'failed'
+  return isSaid(notices.delays, systemText(text).slice(0, 8192)) ? 'delayed' : 'failed'
 }
 
 function isIdle(reason: BounceReason): boolean {
@@ -268,7 +256,7 @@ function judged({ recipient, action, stated, type, text, context, ...told }: Tol
   const known = { recipient, action, replyCode, reason, hard }
   if (status !== undefined) return { ...known, status, isStatusInferred: false }
   const isTransient =
-    replyCode === undefined ? isDelayed || transientWords.test(text) : replyCode < 500
+    replyCode === undefined ? isDelayed || isSaid(notices.temporary, text) : replyCode < 500
   const made = inferredStatus(ofSender.test(text) ? 'onhold' : reason, isTransient ? 4 : 5)
   return { ...known, status: made, isStatusInferred: true }
 }

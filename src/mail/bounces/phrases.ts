@@ -1,380 +1,93 @@
-import type { BouncePhrases } from './reasons.ts'
+import table from './phrases.json' with { type: 'json' }
+import type { BounceReason } from './reasons.ts'
 
-/** Phrases about the message: spam, virus, against a policy, malformed, too large. */
-export const contentPhrases: BouncePhrases = {
-  mesgtoobig: [
-    /(?:exceed\w*|max(?:imum)?) (?:\S+ ){0,3}(?:message|mail) size|line limit exceeded/,
-    /message (?:file )?too (?:big|large for this )|message length exceeds|size limit/,
-    /message size exceeds (?:fixed|maximum|the|your)|taille limite du message|line too long/,
-  ],
-  exceedlimit: [
-    /message header size exceeds limit|message too large|message size exceeds recipient/,
-    /(?:header (?:size|name)|attachments?) limits?|limit of \d* ?attachments/,
-    /bytes per individual header|exceeds? (?:[^.]|\.\b){0,30}header (?:size|name) limit/,
-  ],
-  spamdetected: [
-    // Statements that the message is spam or seems to be.
-    /(?:mail|message) looks like (?:junk|spam)|(?:appears to be|likely) unsolicited/,
-    /detected (?:your message |your e-?mail )?as (?:a )?spam/,
-    /(?:considered|classified|identified|scored|rejected|marked) as (?:a )?(?:bulk|spam|uns)/,
-    /(?:probability|percent probability) of (?:being )?spam|may consider spam/,
-    /(?:looks|looked|seems?|appears|similar) (?:to be )?(?:like |a |to )?spam|spam-like/,
-    /(?:possible|probable|probably|suspected) spam/,
-    /spam (?:blocked|check|content|detected|e-?mail|message|not accepted|refused|rejection|score)/,
-    /is (?:considered )?spam\b|spam points|spam \S{1,40} exceeded/,
-    // Names for bulk mail.
-    /unsolicited bulk|bulk\.advertising|rejected - bulk|classification as bulk|mail flood of/,
-    // What the filter matched: a link, the content, a list.
-    /uribl|blacklisted (?:url|link) in message|(?:content|spam) filter reject|mail content denied/,
-    /message content rejected|unacceptable content|rejecting (?:banned content|mail content)/,
-    /sender domain listed at|recurrent pattern detection|is blacklisted on/,
-    /greylisted(?:[^.]|\.\b){0,60}please try again in|content filter agent/,
-    /nature of the content or the links/,
-    // Names of filters.
-    /\/help_spam_16|reject, id=|(?:blocked|rejected) by spamassassin|mailmarshal spamprofiler/,
-    /seg spamprofiler|thinks this e-?mail is spam|spam filter|spambouncer/,
-    /(?:blocked|rejected) by (?:our|\S{1,60}) ?\(?(?:spam(?!haus|cop)|filter)/,
-    /temporarily blocked by our filter/,
-    // Statements that the server accepts no spam.
-    /message refused[;:] spam| - spam\b|block for spam|no spam please|due to (?:suspected )?spam/,
-    /contains? spam|message rejected for policy reasons|spam embedded/,
-    /our system has detected that this message is|spamming not allowed|too (?:many|much) spam\b/,
-    /(?:don't|dont|not) accept spam|spam block|anti-?spam/,
-  ],
-  virusdetected: [
-    /potentially executable attachment|prohibited virus|(?:recent|contains?) (?:a )?virus/,
-    /virus (?:detected|phishing|found)|infected (?:with|by)| - infected|malware (?:detected|found)/,
-    /contains malware|^5\d\d virus\b/,
-    /virus signature|malicious(?:_| )url/,
-  ],
-  policyviolation: [
-    /illegal attachment|attachment type (?:is )?not allowed|not accepting mail with /,
-    /by non-member to|closed mailing list/,
-    /(?:denied|rejected|blocked) by (?:\S+ ){0,3}policy|for policy reasons|local policy/,
-    /security policies|headers? (?:are not accepted|error)|policy violation|protocol violation/,
-    /due to organizational settings|message given low priority|multiple addresses/,
-    /not subscribed to this group|organization policy|content presents a potential/,
-    /not accept messages containing (?:images|attach)|you're using a mass mailer/,
-    /without solving a captcha|policy that prohibit|attachment extension is forbidden/,
-    /contravene\w* (?:[^.]|\.\b){0,40}policy|violates? (?:\S+ ){0,3}polic/,
-  ],
-  contenterror: [
-    /header size exceeds|8-bit data in message header|recipient list, exceeds policy/,
-    /mime complexity|too many "?received:?"? headers|improperly-formatted binary/,
-    /invalid (?:mime headers|message content|characters)|unnecessary base64| - bad header/,
-    /message depth exceeded|too many related errors|bare (?:lf|line ?feed)/,
-    /conversion to internet format failed/,
-  ],
-  notcompliantrfc: [
-    /(?:not|isn't) rfc[ -]?\d* ?(?:section \S+ )?compliant|rfcmessagenoncompliant/,
-    /duplicate headers?|multiple (?:\S+ ){1,6}headers?|missing (?:a )?(?:valid )?\S{1,20} header/,
-    /headers are not rfc compliant|disallowed header|encoded-word syntax|is malformed/,
-    /addresses in from:|not a valid rfc 5321|missing a valid/,
-  ],
+/** Phrases by their meaning; the first reason that has a matching phrase counts. */
+type Phrases = readonly (readonly [BounceReason, readonly RegExp[]])[]
+
+const names: Readonly<Record<string, string>> = table.names
+
+function formsOf(lines: readonly string[], flags = ''): RegExp[] {
+  return lines
+    .filter((line) => !line.startsWith('#'))
+    .map((line) => line.replace(/<(\w+)>/g, (text, name: string) => names[name] ?? text))
+    .map((source) => new RegExp(source, flags))
 }
 
-/** Phrases about the route and its systems: no such host, no answer, out of order. */
-export const deliveryPhrases: BouncePhrases = {
-  hostunknown: [
-    /domain (?:name )?(?:(?:is invalid or )?does not exist|is not reachable|must exist)/,
-    /no such domain/,
-    /host or domain name not found(?!.{0,120}try again)|host (?:unknown|unreachable)/,
-    /: host not found$|^the domain \S{1,253} does not exist|unknown (?:host|domain)/,
-    /domain (?:[^.]|\.\b){0,60}(?:is unknown|must exist|may not exist)|name or service not known/,
-    /unrout\w*able address|553 \S{1,253} does not exist|illegal host/,
-    /host address lookups failed permanently|mx records point to non-existent/,
-    /dns lookup failure: host|(?:can't|couldn't|cannot) find (?:any )?host named/,
-    /smtpsend\.dns\.nonexistentdomain/,
-  ],
-  notaccept: [
-    /(?:host|domain) does not accept (?:any )?(?:e-?mail|mail)|does not accept mail \(nullmx\)/,
-    /null ?mx|mail receiving disabled|name server: \.: host not found|no mx (?:record )?found for/,
-    /no route for current request|smtp protocol returned a permanent error/,
-    /(?:mx|srv) record indicated no smtp service|no host found for existing smtp/,
-    /find a mail exchanger or ip address|no mail-enabled subscriptions/,
-  ],
-  networkerror: [
-    /could not connect and send|records for the destination computer could not/,
-    /hop count exceeded|too many hops|exceeded \d+ hops|(?:mail|message|routing|forwarding) loop/,
-    /loop(?:ing)? count exceeded|message (?:is )?looping|in a routing loop|host is unreachable/,
-    /host name lookup failure|host not found, try again|name ?server reply|no route to host/,
-    /unable to resolve route|unrouteable mail domain|dns (?:query|lookup) failed/,
-    /network (?:is )?unreachable|(?:dns|network) error|no relevant answers/,
-    /dns server (?:failure|returned answer with no data)|nxdomain/,
-    /(?:connect(?:ion)? to \S{1,300}|connect): (?:connection refused|no route)/,
-    /lost connection with|network error on destination|all mx(?:[^.]|\.\b){0,40}unreachable/,
-  ],
-  expired: [
-    // No answer before a timeout of the session.
-    /connection timed? ?out|conversation with \S{1,300} timed out|could not find a gateway/,
-    /message timed out|server did not respond|was not reachable within|timeout - closing/,
-    /did not accept our requests to connect|host not responding/,
-    // Expired in the queue.
-    /delivery (?:time )?expired|failed to deliver to domain|giving up(?: on)?/,
-    /could not deliver for|have been failing for a long time|has not been collected/,
-    /(?:in (?:the )?queue too long|message retry timeout)|message expired/,
-    /retry time(?:out)? (?:not reached|exceeded)|after multiple retries|connection expired/,
-    /could not be delivered for|not delivered within|queue expired|delivery timeout/,
-    /(?:still|will) (?:be )?retr/,
-    // Delayed and still being retried.
-    /delivery attempts will continue|(?:has|have) been delayed|message delayed/,
-    /(?:hasn't|has not) (?:yet )?been delivered/,
-  ],
-  systemerror: [
-    // Mail loops.
-    /forwarding loop broken|duplicated message-id|would create a mail loop/,
-    /loop was found in the mail|loops back to myself/,
-    // Configuration errors.
-    /local (?:configuration )?error|(?:mail|server|system) ?(?:system )?config(?:uration)? error/,
-    /there is no mdb|remote server is misconfigured|violates rfc 1035|incorrectly configured/,
-    /next-hop mta/,
-    // Temporarily out of order.
-    /service (?:is )?(?:currently|temporarily) unavailable|timeout waiting for input/,
-    /temporary (?:local problem|system problem|server error)|server busy|agent busy/,
-    /temporary (?:mta|lookup) failure|temporarily (?:not available|rejected)/,
-    /service not (?:available|active)/,
-    // Errors of the disk or of local delivery.
-    /can't create user output file|could not load drd|queue file write error/,
-    /delivery to (?:file|pipe) forbidden|local delivery failed|lmtp error after|several matches/,
-    /failed to be replicated/,
-    // Internal errors.
-    /internal (?:server )?error|interrupted system call|encountered an error while being/,
-    /transaction failed |suspiciousremoteservererror/,
-  ],
-  systemfull: [
-    /mail system full|mail action aborted: exceeded storage|insufficient system resources/,
-    /insufficient system storage|too many messages in the queue|mail system congestion/,
-  ],
-  mailererror: [
-    / \|\| exit |procmail: |bin\/(?:procmail|maildrop|maidrop)|command failed: |pipe to \|\//,
-    /command (?:died with status|time limit exceeded)|command output:|mailer error|x-unix; /,
-    /unknown mailer error/,
-    /(?:transport|program|delivery agent) (?:[^.]|\.\b){0,40}(?:exit|returned|died)/,
-  ],
-  syntaxerror: [
-    /angle-brackets nested|expected word or "<"|domain missing in source-routed|malformed address:/,
-    /syntax error|command (?:not (?:recogni[sz]ed|implemented)|unrecogni[sz]ed)|bad address syntax/,
-    /unrecogni[sz]ed (?:command|authentication)|bad sequence of commands|protocol violation/,
-    /unimplemented command|send hello first/,
-  ],
-  suppressed: [/suppression list|onaccountsuppressionlist/],
+function phrasesIn(reasons: Readonly<Record<string, readonly string[] | undefined>>): Phrases {
+  return Object.entries(reasons).map(([reason, lines = []]) => [
+    reason as BounceReason,
+    formsOf(lines),
+  ])
 }
 
-const box = '(?:mail ?box|inbox|mail ?folder|mail file|account|mail ?dir|mail drop)'
-const person = '(?:user|recipient|address|alias|person|mailbox|account|login|customer|subscriber)'
+const codes = phrasesIn(table.providerCodes)
+const conclusions = phrasesIn(table.conclusions)
+const providers = table.providers.map(({ hosts, isQuoting, reasons }) => ({
+  hosts: new RegExp(`(?:^|\\.)(?:${hosts})$`),
+  isQuoting,
+  phrases: phrasesIn(reasons),
+}))
 
-/** Phrases about the recipient: unknown, gone, disabled, full, or unwilling. */
-export const recipientPhrases: BouncePhrases = {
-  userunknown: [
-    new RegExp(`(?:unknown|no such|non-?existent) (?:local )?(?:e-?mail )?${person}`),
-    new RegExp(`(?:invalid|undefined|bad|illegal|incorrect) ${person}`),
-    new RegExp(`${person}s? (?:name |id )?(?:is |was |are |were )?(?:invalid|unknown)`),
-    new RegExp(`${person} (?:is |was )?not (?:be )?(?:exist|found|known|here|valid|present)`),
-    new RegExp(`${person} (?:is |was )?not (?:ok|listed|local|recogni[sz]ed|accepted|active)`),
-    new RegExp(`${person}[^.:]{0,60} (?:does not|doesn't|do not|don't|did not) exist`),
-    new RegExp(`${person} [^.:]{1,80} (?:was )?not found`),
-    new RegExp(`not an? (?:known|valid|local|active|existing) (?:e-?mail )?${person}`),
-    new RegExp(`no ${person}s? (?:by|with|of) that name|no (?:mail ?box|account) (?:here|found)`),
-    /(?:user|recipient|mailbox|account) [(<[]?\S{1,320}@\S{1,253} (?:is )?(?:unknown|not known)/,
-    /mailbox \S{1,320}@\S{1,253} (?:is )?unavailable|recipient rejected\b/,
-    /addressee unknown|address no longer exists|account (?:is )?not available|does not exist\./,
-    /is not a known user|address (?:not present|could not be found)/,
-    /no mail ?box (?:here|by|available|for)|mailbox (?:is )?unavail?able/,
-    /(?:nobody|no one) (?:here|by|at|with)|no such person|is not an active address/,
-    /(?:unknown|illegal)(?: or \w+)? (?:local[- ]?part|alias|user|address|recipient|mailbox)/,
-    /local[- ]?part (?:[^.]|\.\b){0,40}(?:unknown|invalid|not found)/,
-    /<[^<>\s]{1,320}>,? (?:is )?(?:not found|unknown|not known)|<[^<>\s]{1,320}>\.\.\. blocked by/,
-    /recipient address rejected(?:\. \(in reply|: (?:access denied|invalid|unknown|user))/,
-    /destination (?:addresses were unknown|server rejected recipients|mailbox address)/,
-    /can't accept user|no (?:\S+ ){1,6}in name directory|not email addresses/,
-    /no valid recipients?, bye|account unavailable|recipients? was undeliverable/,
-    /email account that you tried to reach does not exist|requested .{0,20}mailbox unavail/,
-    /badrcptto|badrecipientto|not in my validrcptto|envelope recipient has been denied/,
-    /that domain or user isn't in my list of allowed rcpthosts/,
-    /recipient refuses to accept your mail|email name is not found/,
-    /address (?:no longer accepts mail|is wrong or no longer valid)|mailbox not present/,
-    /missing home directory|user not active|resolver\.adr\.(?:ex)?recip\w* ?not ?found/,
-    /vdeliver: invalid|spectator does not exist|doesn't have an? .{1,80}account/,
-    /el usuario no existe|usuario desconocido|utente sconosciuto|gebruiker onbekend/,
-    /nessun utente|no existe (?:dicha|ese|el)|utilisateur inconnu|destinataire invalide/,
-    /(?:benutzer|empf\w{1,4}nger|postfach) (?:ist )?(?:unbekannt|nicht (?:gefunden|bekannt))/,
-    /(?:benutzer|empf\w{1,4}nger|postfach) existiert nicht/,
-    /пользовател\S{0,3} не (?:найден|существует)/,
-    /rcpt (?:<|\()(?:[^.]|\.\b){1,200}(?:does not|t) exist/,
-  ],
-  filtered: [
-    /only accepting mail from specific|bounced address|has restricted sms/,
-    /new mail is not currently being accepted for this mailbox|is not accepting any mail/,
-    /message (?:filtered|rejected due to user rules)|not found recipient account/,
-    /(?:refused|rejected) due to recipient(?:'s)? preferences|user (?:refuses|reject)/,
-    /resolver\.rst\.notauthorized|this account is protected by|user not found/,
-    /recipient id refuse to receive/,
-    /(?:blocked by the|message was rejected by the) (?:recipient|user)|recipient has blocked/,
-    /cannot route mail to user/,
-  ],
-  mailboxfull: [
-    new RegExp(`${box}(?:[^.]|\\.\\b){0,60} (?:is |are )?(?:almost )?full\\b|full ${box}`),
-    /(?:over|exceed(?:s|ed|ing)?|out of|reached) (?:the |its |their |allowed |local |your )*quota/,
-    /(?:over|exceeded?|reached)(?: the| its)? (?:allowed |disk |mailbox |storage )+quota/,
-    /quota (?:usage )?(?:is )?(?:exceeded|violation|full|exhausted)|over ?quota/,
-    /(?:disk|disc|mail|userdisk|domaindisk) ?(?:space )?quota|quota violation|quota exceed/,
-    /(?:452 |user )insufficient (?:disk|storage) space/,
-    /not (?:enough|sufficient) (?:disk |storage )?space/,
-    /(?:exceed\w*|over) (?:its |their |the )?(?:disk|storage) (?:space|limit)/,
-    /mailbox (?:has )?(?:exceed\w*|size limit)|inode limit exceeded/,
-    /mail file size exceeds the maximum/,
-    /(?:exceeded|account) storage (?:allocation|limit)|no space left on device/,
-    /out of storage space|space has been used up|does not have enough space/,
-    /for exceeding receiving limits|too many messages on the server|too much mail data/,
-    /would exceed maximum allowed storage|exceeded (?:its|the local) (?:disk |storage )?(?:s|l)/,
-    /number of messages in recipient's mailbox exceeded|bo[iî]te (?:du destinataire )?pleine/,
-    /postfach (?:ist )?voll|buz[oó]n (?:\S+ ){0,3}lleno|почтовый ящик переполнен/,
-  ],
-  suspend: [
-    /(?:is|has been|currently|account|(?<!delivery )temporarily) suspended/,
-    /suspended (?:account|user|mailbox)/,
-    new RegExp(`(?:${person}|domain) (?:is |has been |was )?(?:temporarily )?disabled`),
-    /account that you tried to reach is (?:disabled|inactive)|inactive account|user suspended/,
-    /invalid\/inactive user|deactivated|mailbox is frozen|temporar(?:y|ily) (?:locked|inactive)/,
-    /(?:account|mailbox) (?:has been |is )?(?:blocked|inactive|closed|expired|locked)/,
-    /account is (?:locked|temporarily limited|disabled)|disabled or discontinued/,
-    /owner has been inactive|archived recipient|destinataire archiv|user is terminated/,
-    /recipient suspend the service/,
-    /mailbox unavailable or access denied|mailbox cannot be accessed|banned recipient/,
-    /address no longer accepts mail|is no longer valid|mailbox was not used for/,
-  ],
-  hasmoved: [
-    / has been replaced by |recipient no longer on server|(?:has|have) (?:moved|left) (?:to|for)/,
-    /user (?:is )?not local; please try|recipient has moved/,
-    /(?:new|changed) (?:e-?mail )?address is|address has (?:been )?changed to/,
-  ],
+/** Phrases whose effect depends on the status and on the stage of the session. */
+export const phrases = new Map(phrasesIn(table.phrases))
+/** Phrases for when nothing else gives the reason; for text without accents. */
+export const loosePhrases = phrasesIn(table.loosePhrases)
+
+const statuses = Object.entries(table.statuses).flatMap(([reason, listed]) =>
+  listed.split(' ').map((status) => [status, reason as BounceReason] as const),
+)
+/** The reason that an enhanced status code of class 4 or 5 names (RFC 3463). */
+export const reasonsByStatus: ReadonlyMap<string, BounceReason> = new Map(statuses)
+/** The detail of the status code that is made from a reason when none was stated. */
+export const inferredDetails: Partial<Record<BounceReason, number>> = table.inferredDetails
+
+const categories = new Map(Object.entries(table.categories) as [string, BounceReason][])
+
+const { subjects, failureSubjects, refusedPosts, texts, delays, temporary } = table.notices
+/** Phrases that show that a mail is a bounce, and of what kind. */
+export const notices = {
+  subjects: formsOf(subjects, 'i'),
+  failureSubjects: formsOf(failureSubjects, 'i'),
+  refusedPosts: formsOf(refusedPosts, 'i'),
+  texts: formsOf(texts, 'i'),
+  delays: formsOf(delays, 'i'),
+  temporary: formsOf(temporary, 'i'),
 }
 
-/** Phrases about the sender: the envelope sender, the client, its name, its permission to send. */
-export const senderPhrases: BouncePhrases = {
-  rejected: [
-    /access denied ?\((?:in reply to mail from|sender blacklisted)|administrative prohibition/,
-    /sender(?: e-?mail)? address (?:rejected|has been blacklisted)|sender (?:was )?rejected/,
-    /sender (?:is (?:in my black list|spammer)|not pre-approved|verify failed|domain is empty)/,
-    /(?<!recipient )(?<!sender ip )(?<!5\.1\.0 )address rejected|invalid sender|sender denied/,
-    /sender (?:is blocked|unknown)/,
-    /unrout\w*able sender|domain of sender address |emetteur invalide|bogus mail from/,
-    /\bbatv\b|bouncedeny|backscatter protection|empty envelope senders|null sender|sender is null/,
-    /returned mail not accepted|third-party dsns|unsigned dsn for/,
-    /because the sender isn't on the recipient's list|senderfilterconfig|valid-address-filter/,
-    /purported responsible address|without a valid sender domain|from: domain is invalid/,
-    /all recipient addresses rejected ?: access denied/,
-    /delivery not authorized, message refused|does not exist e2110|envelope blocked - /,
-    /fully qualified email address required|invalid domain, see <url:|mx records for /,
-    /(?:e-?mail )?address is not verified|mail from not owned by user/,
-    /not a registered gateway user|recursive cname records|rule imposed mailbox access/,
-    /sending this from a different address|spam reporting address|empty e-?mail address/,
-    /this server does not accept mail from|your (?:e-?mail )?address has been blacklisted/,
-    /not allowed to post to this mailing list|sending to\/from an address that has been/,
-    /unknown sender address|bad outbound sender|sender not in allowed|sender not authenticated/,
-    /sender was not authenticated|mail sending denied|spam abuse detected/,
-    /unresolvable rfc\.5321|permanently deferred|mail is rejected by recipients/,
-    /access to submit messages to this e-mail system has been rejected/,
-  ],
-  authfailure: [
-    /dmarc (?:policy|verification|check)|spf\.pobox\.com|bad spf record|your spf settings/,
-    /sender policy framework|spf (?:check|validation)(?:[^.]|\.\b){0,10}fail/,
-    /pass (?:spf|either spf|dkim)/,
-    /per it's spf record|authenticate(?:[^.]|\.\b){0,40} with (?:either )?(?:spf|dkim)/,
-    /spf record (?:of|with a hard)|authenticated spf or dkim|fails to pass authentication/,
-    /failing both spf and dkim|spf\/dns de votre nom/,
-    /dkim (?:signature )?(?:check |verification )?fail/,
-    /rejected per (?:spf|dkim|dmarc) policy|required authentication level/,
-    /blocked because the sender is unauthenticated|does not have authentication information/,
-    /fail(?:s|ed|ing)? (?:the )?(?:spf|dkim|dmarc)|(?:spf|dkim|dmarc) (?:has )?fail/,
-  ],
-  requireptr: [
-    /\bptr\b(?:[^.]|\.\b){0,60}record|record(?:[^.]|\.\b){0,20}\bptr\b/,
-    /reverse dns|\brdns\b|ptr-records/,
-    /ptr lookup fail|cannot find your (?:reverse )?hostname|cannot resolve your (?:address|ip)/,
-    /ip name lookup failed|reverse (?:lookup|mapping) |unresolvable relay host name/,
-    /corresponding forward dns entry|match the ip address of the hostname/,
-    /domain (?:[^.]|\.\b){1,100} ?mismatches client ip/,
-    /dns lookup failure: (?:[^.]|\.\b){0,200}try again later/,
-    /unverifyable sending ip|dns check failure/,
-  ],
-  badreputation: [
-    /(?:poor|low|bad|ip|e-?mail) (?:e-?mail )?reputation|reputation (?:score|problem|of the)/,
-    /due to unexpected volume or user complaints/,
-  ],
-  blocked: [
-    // Addresses of blocklists; many replies consist of nothing else.
-    /https?:\/\/\S{0,60}(?:spamhaus|spamcop|abuseat|barracudacentral|uceprotect|sorbs)\S{0,60}/,
-    /^(?:[45]\d\d )?(?:[45]\.\d\.\d{1,3} )?blocked(?: by \S{1,60})?(?: \(in reply|\.?$)/,
-    /ip (?:address )?(?:is )?(?:black ?listed|listed at)|ip<[^<>]{1,60}> in blacklist/,
-    /is listed in (?:our|the) \S{0,20} ?(?:black|block)list|has blocked ip |greylisted/,
-    /blacklisted by|blocked (?:using|- see|by spamhaus)|spamcop\.net\/bl|dnsbl|\brbl\b/,
-    /(?:banned|bad) (?:sending|sender) ip|blocked for abuse|was blocked by|said: 550 blocked/,
-    /client host (?:\S+ )?(?:rejected: (?:abus|may not|was not auth)|blocked)/,
-    /connection (?:dropped|refused by|reset by peer|was dropped|denied)|go away|your server req/,
-    /confirm this mail server|currently sending spam|dynamic\/zombied|hosts? with dynamic ip/,
-    /domain does not exist:|no valid recipients from |not accepting connections/,
-    /bad ip profile|helo command rejected|bad helo|helo\/ehlo argument|host network not allowed/,
-    /invalid ip for sending|is in a black ?list|not allowed to send mail from|no access from mail/,
-    /no matches to nameserver query|accepting mail from your ip|is on our block list/,
-    /use the smtp server of your isp|refused - see http|multi-blacklist|has not passed validation/,
-    /rejecting open proxy|sender ip address rejected|forbidden by your ip|from dynamic ips/,
-    /service not available, closing transmission|after initial connection:/,
-    /that domain isn't in my list of allowed rcpthosts|looks suspiciously like spammer/,
-    /access to submit messages to this e-mail system has been rejected|suspected spam ip/,
-    /too many (?:spams|unwanted messages)|not allowed to connect|you are sending spam/,
-    /listed in the rbl|temporary blacklisted|@[^()]{1,200}:blocked\)|access from ip address /,
-    /refused to talk to me: (?:[^.]|\.\b){0,100}blocked|mail server at [^ ]{1,100} is blocked/,
-    /connections will not be accepted|blocked by \S{0,60}(?:barracuda|spamhaus|earthlink|rbl)/,
-    /is in an (?:[^.]|\.\b){0,40}rbl on|mail from \S{1,200} refused|rejected based on blacklist/,
-    /deferred due to user complaints|listed as abusive|(?:domain|email|ip) \S{0,200} ?is blacklis/,
-    /your access ip (?:[^.]|\.\b){0,80} ?has been rejected/,
-    /is listed at [^ ]{0,80}abuseat|block ?list/,
-    /unusual rate of (?:unsolicited )?mail|ip not in whitelist|rejected due to listing in spamhaus/,
-    /present in the spamhaus|over ipv6|banned sender|too many invalid recipients|bounce attacks/,
-    /too many bad commands|access denied, (?:please try again|rejected by)|spamhaus xbl/,
-  ],
-  norelaying: [
-    // Phrases with the word "relay".
-    /relay(?:ing)? (?:access )?(?:denied|not permitted|prohibited)|no relaying|as a relay/,
-    /we do not relay|insecure mail relay|(?:not (?:permitted|allowed)|unable) to relay/,
-    /relaying mail to |not an open relay|mail relay denied|credentials for relay/,
-    /not configured to relay/,
-    // Statements that the server is not responsible for the recipient's domain.
-    /not a gateway|not local host|specified domain is not allowed/,
-    /isn't in my list of allowed rcpthost|we don't handle mail for|address is not verified\./,
-    /when attempting to send to a non-local|not authorized to send e-?mail directly/,
-  ],
-  speeding: [
-    /too (?:many messages|much mail)(?:,? slow down| from)|throttled|limits for how many messages/,
-    /(?:try again|please) slower|temporarily rate limited|been rate limited|mail too quickly/,
-    /at a rate that prevents additional messages|sending (?:limit|quota) exceeded/,
-    /relay (?:sending )?limit exceeded|due to excessive volume|submission quota exceeded/,
-    /daily limit for message recipients|per hour message receive limit|permitted limits within/,
-    /exceeded threshold|recipient thread limit exceeded/,
-  ],
-  toomanyconn: [
-    /too many (?:concurrent )?(?:smtp )?(?:connections|sessions|recipients|errors from your)/,
-    /maximum (?:connection limit|number of (?:\S+ ){0,3}connections)|connection (?:rate )?limit/,
-    /max(?:imum)? (?:emails per hour|message per connection|sending rate)|frequency limited/,
-    /daily message quota exceeded|trop de connexions|already made numerous attempts/,
-    /message threshold exceeded/,
-  ],
-  failedstarttls: [
-    /starttls is required|tls (?:is )?required|cannot start tls|certificate not trusted/,
-    /must issue a starttls|starttls-not-supported/,
-    /mta-sts validation|senders to use tls|certificate-(?:expired|host-mismatch)/,
-    /(?:tlsa|dnssec)-inv/,
-    /tls not available|encryption needed|not support tls|tls (?:negotiation|handshake) fail/,
-    /starttls may not be repeated/,
-  ],
-  securityerror: [
-    /authentication (?:credentials invalid|failure|required|failed|turned on|is required)/,
-    /account not subscribed to ses|executable files are not allowed|insecure mail relay/,
-    /recipient address rejected: access denied|you don't authenticate|verification failure/,
-    /unauthenticated senders not allowed|client was not authenticated|is a dead domain/,
-    /authentification (?:invalide|requise)|is not authorized to perform|not authorized/,
-    /username and password not accepted|turn on smtp authentication|password required/,
-    /too many login attempts|log in (?:with|through) your web browser/,
-  ],
+/** Whether one of the phrases occurs in a text. */
+export function isSaid(forms: readonly RegExp[], text: string): boolean {
+  return forms.some((form) => form.test(text))
+}
+
+/** The first reason that has a phrase in a text; undefined when there is none. */
+export function reasonSaid(all: Phrases, text: string): BounceReason | undefined {
+  return all.find(([, forms]) => isSaid(forms, text))?.[0]
+}
+
+/**
+ * The reason that is certain from the text alone: that of a provider's own code, else that of a
+ * phrase at its provider, else that of a mail system's own conclusion. Undefined when there is
+ * none. `hosts`: the remote host, the recipient's domain and the reporting host, as far as known.
+ */
+export function certainReason(text: string, hosts: readonly string[]): BounceReason | undefined {
+  return reasonSaid(codes, text) ?? reasonAtProvider(text, hosts) ?? reasonSaid(conclusions, text)
+}
+
+function reasonAtProvider(text: string, hosts: readonly string[]): BounceReason | undefined {
+  const [remote = '', domain = '', reporting = ''] = hosts
+  for (const host of [remote, domain, reporting]) {
+    const isQuoted = host === reporting && remote !== '' && remote !== host
+    const known = providers.filter((one) => one.hosts.test(host) && !(isQuoted && one.isQuoting))
+    const reason = reasonSaid(
+      known.flatMap((one) => one.phrases),
+      text,
+    )
+    if (reason !== undefined) return reason
+  }
+  return undefined
+}
+
+/** The reason that a PowerMTA bounce category means; undefined when it means none. */
+export function reasonOfCategory(category: string): BounceReason | undefined {
+  return categories.get(category.trim().toLowerCase())
 }

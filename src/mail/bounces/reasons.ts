@@ -36,12 +36,6 @@ export type BounceReason =
   | 'userunknown'
   | 'virusdetected'
 
-/**
- * Phrases of mail systems by their meaning: patterns for lower-case text in which white space is
- * single spaces. Every gap in a pattern is bounded, so that matching takes linear time.
- */
-export type BouncePhrases = Partial<Record<BounceReason, readonly RegExp[]>>
-
 /** The stage that the SMTP session had reached when the mail was refused. */
 export type SmtpStage = 'connect' | 'helo' | 'tls' | 'auth' | 'mail' | 'rcpt' | 'data'
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bounceReason, isHardBounce } from '../../../../src/mail/bounces/bounce-reason.ts'
+import table from '../../../../src/mail/bounces/phrases.json' with { type: 'json' }
 import { replyCodeIn, statusIn } from '../../../../src/mail/bounces/codes.ts'
 
 function reasonOf(text: string, hosts: readonly string[] = []): string {
@@ -126,5 +127,25 @@ describe('text around a reply', () => {
   test('an unknown recipient is a hard bounce, a filter a soft one', () => {
     expect(isHardBounce('userunknown', '5.2.1')).toBe(true)
     expect(isHardBounce('filtered', '5.2.1')).toBe(false)
+  })
+})
+
+describe('the table of phrases', () => {
+  const { providerCodes, conclusions, phrases, loosePhrases, statuses } = table
+  const providers = table.providers.map(({ reasons }) => reasons)
+  const groups = [providerCodes, conclusions, phrases, loosePhrases, ...providers]
+  const listed: unknown[] = groups.flatMap((group) => Object.values(group).flat())
+
+  test('has only reasons that exist', () => {
+    const used = [...groups, statuses].flatMap((group) => Object.keys(group))
+    const known = [...Object.keys(table.inferredDetails), 'suppressed']
+    expect(
+      [...used, ...Object.values(table.categories)].filter((one) => !known.includes(one)),
+    ).toEqual([])
+  })
+
+  test('refers only to expressions that it has', () => {
+    const referred = listed.flatMap((line) => String(line).match(/(?<=<)\w+(?=>)/g) ?? [])
+    expect(new Set(referred)).toEqual(new Set(Object.keys(table.names)))
   })
 })
