@@ -141,7 +141,7 @@ const commands: Record<string, Command> = {
     usage: 'contact IP',
     summary: 'ask the Internet registries for the abuse contact of an address; needs no database',
     async run({ args, config }) {
-      const { askForContact, openRdap, parseContact } = await import('./processes/open-app.ts')
+      const { askForContact, openRdap, parseContact } = await import('./processes/open-network.ts')
       const io = { print: say, complain }
       return (await askForContact(parseContact(args), openRdap(config), io)) ? 0 : 1
     },
@@ -227,7 +227,7 @@ const commands: Record<string, Command> = {
     async run({ args, config }) {
       const { inspect } = await import('./cli/inspect.ts')
       if (!args.includes('--dns') || config.dnsServers === 'none') return inspect(args, process)
-      const { openDns } = await import('./processes/open-app.ts')
+      const { openDns } = await import('./processes/open-network.ts')
       const { systemClock } = await import('./world.ts')
       const { tools, close } = await openDns(config, { clock: systemClock })
       const { stdin, stdout, stderr } = process
@@ -252,7 +252,11 @@ process.exitCode = await main(process.argv.slice(2))
 
 async function main([name = 'help', ...args]: readonly string[]): Promise<number> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) return help(name)
+  if (['help', '--help', '-h'].includes(name)) return help()
+  if (!command) {
+    complain(`signalpost: Unknown command "${name}". "signalpost help" lists the commands.`)
+    return MISUSED
+  }
   if (name !== 'inspect' && args.some((arg) => arg === '--help' || arg === '-h')) {
     for (const { usage, summary } of await describe(command)) {
       say(`signalpost ${usage}\n    ${summary}`)
@@ -262,7 +266,8 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
   try {
     const machine = { cores: availableParallelism(), cwd: process.cwd() }
     const config = readConfig(process.env, machine)
-    return await command.run({ args, config, log: createLogger(config.logLevel, name) })
+    const log = await createLogger(config.logLevel, name)
+    return await command.run({ args, config, log })
   } catch (error) {
     const isMisuse =
       error instanceof UsageError ||
@@ -286,13 +291,11 @@ function isPlain(error: Error): boolean {
   return ['DatabaseUnavailable', 'DatabaseUnsuitable'].includes(error.name)
 }
 
-async function help(name: string): Promise<number> {
+async function help(): Promise<number> {
   const described = (await Promise.all(Object.values(commands).map(describe))).flat()
   const lines = described.map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
-  const text = `Usage: signalpost COMMAND\n\n${lines.join('\n')}\n\nSettings: see .env.example`
-  if (['help', '--help', '-h'].includes(name)) say(text)
-  else complain(`signalpost: Unknown command "${name}".\n${text}`)
-  return ['help', '--help', '-h'].includes(name) ? DONE : MISUSED
+  say(`Usage: signalpost COMMAND\n\n${lines.join('\n')}\n\nSettings: see .env.example`)
+  return DONE
 }
 
 async function serve(

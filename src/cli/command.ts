@@ -63,9 +63,12 @@ export function operatorCommand(load: () => Promise<{ operations: Operations }>)
   return {
     describe: async () => describeAll((await load()).operations),
     run: async ({ args, config, log }) => {
-      const { withDatabase } = await import('../processes/open-app.ts')
       const { operations } = await load()
-      return runOperation(operations, args, (work) => withDatabase(config, log, work), process)
+      const open = async (work: (app: App) => Promise<number>) => {
+        const { withDatabase } = await import('../processes/open-app.ts')
+        return withDatabase(config, log, work)
+      }
+      return runOperation(operations, args, open, process)
     },
   }
 }

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import knex from 'knex'
+import type { Knex } from 'knex'
 import pg from 'pg'
 import type { Db } from './pool.ts'
 
@@ -74,6 +74,8 @@ export async function missingMigrations(db: Db, expected: readonly string[]): Pr
  * lock. Migrations go forward only.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
+  // Only migrations need this library of 300 modules.
+  const { default: knex } = await import('knex')
   const database = knex({
     client: 'pg',
     connection: { connectionString: databaseUrl, application_name: 'signalpost migrate' },
@@ -109,7 +111,7 @@ const sqlFiles = {
   async getMigration(file: string) {
     const sql = await readFile(path.join(folder, file), 'utf8')
     return {
-      up: (transaction: knex.Knex) => transaction.raw(sql.replaceAll('?', '\\?')),
+      up: (transaction: Knex) => transaction.raw(sql.replaceAll('?', '\\?')),
       down: () => Promise.reject(new Error(`${file} cannot be undone: migrations only go forward`)),
     }
   },

@@ -1,101 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { databaseState, findShingleSeed } from '../db/installation.ts'
 import { createPool, findPooling, type Pool } from '../db/pool.ts'
-import { DatabaseUnsuitable, UsageError } from '../errors.ts'
+import { DatabaseUnsuitable } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { parseIp } from '../mail/ip.ts'
-import { type Blacklists, createBlacklists } from '../net/blacklists.ts'
-import { createGuardedFetch } from '../net/guarded-http.ts'
-import { reachOf } from '../net/rdap/get-json.ts'
-import { createRdap, type Rdap } from '../net/rdap/rdap.ts'
-import { createResolver } from '../net/resolver.ts'
-import type { DnsTools } from '../origin/authenticity/ask-dns.ts'
 import { seedShingles } from '../pieces/shingles/hash.ts'
 import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
-import { type Clock, systemClock } from '../world.ts'
-import { readZones } from './blacklist-zones.ts'
+import { systemClock } from '../world.ts'
 import { claimDataDir, keptDatabasePassword, keptSecret, notedDatabaseUrl } from './data-dir.ts'
-
-/** The DNS clients of a process. */
-export type OpenDns = {
-  /** For the analysis of messages. */
-  tools: DnsTools
-  blacklists: Blacklists
-  close: () => void
-}
-
-/**
- * Opens the resolver and the blacklists of the settings. Sends no queries yet.
- *
- * @throws UsageError listing every invalid entry of BLACKLISTS
- */
-export async function openDns(
-  config: Pick<Config, 'dnsServers' | 'blacklists'>,
-  { clock, log }: { clock: Clock; log?: Logger },
-): Promise<OpenDns> {
-  const zones = await readZones(config.blacklists)
-  const { resolve, close } = createResolver({ servers: config.dnsServers, clock })
-  const blacklists = createBlacklists({ zones, resolve, clock, ...(log && { log }) })
-  return { tools: { resolve, listings: blacklists.listings }, blacklists, close }
-}
-
-/** Creates a registry client from the settings; undefined if registry queries are disabled. */
-export function openRdap({ rdapBootstrapUrl }: Pick<Config, 'rdapBootstrapUrl'>): Rdap | undefined {
-  if (rdapBootstrapUrl === undefined) return undefined
-  return createRdap(rdapBootstrapUrl, {
-    clock: systemClock,
-    fetch: createGuardedFetch(reachOf(rdapBootstrapUrl).mayConnect),
-    wait: (ms) => wait(ms),
-  })
-}
-
-/** Parses `contact IP` and returns the address. */
-export function parseContact(args: readonly string[]): string {
-  const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true })
-  const [text, ...more] = positionals
-  const address = text === undefined ? undefined : parseIp(text)
-  if (!address || more.length > 0) throw new UsageError(['Use "contact IP" with one IP address.'])
-  return address.text
-}
-
-/**
- * Queries the registries for the abuse contact of an address and prints it. Returns true if a
- * contact was found; otherwise calls `complain` with the reason.
- */
-export async function askForContact(
-  ip: string,
-  rdap: Rdap | undefined,
-  io: { print: (text: string) => void; complain: (text: string) => void },
-): Promise<boolean> {
-  if (!rdap)
-    throw new UsageError([
-      'Registry look-ups are switched off because RDAP_BOOTSTRAP_URL is "none".',
-    ])
-  if (!rdap.mayAsk(ip))
-    throw new UsageError([`${ip} is not a public address, so it is in no registry.`])
-  const answer = await rdap.ask(ip)
-  if (answer.is === 'later') {
-    io.complain(`${answer.why} Try again after ${answer.retryAt.toISOString()}.`)
-    return false
-  }
-  const { cidrs, name, country, registry } = answer.network
-  io.print(
-    [
-      `address   ${ip}`,
-      `network   ${cidrs.join(' ')}`,
-      `name      ${name ?? '-'}`,
-      `country   ${country ?? '-'}`,
-      `registry  ${registry ?? '-'}`,
-      `contacts  ${answer.is === 'found' ? answer.contacts.join(' ') : '-'}`,
-    ].join('\n'),
-  )
-  if (answer.is === 'none') io.complain(answer.why)
-  return answer.is === 'found'
-}
 
 /** An application that its opener must close. */
 export type OpenApp = App & { close: () => Promise<void> }

@@ -13,7 +13,7 @@ import { openDeliveries } from '../people/deliver-webhooks.ts'
 import { createLimits } from '../people/limits.ts'
 import { analyzeReport } from '../reports/analyze-report.ts'
 import { createIntake } from '../reports/accept-report.ts'
-import { openDns, openRdap } from './open-app.ts'
+import { openDns, openRdap } from './open-network.ts'
 import { handledQueues, queueNames } from './queues.ts'
 
 /** Maximum age in milliseconds of the cached data by which a report is judged. */

@@ -209,6 +209,20 @@ const misnamed = [
   'nodejs_eventloop_utilization_summary',
 ]
 
+/** Longer than a process lives: no timer measures what is removed below. */
+const NEVER_MS = 2 ** 31 - 1
+
+let ofProcess: Registry | undefined
+
+/** The library's metrics of this process, which its servers share. */
+function processMetrics(): Registry {
+  if (ofProcess) return ofProcess
+  ofProcess = new Registry()
+  collectDefaultMetrics({ register: ofProcess, eventLoopUtilizationTimeout: NEVER_MS })
+  for (const name of misnamed) ofProcess.removeSingleMetric(name)
+  return ofProcess
+}
+
 /**
  * Creates a registry for each server; metrics of the database are left out while it is unavailable.
  * `others` return the text of other registries.
@@ -219,9 +233,8 @@ export function createMetrics(
   readCounters: ReadCounterHealth,
   others: readonly (() => Promise<string>)[],
 ): Metrics {
+  const shared = processMetrics()
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  for (const name of misnamed) registry.removeSingleMetric(name)
   const registers = [registry]
   const intake = new Counter({
     name: 'signalpost_intake_messages_total',
@@ -259,7 +272,8 @@ export function createMetrics(
       const health = await counters
       const counterText = health ? await counterMetrics(health) : ''
       const texts = await Promise.all(others.map((text) => text()))
-      const body = [await registry.metrics(), ...texts, counterText].join('\n')
+      const own = await Promise.all([shared.metrics(), registry.metrics()])
+      const body = [...own, ...texts, counterText].join('\n')
       return { contentType: registry.contentType, body }
     },
   }

@@ -33,12 +33,15 @@ export async function freshDatabase(at?: Date, weeksAhead = 1): Promise<TestData
   return { url, pool, close }
 }
 
+let admin: pg.Pool | undefined
+
+/** Runs a statement outside the databases of the tests, over one connection of this worker. */
 async function asAdmin(statement: string): Promise<void> {
-  const admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres` })
-  await admin.connect()
-  try {
-    await admin.query(statement)
-  } finally {
-    await admin.end()
-  }
+  admin ??= new pg.Pool({
+    connectionString: `${inject('serverUrl')}/postgres`,
+    max: 1,
+    allowExitOnIdle: true,
+    idleTimeoutMillis: 60_000,
+  })
+  await admin.query(statement)
 }

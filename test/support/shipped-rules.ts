@@ -9,8 +9,14 @@ import { symbolScore } from '../../src/verdict/verdict.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
-/** Compiles the shipped rules for the existing facts. */
+let compiledOnce: RuleBook | undefined
+
+/** Compiles the shipped rules for the existing facts, once per worker. */
 export function shippedRules(): RuleBook {
+  return (compiledOnce ??= compileShipped())
+}
+
+function compileShipped(): RuleBook {
   const text = readFileSync(path.join(root, 'src/verdict/rules/shipped-rules.yaml'), 'utf8')
   const compiled = compileRules(text, factDefinitions)
   if ('faults' in compiled) throw new Error(compiled.faults.map(faultLine).join('\n'))

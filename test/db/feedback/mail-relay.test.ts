@@ -179,9 +179,10 @@ test('a postponed job keeps the age of the first one', async () => {
   await app.pool.query(
     `update pgboss.job set created_on = now() - interval '3 hours' where name = 'postponed'`,
   )
+  const log = await createLogger('silent', 'test')
   let runs = 0
   const ran = new Promise<void>((resolve) => {
-    void workQueue({ ...app, log: createLogger('silent', 'test') }, queue, (jobs) => {
+    void workQueue({ ...app, log }, queue, (jobs) => {
       runs++
       if (runs === 2) resolve()
       const postponedTo = new Date(Date.now() + (runs === 1 ? 0 : 3_600_000))
