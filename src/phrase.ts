@@ -1,7 +1,7 @@
 /**
- * The codes of sentences that rows store and people read, with the names of their parameters. Codes
- * and names are permanent. The sentences are in the catalogs `events.json`, `inbox.json` and
- * `route.json` of each language in `texts`.
+ * The codes of sentences that are stored in rows, or composed below the layers that know languages,
+ * with the names of their parameters. Codes and names in rows are permanent. The sentences are in
+ * the catalogs `events`, `route`, `inbox`, `counting` and `reputation` of each language in `texts`.
  */
 export const phraseParameters = {
   // The findings of the analysis, and why a report is forwarded or not.
@@ -141,7 +141,55 @@ export const phraseParameters = {
   'inbound-automatic': [],
   'inbound-failed': [],
 
-  // Steps on the route of the message. `line` counts the Received lines from 1, from the top.
+  // How often a value was counted, and errors in a query for counts.
+  'counts-known-as': ['type'],
+  'counts-of-wider': ['type', 'piece'],
+  'counts-in-reports': ['complaint', 'spam', 'ham', 'redeemed'],
+  'counts-in-mail': ['source', 'spam', 'ham', 'complaint', 'redeemed'],
+  'counts-retracted': ['source', 'redeemed'],
+  'counts-reporters': ['bound', 'count'],
+  'counts-reporters-of': ['type', 'piece', 'bound', 'count'],
+  'counts-on-day': ['day'],
+  'counts-until-day': ['firstDay', 'lastDay'],
+  'counts-until-slot': ['firstDay', 'lastAt', 'untilAt'],
+  'counts-none': [],
+  'counts-from': ['count'],
+  'question-ambiguous': [],
+  'question-empty': ['kinds'],
+  'question-too-long': ['max'],
+  'question-kind-unknown': ['kind', 'kinds'],
+  'question-not-countable': ['kinds'],
+  'question-not-of-kind': ['kind', 'example'],
+  'question-hash': [],
+  'question-type-unknown': ['type', 'types'],
+
+  // Reasons of a reputation or a karma.
+  'reputation-none': [],
+  'reputation-score': ['score', 'good', 'bad', 'prior'],
+  'reputation-reporters': ['bad', 'good'],
+  'reputation-newcomers': [],
+  'reputation-recent': ['score', 'weight'],
+  'reputation-listed': [],
+  'reputation-welcome': [],
+  'reputation-awake': [],
+  'reputation-jumped': [],
+  'reputation-new': [],
+  'reputation-exempt': [],
+  'reputation-decay': ['days', 'recentDays'],
+  'reputation-automatic': ['score', 'weight', 'reporters', 'days'],
+  'karma-vouched': [],
+  'karma-registered': [],
+  'karma-agreement': ['count'],
+  'karma-retraction': ['count', 'weight'],
+  'karma-wanted-mail': ['count', 'weight'],
+  'karma-contradiction': ['count', 'weight'],
+  'karma-overruling': ['count', 'weight'],
+  'karma-proven': ['min'],
+  'karma-unproven': ['min'],
+  'karma-decay': ['days'],
+
+  // Steps on the route of the message. `line` counts the Received lines from 1, from the top;
+  // texts for reporters omit it.
   'received-by': ['provider'],
   'received-by-unknown': [],
   'no-received-lines': [],

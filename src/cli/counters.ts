@@ -18,6 +18,8 @@ import {
   type WindowSums,
 } from '../counting/look-up.ts'
 import { reasonOf, UsageError } from '../errors.ts'
+import type { Phrase } from '../phrase.ts'
+import { inEnglish } from '../texts/phrases.ts'
 
 /** The properties of the output device. */
 type Look = { isAscii: boolean; columns: number; now: Date }
@@ -53,13 +55,13 @@ const NAME_COLUMNS = 14
  * The answer as text for a terminal: the headline, the windows of the selected piece, bar charts of
  * its series, and a table of all other pieces. Untrusted text cannot contain control characters.
  */
-function countersText(answer: Exclude<LookUpAnswer, { fault: string }>, look: Look): string {
+function countersText(answer: Exclude<LookUpAnswer, { fault: Phrase }>, look: Look): string {
   const { pieces, told, summary } = answer
   const drawn = pieces.filter((piece, place) => place === told || piece.series)
   const text = [
     askedLine(answer),
     '',
-    ...wrap(summary, Math.max(COLUMNS_MIN, look.columns)),
+    ...wrap(inEnglish(summary), Math.max(COLUMNS_MIN, look.columns)),
     ...drawn.flatMap((piece) => ['', ...pieceLines(piece, look)]),
     '',
     ...allLines(pieces, Math.max(COLUMNS_MIN, look.columns)),
@@ -292,7 +294,7 @@ export async function readCounters(
   })
   const given = await resolve(givenBy(positionals, values), stdin)
   const read = readQuestion(given)
-  if ('fault' in read) throw new UsageError([read.fault])
+  if ('fault' in read) throw new UsageError([inEnglish(read.fault)])
   const { json: isJson = false, series: isAll = false, plain: isPlain = false } = values
   return { given, isJson, isAll, isPlain }
 }
@@ -349,14 +351,15 @@ export async function tellCounters(
   { stdout, env }: CountersOutput,
 ): Promise<0 | 1> {
   const answer = await ask(app, given, isAll ? 'all' : 'told')
-  if ('fault' in answer) throw new UsageError([answer.fault])
+  if ('fault' in answer) throw new UsageError([inEnglish(answer.fault)])
   const isUnicode = /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '')
   const look = {
     isAscii: isPlain || !isUnicode,
     columns: stdout.columns ?? COLUMNS_USUAL,
     now: app.clock(),
   }
-  stdout.write(`${isJson ? JSON.stringify(answer, undefined, 2) : countersText(answer, look)}\n`)
+  const inWords = { ...answer, summary: inEnglish(answer.summary) }
+  stdout.write(`${isJson ? JSON.stringify(inWords, undefined, 2) : countersText(answer, look)}\n`)
   return answer.told === null ? 1 : 0
 }
 

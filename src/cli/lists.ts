@@ -19,6 +19,7 @@ import { readListQuestion } from '../verdict/lists/questions.ts'
 import { isSubjectKind, type SubjectKind, subjectKinds } from '../verdict/reputation/reputation.ts'
 import type { Clock } from '../world.ts'
 import { columns, defineQuery, type Operations } from './command.ts'
+import { inEnglish } from '../texts/phrases.ts'
 
 /** The output of the blacklist test, and whether every list may be queried. */
 export type BlacklistReport = { text: string; isSound: boolean }
@@ -123,7 +124,10 @@ export async function tellReputation(
   const asked = exact.length === 0 && kind !== undefined ? [{ kind, name }] : exact
   const shown = await Promise.all(asked.map((subject) => showReputation(pool, subject, now)))
   const isKnown = shown.some(({ detail, mark }) => detail !== null || mark !== null)
-  if (isJson) return { text: JSON.stringify(shown), isKnown }
+  if (isJson) {
+    const inWords = shown.map((one) => ({ ...one, why: one.why.map(inEnglish) }))
+    return { text: JSON.stringify(inWords), isKnown }
+  }
   const others = found.filter(({ subject }) => subject.name !== name)
   const lines = [
     ...(shown.length === 0 ? [`No reputation is stored for ${name}.`] : shown.map(textOf)),
@@ -151,7 +155,7 @@ function textOf({ subject, reputation, detail, mark, why }: ShownReputation): st
     ...(mark
       ? [`  manual  ${mark.mark} until ${mark.untilAt?.toISOString() ?? 'removed'}: ${mark.reason}`]
       : []),
-    ...why.map((sentence) => `  ${sentence}`),
+    ...why.map((sentence) => `  ${inEnglish(sentence)}`),
     ...days,
   ].join('\n')
 }

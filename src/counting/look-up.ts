@@ -1,6 +1,7 @@
 import { listMemberChunks } from '../db/counter-rows.ts'
 import { findCounters } from '../db/counters.ts'
 import type { Db } from '../db/pool.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { type AskedPiece, pieceAsWritten } from '../pieces/asked-pieces.ts'
 import { askedPieces, guessKind, questionKinds, type QuestionName } from '../pieces/questions.ts'
 import { type PairType, pairTypes } from '../pieces/shingles/pair-types.ts'
@@ -41,13 +42,14 @@ export type LookUpQuestion =
 /** Input of a query; an empty text counts as absent. */
 export type LookUpInput = Readonly<Partial<Record<'kind' | 'value' | 'type' | 'hash', string>>>
 
-/** The parsed query with its pieces (for a hash, without type), or an error as a sentence. */
+/** The parsed query with its pieces (for a hash, without type), or an error. */
 export type ReadQuestion =
   | { question: LookUpQuestion; pieces: readonly (AskedPiece | { hash: string })[] }
-  | { fault: string }
+  | { fault: Phrase }
 
 /** Names of the kinds of values, the most used first. */
 export const kindNames: readonly string[] = questionKinds.map(({ name }) => name)
+const kinds = kindNames.join(', ')
 
 /** The kinds with a description of their values, and an example. */
 export const kindsForPeople: readonly { name: string; is: string; example: string }[] =
@@ -62,44 +64,43 @@ const VALUE_CHARS_MAX = 8_000
  */
 export function readQuestion({ kind, value, type, hash }: LookUpInput): ReadQuestion {
   if ([kind, type, hash].filter(Boolean).length > 1) {
-    return { fault: 'Give only one of kind, type and hash.' }
+    return { fault: phrase('question-ambiguous') }
   }
   if (hash) return readHash(hash)
-  if (!value?.trim()) return { fault: `Enter a value to look up. ${kindsSentence()}` }
+  if (!value?.trim()) return { fault: phrase('question-empty', { kinds }) }
   if (value.length > VALUE_CHARS_MAX) {
-    return { fault: `The value is longer than ${VALUE_CHARS_MAX} characters.` }
+    return { fault: phrase('question-too-long', { max: VALUE_CHARS_MAX }) }
   }
   if (type) return readTyped(type, value)
   if (!kind && /^[0-9a-f]{16}$/i.test(value.trim())) return readHash(value)
   const known = questionKinds.find(({ name }) => name === (kind || guessKind(value)))
-  if (!known) return { fault: `Unknown kind "${kind?.slice(0, 40)}". ${kindsSentence()}` }
+  if (!known) {
+    return { fault: phrase('question-kind-unknown', { kind: kind?.slice(0, 40) ?? '', kinds }) }
+  }
   const pieces = askedPieces(known.name, value)
   if (pieces.length === 0 && !kind) {
-    return { fault: `Nothing in this value can be counted. ${kindsSentence()}` }
+    return { fault: phrase('question-not-countable', { kinds }) }
   }
   if (pieces.length === 0) {
-    return { fault: `This is not ${known.is}, such as ${known.example}` }
+    const { name, example } = known
+    return { fault: phrase('question-not-of-kind', { kind: name, example }) }
   }
   return { question: { kind: known.name, isGuessed: !kind, value }, pieces }
 }
 
 function readHash(hash: string): ReadQuestion {
   const digits = hash.trim().toLowerCase()
-  if (!/^[0-9a-f]{16}$/.test(digits)) return { fault: 'A hash must have 16 hexadecimal digits.' }
+  if (!/^[0-9a-f]{16}$/.test(digits)) return { fault: phrase('question-hash') }
   return { question: { hash: digits }, pieces: [{ hash: digits }] }
 }
 
 function readTyped(type: string, value: string): ReadQuestion {
   const known = Object.values(pieceTypes).find(({ name }) => name === type)
   if (!known) {
-    const names = Object.keys(pieceTypes).join(', ')
-    return { fault: `Unknown type "${type.slice(0, 40)}". The types are ${names}.` }
+    const types = Object.keys(pieceTypes).join(', ')
+    return { fault: phrase('question-type-unknown', { type: type.slice(0, 40), types }) }
   }
   return { question: { type: known.name, value }, pieces: [pieceAsWritten(known.name, value)] }
-}
-
-function kindsSentence(): string {
-  return `The kinds are ${kindNames.join(', ')}.`
 }
 
 /** Number of distinct values seen with a key in two weeks, by prefix. */
@@ -235,7 +236,7 @@ export type Known = {
 /** Reads all counts for a query, with series of the selected piece or of all. */
 export async function lookUp(
   { pool, clock }: { pool: Db; clock: Clock },
-  { question, pieces }: Exclude<ReadQuestion, { fault: string }>,
+  { question, pieces }: Exclude<ReadQuestion, { fault: Phrase }>,
   series: 'told' | 'all',
 ): Promise<Known> {
   const reader = createCounterReader({ pool, clock }, memory)

@@ -8,6 +8,7 @@ import {
   type ReputationMark,
   searchReputations,
 } from '../db/reputations.ts'
+import type { Phrase } from '../phrase.ts'
 import { textHash } from '../pieces/shingles/hash.ts'
 import { type Detail, unpackDetail } from '../verdict/reputation/detail.ts'
 import { karmaOf } from '../verdict/reputation/karma.ts'
@@ -126,7 +127,7 @@ export type ShownReputation = {
   detail: Detail | null
   /** May be a mark that is no longer in force. */
   mark: ShownMark | null
-  why: string[]
+  why: Phrase[]
 }
 
 /** Returns everything known of a subject at a given time. */

@@ -28,12 +28,22 @@ export function inEnglish(stored: Stored | readonly Stored[] | null | undefined)
   return sayPhrases(stored, 'en', 'operator').text
 }
 
+/** The names of parameters that are dates, stored as text. */
+const dateNames = new Set(['day', 'firstDay', 'lastDay', 'lastAt', 'untilAt'])
+
 function sayPhrase(stored: Stored, language: Language, reader: Reader): Said {
   const lang = language === 'en' ? undefined : 'en'
   if (typeof stored === 'string') return { text: stored, lang }
   if ('text' in stored) return { text: stored.text, lang }
   const { code, params = {} } = stored
-  const dates = 'day' in params ? { day: new Date(params['day'] ?? '') } : {}
+  const dates = Object.entries(params)
+    .filter(([name]) => dateNames.has(name))
+    .map(([name, date]) => [name, new Date(date)])
   // A code may be unknown here while processes of two versions run.
-  return message(language, code, { ...params, ...dates, reader }) ?? { text: code, lang }
+  return (
+    message(language, code, { ...params, ...Object.fromEntries(dates), reader }) ?? {
+      text: code,
+      lang,
+    }
+  )
 }

@@ -110,7 +110,7 @@ function expectMisuse(line: string, outcome: Outcome | undefined): void {
 
 test('a looked-up value cannot move the cursor of the terminal', async () => {
   const { stderr } = await runProgram(['counters', '\u001b[2Jkind', 'x'], nowhere)
-  expect(stderr).toContain('Unknown kind "‹U+001B›[2Jkind"')
+  expect(stderr).toContain('Unknown kind “‹U+001B›[2Jkind”')
   expect(stderr).not.toContain('\u001b')
 })
 

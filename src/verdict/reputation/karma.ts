@@ -1,3 +1,4 @@
+import { type Phrase, phrase } from '../../phrase.ts'
 import { growth, PROVEN_KARMA_MIN } from './detail.ts'
 
 /** Direction of a statement about a campaign. `withdrawn`: retracted. */
@@ -148,13 +149,12 @@ const losses: Record<Exclude<KarmaEvent, 'agreement'>, number> = {
   overruling: 4,
 }
 
-const words: Record<KarmaEvent, readonly [one: string, many: string]> = {
-  agreement: ['day on which a proven reporter agreed', 'days on which proven reporters agreed'],
-  retraction: ['report taken back', 'reports taken back'],
-  'wanted-mail': ['complaint about wanted mail', 'complaints about wanted mail'],
-  contradiction: ['contradiction by several proven reporters', 'contradictions by several others'],
-  overruling: ['report overruled by an administrator', 'reports overruled by administrators'],
-}
+const lossCodes = {
+  retraction: 'karma-retraction',
+  'wanted-mail': 'karma-wanted-mail',
+  contradiction: 'karma-contradiction',
+  overruling: 'karma-overruling',
+} as const
 
 /** Returns the karma state of a new reporter. */
 export function freshKarma(isVouched: boolean): KarmaState {
@@ -199,25 +199,22 @@ export function withoutWantedMail(state: KarmaState, at: Date): KarmaState {
   return { ...state, counts, disagreed: state.disagreed - losses['wanted-mail'] * growthAt(at) }
 }
 
-/** Explains the karma of a reporter in sentences. */
-export function explainKarma(state: KarmaState | undefined, now: Date): string[] {
+/** Explains the karma of a reporter. */
+export function explainKarma(state: KarmaState | undefined, now: Date): Phrase[] {
   const known = state ?? freshKarma(false)
-  const karma = karmaOf(known, now)
-  const begun = known.isVouched
-    ? 'An operator created this account, so its reports count in full from the start.'
-    : 'The account was created by its owner, so it started with a karma of 0.2.'
+  const isProven = karmaOf(known, now) >= PROVEN_KARMA_MIN
   const events = karmaEvents.flatMap((event) => {
     const count = known.counts[event]
     if (count === 0) return []
-    const does = event === 'agreement' ? 'raises it' : `lowers it (weight ${losses[event]})`
-    return [`${count} ${words[event][count === 1 ? 0 : 1]}: ${does}.`]
+    if (event === 'agreement') return [phrase('karma-agreement', { count })]
+    return [phrase(lossCodes[event], { count, weight: losses[event] })]
   })
-  const bound = PROVEN_KARMA_MIN.toFixed(1)
-  const stands =
-    karma >= PROVEN_KARMA_MIN
-      ? `A reporter with ${bound} or more is proven and counts as a source of evidence.`
-      : `A reporter below ${bound} is not proven. All such reporters count as one source at most.`
-  return [begun, ...events, stands, `Each event loses half its weight in ${KARMA_DAYS} days.`]
+  return [
+    phrase(known.isVouched ? 'karma-vouched' : 'karma-registered'),
+    ...events,
+    phrase(isProven ? 'karma-proven' : 'karma-unproven', { min: PROVEN_KARMA_MIN }),
+    phrase('karma-decay', { days: KARMA_DAYS }),
+  ]
 }
 
 function growthAt(at: Date): number {

@@ -1,3 +1,4 @@
+import { type Phrase, phrase, type PhraseCode } from '../../phrase.ts'
 import { decayed, type Detail, FAST_DAYS, SLOW_DAYS } from './detail.ts'
 import { effectiveAt } from './fold.ts'
 
@@ -170,56 +171,48 @@ export function reputationAt(
   }
 }
 
-const flagWords: Record<ReputationFlag, string> = {
-  listed: 'It is listed (certainly bad).',
-  welcome: 'It is welcome (certainly good).',
-  awake: 'Several people report it now, after at least two weeks without a report.',
-  jumped: 'Its share of complaints has changed from the weeks before.',
-  new: 'It was first seen less than a week ago.',
-  exempt: 'An administrator exempted it, so it does not count against a message.',
-}
+const flagCodes = {
+  listed: 'reputation-listed',
+  welcome: 'reputation-welcome',
+  awake: 'reputation-awake',
+  jumped: 'reputation-jumped',
+  new: 'reputation-new',
+  exempt: 'reputation-exempt',
+} as const satisfies Record<ReputationFlag, PhraseCode>
 
-/** Explains a reputation in sentences, the score first. */
+/** Explains a reputation, the score first. */
 export function explainReputation(
   reputation: Reputation,
   detail: Detail | undefined,
   now: Date,
-): string[] {
-  if (!detail) {
-    const flags = reputation.flags.map((flag) => flagWords[flag])
-    return ['There are no reports about it, or they have expired.', ...flags]
-  }
+): Phrase[] {
+  const flags = reputation.flags.map((flag) => phrase(flagCodes[flag]))
+  if (!detail) return [phrase('reputation-none'), ...flags]
   const { all } = effectiveAt(detail, now)
   const crowd = detail.newcomers.good + detail.newcomers.bad > 0
-  const { sources } = detail
-  const speaking = { good: 0, bad: 0 }
-  for (const { good, bad } of sources) {
-    if (bad > 0) speaking.bad++
-    if (good > 0) speaking.good++
-  }
+  const [good, bad] = [rounded(all.good), rounded(all.bad)]
   return [
-    `Score ${shown(reputation.score)} = (${shown(all.good)} for it − ${shown(all.bad)} against ` +
-      `it) ÷ (both + ${PRIOR}, so that little evidence has little effect).`,
-    `${people(speaking.bad)} against it, ${people(speaking.good)} for it. Each reporter counts ` +
-      `as one source, with a weight of at most 1.5.`,
-    ...(crowd ? ['Unproven reporters also reported it: together they count at most 0.3.'] : []),
-    `In the last days: score ${shown(reputation.recentScore)}, from evidence of ` +
-      `${shown(reputation.recentWeight)}.`,
-    ...reputation.flags.map((flag) => flagWords[flag]),
-    `Evidence loses half its weight in ${SLOW_DAYS} days; in the score of the last days, in ` +
-      `${FAST_DAYS} day.`,
-    `A subject of one source is listed or welcome automatically at a score of ` +
-      `±${SURE_SCORE_MIN} with evidence of ${shown(SURE_WEIGHT_MIN)}, which is what remains ` +
-      `of ${SURE_REPORTERS_MIN} fully trusted reporters after ${SURE_DAYS} days. Shared names ` +
-      'are never listed or welcome automatically.',
+    phrase('reputation-score', { score: rounded(reputation.score), good, bad, prior: PRIOR }),
+    phrase('reputation-reporters', {
+      bad: detail.sources.filter((source) => source.bad > 0).length,
+      good: detail.sources.filter((source) => source.good > 0).length,
+    }),
+    ...(crowd ? [phrase('reputation-newcomers')] : []),
+    phrase('reputation-recent', {
+      score: rounded(reputation.recentScore),
+      weight: rounded(reputation.recentWeight),
+    }),
+    ...flags,
+    phrase('reputation-decay', { days: SLOW_DAYS, recentDays: FAST_DAYS }),
+    phrase('reputation-automatic', {
+      score: SURE_SCORE_MIN,
+      weight: rounded(SURE_WEIGHT_MIN),
+      reporters: SURE_REPORTERS_MIN,
+      days: SURE_DAYS,
+    }),
   ]
 }
 
-function shown(value: number): string {
-  const rounded = Math.round(value * 100) / 100
-  return `${rounded < 0 ? '−' : ''}${Math.abs(rounded)}`
-}
-
-function people(count: number): string {
-  return count === 1 ? '1 proven reporter' : `${count} proven reporters`
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100
 }

@@ -55,7 +55,7 @@ export function privacyRoutes({ config }: Pick<Site, 'config'>): Router {
   const router = Router()
   router.get('/privacy', (req, res) => {
     const { texts } = visitOf(req)
-    const days = String(config.retentionDays)
+    const days = config.retentionDays
     sendPage(req, res, {
       view: 'pages/account/privacy',
       title: texts('privacy.title'),
@@ -134,7 +134,7 @@ function sendSignUp(
       faults,
       email: given.email ?? '',
       chosen: given.language ?? language,
-      consent: texts('account.signUp.consent', { days: String(config.retentionDays) }),
+      consent: texts('account.signUp.consent', { days: config.retentionDays }),
     },
   })
 }

@@ -3,6 +3,7 @@ import { type LookUpAnswer, differentWords } from '../../counting/headline.ts'
 import type { Prefix } from '../../counting/keys.ts'
 import type { Known, KnownPiece, KnownUnique, LookUpQuestion } from '../../counting/look-up.ts'
 import { storableText } from '../../mail/text.ts'
+import type { Phrase } from '../../phrase.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -69,7 +70,7 @@ async function sendCounters(req: Request, res: Response, site: Needs): Promise<v
 /** One more character than accepted, so that longer input is refused instead of truncated. */
 const CHARS_MAX = 8_001
 
-function faultOf(answer: LookUpAnswer | undefined): string | undefined {
+function faultOf(answer: LookUpAnswer | undefined): Phrase | undefined {
   return answer && 'fault' in answer ? answer.fault : undefined
 }
 

@@ -13,6 +13,7 @@ import { authenticateRequest } from '../authenticate.ts'
 import { readJson, readQuery } from '../bodies/body-tasks.ts'
 import { admit } from '../limits.ts'
 import { refusalWords } from '../pages/settings.ts'
+import { inEnglish } from '../../texts/phrases.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { BULK_MAX } from './bulk.ts'
@@ -62,8 +63,8 @@ export function countersApi(site: CounterNeeds): Router {
     // Loaded on first use, because splitting messages needs code that the intake does not.
     const { ask } = await import('../../counting/headline.ts')
     const answer = await ask(site, given, series)
-    if ('fault' in answer) throw new ProblemError('bad-field', answer.fault)
-    sendJson(res, 200, answer)
+    if ('fault' in answer) throw new ProblemError('bad-field', inEnglish(answer.fault))
+    sendJson(res, 200, { ...answer, summary: inEnglish(answer.summary) })
   })
   router.all('/', otherMethods('GET'))
   return router

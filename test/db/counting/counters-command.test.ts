@@ -120,11 +120,11 @@ test('a long text comes from a pipe', async () => {
 test.for([
   [[], /^Enter a value to look up/],
   [['link'], /^The value is missing\. Use "counters link VALUE"\.$/],
-  [['links', 'x'], /^Unknown kind "links"/],
+  [['links', 'x'], /^Unknown kind “links”/],
   [['subject', 'two', 'words'], /^Enclose a value of several words in quotes\.$/],
   [['--type', 'link-host', 'a', 'b'], /^Enclose a value/],
   [['--hash', 'xyz'], /^A hash must have 16 hexadecimal digits\.$/],
-  [['ip', 'shop'], /^This is not an IP address/],
+  [['ip', 'shop'], /^This is not a value of the kind “ip”/],
 ] as const)('misuse is reported: %j', async ([args, words]) => {
   await expect(reading(args)).rejects.toThrow(words)
   await expect(reading(args)).rejects.toMatchObject({ name: 'UsageError' })

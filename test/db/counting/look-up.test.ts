@@ -5,6 +5,7 @@ import { countWritten, type CountedWritten } from '../../support/counted-message
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { appendDeltas } from '../../support/increments.ts'
+import { inEnglish } from '../../../src/texts/phrases.ts'
 
 const now = new Date('2026-11-20T12:34:56Z')
 const HOUR_MS = 3_600_000
@@ -40,13 +41,13 @@ afterAll(() => database.close())
 
 async function known(given: LookUpInput, series: 'told' | 'all' = 'told') {
   const answer: LookUpAnswer = await ask({ pool: database.pool, clock: () => now }, given, series)
-  if ('fault' in answer) throw new Error(answer.fault)
-  return answer
+  if ('fault' in answer) throw new Error(inEnglish(answer.fault))
+  return { ...answer, summary: inEnglish(answer.summary) }
 }
 
 async function fault(given: LookUpInput): Promise<string | undefined> {
   const answer = await ask({ pool: database.pool, clock: () => now }, given, 'told')
-  return 'fault' in answer ? answer.fault : undefined
+  return 'fault' in answer ? inEnglish(answer.fault) : undefined
 }
 
 test('a disguised link has the counts of the plain one, by window and prefix', async () => {
@@ -123,9 +124,10 @@ test('series are returned for the selected piece, or for all that have counts', 
 
 test('the summary says how often, by how many and since when', async () => {
   expect((await known({ value: 'offers@shop.example' })).summary).toBe(
-    'In reports of the last two weeks: complained about 3 times, judged spam 3 times and judged ' +
+    'In reports of the last two weeks: complained about 3 times, judged spam 3 times, judged ' +
       'legitimate once. In mail checked in the last two weeks: judged spam once. From 3 ' +
-      'different reporters. First counted on 18 Nov, last on 20 Nov, 12:30 to 12:40 UTC.',
+      'different reporters. First counted on 18 November, last on 20 November from 12:30 to ' +
+      '12:40 UTC.',
   )
   expect((await known({ value: 'https://pay.shop.example/a?id=1' })).summary).toContain(
     'The link organization “shop.example” has 3 different reporters.',
@@ -173,7 +175,7 @@ test('if every piece may be held back, the summary says from when on it counts',
   const { summary, pieces } = await known({ type: 'sentence', value: 'never seen' })
   expect(pieces[0]?.countedFrom).toBe(3)
   expect(summary).toContain(
-    'In mail that is only checked, such values are counted from occurrence 3 on.',
+    'In mail that is only checked, such a value is counted once it was seen 3 times.',
   )
 })
 
@@ -212,17 +214,17 @@ test('retracted counts are not described as known', async () => {
 test.for([
   ['nothing', {}, /^Enter a value to look up\. The kinds are link, address, domain/],
   ['a blank value', { kind: 'link', value: ' ' }, /^Enter a value/],
-  ['an unknown kind', { kind: 'links', value: 'x' }, /^Unknown kind "links"\. The kinds are/],
-  ['an unknown type', { type: 'links', value: 'x' }, /^Unknown type "links"\. The types are/],
+  ['an unknown kind', { kind: 'links', value: 'x' }, /^Unknown kind “links”\. The kinds are/],
+  ['an unknown type', { type: 'links', value: 'x' }, /^Unknown type “links”\. The types are/],
   [
     'a value of another kind',
     { kind: 'ip', value: 'shop' },
-    /^This is not an IP address, such as 192/,
+    /^This is not a value of the kind “ip”\. Example: 192/,
   ],
   ['a value of signs only', { value: '\0\uFFFD' }, /^Nothing in this value can be counted/],
   ['a malformed hash', { hash: 'abc' }, /^A hash must have 16 hexadecimal digits\.$/],
   ['two ways at once', { kind: 'ip', hash: 'a' }, /^Give only one of kind, type and hash\.$/],
-  ['a value without end', { value: 'x'.repeat(8_001) }, /longer than 8000 characters\.$/],
+  ['a value without end', { value: 'x'.repeat(8_001) }, /longer than 8,000 characters\.$/],
 ] as const)('%s is refused with a sentence', async ([, given, words]) => {
   expect(await fault(given)).toMatch(words)
 })

@@ -99,7 +99,7 @@ test('the API is for administrators', async () => {
 test.for([
   ['', 422, 'Enter a value to look up. The kinds are link, address'],
   ['?value=', 422, 'Enter a value'],
-  ['?kind=links&value=x', 422, 'Unknown kind "links"'],
+  ['?kind=links&value=x', 422, 'Unknown kind “links”'],
   ['?link=x', 422, 'Unknown field "link". The fields are kind, value, type, hash, series.'],
   ['?value=a&value=b', 422, 'Give value only once.'],
   ['?value=192.0.2.7&series=some', 422, 'series: must be "told" or "all".'],
@@ -174,7 +174,9 @@ test('the page of an unknown value says so, and lists its pieces', async () => {
 test('a value of the wrong kind is refused, and stays in the form', async () => {
   const { status, html } = await page({ kind: 'ip', value: '"hello"' })
   expect(status).toBe(422)
-  expect(html).toMatch(/role="alert"[^>]*><p>This is not an IP address, such as 192\.0\.2\.7/)
+  expect(html).toMatch(
+    /role="alert"[^>]*><p>This is not a value of the kind “ip”\. Example: 192\.0\.2\.7/,
+  )
   expect(html).toContain('value="&quot;hello&quot;"')
   expect(html).toContain('<option selected>ip</option>')
 })

@@ -321,3 +321,24 @@ test.for([
   expect(texts('lists.lookup.reasons.spam', { n })).toBe(people)
   if (learned !== undefined) expect(texts('relays.hows.learned', { n })).toBe(learned)
 })
+
+test('templates for all languages take the dash and the colon from the texts', () => {
+  const views = path.join(root, 'web/views')
+  const own = readdirSync(views, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /^(?:pages|parts|layout).*\.eta$/.test(file),
+  )
+  expect(own.length).toBeGreaterThan(40)
+  const marks = /(?:%>|<\/\w+>)(?: ?:(?=[\s<])| [–—] )/u
+  expect(own.filter((file) => marks.test(readFileSync(path.join(views, file), 'utf8')))).toEqual([])
+})
+
+test.for([
+  ['en', 1, 'for 1 day at most'],
+  ['en', 90, 'for 90 days at most'],
+  ['fr', 1, 'pendant 1 jour au plus'],
+  ['ru', 1, 'не дольше 1 дня'],
+  ['ru', 21, 'не дольше 21 дня'],
+  ['ru', 90, 'не дольше 90 дней'],
+] as const)('in %s, the time for which data is kept is right for %s', ([language, days, words]) => {
+  expect(textsIn(language)('account.signUp.consent', { days })[0]).toContain(words)
+})

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { IntlMessageFormat } from 'intl-messageformat'
 import { expect, test } from 'vitest'
 import { phrase, type PhraseCode, phraseParameters } from '../../../src/phrase.ts'
-import { sayPhrases } from '../../../src/texts/phrases.ts'
+import { inEnglish, sayPhrases } from '../../../src/texts/phrases.ts'
 import { basisOf, symbolsForReporters } from '../../../src/verdict/verdict.ts'
 import { shippedRules } from '../../support/shipped-rules.ts'
 
@@ -14,7 +14,7 @@ const catalogOf = (language: string, subject: string) =>
     string
   >
 
-const subjects = ['events', 'inbox', 'route']
+const subjects = ['events', 'route', 'inbox', 'counting', 'reputation']
 
 test('the catalogs have each code and no other', () => {
   const codes = subjects.flatMap((subject) => Object.keys(catalogOf('en', subject)))
@@ -71,6 +71,31 @@ test.for([
 ] as const)('a day is written as in %s', ([language, day]) => {
   const old = phrase('too-old', { day: '2002-02-01', hours: 168 })
   expect(sayPhrases(old, language, 'reporter').text).toContain(day)
+})
+
+test.for(['en', 'fr', 'ru'] as const)(
+  'in %s only operators read the number of a line',
+  (language) => {
+    for (const [code, names] of Object.entries(phraseParameters)) {
+      if (!names.some((name) => name === 'line')) continue
+      const params = Object.fromEntries(names.map((name) => [name, name === 'line' ? 4711 : 'x']))
+      const said = { code: code as PhraseCode, params }
+      expect(sayPhrases(said, language, 'reporter').text).not.toMatch(/4711|4.711/)
+      expect(sayPhrases(said, language, 'operator').text).toMatch(/4711|4.711/)
+    }
+  },
+)
+
+test('a stored instant is a day or a time in UTC', () => {
+  const counted = phrase('counts-until-slot', {
+    firstDay: '2026-11-18T00:00:00.000Z',
+    lastAt: '2026-11-20T23:50:00.000Z',
+    untilAt: '2026-11-21T00:00:00.000Z',
+  })
+  expect(inEnglish(counted)).toBe(
+    'First counted on 18 November, last on 20 November from 23:50 to 00:00 UTC.',
+  )
+  expect(sayPhrases(counted, 'ru', 'operator').text).toContain('20 ноября с 23:50 до 00:00 UTC')
 })
 
 test('a parameter stays as it is', () => {

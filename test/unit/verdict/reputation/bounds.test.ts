@@ -13,6 +13,7 @@ import {
 import { type Folded, foldPieces, type Piece } from '../../../../src/verdict/reputation/fold.ts'
 import { freshKarma, karmaOf, withEvent } from '../../../../src/verdict/reputation/karma.ts'
 import { judgeCandidate } from '../../../../src/verdict/lists/judge-candidate.ts'
+import { inEnglish } from '../../../../src/texts/phrases.ts'
 
 const start = new Date('2026-11-20T12:00:00Z')
 const later = (days: number) => new Date(start.getTime() + days * 86_400_000)
@@ -56,8 +57,8 @@ test('five agreeing reporters never do, not even with newcomers', () => {
 
 test('the explanation has the constants that are used', () => {
   const { base, detail } = said({ reporters: 6 })
-  const text = explainReputation(reputationAt(base, start), detail, start).join(' ')
-  expect(text).toContain('at a score of ±0.65 with evidence of 5.6,')
+  const text = inEnglish(explainReputation(reputationAt(base, start), detail, start))
+  expect(text).toContain('at a score of ±0.65 with evidence of 5.6. That')
   expect(text).toContain('of 6 fully trusted reporters after 3 days')
 })
 
