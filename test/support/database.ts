@@ -37,11 +37,13 @@ let admin: pg.Pool | undefined
 
 /** Runs a statement outside the databases of the tests, over one connection of this worker. */
 async function asAdmin(statement: string): Promise<void> {
-  admin ??= new pg.Pool({
-    connectionString: `${inject('serverUrl')}/postgres`,
-    max: 1,
-    allowExitOnIdle: true,
-    idleTimeoutMillis: 60_000,
-  })
+  admin ??= openAdmin()
   await admin.query(statement)
+}
+
+function openAdmin(): pg.Pool {
+  const connectionString = `${inject('serverUrl')}/postgres`
+  const pool = new pg.Pool({ connectionString, max: 1, allowExitOnIdle: true })
+  // The server may stop before this worker does.
+  return pool.on('error', () => undefined)
 }

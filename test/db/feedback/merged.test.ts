@@ -99,7 +99,7 @@ test('if a sample bounces, the next contact gets the whole campaign', async () =
   const bounce = () =>
     inTransaction(app.pool, (tx) => keepBounce(tx, match, [result as never], app, new Date()))
   await bounce()
-  expect(await bounce()).toBe('The bounce was already known. No action was taken.')
+  expect(await bounce()).toEqual([{ code: 'inbound-bounce-known' }])
   expect(await eventsOf(keys, 'bounced')).toBe(3)
   for (const key of keys) {
     expect(await toldOf(key)).toEqual(['abuse@first.example', 'abuse@second.example'])
