@@ -20,7 +20,7 @@ const subject = {
 /** Overrides the evidence about a subject, permanently or for some days. */
 export const markReputation = defineAction({
   name: 'reputations mark',
-  summary: 'decide about a subject in place of its evidence',
+  summary: 'override the reputation of a subject',
   audit: 'mark reputation',
   input: z.object({
     ...subject,
@@ -47,7 +47,7 @@ export const markReputation = defineAction({
 /** Removes the override, so that the evidence about the subject decides again. */
 export const unmarkReputation = defineAction({
   name: 'reputations unmark',
-  summary: 'let the evidence about a subject decide again',
+  summary: 'remove the override of a reputation',
   audit: 'unmark reputation',
   input: z.object(subject),
   messages: { lifted: 'Override removed.', nothing: 'There is no override to remove.' },

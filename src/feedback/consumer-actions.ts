@@ -60,7 +60,7 @@ export const addConsumer = defineAction({
   summary: 'add a receiver of feedback reports',
   audit: 'add consumer',
   input: z.object({ address: addressField.meta(argument) }),
-  messages: { added: 'Consumer added.', known: 'This consumer is known.' },
+  messages: { added: 'Consumer added.', known: 'This consumer already exists.' },
   async run(tx, { address }, { at }) {
     const known = (await listConsumers(tx, [address])).get(address)
     if (known) return { done: 'known', id: known.id }
@@ -205,11 +205,11 @@ async function setOne(tx: Db, text: string, wanted: Wanted, at: Date): Promise<A
 /** Changes consumers to match a file; a repeated import changes nothing. */
 export const importConsumers = defineAction({
   name: 'consumers import',
-  summary: 'add and change consumers as in an export',
+  summary: 'add and change consumers from an export',
   audit: 'set consumer',
   input: z.object({
     content: z
-      .string({ error: 'Name a file.' })
+      .string({ error: 'Give a file name.' })
       .meta({ argument: 'FILE', fileBytesMax: FILE_BYTES_MAX }),
   }),
   messages: { imported: (count: number) => `Imported ${count} consumers.` },

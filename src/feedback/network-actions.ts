@@ -31,7 +31,7 @@ const property = (value: string) =>
 /** Sets properties of a network in place of the imported ones. Properties not given are kept. */
 export const setNetwork = defineAction({
   name: 'networks set',
-  summary: 'set properties of a network, in place of the imported ones',
+  summary: 'override imported properties of a network',
   audit: 'set network',
   input: z
     .object({
@@ -69,7 +69,7 @@ export const setNetwork = defineAction({
 /** Removes the override of exactly this block. */
 export const unsetNetwork = defineAction({
   name: 'networks unset',
-  summary: 'remove what was set for a network',
+  summary: 'remove the override of a network',
   audit: 'unset network',
   input: z.object({ cidr: cidrField }),
   messages: { unset: 'Override removed.', nothing: 'This block has no override.' },

@@ -21,7 +21,7 @@ const input = z
     number: wholeNumber(1, 999).default(1).meta({ value: 'N' }),
   })
   .refine(({ to, letters, letter }) => to === undefined || !(letters || letter !== undefined), {
-    error: 'Give an address or letters, not both.',
+    error: 'Give an address or --letters, not both.',
   })
 
 /** Sends mail that is held because SMTP_URL was not set. */

@@ -42,7 +42,7 @@ export const suppressAddress = defineAction({
 /** Also clears the bounce record of the address. */
 export const unsuppressAddress = defineAction({
   name: 'suppressions remove',
-  summary: 'let an address get mail again',
+  summary: 'remove the suppression of an address',
   audit: 'unsuppress',
   input: z.object({ address: textField(320, addressError).meta({ argument: 'ADDRESS' }) }),
   messages: {

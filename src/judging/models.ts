@@ -92,7 +92,7 @@ export const importModel = defineAction({
   audit: 'add model',
   input: z.object({
     content: z
-      .string({ error: 'Name a file.' })
+      .string({ error: 'Give a file name.' })
       .meta({ argument: 'FILE.json', fileBytesMax: FILE_BYTES_MAX }),
     format: oneOf(['catboost']),
   }),

@@ -43,7 +43,7 @@ export const exemptFromLists = defineAction({
 /** Deletes an exemption: the name may be listed again. */
 export const removeListExemption = defineAction({
   name: 'lists unexempt',
-  summary: 'let an exempted name be listed again',
+  summary: 'remove the exemption of a name',
   audit: 'unexempt from lists',
   input: z.object({ name: textField(NAME_CHARS_MAX, nameError).meta(argument) }),
   messages: {

@@ -27,7 +27,7 @@ const PAGE = 500
 const PROOF_CHARS_MAX = 300
 
 /** The key of a marketer, as a positional argument. */
-export const marketerKey = textField(KEY_CHARS_MAX, 'Name the key of a marketer.').meta({
+export const marketerKey = textField(KEY_CHARS_MAX, 'Give the key of a marketer.').meta({
   argument: 'KEY',
 })
 
@@ -49,11 +49,11 @@ function auditDetail({ key, name, state, signers, ranges }: Marketer): string {
 /** Imports a file completely or not at all. Keeps marketers that are not in the file. */
 export const importMarketers = defineAction({
   name: 'marketers import',
-  summary: 'add and change marketers as in a file; "-" is standard input',
+  summary: 'add and change marketers from a file; "-" is standard input',
   audit: 'set marketer',
   input: z.object({
     content: z
-      .string({ error: 'Name a file, or - for standard input.' })
+      .string({ error: 'Give a file name, or - for standard input.' })
       .meta({ argument: 'FILE', fileBytesMax: FILE_BYTES_MAX }),
     dryRun: z.boolean().default(false),
   }),
@@ -119,7 +119,9 @@ export const setMarketer = defineAction({
     const stated = withoutUndefined({ ...fields })
     const advice = withoutUndefined({ en, fr, ru })
     if (Object.keys({ ...stated, ...advice }).length === 0) {
-      return { problems: [{ message: 'Name a field to set, for example --state confirmed.' }] }
+      return {
+        problems: [{ message: 'Give at least one field to set, for example --state confirmed.' }],
+      }
     }
     const before = await findMarketer(tx, key)
     if (before && isNew) {
@@ -159,7 +161,7 @@ export const removeMarketer = defineAction({
 })
 
 const proposal = z.object({
-  signer: textField(NAME_CHARS_MAX, 'Name the signer of the proposal.').meta({
+  signer: textField(NAME_CHARS_MAX, 'Give the signer of the proposal.').meta({
     argument: 'SIGNER',
   }),
   list_id: z.string().max(NAME_CHARS_MAX).default('').meta({ argument: 'LIST-ID' }),
@@ -173,7 +175,7 @@ function namesOf({ signer, list_id: listId }: z.output<typeof proposal>): string
 /** Makes a draft of a proposed marketer, unless its key is taken. */
 export const takeProposal = defineAction({
   name: 'marketers proposals take',
-  summary: 'make a draft of a proposed marketer',
+  summary: 'create a draft from a proposed marketer',
   audit: 'take marketer proposal',
   input: proposal,
   messages: { taken: 'Draft created.', gone },

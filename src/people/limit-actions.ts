@@ -36,7 +36,7 @@ export const setLimit = defineAction({
       behavior: oneOf(limitBehaviors).optional(),
     })
     .refine((input) => (input.attempts ?? input.seconds ?? input.behavior) !== undefined, {
-      error: 'Give the attempts, the seconds or the behavior.',
+      error: 'Give at least one of attempts, seconds and behavior.',
     }),
   messages: { set: 'Limit changed. It takes effect in all processes within two seconds.' },
   async run(tx, { name, attempts, seconds, behavior }, { at }) {

@@ -7,7 +7,9 @@ import { deadLetterQueue } from './define-queue.ts'
 const REDRIVEN_AT_ONCE = 1_000
 
 /** A queue, by its name. */
-const queueField = z.string().regex(/^[a-z-]{1,60}$/, 'Name a queue. "queue list" shows them.')
+const queueField = z
+  .string()
+  .regex(/^[a-z-]{1,60}$/, 'Give the name of a queue. "queue list" shows the queues.')
 
 /** Returns dead letters to their original queues: the named ones, those of one queue, or all. */
 export const retryDeadLetters = defineAction({

@@ -39,11 +39,11 @@ export const banReporter = defineAction({
 /** Lifts a ban: new reports count again; reports already held stay held. */
 export const liftBan = defineAction({
   name: 'bans remove',
-  summary: 'let the reports of an account count again',
+  summary: 'remove the shadow ban of an account',
   audit: 'lift shadow ban',
   input: z.object({ reporter: z.uuid() }),
   messages: {
-    lifted: 'Ban removed. New reports count.',
+    lifted: 'Ban removed. New reports count again.',
     nothing: 'This reporter was not banned.',
   },
   async run(tx, { reporter }) {
@@ -64,7 +64,7 @@ const IN_ONE_GO_MAX = 10_000
  */
 export const releaseHeldReports = defineAction({
   name: 'bans release',
-  summary: 'let held reports count',
+  summary: 'release held reports',
   audit: 'release reports',
   input: held,
   messages: { released: (count: number) => `${reportsWere(count)} released.` },

@@ -112,7 +112,7 @@ const exportModel = defineQuery({
   summary: 'write a model to a file',
   input: z.object({
     version: modelVersion,
-    file: z.string({ error: 'Name a file.' }).meta({ argument: 'FILE' }),
+    file: z.string({ error: 'Give a file name.' }).meta({ argument: 'FILE' }),
   }),
   async print({ version, file }, { pool }) {
     const kept = await findModelContent(pool, version)

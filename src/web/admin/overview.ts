@@ -66,8 +66,8 @@ export function healthWord(queues: readonly QueueState[], deadLetterName: string
     return { tone: 'warn', sentence }
   }
   if (dead > 0) {
-    const jobs = dead === 1 ? '1 job has' : `${dead} jobs have`
-    return { tone: 'warn', sentence: `The queues are working, but ${jobs} become dead letters.` }
+    const jobs = dead === 1 ? '1 job is a dead letter' : `${dead} jobs are dead letters`
+    return { tone: 'warn', sentence: `The queues are working, but ${jobs}.` }
   }
   return { tone: 'good', sentence: 'All queues are working, and there are no dead letters.' }
 }

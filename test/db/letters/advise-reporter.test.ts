@@ -43,7 +43,7 @@ test('reporting a known marketer brings advice, and no one is accused', async ()
   expect(text).toContain('https://news.example.org/off?who=42')
   expect(text).toContain('off@example.org with the subject “off 42”')
   expect(text).toContain(`/reports/${id}`)
-  expect(text).toContain('We accused nobody')
+  expect(text).toContain('We have not complained')
   expect(headers.get('auto-submitted')).toBe('auto-generated')
   expect(headers.get('list')).toMatchObject({
     unsubscribe: { url: expect.stringContaining('/advice/off/') as string },

@@ -37,7 +37,7 @@ test('a limit that does not exist is refused', async () => {
 test.for([
   [['drop'], /Use "limits list" or "limits set"\./],
   [['set'], /NAME: Name a limit/],
-  [['set', 'lookup-minute'], /Give the attempts/],
+  [['set', 'lookup-minute'], /Give at least one of attempts/],
   [['list', '--attempts', '5'], /Unknown option '--attempts'/],
   [['set', 'lookup-minute', 'more', '--attempts', '5'], /Unexpected argument "more"/],
   [['set', 'lookup-minute', '--attempts', 'many'], /--attempts: Enter a whole number/],

@@ -37,18 +37,18 @@ HOW TO UNSUBSCRIBE
 - Example Shop says:
     Open your account.
     Choose “No mail”.
-- With one click on the page of your report. We then ask the sender once, on your behalf, \
-to remove you from the list.
+- Click the unsubscribe button on the page of your report. We then ask the sender once, on your \
+behalf, to remove you from the list.
   https://here.example/reports/1
-- By the link in the message, which leads to news.example.org:
+- Use the link in the message, which leads to news.example.org:
   https://news.example.org/off
-- By a mail to off@example.org; it may be empty.
+- Send a mail to off@example.org. It may be empty.
 Website: https://www.example.org/
 
 WHAT HAPPENS NEXT
 After you unsubscribe, mail may still arrive for some days. If it does not stop within two \
 weeks, report the next message. Then we know that unsubscribing does not help.
-We accused nobody because of your report.
+We have not complained to anyone because of your report.
 
 Your report:
 https://here.example/reports/1
@@ -101,9 +101,14 @@ test.for(letters)(
 )
 
 test.for([
-  ['en', 'We accused nobody', 'The sender has asked for complaints', 'We told the network that'],
+  [
+    'en',
+    'We have not complained',
+    'The sender has asked for complaints',
+    'We told the network that',
+  ],
   ['fr', 'Personne n’a été mis', 'L’expéditeur demande', 'Nous avons prévenu le réseau'],
-  ['ru', 'никого ни', 'Отправитель просит', 'сообщили сети'],
+  ['ru', 'никому не писали', 'Отправитель просит', 'сообщили сети'],
 ] as const)(
   'the notified recipients are named correctly: %s',
   ([language, nobody, sender, network]) => {
