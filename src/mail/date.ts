@@ -38,59 +38,16 @@ export function parseMailDate(text: string): Date | undefined {
   return usualDate(text) ?? anyDate(text)
 }
 
-/** Parses the form of nearly all mail, `Tue, 3 Nov 2026 08:15:00 +0000`, by fixed positions. */
+/** The form of nearly all mail: `Tue, 3 Nov 2026 08:15:00 +0000`. */
+const usualForm = new RegExp(
+  '^ {0,9}(?:[a-z]{3}, {0,9})?\\d{1,2} [a-z]{3} \\d{4} ' +
+    '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d [+-]\\d{4}(?![\\da-z])',
+  'i',
+)
+
 function usualDate(text: string): Date | undefined {
-  let at = skipBlanks(text, 0)
-  if (text.charCodeAt(at + 3) === 0x2c) at = skipBlanks(text, at + 4)
-  const digits = text.charCodeAt(at + 1) === 0x20 ? 1 : 2
-  const day = numberAt(text, at, digits)
-  at += digits
-  // The rest has the form ` Nov 2026 08:15:00 +0000`.
-  const month = months.indexOf(text.slice(at + 1, at + 4).toLowerCase())
-  const year = numberAt(text, at + 5, 4)
-  const clock = clockAt(text, at + 10)
-  const sign = text.charCodeAt(at + 19)
-  const zone = numberAt(text, at + 20, 4)
-  if (day < 1 || day > 31 || month < 0 || year < 0 || clock < 0 || zone < 0) return undefined
-  if ((sign !== 0x2b && sign !== 0x2d) || isWordPart(text.charCodeAt(at + 24))) return undefined
-  for (const blank of [0, 4, 9, 18]) if (text.charCodeAt(at + blank) !== 0x20) return undefined
-  const east = (Math.floor(zone / 100) * 60 + (zone % 100)) * (sign === 0x2d ? -1 : 1)
-  return valid(Date.UTC(year, month, day) + clock - east * 60_000)
-}
-
-function skipBlanks(text: string, from: number): number {
-  let at = from
-  while (text.charCodeAt(at) === 0x20 && at < from + 9) at++
-  return at
-}
-
-/**
- * Returns the milliseconds since midnight of a time such as `08:15:00`, or -1 when it is invalid.
- */
-function clockAt(text: string, at: number): number {
-  const [hour, minute, second] = [
-    numberAt(text, at, 2),
-    numberAt(text, at + 3, 2),
-    numberAt(text, at + 6, 2),
-  ]
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) return -1
-  if (text.charCodeAt(at + 2) !== 0x3a || text.charCodeAt(at + 5) !== 0x3a) return -1
-  return ((hour * 60 + minute) * 60 + second) * 1000
-}
-
-/** Returns the number that starts at `at` and has exactly `digits` decimal digits, or -1. */
-function numberAt(text: string, at: number, digits: number): number {
-  let value = 0
-  for (let place = at; place < at + digits; place++) {
-    const digit = text.charCodeAt(place) - 0x30
-    if (!(digit >= 0 && digit <= 9)) return -1
-    value = value * 10 + digit
-  }
-  return value
-}
-
-function isWordPart(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || (code | 0x20) >= 0x61
+  const usual = usualForm.exec(text)?.[0]
+  return usual === undefined ? undefined : valid(Date.parse(usual))
 }
 
 const isoZone = /(z|[+-]\d\d:?\d\d)$/i
