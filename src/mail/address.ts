@@ -116,13 +116,14 @@ function splitEntries(value: string): Entry[] {
   const entries: Entry[] = []
   let entry: Entry = { words: '', angle: undefined, comment: '' }
   let at = 0
+  const closingOf = createClosingSearch(value)
   const cut = () => {
     entries.push(entry)
     entry = { words: '', angle: undefined, comment: '' }
   }
   while (at < value.length) {
     const char = value[at] ?? ''
-    const end = closingOf(char, value, at)
+    const end = closingOf(char, at)
     if (end !== undefined) {
       const inner = value.slice(at + 1, end)
       if (char === '<') entry.angle ??= inner
@@ -157,19 +158,27 @@ function isSign(code: number): boolean {
   )
 }
 
+const quotedCharsMax = 1000
+
 /**
- * Where a quote or bracket closes; undefined if it is not closed, which makes it an ordinary
- * character.
+ * Returns where a quote or bracket closes; undefined if it does not, as it is an ordinary character
+ * then. Reads the text only once if positions never decrease.
  */
-function closingOf(char: string, value: string, open: number): number | undefined {
-  const closing = char === '"' ? '"' : char === '<' ? '>' : char === '(' ? ')' : undefined
-  if (closing === undefined) return undefined
-  const limit = Math.min(value.length, open + 1000)
-  for (let at = open + 1; at < limit; at++) {
-    if (value[at] === '\\' && char !== '<') at++
-    else if (value[at] === closing) return at
+function createClosingSearch(value: string) {
+  const known: Record<string, number> = {}
+  return (char: string, open: number): number | undefined => {
+    const closing = char === '"' ? '"' : char === '<' ? '>' : char === '(' ? ')' : undefined
+    if (closing === undefined) return undefined
+    let at = known[closing] ?? 0
+    if (at <= open) {
+      at = open + 1
+      while (at < value.length && value[at] !== closing) {
+        at += value[at] === '\\' && char !== '<' ? 2 : 1
+      }
+      known[closing] = at
+    }
+    return at < Math.min(value.length, open + quotedCharsMax) ? at : undefined
   }
-  return undefined
 }
 
 function readEntry({ words, angle, comment }: Entry): Mailbox | undefined {

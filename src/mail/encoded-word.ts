@@ -77,7 +77,17 @@ export function decodeHeaderText(value: string): string {
  */
 export function decodeCharset(bytes: Buffer, charset: string): string {
   const decoder = decoderFor(charset)
-  return decoder ? decoder.decode(bytes) : decodeBytes(bytes.toString('latin1'))
+  if (decoder === undefined) return decodeBytes(bytes.toString('latin1'))
+  return decoder.decode(decoder.encoding === 'iso-2022-jp' ? withoutEmptyRuns(bytes) : bytes)
+}
+
+/**
+ * Removes escape sequences that another one follows at once, as between two joined words: the
+ * decoder takes them for errors.
+ */
+function withoutEmptyRuns(bytes: Buffer): Buffer {
+  const text = bytes.toString('latin1').replace(/\x1b[($][@BIJ](?=\x1b[($])/g, '')
+  return Buffer.from(text, 'latin1')
 }
 
 type Word = { start: number; end: number; charset: string; bytes: Buffer }

@@ -76,16 +76,24 @@ export function leafText({ body, encoding }: Entity): string {
 const parameterCharsMax = 8192
 const boundaryCharsMax = 70
 
+// Everything inside a quoted value belongs to it; without a closing quote, the rest of the field.
+const parameters = /;([^=;"]*)=\s*(?:"((?:[^"\\]|\\.)*)|([^\s;]*))/gs
+
 /** A parameter of a structured field such as Content-Type, unquoted (RFC 2045 §5.1). */
 export function fieldParameter(value: string, name: string): string | undefined {
-  const read = value.slice(0, parameterCharsMax)
-  const opening = new RegExp(`;\\s*${name}(?:\\*0?\\*?)?\\s*=\\s*`, 'i').exec(read)
-  if (!opening) return undefined
-  const text = read.slice(opening.index + opening[0].length)
-  const quoted = /^"(?:[^"\\]|\\.)*"/.exec(text)?.[0]
-  if (quoted !== undefined) return quoted.slice(1, -1).replace(/\\(.)/g, '$1')
-  const found = /^[^\s;]+/.exec(text)?.[0]
-  return found?.startsWith('"') === true ? found.slice(1, -1) : found
+  for (const [, key = '', quoted, bare] of value.slice(0, parameterCharsMax).matchAll(parameters)) {
+    // The first part of a value that RFC 2231 splits or encodes has the name `name*` or `name*0*`.
+    if (
+      key
+        .trim()
+        .toLowerCase()
+        .replace(/\*0?\*?$/, '') !== name
+    )
+      continue
+    const found = quoted?.replace(/\\(.)/gs, '$1') ?? bare
+    if (quoted !== undefined || found !== '') return found
+  }
+  return undefined
 }
 
 /**

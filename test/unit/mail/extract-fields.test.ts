@@ -3,6 +3,8 @@ import { parseMailboxes } from '../../../src/mail/address.ts'
 import { decodeHeaderText } from '../../../src/mail/encoded-word.ts'
 import { fieldsOf } from '../../../src/mail/message.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
+import { fieldParameter } from '../../../src/mail/mime-tree.ts'
+import { expectEffort } from '../../support/effort.ts'
 
 const extract = (text: string) => fieldsOf(parseHeader(Buffer.from(text, 'latin1')).fields)
 const latin1 = (text: string) => Buffer.from(text).toString('latin1')
@@ -26,6 +28,34 @@ test.for([
 
 test('characters split between two encoded words of one charset are joined', () => {
   expect(decodeHeaderText('=?utf-8?Q?=C3?= =?utf-8?Q?=A9?=')).toBe('é')
+})
+
+test('Japanese words that end and begin with an escape sequence are joined', () => {
+  const words = '=?iso-2022-jp?B?GyRCRnxLXBsoQg==?= =?iso-2022-jp?B?GyRCOGwbKEI=?='
+  expect(decodeHeaderText(words)).toBe('日本語')
+  const cutInside = '=?ISO-2022-JP?B?GyRCRnxL?= =?ISO-2022-JP?B?XDhsGyhC?='
+  expect(decodeHeaderText(cutInside)).toBe('日本語')
+})
+
+test.for(['(', '<', '"(', '<(', '(\\)'])(
+  'address lists full of %j are read once',
+  async (piece) => {
+    const list = piece.repeat(16 * 1024)
+    await expectEffort(() => Array.from({ length: 20 }, () => parseMailboxes(list)), 100)
+  },
+)
+
+test.for([
+  ['m/x; boundary=a', 'a'],
+  ['m/x; BOUNDARY = "a b" ; charset=utf-8', 'a b'],
+  ['m/x; boundary="a\\"b;c"; charset=utf-8', 'a"b;c'],
+  ['m/x; boundary="never closed', 'never closed'],
+  ['m/x; name="; boundary=inside"; boundary=b', 'b'],
+  ["m/x; boundary*=us-ascii''a", "us-ascii''a"],
+  ['m/x; boundary=; charset=utf-8', undefined],
+  ['m/x; xboundary=a; boundary*1=b', undefined],
+] as const)('the boundary in %j is %j', ([field, expected]) => {
+  expect(fieldParameter(field, 'boundary')).toBe(expected)
 })
 
 test.for([
