@@ -1,32 +1,9 @@
 import type { BodyAttachment } from '../../mail/message.ts'
 import type { Material } from './material.ts'
 
-/** Features of attachments; `verdict/facts/message-facts.ts` gives their meanings. */
-export type AttachmentFeatures = {
-  count: number
-  kilobytes: number
-  images: number
-  pdfs: number
-  office: number
-  macros: number
-  executables: number
-  scripts: number
-  web_pages: number
-  archives: number
-  encrypted_archives: number
-  disk_images: number
-  shortcuts: number
-  messages: number
-  calendars: number
-  double_extensions: number
-  disguised_names: number
-  type_differs: number
-  extensions: readonly string[]
-}
-
 const attachmentsMax = 100
 const extensionsMax = 10
-const kinds: readonly (readonly [keyof AttachmentFeatures, string])[] = [
+const kinds: readonly (readonly [keyof Sums, string])[] = [
   ['executables', 'exe scr com pif dll msi msix appx jar apk cpl sys xll ocx'],
   ['scripts', 'js jse vbs vbe wsf wsh hta ps1 psm1 bat cmd sh reg chm sct'],
   ['web_pages', 'html htm shtml xhtml mht mhtml svg'],
@@ -42,12 +19,12 @@ const kindOf = new Map(
   kinds.flatMap(([kind, extensions]) => extensions.split(' ').map((one) => [one, kind] as const)),
 )
 const macroExtensions = new Set(['docm', 'dotm', 'xlsm', 'xlsb', 'xlam', 'pptm', 'xll'])
-const running = new Set<keyof AttachmentFeatures>(['executables', 'scripts', 'shortcuts'])
+const running = new Set<keyof Sums>(['executables', 'scripts', 'shortcuts'])
 const innocent =
   /\.(?:pdf|docx?|xlsx?|pptx?|jpe?g|png|gif|txt|html?|mp[34]|csv|zip)\s*\.[a-z\d]{2,5}$/i
 
 /** Computes features from the names of attached files and the first bytes of their content. */
-export function attachmentFeatures({ body }: Material): AttachmentFeatures {
+export function attachmentFeatures({ body }: Material) {
   const sums = { ...nothing }
   const extensions = new Set<string>()
   let bytes = 0
@@ -64,9 +41,7 @@ export function attachmentFeatures({ body }: Material): AttachmentFeatures {
   }
 }
 
-type Sums = Omit<AttachmentFeatures, 'extensions' | 'count' | 'kilobytes'>
-
-const nothing: Sums = {
+const nothing = {
   images: 0,
   pdfs: 0,
   office: 0,
@@ -85,12 +60,14 @@ const nothing: Sums = {
   type_differs: 0,
 }
 
+type Sums = typeof nothing
+
 function addAttachment(sums: Sums, { name = '', type, content }: BodyAttachment): string {
   const shown = name.slice(-255).trim()
   const extension = extensionOf(shown)
   const magic = magicOf(content)
   const kind = kindOf.get(extension) ?? kindOfType(type)
-  if (kind !== undefined && kind in sums) sums[kind as keyof Sums]++
+  if (kind !== undefined) sums[kind]++
   else if (magic === 'program') sums.executables++
   if (/[\u202a-\u202e\u2066-\u2069\u200b]|\s{10}/.test(shown)) sums.disguised_names++
   const doesRun = kind !== undefined && running.has(kind)
@@ -106,7 +83,7 @@ function extensionOf(name: string): string {
   return name.includes('.') && /^[a-z\d-]{1,10}$/.test(extension) ? extension : ''
 }
 
-function kindOfType(type: string): keyof AttachmentFeatures | undefined {
+function kindOfType(type: string): keyof Sums | undefined {
   if (type.startsWith('image/')) return 'images'
   if (type === 'application/pdf') return 'pdfs'
   if (type === 'text/html') return 'web_pages'
@@ -144,7 +121,7 @@ function hasMacros(magic: Magic, content: Buffer): boolean {
  * Whether the content contradicts the name or the media type: a program whose name does not say so,
  * or a file that is declared as a picture or PDF but is neither.
  */
-function differs(kind: keyof AttachmentFeatures | undefined, type: string, magic: Magic): boolean {
+function differs(kind: keyof Sums | undefined, type: string, magic: Magic): boolean {
   if (magic === 'unknown') return false
   if (magic === 'program') return kind !== 'executables'
   const saysImage = kind === 'images' || type.startsWith('image/')

@@ -1,5 +1,6 @@
 import { domainToUnicode } from 'node:url'
 import { registrableDomainOf, registrableDomain } from '../../mail/address.ts'
+import type { Authentication } from '../../origin/authenticity/authenticate.ts'
 import {
   freeMailDomains,
   type HeaderIndex,
@@ -9,38 +10,11 @@ import {
 } from './material.ts'
 import { disguiseOf } from './text-features.ts'
 
-/** Features of the author; `verdict/facts/message-facts.ts` gives their meanings. */
-export type AuthorFeatures = {
-  domain: string
-  organization: string
-  top_level_domain: string
-  domain_missing: boolean
-  domain_not_public: boolean
-  domain_free_mail: boolean
-  domain_idn: boolean
-  domain_disguised: boolean
-  domain_labels: number
-  domain_hyphens: number
-  domain_digits: number
-  local_chars: number
-  local_digits: number
-  local_random: boolean
-  local_is_role: boolean
-  name_missing: boolean
-  name_chars: number
-  name_has_address: boolean
-  name_other_address: boolean
-  name_other_domain: boolean
-  name_disguised: boolean
-  name_is_office: boolean
-  name_is_recipient_domain: boolean
-}
-
 const textCharsMax = 253
 const noPerson: Person = { name: '', address: '', local: '', domain: '', organization: '' }
 
 /** Computes features of the author stated in the header. */
-export function authorFeatures({ author = noPerson, recipient }: People): AuthorFeatures {
+export function authorFeatures({ author = noPerson, recipient }: People) {
   const { name, local, domain, organization } = author
   return {
     domain: domain.slice(0, textCharsMax),
@@ -130,34 +104,16 @@ function looksRandom(local: string): boolean {
   return turns >= 4 || /[bcdfghjklmnpqrstvwxz]{6}/.test(local)
 }
 
-/** Features of authentication; `verdict/facts/message-facts.ts` gives their meanings. */
-export type AuthenticationFeatures = {
-  checked: boolean
-  spf: string
-  spf_aligned: boolean
-  dkim_signatures: number
-  dkim_passes: number
-  dkim_fails: number
-  dkim_aligned: boolean
-  dmarc: string
-  dmarc_policy: string
-  arc: string
-  author_stands_behind: boolean
-  author_disowns: boolean
-  signers: readonly string[]
-}
-
 const signersMax = 4
+const notChecked: Partial<Authentication> = {}
 
 /** Computes features from the results of SPF, DKIM, DMARC and ARC. */
 export function authenticationFeatures(
   { authentication }: Material,
   header: HeaderIndex,
   { author }: People,
-): AuthenticationFeatures {
-  const signatures = header.count('dkim-signature')
-  if (!authentication) return { ...unchecked, dkim_signatures: signatures }
-  const { spf, dkim, dmarc, arc } = authentication
+) {
+  const { spf, dkim = [], dmarc, arc } = authentication ?? notChecked
   const passes = dkim.filter(({ result }) => result === 'pass')
   const isSpfAligned =
     spf?.result === 'pass' &&
@@ -165,54 +121,20 @@ export function authenticationFeatures(
     registrableDomainOf(spf.domain) === author.organization
   const isDkimAligned = passes.some(({ aligned }) => aligned)
   return {
-    checked: true,
+    checked: authentication !== null,
     spf: spf?.result ?? '',
     spf_aligned: isSpfAligned,
-    dkim_signatures: signatures,
+    dkim_signatures: header.count('dkim-signature'),
     dkim_passes: passes.length,
     dkim_fails: dkim.filter(({ result }) => result === 'fail').length,
     dkim_aligned: isDkimAligned,
-    dmarc: dmarc.result,
-    dmarc_policy: dmarc.policy ?? '',
-    arc: arc.result,
-    author_stands_behind: dmarc.result === 'pass' || isDkimAligned || isSpfAligned,
-    author_disowns: dmarc.result === 'fail' && (dmarc.policy ?? 'none') !== 'none',
+    dmarc: dmarc?.result ?? '',
+    dmarc_policy: dmarc?.policy ?? '',
+    arc: arc?.result ?? '',
+    author_stands_behind: dmarc?.result === 'pass' || isDkimAligned || isSpfAligned,
+    author_disowns: dmarc?.result === 'fail' && (dmarc.policy ?? 'none') !== 'none',
     signers: [...new Set(passes.map(({ domain }) => domain))].slice(0, signersMax),
   }
-}
-
-const unchecked: AuthenticationFeatures = {
-  checked: false,
-  spf: '',
-  spf_aligned: false,
-  dkim_signatures: 0,
-  dkim_passes: 0,
-  dkim_fails: 0,
-  dkim_aligned: false,
-  dmarc: '',
-  dmarc_policy: '',
-  arc: '',
-  author_stands_behind: false,
-  author_disowns: false,
-  signers: [],
-}
-
-/** Features of bulk mail; `verdict/facts/message-facts.ts` gives their meanings. */
-export type BulkFeatures = {
-  is_bulk: boolean
-  unsubscribe_by_web: boolean
-  unsubscribe_by_mail: boolean
-  one_click: boolean
-  unsubscribe_of_author: boolean
-  unsubscribe_of_signer: boolean
-  unsubscribe_missing: boolean
-  precedence: string
-  has_list_id: boolean
-  list_id: string
-  has_list_post: boolean
-  has_feedback_id: boolean
-  has_complaint_address: boolean
-  is_automatic: boolean
 }
 
 const idCharsMax = 255
@@ -222,7 +144,7 @@ export function bulkFeatures(
   { unsubscribe, authentication }: Material,
   header: HeaderIndex,
   { author }: People,
-): BulkFeatures {
+) {
   const precedence = (header.value('precedence') ?? '').trim().toLowerCase().slice(0, 20)
   const isBulkPrecedence = /^(?:bulk|list|junk)$/.test(precedence)
   const house = unsubscribeDomain(unsubscribe)

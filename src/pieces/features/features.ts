@@ -2,50 +2,15 @@ import { registrableDomainOf } from '../../mail/address.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { providerOfHost, senderProfile } from '../../origin/providers.ts'
 import type { TracedHop } from '../../origin/trace.ts'
-import { attachmentFeatures, type AttachmentFeatures } from './attachment-features.ts'
-import {
-  authenticationFeatures,
-  type AuthenticationFeatures,
-  authorFeatures,
-  type AuthorFeatures,
-  bulkFeatures,
-  type BulkFeatures,
-} from './author-features.ts'
-import { headerFeatures, type HeaderFeatures } from './header-features.ts'
-import { linkFeatures, type LinkFeatures } from './link-features.ts'
+import { attachmentFeatures } from './attachment-features.ts'
+import { authenticationFeatures, authorFeatures, bulkFeatures } from './author-features.ts'
+import { headerFeatures } from './header-features.ts'
+import { linkFeatures } from './link-features.ts'
 import { indexHeader, type Material, peopleOf } from './material.ts'
-import { textFeatures, type TextFeatures } from './text-features.ts'
-
-/** Features of the origin; `verdict/facts/message-facts.ts` gives their meanings. */
-export type OriginFeatures = {
-  found: boolean
-  confidence: number
-  hops: number
-  hops_below: number
-  forged_hops: number
-  has_forged_hop: boolean
-  time_runs_backwards: boolean
-  reserved_address: boolean
-  posing_literal: boolean
-  broken_chain: boolean
-  borrowed_name: boolean
-  rdns_missing: boolean
-  rdns_generic: boolean
-  rdns_organization: string
-  helo_missing: boolean
-  helo_literal: boolean
-  helo_bare: boolean
-  helo_fits_rdns: boolean
-  is_ipv6: boolean
-  is_encrypted: boolean
-  is_known_provider: boolean
-  is_authenticated: boolean
-  submitter_known: boolean
-  submitter_by_web: boolean
-}
+import { textFeatures } from './text-features.ts'
 
 /** Computes features of the route of the message and its origin. */
-function originFeatures({ hops, origin, submitter }: Material): OriginFeatures {
+function originFeatures({ hops, origin, submitter }: Material) {
   const line = origin ? hops[origin.hop] : undefined
   const notes = new Set(hops.flatMap((hop) => hop.notes.map(({ code }) => code)))
   const forged = hops.filter(({ trust }) => trust === 'forged').length
@@ -106,34 +71,10 @@ export function isGenericName(name: string): boolean {
   return isNumbered || pools.test(name.replaceAll(/[\d_]+/g, '-'))
 }
 
-/** Features of the kind of mail; `verdict/facts/message-facts.ts` gives their meanings. */
-export type KindFeatures = {
-  kind: string
-  is_machine_answer: boolean
-  kilobytes: number
-  has_text: boolean
-  has_html: boolean
-  has_attachment: boolean
-  has_list_unsubscribe: boolean
-}
-
-/** All features of a message: plain data that survives structured cloning. */
-export type MessageFeatures = {
-  message: KindFeatures
-  headers: HeaderFeatures
-  author: AuthorFeatures
-  bulk: BulkFeatures
-  authentication: AuthenticationFeatures
-  origin: OriginFeatures
-  links: LinkFeatures
-  attachments: AttachmentFeatures
-  text: TextFeatures
-}
-
 /**
  * Computes the features of a message from the findings of its analysis. Linear time; no lookups.
  */
-export function messageFeatures(material: Material): MessageFeatures {
+export function messageFeatures(material: Material) {
   const header = indexHeader(material.fields)
   const people = peopleOf(header)
   const { kind, bytes, body, unsubscribe } = material
@@ -157,3 +98,9 @@ export function messageFeatures(material: Material): MessageFeatures {
     text: textFeatures(material),
   }
 }
+
+/**
+ * All features of a message, by group: plain data that survives structured cloning.
+ * `verdict/facts/message-facts.ts` gives their meanings.
+ */
+export type MessageFeatures = ReturnType<typeof messageFeatures>

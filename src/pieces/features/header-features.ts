@@ -38,61 +38,12 @@ function contradictsMailer(mailer: string, header: HeaderIndex): boolean {
   return boundaries.some(([name, start]) => name.test(mailer) && !start.test(boundary))
 }
 
-/** Features of the header; `verdict/facts/message-facts.ts` gives their meanings. */
-export type HeaderFeatures = {
-  fields: number
-  date_missing: boolean
-  date_duplicate: boolean
-  date_malformed: boolean
-  date_hours_ahead: number
-  from_missing: boolean
-  from_duplicate: boolean
-  from_addresses: number
-  message_id_missing: boolean
-  message_id_duplicate: boolean
-  message_id_malformed: boolean
-  message_id_local: boolean
-  message_id_foreign: boolean
-  subject_missing: boolean
-  subject_duplicate: boolean
-  subject_chars: number
-  subject_upper_share: number
-  subject_exclamations: number
-  subject_disguised: boolean
-  subject_names_recipient: boolean
-  subject_claims_reply: boolean
-  subject_long_blank: boolean
-  to_missing: boolean
-  to_undisclosed: boolean
-  to_is_author: boolean
-  recipients: number
-  mime_version_missing: boolean
-  boundary_missing: boolean
-  needlessly_encoded: boolean
-  raw_eight_bit: boolean
-  reply_to_given: boolean
-  reply_to_other_domain: boolean
-  reply_to_free_mail: boolean
-  sender_other_domain: boolean
-  return_path_other_domain: boolean
-  return_path_empty: boolean
-  mailer: string
-  mailer_is_script: boolean
-  mailer_contradicted: boolean
-  priority_high: boolean
-  is_answer: boolean
-}
-
 const HOUR_MS = 3_600_000
 const valueCharsMax = 2_000
 const mailerCharsMax = 60
 
 /** Computes features from the usual and unusual properties of a header. */
-export function headerFeatures(
-  { fields, hops }: Material,
-  header: HeaderIndex,
-  people: People,
-): HeaderFeatures {
+export function headerFeatures({ fields, hops }: Material, header: HeaderIndex, people: People) {
   const isAnswer = header.count('in-reply-to') > 0 || header.count('references') > 0
   return {
     fields: fields.length,

@@ -50,45 +50,12 @@ function isElsewhere(shown: string, target: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other
 }
 
-/** Features of links; `verdict/facts/message-facts.ts` gives their meanings. */
-export type LinkFeatures = {
-  count: number
-  hosts: number
-  domains: number
-  ip_hosts: number
-  odd_ports: number
-  idn_hosts: number
-  disguised_hosts: number
-  user_infos: number
-  shown_differs: number
-  shorteners: number
-  free_hosting: number
-  forms: number
-  redirects: number
-  executables: number
-  site_internals: number
-  active: number
-  chars_max: number
-  labels_max: number
-  host_digits_max: number
-  host_hyphens_max: number
-  insecure_share: number
-  parameters_mean: number
-  author_share: number
-  only_foreign_domain: boolean
-  names_recipient: boolean
-  has_unsubscribe: boolean
-}
-
 const LINKS_MAX = 60
 const htmlCharsMax = 64 * 1024
 const activeCharsMax = 16 * 1024
 
 /** Computes features of the first 60 links of a message. */
-export function linkFeatures(
-  { links, body, view }: Material,
-  { author, recipient }: People,
-): LinkFeatures {
+export function linkFeatures({ links, body, view }: Material, { author, recipient }: People) {
   const looked = links.slice(0, LINKS_MAX)
   const found = newSums()
   const hosts = new Set<string>()

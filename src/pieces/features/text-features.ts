@@ -58,40 +58,6 @@ function isUnseen(code: number): boolean {
   return isDirection || (code >= 0x2060 && code <= 0x2064)
 }
 
-/** Features of the visible text; `verdict/facts/message-facts.ts` gives their meanings. */
-export type TextFeatures = {
-  words: number
-  is_empty: boolean
-  html_only: boolean
-  html_kilobytes: number
-  html_per_character: number
-  hidden_styles: number
-  plain_part_differs: boolean
-  images: number
-  images_only: boolean
-  forms: boolean
-  scripts: boolean
-  frames: boolean
-  comments: number
-  upper_share: number
-  exclamations: number
-  hidden_characters: number
-  look_alikes: number
-  language: string
-  script: string
-  money_words: number
-  urgency_words: number
-  credential_words: number
-  threat_words: number
-  prize_words: number
-  generic_greeting: boolean
-  opt_out_words: number
-  telephones: number
-  payment_addresses: number
-  bank_accounts: number
-  mail_addresses: number
-}
-
 const sampleChars = 1_024
 const disguiseCharsMax = 2_048
 const lineCharsMax = 6_144
@@ -99,7 +65,7 @@ const htmlCharsMax = 12 * 1024
 const imageWordsMax = 20
 
 /** Computes features of the visible text; of long texts, from the beginning. */
-export function textFeatures({ body, view, shingles }: Material): TextFeatures {
+export function textFeatures({ body, view, shingles }: Material) {
   const { html, written, shown, hidden } = view
   const words = shown.wordEnds.length
   const { kinds, language } = countWords(shown.line.slice(0, lineCharsMax))

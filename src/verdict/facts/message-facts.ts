@@ -1,17 +1,8 @@
-import type { AttachmentFeatures } from '../../pieces/features/attachment-features.ts'
-import type {
-  AuthenticationFeatures,
-  AuthorFeatures,
-  BulkFeatures,
-} from '../../pieces/features/author-features.ts'
-import type { KindFeatures, OriginFeatures } from '../../pieces/features/features.ts'
-import type { HeaderFeatures } from '../../pieces/features/header-features.ts'
-import type { LinkFeatures } from '../../pieces/features/link-features.ts'
-import type { TextFeatures } from '../../pieces/features/text-features.ts'
+import type { MessageFeatures } from '../../pieces/features/features.ts'
 import { bool, double, type FactTable, string, strings } from './fact.ts'
 
 /** Links. All facts but `count` use the first 60 links. */
-export const linksTable: FactTable<LinkFeatures> = {
+export const linksTable: FactTable<MessageFeatures['links']> = {
   count: double('Number of links, at most 200.'),
   hosts: double('Number of different hosts.'),
   domains: double('Number of different registrable domains.'),
@@ -45,7 +36,7 @@ export const linksTable: FactTable<LinkFeatures> = {
 }
 
 /** Attachments. */
-export const attachmentsTable: FactTable<AttachmentFeatures> = {
+export const attachmentsTable: FactTable<MessageFeatures['attachments']> = {
   count: double('Number of attached or embedded files.'),
   kilobytes: double('Total size in KiB.'),
   images: double('Number of pictures.'),
@@ -73,7 +64,7 @@ export const attachmentsTable: FactTable<AttachmentFeatures> = {
  * Visible text. In long texts, only the first 1,024 to 12,288 characters are used, depending on the
  * fact.
  */
-export const textTable: FactTable<TextFeatures> = {
+export const textTable: FactTable<MessageFeatures['text']> = {
   words: double('Number of visible words, at most 4,000.'),
   is_empty: bool('Nothing is visible: no word and no picture.'),
   html_only: bool('There is an HTML part and no text/plain part.'),
@@ -113,7 +104,7 @@ export const textTable: FactTable<TextFeatures> = {
 }
 
 /** Kind of the message. */
-export const messageTable: FactTable<KindFeatures> = {
+export const messageTable: FactTable<MessageFeatures['message']> = {
   kind: string('message, dsn, feedback-report or auto-reply.'),
   is_machine_answer: bool(
     'An automatic message: a bounce, an automatic reply or a feedback report.',
@@ -126,7 +117,7 @@ export const messageTable: FactTable<KindFeatures> = {
 }
 
 /** Form of the header. */
-export const headersTable: FactTable<HeaderFeatures> = {
+export const headersTable: FactTable<MessageFeatures['headers']> = {
   fields: double('Number of fields of the header.'),
   date_missing: bool('There is no Date field.'),
   date_duplicate: bool('There is more than one Date field.'),
@@ -183,7 +174,7 @@ export const headersTable: FactTable<HeaderFeatures> = {
 }
 
 /** Author as stated in the message. */
-export const authorTable: FactTable<AuthorFeatures> = {
+export const authorTable: FactTable<MessageFeatures['author']> = {
   domain: string('The domain of the address in From.'),
   organization: string('The registrable domain of the address in From.'),
   top_level_domain: string('The last label of the author’s domain.'),
@@ -214,7 +205,7 @@ export const authorTable: FactTable<AuthorFeatures> = {
 }
 
 /** Signs of bulk mail. */
-export const bulkTable: FactTable<BulkFeatures> = {
+export const bulkTable: FactTable<MessageFeatures['bulk']> = {
   is_bulk: bool('It is marked as bulk mail: Precedence, List-Id, List-Unsubscribe, Feedback-ID.'),
   unsubscribe_by_web: bool('List-Unsubscribe gives a web address.'),
   unsubscribe_by_mail: bool('List-Unsubscribe gives a mail address.'),
@@ -234,7 +225,7 @@ export const bulkTable: FactTable<BulkFeatures> = {
 }
 
 /** Authentication results. */
-export const authenticationTable: FactTable<AuthenticationFeatures> = {
+export const authenticationTable: FactTable<MessageFeatures['authentication']> = {
   checked: bool('The DNS was queried; otherwise all of this group but dkim_signatures is empty.'),
   spf: string('pass, fail, softfail, neutral, none, temperror or permerror; empty if not checked.'),
   spf_aligned: bool('SPF passes for the author’s organization.'),
@@ -253,7 +244,7 @@ export const authenticationTable: FactTable<AuthenticationFeatures> = {
 }
 
 /** Origin and route. */
-export const originTable: FactTable<OriginFeatures> = {
+export const originTable: FactTable<MessageFeatures['origin']> = {
   found: bool('The origin is known.'),
   confidence: double('Confidence of the origin, 0 to 1.'),
   hops: double('Number of Received lines, at most 100.'),

@@ -142,39 +142,11 @@ export type OriginNetwork = {
   country: string | null
 }
 
-type ReportFacts = { is_given: boolean; kind: string; karma: number; channel: string }
-
-type EnvelopeFacts = {
-  is_given: boolean
-  helo_missing: boolean
-  helo_literal: boolean
-  helo_bare: boolean
-  return_path_empty: boolean
-  return_path_domain: string
-  return_path_other_domain: boolean
-  recipients: number
-  is_ipv6: boolean
-}
-
-type NetworkFacts = { is_known: boolean; asn: number; name: string; country: string }
-
-type BlacklistFacts = {
-  is_asked: boolean
-  origin_spam: boolean
-  origin_compromised: boolean
-  origin_dynamic: boolean
-  origin_welcome: boolean
-  domain_spam: boolean
-  domain_compromised: boolean
-  has_phishing: boolean
-  has_malware: boolean
-  domain_welcome: boolean
-  bad_zones: number
-  zones: readonly string[]
-}
+/** The facts of a group, as far as something is known. */
+type Known<Group extends (...args: never[]) => unknown> = NonNullable<ReturnType<Group>>
 
 /** Statement of the reporter. */
-export const reportTable: FactTable<ReportFacts> = {
+export const reportTable: FactTable<Known<typeof reportFacts>> = {
   is_given: bool('It was reported; otherwise a mail server asks for a verdict.'),
   kind: string('spam, phishing or not-spam, as the reporter says; empty for a check.'),
   karma: double('The karma of the reporter, 0 to 1; 0 for a check.'),
@@ -182,7 +154,7 @@ export const reportTable: FactTable<ReportFacts> = {
 }
 
 /** SMTP envelope of a message that a mail server checks. */
-export const envelopeTable: FactTable<EnvelopeFacts> = {
+export const envelopeTable: FactTable<Known<typeof envelopeFacts>> = {
   is_given: bool('A mail server asks, and gives the envelope.'),
   helo_missing: bool('The client gave no name in its greeting.'),
   helo_literal: bool('The client gave an address in its greeting.'),
@@ -197,7 +169,7 @@ export const envelopeTable: FactTable<EnvelopeFacts> = {
 }
 
 /** Network of the origin. */
-export const networkTable: FactTable<NetworkFacts> = {
+export const networkTable: FactTable<Known<typeof networkFacts>> = {
   is_known: bool('An imported table or a registry knows the network of the origin.'),
   asn: double('The number of its autonomous system; 0 when unknown.'),
   name: string('The name of the network.'),
@@ -205,7 +177,7 @@ export const networkTable: FactTable<NetworkFacts> = {
 }
 
 /** Results of DNS blacklists. */
-export const blacklistsTable: FactTable<BlacklistFacts> = {
+export const blacklistsTable: FactTable<Known<typeof blacklistFacts>> = {
   is_asked: bool('DNS blacklists were queried; otherwise all of this group is empty.'),
   origin_spam: bool('A blacklist contains the origin as a source of spam.'),
   origin_compromised: bool('A blacklist contains the origin as compromised.'),
@@ -224,17 +196,14 @@ const textCharsMax = 100
 const zonesMax = 20
 
 /** Facts about the reporter's statement; undefined without a report. */
-export function reportFacts(report: ReportedAs | undefined): ReportFacts | undefined {
+export function reportFacts(report: ReportedAs | undefined) {
   if (!report) return undefined
   const karma = Math.min(1, Math.max(0, report.karma))
   return { is_given: true, kind: report.kind, karma, channel: report.channel }
 }
 
 /** Facts about the SMTP envelope; `organization` is the registrable domain of the author. */
-export function envelopeFacts(
-  envelope: Envelope | undefined,
-  organization: string,
-): EnvelopeFacts | undefined {
+export function envelopeFacts(envelope: Envelope | undefined, organization: string) {
   if (!envelope) return undefined
   const { ip, helo = '', returnPath, recipients = [] } = envelope
   const bare = (returnPath ?? '').replace(/^<|>$/g, '').trim().toLowerCase()
@@ -255,7 +224,7 @@ export function envelopeFacts(
 }
 
 /** Facts about the network of the origin. */
-export function networkFacts(network: OriginNetwork | null | undefined): NetworkFacts | undefined {
+export function networkFacts(network: OriginNetwork | null | undefined) {
   if (!network) return undefined
   return {
     is_known: true,
@@ -269,9 +238,7 @@ export function networkFacts(network: OriginNetwork | null | undefined): Network
  * Facts about blacklist entries for the origin's address and for the domains; undefined when there
  * was no lookup.
  */
-export function blacklistFacts(
-  listings: readonly BlacklistEntry[] | null | undefined,
-): BlacklistFacts | undefined {
+export function blacklistFacts(listings: readonly BlacklistEntry[] | null | undefined) {
   if (!listings) return undefined
   const ofOrigin = new Set<BlacklistEntry['category']>()
   const ofDomain = new Set<BlacklistEntry['category']>()

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
-import type { LinkFeatures } from '../../../../src/pieces/features/link-features.ts'
-import type { TextFeatures } from '../../../../src/pieces/features/text-features.ts'
+import type { MessageFeatures } from '../../../../src/pieces/features/features.ts'
 import { featuresOfFile, featuresOfHtml, featuresOfMail } from '../../../support/feature-mail.ts'
 
 const link = (target: string, text = 'here') => `<p>Go <a href="${target}">${text}</a></p>`
 
-test.for<[string, string, Partial<LinkFeatures>]>([
+test.for<[string, string, Partial<MessageFeatures['links']>]>([
   ['an address', link('http://192.0.2.9/a'), { ip_hosts: 1, domains: 0 }],
   ['an odd port', link('https://a.example:8443/'), { odd_ports: 1 }],
   ['a usual port', link('https://a.example:443/'), { odd_ports: 0 }],
@@ -50,7 +49,7 @@ test.for<[string, string, Partial<LinkFeatures>]>([
 
 const many = (word: string, times: number) => `${word} `.repeat(times)
 
-test.for<[string, string, Partial<TextFeatures>]>([
+test.for<[string, string, Partial<MessageFeatures['text']>]>([
   ['only pictures', '<img src="https://a.example/a.png">', { images: 1, images_only: true }],
   ['pictures and words', `<img src="a.png">${many('word', 20)}`, { images_only: false }],
   ['nothing', '<p></p>', { is_empty: true }],

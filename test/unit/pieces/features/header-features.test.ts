@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest'
-import type {
-  AuthorFeatures,
-  BulkFeatures,
-} from '../../../../src/pieces/features/author-features.ts'
-import type { HeaderFeatures } from '../../../../src/pieces/features/header-features.ts'
+import type { MessageFeatures } from '../../../../src/pieces/features/features.ts'
 import { featuresOfMail, type WrittenFields } from '../../../support/feature-mail.ts'
 
 const encoded = (text: string) => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`
@@ -18,7 +14,7 @@ test('an honest message has no unusual header features', async () => {
   expect(odd).toEqual([])
 })
 
-test.for<[string, WrittenFields, Partial<HeaderFeatures>]>([
+test.for<[string, WrittenFields, Partial<MessageFeatures['headers']>]>([
   ['no date', { Date: null }, { date_missing: true, date_malformed: false }],
   ['a date that is none', { Date: 'soon' }, { date_malformed: true, date_missing: false }],
   ['two dates', { Date: ['1 Nov 2026', '2 Nov 2026'] }, { date_duplicate: true }],
@@ -93,7 +89,7 @@ test.for<[string, WrittenFields, Partial<HeaderFeatures>]>([
   expect((await featuresOfMail(fields)).headers).toMatchObject(expected)
 })
 
-test.for<[string, string, Partial<AuthorFeatures>]>([
+test.for<[string, string, Partial<MessageFeatures['author']>]>([
   ['no domain', 'The Shop', { domain_missing: true, domain: '' }],
   ['a local domain', 'me@localhost', { domain_not_public: true, domain_missing: false }],
   ['a free mailbox', 'Ann <ann1985@gmail.com>', { domain_free_mail: true, local_digits: 4 }],
@@ -131,7 +127,7 @@ test.for<[string, string, Partial<AuthorFeatures>]>([
 
 const leave = 'List-Unsubscribe'
 
-test.for<[string, WrittenFields, Partial<BulkFeatures>]>([
+test.for<[string, WrittenFields, Partial<MessageFeatures['bulk']>]>([
   [
     'a list',
     { 'List-Id': 'Us <us.lists.example>' },

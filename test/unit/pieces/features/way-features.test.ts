@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { analyzeForCounting } from '../../../../src/pieces/analyze.ts'
-import {
-  isGenericName,
-  type MessageFeatures,
-  type OriginFeatures,
-} from '../../../../src/pieces/features/features.ts'
+import { isGenericName, type MessageFeatures } from '../../../../src/pieces/features/features.ts'
 import type { DnsFindings, SpfFinding } from '../../../../src/origin/authenticity/authenticate.ts'
 import { featureMail, featuresOfHtml, featuresOfMail } from '../../../support/feature-mail.ts'
 import { baseMessages, nastyMail } from '../../../support/nasty-mail.ts'
@@ -14,7 +10,7 @@ import { expectEffort } from '../../../support/effort.ts'
 const provider =
   'by mx.provider.example (Postfix) with ESMTP id 4ABC; Mon, 16 Nov 2026 10:00:00 +0000'
 
-test.for<[string, string[], Partial<OriginFeatures>]>([
+test.for<[string, string[], Partial<MessageFeatures['origin']>]>([
   [
     'a mail server',
     [`from mx1.shop.example (mx1.shop.example [192.0.2.7]) ${provider}`],
