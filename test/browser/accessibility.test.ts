@@ -1,22 +1,14 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../support/after-tests.ts'
 import type { Viewer } from '../support/pages/page-list.ts'
-import { type ShownSite, startShownSite } from '../support/pages/shown-site.ts'
+import { startShownSite } from '../support/pages/shown-site.ts'
 import { lookAtAll } from './all-pages.ts'
 import { faultsOf } from './axe.ts'
 import { openPage, startChromium } from './chromium.ts'
 
-let shown: ShownSite
-let browser: Browser
-
-beforeAll(async () => {
-  shown = await startShownSite()
-  browser = await startChromium()
-})
-afterAll(async () => {
-  await browser.close()
-  await shown.close()
-})
+const shown = await closeAfterTests(startShownSite())
+const browser = await closeAfterTests(startChromium())
 
 const wide = { viewport: { width: 1280, height: 900 } }
 const narrow = { viewport: { width: 320, height: 700 } }

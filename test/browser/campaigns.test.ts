@@ -1,10 +1,10 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
 import { rollUpAll } from '../support/counter-rows.ts'
 import { messageOf } from '../support/shingles.ts'
-import { startWebSite, type Person, type WebSite } from '../db/web/web-site.ts'
+import { startWebSite } from '../db/web/web-site.ts'
 import { openPage, startChromium } from './chromium.ts'
 import { testJudge } from '../support/judge.ts'
 
@@ -13,35 +13,23 @@ const text =
   'We have watches of all makes at half of what they cost in your town, sent in a plain box ' +
   `within a week to wherever you are, and you may send them back: ${LINK} is where they are.`
 
-let site: WebSite
-let browser: Browser
-let admin: Person
-let parser: ParserPool
-
-beforeAll(async () => {
-  site = await startWebSite()
-  parser = createParserPool(1)
-  browser = await startChromium()
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  const ids = await Promise.all(
-    ['One', 'Two', `A-subject-${'without-a-blank-'.repeat(12)}`].map((subject) =>
-      site.report(admin, Buffer.from(messageOf({ subject, text }))),
-    ),
-  )
-  const payloads = ids.map((reportId) => ({ reportId }))
-  await runAnalyzeReport(payloads, {
-    ...site.app,
-    parser,
-    judge: testJudge(site.app.pool, site.app.clock),
-    rdap: undefined,
-  })
-  await rollUpAll(site.app.pool, new Date())
+const site = await closeAfterTests(startWebSite())
+const parser = await closeAfterTests(createParserPool(1))
+const browser = await closeAfterTests(startChromium())
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const ids = await Promise.all(
+  ['One', 'Two', `A-subject-${'without-a-blank-'.repeat(12)}`].map((subject) =>
+    site.report(admin, Buffer.from(messageOf({ subject, text }))),
+  ),
+)
+const payloads = ids.map((reportId) => ({ reportId }))
+await runAnalyzeReport(payloads, {
+  ...site.app,
+  parser,
+  judge: testJudge(site.app.pool, site.app.clock),
+  rdap: undefined,
 })
-afterAll(async () => {
-  await browser.close()
-  await parser.close()
-  await site.close()
-})
+await rollUpAll(site.app.pool, new Date())
 
 test.for([
   ['a wide screen', { viewport: { width: 1280, height: 900 } }],

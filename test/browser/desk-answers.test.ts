@@ -1,33 +1,22 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importNetworks } from '../../src/processes/import-networks.ts'
 import { handleInboundMail } from '../../src/feedback/handle-inbound.ts'
 import { answerLinks } from '../../src/mail/verp.ts'
-import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
-import { type Person, startWebSite, type WebSite } from '../db/web/web-site.ts'
+import { createParserPool } from '../../src/parsing/parser-pool.ts'
+import { startWebSite } from '../db/web/web-site.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
 import { arrive, reply } from '../support/inbound-mail.ts'
 import { sampleNetworks, spamMessage } from '../support/messages.ts'
 import { tellDesk } from '../support/told-desk.ts'
 import { openPage, startChromium } from './chromium.ts'
 
-let site: WebSite
-let browser: Browser
-let parser: ParserPool
-let admin: Person
 let made = 0
 
-beforeAll(async () => {
-  site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
-  parser = createParserPool(1)
-  browser = await startChromium()
-  await importNetworks(sampleNetworks, site.app)
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-})
-afterAll(async () => {
-  await browser.close()
-  await parser.close()
-  await site.close()
-})
+const site = await closeAfterTests(startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' }))
+const parser = await closeAfterTests(createParserPool(1))
+const browser = await closeAfterTests(startChromium())
+await importNetworks(sampleNetworks, site.app)
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
 
 const screens = [
   ['a wide screen', { viewport: { width: 1280, height: 900 } }],

@@ -1,24 +1,15 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { runSendLetter } from '../../src/letters/send-letter.ts'
-import { type Person, sampleMessage, startWebSite, type WebSite } from '../db/web/web-site.ts'
+import { sampleMessage, startWebSite } from '../db/web/web-site.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
 import { lettersTo } from '../support/letters.ts'
 import { faultsOf } from './axe.ts'
 import { openPage, startChromium } from './chromium.ts'
 
-let site: WebSite
-let browser: Browser
-let admin: Person
-
-beforeAll(async () => {
-  site = await startWebSite()
-  browser = await startChromium()
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-})
-afterAll(async () => {
-  await browser.close()
-  await site.close()
-})
+const site = await closeAfterTests(startWebSite())
+const browser = await closeAfterTests(startChromium())
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
 
 const visitors = [
   ['in English', { locale: 'en-GB' }, 'Taken back'],

@@ -1,20 +1,12 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ShownSite, startShownSite } from '../support/pages/shown-site.ts'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { startShownSite } from '../support/pages/shown-site.ts'
 import { lookAtAll } from './all-pages.ts'
 import { openPage, startChromium } from './chromium.ts'
 
-let shown: ShownSite
-let browser: Browser
-
-beforeAll(async () => {
-  shown = await startShownSite()
-  browser = await startChromium()
-})
-afterAll(async () => {
-  await browser.close()
-  await shown.close()
-})
+const shown = await closeAfterTests(startShownSite())
+const browser = await closeAfterTests(startChromium())
 
 /** The number of focusable elements on a page, radio buttons with one name counted once. */
 const reachable = `(() => {

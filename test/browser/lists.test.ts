@@ -1,33 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runPublishLists } from '../../src/lists/publish-lists.ts'
-import { startWebSite, type WebSite } from '../db/web/web-site.ts'
+import { startWebSite } from '../db/web/web-site.ts'
+import { closeAfterTests, makeTestFolder } from '../support/after-tests.ts'
 import { know } from '../support/listed.ts'
 import { openPage, startChromium } from './chromium.ts'
 
-let folder: string
-let site: WebSite
-let browser: Browser
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
-  site = await startWebSite({ LISTS_DIR: folder, LISTS_PUBLIC: 'yes' })
-  browser = await startChromium()
-  const at = new Date()
-  await know(site.app.pool, [
-    { kind: 'address', name: '192.0.2.7', bad: 300, at },
-    { kind: 'link-host', name: 'www.very-long-name-of-a-bad-shop.bad.example', bad: 30, at },
-  ])
-  await runPublishLists(site.app)
-})
-afterAll(async () => {
-  await browser.close()
-  await site.close()
-  await rm(folder, { recursive: true })
-})
+const folder = await makeTestFolder()
+const site = await closeAfterTests(startWebSite({ LISTS_DIR: folder, LISTS_PUBLIC: 'yes' }))
+const browser = await closeAfterTests(startChromium())
+const at = new Date()
+await know(site.app.pool, [
+  { kind: 'address', name: '192.0.2.7', bad: 300, at },
+  { kind: 'link-host', name: 'www.very-long-name-of-a-bad-shop.bad.example', bad: 30, at },
+])
+await runPublishLists(site.app)
 
 const visitors = [
   ['in English', { locale: 'en-GB' }, 'is listed.', 'A person will read your request.'],

@@ -1,33 +1,25 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { inTransaction } from '../../src/db/pool.ts'
 import { keepExemption } from '../../src/db/listings.ts'
-import { type Person, startWebSite, type WebSite } from '../db/web/web-site.ts'
+import { startWebSite } from '../db/web/web-site.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
 import { listByHand } from '../support/listed-by-hand.ts'
 import { know } from '../support/listed.ts'
 import { openPage, startChromium } from './chromium.ts'
 
 const host = 'www.a-very-long-name-of-a-shop-that-nobody-should-buy-from.example'
 const subject = { kind: 'link-host', name: host } as const
-let site: WebSite
-let browser: Browser
-let admin: Person
 
-beforeAll(async () => {
-  site = await startWebSite()
-  browser = await startChromium()
-  admin = await site.addPerson('root@signalpost.example', { isAdmin: true })
-  const { pool } = site.app
-  await know(pool, [{ ...subject, bad: 30, at: new Date() }])
-  await listByHand(pool, subject)
-  const words = { name: host, reason: `See https://${host}/offer?of=the-week-and-more`.repeat(3) }
-  const term = { expiresAt: null, reporterId: null, createdAt: new Date() }
-  await inTransaction(pool, (tx) => keepExemption(tx, { ...words, ...term }))
-})
-afterAll(async () => {
-  await browser.close()
-  await site.close()
-})
+const site = await closeAfterTests(startWebSite())
+const browser = await closeAfterTests(startChromium())
+const admin = await site.addPerson('root@signalpost.example', { isAdmin: true })
+const { pool } = site.app
+await know(pool, [{ ...subject, bad: 30, at: new Date() }])
+await listByHand(pool, subject)
+const words = { name: host, reason: `See https://${host}/offer?of=the-week-and-more`.repeat(3) }
+const term = { expiresAt: null, reporterId: null, createdAt: new Date() }
+await inTransaction(pool, (tx) => keepExemption(tx, { ...words, ...term }))
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${site.url}/sign-in`)

@@ -1,30 +1,18 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
 import { relayedMessage } from '../support/messages.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/web/web-site.ts'
+import { sampleMessage, startWebSite, type Person } from '../db/web/web-site.ts'
 import { openPage, startChromium } from './chromium.ts'
 import { testJudge } from '../support/judge.ts'
 
-let site: WebSite
-let browser: Browser
-let ann: Person
-let admin: Person
-let parser: ParserPool
-
-beforeAll(async () => {
-  site = await startWebSite({ ORIGIN_CONFIDENCE_MIN: '1' })
-  parser = createParserPool(1)
-  browser = await startChromium()
-  ann = await site.addPerson('ann@reporters.example')
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-})
-afterAll(async () => {
-  await browser.close()
-  await parser.close()
-  await site.close()
-})
+const site = await closeAfterTests(startWebSite({ ORIGIN_CONFIDENCE_MIN: '1' }))
+const parser = await closeAfterTests(createParserPool(1))
+const browser = await closeAfterTests(startChromium())
+const ann = await site.addPerson('ann@reporters.example')
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
 
 async function signIn(page: Page, person: Person, path: string): Promise<void> {
   await page.goto(`${site.url}${path}`)

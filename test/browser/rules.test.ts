@@ -1,32 +1,22 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { packFacts } from '../../src/verdict/facts/facts.ts'
 import { uuidv7 } from '../../src/world.ts'
-import { startWebSite, type Person, type WebSite } from '../db/web/web-site.ts'
+import { startWebSite } from '../db/web/web-site.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
 import { keepJudgedFacts } from '../support/judged-facts.ts'
 import { ruleText } from '../support/rule-facts.ts'
 import { openPage, startChromium } from './chromium.ts'
 
-let site: WebSite
-let browser: Browser
-let admin: Person
-
-beforeAll(async () => {
-  site = await startWebSite()
-  browser = await startChromium()
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  const facts = packFacts({
-    report: { kind: 'spam', karma: 1 },
-    message: { kind: 'message' },
-    links: { count: 3 },
-  })
-  const at = new Date()
-  await keepJudgedFacts(site.app.pool, [{ id: uuidv7(at), at, facts }])
+const site = await closeAfterTests(startWebSite())
+const browser = await closeAfterTests(startChromium())
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const facts = packFacts({
+  report: { kind: 'spam', karma: 1 },
+  message: { kind: 'message' },
+  links: { count: 3 },
 })
-afterAll(async () => {
-  await browser.close()
-  await site.close()
-})
+const at = new Date()
+await keepJudgedFacts(site.app.pool, [{ id: uuidv7(at), at, facts }])
 
 test.for([
   ['a wide screen', { viewport: { width: 1280, height: 900 } }],

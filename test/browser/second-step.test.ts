@@ -1,24 +1,15 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { codeAt } from '../../src/people/second-step.ts'
-import { startWebSite, type Person, type WebSite } from '../db/web/web-site.ts'
+import { startWebSite } from '../db/web/web-site.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
 import { secretOf } from '../support/second-step.ts'
 import { faultsOf } from './axe.ts'
 import { openPage, startChromium } from './chromium.ts'
 
-let site: WebSite
-let browser: Browser
-let ann: Person
-
-beforeAll(async () => {
-  site = await startWebSite()
-  browser = await startChromium()
-  ann = await site.addPerson('ann@reporters.example')
-})
-afterAll(async () => {
-  await browser.close()
-  await site.close()
-})
+const site = await closeAfterTests(startWebSite())
+const browser = await closeAfterTests(startChromium())
+const ann = await site.addPerson('ann@reporters.example')
 
 async function givePassword(page: Page, path: string): Promise<void> {
   await page.goto(`${site.url}${path}`)

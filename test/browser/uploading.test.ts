@@ -1,23 +1,14 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/web/web-site.ts'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { sampleMessage, startWebSite } from '../db/web/web-site.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
 import { outlookFile } from '../support/containers/outlook-file.ts'
 import { zipFile } from '../support/containers/zip-file.ts'
 import { openPage, startChromium } from './chromium.ts'
 
-let site: WebSite
-let browser: Browser
-let ann: Person
-
-beforeAll(async () => {
-  site = await startWebSite({ MESSAGE_BYTES_MAX: '2000000' })
-  browser = await startChromium()
-  ann = await site.addPerson('ann@reporters.example')
-})
-afterAll(async () => {
-  await browser.close()
-  await site.close()
-})
+const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '2000000' }))
+const browser = await closeAfterTests(startChromium())
+const ann = await site.addPerson('ann@reporters.example')
 
 async function openForm(page: Page): Promise<void> {
   await page.goto(`${site.url}/report`)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import {
   type Action,
@@ -7,14 +7,12 @@ import {
   runAction,
   wholeNumber,
 } from '../../src/actions.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-  await database.pool.query('create table done (step int)')
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
+await database.pool.query('create table done (step int)')
+
 beforeEach(() => database.pool.query('truncate audit_log, done'))
 
 const now = new Date()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import {
   addToCampaignDays,
   type CampaignDayChange,
@@ -6,20 +6,18 @@ import {
 } from '../../src/db/campaigns.ts'
 import { inTransaction } from '../../src/db/pool.ts'
 import { uuidv7 } from '../../src/world.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 
-let database: TestDatabase
 const now = new Date()
 const [one, other] = [uuidv7(now), uuidv7(now)].sort() as [string, string]
 
-beforeAll(async () => {
-  database = await freshDatabase()
-  await insertCampaigns(
-    database.pool,
-    [one, other].map((id) => ({ id, firstReportId: id, fingerprints: { words: '9' } })),
-  )
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
+await insertCampaigns(
+  database.pool,
+  [one, other].map((id) => ({ id, firstReportId: id, fingerprints: { words: '9' } })),
+)
+
 beforeEach(() => database.pool.query('delete from campaign_days'))
 
 const add = (...changes: CampaignDayChange[]) => addToCampaignDays(database.pool, changes)

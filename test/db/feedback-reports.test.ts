@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ensureConsumers } from '../../src/db/consumers.ts'
 import {
   findFeedback,
@@ -14,23 +14,18 @@ import {
 } from '../../src/db/feedback-reports.ts'
 import { withdrawFeedback } from '../../src/db/feedback-waiting.ts'
 import { uuidv7 } from '../../src/world.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 
 const found = (addresses: readonly string[]) =>
   addresses.map((address) => ({ address, source: 'network' as const }))
-
-let database: TestDatabase
-let consumerIds: string[]
 const createdAt = new Date()
 const later = new Date(createdAt.getTime() + 1_000)
 const addresses = ['abuse@one.example', 'abuse@two.example']
 
-beforeAll(async () => {
-  database = await freshDatabase()
-  const consumers = await ensureConsumers(database.pool, found(addresses), createdAt)
-  consumerIds = addresses.flatMap((address) => consumers.get(address)?.id ?? [])
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
+const consumers = await ensureConsumers(database.pool, found(addresses), createdAt)
+const consumerIds = addresses.flatMap((address) => consumers.get(address)?.id ?? [])
 
 /** Queues a feedback report about a new report, to the first consumers. */
 async function queued(consumers = 1): Promise<FeedbackKey[]> {

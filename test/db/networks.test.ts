@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   dropSource,
   hasNetworks,
@@ -9,13 +9,10 @@ import {
 } from '../../src/db/networks.ts'
 import { inTransaction } from '../../src/db/pool.ts'
 import { findNetworks } from '../../src/judging/find-campaigns.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 const now = new Date('2026-11-20T12:00:00Z')
 const later = new Date('2026-11-21T12:00:00Z')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { migrateAll } from '../../src/processes/migrate.ts'
 import {
   dropPartitions,
@@ -8,15 +8,12 @@ import {
   weekOf,
 } from '../../src/db/partitions.ts'
 import { findReport } from '../../src/db/reports.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 import { addReports, newReport } from '../support/rows.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-  await migrateAll(database.url, new Date())
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
+await migrateAll(database.url, new Date())
 
 async function partitionsOf(table: string): Promise<string[]> {
   const { rows } = await database.pool.query<{ name: string }>(

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { isOutage } from '../../src/db/follow.ts'
 import { createPool, inTransaction } from '../../src/db/pool.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-  await database.pool.query('create table notes (id int primary key)')
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
+await database.pool.query('create table notes (id int primary key)')
 
 /** Returns the given ids that are stored. */
 async function keptOf(...ids: readonly number[]): Promise<number[]> {

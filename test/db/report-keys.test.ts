@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inTransaction } from '../../src/db/pool.ts'
 import { claimReportKeys, removeReportKeys, type ReportKey } from '../../src/db/idempotency-keys.ts'
 import { uuidFloor, uuidv7 } from '../../src/world.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 import { untilBlocked } from '../support/rows.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 const ann = '00000000-0000-7000-8000-00000000000a'
 const bob = '00000000-0000-7000-8000-00000000000b'

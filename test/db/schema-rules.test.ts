@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 import { schemaBreaches } from './schema-rules.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 test('every table follows the rules for a distributable schema', async () => {
   expect(await schemaBreaches(database.pool)).toEqual([])

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   listSuppressed,
   removeEndedSuppressions,
@@ -6,14 +6,10 @@ import {
   suppress,
   type Suppression,
 } from '../../src/db/suppressions.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 const noon = new Date('2026-11-22T12:00:00Z')
 const inAWeek = new Date('2026-11-29T12:00:00Z')

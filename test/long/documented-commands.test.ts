@@ -3,16 +3,14 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { codeBlocks, commandLines, readDocument, readDocuments } from '../support/documents.ts'
 import { spamMessage } from '../support/messages.ts'
 import { composeMmdb } from '../support/mmdb.ts'
 import { labeledMessage } from '../support/models.ts'
-import { makeSite, type Site } from '../support/parts.ts'
+import { makeSite } from '../support/parts.ts'
 import { runProgram } from '../support/process.ts'
 
-let site: Site
-let folder: string
 const password = 'a password of the documents'
 const tokens = { reporter: '', admin: '' }
 
@@ -43,16 +41,14 @@ const elsewhere = [
   'npx node src/main.ts train --from-reports', // run by test/db/training-rows.test.ts
 ]
 
-beforeAll(async () => {
-  site = await makeSite()
-  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-documents-'))
-  const made = ['account', 'add', '--email', 'ann@example.com', '--token', '--password']
-  tokens.reporter = tokenIn(await runProgram(made, site.env, `${password}\n`))
-  const admin = ['account', 'add', '--email', 'admin@example.com', '--admin', '--token']
-  tokens.admin = tokenIn(await runProgram([...admin, '--scope', 'read,admin'], site.env))
-  await writeFiles()
-  await site.start('web')
-}, 120_000)
+const site = await makeSite()
+const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-documents-'))
+const made = ['account', 'add', '--email', 'ann@example.com', '--token', '--password']
+tokens.reporter = tokenIn(await runProgram(made, site.env, `${password}\n`))
+const admin = ['account', 'add', '--email', 'admin@example.com', '--admin', '--token']
+tokens.admin = tokenIn(await runProgram([...admin, '--scope', 'read,admin'], site.env))
+await writeFiles()
+await site.start('web')
 
 afterAll(async () => {
   await site.clear()

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { freePort } from '../../src/db/embedded.ts'
 import { listRuleProcesses } from '../../src/db/rule-sets.ts'
 import { turnLimitsOff } from '../support/limits.ts'
 import { spamMessage } from '../support/messages.ts'
-import { makeSite, type Site } from '../support/parts.ts'
+import { makeSite } from '../support/parts.ts'
 import { runProgram, until } from '../support/process.ts'
 import { ruleText } from '../support/rule-facts.ts'
 
 const PROMISE_MS = 2_000
 const CLIENTS = 4
+const site = await makeSite()
+await turnLimitsOff(site.database.pool)
 
-let site: Site
-beforeAll(async () => {
-  site = await makeSite()
-  await turnLimitsOff(site.database.pool)
-})
 afterAll(() => site.clear())
 
 /** Resolves to the time when the last judging process recorded that it runs a version. */

@@ -1,29 +1,20 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ModelReport } from '../../src/verdict/model/figures.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { closeAfterTests, makeTestFolder } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 import { labeledMessage } from '../support/models.ts'
 import { runProgram } from '../support/process.ts'
 
-let database: TestDatabase
-let folder: string
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-train-'))
-  for (const kind of ['phishing', 'ham'] as const) {
-    await mkdir(path.join(folder, kind))
-    for (let number = 1; number <= 150; number++) {
-      await writeFile(path.join(folder, kind, `${number}.eml`), labeledMessage(kind, number))
-    }
+const database = await closeAfterTests(freshDatabase())
+const folder = await makeTestFolder()
+for (const kind of ['phishing', 'ham'] as const) {
+  await mkdir(path.join(folder, kind))
+  for (let number = 1; number <= 150; number++) {
+    await writeFile(path.join(folder, kind, `${number}.eml`), labeledMessage(kind, number))
   }
-})
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-  await database.close()
-})
+}
 
 const files = () => [
   ...['--files', `${path.join(folder, 'phishing')}:phishing`],

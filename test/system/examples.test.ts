@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { composeExamples } from '../../src/web/docs/docs-routes.ts'
-import {
-  askForAll,
-  type ExampleSite,
-  mayChange,
-  startExampleSite,
-} from '../support/contract/example-site.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { askForAll, mayChange, startExampleSite } from '../support/contract/example-site.ts'
 import { runProgram, saidIn } from '../support/contract/run-example.ts'
 
-let shown: ExampleSite
-
-beforeAll(async () => {
-  shown = await startExampleSite()
-})
-afterAll(() => shown.close())
+const shown = await closeAfterTests(startExampleSite())
 
 test('the Python example of every operation runs unchanged', async () => {
   const person = await shown.addPerson()

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { runPublishLists } from '../../src/lists/publish-lists.ts'
 import { addressQuestion, type BlacklistZone } from '../../src/mail/dnsbl.ts'
@@ -10,33 +10,28 @@ import { parseIp } from '../../src/mail/ip.ts'
 import { createResolver, type Resolver } from '../../src/net/resolver.ts'
 import { testZone } from '../../src/net/blacklists.ts'
 import { listNames, zoneTypes } from '../../src/verdict/lists/list.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { freshDatabase } from '../support/database.ts'
 import { know } from '../support/listed.ts'
-import { serveFolder, type ServedFolder } from './rbldnsd.ts'
+import { serveFolder } from './rbldnsd.ts'
 
 const zone = 'bl.ours.example'
 const sets = listNames.flatMap((list) =>
   zoneTypes[list].map((type) => ({ zone: `${list}.${zone}`, type, file: `${list}.${type}` })),
 )
-
-let database: TestDatabase
-let folder: string
-let server: ServedFolder
 let now = new Date()
 
-beforeAll(async () => {
-  database = await freshDatabase()
-  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-zones-'))
-  await chmod(folder, 0o755)
-  await know(database.pool, [
-    { kind: 'address', name: '192.0.2.7', bad: 20, at: now },
-    { kind: 'address', name: '2001:db8::7', bad: 20, at: now },
-    { kind: 'link-domain', name: 'bad.example', bad: 20, at: now },
-    { kind: 'link-host', name: 'www.worse.example', bad: 20, at: now },
-  ])
-  await publish()
-  server = await serveFolder(folder, sets)
-})
+const database = await freshDatabase()
+const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-zones-'))
+await chmod(folder, 0o755)
+await know(database.pool, [
+  { kind: 'address', name: '192.0.2.7', bad: 20, at: now },
+  { kind: 'address', name: '2001:db8::7', bad: 20, at: now },
+  { kind: 'link-domain', name: 'bad.example', bad: 20, at: now },
+  { kind: 'link-host', name: 'www.worse.example', bad: 20, at: now },
+])
+await publish()
+const server = await serveFolder(folder, sets)
+
 afterAll(async () => {
   await server.stop()
   await database.close()

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addAccount, parseAccount } from '../../../src/processes/add-account.ts'
 import { findReporter, findReporterSettings } from '../../../src/db/reporters.ts'
 import { createCredentials } from '../../../src/people/credentials.ts'
 import { readKarmas } from '../../../src/counting/reputation-reader.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 const clock = () => new Date('2026-11-20T12:00:00Z')
 const app = () => ({ pool: database.pool, clock })

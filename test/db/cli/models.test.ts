@@ -1,28 +1,21 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { operations } from '../../../src/cli/train/models.ts'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { listModels } from '../../../src/db/models.ts'
 import { UsageError } from '../../../src/errors.ts'
 import { keepModel, type LiveModel, openModel } from '../../../src/judging/models.ts'
+import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { runCommand } from '../../support/command.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { sureModel } from '../../support/models.ts'
 
-let database: TestDatabase
-let folder: string
-beforeAll(async () => {
-  database = await freshDatabase()
-  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-models-'))
-})
+const database = await closeAfterTests(freshDatabase())
+const folder = await makeTestFolder()
+
 beforeEach(() => database.pool.query('delete from models'))
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-  await database.close()
-})
 
 let deeds = 0
 const start = Date.now()

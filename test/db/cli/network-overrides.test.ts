@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { operations } from '../../../src/cli/networks.ts'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { type NewLayer, replaceNetworks } from '../../../src/db/networks.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { UsageError } from '../../../src/errors.ts'
 import { findNetworks } from '../../../src/judging/find-campaigns.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { runCommand } from '../../support/command.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { freshDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
 const now = new Date()
-beforeAll(async () => {
-  database = await freshDatabase()
-  const layer: NewLayer = {
-    cidr: '198.51.100.0/24',
-    asn: 64_497,
-    name: 'Imported',
-    country: 'FR',
-    contacts: ['abuse@imported.example'],
-  }
-  await inTransaction(database.pool, (tx) => replaceNetworks(tx, 'a.csv', [[layer]], now))
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
+const layer: NewLayer = {
+  cidr: '198.51.100.0/24',
+  asn: 64_497,
+  name: 'Imported',
+  country: 'FR',
+  contacts: ['abuse@imported.example'],
+}
+await inTransaction(database.pool, (tx) => replaceNetworks(tx, 'a.csv', [[layer]], now))
 
 let deeds = 0
 

@@ -1,29 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { operations } from '../../../src/cli/outbox.ts'
 import { operations as queueOperations } from '../../../src/cli/queue.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { queueLetter } from '../../../src/letters/send-letter.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { runCommand } from '../../support/command.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { openTestApp } from '../../support/app.ts'
 
-let app: TestApp
-let parser: ParserPool
-
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(1)
-  const payloads = await app.reports('one', 'two')
-  await runAnalyzeReport(payloads, { ...app, parser })
-  const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))
-  await runForwardReport(keys, { ...app, parser, mailer: undefined })
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(1))
+const payloads = await app.reports('one', 'two')
+await runAnalyzeReport(payloads, { ...app, parser })
+const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))
+await runForwardReport(keys, { ...app, parser, mailer: undefined })
 
 const states = async () =>
   (await app.rows('select state from feedback_reports')).map((row) => row['state'])

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { operations } from '../../../src/cli/suppressions.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { runCommand } from '../../support/command.ts'
 import { runProgram } from '../../support/process.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { freshDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 const now = new Date()
 const dayAfter = (days: number) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readReports } from '../../../src/cli/train/read-reports.ts'
 import { type StoredJudgment, insertAnalyses } from '../../../src/db/analyses.ts'
 import { factDefinitions, packFacts } from '../../../src/verdict/facts/facts.ts'
@@ -7,14 +7,11 @@ import { insertReporter } from '../../../src/db/reporters.ts'
 import { featureReader, modelFeatures } from '../../../src/verdict/model/features.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { uuidv7 } from '../../../src/world.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 
-let app: TestApp
-beforeAll(async () => {
-  app = await openTestApp()
-})
-afterAll(() => app.close())
+const app = await closeAfterTests(openTestApp())
 
 type Told = {
   kind?: 'phishing' | 'not-spam'

@@ -1,38 +1,29 @@
 import { Readable } from 'node:stream'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readCounters, tellCounters } from '../../../src/cli/counters.ts'
 import type { Known } from '../../../src/counting/look-up.ts'
+import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { countWritten, type CountedWritten } from '../../support/counted-messages.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { freshDatabase } from '../../support/database.ts'
 
 const now = new Date('2026-11-20T12:34:56Z')
 const HOUR_MS = 3_600_000
 const offer = { from: 'Offers <offers@shop.example>', text: 'At https://pay.shop.example/a' }
-
-let database: TestDatabase
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
-  database = await freshDatabase(now)
-  const message = (hours: number): CountedWritten => ({
-    written: offer,
-    prefix: 'reports',
-    amounts: { complaint: 1, spam: 1 },
-    at: new Date(now.getTime() - hours * HOUR_MS),
-    reporterId: '0190a5b4-0000-7000-8000-000000000001',
-  })
-  await countWritten(database.pool, [0, 0, 3, 30].map(message), now)
-  await rollUpAll(database.pool, now)
+const folder = await makeTestFolder()
+const database = await closeAfterTests(freshDatabase(now))
+const message = (hours: number): CountedWritten => ({
+  written: offer,
+  prefix: 'reports',
+  amounts: { complaint: 1, spam: 1 },
+  at: new Date(now.getTime() - hours * HOUR_MS),
+  reporterId: '0190a5b4-0000-7000-8000-000000000001',
 })
-afterAll(async () => {
-  await database.close()
-  await rm(folder, { recursive: true })
-})
+await countWritten(database.pool, [0, 0, 3, 30].map(message), now)
+await rollUpAll(database.pool, now)
 
 const reading = (args: readonly string[], stdin = '') =>
   readCounters(args, { stdin: Readable.from([Buffer.from(stdin)]) })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { findWholeReputations } from '../../../src/db/reputations.ts'
 import { takeBackEvidence } from '../../../src/counting/evidence.ts'
@@ -10,7 +10,8 @@ import {
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
 import { unpackDetail } from '../../../src/verdict/reputation/detail.ts'
 import { uuidv7 } from '../../../src/world.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 import {
   append,
   daysLater,
@@ -22,12 +23,7 @@ import {
   vouchedReporters,
 } from '../../support/evidence.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await freshDatabase(start, 12)
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase(start, 12))
 
 const host = (name: string): Subject => ({ kind: 'link-host', name })
 

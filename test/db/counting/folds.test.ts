@@ -1,12 +1,13 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inTransaction, type Pool } from '../../../src/db/pool.ts'
 import { claimEvidence, listEvidenceBacklogs } from '../../../src/db/reported-evidence.ts'
 import { shardOfSubject } from '../../../src/counting/evidence.ts'
 import { foldShard, runFolds } from '../../../src/counting/fold-evidence.ts'
 import { reputationKey } from '../../../src/counting/reputation-reader.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 import {
   append,
   foldAll,
@@ -16,12 +17,7 @@ import {
   vouchedReporters,
 } from '../../support/evidence.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await freshDatabase(start)
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase(start))
 
 const hosts = (name: string, count: number): Subject[] =>
   Array.from({ length: count }, (_, index) => ({

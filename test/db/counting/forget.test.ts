@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { takeBackEvidence } from '../../../src/counting/evidence.ts'
 import { forgetReputations } from '../../../src/counting/fold-evidence.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 import {
   append,
   daysLater,
@@ -14,12 +15,7 @@ import {
   vouchedReporters,
 } from '../../support/evidence.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await freshDatabase(start, 12)
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase(start, 12))
 
 const hosts = (name: string): Subject[] =>
   Array.from({ length: 60 }, (_, index) => ({ kind: 'link-host', name: `${name}${index}.example` }))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { removeOldWitnesses } from '../../../src/db/campaigns.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { takeBackEvidence } from '../../../src/counting/evidence.ts'
@@ -6,7 +6,8 @@ import { readKarmas } from '../../../src/counting/reputation-reader.ts'
 import type { ReportEvidence } from '../../../src/verdict/reputation/evidence.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
 import { uuidv7 } from '../../../src/world.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 import {
   append,
   daysLater,
@@ -17,12 +18,7 @@ import {
   vouchedReporters,
 } from '../../support/evidence.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await freshDatabase(start, 12)
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase(start, 12))
 
 const subjects: Subject[] = [{ kind: 'link-host', name: 'spam.example' }]
 

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type LookUpAnswer, ask } from '../../../src/counting/headline.ts'
 import type { LookUpInput } from '../../../src/counting/look-up.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { countWritten, type CountedWritten } from '../../support/counted-messages.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { appendDeltas } from '../../support/increments.ts'
 import { inEnglish } from '../../../src/texts/phrases.ts'
 
@@ -23,21 +24,16 @@ const reported = (number: number, hours: number): CountedWritten => ({
   at: ago(hours),
   reporterId: reporter(number),
 })
-
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase(now)
-  const messages: CountedWritten[] = [
-    reported(1, 0),
-    reported(2, 2),
-    reported(2, 50),
-    { ...reported(3, 50), amounts: { ham: 1 } },
-    { written: offer, prefix: 'checks', amounts: { spam: 1 }, at: ago(1) },
-  ]
-  await countWritten(database.pool, messages, now)
-  await rollUpAll(database.pool, now)
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase(now))
+const messages: CountedWritten[] = [
+  reported(1, 0),
+  reported(2, 2),
+  reported(2, 50),
+  { ...reported(3, 50), amounts: { ham: 1 } },
+  { written: offer, prefix: 'checks', amounts: { spam: 1 }, at: ago(1) },
+]
+await countWritten(database.pool, messages, now)
+await rollUpAll(database.pool, now)
 
 async function known(given: LookUpInput, series: 'told' | 'all' = 'told') {
   const answer: LookUpAnswer = await ask({ pool: database.pool, clock: () => now }, given, series)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { pino } from 'pino'
 import { rollUp } from '../../../src/counting/roll-up.ts'
 import { runRollUps } from '../../../src/counting/run-roll-ups.ts'
@@ -6,17 +6,15 @@ import { insertDeltas, listShardBacklogs } from '../../../src/db/counter-rows.ts
 import { claimShard } from '../../../src/db/counters.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { uuidFloor } from '../../../src/world.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { linesOf, modelOf } from '../../support/counter-model.ts'
 import { rollUpAll, storedModel } from '../../support/counter-rows.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { until } from '../../support/process.ts'
 import { type Increment, appendDeltas, reversal } from '../../support/increments.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
+
 beforeEach(() => database.pool.query('truncate counters, counter_members, counter_deltas'))
 
 const now = new Date('2026-11-20T12:34:56Z')

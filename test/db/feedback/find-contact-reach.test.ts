@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import { runFindContact } from '../../../src/feedback/find-contact.ts'
-import type { TestApp } from '../../support/app.ts'
 import { entity, network, recordedAnswer } from '../../support/rdap-answers.ts'
 import type { RdapPlace } from '../../support/rdap-client.ts'
-import { type LookUps, openLookUps, waiting } from '../jobs/look-ups.ts'
+import { openLookUps, waiting } from '../jobs/look-ups.ts'
 
 const DAY_MS = 86_400_000
-
-let at: LookUps
-let app: TestApp
 let place: RdapPlace
 
-beforeAll(async () => {
-  at = await openLookUps()
-  app = at.app
-})
-afterAll(() => at.close())
+const at = await openLookUps()
+const app = at.app
+
 beforeEach(async () => void (place = await at.renew()))
 
 test('without a contact the report is kept, and the network is not queried for a day', async () => {

@@ -1,28 +1,22 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import { keepRegistryRows } from '../../../src/db/feedback-answers.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runFindContact } from '../../../src/feedback/find-contact.ts'
 import { createRdap } from '../../../src/net/rdap/rdap.ts'
-import type { TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { entity, network, recordedAnswer } from '../../support/rdap-answers.ts'
 import type { RdapPlace } from '../../support/rdap-client.ts'
-import { type LookUps, openLookUps, waiting } from '../jobs/look-ups.ts'
+import { openLookUps, waiting } from '../jobs/look-ups.ts'
 
 const DAY_MS = 86_400_000
-
-let at: LookUps
-let app: TestApp
 let place: RdapPlace
 let made = 0
 
-beforeAll(async () => {
-  at = await openLookUps()
-  app = at.app
-})
-afterAll(() => at.close())
+const at = await openLookUps()
+const app = at.app
+
 beforeEach(async () => void (place = await at.renew()))
 
 test('a report from an unknown network waits for the registry, and is then forwarded', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findFeedbackMessage } from '../../../src/db/feedback-reports.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
@@ -7,20 +7,12 @@ import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { parseReturnPath } from '../../../src/mail/verp.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 
-let app: TestApp
-let parser: ParserPool
-
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(1))
 
 type FarEnd = Mailer & { mails: OutgoingMail[] }
 

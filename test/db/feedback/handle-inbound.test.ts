@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { pack } from '../../../src/db/rows.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail as handle } from '../../../src/feedback/handle-inbound.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { uuidv7 } from '../../../src/world.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { bounceMessage, spamMessage } from '../../support/messages.ts'
 
-let app: TestApp
-let parser: ParserPool
-
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(1))
 
 beforeEach(async () => {
   await app.pool.query('delete from suppressions')

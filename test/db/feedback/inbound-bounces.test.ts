@@ -1,29 +1,22 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
 import { queueLetter } from '../../../src/letters/send-letter.ts'
 import { composeLetterReturnPath, composeReturnPath } from '../../../src/mail/verp.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { phrase } from '../../../src/phrase.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { type Arrived, arrive, dsn, qmailBounce } from '../../support/inbound-mail.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { tellDesk, type Told } from '../../support/told-desk.ts'
-
-let app: TestApp
-let parser: ParserPool
 let made = 0
 const desk = 'abuse@access-two.example'
 const HOUR_MS = 3_600_000
 
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(1))
+
 beforeEach(async () => {
   await app.pool.query('delete from suppressions')
   await app.pool.query(`update feedback_reports set state = 'withdrawn' where state = 'sent'`)

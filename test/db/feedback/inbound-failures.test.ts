@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { handleInboundMail, runHandleInbound } from '../../../src/feedback/handle-inbound.ts'
 import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
 import { readInbound } from '../../../src/mail/inbound/read-inbound.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { arrive, reply } from '../../support/inbound-mail.ts'
 import { findInboxMail } from '../../../src/db/inbox.ts'
 import { phrase } from '../../../src/phrase.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import type { ParserPool } from '../../../src/parsing/parser-pool.ts'
 
-let app: TestApp
+const app = await closeAfterTests(openTestApp())
 
-beforeAll(async () => {
-  app = await openTestApp()
-})
-afterAll(() => app.close())
 beforeEach(() => app.pool.query('delete from pgboss.job'))
 
 /** A pool whose thread crashes on mails that contain a certain word. */

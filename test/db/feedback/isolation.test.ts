@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import {
   type Forwarding,
@@ -6,28 +6,27 @@ import {
   openForwarding,
 } from '../../../src/feedback/select-sendable.ts'
 import { createMailer, type Mailer } from '../../../src/net/mailer.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts'
 import { owe, statesOf } from './owed.ts'
 
-let app: TestApp & { parser: ParserPool }
 let sink: SmtpSink
 let mailer: Mailer
 let forwarding: Forwarding
 
-beforeAll(async () => {
-  app = { ...(await openTestApp({ FEEDBACK_HOURLY_MAX: '1000' })), parser: createParserPool(1) }
-})
-afterAll(async () => {
-  await app.parser.close()
-  await app.close()
-})
+const app = {
+  ...(await closeAfterTests(openTestApp({ FEEDBACK_HOURLY_MAX: '1000' }))),
+  parser: await closeAfterTests(createParserPool(1)),
+}
+
 beforeEach(async () => {
   sink = await startSmtpSink()
   mailer = createMailer(sink.url, { stallMs: 50, silenceMs: 60_000 })
   forwarding = openForwarding(app, { waitMsMax: 200 })
 })
+
 afterEach(async () => {
   await mailer.close(0)
   await forwardingIdle(forwarding)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { findMailRelay, listMailTotals } from '../../../src/db/mail-relay.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { listBacklogs } from '../../../src/db/dead-letters.ts'
@@ -8,21 +8,18 @@ import { openForwarding } from '../../../src/feedback/select-sendable.ts'
 import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import { createLogger } from '../../../src/log.ts'
 import type { SendResult } from '../../../src/net/mailer.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { send } from '../../../src/queue/boss.ts'
 import { workQueue } from '../../../src/queue/work.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { owe, statesOf } from './owed.ts'
 
-let app: TestApp & { parser: ParserPool }
+const app = {
+  ...(await closeAfterTests(openTestApp())),
+  parser: await closeAfterTests(createParserPool(1)),
+}
 
-beforeAll(async () => {
-  app = { ...(await openTestApp()), parser: createParserPool(1) }
-})
-afterAll(async () => {
-  await app.parser.close()
-  await app.close()
-})
 beforeEach(async () => {
   await app.pool.query(
     `update mail_relay set refused_since = null, refused_at = null, reply = null, failures = 0,

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 
-let app: TestApp & { parser: ParserPool }
-
-beforeAll(async () => {
-  app = {
-    ...(await openTestApp({ OPERATOR_NAME: 'Example Association' })),
-    parser: createParserPool(1),
-  }
-})
-afterAll(async () => {
-  await app.parser.close()
-  await app.close()
-})
+const app = {
+  ...(await closeAfterTests(openTestApp({ OPERATOR_NAME: 'Example Association' }))),
+  parser: await closeAfterTests(createParserPool(1)),
+}
 
 /** Merges one message from each address, with the client's port. */
 async function mergedFrom(ips: readonly string[]): Promise<string> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { type FeedbackKey, findFeedback, listFeedback } from '../../../src/db/feedback-reports.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { changeConsumer, stopFeedback } from '../../../src/feedback/change-consumer.ts'
@@ -6,25 +6,23 @@ import { recordAnswer } from '../../../src/feedback/take-answer.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { keepBounce } from '../../../src/feedback/keep-inbound.ts'
 import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { owe, statesOf } from './owed.ts'
 
-let app: TestApp & { parser: ParserPool }
 const hourLater = () => new Date(Date.now() + 3_600_000)
 const nothing = { reportId: '', number: 1 }
 
-beforeAll(async () => {
-  app = { ...(await openTestApp()), parser: createParserPool(1) }
-  await app.pool.query(`update networks set contacts = $1, abuse = 'abuse@first.example'`, [
-    ['abuse@first.example', 'abuse@second.example'],
-  ])
-})
+const app = {
+  ...(await closeAfterTests(openTestApp())),
+  parser: await closeAfterTests(createParserPool(1)),
+}
+await app.pool.query(`update networks set contacts = $1, abuse = 'abuse@first.example'`, [
+  ['abuse@first.example', 'abuse@second.example'],
+])
+
 beforeEach(() => change('abuse@first.example', `pace = 'at-once'`))
-afterAll(async () => {
-  await app.parser.close()
-  await app.close()
-})
 
 async function change(address: string, what: string) {
   await app.pool.query(`update consumers set ${what} where address = $1`, [address])

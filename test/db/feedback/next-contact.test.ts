@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { listSuppressed, suppress } from '../../../src/db/suppressions.ts'
@@ -7,21 +7,15 @@ import { queueFeedback } from '../../../src/feedback/queue-feedback.ts'
 import { stopFeedback } from '../../../src/feedback/change-consumer.ts'
 import { notifyNextContact } from '../../../src/feedback/next-contact.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import type { TestApp } from '../../support/app.ts'
-import { network, openToldApp, type ToldApp } from './told-app.ts'
+import { network, openToldApp } from './told-app.ts'
 
 const now = new Date()
 const DAY_MS = 86_400_000
 const range = (value: string) => ({ kind: 'range' as const, value })
 
-let at: ToldApp
-let app: TestApp
+const at = await openToldApp()
+const app = at.app
 
-beforeAll(async () => {
-  at = await openToldApp()
-  app = at.app
-})
-afterAll(() => at.close())
 beforeEach(() => at.renew())
 
 test('stopping withdraws waiting feedback, suppresses the address and adds events', async () => {

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findFeedback, type FeedbackKey, listFeedback } from '../../../src/db/feedback-reports.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { owe, statesOf } from './owed.ts'
 
-let app: TestApp & { parser: ParserPool }
-
-beforeAll(async () => {
-  app = { ...(await openTestApp({ FEEDBACK_HOURLY_MAX: '2' })), parser: createParserPool(1) }
-})
-afterAll(async () => {
-  await app.parser.close()
-  await app.close()
-})
+const app = {
+  ...(await closeAfterTests(openTestApp({ FEEDBACK_HOURLY_MAX: '2' }))),
+  parser: await closeAfterTests(createParserPool(1)),
+}
 
 type FarEnd = Mailer & { mails: OutgoingMail[] }
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import {
   type Forwarding,
@@ -7,26 +7,25 @@ import {
 } from '../../../src/feedback/select-sendable.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { owe, statesOf } from './owed.ts'
 
-let app: TestApp & { parser: ParserPool }
 let forwarding: Forwarding
 let mails: OutgoingMail[]
 let answer: SendResult
 
-beforeAll(async () => {
-  app = { ...(await openTestApp({ FEEDBACK_HOURLY_MAX: '50' })), parser: createParserPool(1) }
-})
-afterAll(async () => {
-  await app.parser.close()
-  await app.close()
-})
+const app = {
+  ...(await closeAfterTests(openTestApp({ FEEDBACK_HOURLY_MAX: '50' }))),
+  parser: await closeAfterTests(createParserPool(1)),
+}
+
 beforeEach(() => {
   forwarding = openForwarding(app)
   mails = []
   answer = { outcome: 'accepted', reply: '250 taken' }
 })
+
 afterEach(() => forwardingIdle(forwarding))
 
 const mailer: Mailer = {

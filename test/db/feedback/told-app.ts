@@ -5,35 +5,19 @@ import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { type Db, inTransaction } from '../../../src/db/pool.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 
 /** The network from which the spam of these tests comes. */
 export const network = { cidr: '198.51.100.0/25', asn: 64497 }
 
-/** An application whose reports come from one network. */
-export type ToldApp = {
-  app: TestApp
-  /** Resets everything; then only four contacts of the network are known. */
-  renew: () => Promise<void>
-  contactsAre: (...contacts: string[]) => Promise<void>
-  /** Creates an analyzed spam report from the network. */
-  reported: () => Promise<string>
-  /** Returns the recipients of a report: number, address, state. */
-  told: (reportId: string) => Promise<string[]>
-  enroll: (address: string, ...scopes: ConsumerScope[]) => Promise<Consumer>
-  /** Changes a consumer directly in the database. */
-  change: (consumer: Consumer, assignment: string, ...params: unknown[]) => Promise<unknown>
-  inTx: <T>(work: (tx: Db) => Promise<T>) => Promise<T>
-  close: () => Promise<void>
-}
-
-/** Opens such an application. */
-export async function openToldApp(): Promise<ToldApp> {
-  const app = await openTestApp()
-  const parser = createParserPool(1)
+/** Opens an application whose reports come from one network; closes it after all tests of the file. */
+export async function openToldApp() {
+  const app = await closeAfterTests(openTestApp())
+  const parser = await closeAfterTests(createParserPool(1))
   const { pool } = app
   let made = 0
-  const contactsAre: ToldApp['contactsAre'] = async (...contacts) => {
+  const contactsAre = async (...contacts: string[]) => {
     await pool.query(`update networks set contacts = $2, abuse = $3 where cidr = $1`, [
       ...[network.cidr, contacts, contacts[0] ?? null],
     ])
@@ -41,21 +25,24 @@ export async function openToldApp(): Promise<ToldApp> {
   return {
     app,
     contactsAre,
+    /** Resets everything; then only four contacts of the network are known. */
     async renew() {
       const tables = 'contact_corrections, consumer_scopes, suppressions, feedback_reports'
       await pool.query(`truncate ${tables}, consumer_hours, consumers`)
       await contactsAre(...['one', 'two', 'three', 'four'].map((name) => `abuse@${name}.example`))
     },
+    /** Creates an analyzed spam report from the network. */
     async reported() {
       const [report = { reportId: '' }] = await app.reports(`told-${++made}`)
       await runAnalyzeReport([report], { ...app, parser })
       return report.reportId
     },
-    async told(reportId) {
+    /** Returns the recipients of a report: number, address, state. */
+    async told(reportId: string) {
       const rows = await listFeedback(pool, [reportId])
       return rows.map(({ number, address, state }) => `${number} ${address} ${state}`)
     },
-    async enroll(address, ...scopes) {
+    async enroll(address: string, ...scopes: ConsumerScope[]) {
       const wanted = [{ address, source: 'enrollment' as const }]
       const consumer = (await ensureConsumers(pool, wanted, new Date())).get(address)
       if (!consumer) throw new Error('no consumer')
@@ -63,12 +50,9 @@ export async function openToldApp(): Promise<ToldApp> {
       await replaceScopes(pool, consumer.id, scopes, new Date())
       return consumer
     },
-    change: ({ id }, assignment, ...params) =>
+    /** Changes a consumer directly in the database. */
+    change: ({ id }: Consumer, assignment: string, ...params: unknown[]) =>
       pool.query(`update consumers set ${assignment} where id = $1`, [id, ...params]),
-    inTx: (work) => inTransaction(pool, work),
-    async close() {
-      await parser.close()
-      await app.close()
-    },
+    inTx: <T>(work: (tx: Db) => Promise<T>) => inTransaction(pool, work),
   }
 }

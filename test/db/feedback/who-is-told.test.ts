@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import { keepHealth } from '../../../src/db/consumers.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
 import { stopFeedback } from '../../../src/feedback/change-consumer.ts'
 import { type Case, drawConsequences } from '../../../src/feedback/draw-consequences.ts'
-import type { TestApp } from '../../support/app.ts'
-import { openToldApp, type ToldApp } from './told-app.ts'
+import { openToldApp } from './told-app.ts'
 
 const now = new Date()
 const DAY_MS = 86_400_000
 const range = (value: string) => ({ kind: 'range' as const, value })
 
-let at: ToldApp
-let app: TestApp
+const at = await openToldApp()
+const app = at.app
 
-beforeAll(async () => {
-  at = await openToldApp()
-  app = at.app
-})
-afterAll(() => at.close())
 beforeEach(() => at.renew())
 
 test('the first contact of the network is notified', async () => {

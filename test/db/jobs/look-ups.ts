@@ -1,40 +1,30 @@
+import { afterAll } from 'vitest'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import type { Judge } from '../../../src/judging/judge.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import type { App, WorkApp } from '../../../src/app.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
-import { openRdapPlace, type RdapPlace } from '../../support/rdap-client.ts'
+import { openRdapPlace } from '../../support/rdap-client.ts'
 
 /** The payload of the jobs in these tests. */
 type Payload = { reportId: string; firstAskedAt?: string }
 
-/** An application whose reports wait for a test registry. */
-export type LookUps = {
-  app: TestApp
-  /** Opens a new registry without answers, and deletes cached answers and tables. */
-  renew: () => Promise<RdapPlace>
-  /** The application, with a clock that shows the registry's time. */
-  tools: () => App & { parser: ParserPool; judge: Judge; rdap: WorkApp['rdap'] }
-  /** Creates analyzed spam reports from these addresses. */
-  analyzed: (...ips: string[]) => Promise<Payload[]>
-  jobsOf: (report: Payload, queue: string) => Promise<Record<string, unknown>[]>
-  /** Returns the state of a report, and its recipients. */
-  standing: (report: Payload) => Promise<Record<string, unknown>>
-  close: () => Promise<void>
-}
-
 /** The state of a report that waits for the registry. */
 export const waiting = { state: 'analyzed', action: 'look-up', told: [], said: [], forwards: 0 }
 
-/** Opens such an application. */
-export async function openLookUps(): Promise<LookUps> {
-  const app = await openTestApp()
-  const parser = createParserPool(1)
+/**
+ * Opens an application whose reports wait for a test registry; closes both after all tests of the
+ * file.
+ */
+export async function openLookUps() {
+  const app = await closeAfterTests(openTestApp())
+  const parser = await closeAfterTests(createParserPool(1))
   let place = await openRdapPlace()
+  afterAll(() => place.close())
   let made = 0
+  /** The application, with a clock that shows the registry's time. */
   const tools = () => ({ ...app, parser, rdap: place.rdap, clock: place.now })
-  const jobsOf: LookUps['jobsOf'] = ({ reportId }, queue) =>
+  const jobsOf = ({ reportId }: Payload, queue: string) =>
     app.rows(
       `select data, start_after as "startAfter" from pgboss.job
        where name = $1 and data ->> 'reportId' = $2 order by created_on`,
@@ -44,13 +34,15 @@ export async function openLookUps(): Promise<LookUps> {
     app,
     tools,
     jobsOf,
+    /** Opens a new registry without answers, and deletes cached answers and tables. */
     async renew() {
       await place.close()
       place = await openRdapPlace()
       await app.pool.query('delete from networks')
       return place
     },
-    async analyzed(...ips) {
+    /** Creates analyzed spam reports from these addresses. */
+    async analyzed(...ips: string[]) {
       const payloads: Payload[] = []
       for (const ip of ips) {
         const { id } = await app.report(spamMessage(`look-up-${++made}`, { ip }))
@@ -59,12 +51,9 @@ export async function openLookUps(): Promise<LookUps> {
       await runAnalyzeReport(payloads, tools())
       return payloads
     },
-    standing: async (report) => standing(app, report, await jobsOf(report, 'forward-report')),
-    async close() {
-      await place.close()
-      await parser.close()
-      await app.close()
-    },
+    /** Returns the state of a report, and its recipients. */
+    standing: async (report: Payload) =>
+      standing(app, report, await jobsOf(report, 'forward-report')),
   }
 }
 

@@ -2,29 +2,27 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createPool } from '../../../src/db/pool.ts'
 import { listRuleProcesses } from '../../../src/db/rule-sets.ts'
 import { openRules, type LiveRules } from '../../../src/judging/live-rules.ts'
 import { applyRules } from '../../../src/judging/rule-versions.ts'
 import { factDefinitions } from '../../../src/verdict/facts/facts.ts'
 import { systemClock } from '../../../src/world.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { until } from '../../support/process.ts'
 import { ruleText } from '../../support/rule-facts.ts'
 import type { RulesProcessWord } from '../../support/rules-process.ts'
 
 const facts = { links: { count: 9 } }
-
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 let version = 0
 let children: ChildProcess[] = []
+
 afterEach(() => children.splice(0).forEach((child) => child.kill()))
+
 beforeEach(async () => {
   await apply(ruleText('BEGIN', 'true'))
 })

@@ -1,24 +1,16 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createJudgeChecked } from '../../../src/judging/check-message.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
 import type { Verdict } from '../../../src/verdict/verdict.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { append, foldAll, reportedBy, start, vouchedReporters } from '../../support/evidence.ts'
 import { testJudge } from '../../support/judge.ts'
 
-let database: TestDatabase
-let parser: ParserPool
-
-beforeAll(async () => {
-  database = await freshDatabase(start)
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await database.close()
-})
+const database = await closeAfterTests(freshDatabase(start))
+const parser = await closeAfterTests(createParserPool(1))
 
 type Written = { from: string; ip: string; words: string; links: readonly string[] }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { listRuleSets } from '../../../src/db/rule-sets.ts'
 import {
@@ -12,16 +12,13 @@ import {
 import { factDefinitions, packFacts, unpackFacts } from '../../../src/verdict/facts/facts.ts'
 import type { Conclude } from '../../../src/verdict/rules/dry-run.ts'
 import { uuidv7 } from '../../../src/world.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { keepJudgedFacts } from '../../support/judged-facts.ts'
 import { ruleText } from '../../support/rule-facts.ts'
 
-let database: TestDatabase
 const at = new Date()
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 const deed = { at, reporterId: null, note: '' }
 const app = () => ({ pool: database.pool, definitions: factDefinitions })

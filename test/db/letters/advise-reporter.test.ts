@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { simpleParser } from 'mailparser'
 import { findAnalysis } from '../../../src/db/analyses.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { exampleShop, type Newsletters, openNewsletters } from '../marketers/newsletters.ts'
 
-let letters: Newsletters
+const letters = await closeAfterTests(openNewsletters())
 
-beforeAll(async () => {
-  letters = await openNewsletters()
-})
-afterAll(() => letters.close())
 beforeEach(async () => {
   const { pool } = letters.app
   await pool.query('delete from advices')

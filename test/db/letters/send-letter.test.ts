@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findLetter, findLetterMessage, releaseLetters } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
@@ -6,23 +6,13 @@ import { suppress } from '../../../src/db/suppressions.ts'
 import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import { parseOwnAddress } from '../../../src/mail/verp.ts'
 import { createMailer, type Mailer } from '../../../src/net/mailer.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
-import { startSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
+import { startSmtpSink } from '../../support/smtp-sink.ts'
 
-let app: TestApp
-let sink: SmtpSink
-let mailer: Mailer
-
-beforeAll(async () => {
-  app = await openTestApp()
-  sink = await startSmtpSink()
-  mailer = createMailer(sink.url)
-})
-afterAll(async () => {
-  await mailer.close()
-  await sink.close()
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const sink = await closeAfterTests(startSmtpSink())
+const mailer = await closeAfterTests(createMailer(sink.url))
 
 function owe(to: string): Promise<string> {
   return inTransaction(app.pool, (tx) =>

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../../src/config.ts'
 import {
   claimLists,
@@ -16,20 +16,16 @@ import { inTransaction } from '../../../src/db/pool.ts'
 import { setMark } from '../../../src/db/reputations.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { reputationKey } from '../../../src/counting/reputation-reader.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { know, type Known } from '../../support/listed.ts'
 
 const start = new Date('2026-11-20T12:00:00Z')
 const DAY_MS = 86_400_000
-
-let database: TestDatabase
 let folder: string
 let now: Date
 
-beforeAll(async () => {
-  database = await freshDatabase(start)
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase(start))
 
 beforeEach(async () => {
   now = start

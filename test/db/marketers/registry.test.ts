@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { operations } from '../../../src/cli/marketers.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { runCommand } from '../../support/command.ts'
 import { findMarketer, listMarketers, listProposals } from '../../../src/db/marketers.ts'
 import { keepReports } from './seen-newsletters.ts'
 import { runProposeMarketers } from '../../../src/marketers/propose-marketers.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
-import { exampleShop, type Newsletters, openNewsletters } from './newsletters.ts'
+import { exampleShop, openNewsletters } from './newsletters.ts'
 
-let letters: Newsletters
+const letters = await closeAfterTests(openNewsletters())
 
-beforeAll(async () => {
-  letters = await openNewsletters()
-})
-afterAll(() => letters.close())
 beforeEach(() => letters.app.pool.query('delete from marketers'))
 
 async function run(args: readonly string[], stdin = '') {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import { findUnsubscribe, insertUnsubscribe } from '../../../src/db/advices.ts'
 import {
@@ -6,15 +6,12 @@ import {
   runUnsubscribe,
 } from '../../../src/marketers/unsubscribe-reporter.ts'
 import type { OneClickOutcome } from '../../../src/mail/list-unsubscribe.ts'
-import { type Newsletters, openNewsletters } from './newsletters.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openNewsletters } from './newsletters.ts'
 
-let letters: Newsletters
 let made = 0
 
-beforeAll(async () => {
-  letters = await openNewsletters()
-})
-afterAll(() => letters.close())
+const letters = await closeAfterTests(openNewsletters())
 
 const yes: OneClickOutcome = {
   state: 'done',

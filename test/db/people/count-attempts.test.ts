@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { countAttempts } from '../../../src/db/limits.ts'
 import { storedKey } from '../../../src/people/limits.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
 const MINUTE_MS = 60_000
 const start = Math.ceil((Date.now() + MINUTE_MS) / 1_000) * 1_000
 const at = (ms: number) => new Date(start + ms)
 const keyOf = (name: string) => storedKey('a secret', [name])
 
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 async function count(name: string, ms: number, amount = 1) {
   const counting = { key: keyOf(name), windowMs: MINUTE_MS, amount }

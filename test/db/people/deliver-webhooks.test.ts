@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { addWebhook, changeWebhook, renewSecret } from '../../../src/people/webhooks.ts'
@@ -8,17 +8,15 @@ import {
   runDeliverWebhook,
 } from '../../../src/people/deliver-webhooks.ts'
 import type { WebhookMessage, WebhookOutcome } from '../../../src/mail/webhook-message.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 
-let app: TestApp
 let now = new Date()
 const clock = () => now
 
-beforeAll(async () => {
-  app = await openTestApp({ PUBLIC_URL: 'https://here.example' })
-})
-afterAll(() => app.close())
+const app = await closeAfterTests(openTestApp({ PUBLIC_URL: 'https://here.example' }))
+
 beforeEach(async () => {
   now = new Date()
   await app.rows('delete from webhooks')

@@ -1,18 +1,15 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { countAttempts, type RateLimit } from '../../../src/db/limits.ts'
 import { decideAttempt, storedKey } from '../../../src/people/limits.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
 let keys = 0
 const WINDOW_MS = 60_000
 const start = Math.ceil(Date.now() / WINDOW_MS + 1) * WINDOW_MS
 
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 function limitOf(attemptsMax: number): RateLimit {
   const kinds = { attempt: 'read', keyKind: 'reporter', behavior: 'refuse' } as const

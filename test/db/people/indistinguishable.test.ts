@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { countReporterDays } from '../../../src/counting/campaign-counts.ts'
 import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
@@ -6,33 +6,26 @@ import { unpack } from '../../../src/db/rows.ts'
 import { putShadowBan } from '../../../src/db/limits.ts'
 import { runAdviseReporter } from '../../../src/letters/advise-reporter.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
 import { relayedMessage, sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { compareAnswers } from '../../support/torture/shadow/compare-answers.ts'
 import { signedInBrowser } from '../web/browser.ts'
-import { startWebSite, type Person, type WebSite } from '../web/web-site.ts'
+import { startWebSite, type Person } from '../web/web-site.ts'
 import { newsletter, newsletterDns } from '../marketers/newsletters.ts'
 
-let site: WebSite
-let parser: ParserPool
-let banned: Person
-let usual: Person
-
-beforeAll(async () => {
-  site = await startWebSite()
-  parser = createParserPool(1)
-  await importNetworks(sampleNetworks, site.app)
-  await site.app.pool.query('update rate_limits set attempts_max = 1000000')
-  // The names have equal length, so that the results do not differ by it.
-  ;[banned, usual] = [await site.addPerson('eve@x.example'), await site.addPerson('bob@x.example')]
-  const ban = { reason: 'a test', imposedAt: new Date(), imposedBy: null }
-  await putShadowBan(site.app.pool, { reporterId: banned.id, ...ban })
-})
-afterAll(async () => {
-  await parser.close()
-  await site.close()
-})
+const site = await closeAfterTests(startWebSite())
+const parser = await closeAfterTests(createParserPool(1))
+await importNetworks(sampleNetworks, site.app)
+await site.app.pool.query('update rate_limits set attempts_max = 1000000')
+// The names have equal length, so that the results do not differ by it.
+const [banned, usual] = [
+  await site.addPerson('eve@x.example'),
+  await site.addPerson('bob@x.example'),
+]
+const ban = { reason: 'a test', imposedAt: new Date(), imposedBy: null }
+await putShadowBan(site.app.pool, { reporterId: banned.id, ...ban })
 
 /**
  * Removes the differences between any two reporters: ids, tokens, times, names and signatures of

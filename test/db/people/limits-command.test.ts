@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { describeAll } from '../../../src/cli/command.ts'
 import { operations } from '../../../src/cli/limits.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { runCommand } from '../../support/command.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { freshDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 async function run(...args: string[]) {
   return runCommand(operations, args, { pool: database.pool, clock: () => new Date() })

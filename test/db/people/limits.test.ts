@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createPool, type Pool } from '../../../src/db/pool.ts'
 import { listRateLimits, removeIdleCounts } from '../../../src/db/limits.ts'
 import { createLimits } from '../../../src/people/limits.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { changeLimit } from '../../support/limits.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { freshDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
 const secret = 'a secret of the tests, long enough'
 const reporterId = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.close())
+const database = await closeAfterTests(freshDatabase())
 
 function open(pool: Pool = database.pool, notBefore?: () => Date) {
   return createLimits({ pool, config: { secret } }, notBefore)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { listWebhooks, listWebhooksByIds } from '../../../src/db/webhooks.ts'
 import { recordAnswer } from '../../../src/feedback/take-answer.ts'
@@ -6,23 +6,15 @@ import { retractReport } from '../../../src/reports/change-report.ts'
 import { addWebhook, webhookEvents } from '../../../src/people/webhooks.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { relayedMessage, spamMessage } from '../../support/messages.ts'
 
-let app: TestApp
-let parser: ParserPool
-
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(1)
-  const url = 'https://hooks.example.org/'
-  await addWebhook(app, app.ann, { url, events: webhookEvents })
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(1))
+const url = 'https://hooks.example.org/'
+await addWebhook(app, app.ann, { url, events: webhookEvents })
 
 const mailer = {
   send: () => Promise.resolve({ outcome: 'accepted' as const, reply: '250 taken' }),

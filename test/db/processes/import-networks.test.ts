@@ -1,23 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type ImportOptions, importNetworks } from '../../../src/processes/import-networks.ts'
 import { UsageError } from '../../../src/errors.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { composeMmdb } from '../../support/mmdb.ts'
 
-let database: TestDatabase
-let folder: string
-beforeAll(async () => {
-  database = await freshDatabase()
-  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-networks-'))
-})
-afterAll(async () => {
-  await database.close()
-  await rm(folder, { recursive: true })
-})
+const database = await closeAfterTests(freshDatabase())
+const folder = await makeTestFolder()
 
 const header = 'cidr,asn,name,country,abuse'
 const clock = () => new Date('2026-11-20T12:00:00Z')

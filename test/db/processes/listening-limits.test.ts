@@ -1,24 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { usualLimits } from '../../../src/processes/receive/receive.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { selfSigned, type TestCertificate } from '../../support/certificate.ts'
 import { smtpTalk } from '../../support/smtp-talk.ts'
 import { freshMail, greeted, keptFor, listenFor, ready, returnPath } from './listener.ts'
 
-let app: TestApp
-let folder: string
-
-beforeAll(async () => {
-  app = await openTestApp()
-  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-tls-'))
-})
-afterAll(async () => {
-  await rm(folder, { recursive: true })
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const folder = await makeTestFolder()
 
 async function tlsFiles(name: string, { cert, key }: TestCertificate) {
   const certFile = path.join(folder, `${name}.crt`)

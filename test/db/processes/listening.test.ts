@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { MailListener } from '../../../src/processes/receive/receive.ts'
+import { expect, test } from 'vitest'
 import { findWaitingMail } from '../../../src/db/inbox.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { makeMailInAddress } from '../../../src/reports/take-mailed.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import {
   answerAddress,
   freshMail,
@@ -15,19 +15,9 @@ import {
   returnPath,
 } from './listener.ts'
 
-let app: TestApp
-let smtp: MailListener
-let lmtp: MailListener
-
-beforeAll(async () => {
-  app = await openTestApp()
-  smtp = await listenFor(app)
-  lmtp = await listenFor(app, { receiveProtocol: 'lmtp' })
-})
-afterAll(async () => {
-  await Promise.all([smtp.close(), lmtp.close()])
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const smtp = await closeAfterTests(listenFor(app))
+const lmtp = await closeAfterTests(listenFor(app, { receiveProtocol: 'lmtp' }))
 
 async function answerTo(recipient: string): Promise<string> {
   const talk = await greeted(smtp.port)

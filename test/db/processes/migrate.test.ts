@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, expect, inject, test } from 'vitest'
 import { shingleSeed } from '../../../src/pieces/shingles/hash.ts'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import {
@@ -13,13 +13,11 @@ import {
 import { createPool, type Pool } from '../../../src/db/pool.ts'
 import { freshDatabase } from '../../support/database.ts'
 
-let admin: pg.Client
 let made = 0
 
-beforeAll(async () => {
-  admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres` })
-  await admin.connect()
-})
+const admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres` })
+await admin.connect()
+
 afterAll(() => admin.end())
 
 /** Creates an empty database; the global teardown drops it. */

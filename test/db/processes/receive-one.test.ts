@@ -1,16 +1,12 @@
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseReceive, receiveOne } from '../../../src/processes/receive/recipients.ts'
 import { createPool } from '../../../src/db/pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { freshMail, keptFor, returnPath } from './listener.ts'
 
-let app: TestApp
-
-beforeAll(async () => {
-  app = await openTestApp()
-})
-afterAll(() => app.close())
+const app = await closeAfterTests(openTestApp())
 
 function piped(rcptTo: string, raw: string, given: TestApp = app): Promise<number> {
   return receiveOne(Readable.from([Buffer.from(raw)]), { mailFrom: '', rcptTo }, given)

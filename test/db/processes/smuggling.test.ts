@@ -3,17 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { selfSigned } from '../../support/certificate.ts'
 import { greeted, keptFor, listenFor, ready, returnPath } from './listener.ts'
 
-let app: TestApp
-
-beforeAll(async () => {
-  app = await openTestApp()
-})
-afterAll(() => app.close())
+const app = await closeAfterTests(openTestApp())
 
 async function certificate() {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-tls-'))

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { bounceMessage, spamMessage } from '../../support/messages.ts'
 import { until } from '../../support/process.ts'
 
-let app: TestApp
-let parser: ParserPool
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(1))
 
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
 beforeEach(() => app.pool.query(`update consumers set state = 'found'`))
 
 function analyze(...payloads: { reportId: string }[]) {

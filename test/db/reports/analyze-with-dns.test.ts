@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { DnsTools } from '../../../src/origin/authenticity/ask-dns.ts'
 import { findAnalysis } from '../../../src/db/analyses.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { deadDns, fakeDns, rsaKey, signed } from '../../support/signing.ts'
 
-let app: TestApp
-let parser: ParserPool
-
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(1))
 
 const key = rsaKey()
 const nothing: DnsTools['listings'] = () => Promise.resolve([])

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import { pieceTypes } from '../../../src/pieces/shingles/piece-types.ts'
 import { shingleHash } from '../../../src/pieces/shingles/hash.ts'
@@ -11,23 +11,16 @@ import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import type { Mailer, OutgoingMail } from '../../../src/net/mailer.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { foldAll } from '../../support/evidence.ts'
 import { spamMessage } from '../../support/messages.ts'
 
-let app: TestApp
-let parser: ParserPool
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(1))
 
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
 beforeEach(async () => {
   const counted = 'counters, counter_members, counter_deltas, counter_gates, counted_reports'
   const evidence = 'reputation_evidence, reported_evidence, reputations'

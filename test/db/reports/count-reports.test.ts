@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { pieceTypes } from '../../../src/pieces/shingles/piece-types.ts'
 import { hexOf, shingleHash } from '../../../src/pieces/shingles/hash.ts'
 import { pairTypes } from '../../../src/pieces/shingles/pair-types.ts'
@@ -12,25 +12,18 @@ import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runKeepHouse } from '../../../src/reports/keep-house.ts'
 import { KARMA_SHARD } from '../../../src/counting/evidence.ts'
 import { foldShard } from '../../../src/counting/fold-evidence.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { linesOf } from '../../support/counter-model.ts'
 import { rollUpAll, storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { relayedMessage, spamMessage } from '../../support/messages.ts'
 
-let app: TestApp
-let parser: ParserPool
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(1))
 
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
 beforeEach(async () => {
   const tables = 'counters, counter_members, counter_deltas, counter_gates, counted_reports'
   await app.pool.query(`truncate ${tables}`)

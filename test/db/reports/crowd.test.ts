@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { insertReporter } from '../../../src/db/reporters.ts'
 import { insertKarma } from '../../../src/db/reputations.ts'
 import { createIntake } from '../../../src/reports/accept-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createJudgeChecked } from '../../../src/judging/check-message.ts'
 import { readMessage } from '../../../src/mail/message.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { uuidv7 } from '../../../src/world.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { foldAll } from '../../support/evidence.ts'
 import { fakeDns, rsaKey, signed } from '../../support/signing.ts'
 
-let app: TestApp
-let parser: ParserPool
-
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(2)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(2))
 
 const key = rsaKey()
 const { resolve } = fakeDns({

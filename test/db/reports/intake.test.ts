@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createPool, type Pool } from '../../../src/db/pool.ts'
 import { findRawMessage } from '../../../src/db/reports.ts'
-import { createIntake, type Intake, type Submission } from '../../../src/reports/accept-report.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { createIntake, type Submission } from '../../../src/reports/accept-report.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { readMessage } from '../../../src/mail/message.ts'
 
-let app: TestApp
-let intake: Intake
-
-beforeAll(async () => {
-  app = await openTestApp()
-  intake = createIntake(app)
-})
-afterAll(() => app.close())
+const app = await closeAfterTests(openTestApp())
+const intake = createIntake(app)
 
 function submission(raw: Buffer, more: Partial<Submission> = {}): Submission {
   const usual = { channel: 'api', kind: 'spam', comment: null, receivedVia: [] } as const

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import { campaignKeys, type Fingerprints } from '../../../src/pieces/fingerprints.ts'
 import { claimFounding, insertCampaignKeys, insertCampaigns } from '../../../src/db/campaigns.ts'
@@ -11,7 +11,8 @@ import {
 import { inTransaction } from '../../../src/db/pool.ts'
 import { joinCampaigns } from '../../../src/reports/join-campaigns.ts'
 import { uuidv7 } from '../../../src/world.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { changed, longText, sharingKeys } from '../../support/fingerprints.ts'
 import { untilBlocked } from '../../support/rows.ts'
 
@@ -19,14 +20,10 @@ const now = new Date()
 const DAY_MS = 86_400_000
 const GENERATION_MS = GENERATION_DAYS * DAY_MS
 const later = (generations: number) => new Date(now.getTime() + generations * GENERATION_MS)
+const database = await closeAfterTests(freshDatabase())
+await migrateAll(database.url, new Date())
+await ensureCounterPartitions(database.pool, now, 4)
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-  await migrateAll(database.url, new Date())
-  await ensureCounterPartitions(database.pool, now, 4)
-})
-afterAll(() => database.close())
 beforeEach(() => database.pool.query('truncate campaigns, campaign_keys, campaign_days'))
 
 /** Joins messages in one batch, and returns their campaigns in the same order. */

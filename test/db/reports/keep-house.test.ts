@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import { keepRegistryRows } from '../../../src/db/feedback-answers.ts'
 import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 
-let app: TestApp
-
-beforeAll(async () => {
-  app = await openTestApp({ RETENTION_DAYS: '30' })
-  await migrateAll(app.database.url, new Date())
-})
-afterAll(() => app.close())
+const app = await closeAfterTests(openTestApp({ RETENTION_DAYS: '30' }))
+await migrateAll(app.database.url, new Date())
 
 const DAY_MS = 86_400_000
 

@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { addAccount } from '../../../src/processes/add-account.ts'
 import { listRelays } from '../../../src/db/reporter-relays.ts'
 import { runLearnRelays } from '../../../src/reports/learn-relays.ts'
 import { forgetRelay, setRelays } from '../../../src/reports/set-relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { relayedMessage, spamMessage } from '../../support/messages.ts'
 import { uuidTime } from '../../../src/world.ts'
 import { fakeDns, rsaKey, signed } from '../../support/signing.ts'
 
 const DAY_MS = 86_400_000
-
-let app: TestApp
-let parser: ParserPool
 let now = Date.now()
 
-beforeAll(async () => {
-  // No origin reaches this confidence, so the reporter is asked about every report.
-  app = await openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' })
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
+// No origin reaches this confidence, so the reporter is asked about every report.
+const app = await closeAfterTests(openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' }))
+const parser = await closeAfterTests(createParserPool(1))
+
 beforeEach(async () => {
   await app.pool.query('delete from reports')
   await app.pool.query('delete from analyses')

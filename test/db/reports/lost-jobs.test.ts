@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
@@ -6,25 +6,19 @@ import { queueFeedback } from '../../../src/feedback/queue-feedback.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
 import { queueLetter } from '../../../src/letters/send-letter.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runAction } from '../../../src/actions.ts'
 import { retryDeadLetters } from '../../../src/queue/redrive.ts'
 import { uuidv7 } from '../../../src/world.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 
-let app: TestApp
-let parser: ParserPool
 let made = 0
 
-beforeAll(async () => {
-  app = await openTestApp()
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp())
+const parser = await closeAfterTests(createParserPool(1))
+
 beforeEach(() => app.pool.query('delete from pgboss.job'))
 
 type Payload = { reportId: string }

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 
-let app: TestApp
-let parser: ParserPool
-
-beforeAll(async () => {
-  app = await openTestApp({ MESSAGE_AGE_MAX: '168' })
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
+const app = await closeAfterTests(openTestApp({ MESSAGE_AGE_MAX: '168' }))
+const parser = await closeAfterTests(createParserPool(1))
 
 const effects = [
   'counter_deltas',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { removeRelay } from '../../../src/db/reporter-relays.ts'
 import { findReport } from '../../../src/db/reports.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
@@ -6,23 +6,16 @@ import { listReportsByIds } from '../../../src/db/reports.ts'
 import { answerQuestion, forgetRelay, setRelays } from '../../../src/reports/set-relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
 import { relayedMessage } from '../../support/messages.ts'
 
 const HOUR_MS = 3_600_000
 
-let app: TestApp
-let parser: ParserPool
+// No origin reaches this confidence, so the reporter is asked about every report.
+const app = await closeAfterTests(openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' }))
+const parser = await closeAfterTests(createParserPool(1))
 
-beforeAll(async () => {
-  // No origin reaches this confidence, so the reporter is asked about every report.
-  app = await openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' })
-  parser = createParserPool(1)
-})
-afterAll(async () => {
-  await parser.close()
-  await app.close()
-})
 beforeEach(() => app.pool.query('delete from reporter_relays'))
 
 const relay = '192.0.2.10/32'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Action, runAction } from '../../../src/actions.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { findReport } from '../../../src/db/reports.ts'
@@ -10,27 +10,19 @@ import {
 } from '../../../src/reports/shadow-bans.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { signedInBrowser } from '../web/browser.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from '../web/web-site.ts'
+import { sampleMessage, startWebSite, type Person } from '../web/web-site.ts'
 
-let site: WebSite
-let admin: Person
-let parser: ParserPool
 let made = 0
 
-beforeAll(async () => {
-  site = await startWebSite()
-  parser = createParserPool(1)
-  await importNetworks(sampleNetworks, site.app)
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-})
-afterAll(async () => {
-  await parser.close()
-  await site.close()
-})
+const site = await closeAfterTests(startWebSite())
+const parser = await closeAfterTests(createParserPool(1))
+await importNetworks(sampleNetworks, site.app)
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
 
 /** Runs an action of the administrator; returns the number of changes, or undefined. */
 async function act(action: Action, given: Record<string, string>): Promise<number | undefined> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { pack, unpack } from '../../../src/db/rows.ts'
 import { createPool } from '../../../src/db/pool.ts'
@@ -9,23 +9,21 @@ import {
   runTakeMailed,
 } from '../../../src/reports/take-mailed.ts'
 import { createLimits } from '../../../src/people/limits.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { changeLimit } from '../../support/limits.ts'
 import { putShadowBan, removeShadowBan } from '../../../src/db/limits.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { uuidv7 } from '../../../src/world.ts'
-import { openTestApp, type TestApp } from '../../support/app.ts'
+import { openTestApp } from '../../support/app.ts'
 import { attached, file, type ForwardPart, forwardOf, greeting } from '../../support/forwards.ts'
 import type { JobOutcome } from '../../../src/queue/work.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { listenFor, ready } from '../processes/listener.ts'
 
-let app: TestApp
 let now = new Date()
 
-beforeAll(async () => {
-  app = await openTestApp({ MESSAGE_BYTES_MAX: '100000' })
-})
-afterAll(() => app.close())
+const app = await closeAfterTests(openTestApp({ MESSAGE_BYTES_MAX: '100000' }))
+
 beforeEach(async () => {
   await app.pool.query('delete from letters')
   await app.pool.query('delete from mail_in_addresses')

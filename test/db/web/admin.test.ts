@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { deadLetterQueue } from '../../../src/queue/define-queue.ts'
 import { analyzeReport } from '../../../src/reports/analyze-report.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { keepAnalysis } from './kept-analysis.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+import { sampleMessage, startWebSite } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-let admin: Person
-let desk: Browser
-
-beforeAll(async () => {
-  site = await startWebSite()
-  ann = await site.addPerson('ann@reporters.example')
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedInBrowser(site.url, admin, 'fr')
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const ann = await site.addPerson('ann@reporters.example')
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const desk = await signedInBrowser(site.url, admin, 'fr')
 
 const report = (raw: Buffer<ArrayBuffer>) => site.report(ann, raw)
 

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findAdvisedReporter, findUnsubscribe } from '../../../src/db/advices.ts'
 import { putMarketer } from '../../../src/db/marketers.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
 import { adviceOffLink } from '../../../src/mail/verp.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
 import {
   exampleShop,
@@ -12,26 +13,16 @@ import {
   newsletterDns,
   type NewsletterOptions,
 } from '../marketers/newsletters.ts'
-import { type Browser, Browser as Visitor, signedInBrowser } from './browser.ts'
-import { type Person, startWebSite, type WebSite } from './web-site.ts'
+import { Browser as Visitor, signedInBrowser } from './browser.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
-let parser: ParserPool
-let ann: Person
-let browser: Browser
 const button = 'Unsubscribe me'
 
-beforeAll(async () => {
-  site = await startWebSite()
-  parser = createParserPool(1)
-  ann = await site.addPerson('ann@reporters.example')
-  browser = await signedInBrowser(site.url, ann)
-  await putMarketer(site.app.pool, exampleShop, new Date())
-})
-afterAll(async () => {
-  await parser.close()
-  await site.close()
-})
+const site = await closeAfterTests(startWebSite())
+const parser = await closeAfterTests(createParserPool(1))
+const ann = await site.addPerson('ann@reporters.example')
+const browser = await signedInBrowser(site.url, ann)
+await putMarketer(site.app.pool, exampleShop, new Date())
 
 /** Reports a newsletter and has it analyzed. */
 async function reported(options: NewsletterOptions, kind = 'spam'): Promise<string> {

@@ -1,33 +1,19 @@
 import { simpleParser } from 'mailparser'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/rows.ts'
-import type { AnswerKind } from '../../../src/mail/verp.ts'
 import { uuidv7 } from '../../../src/world.ts'
-import type { Told } from '../../support/told-desk.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { startToldSite, type ToldSite } from './told-site.ts'
-import type { Person, WebSite } from './web-site.ts'
+import { startToldSite } from './told-site.ts'
 
-let opened: ToldSite
-let site: WebSite
-let ann: Person
 let desk: Browser
 
-beforeAll(async () => {
-  opened = await startToldSite()
-  ;({ site, ann } = opened)
-})
-afterAll(() => opened.close())
+const { site, ann, told, linkOf, rows, eventsOf, forget } = await startToldSite()
+
 beforeEach(async () => {
   desk = new Browser(site.url)
-  await opened.forget()
+  await forget()
 })
-
-const told = () => opened.told()
-const linkOf = (feedback: Told, kind: AnswerKind) => opened.linkOf(feedback, kind)
-const rows = (text: string, params: unknown[]) => opened.rows(text, params)
-const eventsOf = (feedback: Told) => opened.eventsOf(feedback)
 
 test('the reporter sees the answer in both languages, and its words as text', async () => {
   const feedback = await told()

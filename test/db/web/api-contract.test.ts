@@ -1,40 +1,27 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import type { Router } from 'express'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { composeDocument, apiOperations } from '../../../src/web/api/contract/document.ts'
 import type { Operation } from '../../../src/web/api/contract/operation.ts'
 import { apiParts } from '../../../src/web/api/router.ts'
 import { contractRoutes } from '../../../src/web/docs/docs-routes.ts'
 import { healthRoutes } from '../../../src/web/health.ts'
 import type { Site } from '../../../src/web/site.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import {
   type ContractDocument,
   type ContractResponse,
-  type Faults,
   faultsBy,
 } from '../../support/contract/contract-schemas.ts'
-import {
-  askForAll,
-  type ExampleSite,
-  type Said,
-  startExampleSite,
-} from '../../support/contract/example-site.ts'
+import { askForAll, type Said, startExampleSite } from '../../support/contract/example-site.ts'
 import { analyzeAlone } from '../../support/contract/analyze-alone.ts'
-import { type Person, sampleMessage } from './web-site.ts'
+import { sampleMessage } from './web-site.ts'
 
-let shown: ExampleSite
-let person: Person
-let document: ContractDocument
-let faultsOf: Faults
-
-beforeAll(async () => {
-  shown = await startExampleSite()
-  person = await shown.addPerson()
-  const answer = await fetch(`${shown.site.url}/openapi.json`)
-  document = (await answer.json()) as ContractDocument
-  faultsOf = faultsBy(document)
-})
-afterAll(() => shown.close())
+const shown = await closeAfterTests(startExampleSite())
+const person = await shown.addPerson()
+const answer = await fetch(`${shown.site.url}/openapi.json`)
+const document = (await answer.json()) as ContractDocument
+const faultsOf = faultsBy(document)
 
 test('the document is OpenAPI 3.1', async () => {
   const result = await new Validator().validate(document)

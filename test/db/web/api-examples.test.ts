@@ -1,28 +1,18 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { apiOperations } from '../../../src/web/api/contract/document.ts'
 import { composeExamples, shownPrograms } from '../../../src/web/docs/docs-routes.ts'
 import { shownWebhookKey, webhookHeaders } from '../../../src/mail/webhook-message.ts'
-import {
-  askForAll,
-  mayChange,
-  type ExampleSite,
-  startExampleSite,
-} from '../../support/contract/example-site.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { askForAll, mayChange, startExampleSite } from '../../support/contract/example-site.ts'
 import { runProgram, saidIn } from '../../support/contract/run-example.ts'
 import { Browser } from './browser.ts'
-import { type Person, sampleMessage } from './web-site.ts'
+import { sampleMessage } from './web-site.ts'
 
-let shown: ExampleSite
-let person: Person
-
-beforeAll(async () => {
-  shown = await startExampleSite()
-  person = await shown.addPerson()
-})
-afterAll(() => shown.close())
+const shown = await closeAfterTests(startExampleSite())
+const person = await shown.addPerson()
 
 const isKnown = (status: number, answers: object) => String(status) in answers
 

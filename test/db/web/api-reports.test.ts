@@ -1,18 +1,12 @@
 import { spawn } from 'node:child_process'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { uuidv7 } from '../../../src/world.ts'
-import { type Person, sampleMessage, startWebSite, type WebSite } from './web-site.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { type Person, sampleMessage, startWebSite } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-let bob: Person
-
-beforeAll(async () => {
-  site = await startWebSite({ MESSAGE_BYTES_MAX: '1000000' })
-  ann = await site.addPerson('ann@reporters.example')
-  bob = await site.addPerson('bob@reporters.example')
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '1000000' }))
+const ann = await site.addPerson('ann@reporters.example')
+const bob = await site.addPerson('bob@reporters.example')
 
 type Line = { id: string; status: string; kind: string; url: string; received_at: string }
 type Page = { reports: Line[]; next: string | null }

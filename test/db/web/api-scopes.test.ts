@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { insertToken, type TokenScope, scopes } from '../../../src/db/sessions.ts'
 import { apiOperations } from '../../../src/web/api/contract/document.ts'
 import type { Operation } from '../../../src/web/api/contract/operation.ts'
 import { createToken } from '../../../src/people/credentials.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { sampleMessage, startWebSite, type Person } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-let admin: Person
-let id: string
-
-beforeAll(async () => {
-  site = await startWebSite()
-  ann = await site.addPerson('ann@reporters.example')
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  id = await site.report(ann, sampleMessage('scopes'))
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const ann = await site.addPerson('ann@reporters.example')
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const id = await site.report(ann, sampleMessage('scopes'))
 
 async function tokenOf(person: Person, ...allowed: TokenScope[]): Promise<string> {
   const { token, hash } = createToken()

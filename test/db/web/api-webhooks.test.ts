@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { webhookKey } from '../../../src/mail/webhook-message.ts'
-import { type Person, startWebSite, type WebSite } from './web-site.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { type Person, startWebSite } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-let bob: Person
-
-beforeAll(async () => {
-  site = await startWebSite()
-  ann = await site.addPerson('ann@reporters.example')
-  bob = await site.addPerson('bob@reporters.example')
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const ann = await site.addPerson('ann@reporters.example')
+const bob = await site.addPerson('bob@reporters.example')
 
 type Hook = { id: string; url: string; events: string[]; state: string; secret?: string }
 

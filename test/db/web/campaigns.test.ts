@@ -1,43 +1,31 @@
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { addToCampaignDays, insertCampaigns } from '../../../src/db/campaigns.ts'
 import { insertCountedReports } from '../../../src/db/counter-rows.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { uuidTime, uuidv7 } from '../../../src/world.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { addReports, newReport } from '../../support/rows.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
 import { offer } from './offer-message.ts'
-import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { startWebSite, type Person } from './web-site.ts'
 import { testJudge } from '../../support/judge.ts'
 
 const networks = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
 
-let site: WebSite
-let parser: ParserPool
-let ann: Person
-let bob: Person
-let carol: Person
-let admin: Person
-let desk: Browser
+const site = await closeAfterTests(startWebSite())
+const parser = await closeAfterTests(createParserPool(1))
+await importNetworks(networks, site.app)
+const people = ['ann', 'bob', 'carol'].map((name) => site.addPerson(`${name}@people.example`))
+const [ann, bob, carol] = (await Promise.all(people)) as [Person, Person, Person]
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const desk = await signedInBrowser(site.url, admin)
 
-beforeAll(async () => {
-  site = await startWebSite()
-  parser = createParserPool(1)
-  await importNetworks(networks, site.app)
-  const people = ['ann', 'bob', 'carol'].map((name) => site.addPerson(`${name}@people.example`))
-  ;[ann, bob, carol] = (await Promise.all(people)) as [Person, Person, Person]
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedInBrowser(site.url, admin)
-})
-afterAll(async () => {
-  await parser.close()
-  await site.close()
-})
 beforeEach(() =>
   site.app.pool.query(
     `truncate campaigns, campaign_keys, campaign_days, counted_reports, counters, counter_deltas,

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Browser, signedInBrowser } from './browser.ts'
-import { type Person, sampleMessage, startWebSite, type WebSite } from './web-site.ts'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { signedInBrowser } from './browser.ts'
+import { sampleMessage, startWebSite } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-let browser: Browser
-
-beforeAll(async () => {
-  site = await startWebSite()
-  ann = await site.addPerson('ann@reporters.example')
-  browser = await signedInBrowser(site.url, ann)
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const ann = await site.addPerson('ann@reporters.example')
+const browser = await signedInBrowser(site.url, ann)
 
 type Receipt = { id: string; changed: boolean }
 

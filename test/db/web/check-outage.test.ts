@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { checkedMail } from '../../support/checked-mail.ts'
 import { layWire, type Wire } from './cut-wire.ts'
-import { startWebSite, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
 let wire: Wire
 
-beforeAll(async () => {
-  site = await startWebSite({ WORKERS: '1' }, async (url) => {
+const site = await closeAfterTests(
+  startWebSite({ WORKERS: '1' }, async (url) => {
     wire = await layWire(Number(new URL(url).port))
     const rewired = new URL(url)
     rewired.hostname = '127.0.0.1'
     rewired.port = String(wire.port)
     return rewired.href
-  })
-})
-afterAll(() => site.close())
+  }),
+)
 
 async function post(path: string, mark: string): Promise<{ status: number; error?: string }> {
   const body = checkedMail(mark, `https://${mark}.example/`)

@@ -1,16 +1,13 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { checkedMail } from '../../support/checked-mail.ts'
-import { type CheckSite, openCheckSite } from './check-site.ts'
+import { openCheckSite } from './check-site.ts'
 
-let site: CheckSite
 const mail = checkedMail('one', 'https://good.example/')
 
-beforeAll(async () => {
-  site = await openCheckSite({ MESSAGE_BYTES_MAX: '100000' })
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(openCheckSite({ MESSAGE_BYTES_MAX: '100000' }))
 
 const lines = (length: number) =>
   `CHECK RSPAMC/1.3\r\nContent-length: ${length}\r\nIP: 203.0.113.9\r\nRcpt: <a@b.example>\r\n\r\n`

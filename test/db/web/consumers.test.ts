@@ -1,30 +1,26 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { keepCorrection } from '../../../src/db/feedback-answers.ts'
 import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { insertEnrollment, moveEnrollment } from '../../../src/db/enrollment-requests.ts'
 import { insertFeedback } from '../../../src/db/feedback-reports.ts'
 import { uuidv7 } from '../../../src/world.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
-let desk: Browser
-let visitor: Browser
 let id: string
 
 const address = 'abuse@desk.example'
 const settings = { format: 'arf', form: 'headers', pace: 'campaign', takes: 'spam', do: 'set' }
 const limits = { hourlyMax: '60', connectionsMax: '2', note: 'a <b>note</b>' }
 
-beforeAll(async () => {
-  site = await startWebSite()
-  desk = await signedInBrowser(
-    site.url,
-    await site.addPerson('admin@ours.example', { isAdmin: true }),
-  )
-  visitor = new Browser(site.url)
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const desk = await signedInBrowser(
+  site.url,
+  await site.addPerson('admin@ours.example', { isAdmin: true }),
+)
+const visitor = new Browser(site.url)
+
 beforeEach(async () => {
   const tables = 'enrollment_requests, consumer_scopes, feedback_reports, suppressions, audit_log'
   await site.app.pool.query(`truncate ${tables}, contact_corrections, consumer_hours, consumers`)

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
@@ -7,34 +7,24 @@ import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import type { Mailer, OutgoingMail } from '../../../src/net/mailer.ts'
 import { answerLinks, composeAnswerAddress } from '../../../src/mail/verp.ts'
 import { concealAnswers } from '../../../src/feedback/compose-feedback.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
 import { spamMessage } from '../../support/messages.ts'
-import { type Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { signedInBrowser } from './browser.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
-let parser: ParserPool
-let ann: Person
-let own: Browser
-let other: Browser
-let desk: Browser
-
-beforeAll(async () => {
-  site = await startWebSite({ RDAP_BOOTSTRAP_URL: 'none', DNS_SERVERS: 'none' })
-  parser = createParserPool(1)
-  const file = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
-  await importNetworks(file, site.app)
-  ann = await site.addPerson('ann@reporters.example')
-  own = await signedInBrowser(site.url, ann)
-  other = await signedInBrowser(site.url, await site.addPerson('bob@reporters.example'))
-  const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedInBrowser(site.url, admin)
-})
-afterAll(async () => {
-  await parser.close()
-  await site.close()
-})
+const site = await closeAfterTests(
+  startWebSite({ RDAP_BOOTSTRAP_URL: 'none', DNS_SERVERS: 'none' }),
+)
+const parser = await closeAfterTests(createParserPool(1))
+const file = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
+await importNetworks(file, site.app)
+const ann = await site.addPerson('ann@reporters.example')
+const own = await signedInBrowser(site.url, ann)
+const other = await signedInBrowser(site.url, await site.addPerson('bob@reporters.example'))
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const desk = await signedInBrowser(site.url, admin)
 
 async function analyzed(mark: string): Promise<string> {
   const reportId = await site.report(ann, Buffer.from(spamMessage(mark)))

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createGates, FILTER_BYTES } from '../../../src/counting/gate.ts'
 import type { Known } from '../../../src/counting/look-up.ts'
 import { rollUp } from '../../../src/counting/roll-up.ts'
 import { SHARDS } from '../../../src/counting/keys.ts'
 import { uuidFloor } from '../../../src/world.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { countWritten } from '../../support/counted-messages.ts'
-import { type Browser, signedInBrowser } from './browser.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
-
-let site: WebSite
-let ann: Person
-let admin: Person
-let desk: Browser
+import { signedInBrowser } from './browser.ts'
+import { sampleMessage, startWebSite, type Person } from './web-site.ts'
 
 const written = {
   from: 'Offers <offers@shop.example>',
@@ -26,25 +22,22 @@ const elsewhere = {
   text: 'Some other words that nobody has reported so far, and quite enough of them to be cut up.',
 }
 
-beforeAll(async () => {
-  site = await startWebSite()
-  ann = await site.addPerson('ann@reporters.example')
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedInBrowser(site.url, admin, 'fr')
-  const now = new Date()
-  const message = { written, prefix: 'reports', at: now, reporterId: ann.id } as const
-  const one = { ...message, amounts: { complaint: 1, spam: 1 } }
-  const checked = {
-    ...message,
-    prefix: 'checks',
-    amounts: { spam: 1 },
-    written: elsewhere,
-  } as const
-  await countWritten(site.app.pool, [one, one, checked], now)
-  const gates = createGates(3)
-  for (let shard = 0; shard < SHARDS; shard++) await rollUp(site.app.pool, shard, now, gates)
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const ann = await site.addPerson('ann@reporters.example')
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const desk = await signedInBrowser(site.url, admin, 'fr')
+const now = new Date()
+const message = { written, prefix: 'reports', at: now, reporterId: ann.id } as const
+const one = { ...message, amounts: { complaint: 1, spam: 1 } }
+const checked = {
+  ...message,
+  prefix: 'checks',
+  amounts: { spam: 1 },
+  written: elsewhere,
+} as const
+await countWritten(site.app.pool, [one, one, checked], now)
+const gates = createGates(3)
+for (let shard = 0; shard < SHARDS; shard++) await rollUp(site.app.pool, shard, now, gates)
 
 const api = (query: string, person: Person = admin, init: RequestInit = {}) =>
   fetch(`${site.url}/api/v1/counters${query}`, {

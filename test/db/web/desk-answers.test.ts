@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type AnswerKind, answerKinds, answerLinks } from '../../../src/mail/verp.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { answerKinds, answerLinks } from '../../../src/mail/verp.ts'
 import type { Told } from '../../support/told-desk.ts'
 import { Browser } from './browser.ts'
-import { startToldSite, type ToldSite } from './told-site.ts'
-import type { WebSite } from './web-site.ts'
+import { startToldSite } from './told-site.ts'
 
-let opened: ToldSite
-let site: WebSite
 let desk: Browser
 
-beforeAll(async () => {
-  opened = await startToldSite()
-  site = opened.site
-})
-afterAll(() => opened.close())
+const { site, told, linkOf, rows, eventsOf, forget } = await startToldSite()
+
 beforeEach(async () => {
   desk = new Browser(site.url)
-  await opened.forget()
+  await forget()
 })
 
-const told = () => opened.told()
-const linkOf = (feedback: Told, kind: AnswerKind) => opened.linkOf(feedback, kind)
-const rows = (text: string, params: unknown[]) => opened.rows(text, params)
-const eventsOf = (feedback: Told) => opened.eventsOf(feedback)
 const answersTo = ({ reportId }: Told) =>
   rows('select answer, how, said from feedback_answers where report_id = $1 order by at', [
     reportId,

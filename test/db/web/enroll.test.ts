@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { replaceNetworks, type NewLayer } from '../../../src/db/networks.ts'
 import { findLetterMessage } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
 import { uuidv7 } from '../../../src/world.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { Browser } from './browser.ts'
-import { startWebSite, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
 let visitor: Browser
 
 const desk = 'abuse@desk.example'
@@ -21,13 +21,13 @@ const wish = {
   takes: 'phishing',
 }
 
-beforeAll(async () => {
-  site = await startWebSite({
+const site = await closeAfterTests(
+  startWebSite({
     PUBLIC_URL: 'http://spam.ours.example',
     TRUSTED_PROXIES: '127.0.0.1, ::1',
-  })
-})
-afterAll(() => site.close())
+  }),
+)
+
 beforeEach(async () => {
   const tables = 'enrollment_requests, letters, suppressions, consumer_scopes, consumer_hours'
   await site.app.pool.query(`truncate ${tables}, feedback_reports, consumers, networks`)

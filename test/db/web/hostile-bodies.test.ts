@@ -1,36 +1,28 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkPaths } from '../../../src/web/check/check-routes.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { watchRoutes } from '../../support/pages/route-list.ts'
 import { hostileBodies } from '../../support/torture/bodies/hostile-bodies.ts'
 import {
-  type BodyRoute,
   bodyRoutes,
   declareBody,
   sendBody,
   type Sender,
 } from '../../support/torture/bodies/send-body.ts'
 import { signedInBrowser } from './browser.ts'
-import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
 const CHECK_PASSWORD = 'the password of checks'
 /** More than any route accepts, except routes that read lines. */
 const BYTES_MAX = 60_000_000
 const LINES_PATH = '/api/v1/reports/bulk'
 
-let site: WebSite
-let admin: Person
-let cookie: string
-let routes: BodyRoute[]
-
-beforeAll(async () => {
-  const listRoutes = watchRoutes()
-  site = await startWebSite({ CHECK_PASSWORD, WORKERS: '1' })
-  routes = bodyRoutes(listRoutes, checkPaths())
-  admin = await site.addPerson('admin@reporters.example', { isAdmin: true })
-  cookie = (await signedInBrowser(site.url, admin)).cookies()
-  await site.app.pool.query(`update rate_limits set behavior = 'off'`)
-})
-afterAll(() => site.close())
+const listRoutes = watchRoutes()
+const site = await closeAfterTests(startWebSite({ CHECK_PASSWORD, WORKERS: '1' }))
+const routes = bodyRoutes(listRoutes, checkPaths())
+const admin = await site.addPerson('admin@reporters.example', { isAdmin: true })
+const cookie = (await signedInBrowser(site.url, admin)).cookies()
+await site.app.pool.query(`update rate_limits set behavior = 'off'`)
 
 /** Returns the headers of a client that may send to that address. */
 function senderTo(path: string): Sender {

@@ -1,33 +1,25 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { arrive, reply } from '../../support/inbound-mail.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { tellDesk, type Told } from '../../support/told-desk.ts'
-import { type Browser, signedInBrowser } from './browser.ts'
-import { type Person, startWebSite, type WebSite } from './web-site.ts'
+import { signedInBrowser } from './browser.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
-let parser: ParserPool
-let ann: Person
-let desk: Browser
 let made = 0
 
-beforeAll(async () => {
-  site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
-  parser = createParserPool(1)
-  await importNetworks(sampleNetworks, site.app)
-  ann = await site.addPerson('ann@reporters.example')
-  desk = await signedInBrowser(
-    site.url,
-    await site.addPerson('admin@desk.example', { isAdmin: true }),
-  )
-})
-afterAll(async () => {
-  await parser.close()
-  await site.close()
-})
+const site = await closeAfterTests(startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' }))
+const parser = await closeAfterTests(createParserPool(1))
+await importNetworks(sampleNetworks, site.app)
+const ann = await site.addPerson('ann@reporters.example')
+const desk = await signedInBrowser(
+  site.url,
+  await site.addPerson('admin@desk.example', { isAdmin: true }),
+)
+
 beforeEach(async () => {
   for (const table of ['suppressions', 'contact_corrections', 'inbound_mails', 'audit_log']) {
     await site.app.pool.query(`delete from ${table}`)

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findReporterSettings, updateReporterSettings } from '../../../src/db/reporters.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { type Person, startWebSite, type WebSite } from './web-site.ts'
+import { type Person, startWebSite } from './web-site.ts'
 
-let site: WebSite
 let people = 0
 
-beforeAll(async () => {
-  site = await startWebSite()
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
 
 async function somebody(language?: 'en' | 'fr' | 'ru'): Promise<Person> {
   const person = await site.addPerson(`person${(people += 1)}@reporters.example`)

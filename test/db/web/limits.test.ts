@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { changeLimit } from '../../support/limits.ts'
 import { signedInBrowser } from './browser.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+import { sampleMessage, startWebSite, type Person } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-
-beforeAll(async () => {
-  site = await startWebSite()
-  ann = await site.addPerson('ann@reporters.example')
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const ann = await site.addPerson('ann@reporters.example')
 
 function post(mark: string, who: Person, headers: Record<string, string> = {}) {
   return fetch(`${site.url}/api/v1/reports`, {

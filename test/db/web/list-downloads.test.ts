@@ -1,30 +1,21 @@
-import { mkdtemp, rm, stat, utimes } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat, utimes } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
+import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { know } from '../../support/listed.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
-let folder: string
-let site: WebSite
-let visitor: Browser
-let desk: Browser
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
-  site = await startWebSite({ LISTS_DIR: folder, PUBLIC_URL: 'http://spam.ours.example' })
-  visitor = new Browser(site.url)
-  desk = await signedInBrowser(
-    site.url,
-    await site.addPerson('admin@desk.example', { isAdmin: true }),
-  )
-})
-afterAll(async () => {
-  await site.close()
-  await rm(folder, { recursive: true })
-})
+const folder = await makeTestFolder()
+const site = await closeAfterTests(
+  startWebSite({ LISTS_DIR: folder, PUBLIC_URL: 'http://spam.ours.example' }),
+)
+const visitor = new Browser(site.url)
+const desk = await signedInBrowser(
+  site.url,
+  await site.addPerson('admin@desk.example', { isAdmin: true }),
+)
 
 test('before the first edition the page says so, and there is no file', async () => {
   expect(await (await desk.get('/lists')).text()).toContain('No list has been published yet.')

@@ -1,32 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
+import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { know } from '../../support/listed.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
-let folder: string
-let site: WebSite
-let admin: Person
 let visitor: Browser
-let desk: Browser
 
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
-  site = await startWebSite({
+const folder = await makeTestFolder()
+const site = await closeAfterTests(
+  startWebSite({
     LISTS_DIR: folder,
     PUBLIC_URL: 'http://spam.ours.example',
     TRUSTED_PROXIES: '127.0.0.1, ::1',
-  })
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedInBrowser(site.url, admin)
-})
-afterAll(async () => {
-  await site.close()
-  await rm(folder, { recursive: true })
-})
+  }),
+)
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const desk = await signedInBrowser(site.url, admin)
 
 beforeEach(async () => {
   const { pool, clock } = site.app

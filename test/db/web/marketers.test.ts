@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findMarketer, keepProposal } from '../../../src/db/marketers.ts'
-import { type Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type WebSite } from './web-site.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { signedInBrowser } from './browser.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
-let admin: Browser
-
-beforeAll(async () => {
-  site = await startWebSite()
-  const person = await site.addPerson('admin@reporters.example', { isAdmin: true })
-  admin = await signedInBrowser(site.url, person)
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const person = await site.addPerson('admin@reporters.example', { isAdmin: true })
+const admin = await signedInBrowser(site.url, person)
 
 const fields = {
   ...{ is_new: '1', key: 'example-shop', name: 'The <Example> Shop', state: 'confirmed' },

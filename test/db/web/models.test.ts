@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { listModels } from '../../../src/db/models.ts'
 import { keepModel } from '../../../src/judging/models.ts'
 import { figuresOf, type ModelReport } from '../../../src/verdict/model/figures.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { sureModel } from '../../support/models.ts'
-import { type Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type Person, type WebSite } from './web-site.ts'
-
-let site: WebSite
-let admin: Person
-let desk: Browser
+import { signedInBrowser } from './browser.ts'
+import { startWebSite } from './web-site.ts'
 
 const scored = Array.from({ length: 40 }, (_, n) => ({
   probability: n / 40,
@@ -26,29 +23,26 @@ const report: ModelReport = {
   importance: [{ feature: 'links.hosts', share: 0.75 }],
 }
 
-beforeAll(async () => {
-  site = await startWebSite()
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedInBrowser(site.url, admin)
-  for (const [origin, content] of [
-    ['<b>the first</b>', sureModel(1)],
-    ['the second', sureModel(2)],
-    ['one that is broken', Buffer.from('{}')],
-  ] as const) {
-    const calibration = { slope: 1, intercept: 0 }
-    const at = new Date()
-    const model = {
-      format: 'catboost',
-      content,
-      calibration,
-      report,
-      origin,
-      trainedAt: at,
-    } as const
-    await keepModel(site.app.pool, model, { at, reporterId: null })
-  }
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const desk = await signedInBrowser(site.url, admin)
+for (const [origin, content] of [
+  ['<b>the first</b>', sureModel(1)],
+  ['the second', sureModel(2)],
+  ['one that is broken', Buffer.from('{}')],
+] as const) {
+  const calibration = { slope: 1, intercept: 0 }
+  const at = new Date()
+  const model = {
+    format: 'catboost',
+    content,
+    calibration,
+    report,
+    origin,
+    trainedAt: at,
+  } as const
+  await keepModel(site.app.pool, model, { at, reporterId: null })
+}
 
 const states = async () =>
   (await listModels(site.app.pool, 10)).map(({ version, state }) => `${version} ${state}`)

@@ -1,29 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { type NewLayer, replaceNetworks } from '../../../src/db/networks.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { findNetworks } from '../../../src/judging/find-campaigns.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
-let admin: Person
-let desk: Browser
-
-beforeAll(async () => {
-  site = await startWebSite()
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedInBrowser(site.url, admin)
-  const bare = { asn: null, name: null, country: null, contacts: [] }
-  const layers: NewLayer[] = [
-    { ...bare, cidr: '198.51.0.0/16', asn: 64_501, contacts: ['abuse@whole.example'] },
-    { ...bare, cidr: '198.51.100.0/24', asn: 64_500, name: '<b>Part</b>', country: 'FR' },
-  ]
-  await inTransaction(site.app.pool, (tx) =>
-    replaceNetworks(tx, 'asn.csv', [layers], new Date('2026-11-20T12:00:00Z')),
-  )
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const desk = await signedInBrowser(site.url, admin)
+const bare = { asn: null, name: null, country: null, contacts: [] }
+const layers: NewLayer[] = [
+  { ...bare, cidr: '198.51.0.0/16', asn: 64_501, contacts: ['abuse@whole.example'] },
+  { ...bare, cidr: '198.51.100.0/24', asn: 64_500, name: '<b>Part</b>', country: 'FR' },
+]
+await inTransaction(site.app.pool, (tx) =>
+  replaceNetworks(tx, 'asn.csv', [layers], new Date('2026-11-20T12:00:00Z')),
+)
 
 const page = async (query: string) => (await desk.get(`/admin/networks${query}`)).text()
 

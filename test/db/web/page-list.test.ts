@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { notPages, pages, type Viewer } from '../../support/pages/page-list.ts'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { notPages, pages } from '../../support/pages/page-list.ts'
 import { watchRoutes } from '../../support/pages/route-list.ts'
-import { type ShownSite, startShownSite } from '../../support/pages/shown-site.ts'
+import { startShownSite } from '../../support/pages/shown-site.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 
-let shown: ShownSite
-let routes: string[]
-let forms: string[]
-let browsers: Record<Viewer, Browser>
-
-beforeAll(async () => {
-  const listRoutes = watchRoutes()
-  shown = await startShownSite()
-  routes = listRoutes('get')
-  forms = listRoutes('post')
-  browsers = {
-    stranger: new Browser(shown.site.url),
-    reporter: await signedInBrowser(shown.site.url, shown.ann),
-    administrator: await signedInBrowser(shown.site.url, shown.admin),
-  }
-})
-afterAll(() => shown.close())
+const listRoutes = watchRoutes()
+const shown = await closeAfterTests(startShownSite())
+const routes = listRoutes('get')
+const forms = listRoutes('post')
+const browsers = {
+  stranger: new Browser(shown.site.url),
+  reporter: await signedInBrowser(shown.site.url, shown.ann),
+  administrator: await signedInBrowser(shown.site.url, shown.admin),
+}
 
 test('every address that answers GET is in the list of pages, or is not a page', () => {
   const known = new Set(pages.map(({ route }) => route))

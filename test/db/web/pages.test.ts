@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { Browser } from './browser.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+import { sampleMessage, startWebSite, type Person } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-let bob: Person
-
-beforeAll(async () => {
-  site = await startWebSite({ MESSAGE_BYTES_MAX: '1000000' })
-  ann = await site.addPerson('ann@reporters.example')
-  bob = await site.addPerson('bob@reporters.example')
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '1000000' }))
+const ann = await site.addPerson('ann@reporters.example')
+const bob = await site.addPerson('bob@reporters.example')
 
 async function signedIn(person: Person, headers: Record<string, string> = {}): Promise<Browser> {
   const browser = new Browser(site.url, headers)

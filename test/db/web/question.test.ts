@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AskingSite, startAskingSite } from './asking-site.ts'
+import { expect, test } from 'vitest'
+import { startAskingSite } from './asking-site.ts'
 import { relayedMessage } from '../../support/messages.ts'
 import { Browser } from './browser.ts'
 
-let asking: AskingSite
-
-beforeAll(async () => {
-  asking = await startAskingSite()
-})
-afterAll(() => asking.close())
+const asking = await startAskingSite()
 
 test('a report with low confidence shows its route and asks', async () => {
   const { person, browser } = await asking.visitor()

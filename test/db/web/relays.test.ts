@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AskingSite, startAskingSite } from './asking-site.ts'
+import { expect, test } from 'vitest'
+import { startAskingSite } from './asking-site.ts'
 import { Browser } from './browser.ts'
 import type { Person } from './web-site.ts'
 
-let asking: AskingSite
-
-beforeAll(async () => {
-  asking = await startAskingSite()
-})
-afterAll(() => asking.close())
+const asking = await startAskingSite()
 
 test('the API sets, lists, refuses and removes relays of each reporter', async () => {
   const { person } = await asking.visitor()

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { sampleMessage, startWebSite, type Person } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-let bob: Person
-let admin: Person
-
-beforeAll(async () => {
-  site = await startWebSite({ MESSAGE_BYTES_MAX: '1000000' })
-  ann = await site.addPerson('ann@reporters.example')
-  bob = await site.addPerson('bob@reporters.example')
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '1000000' }))
+const ann = await site.addPerson('ann@reporters.example')
+const bob = await site.addPerson('bob@reporters.example')
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
 
 type Sent = { headers?: Record<string, string>; query?: string; as?: Person }
 

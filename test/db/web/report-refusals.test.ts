@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { sampleMessage, startWebSite } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-
-beforeAll(async () => {
-  site = await startWebSite({ MESSAGE_BYTES_MAX: '1000000' })
-  ann = await site.addPerson('ann@reporters.example')
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '1000000' }))
+const ann = await site.addPerson('ann@reporters.example')
 
 const rfc822 = { 'content-type': 'message/rfc822' }
 const json = { 'content-type': 'application/json' }

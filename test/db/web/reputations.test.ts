@@ -1,31 +1,25 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseReputation, tellReputation } from '../../../src/cli/lists.ts'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { createReputationReader } from '../../../src/counting/reputation-reader.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { append, foldAll, newcomers, reportedBy, vouchedReporters } from '../../support/evidence.ts'
-import { type Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type Person, type WebSite } from './web-site.ts'
-
-let site: WebSite
-let admin: Person
-let desk: Browser
+import { signedInBrowser } from './browser.ts'
+import { startWebSite } from './web-site.ts'
 
 const shop: Subject = { kind: 'link-host', name: 'pills.example' }
 const odd: Subject = { kind: 'link', name: 'pills.example/<b>&x' }
 const page = '/admin/reputations/subject?kind=link-host&name=pills.example'
 
-beforeAll(async () => {
-  site = await startWebSite()
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedInBrowser(site.url, admin)
-  const { pool } = site.app
-  const at = new Date()
-  const reporters = [...(await vouchedReporters(pool, 9)), ...newcomers(4)]
-  await append(pool, await reportedBy(pool, reporters, { subjects: [shop, odd], at }), at)
-  await foldAll(pool, at)
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const desk = await signedInBrowser(site.url, admin)
+const { pool } = site.app
+const at = new Date()
+const reporters = [...(await vouchedReporters(pool, 9)), ...newcomers(4)]
+await append(pool, await reportedBy(pool, reporters, { subjects: [shop, odd], at }), at)
+await foldAll(pool, at)
 
 const text = async (path: string) => (await desk.get(path)).text()
 

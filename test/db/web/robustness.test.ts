@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { corpusFiles } from '../../support/corpus.ts'
 import { Browser } from './browser.ts'
-import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
 const files = corpusFiles('robustness') ?? []
 const names = files.length > 0 ? files.map(({ name }) => name) : ['(there is no corpus here)']
 
-let site: WebSite
-let ann: Person
-let browser: Browser
-
-beforeAll(async () => {
-  site = await startWebSite()
-  ann = await site.addPerson('ann@reporters.example')
-  browser = new Browser(site.url, { 'accept-language': 'en' })
-  await browser.post('/sign-in', {
-    'user[email_or_login]': ann.email,
-    'user[password]': ann.password,
-  })
+const site = await closeAfterTests(startWebSite())
+const ann = await site.addPerson('ann@reporters.example')
+const browser = new Browser(site.url, { 'accept-language': 'en' })
+await browser.post('/sign-in', {
+  'user[email_or_login]': ann.email,
+  'user[password]': ann.password,
 })
-afterAll(() => site.close())
 
 const taken = [200, 202]
 const refused = [400, 413, 422]

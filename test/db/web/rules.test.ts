@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { keepRuleProcess } from '../../../src/db/rule-sets.ts'
 import { actingRules } from '../../../src/judging/rule-versions.ts'
 import { packFacts } from '../../../src/verdict/facts/facts.ts'
 import { uuidv7 } from '../../../src/world.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { keepJudgedFacts } from '../../support/judged-facts.ts'
 import { ruleText } from '../../support/rule-facts.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
-let admin: Person
-let desk: Browser
-
-beforeAll(async () => {
-  site = await startWebSite()
-  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedInBrowser(site.url, admin)
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const desk = await signedInBrowser(site.url, admin)
 
 const page = async (path: string) => (await desk.get(`/admin/rules${path}`)).text()
 const good = ruleText('WORD', 'report.kind == "spam"', 5)

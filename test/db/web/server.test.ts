@@ -1,24 +1,22 @@
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { layWire, type Wire } from './cut-wire.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+import { sampleMessage, startWebSite } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
 let wire: Wire
 
-beforeAll(async () => {
-  site = await startWebSite({}, async (url) => {
+const site = await closeAfterTests(
+  startWebSite({}, async (url) => {
     wire = await layWire(Number(new URL(url).port))
     const rewired = new URL(url)
     rewired.hostname = '127.0.0.1'
     rewired.port = String(wire.port)
     return rewired.href
-  })
-  ann = await site.addPerson('ann@reporters.example')
-})
-afterAll(() => site.close())
+  }),
+)
+const ann = await site.addPerson('ann@reporters.example')
 
 function post(raw: Buffer<ArrayBuffer>) {
   return fetch(`${site.url}/api/v1/reports`, {

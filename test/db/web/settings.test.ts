@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findReporterSettings } from '../../../src/db/reporters.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
 let people = 0
 
-beforeAll(async () => {
-  site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' }))
 
 async function visitor(language = 'en') {
   const person = await site.addPerson(`settings-${people++}@reporters.example`)

@@ -1,17 +1,12 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { updateReporter } from '../../../src/db/reporters.ts'
 import { hashPassword } from '../../../src/people/credentials.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { sampleMessage, startWebSite } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-
-beforeAll(async () => {
-  site = await startWebSite()
-  ann = await site.addPerson('ann@reporters.example')
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const ann = await site.addPerson('ann@reporters.example')
 
 /** Composes a message whose base64 contains every character that may be altered in transit. */
 function trickyMessage(mark: string): Buffer {

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ReportJson } from '../../../src/web/api/reports.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { outlookFile, traveledHeader } from '../../support/containers/outlook-file.ts'
 import { zipFile } from '../../support/containers/zip-file.ts'
-import { type Browser, signedInBrowser } from './browser.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+import { signedInBrowser } from './browser.ts'
+import { sampleMessage, startWebSite } from './web-site.ts'
 
-let site: WebSite
-let ann: Person
-let browser: Browser
-
-beforeAll(async () => {
-  site = await startWebSite({ MESSAGE_BYTES_MAX: '1000000' })
-  ann = await site.addPerson('ann@reporters.example')
-  browser = await signedInBrowser(site.url, ann)
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '1000000' }))
+const ann = await site.addPerson('ann@reporters.example')
+const browser = await signedInBrowser(site.url, ann)
 
 type File = [name: string, content: Buffer<ArrayBuffer>, type?: string]
 

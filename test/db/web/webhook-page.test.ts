@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type WebSite } from './web-site.ts'
+import { startWebSite } from './web-site.ts'
 
-let site: WebSite
-let ann: Browser
-let bob: Browser
-
-beforeAll(async () => {
-  site = await startWebSite()
-  ann = await signedInBrowser(site.url, await site.addPerson('ann@reporters.example'))
-  bob = await signedInBrowser(site.url, await site.addPerson('bob@reporters.example'))
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const ann = await signedInBrowser(site.url, await site.addPerson('ann@reporters.example'))
+const bob = await signedInBrowser(site.url, await site.addPerson('bob@reporters.example'))
 
 const page = '/settings/webhooks'
 const read = async (browser: Browser, query = '') => (await browser.get(page + query)).text()

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../support/after-tests.ts'
 import { startWebSite, type WebSite } from './web-site.ts'
-
-let site: WebSite
-let silent: WebSite
 
 const contact = 'mailto:security@desk.example'
 const policy = 'https://desk.example/security'
 
-beforeAll(async () => {
-  silent = await startWebSite()
-  site = await startWebSite({
+const silent = await closeAfterTests(startWebSite())
+const site = await closeAfterTests(
+  startWebSite({
     SECURITY_CONTACT: contact,
     SECURITY_POLICY_URL: policy,
     PUBLIC_URL: 'https://spam.ours.example',
-  })
-})
-afterAll(() => Promise.all([site.close(), silent.close()]))
+  }),
+)
 
 const get = (from: WebSite, path: string) => fetch(`${from.url}${path}`, { redirect: 'manual' })
 

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createGuardedFetch, type Lookup } from '../../../src/net/guarded-http.ts'
 import { reachOf } from '../../../src/net/rdap/get-json.ts'
-import { type RdapServer, startRdapServer } from '../../support/rdap-server.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { startRdapServer } from '../../support/rdap-server.ts'
 
-let server: RdapServer
-beforeAll(async () => {
-  server = await startRdapServer()
-  server.reply('here', { body: { found: true } })
-})
-afterAll(() => server.close())
+const server = await closeAfterTests(startRdapServer())
+server.reply('here', { body: { found: true } })
 
 const world = reachOf('https://data.iana.org/rdap')
 const local = reachOf('http://127.0.0.1/')

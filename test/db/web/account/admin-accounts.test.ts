@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { operations } from '../../../../src/cli/accounts.ts'
 import { createCredentials } from '../../../../src/people/credentials.ts'
 import { findAccount } from '../../../../src/db/reporters.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { runCommand } from '../../../support/command.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
-import { startWebSite, type Person, type WebSite } from '../web-site.ts'
+import { startWebSite } from '../web-site.ts'
 
-let site: WebSite
-let boss: Person
-let admin: Browser
-beforeAll(async () => {
-  site = await startWebSite()
-  boss = await site.addPerson('boss@example.org', { isAdmin: true })
-  admin = await signedInBrowser(site.url, boss)
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const boss = await site.addPerson('boss@example.org', { isAdmin: true })
+const admin = await signedInBrowser(site.url, boss)
 
 const page = '/admin/accounts'
 

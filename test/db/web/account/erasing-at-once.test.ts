@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findReport } from '../../../../src/db/reports.ts'
 import { runEraseAccount } from '../../../../src/reports/erase-account.ts'
 import { uuidv7 } from '../../../../src/world.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { type Browser, signedInBrowser } from '../browser.ts'
-import { startWebSite, type Person, type WebSite } from '../web-site.ts'
+import { startWebSite, type Person } from '../web-site.ts'
 
-let site: WebSite
-beforeAll(async () => {
-  site = await startWebSite()
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
 
 const erase = (browser: Browser, { password }: Person, how: string) =>
   browser.post('/account/erase', { how, now: password })

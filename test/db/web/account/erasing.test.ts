@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { countReporterDays } from '../../../../src/counting/campaign-counts.ts'
 import { findAccount } from '../../../../src/db/reporters.ts'
 import { findReport } from '../../../../src/db/reports.ts'
 import { putShadowBan } from '../../../../src/db/limits.ts'
 import { runEraseAccount } from '../../../../src/reports/erase-account.ts'
 import { uuidv7 } from '../../../../src/world.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { tablesWith as tablesOfPool } from '../../../support/find-text.ts'
 import { linkTo } from '../../../support/letters.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { keepAnalysis } from '../kept-analysis.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from '../web-site.ts'
+import { sampleMessage, startWebSite, type Person } from '../web-site.ts'
 
-let site: WebSite
-beforeAll(async () => {
-  site = await startWebSite()
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
 
 const tablesWith = (text: string) => tablesOfPool(site.app.pool, text)
 

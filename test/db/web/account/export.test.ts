@@ -1,16 +1,13 @@
 import { crc32, inflateRawSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { writeArchive } from '../../../../src/web/account/export.ts'
 import { uuidv7 } from '../../../../src/world.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { Writable } from 'node:stream'
 import { type Browser, signedInBrowser } from '../browser.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from '../web-site.ts'
+import { sampleMessage, startWebSite, type Person } from '../web-site.ts'
 
-let site: WebSite
-beforeAll(async () => {
-  site = await startWebSite()
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
 
 /** Returns the files of an archive, according to the directory at its end. */
 function unzip(zip: Buffer): Map<string, Buffer> {

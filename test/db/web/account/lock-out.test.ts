@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
-import { startWebSite, type Person, type WebSite, usualLimits } from '../web-site.ts'
-
-let site: WebSite
+import { startWebSite, type Person, usualLimits } from '../web-site.ts'
 /** More attempts than are allowed per hour for a name, or for a name from one network. */
 const TRIES = 45
-beforeAll(async () => {
-  site = await startWebSite({ TRUSTED_PROXIES: '127.0.0.1, ::1' })
-  await usualLimits(site)
-  await site.app.pool.query(
-    `update rate_limits set attempts_max = $1 where name = 'sign-in-name'`,
-    [TRIES - 5],
-  )
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite({ TRUSTED_PROXIES: '127.0.0.1, ::1' }))
+await usualLimits(site)
+await site.app.pool.query(`update rate_limits set attempts_max = $1 where name = 'sign-in-name'`, [
+  TRIES - 5,
+])
 
 /** Returns an address of the documentation networks, numbered by `network` and `host`. */
 const at = (network: number, host = 1) => ({

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findAccount } from '../../../../src/db/reporters.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { signedInBrowser } from '../browser.ts'
-import { startWebSite, type Person, type WebSite } from '../web-site.ts'
+import { startWebSite, type Person } from '../web-site.ts'
 
-let site: WebSite
-beforeAll(async () => {
-  site = await startWebSite()
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
 
 test.for([
   ['without the password', { how: 'keep', now: 'wrong' }, 'The password or the code is not right'],

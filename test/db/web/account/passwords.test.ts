@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findAccount } from '../../../../src/db/reporters.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
-import { startWebSite, type Person, type WebSite, usualLimits } from '../web-site.ts'
+import { startWebSite, type Person, usualLimits } from '../web-site.ts'
 
-let site: WebSite
-beforeAll(async () => {
-  site = await startWebSite()
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
 
 const fresh = 'green lamp over water'
 const visitor = () => new Browser(site.url, { 'accept-language': 'en' })

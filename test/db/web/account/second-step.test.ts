@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { operations } from '../../../../src/cli/accounts.ts'
 import { codeAt, openTotp, sealTotp } from '../../../../src/people/second-step.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { runCommand } from '../../../support/command.ts'
 import { lettersTo } from '../../../support/letters.ts'
 import { secretOf } from '../../../support/second-step.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from '../web-site.ts'
+import { sampleMessage, startWebSite, type Person } from '../web-site.ts'
 
-let site: WebSite
-beforeAll(async () => {
-  site = await startWebSite()
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
 
 const page = '/account/second-step'
 

@@ -1,15 +1,12 @@
 import type { SessionData } from 'express-session'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { deviceOf } from '../../../../src/web/account/sessions.ts'
 import { createSessionStore } from '../../../../src/web/pages/session.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
-import { startWebSite, type Person, type WebSite } from '../web-site.ts'
+import { startWebSite, type Person } from '../web-site.ts'
 
-let site: WebSite
-beforeAll(async () => {
-  site = await startWebSite()
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
 
 const page = '/account/sessions'
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'

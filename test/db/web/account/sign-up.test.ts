@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findReporterByEmail } from '../../../../src/db/reporters.ts'
 import { runKeepHouse } from '../../../../src/reports/keep-house.ts'
 import { readKarmas } from '../../../../src/counting/reputation-reader.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser } from '../browser.ts'
-import { startWebSite, type WebSite, usualLimits } from '../web-site.ts'
+import { startWebSite, usualLimits } from '../web-site.ts'
 
-let site: WebSite
-beforeAll(async () => {
-  site = await startWebSite()
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
 
 const password = 'green lamp over water'
 const wish = (email: string, more: Record<string, string> = {}) => ({

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addAccount, parseAccount } from '../../../../src/processes/add-account.ts'
 import { createCredentials } from '../../../../src/people/credentials.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { type Browser, signedInBrowser } from '../browser.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from '../web-site.ts'
+import { sampleMessage, startWebSite, type Person } from '../web-site.ts'
 
-let site: WebSite
-beforeAll(async () => {
-  site = await startWebSite()
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
 
 const page = '/account/tokens'
 

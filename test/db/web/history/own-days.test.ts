@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { countReporterDays } from '../../../../src/counting/campaign-counts.ts'
 import { inTransaction } from '../../../../src/db/pool.ts'
 import {
@@ -9,21 +9,18 @@ import {
 } from '../../../../src/db/reporter-days.ts'
 import { retractReport } from '../../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../../src/reports/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../../../src/parsing/parser-pool.ts'
-import { openTestApp, type TestApp } from '../../../support/app.ts'
+import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
+import { openTestApp } from '../../../support/app.ts'
 
-let app: TestApp & { parser: ParserPool }
 const today = () => new Date().toISOString().slice(0, 10)
 /** Returns an instant later than any pause after a count. */
 const later = () => new Date(Date.now() + 3_600_000)
 
-beforeAll(async () => {
-  app = { ...(await openTestApp()), parser: createParserPool(1) }
-})
-afterAll(async () => {
-  await app.parser.close()
-  await app.close()
-})
+const app = {
+  ...(await closeAfterTests(openTestApp())),
+  parser: await closeAfterTests(createParserPool(1)),
+}
 
 /** Returns the stored counts of today, and those of a full count. */
 async function both() {

@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { phrase } from '../../../../src/phrase.ts'
 import type { ReportKind, ReportState } from '../../../../src/db/reports.ts'
-import { type Browser, signedInBrowser } from '../browser.ts'
+import { signedInBrowser } from '../browser.ts'
 import { keepAnalysis } from '../kept-analysis.ts'
-import { type Person, sampleMessage, startWebSite, type WebSite } from '../web-site.ts'
+import { sampleMessage, startWebSite } from '../web-site.ts'
+import { closeAfterTests } from '../../../support/after-tests.ts'
 import { addReports, newReport } from '../../../support/rows.ts'
 import { insertEvents } from '../../../../src/db/report-events.ts'
 import { ensurePartitions } from '../../../../src/db/partitions.ts'
 import { inTransaction } from '../../../../src/db/pool.ts'
 
-let site: WebSite
-let ann: Person
-let browser: Browser
-
-beforeAll(async () => {
-  site = await startWebSite()
-  ann = await site.addPerson('ann@reporters.example')
-  browser = await signedInBrowser(site.url, ann)
-})
-afterAll(() => site.close())
+const site = await closeAfterTests(startWebSite())
+const ann = await site.addPerson('ann@reporters.example')
+const browser = await signedInBrowser(site.url, ann)
 
 const minute = 60_000
 let made = 0

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { authenticated } from '../../../support/authenticated.ts'
 import { spamMessage } from '../../../support/messages.ts'
 import { deadDns, fakeDns, onTop, rsaKey, sealed, signed } from '../../../support/signing.ts'
@@ -21,14 +21,9 @@ const saw = {
   lists: 'lists.example; arc=pass smtp.remote-ip=198.51.100.23; spf=fail; dkim=none',
 }
 
-let once: Buffer
-let twice: Buffer
-
-beforeAll(async () => {
-  const raw = await signed(spamMessage('sealed'), { domain: 'shop.example', key: author })
-  once = await sealed(raw, { domain: 'alumni.example', key, says: saw.alumni })
-  twice = await sealed(once, { domain: 'lists.example', key, says: saw.lists, cv: 'pass' })
-})
+const raw = await signed(spamMessage('sealed'), { domain: 'shop.example', key: author })
+const once = await sealed(raw, { domain: 'alumni.example', key, says: saw.alumni })
+const twice = await sealed(once, { domain: 'lists.example', key, says: saw.lists, cv: 'pass' })
 
 function replaced(raw: Buffer, from: string | RegExp, to: string): Buffer {
   const text = raw.toString('latin1')

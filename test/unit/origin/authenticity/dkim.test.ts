@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { authenticated } from '../../../support/authenticated.ts'
 import { spamMessage } from '../../../support/messages.ts'
 import {
@@ -19,11 +19,7 @@ const other = rsaKey()
 const name = 'TXT s1._domainkey.shop.example'
 const zone = { [name]: [rsa.record] }
 
-let good: Buffer
-
-beforeAll(async () => {
-  good = await sign()
-})
+const good = await sign()
 
 function sign(more: Partial<SigningOptions> = {}, mark = 'signed') {
   return signed(spamMessage(mark), { domain: 'shop.example', key: rsa, ...more })
