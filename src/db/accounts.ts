@@ -2,7 +2,7 @@ import sql, { join, raw } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import type { Language } from '../texts/messages.ts'
 import type { ReporterState } from './reporters.ts'
-import { first } from './rows.ts'
+import { rowOf, rowsOf } from './rows.ts'
 
 /**
  * The purpose of a mailed link: to create an account, to set a password, or to change the address.
@@ -65,31 +65,29 @@ export async function putAccountLink(
 }
 
 /** Returns the link with this token if it is of this kind and has not expired. */
-export async function findAccountLink(
+export function findAccountLink(
   db: Db,
   kind: LinkKind,
   tokenHash: Buffer,
   now: Date,
 ): Promise<AccountLink | undefined> {
-  const answer = await db.query<AccountLink>(sql`select ${columns} from account_links
-    where kind = ${kind} and token_hash = ${tokenHash} and expires_at > ${now}`)
-  return first(answer)
+  return rowOf(db)`select ${columns} from account_links
+    where kind = ${kind} and token_hash = ${tokenHash} and expires_at > ${now}`
 }
 
 /**
  * Deletes a link and returns it; undefined when it was used before, has expired or was replaced.
  */
-export async function takeAccountLink(
+export function takeAccountLink(
   tx: Db,
   kind: LinkKind,
   tokenHash: Buffer,
   now: Date,
 ): Promise<AccountLink | undefined> {
-  const answer = await tx.query<AccountLink>(sql`
+  return rowOf(tx)`
     delete from account_links where kind = ${kind} and token_hash = ${tokenHash}
       and expires_at > ${now}
-    returning ${columns}`)
-  return first(answer)
+    returning ${columns}`
 }
 
 /** Deletes all links of an account. */
@@ -98,11 +96,10 @@ export async function removeAccountLinks(tx: Db, reporterId: string): Promise<vo
 }
 
 /** Returns sign-ups that are not confirmed yet, newest first. */
-export async function listSignUps(db: Db, now: Date, limit: number): Promise<AccountLink[]> {
-  const { rows } = await db.query<AccountLink>(sql`
+export function listSignUps(db: Db, now: Date, limit: number): Promise<AccountLink[]> {
+  return rowsOf(db)`
     select ${columns} from account_links where kind = 'confirm' and expires_at > ${now}
-    order by expires_at desc, subject limit ${limit}`)
-  return rows
+    order by expires_at desc, subject limit ${limit}`
 }
 
 /** Deletes links that expired before an instant. */
@@ -111,14 +108,9 @@ export async function removeExpiredLinks(db: Db, before: Date): Promise<void> {
 }
 
 /** Returns the unconfirmed, unexpired sign-up of an address. */
-export async function findSignUp(
-  db: Db,
-  address: string,
-  now: Date,
-): Promise<AccountLink | undefined> {
-  const answer = await db.query<AccountLink>(sql`select ${columns} from account_links
-    where kind = 'confirm' and subject = lower(${address}) and expires_at > ${now}`)
-  return first(answer)
+export function findSignUp(db: Db, address: string, now: Date): Promise<AccountLink | undefined> {
+  return rowOf(db)`select ${columns} from account_links
+    where kind = 'confirm' and subject = lower(${address}) and expires_at > ${now}`
 }
 
 /** An account as shown to administrators in a list. */
@@ -135,19 +127,18 @@ export type AccountLine = {
  * Returns a page of the accounts whose addresses start with `begin`, ordered by address. `after` is
  * the last address of the previous page.
  */
-export async function listAccounts(
+export function listAccounts(
   db: Db,
   { begin, after, limit }: { begin: string; after: string | undefined; limit: number },
 ): Promise<AccountLine[]> {
   const end = `${begin}\u{10ffff}`
-  const { rows } = await db.query<AccountLine>(sql`
+  return rowsOf(db)`
     select id, email, state, is_admin as "isAdmin", totp_secret is not null as "hasTotp",
       created_at as "createdAt"
     from reporters
     where email collate "C" >= ${begin} and email collate "C" < ${end}
       and (${after}::text is null or email collate "C" > ${after}::text)
-    order by email collate "C" limit ${limit}`)
-  return rows
+    order by email collate "C" limit ${limit}`
 }
 
 /** The version of the privacy notice that a person accepted, and in which language. */
@@ -161,9 +152,8 @@ export async function insertConsent(tx: Db, reporterId: string, consent: Consent
 }
 
 /** Returns the consents of a reporter, oldest first. */
-export async function listConsents(db: Db, reporterId: string): Promise<Consent[]> {
-  const { rows } = await db.query<Consent>(sql`
+export function listConsents(db: Db, reporterId: string): Promise<Consent[]> {
+  return rowsOf(db)`
     select version, language, consented_at as "consentedAt"
-    from consents where reporter_id = ${reporterId} order by consented_at, version`)
-  return rows
+    from consents where reporter_id = ${reporterId} order by consented_at, version`
 }

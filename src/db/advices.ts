@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { OneClickOutcome } from '../mail/list-unsubscribe.ts'
 import type { Language } from '../texts/messages.ts'
 import type { Db } from './pool.ts'
-import { first } from './rows.ts'
+import { changesAny, rowOf } from './rows.ts'
 
 /** What decides whether a reporter receives advice letters, and where and in which language. */
 export type AdvisedReporter = {
@@ -12,14 +12,9 @@ export type AdvisedReporter = {
 }
 
 /** Returns the advice settings of a reporter. */
-export async function findAdvisedReporter(
-  db: Db,
-  id: string,
-): Promise<AdvisedReporter | undefined> {
-  return first(
-    await db.query<AdvisedReporter>(sql`
-      select email, language, wants_advice as "wantsAdvice" from reporters where id = ${id}`),
-  )
+export function findAdvisedReporter(db: Db, id: string): Promise<AdvisedReporter | undefined> {
+  return rowOf(db)`
+      select email, language, wants_advice as "wantsAdvice" from reporters where id = ${id}`
 }
 
 export async function setWantsAdvice(tx: Db, id: string, wants: 'wanted' | 'off'): Promise<void> {
@@ -30,16 +25,15 @@ export async function setWantsAdvice(tx: Db, id: string, wants: 'wanted' | 'off'
  * Claims the one advice letter for a reporter, a subject and a week. False when it was claimed
  * before. Of several concurrent callers, exactly one succeeds.
  */
-export async function insertAdvice(
+export function insertAdvice(
   tx: Db,
   advice: { reporterId: string; about: string; week: Date; reportId: string; at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     insert into advices (reporter_id, about, week, report_id, advised_at)
     values (${advice.reporterId}, ${advice.about}, ${advice.week.toISOString().slice(0, 10)},
       ${advice.reportId}, ${advice.at})
-    on conflict (reporter_id, about, week) do nothing`)
-  return rowCount === 1
+    on conflict (reporter_id, about, week) do nothing`
 }
 
 /** Deletes the advice records of weeks that began before an instant. */
@@ -65,50 +59,42 @@ const columns = sql`report_id as "reportId", state, host, asked_at as "askedAt",
   begun_at as "begunAt", finished_at as "finishedAt"`
 
 /** Stores an unsubscribe request; false when the report already has one. */
-export async function insertUnsubscribe(
+export function insertUnsubscribe(
   tx: Db,
   request: { reportId: string; reporterId: string; host: string; askedAt: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     insert into unsubscribe_requests (report_id, reporter_id, state, host, asked_at)
     values (${request.reportId}, ${request.reporterId}, 'queued', ${request.host},
-      ${request.askedAt}) on conflict (report_id) do nothing`)
-  return rowCount === 1
+      ${request.askedAt}) on conflict (report_id) do nothing`
 }
 
 /** Returns the unsubscribe request of a report. */
-export async function findUnsubscribe(
-  db: Db,
-  reportId: string,
-): Promise<UnsubscribeRequest | undefined> {
-  return first(
-    await db.query<UnsubscribeRequest>(sql`
-      select ${columns} from unsubscribe_requests where report_id = ${reportId}`),
-  )
+export function findUnsubscribe(db: Db, reportId: string): Promise<UnsubscribeRequest | undefined> {
+  return rowOf(db)`
+      select ${columns} from unsubscribe_requests where report_id = ${reportId}`
 }
 
 /** Claims a queued unsubscribe request for sending; false when it was claimed before. */
-export async function beginUnsubscribe(db: Db, reportId: string, now: Date): Promise<boolean> {
-  const { rowCount } = await db.query(sql`
+export function beginUnsubscribe(db: Db, reportId: string, now: Date): Promise<boolean> {
+  return changesAny(db)`
     update unsubscribe_requests set state = 'under-way', begun_at = ${now}
-    where report_id = ${reportId} and state = 'queued'`)
-  return rowCount === 1
+    where report_id = ${reportId} and state = 'queued'`
 }
 
 /**
  * Ends an unsubscribe request, unless it has ended already. A later known outcome
  * replaces `unknown`.
  */
-export async function endUnsubscribe(
+export function endUnsubscribe(
   tx: Db,
   reportId: string,
   { state, at }: Pick<OneClickOutcome, 'state'> & { at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     update unsubscribe_requests set state = ${state}, finished_at = ${at}
     where report_id = ${reportId}
-      and (state in ('queued', 'under-way') or (state = 'unknown' and ${state} <> 'unknown'))`)
-  return rowCount === 1
+      and (state in ('queued', 'under-way') or (state = 'unknown' and ${state} <> 'unknown'))`
 }
 
 /**

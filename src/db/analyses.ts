@@ -5,7 +5,7 @@ import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import type { Consequence } from '../verdict/consequences.ts'
 import type { Verdict, VerdictClass } from '../verdict/verdict.ts'
 import type { Db } from './pool.ts'
-import { type Packed, unpack } from './rows.ts'
+import { changesAny, type Packed, rowsOf, unpack } from './rows.ts'
 
 /**
  * The judgment of an analysis, and the marketer that sent the message: null when it was not a
@@ -96,8 +96,8 @@ export async function removeAnalyses(tx: Db, ids: readonly string[]): Promise<vo
 }
 
 /** Returns the analyses of several reports, unordered and still packed. */
-export async function listPackedAnalyses(db: Db, ids: readonly string[]): Promise<Row[]> {
-  const { rows } = await db.query<Row>(sql`
+export function listPackedAnalyses(db: Db, ids: readonly string[]): Promise<Row[]> {
+  return rowsOf(db)`
     select id, analyzed_at as "analyzedAt", host(origin_ip) as "originIp",
       origin_confidence as "originConfidence",
       case when network_cidr is not null then json_build_object('cidr', network_cidr::text,
@@ -106,26 +106,24 @@ export async function listPackedAnalyses(db: Db, ids: readonly string[]): Promis
         'contacts', array_remove(array[network_abuse], null)) end as network,
       verdict_class as "verdictClass", verdict_score as "verdictScore",
       judgment, encoding, content
-    from analyses where id = any(${ids}::uuid[])`)
-  return rows
+    from analyses where id = any(${ids}::uuid[])`
 }
 
 /**
  * Replaces the network and the judgment of an analysis that waits for a registry. False when
  * another run has done so.
  */
-export async function concludeLookUp(
+export function concludeLookUp(
   tx: Db,
   id: string,
   network: Network | null,
   judgment: StoredJudgment,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     update analyses set network_cidr = ${network?.cidr}, network_asn = ${network?.asn},
       network_name = ${network?.name}, network_country = ${network?.country},
       network_abuse = ${network?.abuse}, judgment = ${JSON.stringify(judgment)}
-    where id = ${id} and judgment #>> '{consequence,action}' = 'look-up'`)
-  return rowCount === 1
+    where id = ${id} and judgment #>> '{consequence,action}' = 'look-up'`
 }
 
 /**
@@ -160,18 +158,17 @@ const counts = sql`not exists (
  * Returns the facts of the newest reports, newest first. `before` is the last id of the previous
  * page.
  */
-export async function listJudgedFacts(
+export function listJudgedFacts(
   db: Db,
   page: { before: string | undefined; limit: number },
 ): Promise<JudgedFacts[]> {
-  const { rows } = await db.query<JudgedFacts>(sql`
+  return rowsOf(db)`
     select id, facts, verdict_class as "verdictClass",
       (judgment #>> '{verdict,probability}')::float8 as probability
     from analyses
     where facts is not null and (${page.before}::uuid is null or id < ${page.before}::uuid)
       and ${counts}
-    order by id desc limit ${page.limit}`)
-  return rows
+    order by id desc limit ${page.limit}`
 }
 
 /** Counts the symbols raised in the newest reports, and those reports. */

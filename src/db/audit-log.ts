@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
+import { rowsOf } from './rows.ts'
 
 /** The time and the author of an operator's action; `reporterId` is null at the command line. */
 export type OperatorAction = { at: Date; reporterId: string | null }
@@ -70,13 +71,12 @@ export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
 }
 
 /** Returns a page of the log, newest first; `before` is the last id of the previous page. */
-export async function listAudit(
+export function listAudit(
   db: Db,
   page: { before: string | undefined; limit: number },
 ): Promise<(AuditEntry & { id: string })[]> {
-  const { rows } = await db.query<AuditEntry & { id: string }>(sql`
+  return rowsOf(db)<AuditEntry & { id: string }>`
     select id, at, reporter_id as "reporterId", action, detail from audit_log
     where ${page.before}::uuid is null or id < ${page.before}::uuid
-    order by id desc limit ${page.limit}`)
-  return rows
+    order by id desc limit ${page.limit}`
 }

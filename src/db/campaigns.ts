@@ -2,7 +2,7 @@ import sql, { bulk, empty, raw, type Sql } from 'sql-template-tag'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { foundColumns, type FoundReport } from './own-reports.ts'
 import type { Db } from './pool.ts'
-import { bigintArray, first } from './rows.ts'
+import { bigintArray, first, rowsOf } from './rows.ts'
 
 /** A campaign, with the fingerprints of its first message. */
 export type Campaign = { id: string; fingerprints: Fingerprints }
@@ -45,17 +45,15 @@ export type CampaignHead = { id: string; firstReportId: string }
 /** Returns campaigns by id, unordered, without their fingerprints. */
 export async function listCampaignHeads(db: Db, ids: readonly string[]): Promise<CampaignHead[]> {
   if (ids.length === 0) return []
-  const { rows } = await db.query<CampaignHead>(sql`
-    select id, first_report_id as "firstReportId" from campaigns where id = any(${ids}::uuid[])`)
-  return rows
+  return rowsOf(db)`
+    select id, first_report_id as "firstReportId" from campaigns where id = any(${ids}::uuid[])`
 }
 
 /** Returns those of the given campaigns that still exist, unordered. */
 export async function listCampaignsByIds(db: Db, ids: readonly string[]): Promise<Campaign[]> {
   if (ids.length === 0) return []
-  const { rows } = await db.query<Campaign>(sql`
-    select id, fingerprints from campaigns where id = any(${ids}::uuid[])`)
-  return rows
+  return rowsOf(db)`
+    select id, fingerprints from campaigns where id = any(${ids}::uuid[])`
 }
 
 /** A key under which a campaign can be found; `key` has 16 hexadecimal digits. */
@@ -150,11 +148,11 @@ export async function findCampaignOf(db: Db, reportId: string): Promise<string |
  * shows the campaign it would count for. Reports without a campaign, not analyzed yet or retracted
  * are absent.
  */
-export async function listCampaignsOf(
+export function listCampaignsOf(
   db: Db,
   reportIds: readonly string[],
 ): Promise<{ id: string; campaignId: string; isCounted: boolean }[]> {
-  const { rows } = await db.query<{ id: string; campaignId: string; isCounted: boolean }>(sql`
+  return rowsOf(db)`
     select id, "campaignId", "isCounted" from (
       select reports.id, counted_reports.id is not null as "isCounted",
         coalesce(campaign_id, (judgment ->> 'campaignId')::uuid) as "campaignId"
@@ -164,8 +162,7 @@ export async function listCampaignsOf(
         left join analyses on analyses.id = reports.id and analyses.id = any(${reportIds}::uuid[])
           and shadow is not null
       where reports.id = any(${reportIds}::uuid[]) and state not in ('received', 'retracted')
-    ) as known where "campaignId" is not null`)
-  return rows
+    ) as known where "campaignId" is not null`
 }
 
 /** Returns the ids of the newest or the oldest reports of a campaign. */
@@ -184,19 +181,18 @@ export async function listMemberIds(
  * Returns a page of the reports of a campaign, newest first; `before` is the last id of the
  * previous page.
  */
-export async function listCampaignMembers(
+export function listCampaignMembers(
   db: Db,
   campaignId: string,
   page: { before: string | undefined; limit: number },
 ): Promise<FoundReport[]> {
-  const { rows } = await db.query<FoundReport>(sql`select ${foundColumns}
+  return rowsOf(db)`select ${foundColumns}
     from counted_reports
     join reports on reports.id = counted_reports.id
     left join analyses on analyses.id = counted_reports.id
     where campaign_id = ${campaignId} and (${page.before}::uuid is null
       or counted_reports.id < ${page.before}::uuid)
-    order by counted_reports.id desc limit ${page.limit}`)
-  return rows
+    order by counted_reports.id desc limit ${page.limit}`
 }
 
 /** An origin address of reports, with its network at the time of the analysis. */
@@ -209,18 +205,17 @@ export type OriginCount = {
 }
 
 /** Counts the origin addresses of these reports, the most frequent first. */
-export async function countOrigins(
+export function countOrigins(
   db: Db,
   reportIds: readonly string[],
   limit: number,
 ): Promise<OriginCount[]> {
-  const { rows } = await db.query<OriginCount>(sql`
+  return rowsOf(db)`
     select host(origin_ip) as ip, network_name as network, network_asn as asn,
       network_country as country, count(*)::integer as reports
     from analyses where id = any(${reportIds}::uuid[]) and origin_ip is not null
     group by origin_ip, network_name, network_asn, network_country
-    order by 5 desc, origin_ip limit ${limit}`)
-  return rows
+    order by 5 desc, origin_ip limit ${limit}`
 }
 
 /** Counts the distinct reporters of these reports, excluding one. */
@@ -242,14 +237,13 @@ export async function countOtherReporters(
 export type CampaignWitnesses = { campaignId: string; day: string; content: Buffer }
 
 /** Returns the witnesses of campaigns by id, unordered. */
-export async function findWitnesses(
+export function findWitnesses(
   db: Db,
   campaignIds: readonly string[],
 ): Promise<Omit<CampaignWitnesses, 'day'>[]> {
-  const { rows } = await db.query<Omit<CampaignWitnesses, 'day'>>(sql`
+  return rowsOf(db)`
     select campaign_id as "campaignId", content from campaign_witnesses
-    where campaign_id = any(${campaignIds}::uuid[])`)
-  return rows
+    where campaign_id = any(${campaignIds}::uuid[])`
 }
 
 /** Inserts or replaces the witnesses of campaigns, given in the order of their ids. */
@@ -298,11 +292,10 @@ export async function addToCampaignDays(
 export type CampaignDay = { day: string; reports: number }
 
 /** Returns the days on which a campaign was reported, oldest first. */
-export async function listCampaignDays(db: Db, campaignId: string): Promise<CampaignDay[]> {
-  const { rows } = await db.query<CampaignDay>(sql`
+export function listCampaignDays(db: Db, campaignId: string): Promise<CampaignDay[]> {
+  return rowsOf(db)`
     select day::text as day, reports from campaign_days
-    where campaign_id = ${campaignId} and reports > 0 order by campaign_days.day`)
-  return rows
+    where campaign_id = ${campaignId} and reports > 0 order by campaign_days.day`
 }
 
 /** A campaign and its number of reports, as shown in a list. */
@@ -312,19 +305,18 @@ export type CampaignLine = { campaignId: string; reports: number }
  * Returns a page of the campaigns of a day, the largest first; `after` is the last one of the
  * previous page.
  */
-export async function listLargestCampaigns(
+export function listLargestCampaigns(
   db: Db,
   day: string,
   page: { after: CampaignLine | undefined; limit: number },
 ): Promise<CampaignLine[]> {
-  const { rows } = await db.query<CampaignLine>(sql`
+  return rowsOf(db)`
     select campaign_id as "campaignId", reports from campaign_days
     where day = ${day} and reports > 0
       and (${page.after?.reports}::integer is null or reports <= ${page.after?.reports}::integer)
       and (${page.after?.reports}::integer is null or reports < ${page.after?.reports}::integer
         or campaign_id > ${page.after?.campaignId}::uuid)
-    order by reports desc, campaign_id limit ${page.limit}`)
-  return rows
+    order by reports desc, campaign_id limit ${page.limit}`
 }
 
 /** The total reports of a campaign, with the days of the first and the last. */
@@ -334,16 +326,12 @@ export type CampaignTotal = CampaignLine & { firstDay: string; lastDay: string }
  * Returns the totals of campaigns, unordered. Campaigns whose reports were all retracted are
  * absent.
  */
-export async function sumCampaignDays(
-  db: Db,
-  campaignIds: readonly string[],
-): Promise<CampaignTotal[]> {
-  const { rows } = await db.query<CampaignTotal>(sql`
+export function sumCampaignDays(db: Db, campaignIds: readonly string[]): Promise<CampaignTotal[]> {
+  return rowsOf(db)`
     select campaign_id as "campaignId", sum(reports)::integer as reports,
       min(day)::text as "firstDay", max(day)::text as "lastDay"
     from campaign_days where campaign_id = any(${campaignIds}::uuid[]) and reports > 0
-    group by campaign_id`)
-  return rows
+    group by campaign_id`
 }
 
 type DaySum = { campaignId: string; day: string; reports: number }

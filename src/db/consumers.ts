@@ -3,7 +3,7 @@ import type { ConsumerSource, FeedbackTopic } from '../verdict/choose-contact.ts
 import type { Health, HealthRecord } from '../verdict/contact-health.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
-import { first } from './rows.ts'
+import { changesAny, first, rowOf, rowsOf } from './rows.ts'
 
 /** A recipient of feedback reports: an abuse desk found by its network, or one that enrolled. */
 export type Consumer = HealthRecord & {
@@ -90,16 +90,15 @@ export async function listConsumersByIds(
 }
 
 /** Returns one consumer by its id. */
-export async function findConsumer(db: Db, id: string): Promise<Consumer | undefined> {
-  return first(await db.query<Consumer>(sql`select ${columns} from consumers where id = ${id}`))
+export function findConsumer(db: Db, id: string): Promise<Consumer | undefined> {
+  return rowOf(db)`select ${columns} from consumers where id = ${id}`
 }
 
 /** Stops feedback reports to a consumer; false when they were stopped before. */
-export async function markStopped(tx: Db, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+export function markStopped(tx: Db, id: string): Promise<boolean> {
+  return changesAny(tx)`
     update consumers set state = 'stopped', paused_until = null
-    where id = ${id} and state <> 'stopped'`)
-  return rowCount === 1
+    where id = ${id} and state <> 'stopped'`
 }
 
 /** Stores the format, the form, the pace and the topics that a consumer chose. */
@@ -123,22 +122,20 @@ export async function markEnrolled(tx: Db, id: string, now: Date): Promise<void>
 /**
  * Pauses a consumer; `until` is null when the pause has no end. False when the consumer is stopped.
  */
-export async function markPaused(tx: Db, id: string, until: Date | null): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+export function markPaused(tx: Db, id: string, until: Date | null): Promise<boolean> {
+  return changesAny(tx)`
     update consumers set state = 'paused', paused_until = ${until} where id = ${id}
-      and state <> 'stopped'`)
-  return rowCount === 1
+      and state <> 'stopped'`
 }
 
 /**
  * Ends a pause or a stop: a consumer that had enrolled is enrolled again. False when it was neither
  * paused nor stopped.
  */
-export async function markResumed(tx: Db, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`update consumers set paused_until = null,
+export function markResumed(tx: Db, id: string): Promise<boolean> {
+  return changesAny(tx)`update consumers set paused_until = null,
       state = case when enrolled_at is null then 'found' else 'enrolled' end
-    where id = ${id} and state in ('paused', 'stopped')`)
-  return rowCount === 1
+    where id = ${id} and state in ('paused', 'stopped')`
 }
 
 /** The kinds of consumers' answers that are counted. */
@@ -183,15 +180,14 @@ export async function hasDelivered(
 }
 
 /** Counts consumers by their health at an instant. */
-export async function countConsumersByHealth(
+export function countConsumersByHealth(
   db: Db,
   now: Date,
 ): Promise<{ health: Health; consumers: number }[]> {
-  const { rows } = await db.query<{ health: Health; consumers: number }>(sql`
+  return rowsOf(db)`
     select case when health_until > ${now} then health else 'healthy' end as health,
       count(*) as consumers
-    from consumers group by 1`)
-  return rows
+    from consumers group by 1`
 }
 
 /** A consumer as shown to administrators. */
@@ -212,7 +208,7 @@ const LIST_COLUMNS = sql`id, address, state, health, health_until as "healthUnti
   not_ours_answers as "notOurs", wrong_answers as wrong`
 
 /** Returns a page of consumers by address; `after` is the last address of the previous page. */
-export async function listConsumerPage(
+export function listConsumerPage(
   db: Db,
   page: {
     state?: ConsumerState | undefined
@@ -222,12 +218,11 @@ export async function listConsumerPage(
     limit: number
   },
 ): Promise<ConsumerDetails[]> {
-  const { rows } = await db.query<ConsumerDetails>(sql`select ${LIST_COLUMNS} from consumers
+  return rowsOf(db)`select ${LIST_COLUMNS} from consumers
     where (${page.state}::text is null or state = ${page.state}::text)
       and (${page.after}::text is null or address > ${page.after}::text)
       and (${page.search}::text is null or position(${page.search}::text in lower(address)) > 0)
-    order by address limit ${page.limit}`)
-  return rows
+    order by address limit ${page.limit}`
 }
 
 /** Returns one consumer, by its id or its address. */

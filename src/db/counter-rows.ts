@@ -1,6 +1,6 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { bigintArray } from './rows.ts'
+import { bigintArray, rowsOf } from './rows.ts'
 
 /** Selects the members of one unique counter in a range of days, at most `chunksMax` chunks. */
 export type MemberSpan = {
@@ -36,15 +36,14 @@ export async function insertDeltas(tx: Db, rows: readonly DeltaRow[]): Promise<v
 }
 
 /** Returns the ids and sizes of the oldest rows of a shard, without their content. */
-export async function listDeltas(
+export function listDeltas(
   db: Db,
   shard: number,
   rowsMax: number,
 ): Promise<{ id: string; bytes: number }[]> {
-  const { rows } = await db.query<{ id: string; bytes: number }>(sql`
+  return rowsOf(db)`
     select id, octet_length(content) as bytes from counter_deltas
-    where shard = ${shard} order by id limit ${rowsMax}`)
-  return rows
+    where shard = ${shard} order by id limit ${rowsMax}`
 }
 
 /** Deletes rows of a shard and returns their contents. */
@@ -56,12 +55,11 @@ export async function takeDeltas(tx: Db, shard: number, ids: readonly string[]):
 }
 
 /** Returns the shards with increments to roll up, the one that has waited longest first. */
-export async function listShardBacklogs(db: Db): Promise<ShardBacklog[]> {
-  const { rows } = await db.query<ShardBacklog>(sql`
+export function listShardBacklogs(db: Db): Promise<ShardBacklog[]> {
+  return rowsOf(db)`
     select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
       min(id::text) as "oldestId"
-    from counter_deltas group by shard order by min(id::text)`)
-  return rows
+    from counter_deltas group by shard order by min(id::text)`
 }
 
 /**
@@ -71,11 +69,10 @@ export async function listShardBacklogs(db: Db): Promise<ShardBacklog[]> {
 export type GateState = { version: number; isWhole: boolean; content: Buffer }
 
 /** Returns the stored states of a shard's gate, by version. */
-export async function listGateStates(db: Db, shard: number): Promise<GateState[]> {
-  const { rows } = await db.query<GateState>(sql`
+export function listGateStates(db: Db, shard: number): Promise<GateState[]> {
+  return rowsOf(db)`
     select version, is_whole as "isWhole", content from counter_gates
-    where shard = ${shard} order by version`)
-  return rows
+    where shard = ${shard} order by version`
 }
 
 /** Inserts the state of a gate; a complete state replaces all earlier ones. */
@@ -112,14 +109,13 @@ export async function findMemberChunks(
 ): Promise<{ place: number; content: Buffer }[]> {
   if (ids.length === 0) return []
   const days = ids.map(({ day }) => day)
-  const { rows } = await db.query<{ place: number; content: Buffer }>(sql`
+  return rowsOf(db)`
     select place - 1 as place, content
     from unnest(${bigintArray(Buffer.concat(ids.map(({ key }) => key)))}::bigint[], ${days}::int[],
       ${ids.map(({ prefix }) => prefix)}::smallint[], ${ids.map(({ chunk }) => chunk)}::int[])
       with ordinality as asked (shingle, day, prefix, chunk, place)
     join counter_members using (shingle, day, prefix, chunk)
-    where day between ${Math.min(...days)} and ${Math.max(...days)}`)
-  return rows
+    where day between ${Math.min(...days)} and ${Math.max(...days)}`
 }
 
 /** Inserts or replaces chunks, given in the order of their keys. */
@@ -153,11 +149,10 @@ export async function insertCountedReports(
  * Deletes and returns what reports were counted as, in the transaction that subtracts them. Reports
  * that are not counted, or no longer, are absent.
  */
-export async function takeCountedReports(tx: Db, ids: readonly string[]): Promise<CountedReport[]> {
-  const { rows } = await tx.query<CountedReport>(sql`
+export function takeCountedReports(tx: Db, ids: readonly string[]): Promise<CountedReport[]> {
+  return rowsOf(tx)`
     delete from counted_reports where id = any(${ids}::uuid[])
-    returning id, campaign_id as "campaignId", content`)
-  return rows
+    returning id, campaign_id as "campaignId", content`
 }
 
 /** Returns retracted reports that are still counted, with ids below `before`, oldest first. */

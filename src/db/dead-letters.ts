@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import { rowsOf } from './rows.ts'
 
 /** A job that ran out of retries. */
 export type DeadLetter = {
@@ -27,12 +28,12 @@ export type DeadLetterKey = { givenUpMicros: number; id: string }
  * Returns a page of the dead letters that are not handled yet, newest first. Reads the table of
  * pg-boss, because its `findJobs` returns all jobs in one unordered list.
  */
-export async function listDeadLetters(
+export function listDeadLetters(
   db: Db,
   queue: string,
   page: { before: DeadLetterKey | undefined; limit: number },
 ): Promise<DeadLetter[]> {
-  const { rows } = await db.query<DeadLetter>(sql`
+  return rowsOf(db)`
     select id, source_name as source, coalesce(source_created_on, created_on) as "createdAt",
       created_on as "givenUpAt",
       (extract(epoch from created_on) * 1000000)::bigint as "givenUpMicros",
@@ -45,8 +46,7 @@ export async function listDeadLetters(
       and (${page.before?.givenUpMicros}::bigint is null or (created_on, id)
         < (timestamptz 'epoch' + ${page.before?.givenUpMicros}::bigint * interval '1 microsecond',
           ${page.before?.id}::uuid))
-    order by created_on desc, id desc limit ${page.limit}`)
-  return rows
+    order by created_on desc, id desc limit ${page.limit}`
 }
 
 /**
@@ -168,11 +168,10 @@ export async function gatherQueueStatistics(db: Db): Promise<void> {
 const empty = { ready: 0, deferred: 0, oldestJobSeconds: 0, longestWaitSeconds: 0 }
 
 /** Returns the bytes on disk of tables, by name, including partitions, indexes and TOAST data. */
-export async function measureTables(
+export function measureTables(
   db: Db,
   tables: readonly string[],
 ): Promise<{ table: string; bytes: number }[]> {
-  const { rows } = await db.query<{ table: string; bytes: number }>(sql`
-    select name as table, table_bytes(name) as bytes from unnest(${tables}::text[]) as name`)
-  return rows
+  return rowsOf(db)`
+    select name as table, table_bytes(name) as bytes from unnest(${tables}::text[]) as name`
 }

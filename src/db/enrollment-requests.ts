@@ -3,7 +3,7 @@ import type { Language } from '../texts/messages.ts'
 import type { ConsumerScope, FeedbackSettings } from '../verdict/consumers.ts'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { first } from './rows.ts'
+import { rowOf, rowsOf } from './rows.ts'
 
 /** The state of an enrollment request: `proven` waits until an operator decides on its scopes. */
 export type EnrollmentState = 'sent' | 'proven' | 'accepted' | 'refused'
@@ -43,18 +43,13 @@ export async function insertEnrollment(
 }
 
 /** Returns the enrollment request with this token hash. */
-export async function findEnrollment(
-  db: Db,
-  tokenHash: Buffer,
-): Promise<EnrollmentRequest | undefined> {
-  return first(
-    await db.query<EnrollmentRequest>(sql`
-      select ${columns} from enrollment_requests where token_hash = ${tokenHash}`),
-  )
+export function findEnrollment(db: Db, tokenHash: Buffer): Promise<EnrollmentRequest | undefined> {
+  return rowOf(db)`
+      select ${columns} from enrollment_requests where token_hash = ${tokenHash}`
 }
 
 /** Moves an enrollment request to another state; undefined when it is not in the state `from`. */
-export async function moveEnrollment(
+export function moveEnrollment(
   tx: Db,
   id: string,
   from: EnrollmentState,
@@ -66,12 +61,10 @@ export async function moveEnrollment(
     reporterId: string | null
   },
 ): Promise<EnrollmentRequest | undefined> {
-  return first(
-    await tx.query<EnrollmentRequest>(sql`update enrollment_requests
+  return rowOf(tx)`update enrollment_requests
       set state = ${to.state}, wish = ${JSON.stringify(to.wish)}, consumer_id = ${to.consumerId},
         decided_at = ${to.at}, decided_by = ${to.reporterId}
-      where id = ${id} and state = ${from} returning ${columns}`),
-  )
+      where id = ${id} and state = ${from} returning ${columns}`
 }
 
 /** Blocks other enrollment requests for an address until the transaction ends. */
@@ -117,26 +110,20 @@ export async function countEnrollments(
  * Returns a page of enrollment requests in a state, newest first; `before` is the last id of the
  * previous page.
  */
-export async function listEnrollments(
+export function listEnrollments(
   db: Db,
   page: { state: EnrollmentState; before: string | undefined; limit: number },
 ): Promise<EnrollmentRequest[]> {
-  const { rows } = await db.query<EnrollmentRequest>(sql`
+  return rowsOf(db)`
     select ${columns} from enrollment_requests
     where state = ${page.state} and (${page.before}::uuid is null or id < ${page.before}::uuid)
-      order by id desc limit ${page.limit}`)
-  return rows
+      order by id desc limit ${page.limit}`
 }
 
 /** Returns one enrollment request by its id. */
-export async function findEnrollmentById(
-  db: Db,
-  id: string,
-): Promise<EnrollmentRequest | undefined> {
-  return first(
-    await db.query<EnrollmentRequest>(sql`
-      select ${columns} from enrollment_requests where id = ${id}`),
-  )
+export function findEnrollmentById(db: Db, id: string): Promise<EnrollmentRequest | undefined> {
+  return rowOf(db)`
+      select ${columns} from enrollment_requests where id = ${id}`
 }
 
 /** Deletes enrollment requests from before an instant. */

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import type { ReportState } from './reports.ts'
-import { first, type Packed } from './rows.ts'
+import { type Packed, rowOf, rowsOf } from './rows.ts'
 
 /**
  * What happens to the reports of an erased account: `keep` anonymizes them, `remove` deletes them.
@@ -44,15 +44,14 @@ export async function insertErasure(
 }
 
 /** Returns one erasure. */
-export async function findErasure(db: Db, id: string): Promise<Erasure | undefined> {
-  return first(await db.query<Erasure>(sql`select ${columns} from erasures where id = ${id}`))
+export function findErasure(db: Db, id: string): Promise<Erasure | undefined> {
+  return rowOf(db)`select ${columns} from erasures where id = ${id}`
 }
 
 /** Returns the erasure whose status page has the secret with this hash. */
-export async function findErasureByToken(db: Db, tokenHash: Buffer): Promise<Erasure | undefined> {
-  const answer = await db.query<Erasure>(sql`
-    select ${columns} from erasures where token_hash = ${tokenHash}`)
-  return first(answer)
+export function findErasureByToken(db: Db, tokenHash: Buffer): Promise<Erasure | undefined> {
+  return rowOf(db)`
+    select ${columns} from erasures where token_hash = ${tokenHash}`
 }
 
 /** Stores the progress of an erasure that is not done; adds `done` to its number of reports. */
@@ -148,12 +147,12 @@ export type ReportToErase = {
 }
 
 /** Returns a page of the reports of a reporter, oldest first, starting after the id `after`. */
-export async function listReportsToErase(
+export function listReportsToErase(
   tx: Db,
   reporterId: string,
   page: { after: string | null; limit: number },
 ): Promise<ReportToErase[]> {
-  const { rows } = await tx.query<ReportToErase>(sql`select id, state, author, subject,
+  return rowsOf(tx)`select id, state, author, subject,
       exists (select from counted_reports where counted_reports.id = reports.id)
         or exists (select from reported_evidence where reported_evidence.id = reports.id)
         as "isCounted",
@@ -164,8 +163,7 @@ export async function listReportsToErase(
         as "isLeaving"
     from reports
     where reporter_id = ${reporterId} and (${page.after}::uuid is null or id > ${page.after}::uuid)
-    order by id limit ${page.limit}`)
-  return rows
+    order by id limit ${page.limit}`
 }
 
 /** Replaces the reporter of a report with an anonymous id, and deletes its personal data. */

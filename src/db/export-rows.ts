@@ -3,48 +3,46 @@ import type { Letter } from './letters.ts'
 import type { Db } from './pool.ts'
 import { type Report, reportColumns, type ReportKind, type ReportState } from './reports.ts'
 import type { Packed } from './rows.ts'
+import { rowsOf } from './rows.ts'
 
 /** Selects the next rows of a person: those after the id `after`. */
 export type ExportPage = { after: string | null; limit: number }
 
 /** Returns the reports of a reporter, oldest first. */
-export async function listReportsToExport(
+export function listReportsToExport(
   db: Db,
   reporterId: string,
   { after, limit }: ExportPage,
 ): Promise<Report[]> {
-  const { rows } = await db.query<Report>(sql`select ${reportColumns} from reports
+  return rowsOf(db)`select ${reportColumns} from reports
     where reporter_id = ${reporterId} and (${after}::uuid is null or id > ${after}::uuid)
-      order by id limit ${limit}`)
-  return rows
+      order by id limit ${limit}`
 }
 
 /** Returns the letters to a reporter with their exact copies, oldest first. */
-export async function listLettersToExport(
+export function listLettersToExport(
   db: Db,
   person: { id: string; email: string },
   { after, limit }: ExportPage,
 ): Promise<(Pick<Letter, 'id' | 'kind' | 'state' | 'address' | 'createdAt'> & Packed)[]> {
-  const { rows } = await db.query<
+  return rowsOf(db)<
     Pick<Letter, 'id' | 'kind' | 'state' | 'address' | 'createdAt'> & Packed
-  >(sql`select id, kind, state, address, created_at as "createdAt", encoding, content
+  >`select id, kind, state, address, created_at as "createdAt", encoding, content
     from letters where (reporter_id = ${person.id} or address = ${person.email})
       and (${after}::uuid is null or id > ${after}::uuid)
-    order by id limit ${limit}`)
-  return rows
+    order by id limit ${limit}`
 }
 
 /** Returns the mails that a reporter sent in, oldest first. */
-export async function listMailsToExport(
+export function listMailsToExport(
   db: Db,
   reporterId: string,
   { after, limit }: ExportPage,
 ): Promise<(Packed & { id: string; receivedAt: Date })[]> {
-  const { rows } = await db.query<Packed & { id: string; receivedAt: Date }>(sql`
+  return rowsOf(db)<Packed & { id: string; receivedAt: Date }>`
     select id, received_at as "receivedAt", encoding, content from inbound_mails
     where reporter_id = ${reporterId} and (${after}::uuid is null or id > ${after}::uuid)
-      order by id limit ${limit}`)
-  return rows
+      order by id limit ${limit}`
 }
 
 /** A report as shown in the list of a reporter's own reports. */
@@ -71,17 +69,16 @@ const MOST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
  * Returns reports of a reporter: newest first, or oldest first when `after` is given. Uses an index
  * in both directions.
  */
-export async function listReporterPage(
+export function listReporterPage(
   db: Db,
   reporterId: string,
   { before, after, from, kind, state, limit }: ReportFilter,
 ): Promise<ExportedReport[]> {
   const order = raw(after === undefined ? 'desc' : 'asc')
-  const { rows } = await db.query<ExportedReport>(sql`
+  return rowsOf(db)`
     select ${columns} from reports
     where reporter_id = ${reporterId} and id < ${before ?? MOST} and id > ${after ?? LEAST}
       and id >= ${from ?? LEAST} and (${kind}::text is null or kind = ${kind}::text)
       and (${state}::text is null or state = ${state}::text)
-    order by reporter_id ${order}, id ${order} limit ${limit}`)
-  return rows
+    order by reporter_id ${order}, id ${order} limit ${limit}`
 }

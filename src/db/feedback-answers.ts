@@ -5,7 +5,7 @@ import type { Language } from '../texts/messages.ts'
 import { uuidFloor } from '../world.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
-import { first } from './rows.ts'
+import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /**
  * How an answer arrived: from its web page, by a mail program's one-click request, by mail, or
@@ -25,21 +25,19 @@ export type FeedbackAnswer = FeedbackKey & {
 }
 
 /** Stores an answer; false when the same answer is stored already. */
-export async function insertAnswer(tx: Db, answer: FeedbackAnswer): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+export function insertAnswer(tx: Db, answer: FeedbackAnswer): Promise<boolean> {
+  return changesAny(tx)`
     insert into feedback_answers (report_id, number, answer, how, at, said, mail_id)
     values (${answer.reportId}, ${answer.number}, ${answer.answer}, ${answer.how}, ${answer.at},
       ${answer.said}, ${answer.mailId})
-    on conflict (report_id, number, answer) do nothing`)
-  return rowCount === 1
+    on conflict (report_id, number, answer) do nothing`
 }
 
 /** Returns the answers to the feedback reports of several reports, oldest first. */
-export async function listAnswers(db: Db, reportIds: readonly string[]): Promise<FeedbackAnswer[]> {
-  const { rows } = await db.query<FeedbackAnswer>(sql`
+export function listAnswers(db: Db, reportIds: readonly string[]): Promise<FeedbackAnswer[]> {
+  return rowsOf(db)`
     select report_id as "reportId", number, answer, how, at, said, mail_id as "mailId"
-    from feedback_answers where report_id = any(${reportIds}::uuid[]) order by at, number, answer`)
-  return rows
+    from feedback_answers where report_id = any(${reportIds}::uuid[]) order by at, number, answer`
 }
 
 /** A reporter who wants answers by mail, and the report concerned. */
@@ -127,16 +125,15 @@ export async function listDisowned(
 /**
  * Returns a page of corrections by block and address; `after` is the last one of the previous page.
  */
-export async function listCorrections(
+export function listCorrections(
   db: Db,
   page: { after: Pick<ContactCorrection, 'cidr' | 'address'> | undefined; limit: number },
 ): Promise<ContactCorrection[]> {
-  const { rows } = await db.query<ContactCorrection>(sql`
+  return rowsOf(db)`
     select ${columns} from contact_corrections
     where ${page.after?.cidr}::cidr is null or (contact_corrections.cidr,
       address) > (${page.after?.cidr}::cidr, ${page.after?.address}::text)
-    order by contact_corrections.cidr, address limit ${page.limit}`)
-  return rows
+    order by contact_corrections.cidr, address limit ${page.limit}`
 }
 
 /** Whether an unexpired correction by a desk overlaps a block. */
@@ -151,16 +148,14 @@ export async function isDisownedWithin(
 }
 
 /** Deletes a correction and returns it; undefined when there is none. */
-export async function removeCorrection(
+export function removeCorrection(
   tx: Db,
   { cidr, address }: Pick<ContactCorrection, 'cidr' | 'address'>,
 ): Promise<ContactCorrection | undefined> {
-  return first(
-    await tx.query<ContactCorrection>(sql`
+  return rowOf(tx)`
       delete from contact_corrections where cidr = ${cidr}::cidr
         and address = ${address.toLowerCase()}
-      returning ${columns}`),
-  )
+      returning ${columns}`
 }
 
 /** Deletes corrections that expired before an instant. */

@@ -2,7 +2,7 @@ import sql, { bulk } from 'sql-template-tag'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { withdrawMerged } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
-import { first, type Packed } from './rows.ts'
+import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
 
 /** The states of a feedback report; see the diagram in `src/README.md`. */
 export const feedbackStates = [
@@ -107,43 +107,36 @@ export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): 
 }
 
 /** Returns the feedback reports of several reports, by report and number. */
-export async function listFeedback(db: Db, reportIds: readonly string[]): Promise<Feedback[]> {
-  const { rows } = await db.query<Feedback>(sql`select ${columns} from feedback_reports
-    where report_id = any(${reportIds}::uuid[]) order by report_id, number`)
-  return rows
+export function listFeedback(db: Db, reportIds: readonly string[]): Promise<Feedback[]> {
+  return rowsOf(db)`select ${columns} from feedback_reports
+    where report_id = any(${reportIds}::uuid[]) order by report_id, number`
 }
 
 /** Returns the latest feedback reports to a consumer, newest first. */
-export async function listFeedbackTo(
-  db: Db,
-  consumerId: string,
-  limit: number,
-): Promise<Feedback[]> {
-  const { rows } = await db.query<Feedback>(sql`select ${columns} from feedback_reports
+export function listFeedbackTo(db: Db, consumerId: string, limit: number): Promise<Feedback[]> {
+  return rowsOf(db)`select ${columns} from feedback_reports
     where consumer_id = ${consumerId} and state <> 'shadowed' order by report_id desc, number desc
-      limit ${limit}`)
-  return rows
+      limit ${limit}`
 }
 
 /** Returns one feedback report. */
-export async function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
-  const answer = await db.query<Feedback>(sql`
+export function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
+  return rowOf(db)`
     select ${columns} from feedback_reports where report_id = ${key.reportId}
-      and number = ${key.number}`)
-  return first(answer)
+      and number = ${key.number}`
 }
 
 /**
  * Returns queued feedback reports that have no job in the queue or among the dead letters, oldest
  * first. Considers only reports with ids below `before`.
  */
-export async function listQueuedFeedback(
+export function listQueuedFeedback(
   db: Db,
   before: string,
   queue: string,
   limit: number,
 ): Promise<FeedbackKey[]> {
-  const { rows } = await db.query<FeedbackKey>(sql`
+  return rowsOf(db)`
     select report_id as "reportId", number from feedback_reports
     where state = 'queued' and report_id < ${before}
       and report_id::text || ' ' || number not in (
@@ -151,22 +144,20 @@ export async function listQueuedFeedback(
         where (name = ${queue} and state <= 'active'
           or name = 'dead-letter' and state < 'active' and source_name = ${queue})
           and data ->> 'reportId' is not null and data ->> 'number' is not null)
-    order by report_id, number limit ${limit}`)
-  return rows
+    order by report_id, number limit ${limit}`
 }
 
 /** Returns a page of the outbox, newest first; `before` is the last key of the previous page. */
-export async function listOutbox(
+export function listOutbox(
   db: Db,
   filter: { state?: FeedbackState | undefined; before?: FeedbackKey | undefined },
   limit: number,
 ): Promise<Feedback[]> {
-  const { rows } = await db.query<Feedback>(sql`select ${columns} from feedback_reports
+  return rowsOf(db)`select ${columns} from feedback_reports
     where state <> 'shadowed' and (${filter.state}::text is null or state = ${filter.state}::text)
       and (${filter.before?.reportId}::uuid is null or (report_id,
         number) < (${filter.before?.reportId}::uuid, ${filter.before?.number}::smallint))
-    order by report_id desc, number desc limit ${limit}`)
-  return rows
+    order by report_id desc, number desc limit ${limit}`
 }
 
 /** The result of sending a feedback report. */
@@ -182,17 +173,14 @@ export type FeedbackOutcome = FeedbackKey & {
  * that another run updated before are absent. A feedback report that was withdrawn while it was
  * being sent becomes `sent`. One that has already bounced stays `bounced`.
  */
-export async function markFeedback(
-  tx: Db,
-  outcomes: readonly FeedbackOutcome[],
-): Promise<FeedbackKey[]> {
+export function markFeedback(tx: Db, outcomes: readonly FeedbackOutcome[]): Promise<FeedbackKey[]> {
   // The outcomes are one JSON object, because an update that joins VALUES cannot be distributed.
   const byKey = Object.fromEntries(
     outcomes.map(({ reportId, number, ...outcome }) => [`${reportId} ${number}`, outcome]),
   )
   const all = JSON.stringify(byKey)
   const outcome = sql`${all}::jsonb -> (report_id::text || ' ' || number)`
-  const { rows } = await tx.query<FeedbackKey>(sql`
+  return rowsOf(tx)`
     update feedback_reports
     set state = case when state = 'bounced' then state else ${outcome} ->> 'state' end,
       finished_at = (${outcome} ->> 'at')::timestamptz, message_id = ${outcome} ->> 'messageId',
@@ -202,8 +190,7 @@ export async function markFeedback(
       and (state = 'queued' or state in ('withdrawn', 'bounced')
         and ${outcome} ->> 'state' = 'sent')
       and ${all}::jsonb ? (report_id::text || ' ' || number)
-    returning report_id as "reportId", number`)
-  return rows
+    returning report_id as "reportId", number`
 }
 
 /**
@@ -223,15 +210,14 @@ export async function withdrawFeedbackOf(
 }
 
 /** Stores the bounce of a feedback report; false when a bounce is stored already. */
-export async function markBounced(
+export function markBounced(
   tx: Db,
   bounce: FeedbackKey & { at: Date; status: string | null; reason: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`update feedback_reports
+  return changesAny(tx)`update feedback_reports
     set state = 'bounced', bounced_at = ${bounce.at}, bounce_status = ${bounce.status},
       bounce_reason = ${bounce.reason}
-    where report_id = ${bounce.reportId} and number = ${bounce.number} and state <> 'bounced'`)
-  return rowCount === 1
+    where report_id = ${bounce.reportId} and number = ${bounce.number} and state <> 'bounced'`
 }
 
 /** Stores the exact copies of feedback reports that were sent or are held. */
@@ -253,9 +239,8 @@ export async function insertFeedbackMessages(
 }
 
 /** Returns the exact copy of one feedback report, packed. */
-export async function findFeedbackMessage(db: Db, key: FeedbackKey): Promise<Packed | undefined> {
-  const answer = await db.query<Packed>(sql`
+export function findFeedbackMessage(db: Db, key: FeedbackKey): Promise<Packed | undefined> {
+  return rowOf(db)`
     select encoding, content from feedback_messages where report_id = ${key.reportId}
-      and number = ${key.number}`)
-  return first(answer)
+      and number = ${key.number}`
 }

@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Feedback, FeedbackKey, FeedbackKind } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
+import { changesAny, rowsOf } from './rows.ts'
 
 /** Returns the feedback reports merged into each of these, by report and number. */
 export async function listMerged(
@@ -27,11 +28,10 @@ export async function withdrawMerged(
   now: Date,
 ): Promise<FeedbackKey[]> {
   if (heads.length === 0) return []
-  const { rows } = await tx.query<FeedbackKey>(sql`
+  return rowsOf(tx)`
     update feedback_reports
     set state = 'withdrawn', finished_at = ${now}, merged_into = null, merged_number = null
-    where ${isMergedInto(heads)} returning report_id as "reportId", number`)
-  return rows
+    where ${isMergedInto(heads)} returning report_id as "reportId", number`
 }
 
 /** Whether a feedback report is one of these. */
@@ -78,32 +78,30 @@ export async function claimPacing(tx: Db, consumerId: string): Promise<boolean> 
 }
 
 /** Returns the due feedback of a consumer, by report and number. */
-export async function listDueFeedback(
+export function listDueFeedback(
   tx: Db,
   consumerId: string,
   now: Date,
   limit: number,
 ): Promise<DueFeedback[]> {
-  const { rows } = await tx.query<DueFeedback>(sql`
+  return rowsOf(tx)`
     select report_id as "reportId", number, kind, incidents, is_digest as "isDigest",
       campaign_id as "campaignId"
     from feedback_reports left join counted_reports on counted_reports.id = report_id
     where state = 'waiting' and consumer_id = ${consumerId} and due_at <= ${now}
-    order by report_id, number limit ${limit}`)
-  return rows
+    order by report_id, number limit ${limit}`
 }
 
 /** Postpones queued or waiting feedback until an instant; returns the keys of what it postponed. */
-export async function delayFeedback(
+export function delayFeedback(
   tx: Db,
   keys: readonly FeedbackKey[],
   dueAt: Date,
 ): Promise<FeedbackKey[]> {
-  const { rows } = await tx.query<FeedbackKey>(sql`
+  return rowsOf(tx)`
     update feedback_reports set state = 'waiting', due_at = ${dueAt}
     where ${isAmong(keys)} and state in ('queued', 'waiting')
-    returning report_id as "reportId", number`)
-  return rows
+    returning report_id as "reportId", number`
 }
 
 /** Withdraws unsent feedback and what was merged into it; returns the keys. */
@@ -129,15 +127,14 @@ export async function advanceDueFeedback(tx: Db, consumerId: string, dueAt: Date
  * Queues a waiting feedback report that now covers `incidents` messages; false when it is no longer
  * waiting.
  */
-export async function queueWaiting(
+export function queueWaiting(
   tx: Db,
   { reportId, number, incidents, isDigest }: Omit<DueFeedback, 'kind' | 'campaignId'>,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     update feedback_reports set state = 'queued', due_at = null, incidents = ${incidents},
       is_digest = ${isDigest}
-    where report_id = ${reportId} and number = ${number} and state = 'waiting'`)
-  return rowCount === 1
+    where report_id = ${reportId} and number = ${number} and state = 'waiting'`
 }
 
 /** Merges waiting feedback reports, and those merged into them before, into `head`. */

@@ -3,21 +3,20 @@ import type { AnswerKind } from '../mail/verp.ts'
 import { type Phrase, phrase, type StoredPhrases } from '../phrase.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
-import { first, type Packed } from './rows.ts'
+import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
 
 /**
  * Claims the key of a mail; false when another mail has it. Waits for a concurrent transaction that
  * is claiming it.
  */
-export async function claimInboundKey(
+export function claimInboundKey(
   tx: Db,
   claim: { keyHash: Buffer; mailId: string; now: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     insert into inbound_keys (key_hash, mail_id, created_at) values (${claim.keyHash},
       ${claim.mailId}, ${claim.now})
-    on conflict (key_hash) do nothing`)
-  return rowCount === 1
+    on conflict (key_hash) do nothing`
 }
 
 /** Deletes keys created before an instant. */
@@ -63,35 +62,32 @@ export async function insertInboundMail(tx: Db, mail: InboundMail): Promise<void
 }
 
 /** Returns a mail that is not handled yet, or whose handling failed. */
-export async function findWaitingMail(db: Db, id: string): Promise<InboundMail | undefined> {
-  const answer = await db.query<InboundMail>(sql`
+export function findWaitingMail(db: Db, id: string): Promise<InboundMail | undefined> {
+  return rowOf(db)`
     select id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo", purpose,
       report_id as "reportId", number, letter_id as "letterId", reporter_id as "reporterId",
       host(peer_ip) as "peerIp", encoding, content
-    from inbound_mails where id = ${id} and state in ('received', 'failed')`)
-  return first(answer)
+    from inbound_mails where id = ${id} and state in ('received', 'failed')`
 }
 
 /** Returns unhandled mails with ids below `before`, oldest first, without those in `except`. */
-export async function listWaitingMails(
+export function listWaitingMails(
   db: Db,
   before: string,
   except: readonly string[],
   limit: number,
 ): Promise<{ mailId: string; isMailIn: boolean }[]> {
-  const { rows } = await db.query<{ mailId: string; isMailIn: boolean }>(sql`
+  return rowsOf(db)`
     select id as "mailId", purpose = 'mail-in' as "isMailIn" from inbound_mails
     where state = 'received' and id < ${before} and id <> all(${except}::uuid[])
-    order by id limit ${limit}`)
-  return rows
+    order by id limit ${limit}`
 }
 
 /** Marks a mail as handled; false when another run did so before. */
-export async function markInboundMail(tx: Db, id: string, kind: string): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+export function markInboundMail(tx: Db, id: string, kind: string): Promise<boolean> {
+  return changesAny(tx)`
     update inbound_mails set state = 'handled', kind = ${kind}
-    where id = ${id} and state in ('received', 'failed')`)
-  return rowCount === 1
+    where id = ${id} and state in ('received', 'failed')`
 }
 
 /** How a received mail was matched to a mail that this program sent. */
@@ -180,16 +176,15 @@ const conditions: Record<InboxFilter, Sql> = {
 }
 
 /** Returns a page of mails, newest first. Each condition can use an index. */
-export async function listInbox(
+export function listInbox(
   db: Db,
   { filter, before }: { filter: InboxFilter; before?: string | undefined },
   limit: number,
 ): Promise<InboxMail[]> {
-  const { rows } = await db.query<InboxMail>(sql`
+  return rowsOf(db)`
     select ${columns} from inbound_mails
     where ${conditions[filter]} and (${before}::uuid is null or id < ${before}::uuid)
-    order by id desc limit ${limit}`)
-  return rows
+    order by id desc limit ${limit}`
 }
 
 /** Counts the mails that an operator should still read, up to `max`. */
@@ -201,35 +196,31 @@ export async function countUnread(db: Db, max: number): Promise<number> {
 }
 
 /** Returns one mail with its packed content. */
-export async function findInboxMail(db: Db, id: string): Promise<(InboxMail & Packed) | undefined> {
-  return first(
-    await db.query<InboxMail & Packed>(sql`
-      select ${columns}, encoding, content from inbound_mails where id = ${id}`),
-  )
+export function findInboxMail(db: Db, id: string): Promise<(InboxMail & Packed) | undefined> {
+  return rowOf(db)<InboxMail & Packed>`
+      select ${columns}, encoding, content from inbound_mails where id = ${id}`
 }
 
 /** Returns the mails about one feedback report, oldest first, at most `limit`. */
-export async function listThread(
+export function listThread(
   db: Db,
   { reportId, number }: FeedbackKey,
   limit: number,
 ): Promise<InboxMail[]> {
-  const { rows } = await db.query<InboxMail>(sql`
+  return rowsOf(db)`
     select ${columns} from inbound_mails where report_id = ${reportId} and number = ${number}
-    order by id limit ${limit}`)
-  return rows
+    order by id limit ${limit}`
 }
 
 /** Marks a mail as dealt with by an operator; false when it was marked before. */
-export async function markHandled(
+export function markHandled(
   tx: Db,
   id: string,
   { at, by }: { at: Date; by: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     update inbound_mails set handled_at = ${at}, handled_by = ${by}
-    where id = ${id} and handled_at is null`)
-  return rowCount === 1
+    where id = ${id} and handled_at is null`
 }
 
 /** Marks mails as failed; their jobs are among the dead letters. */

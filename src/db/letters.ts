@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import type { ReleasedState } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
-import { first, type Packed } from './rows.ts'
+import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
 
 /**
  * The subject of a letter: an account, advice, a desk's answer, enrollment, or mailed-in reports.
@@ -53,33 +53,31 @@ export async function removeLetter(tx: Db, id: string, isWithheld: boolean): Pro
 }
 
 /** Returns one letter. */
-export async function findLetter(db: Db, id: string): Promise<Letter | undefined> {
-  return first(await db.query<Letter>(sql`select ${columns} from letters where id = ${id}`))
+export function findLetter(db: Db, id: string): Promise<Letter | undefined> {
+  return rowOf(db)`select ${columns} from letters where id = ${id}`
 }
 
 /** Returns the exact copy of a letter, packed. */
-export async function findLetterMessage(db: Db, id: string): Promise<Packed | undefined> {
-  return first(await db.query<Packed>(sql`select encoding, content from letters where id = ${id}`))
+export function findLetterMessage(db: Db, id: string): Promise<Packed | undefined> {
+  return rowOf(db)`select encoding, content from letters where id = ${id}`
 }
 
 /** Returns the letters about a report, oldest first. */
-export async function listLettersOf(db: Db, reportId: string): Promise<Letter[]> {
-  const { rows } = await db.query<Letter>(sql`
-    select ${columns} from letters where report_id = ${reportId} order by id`)
-  return rows
+export function listLettersOf(db: Db, reportId: string): Promise<Letter[]> {
+  return rowsOf(db)`
+    select ${columns} from letters where report_id = ${reportId} order by id`
 }
 
 /** Returns a page of letters, newest first; `before` is the last id of the previous page. */
-export async function listLetters(
+export function listLetters(
   db: Db,
   filter: { state?: LetterState | undefined; before?: string | undefined },
   limit: number,
 ): Promise<Letter[]> {
-  const { rows } = await db.query<Letter>(sql`select ${columns} from letters
+  return rowsOf(db)`select ${columns} from letters
     where (${filter.state}::text is null or state = ${filter.state}::text)
       and (${filter.before}::uuid is null or id < ${filter.before}::uuid)
-    order by id desc limit ${limit}`)
-  return rows
+    order by id desc limit ${limit}`
 }
 
 /** Returns queued letters with ids below `before`, oldest first, without those in `except`. */
@@ -97,23 +95,21 @@ export async function listQueuedLetters(
 }
 
 /** Stores the result of sending a queued letter; false when another run did so before. */
-export async function markLetter(
+export function markLetter(
   tx: Db,
   id: string,
   outcome: { state: 'held' | 'sent' | 'refused' | 'suppressed'; at: Date; reply: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     update letters set state = ${outcome.state}, finished_at = ${outcome.at},
       reply = ${outcome.reply}
-    where id = ${id} and state = 'queued'`)
-  return rowCount === 1
+    where id = ${id} and state = 'queued'`
 }
 
 /** Marks a letter as bounced; false when it was marked before. */
-export async function markLetterBounced(tx: Db, id: string, reply: string): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
-    update letters set state = 'bounced', reply = ${reply} where id = ${id} and state <> 'bounced'`)
-  return rowCount === 1
+export function markLetterBounced(tx: Db, id: string, reply: string): Promise<boolean> {
+  return changesAny(tx)`
+    update letters set state = 'bounced', reply = ${reply} where id = ${id} and state <> 'bounced'`
 }
 
 /**
@@ -148,17 +144,16 @@ export async function setLetterReporter(tx: Db, id: string, reporterId: string):
 const WAITING_MS = 7 * 86_400_000
 
 /** Returns the states of at most 1000 letters sent to an address since an instant, oldest first. */
-export async function listLetterFates(
+export function listLetterFates(
   db: Db,
   address: string,
   since: Date,
 ): Promise<{ state: 'sent' | 'bounced'; sentAt: Date }[]> {
-  const { rows } = await db.query<{ state: 'sent' | 'bounced'; sentAt: Date }>(sql`
+  return rowsOf(db)`
     select state, coalesce(finished_at, created_at) as "sentAt" from letters
     where state in ('sent', 'bounced')
       and id >= ${uuidFloor(new Date(since.getTime() - WAITING_MS))}
       and lower(address) = lower(${address})
       and coalesce(finished_at, created_at) >= ${since}
-    order by 2 limit 1000`)
-  return rows
+    order by 2 limit 1000`
 }

@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { type Report, reportColumns } from './reports.ts'
-import { first, named } from './rows.ts'
+import { changesAny, named, rowOf, rowsOf } from './rows.ts'
 
 /** The actions that rate limits apply to. */
 export type Attempt =
@@ -63,29 +63,27 @@ export type LimitCount = {
 }
 
 /** Returns all limits, by name. */
-export async function listRateLimits(db: Db): Promise<RateLimit[]> {
-  const { rows } = await db.query<RateLimit>(sql`
+export function listRateLimits(db: Db): Promise<RateLimit[]> {
+  return rowsOf(db)`
     select name, attempt, key_kind as "keyKind", window_ms as "windowMs",
       attempts_max as "attemptsMax", behavior
-    from rate_limits order by name`)
-  return rows
+    from rate_limits order by name`
 }
 
 /** The fields of a limit that can be changed. */
 export type LimitChange = Pick<RateLimit, 'windowMs' | 'attemptsMax' | 'behavior'>
 
 /** Changes a limit; false when there is none with that name. */
-export async function updateRateLimit(
+export function updateRateLimit(
   tx: Db,
   name: string,
   { windowMs, attemptsMax, behavior }: LimitChange,
   at: Date,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`update rate_limits
+  return changesAny(tx)`update rate_limits
     set window_ms = ${windowMs}, attempts_max = ${attemptsMax}, behavior = ${behavior},
       changed_at = ${at}
-    where name = ${name}`)
-  return (rowCount ?? 0) > 0
+    where name = ${name}`
 }
 
 /**
@@ -190,26 +188,23 @@ export async function listBannedAmong(
 }
 
 /** Returns the ban of one reporter. */
-export async function findShadowBan(db: Db, reporterId: string): Promise<ShadowBan | undefined> {
-  return first(
-    await db.query<ShadowBan>(sql`
-      select ${columns} from shadow_bans where reporter_id = ${reporterId}`),
-  )
+export function findShadowBan(db: Db, reporterId: string): Promise<ShadowBan | undefined> {
+  return rowOf(db)`
+      select ${columns} from shadow_bans where reporter_id = ${reporterId}`
 }
 
 /**
  * Returns a page of the bans by reporter id, newest accounts first; `before` is the last reporter
  * id of the previous page.
  */
-export async function listShadowBans(
+export function listShadowBans(
   db: Db,
   page: { before: string | undefined; limit: number },
 ): Promise<ShadowBan[]> {
-  const { rows } = await db.query<ShadowBan>(sql`
+  return rowsOf(db)`
     select ${columns} from shadow_bans where ${page.before}::uuid is null
       or reporter_id < ${page.before}::uuid
-    order by reporter_id desc limit ${page.limit}`)
-  return rows
+    order by reporter_id desc limit ${page.limit}`
 }
 
 /** Bans a reporter; for a reporter who is banned already, only the reason changes. */
@@ -220,26 +215,24 @@ export async function putShadowBan(tx: Db, ban: ShadowBan): Promise<void> {
 }
 
 /** Lifts a ban; false when there was none. */
-export async function removeShadowBan(tx: Db, reporterId: string): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
-    delete from shadow_bans where reporter_id = ${reporterId}`)
-  return (rowCount ?? 0) > 0
+export function removeShadowBan(tx: Db, reporterId: string): Promise<boolean> {
+  return changesAny(tx)`
+    delete from shadow_bans where reporter_id = ${reporterId}`
 }
 
 /**
  * Returns a page of the held reports of one reporter or of all, newest first, without retracted
  * ones. `before` is the last id of the previous page.
  */
-export async function listHeldReports(
+export function listHeldReports(
   db: Db,
   page: { reporterId: string | undefined; before: string | undefined; limit: number },
 ): Promise<Report[]> {
-  const { rows } = await db.query<Report>(sql`select ${reportColumns} from reports
+  return rowsOf(db)`select ${reportColumns} from reports
     where (${page.reporterId}::uuid is null or reporter_id = ${page.reporterId}::uuid)
       and (${page.before}::uuid is null or id < ${page.before}::uuid)
       and shadow = 'held' and state <> 'retracted'
-    order by id desc limit ${page.limit}`)
-  return rows
+    order by id desc limit ${page.limit}`
 }
 
 /** Releases or drops held reports that are not retracted; returns the ids of the changed ones. */
@@ -296,25 +289,23 @@ export async function listUncounted(db: Db, before: string, limit: number): Prom
 }
 
 /** Returns the shadowed feedback reports of these reports, which only their reporters see. */
-export async function listShadowedFeedback(
+export function listShadowedFeedback(
   tx: Db,
   reportIds: readonly string[],
 ): Promise<(FeedbackKey & { consumerId: string })[]> {
-  const { rows } = await tx.query<FeedbackKey & { consumerId: string }>(sql`
+  return rowsOf(tx)<FeedbackKey & { consumerId: string }>`
     select report_id as "reportId", number, consumer_id as "consumerId" from feedback_reports
     where report_id = any(${reportIds}::uuid[]) and state = 'shadowed'
-    order by report_id, number`)
-  return rows
+    order by report_id, number`
 }
 
 /** Releases a shadowed feedback report: to be sent at once, or at `dueAt`. */
-export async function releaseShadowedFeedback(
+export function releaseShadowedFeedback(
   tx: Db,
   { reportId, number }: FeedbackKey,
   { state, dueAt }: { state: 'queued' | 'waiting'; dueAt: Date | null },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     update feedback_reports set state = ${state}, due_at = ${dueAt}
-    where report_id = ${reportId} and number = ${number} and state = 'shadowed'`)
-  return rowCount === 1
+    where report_id = ${reportId} and number = ${number} and state = 'shadowed'`
 }

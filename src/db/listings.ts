@@ -2,7 +2,7 @@ import sql, { bulk } from 'sql-template-tag'
 import type { Listing, ListName } from '../verdict/lists/list.ts'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { first } from './rows.ts'
+import { changesAny, first, rowOf, rowsOf } from './rows.ts'
 
 const columns = sql`list, name, category, listed_since as since, listed_until as until, times,
   reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "delistedAt",
@@ -27,37 +27,34 @@ export async function findListings(
   names: readonly string[],
 ): Promise<Listing[]> {
   if (names.length === 0) return []
-  const { rows } = await db.query<Listing>(sql`
-    select ${columns} from listings where list = ${list} and name = any(${names}::text[])`)
-  return rows
+  return rowsOf(db)`
+    select ${columns} from listings where list = ${list} and name = any(${names}::text[])`
 }
 
 /**
  * Returns a page of the names listed at an instant; `after` is the last name of the previous page.
  */
-export async function pageListings(
+export function pageListings(
   db: Db,
   list: ListName,
   page: { after: string; limit: number; now: Date },
 ): Promise<Listing[]> {
-  const { rows } = await db.query<Listing>(sql`select ${columns} from listings
+  return rowsOf(db)`select ${columns} from listings
     where list = ${list} and name > ${page.after} and listed_until > ${page.now}
-    order by name limit ${page.limit}`)
-  return rows
+    order by name limit ${page.limit}`
 }
 
 /** Returns those of the names that are listed at an instant, ordered by list. */
-export async function findLiveListings(
+export function findLiveListings(
   db: Db,
   asks: readonly { list: ListName; name: string }[],
   now: Date,
 ): Promise<Listing[]> {
-  const { rows } = await db.query<Listing>(sql`select ${columns} from listings
+  return rowsOf(db)`select ${columns} from listings
     where (list, name) in (select list, name from unnest(${asks.map(({ list }) => list)}::text[],
       ${asks.map(({ name }) => name)}::text[]) a (list, name))
       and listed_until > ${now}
-    order by list desc`)
-  return rows
+    order by list desc`
 }
 
 /** Inserts or replaces entries, except those that were delisted after the caller read them. */
@@ -97,15 +94,14 @@ export async function endListings(
  * Takes a name off its list on request, and stores the number of reporters that reported it. False
  * when the name is no longer listed.
  */
-export async function delistName(
+export function delistName(
   tx: Db,
   delisting: { list: ListName; name: string; at: Date; reporters: number },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     update listings set listed_until = ${delisting.at}, pardoned_at = ${delisting.at},
       pardoned_reporters = ${Math.ceil(delisting.reporters)}
-    where list = ${delisting.list} and name = ${delisting.name} and listed_until > ${delisting.at}`)
-  return rowCount === 1
+    where list = ${delisting.list} and name = ${delisting.name} and listed_until > ${delisting.at}`
 }
 
 /** Deletes entries that ended before an instant. */
@@ -152,32 +148,25 @@ export async function insertDelisting(
 }
 
 /** Returns the delisting request with this token hash. */
-export async function findDelisting(
-  db: Db,
-  tokenHash: Buffer,
-): Promise<DelistingRequest | undefined> {
-  return first(
-    await db.query<DelistingRequest>(sql`
-      select ${REQUEST_COLUMNS} from delisting_requests where token_hash = ${tokenHash}`),
-  )
+export function findDelisting(db: Db, tokenHash: Buffer): Promise<DelistingRequest | undefined> {
+  return rowOf(db)`
+      select ${REQUEST_COLUMNS} from delisting_requests where token_hash = ${tokenHash}`
 }
 
 /**
  * Stores the decision on an open delisting request and returns the request; undefined when it does
  * not exist or was decided before.
  */
-export async function decideDelisting(
+export function decideDelisting(
   tx: Db,
   id: string,
   decision: { state: DelistingState; answer: string; at: Date; reporterId: string | null },
 ): Promise<DelistingRequest | undefined> {
   const { state, answer, at, reporterId } = decision
-  return first(
-    await tx.query<DelistingRequest>(sql`
+  return rowOf(tx)`
       update delisting_requests set state = ${state}, answer = ${answer}, decided_at = ${at},
         decided_by = ${reporterId}
-      where id = ${id} and state = 'open' returning ${REQUEST_COLUMNS}`),
-  )
+      where id = ${id} and state = 'open' returning ${REQUEST_COLUMNS}`
 }
 
 /**
@@ -202,15 +191,14 @@ export async function countDelistings(
 /**
  * Returns a page of delisting requests, newest first; `before` is the last id of the previous page.
  */
-export async function listDelistings(
+export function listDelistings(
   db: Db,
   page: { state: DelistingState; before: string | undefined; limit: number },
 ): Promise<DelistingRequest[]> {
-  const { rows } = await db.query<DelistingRequest>(sql`
+  return rowsOf(db)`
     select ${REQUEST_COLUMNS} from delisting_requests
     where state = ${page.state} and (${page.before}::uuid is null or id < ${page.before}::uuid)
-    order by id desc limit ${page.limit}`)
-  return rows
+    order by id desc limit ${page.limit}`
 }
 
 /** Deletes delisting requests from before an instant. */
@@ -253,19 +241,17 @@ export async function keepExemption(tx: Db, exemption: ListExemption): Promise<v
 }
 
 /** Deletes an exemption. False when there was none. */
-export async function removeExemption(tx: Db, name: string): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`delete from list_exemptions where name = ${name}`)
-  return (rowCount ?? 0) > 0
+export function removeExemption(tx: Db, name: string): Promise<boolean> {
+  return changesAny(tx)`delete from list_exemptions where name = ${name}`
 }
 
 /** Returns a page of the exemptions, by name; `after` is the last name of the previous page. */
-export async function listExemptions(
+export function listExemptions(
   db: Db,
   page: { after: string; limit: number },
 ): Promise<ListExemption[]> {
-  const { rows } = await db.query<ListExemption>(sql`
+  return rowsOf(db)`
     select name, reason, expires_at as "expiresAt", reporter_id as "reporterId",
       created_at as "createdAt"
-    from list_exemptions where name > ${page.after} order by name limit ${page.limit}`)
-  return rows
+    from list_exemptions where name > ${page.after} order by name limit ${page.limit}`
 }

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { first } from './rows.ts'
+import { changesAny, first, rowsOf } from './rows.ts'
 
 /** The state of our own mail server (the relay), shared by all processes. */
 export type MailRelay = {
@@ -74,10 +74,9 @@ export async function noteRefused(
  * Claims the right to try the paused relay with one mail, until an instant; false when another
  * process has claimed it.
  */
-export async function claimTrial(db: Db, now: Date, until: Date): Promise<boolean> {
-  const { rowCount } = await db.query(sql`
-    update mail_relay set next_try_at = ${until} where next_try_at <= ${now}`)
-  return rowCount === 1
+export function claimTrial(db: Db, now: Date, until: Date): Promise<boolean> {
+  return changesAny(db)`
+    update mail_relay set next_try_at = ${until} where next_try_at <= ${now}`
 }
 
 /** `feedback`: mail to abuse desks; `letter`: mail to people. */
@@ -105,10 +104,9 @@ export async function countMails(
 }
 
 /** Returns the totals of all mails so far. */
-export async function listMailTotals(db: Db): Promise<MailTotal[]> {
-  const { rows } = await db.query<MailTotal>(sql`
-    select kind, outcome, total::float8 as total from mail_totals order by kind, outcome`)
-  return rows
+export function listMailTotals(db: Db): Promise<MailTotal[]> {
+  return rowsOf(db)`
+    select kind, outcome, total::float8 as total from mail_totals order by kind, outcome`
 }
 
 /** The number of unsent mails of a kind in a state. */

@@ -4,32 +4,27 @@ import type { Marketer } from '../verdict/marketers/marketer.ts'
 import { uuidFloor } from '../world.ts'
 import type { OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
-import { first, type Packed } from './rows.ts'
+import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
 
 const marks = sql`key, name, signers, ranges::text[] as ranges, list_ids as "listIds", authors,
   feedback`
 const columns = sql`${marks}, state, practice, website, advice, contact`
 
 /** Returns one marketer. */
-export async function findMarketer(db: Db, key: string): Promise<Marketer | undefined> {
-  return first(await db.query<Marketer>(sql`select ${columns} from marketers where key = ${key}`))
+export function findMarketer(db: Db, key: string): Promise<Marketer | undefined> {
+  return rowOf(db)`select ${columns} from marketers where key = ${key}`
 }
 
 /** Returns a page of the marketers by key; `after` is the last key of the previous page. */
-export async function listMarketers(
-  db: Db,
-  page: { after: string; limit: number },
-): Promise<Marketer[]> {
-  const { rows } = await db.query<Marketer>(sql`
-    select ${columns} from marketers where key > ${page.after} order by key limit ${page.limit}`)
-  return rows
+export function listMarketers(db: Db, page: { after: string; limit: number }): Promise<Marketer[]> {
+  return rowsOf(db)`
+    select ${columns} from marketers where key > ${page.after} order by key limit ${page.limit}`
 }
 
 /** Returns the identifying marks of the confirmed marketers. */
-export async function listActingMarketers(db: Db): Promise<MarketerMarks[]> {
-  const { rows } = await db.query<MarketerMarks>(sql`
-    select ${marks} from marketers where state = 'confirmed' order by key`)
-  return rows
+export function listActingMarketers(db: Db): Promise<MarketerMarks[]> {
+  return rowsOf(db)`
+    select ${marks} from marketers where state = 'confirmed' order by key`
 }
 
 /** Returns the signing domains of all marketers, confirmed or not. */
@@ -60,8 +55,7 @@ export async function putMarketer(tx: Db, marketer: Marketer, at: Date): Promise
 /** Deletes a marketer; false when there was none. */
 export async function deleteMarketer(tx: Db, key: string): Promise<boolean> {
   await raiseVersion(tx)
-  const { rowCount } = await tx.query(sql`delete from marketers where key = ${key}`)
-  return (rowCount ?? 0) > 0
+  return changesAny(tx)`delete from marketers where key = ${key}`
 }
 
 /** Must be the first statement, because it makes concurrent changes of the registry wait. */
@@ -115,27 +109,24 @@ export async function keepProposal(tx: Db, seen: Omit<MarketerProposal, 'state'>
 }
 
 /** Returns open proposals, those with the most messages first. */
-export async function listProposals(db: Db, limit: number): Promise<MarketerProposal[]> {
-  const { rows } = await db.query<MarketerProposal>(sql`
+export function listProposals(db: Db, limit: number): Promise<MarketerProposal[]> {
+  return rowsOf(db)`
     select ${PROPOSAL_COLUMNS} from marketer_proposals where state = 'open'
-    order by messages desc, signer, list_id limit ${limit}`)
-  return rows
+    order by messages desc, signer, list_id limit ${limit}`
 }
 
 /** Decides on an open proposal; undefined when there is none. */
-export async function decideProposal(
+export function decideProposal(
   tx: Db,
   { signer, listId }: Pick<MarketerProposal, 'signer' | 'listId'>,
   state: 'dismissed' | 'taken',
   by: OperatorAction,
 ): Promise<MarketerProposal | undefined> {
-  return first(
-    await tx.query<MarketerProposal>(sql`
+  return rowOf(tx)`
       update marketer_proposals set state = ${state}, decided_at = ${by.at},
         decided_by = ${by.reporterId}
       where signer = ${signer} and list_id = ${listId} and state = 'open'
-        returning ${PROPOSAL_COLUMNS}`),
-  )
+        returning ${PROPOSAL_COLUMNS}`
 }
 
 /** Deletes open proposals whose signer was not seen since an instant. */
@@ -147,14 +138,13 @@ export async function removeOldProposals(db: Db, before: Date): Promise<void> {
 export type BulkReport = Packed & { reporterId: string; receivedAt: Date }
 
 /** Returns the newest reports since an instant whose verdict is legitimate bulk mail. */
-export async function listBulkReports(db: Db, since: Date, limit: number): Promise<BulkReport[]> {
+export function listBulkReports(db: Db, since: Date, limit: number): Promise<BulkReport[]> {
   const from = uuidFloor(since)
-  const { rows } = await db.query<BulkReport>(sql`
+  return rowsOf(db)`
     select reports.reporter_id as "reporterId", reports.received_at as "receivedAt",
       analyses.encoding, analyses.content
     from reports join analyses on analyses.id = reports.id
     where reports.id >= ${from} and analyses.id >= ${from} and analyses.verdict_class = 'marketing'
       and reports.kind = 'spam' and reports.state <> 'retracted' and reports.shadow is null
-    order by reports.id desc limit ${limit}`)
-  return rows
+    order by reports.id desc limit ${limit}`
 }

@@ -3,6 +3,7 @@ import type { ModelReport } from '../verdict/model/figures.ts'
 import type { Calibration, ModelFormat } from '../verdict/model/model.ts'
 import type { OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
+import { rowOf, rowsOf } from './rows.ts'
 
 /** `candidate`: never active; `retired`: active before. */
 type ModelState = 'candidate' | 'active' | 'retired'
@@ -51,37 +52,34 @@ export async function insertModel(tx: Db, model: NewModel): Promise<number> {
 }
 
 /** Returns the models, newest first. */
-export async function listModels(db: Db, limit: number): Promise<ListedModel[]> {
-  const { rows } = await db.query<ListedModel>(sql`
+export function listModels(db: Db, limit: number): Promise<ListedModel[]> {
+  return rowsOf(db)`
     select version, format, length(content) as bytes, calibration, report, origin, state,
       trained_at as "trainedAt", promoted_at as "promotedAt", promoted_by as "promotedBy"
-    from models order by version desc limit ${limit}`)
-  return rows
+    from models order by version desc limit ${limit}`
 }
 
 /** Returns one model without its content. */
-export async function findModel(db: Db, version: number): Promise<ListedModel | undefined> {
-  const { rows } = await db.query<ListedModel>(sql`
+export function findModel(db: Db, version: number): Promise<ListedModel | undefined> {
+  return rowOf(db)`
     select version, format, length(content) as bytes, calibration, report, origin, state,
       trained_at as "trainedAt", promoted_at as "promotedAt", promoted_by as "promotedBy"
-    from models where version = ${version}`)
-  return rows[0]
+    from models where version = ${version}`
 }
 
 /** Returns what is needed to apply a model. */
-export async function findModelContent(
+export function findModelContent(
   db: Db,
   version: number,
 ): Promise<
   { version: number; format: ModelFormat; content: Buffer; calibration: Calibration } | undefined
 > {
-  const { rows } = await db.query<{
+  return rowOf(db)<{
     version: number
     format: ModelFormat
     content: Buffer
     calibration: Calibration
-  }>(sql`select version, format, content, calibration from models where version = ${version}`)
-  return rows[0]
+  }>`select version, format, content, calibration from models where version = ${version}`
 }
 
 /** Returns the active version; undefined when there is none. */
@@ -156,11 +154,11 @@ export type JudgedReport = {
  * Returns a page of the reports that have facts, ordered by id; `after` is the last id of the
  * previous page. Excludes reports without effect on others, which must not train models.
  */
-export async function listJudgedReports(
+export function listJudgedReports(
   db: Db,
   page: { after: string; limit: number },
 ): Promise<JudgedReport[]> {
-  const { rows } = await db.query<JudgedReport>(sql`
+  return rowsOf(db)`
     select reports.id, reports.reporter_id as "reporterId", reports.kind,
       reports.state = 'retracted' as "isRetracted", analyses.verdict_class as "verdictClass",
       counted_reports.campaign_id as "campaignId", analyses.facts,
@@ -169,6 +167,5 @@ export async function listJudgedReports(
       join analyses on analyses.id = reports.id
       left join counted_reports on counted_reports.id = reports.id
     where reports.id > ${page.after} and analyses.facts is not null and reports.shadow is null
-    order by reports.id limit ${page.limit}`)
-  return rows
+    order by reports.id limit ${page.limit}`
 }

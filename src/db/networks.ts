@@ -1,6 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { NetworkLayer, NetworkOverride } from '../origin/networks.ts'
 import type { Db } from './pool.ts'
+import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /** The data of an imported table about a block. */
 export type NewLayer = Pick<NetworkLayer, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'>
@@ -109,11 +110,10 @@ export async function dropSource(tx: Db, source: string): Promise<number> {
 }
 
 /** Returns a summary of each source, by name. Reads the whole table. */
-export async function listSources(db: Db): Promise<SourceSummary[]> {
-  const { rows } = await db.query<SourceSummary>(sql`
+export function listSources(db: Db): Promise<SourceSummary[]> {
+  return rowsOf(db)`
     select source, count(*) as blocks, max(imported_at) as "importedAt"
-    from networks group by source order by source`)
-  return rows
+    from networks group by source order by source`
 }
 
 export async function hasNetworks(db: Db): Promise<boolean> {
@@ -124,21 +124,19 @@ export async function hasNetworks(db: Db): Promise<boolean> {
 const columns = sql`cidr::text, asn, name, country, contacts, is_muted as "isMuted"`
 
 /** Returns the override of exactly this block. */
-export async function findOverride(db: Db, cidr: string): Promise<NetworkOverride | undefined> {
-  const { rows } = await db.query<NetworkOverride>(sql`
-    select ${columns} from networks where cidr = ${cidr}::cidr and source = 'manual'`)
-  return rows[0]
+export function findOverride(db: Db, cidr: string): Promise<NetworkOverride | undefined> {
+  return rowOf(db)`
+    select ${columns} from networks where cidr = ${cidr}::cidr and source = 'manual'`
 }
 
 /** Returns a page of overrides by block; `after` is the last block of the previous page. */
-export async function listOverrides(
+export function listOverrides(
   db: Db,
   page: { after: string | undefined; limit: number },
 ): Promise<NetworkOverride[]> {
-  const { rows } = await db.query<NetworkOverride>(sql`select ${columns} from networks
+  return rowsOf(db)`select ${columns} from networks
     where source = 'manual' and (${page.after}::cidr is null or cidr > ${page.after}::cidr)
-    order by networks.cidr limit ${page.limit}`)
-  return rows
+    order by networks.cidr limit ${page.limit}`
 }
 
 /** Inserts or replaces the override of a block. */
@@ -154,8 +152,7 @@ export async function putOverride(tx: Db, override: NetworkOverride, at: Date): 
 }
 
 /** Deletes the override of exactly this block. False when there was none. */
-export async function removeOverride(tx: Db, cidr: string): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
-    delete from networks where cidr = ${cidr}::cidr and source = 'manual'`)
-  return (rowCount ?? 0) > 0
+export function removeOverride(tx: Db, cidr: string): Promise<boolean> {
+  return changesAny(tx)`
+    delete from networks where cidr = ${cidr}::cidr and source = 'manual'`
 }

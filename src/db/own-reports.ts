@@ -3,6 +3,7 @@ import type { AnswerKind } from '../mail/verp.ts'
 import { uuidTime } from '../world.ts'
 import type { Db } from './pool.ts'
 import { findReport, type Report, type ReportKind, type ReportState } from './reports.ts'
+import { rowsOf } from './rows.ts'
 
 /** The outcome of a report, as shown to its reporter. */
 export type OwnOutcome = {
@@ -41,7 +42,7 @@ export type OwnRange = {
  * reporter and stops after `limit` matches or `lookedAtMax` reports, so the cost does not depend on
  * the number of reports. When it returns fewer than `limit`, `findOwnStop` tells where it stopped.
  */
-export async function listOwnReports(
+export function listOwnReports(
   db: Db,
   reporterId: string,
   query: OwnQuery,
@@ -51,7 +52,7 @@ export async function listOwnReports(
   const { before, after, lookedAtMax, limit } = range
   const { kind, states } = query
   const words = query.words?.toLowerCase()
-  const { rows } = await db.query<ReportLine>(sql`
+  return rowsOf(db)`
     select id, received_at as "receivedAt", state, kind, author, subject
     from (
       select id, received_at, state, kind, author, subject from reports
@@ -62,8 +63,7 @@ export async function listOwnReports(
       and (${states}::text[] is null or state = any(${states}::text[]))
       and (${words}::text is null or strpos(lower(subject), ${words}::text) > 0
         or strpos(lower(author), ${words}::text) > 0)
-    order by id ${way} limit ${limit}`)
-  return rows
+    order by id ${way} limit ${limit}`
 }
 
 /**
@@ -191,12 +191,12 @@ export const foundColumns = sql`reports.id, received_at as "receivedAt", state, 
  * the last id of the previous page. Each filter has its own index, and the planner removes the
  * conditions of unused filters.
  */
-export async function searchReports(
+export function searchReports(
   db: Db,
   query: ReportQuery,
   page: { before: string | undefined; limit: number },
 ): Promise<FoundReport[]> {
-  const { rows } = await db.query<FoundReport>(sql`select ${foundColumns}
+  return rowsOf(db)`select ${foundColumns}
     from reports left join analyses on analyses.id = reports.id
     where reports.shadow is null
       and (${query.id}::uuid is null or reports.id = ${query.id}::uuid)
@@ -206,6 +206,5 @@ export async function searchReports(
       and (${query.origin}::inet is null or origin_ip <<= ${query.origin}::inet)
       and (${query.state}::text is null or state = ${query.state}::text)
       and (${page.before}::uuid is null or reports.id < ${page.before}::uuid)
-    order by reports.id desc limit ${page.limit}`)
-  return rows
+    order by reports.id desc limit ${page.limit}`
 }

@@ -4,6 +4,7 @@ import { type Phrase, phrase, type StoredPhrases } from '../phrase.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import type { ReportKind } from './reports.ts'
+import { changesAny, rowsOf } from './rows.ts'
 
 /** Notes that reports changed, so that the days on which they arrived are counted again. */
 async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promise<void> {
@@ -79,11 +80,10 @@ export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Prom
 }
 
 /** Returns the history of one report, oldest first. */
-export async function listEvents(db: Db, reportId: string): Promise<StoredEvent[]> {
-  const { rows } = await db.query<StoredEvent>(sql`
+export function listEvents(db: Db, reportId: string): Promise<StoredEvent[]> {
+  return rowsOf(db)`
     select report_id as "reportId", at, event, coalesce(phrases, to_jsonb(detail)) as phrases
-    from report_events where report_id = ${reportId} order by at, id`)
-  return rows
+    from report_events where report_id = ${reportId} order by at, id`
 }
 
 /** Returns those of the reports that had an event of this name after an instant. */
@@ -121,11 +121,10 @@ export type KindChange = {
 export const overruled = phrase('retracted-by-administrator')
 
 /** Returns the current statements of reports. */
-export async function listToChange(db: Db, ids: readonly string[]): Promise<ReportStanding[]> {
-  const { rows } = await db.query<ReportStanding>(sql`
+export function listToChange(db: Db, ids: readonly string[]): Promise<ReportStanding[]> {
+  return rowsOf(db)`
     select id, kind, state = 'retracted' as "isRetracted", shadow is not null as "isShadowed"
-    from reports where id = any(${ids}::uuid[])`)
-  return rows
+    from reports where id = any(${ids}::uuid[])`
 }
 
 /** The current statement of a report. */
@@ -142,11 +141,11 @@ export type ReportStanding = {
  * may report such a message again. With `isShadowed`, a report that has an effect is held from now
  * on.
  */
-export async function changeKind(
+export function changeKind(
   tx: Db,
   { reportId, kind, comment, isShadowed }: KindChange,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+  return changesAny(tx)`
     update reports set kind = ${kind}, comment = coalesce(${comment}, comment), state = 'received',
       shadow = case when ${isShadowed} and (shadow is null or shadow = 'released') then 'held'
         else shadow end
@@ -155,8 +154,7 @@ export async function changeKind(
         select from report_events
         where report_id = ${reportId} and event = 'retracted'
           and (phrases @> ${JSON.stringify([overruled])}
-          or phrases is null and starts_with(detail, 'An administrator took it back.'))))`)
-  return rowCount === 1
+          or phrases is null and starts_with(detail, 'An administrator took it back.'))))`
 }
 
 /**

@@ -1,5 +1,6 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import { rowsOf } from './rows.ts'
 
 /** The evidence from a report, packed by `counting/evidence.ts`. */
 export type ReportedEvidence = { id: string; content: Buffer }
@@ -23,9 +24,8 @@ export async function takeReportedEvidence(
   ids: readonly string[],
 ): Promise<ReportedEvidence[]> {
   if (ids.length === 0) return []
-  const { rows } = await tx.query<ReportedEvidence>(sql`
-    delete from reported_evidence where id = any(${ids}::uuid[]) returning id, content`)
-  return rows
+  return rowsOf(tx)`
+    delete from reported_evidence where id = any(${ids}::uuid[]) returning id, content`
 }
 
 /** Packed evidence that is not folded into reputations yet. */
@@ -60,15 +60,14 @@ export async function awaitEvidence(tx: Db, shard: number): Promise<void> {
 }
 
 /** Returns the ids and sizes of the oldest rows of a shard, without their content. */
-export async function listEvidence(
+export function listEvidence(
   db: Db,
   shard: number,
   rowsMax: number,
 ): Promise<{ id: string; bytes: number }[]> {
-  const { rows } = await db.query<{ id: string; bytes: number }>(sql`
+  return rowsOf(db)`
     select id, octet_length(content) as bytes from reputation_evidence
-    where shard = ${shard} order by id limit ${rowsMax}`)
-  return rows
+    where shard = ${shard} order by id limit ${rowsMax}`
 }
 
 /** Deletes rows of a shard and returns their contents, oldest first. */
@@ -87,10 +86,9 @@ export async function takeEvidence(
 export type EvidenceBacklog = { shard: number; rows: number; bytes: number; oldestId: string }
 
 /** Returns the shards with evidence to fold, the one that has waited longest first. */
-export async function listEvidenceBacklogs(db: Db): Promise<EvidenceBacklog[]> {
-  const { rows } = await db.query<EvidenceBacklog>(sql`
+export function listEvidenceBacklogs(db: Db): Promise<EvidenceBacklog[]> {
+  return rowsOf(db)`
     select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
       min(id::text) as "oldestId"
-    from reputation_evidence group by shard order by min(id::text)`)
-  return rows
+    from reputation_evidence group by shard order by min(id::text)`
 }

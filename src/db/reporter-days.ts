@@ -1,6 +1,7 @@
 import sql, { bulk, type Sql } from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
+import { rowOf, rowsOf } from './rows.ts'
 
 /** A day (UTC, `2026-11-20`) on which a reporter's reports arrived. */
 export type ReporterDay = { reporterId: string; day: string }
@@ -50,11 +51,10 @@ const NETWORKS_MAX = 200
 /**
  * Returns the days on which reports arrived, each once; reports that no longer exist are ignored.
  */
-export async function listDaysOf(db: Db, reportIds: readonly string[]): Promise<ReporterDay[]> {
-  const { rows } = await db.query<ReporterDay>(sql`select distinct reporter_id as "reporterId",
+export function listDaysOf(db: Db, reportIds: readonly string[]): Promise<ReporterDay[]> {
+  return rowsOf(db)`select distinct reporter_id as "reporterId",
       (received_at at time zone 'UTC')::date::text as day
-    from reports where id = any(${reportIds}::uuid[])`)
-  return rows
+    from reports where id = any(${reportIds}::uuid[])`
 }
 
 /**
@@ -85,12 +85,11 @@ export async function claimDays(tx: Db): Promise<boolean> {
 }
 
 /** Returns the day that has been due for the longest time. */
-export async function findDueDay(tx: Db, now: Date): Promise<ReporterDay | undefined> {
-  const { rows } = await tx.query<ReporterDay>(sql`
+export function findDueDay(tx: Db, now: Date): Promise<ReporterDay | undefined> {
+  return rowOf(tx)`
     select reporter_id as "reporterId", day::text as day from reporter_days
     where due_at is not null and due_at <= ${now}
-    order by due_at limit 1`)
-  return rows[0]
+    order by due_at limit 1`
 }
 
 /** Stores the counts of a day. */
@@ -110,48 +109,41 @@ export async function keepDay(
 }
 
 /** Returns the counts of a reporter since a day, oldest first, without networks and countries. */
-export async function listReporterDays(
-  db: Db,
-  reporterId: string,
-  from: string,
-): Promise<CountedDay[]> {
-  const { rows } = await db.query<CountedDay>(sql`
+export function listReporterDays(db: Db, reporterId: string, from: string): Promise<CountedDay[]> {
+  return rowsOf(db)`
     select day::text as day, spam, phishing, not_spam as "notSpam", told, kept, asked, retracted,
       mails, answered
     from reporter_days where reporter_id = ${reporterId} and day >= ${from}
-      order by reporter_days.day`)
-  return rows
+      order by reporter_days.day`
 }
 
 /** Returns the most frequent networks of a reporter's reports since a day. */
-export async function sumReporterNetworks(
+export function sumReporterNetworks(
   db: Db,
   reporterId: string,
   from: string,
   limit: number,
 ): Promise<NetworkCount[]> {
-  const { rows } = await db.query<NetworkCount>(sql`
+  return rowsOf(db)`
     select asn, name, country, sum(reports)::integer as reports
     from reporter_days, jsonb_to_recordset(networks)
       as network (asn bigint, name text, country text, reports integer)
     where reporter_id = ${reporterId} and day >= ${from}
-    group by asn, name, country order by 4 desc, name, asn limit ${limit}`)
-  return rows
+    group by asn, name, country order by 4 desc, name, asn limit ${limit}`
 }
 
 /** Returns the most frequent countries of a reporter's reports since a day. */
-export async function sumReporterCountries(
+export function sumReporterCountries(
   db: Db,
   reporterId: string,
   from: string,
   limit: number,
 ): Promise<{ country: string; reports: number }[]> {
-  const { rows } = await db.query<{ country: string; reports: number }>(sql`
+  return rowsOf(db)`
     select country, sum(reports::integer)::integer as reports
     from reporter_days, jsonb_each_text(countries) as one (country, reports)
     where reporter_id = ${reporterId} and day >= ${from}
-    group by country order by 2 desc, country limit ${limit}`)
-  return rows
+    group by country order by 2 desc, country limit ${limit}`
 }
 
 /** Deletes days whose reports are no longer stored. */
@@ -224,15 +216,14 @@ async function countMails(db: Db, within: Bounds): Promise<number> {
   return rows[0]?.mails ?? 0
 }
 
-async function countNetworks(db: Db, within: Bounds): Promise<NetworkCount[]> {
-  const { rows } = await db.query<NetworkCount>(sql`
+function countNetworks(db: Db, within: Bounds): Promise<NetworkCount[]> {
+  return rowsOf(db)`
     select network_asn as asn, coalesce(network_name, network_cidr::text) as name,
       network_country as country, count(*)::integer as reports
     from reports join analyses on analyses.id = reports.id
       and analyses.id >= ${within.from} and analyses.id < ${within.to}
     where ${isOwn(within)} and state <> 'retracted' and network_cidr is not null
-    group by 1, 2, 3 order by 4 desc, 2, 1`)
-  return rows
+    group by 1, 2, 3 order by 4 desc, 2, 1`
 }
 
 function nameOf({ reporterId, day }: ReporterDay): string {

@@ -1,6 +1,6 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { first } from './rows.ts'
+import { changesAny, first, rowsOf } from './rows.ts'
 
 /**
  * How a relay became known: `set` by the reporter; `learned` from earlier reports; `proposed` by
@@ -28,22 +28,20 @@ const columns = sql`cidr::text, how, name, evidence, since`
 /**
  * Returns the relays of one reporter: proposed, set, learned, then refused ones, each by address.
  */
-export async function listRelays(db: Db, reporterId: string): Promise<ReporterRelay[]> {
-  const { rows } = await db.query<ReporterRelay>(sql`
+export function listRelays(db: Db, reporterId: string): Promise<ReporterRelay[]> {
+  return rowsOf(db)`
     select ${columns} from reporter_relays where reporter_id = ${reporterId}
-    order by array_position(array['proposed', 'set', 'learned', 'refused'], how), cidr`)
-  return rows
+    order by array_position(array['proposed', 'set', 'learned', 'refused'], how), cidr`
 }
 
 /** Returns the relays of several reporters, unordered. */
-export async function listRelaysOf(
+export function listRelaysOf(
   db: Db,
   reporterIds: readonly string[],
 ): Promise<(ReporterRelay & { reporterId: string })[]> {
-  const { rows } = await db.query<ReporterRelay & { reporterId: string }>(sql`
+  return rowsOf(db)<ReporterRelay & { reporterId: string }>`
     select reporter_id as "reporterId", ${columns} from reporter_relays
-    where reporter_id = any(${reporterIds}::uuid[])`)
-  return rows
+    where reporter_id = any(${reporterIds}::uuid[])`
 }
 
 /**
@@ -68,10 +66,9 @@ export async function putRelays(
 }
 
 /** Deletes a relay, however it became known. False when there is none. */
-export async function removeRelay(tx: Db, reporterId: string, cidr: string): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
-    delete from reporter_relays where reporter_id = ${reporterId} and cidr = ${cidr}::cidr`)
-  return rowCount === 1
+export function removeRelay(tx: Db, reporterId: string, cidr: string): Promise<boolean> {
+  return changesAny(tx)`
+    delete from reporter_relays where reporter_id = ${reporterId} and cidr = ${cidr}::cidr`
 }
 
 /** Deletes all but the latest `max` relays that became known in one way. */

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Language } from '../texts/messages.ts'
 import type { Db } from './pool.ts'
-import { first } from './rows.ts'
+import { changesAny, first, rowOf } from './rows.ts'
 
 /** A reporter or an administrator. */
 export type Reporter = { id: string; email: string; isAdmin: boolean }
@@ -54,42 +54,38 @@ const account = sql`id, email, is_admin as "isAdmin", password_hash as "password
   totp_secret is not null as "hasTotp", language, created_at as "createdAt"`
 
 /** Returns the account with an address, in any case and any state. */
-export async function findReporterByEmail(db: Db, email: string): Promise<Account | undefined> {
-  const answer = await db.query<Account>(sql`
-    select ${account} from reporters where email = lower(${email})`)
-  return first(answer)
+export function findReporterByEmail(db: Db, email: string): Promise<Account | undefined> {
+  return rowOf(db)`
+    select ${account} from reporters where email = lower(${email})`
 }
 
 /** Returns the account with an id, in any state. */
-export async function findAccount(db: Db, id: string): Promise<Account | undefined> {
-  return first(await db.query<Account>(sql`select ${account} from reporters where id = ${id}`))
+export function findAccount(db: Db, id: string): Promise<Account | undefined> {
+  return rowOf(db)`select ${account} from reporters where id = ${id}`
 }
 
 /** Returns the reporter with an id; undefined when the account is disabled or being erased. */
-export async function findReporter(db: Db, id: string): Promise<Reporter | undefined> {
-  const answer = await db.query<Reporter>(sql`
-    select id, email, is_admin as "isAdmin" from reporters where id = ${id} and state = 'active'`)
-  return first(answer)
+export function findReporter(db: Db, id: string): Promise<Reporter | undefined> {
+  return rowOf(db)`
+    select id, email, is_admin as "isAdmin" from reporters where id = ${id} and state = 'active'`
 }
 
 /** Changes the address of an active account; false when another account has it. */
-export async function updateReporterEmail(tx: Db, id: string, email: string): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`update reporters set email = lower(${email})
+export function updateReporterEmail(tx: Db, id: string, email: string): Promise<boolean> {
+  return changesAny(tx)`update reporters set email = lower(${email})
     where id = ${id} and state = 'active'
-      and not exists (select from reporters where email = lower(${email}))`)
-  return rowCount === 1
+      and not exists (select from reporters where email = lower(${email}))`
 }
 
 /** Moves an account from one of the states `from` to `to`; false when it is in another state. */
-export async function markReporter(
+export function markReporter(
   tx: Db,
   id: string,
   from: readonly ReporterState[],
   to: ReporterState,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
-    update reporters set state = ${to} where id = ${id} and state = any(${from}::text[])`)
-  return rowCount === 1
+  return changesAny(tx)`
+    update reporters set state = ${to} where id = ${id} and state = any(${from}::text[])`
 }
 
 /** Locks all administrators until the transaction ends, so that none of them changes meanwhile. */
@@ -151,14 +147,10 @@ export type ReporterSettings = {
 }
 
 /** Returns the settings of a reporter; undefined when there is no such account. */
-export async function findReporterSettings(
-  db: Db,
-  id: string,
-): Promise<ReporterSettings | undefined> {
-  const answer = await db.query<ReporterSettings>(sql`
+export function findReporterSettings(db: Db, id: string): Promise<ReporterSettings | undefined> {
+  return rowOf(db)`
     select language, wants_answers as "wantsAnswers", wants_advice as "wantsAdvice"
-    from reporters where id = ${id}`)
-  return first(answer)
+    from reporters where id = ${id}`
 }
 
 /** Changes settings; undefined fields stay unchanged. */
@@ -184,14 +176,10 @@ export type MailInAddress = {
 }
 
 /** Returns the mail-in address of a reporter; undefined when there is none. */
-export async function findMailInAddress(
-  db: Db,
-  reporterId: string,
-): Promise<MailInAddress | undefined> {
-  const answer = await db.query<MailInAddress>(sql`
+export function findMailInAddress(db: Db, reporterId: string): Promise<MailInAddress | undefined> {
+  return rowOf(db)`
     select reporter_id as "reporterId", generation, secret_hash as "secretHash", since
-    from mail_in_addresses where reporter_id = ${reporterId}`)
-  return first(answer)
+    from mail_in_addresses where reporter_id = ${reporterId}`
 }
 
 /** Returns the reporter whose mail-in address has this secret. */
@@ -205,41 +193,38 @@ export async function findMailInReporter(db: Db, secretHash: Buffer): Promise<st
  * Stores the mail-in address of a reporter in place of the previous one; false when another request
  * has stored the same or a later generation.
  */
-export async function putMailInAddress(db: Db, address: MailInAddress): Promise<boolean> {
-  const { rowCount } = await db.query(sql`
+export function putMailInAddress(db: Db, address: MailInAddress): Promise<boolean> {
+  return changesAny(db)`
     insert into mail_in_addresses (reporter_id, generation, secret_hash, since)
     values (${address.reporterId}, ${address.generation}, ${address.secretHash}, ${address.since})
     on conflict (reporter_id) do update
       set generation = excluded.generation, secret_hash = excluded.secret_hash,
         since = excluded.since
-      where mail_in_addresses.generation < excluded.generation`)
-  return rowCount === 1
+      where mail_in_addresses.generation < excluded.generation`
 }
 
 /**
  * Claims the answer to a faulty mail from this reporter; false when one was claimed since `after`.
  * The row lock ensures that of two concurrent mails only one is answered.
  */
-export async function markMailInAnswered(
+export function markMailInAnswered(
   tx: Db,
   mark: { reporterId: string; after: Date; at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`update mail_in_addresses set answered_at = ${mark.at}
+  return changesAny(tx)`update mail_in_addresses set answered_at = ${mark.at}
     where reporter_id = ${mark.reporterId}
-      and (answered_at is null or answered_at < ${mark.after})`)
-  return rowCount === 1
+      and (answered_at is null or answered_at < ${mark.after})`
 }
 
 /**
  * Claims the letter that confirms the reporter's first report by mail; false when claimed before.
  */
-export async function markMailInConfirmed(
+export function markMailInConfirmed(
   tx: Db,
   mark: { reporterId: string; at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`update mail_in_addresses set confirmed_at = ${mark.at}
-    where reporter_id = ${mark.reporterId} and confirmed_at is null`)
-  return rowCount === 1
+  return changesAny(tx)`update mail_in_addresses set confirmed_at = ${mark.at}
+    where reporter_id = ${mark.reporterId} and confirmed_at is null`
 }
 
 /** Deletes the mail-in address of a reporter. */

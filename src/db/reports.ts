@@ -1,7 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import type { Db } from './pool.ts'
-import { first, type Packed, unpack } from './rows.ts'
+import { type Packed, rowOf, rowsOf, unpack } from './rows.ts'
 
 /** The packed bytes of a reported message. */
 export type RawMessage = Packed & { id: string }
@@ -19,10 +19,9 @@ export async function findRawMessage(db: Db, id: string): Promise<Buffer | undef
 }
 
 /** Returns the packed messages of several reports, unordered. */
-export async function listRawMessages(db: Db, ids: readonly string[]): Promise<RawMessage[]> {
-  const { rows } = await db.query<RawMessage>(sql`
-    select id, encoding, content from raw_messages where id = any(${ids}::uuid[])`)
-  return rows
+export function listRawMessages(db: Db, ids: readonly string[]): Promise<RawMessage[]> {
+  return rowsOf(db)`
+    select id, encoding, content from raw_messages where id = any(${ids}::uuid[])`
 }
 
 /** The reporter's statement about a message. */
@@ -103,15 +102,14 @@ export async function insertReports(tx: Db, reports: readonly NewReport[]): Prom
 }
 
 /** Returns one report by its id. */
-export async function findReport(db: Db, id: string): Promise<Report | undefined> {
-  return first(await db.query<Report>(sql`select ${reportColumns} from reports where id = ${id}`))
+export function findReport(db: Db, id: string): Promise<Report | undefined> {
+  return rowOf(db)`select ${reportColumns} from reports where id = ${id}`
 }
 
 /** Returns reports by id, unordered. */
-export async function listReportsByIds(db: Db, ids: readonly string[]): Promise<Report[]> {
-  const { rows } = await db.query<Report>(sql`
-    select ${reportColumns} from reports where id = any(${ids}::uuid[])`)
-  return rows
+export function listReportsByIds(db: Db, ids: readonly string[]): Promise<Report[]> {
+  return rowsOf(db)`
+    select ${reportColumns} from reports where id = any(${ids}::uuid[])`
 }
 
 /**
@@ -178,32 +176,30 @@ export async function listAskedReports(
 }
 
 /** Returns the latest analyzed reports of a reporter, newest first. */
-export async function listAnalyzedReports(
+export function listAnalyzedReports(
   db: Db,
   reporterId: string,
   limit: number,
 ): Promise<Pick<Report, 'id' | 'receivedAt' | 'kind' | 'author'>[]> {
-  const { rows } = await db.query<Pick<Report, 'id' | 'receivedAt' | 'kind' | 'author'>>(sql`
+  return rowsOf(db)`
     select id, received_at as "receivedAt", kind, author from reports
     where reporter_id = ${reporterId} and state in ('analyzed', 'forwarded', 'kept')
-    order by reporter_id desc, id desc limit ${limit}`)
-  return rows
+    order by reporter_id desc, id desc limit ${limit}`
 }
 
 /**
  * Returns the first `limit` reporters with reports since the id `from`, each with the last report,
  * by reporter id in the range from `after` (exclusive) to `to` (inclusive).
  */
-export async function listActiveReporters(
+export function listActiveReporters(
   db: Db,
   from: string,
   page: { after: string; to: string; limit: number },
 ): Promise<{ reporterId: string; lastId: string }[]> {
-  const { rows } = await db.query<{ reporterId: string; lastId: string }>(sql`
+  return rowsOf(db)`
     select reporter_id as "reporterId", max(id::text)::uuid as "lastId" from reports
     where id >= ${from} and reporter_id > ${page.after} and reporter_id <= ${page.to}
-    group by reporter_id order by reporter_id limit ${page.limit}`)
-  return rows
+    group by reporter_id order by reporter_id limit ${page.limit}`
 }
 
 /** Returns the state of a report, and locks the report until the transaction ends. */

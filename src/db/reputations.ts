@@ -2,7 +2,7 @@ import sql, { bulk, type Sql } from 'sql-template-tag'
 import type { KarmaState } from '../verdict/reputation/karma.ts'
 import type { Mark, StoredReputation, SubjectKind } from '../verdict/reputation/reputation.ts'
 import type { Db } from './pool.ts'
-import { named, namedRows } from './rows.ts'
+import { named, namedRows, rowOf } from './rows.ts'
 
 /** The karma of a reporter. */
 export type KarmaRow = KarmaState & { reporterId: string }
@@ -261,11 +261,10 @@ export async function setMark(tx: Db, mark: ReputationMark): Promise<void> {
 }
 
 /** Deletes the mark of a subject and returns it; undefined when it has none. */
-export async function removeMark(
+export function removeMark(
   tx: Db,
   key: bigint,
 ): Promise<Pick<ReputationMark, 'kind' | 'name' | 'mark'> | undefined> {
-  const { rows } = await tx.query<Pick<ReputationMark, 'kind' | 'name' | 'mark'>>(sql`
-    delete from reputation_marks where key = ${String(key)} returning kind, name, mark`)
-  return rows[0]
+  return rowOf(tx)`
+    delete from reputation_marks where key = ${String(key)} returning kind, name, mark`
 }

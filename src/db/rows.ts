@@ -8,7 +8,7 @@ import {
 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
-import sql, { bulk, type Sql } from 'sql-template-tag'
+import sql, { bulk, type RawValue, type Sql } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 
 const INT8_OID = 20
@@ -87,9 +87,34 @@ export function namedRows(
   return { name, text, values: rows.flat() }
 }
 
+type Values = readonly RawValue[]
+
 /** Returns the first row of a result, or undefined. */
 export function first<T>({ rows }: { rows: T[] }): T | undefined {
   return rows[0]
+}
+
+/** Returns a tag of templates, as `sql`, that runs a query and returns its rows. */
+export function rowsOf(db: Db) {
+  return async <T extends pg.QueryResultRow>(strings: readonly string[], ...values: Values) =>
+    (await db.query<T>(sql(strings, ...values))).rows
+}
+
+/** Returns a tag of templates, as `sql`, that runs a query and returns its first row, if any. */
+export function rowOf(db: Db) {
+  return async <T extends pg.QueryResultRow>(
+    strings: readonly string[],
+    ...values: Values
+  ): Promise<T | undefined> => (await db.query<T>(sql(strings, ...values))).rows[0]
+}
+
+/**
+ * Returns a tag of templates, as `sql`, that runs a statement and returns whether it inserted,
+ * changed or deleted any row.
+ */
+export function changesAny(db: Db) {
+  return async (strings: readonly string[], ...values: Values): Promise<boolean> =>
+    ((await db.query(sql(strings, ...values))).rowCount ?? 0) > 0
 }
 
 /** A field in the binary format of `copy … (format binary)`. */

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { RuleHealth } from '../verdict/rules/rule-book.ts'
 import type { Db } from './pool.ts'
+import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /** A version of the rules, without its text. */
 export type RuleSetLine = {
@@ -17,12 +18,11 @@ export type RuleSet = RuleSetLine & { content: string | null }
 const columns = sql`version, note, applied_at as "appliedAt", applied_by as "appliedBy"`
 
 /** Stores a version. False when it exists already, because of a concurrent change. */
-export async function insertRuleSet(tx: Db, set: RuleSet): Promise<boolean> {
-  const { rowCount } = await tx.query(sql`
+export function insertRuleSet(tx: Db, set: RuleSet): Promise<boolean> {
+  return changesAny(tx)`
     insert into rule_sets (version, content, note, applied_at, applied_by)
     values (${set.version}, ${set.content}, ${set.note}, ${set.appliedAt}, ${set.appliedBy})
-    on conflict (version) do nothing`)
-  return rowCount === 1
+    on conflict (version) do nothing`
 }
 
 /** Returns the newest version, which is the active one; 0 before the first. */
@@ -33,24 +33,22 @@ export async function newestRuleVersion(db: Db): Promise<number> {
 }
 
 /** Returns one version with its text. */
-export async function findRuleSet(db: Db, version: number): Promise<RuleSet | undefined> {
-  const { rows } = await db.query<RuleSet>(sql`
-    select ${columns}, content from rule_sets where version = ${version}`)
-  return rows[0]
+export function findRuleSet(db: Db, version: number): Promise<RuleSet | undefined> {
+  return rowOf(db)`
+    select ${columns}, content from rule_sets where version = ${version}`
 }
 
 /**
  * Returns a page of the versions, newest first; `before` is the last version of the previous page.
  */
-export async function listRuleSets(
+export function listRuleSets(
   db: Db,
   page: { before: number | undefined; limit: number },
 ): Promise<RuleSetLine[]> {
-  const { rows } = await db.query<RuleSetLine>(sql`
+  return rowsOf(db)`
     select ${columns} from rule_sets where ${page.before}::integer is null
       or version < ${page.before}::integer
-    order by version desc limit ${page.limit}`)
-  return rows
+    order by version desc limit ${page.limit}`
 }
 
 /** A process that judges messages, with its active version of the rules and their health. */
@@ -85,9 +83,8 @@ export async function removeRuleProcess(db: Db, id: string): Promise<void> {
 }
 
 /** Returns the processes seen since an instant, by name. */
-export async function listRuleProcesses(db: Db, since: Date): Promise<RuleProcess[]> {
-  const { rows } = await db.query<RuleProcess>(sql`
+export function listRuleProcesses(db: Db, since: Date): Promise<RuleProcess[]> {
+  return rowsOf(db)`
     select id, name, version, fault, health, seen_at as "seenAt" from rule_processes
-    where seen_at >= ${since} order by name, id`)
-  return rows
+    where seen_at >= ${since} order by name, id`
 }

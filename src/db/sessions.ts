@@ -2,7 +2,7 @@ import sql, { bulk } from 'sql-template-tag'
 import { uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import type { Reporter } from './reporters.ts'
-import { first, named } from './rows.ts'
+import { changesAny, first, named, rowOf, rowsOf } from './rows.ts'
 
 /**
  * A browser in which a reporter is signed in. It does not contain the session id, which is a
@@ -39,10 +39,9 @@ export async function listSessions(
 }
 
 /** Ends one session of a reporter; false when there is none with that handle. */
-export async function removeSession(db: Db, reporterId: string, handle: string): Promise<boolean> {
-  const { rowCount } = await db.query(sql`
-    delete from sessions where reporter_id = ${reporterId} and sess ->> 'handle' = ${handle}`)
-  return rowCount !== null && rowCount > 0
+export function removeSession(db: Db, reporterId: string, handle: string): Promise<boolean> {
+  return changesAny(db)`
+    delete from sessions where reporter_id = ${reporterId} and sess ->> 'handle' = ${handle}`
 }
 
 /** Ends the sessions of a reporter, except the given one if any; returns the number ended. */
@@ -66,22 +65,20 @@ export async function updateSession(db: Db, id: string, content: object): Promis
 export type TotpState = { secret: Buffer; step: number | null }
 
 /** Returns the state of a reporter's second step; undefined when it is off. */
-export async function findTotp(db: Db, reporterId: string): Promise<TotpState | undefined> {
-  const answer = await db.query<TotpState>(sql`
+export function findTotp(db: Db, reporterId: string): Promise<TotpState | undefined> {
+  return rowOf(db)`
     select totp_secret as secret, totp_step as step from reporters
-    where id = ${reporterId} and totp_secret is not null`)
-  return first(answer)
+    where id = ${reporterId} and totp_secret is not null`
 }
 
 /**
  * Invalidates a time step and all before it, so that a code works only once; false when it was
  * invalidated before.
  */
-export async function takeTotpStep(db: Db, reporterId: string, step: number): Promise<boolean> {
-  const { rowCount } = await db.query(sql`update reporters set totp_step = ${step}
+export function takeTotpStep(db: Db, reporterId: string, step: number): Promise<boolean> {
+  return changesAny(db)`update reporters set totp_step = ${step}
     where id = ${reporterId} and totp_secret is not null and (totp_step is null
-      or totp_step < ${step})`)
-  return rowCount === 1
+      or totp_step < ${step})`
 }
 
 /** Enables the second step, and stores recovery codes for a lost device. */
@@ -115,10 +112,9 @@ export async function putRecoveryCodes(
 }
 
 /** Invalidates a recovery code; false when it is wrong or was used. */
-export async function takeRecoveryCode(db: Db, reporterId: string, hash: Buffer): Promise<boolean> {
-  const { rowCount } = await db.query(sql`
-    delete from recovery_codes where reporter_id = ${reporterId} and code_hash = ${hash}`)
-  return rowCount === 1
+export function takeRecoveryCode(db: Db, reporterId: string, hash: Buffer): Promise<boolean> {
+  return changesAny(db)`
+    delete from recovery_codes where reporter_id = ${reporterId} and code_hash = ${hash}`
 }
 
 /** Counts the unused recovery codes. */
@@ -195,11 +191,10 @@ export async function markTokenUsed(db: Db, hash: Buffer, at: Date, after: Date)
 }
 
 /** Returns the tokens of a reporter, newest first. */
-export async function listTokens(db: Db, reporterId: string): Promise<Token[]> {
-  const { rows } = await db.query<Token>(sql`
+export function listTokens(db: Db, reporterId: string): Promise<Token[]> {
+  return rowsOf(db)`
     select id, name, scopes, created_at as "createdAt", used_at as "usedAt"
-    from tokens where reporter_id = ${reporterId} order by created_at desc, id desc`)
-  return rows
+    from tokens where reporter_id = ${reporterId} order by created_at desc, id desc`
 }
 
 export async function countTokens(db: Db, reporterId: string): Promise<number> {
@@ -209,10 +204,9 @@ export async function countTokens(db: Db, reporterId: string): Promise<number> {
 }
 
 /** Deletes a token of a reporter; false when the reporter has no such token. */
-export async function removeToken(db: Db, reporterId: string, id: string): Promise<boolean> {
-  const { rowCount } = await db.query(sql`
-    delete from tokens where reporter_id = ${reporterId} and id = ${id}`)
-  return rowCount === 1
+export function removeToken(db: Db, reporterId: string, id: string): Promise<boolean> {
+  return changesAny(db)`
+    delete from tokens where reporter_id = ${reporterId} and id = ${id}`
 }
 
 /** Deletes all tokens of a reporter. */

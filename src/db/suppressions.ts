@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { first } from './rows.ts'
+import { rowOf, rowsOf } from './rows.ts'
 
 /** Why an address is suppressed. */
 type SuppressionReason = 'hard-bounce' | 'soft-bounces' | 'complaint' | 'stop' | 'operator'
@@ -64,26 +64,23 @@ export async function listSuppressed(
  * Returns a page of all suppressions by address, including expired ones; `part` is a substring of
  * the address.
  */
-export async function listSuppressions(
+export function listSuppressions(
   db: Db,
   { after, part, limit }: { after?: string | undefined; part?: string | undefined; limit: number },
 ): Promise<Suppression[]> {
-  const { rows } = await db.query<Suppression>(sql`
+  return rowsOf(db)`
     select address, reason, status, detail, since, until from suppressions
     where (${after}::text is null or address > ${after}::text)
       and (${part?.toLowerCase()}::text is null or strpos(address,
         ${part?.toLowerCase()}::text) > 0)
-    order by address limit ${limit}`)
-  return rows
+    order by address limit ${limit}`
 }
 
 /** Ends the suppression of an address and returns it. */
-export async function removeSuppression(db: Db, address: string): Promise<Suppression | undefined> {
-  return first(
-    await db.query<Suppression>(sql`
+export function removeSuppression(db: Db, address: string): Promise<Suppression | undefined> {
+  return rowOf(db)`
       delete from suppressions where address = ${address.toLowerCase()}
-      returning address, reason, status, detail, since, until`),
-  )
+      returning address, reason, status, detail, since, until`
 }
 
 /** Deletes suppressions that expired before an instant. */

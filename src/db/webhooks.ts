@@ -1,7 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Phrase } from '../phrase.ts'
 import type { Db } from './pool.ts'
-import { first, named } from './rows.ts'
+import { named, rowOf, rowsOf } from './rows.ts'
 
 /** The events that a webhook can receive; `webhook.test` only tests it. */
 export type WebhookEvent =
@@ -51,36 +51,29 @@ export async function insertWebhook(
 }
 
 /** Returns the webhooks of a reporter, oldest first. */
-export async function listWebhooks(db: Db, reporterId: string): Promise<Webhook[]> {
-  const { rows } = await db.query<Webhook>(sql`
-    select ${columns} from webhooks where reporter_id = ${reporterId} order by id`)
-  return rows
+export function listWebhooks(db: Db, reporterId: string): Promise<Webhook[]> {
+  return rowsOf(db)`
+    select ${columns} from webhooks where reporter_id = ${reporterId} order by id`
 }
 
 /** Returns one webhook of a reporter. */
-export async function findWebhook(
-  db: Db,
-  reporterId: string,
-  id: string,
-): Promise<Webhook | undefined> {
-  const answer = await db.query<Webhook>(sql`
-    select ${columns} from webhooks where id = ${id} and reporter_id = ${reporterId}`)
-  return first(answer)
+export function findWebhook(db: Db, reporterId: string, id: string): Promise<Webhook | undefined> {
+  return rowOf(db)`
+    select ${columns} from webhooks where id = ${id} and reporter_id = ${reporterId}`
 }
 
 /**
  * Returns webhooks by id, unordered. Those of accounts that are not active have the state
  * `disabled`.
  */
-export async function listWebhooksByIds(db: Db, ids: readonly string[]): Promise<Webhook[]> {
-  const { rows } = await db.query<Webhook>(sql`select ${columns} from (
+export function listWebhooksByIds(db: Db, ids: readonly string[]): Promise<Webhook[]> {
+  return rowsOf(db)`select ${columns} from (
       select webhooks.id, reporter_id, url, events, generation, renewed_at,
         webhooks.created_at, failures, failing_since, paused_until,
         case when reporters.state = 'active' then webhooks.state else 'disabled' end as state
       from webhooks join reporters on reporters.id = webhooks.reporter_id
       where webhooks.id = any(${ids}::uuid[])
-    ) as webhooks`)
-  return rows
+    ) as webhooks`
 }
 
 /**
@@ -136,19 +129,18 @@ export async function anyWebhooks(db: Db): Promise<boolean> {
 /**
  * Returns the enabled webhooks of active accounts that receive this event, for each of the reports.
  */
-export async function findListening(
+export function findListening(
   tx: Db,
   event: WebhookEvent,
   reportIds: readonly string[],
 ): Promise<{ webhookId: string; reportId: string }[]> {
-  const { rows } = await tx.query<{ webhookId: string; reportId: string }>(sql`
+  return rowsOf(tx)`
     select webhooks.id as "webhookId", reports.id as "reportId"
     from reports join webhooks on webhooks.reporter_id = reports.reporter_id
       join reporters on reporters.id = webhooks.reporter_id and reporters.state = 'active'
     where reports.id = any(${reportIds}::uuid[]) and webhooks.state = 'enabled'
       and webhooks.events @> array[${event}]
-    order by webhooks.id, reports.id`)
-  return rows
+    order by webhooks.id, reports.id`
 }
 
 /** Stores that a webhook accepted a delivery, which ends its failures and its pause. */
@@ -212,26 +204,20 @@ export async function insertDeliveries(
 }
 
 /** Returns those of the deliveries that are still waiting. */
-export async function listWaitingDeliveries(
+export function listWaitingDeliveries(
   db: Db,
   keys: readonly { webhookId: string; deliveryId: string }[],
 ): Promise<Delivery[]> {
-  const { rows } = await db.query<Delivery>(sql`select ${DELIVERY_COLUMNS} from webhook_deliveries
+  return rowsOf(db)`select ${DELIVERY_COLUMNS} from webhook_deliveries
     where webhook_id = any(${keys.map(({ webhookId }) => webhookId)}::uuid[])
       and id = any(${keys.map(({ deliveryId }) => deliveryId)}::uuid[]) and state = 'waiting'
-    order by id`)
-  return rows
+    order by id`
 }
 
 /** Returns the latest deliveries to one webhook, newest first. */
-export async function listDeliveries(
-  db: Db,
-  webhookId: string,
-  limit: number,
-): Promise<Delivery[]> {
-  const { rows } = await db.query<Delivery>(sql`select ${DELIVERY_COLUMNS} from webhook_deliveries
-    where webhook_id = ${webhookId} order by id desc limit ${limit}`)
-  return rows
+export function listDeliveries(db: Db, webhookId: string, limit: number): Promise<Delivery[]> {
+  return rowsOf(db)`select ${DELIVERY_COLUMNS} from webhook_deliveries
+    where webhook_id = ${webhookId} order by id desc limit ${limit}`
 }
 
 /** Counts the deliveries of an event to one webhook since an id. */

@@ -23,14 +23,17 @@ const statement = new RegExp(
   ].join('|'),
 )
 
-/** Returns every text that is SQL: tagged `sql`, or a statement. Its placeholders become `…`. */
+/**
+ * Returns every text that is SQL: tagged `sql` or by a tag of `db/rows.ts`, or a statement. Its
+ * placeholders become `…`.
+ */
 function sqlOf(file: TidyFile): { at: string; node: ts.Node; sql: string }[] {
   return collect(file, (node) => {
     const text = textOf(node)
     if (text === undefined) return undefined
     const isTagged =
       ts.isTaggedTemplateExpression(node.parent) &&
-      /^(?:sql$|named\()/.test(node.parent.tag.getText())
+      /^(?:sql$|(?:named|rowsOf|rowOf|changesAny)\()/.test(node.parent.tag.getText())
     const isSql = statement.test(text) || /^SELECT\s|^INSERT INTO\s/.test(text)
     return isTagged || isSql ? { at: placeOf(file, node), node, sql: text } : undefined
   })
