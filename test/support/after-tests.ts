@@ -4,8 +4,8 @@ import path from 'node:path'
 import { afterAll } from 'vitest'
 
 /**
- * Returns what was opened at the top of a test file, and closes it after all tests of the file; what
- * was opened last is closed first.
+ * Returns what was opened at the top of a test file, and closes it after all tests of the file.
+ * What was opened last is closed first.
  */
 export async function closeAfterTests<T extends { close: () => unknown }>(
   opening: T | Promise<T>,
