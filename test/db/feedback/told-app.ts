@@ -11,7 +11,9 @@ import { openTestApp } from '../../support/app.ts'
 /** The network from which the spam of these tests comes. */
 export const network = { cidr: '198.51.100.0/25', asn: 64497 }
 
-/** Opens an application whose reports come from one network; closes it after all tests of the file. */
+/**
+ * Opens an application whose reports come from one network; closes it after all tests of the file.
+ */
 export async function openToldApp() {
   const app = await closeAfterTests(openTestApp())
   const parser = await closeAfterTests(createParserPool(1))
