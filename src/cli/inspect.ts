@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { parseArgs, styleText } from 'node:util'
+import { buffer } from 'node:stream/consumers'
 import { shownLine } from '../mail/text.ts'
 import { reasonOf } from '../errors.ts'
 import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
@@ -236,17 +237,11 @@ async function analyzeFile(
 /** Returns the messages of a file; a mailbox or archive may contain several. */
 async function messagesIn(file: string, io: CommandIo): Promise<Given[]> {
   try {
-    const bytes = file === '-' ? await readAll(io.stdin) : await readFile(file)
+    const bytes = file === '-' ? await buffer(io.stdin) : await readFile(file)
     return await unpackFile({ name: file, bytes }, ownFileLimits)
   } catch (error) {
     return [{ name: file, unread: reasonOf(error) }]
   }
-}
-
-async function readAll(stream: NodeJS.ReadableStream): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks)
 }
 
 async function write(stdout: NodeJS.WritableStream, text: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { buffer } from 'node:stream/consumers'
 import { reasonOf, UsageError } from '../errors.ts'
 import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
 import { readSecret, type Terminal } from '../processes/add-account.ts'
@@ -67,7 +68,7 @@ export async function reportFiles(
   let refused = 0
   for (const file of request.files) {
     try {
-      const bytes = file === '-' ? await readAll(io.stdin) : await readFile(file)
+      const bytes = file === '-' ? await buffer(io.stdin) : await readFile(file)
       for (const one of await unpackFile({ name: file, bytes }, ownFileLimits)) {
         refused += await reportUnpacked(one, request, io)
       }
@@ -105,10 +106,4 @@ async function reportOne(raw: Buffer, { url, token, kind }: ReportRequest): Prom
   const body = (await answer.json()) as { id?: string; title?: string; detail?: string }
   if (!answer.ok) throw new Error(`${body.title ?? answer.statusText}: ${body.detail ?? ''}`)
   return `${answer.status === 200 ? 'reported before' : 'accepted'} as ${body.id ?? ''}`
-}
-
-async function readAll(stream: NodeJS.ReadableStream): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks)
 }

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag'
-import type { Feedback, FeedbackKey, FeedbackKind } from './feedback-reports.ts'
+import { type Feedback, type FeedbackKey, type FeedbackKind, nameOf } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { changesAny, rowsOf } from './rows.ts'
 
@@ -44,10 +44,6 @@ function isAmong(keys: readonly FeedbackKey[]): Sql {
 function isMergedInto(heads: readonly FeedbackKey[]): Sql {
   return sql`merged_into = any(${heads.map(({ reportId }) => reportId)}::uuid[])
     and merged_into::text || ' ' || merged_number = any(${heads.map(nameOf)}::text[])`
-}
-
-function nameOf({ reportId, number }: FeedbackKey): string {
-  return `${reportId} ${number}`
 }
 
 /** A due feedback report, with the campaign of its message if the report is counted. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { listScopes, replaceScopes } from '../db/consumer-scopes.ts'
 import {
@@ -142,7 +142,13 @@ export async function requestEnrollment(
     const { mailFrom, returnPathDomain: domain } = app.config
     const isOurs = isOwn(address, { addresses: [mailFrom], domain })
     const token = systemRandom(TOKEN_BYTES).toString('base64url')
-    const request = { id: uuidv7(now), address, wish, tokenHash: hashOf(token), askerHash }
+    const request = {
+      id: uuidv7(now),
+      address,
+      wish,
+      tokenHash: hash('sha256', token, 'buffer'),
+      askerHash,
+    }
     await insertEnrollment(tx, request)
     if (isOurs) return 'taken'
     const link = `${app.publicUrl}/consumers/enroll/${token}`
@@ -163,7 +169,7 @@ export async function findEnrollmentByToken(
   token: string,
   { pool, clock }: Pick<Needs, 'pool' | 'clock'>,
 ): Promise<EnrollmentRequest | undefined> {
-  const request = await findEnrollment(pool, hashOf(token))
+  const request = await findEnrollment(pool, hash('sha256', token, 'buffer'))
   if (!request) return undefined
   return clock().getTime() - uuidTime(request.id).getTime() < VALID_MS ? request : undefined
 }
@@ -249,8 +255,4 @@ async function provenOf(
     if (layers && answersForBlock(address, cidr, layers)) proven.push(scope)
   }
   return proven
-}
-
-function hashOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
 }

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
+import { type Feedback, listFeedback, nameOf } from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
@@ -82,10 +82,6 @@ async function listHeads(tx: Db, members: readonly Feedback[]): Promise<Feedback
   if (ids.size === 0) return []
   const names = new Set(members.map(headName))
   return (await listFeedback(tx, [...ids])).filter((head) => names.has(nameOf(head)))
-}
-
-function nameOf({ reportId, number }: FeedbackKey): string {
-  return `${reportId} ${number}`
 }
 
 function headName({ mergedInto, mergedNumber }: Feedback): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { reputationKey } from '../counting/reputation-reader.ts'
 import {
@@ -62,7 +62,12 @@ export async function requestDelisting(
     const state = isGone ? 'automatic' : 'open'
     const decidedAt = isGone ? now : null
     const kept = { id: uuidv7(now), list, name, state, answer: null, decidedAt } as const
-    await insertDelisting(tx, { ...kept, ...fields, askerHash, tokenHash: tokenHash(token) })
+    await insertDelisting(tx, {
+      ...kept,
+      ...fields,
+      askerHash,
+      tokenHash: hash('sha256', token, 'buffer'),
+    })
     return { token }
   })
 }
@@ -72,11 +77,7 @@ export function findDelistingByToken(
   { pool }: Pick<Needs, 'pool'>,
   token: string,
 ): Promise<DelistingRequest | undefined> {
-  return findDelisting(pool, tokenHash(token))
-}
-
-function tokenHash(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return findDelisting(pool, hash('sha256', token, 'buffer'))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { addressScope, type IpAddress, networkSet, parseIp } from './ip.ts'
+import { addressScope, decimalLength, type IpAddress, networkSet, parseIp } from './ip.ts'
 
 /**
  * The smallest list of CIDR blocks that covers a range of addresses, both ends included. Undefined
@@ -34,7 +34,7 @@ export function parseBlock(text: string): string | undefined {
   const address = parseIp(start)
   if (!address || rest.length > 0) return undefined
   const { bits, value } = numberOf(address)
-  const length = prefix === undefined ? bits : decimal(prefix)
+  const length = prefix === undefined ? bits : decimalLength(prefix)
   if (length === undefined || length > bits) return undefined
   const mask = BigInt(bits - length)
   return `${textOf((value >> mask) << mask, bits)}/${length}`
@@ -62,10 +62,6 @@ export function commonBlock(one: string, other: string): string | undefined {
 
 export function prefixLength(cidr: string): number {
   return Number(cidr.slice(cidr.indexOf('/') + 1))
-}
-
-function decimal(text: string): number | undefined {
-  return /^\d{1,3}$/.test(text) ? Number(text) : undefined
 }
 
 /** Does the same as `blocksOfRange` without big integers: tables contain a million IPv4 ranges. */

@@ -210,7 +210,8 @@ function parseNetwork(cidr: string): Network | undefined {
   return { groups: address.groups, bits: length + (128 - width) }
 }
 
-function decimalLength(text: string): number | undefined {
+/** Parses the length of a prefix: one to three digits. */
+export function decimalLength(text: string): number | undefined {
   return /^\d{1,3}$/.test(text) ? Number(text) : undefined
 }
 

@@ -1,4 +1,4 @@
-import { composeMailDate, fromLine } from './mail-parts.ts'
+import { addressShape, composeMailDate, fromLine, messageIdShape, urlShape } from './mail-parts.ts'
 import { composeEncodedWords, foldText, utf8Words } from './seven-bit.ts'
 import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
@@ -25,10 +25,6 @@ export type LetterContent = {
   /** A page that stops letters of this kind with one click (RFC 8058). */
   unsubscribe?: string | undefined
 }
-
-const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,253}$/
-const messageIdShape = /^<[\x21-\x3b\x3d\x3f-\x7e]{1,900}>$/
-const urlShape = /^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,900}$/
 
 /**
  * Composes a letter in 7 bits with CRLF line ends; the same content gives the same bytes. Omits

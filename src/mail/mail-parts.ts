@@ -198,9 +198,10 @@ function isBareComplaint(tree: Entity): boolean {
   )
 }
 
-const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,253}$/
-const urlShape = /^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,900}$/
-const messageIdShape = /^<[\x21-\x3b\x3d\x3f-\x7e]{1,900}>$/
+/** A plain address, a link and a Message-ID that can stand in a field as they are. */
+export const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,253}$/
+export const urlShape = /^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,900}$/
+export const messageIdShape = /^<[\x21-\x3b\x3d\x3f-\x7e]{1,900}>$/
 
 /** Values to be written into a header; undefined ones are accepted. */
 export type HeaderPieces = {

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash as hashText } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
@@ -75,7 +75,7 @@ export function hashPassword(password: string): Promise<string> {
 
 /** Returns a mark that changes with the password and reveals nothing about it. */
 export function passwordMarkOf(passwordHash: string): string {
-  return createHash('sha256').update(`signalpost password ${passwordHash}`).digest('base64url')
+  return hashText('sha256', `signalpost password ${passwordHash}`, 'base64url')
 }
 
 /**
@@ -83,7 +83,7 @@ export function passwordMarkOf(passwordHash: string): string {
  */
 export function createToken(): { token: string; hash: Buffer } {
   const token = `sp_${systemRandom(32).toString('base64url')}`
-  return { token, hash: tokenHash(token) }
+  return { token, hash: hashText('sha256', token, 'buffer') }
 }
 
 /** Maximum number of tokens of a reporter. */
@@ -152,7 +152,7 @@ export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX)
 
   async function byToken(token: string): Promise<Caller | undefined> {
     if (!TOKEN.test(token)) return undefined
-    const digest = tokenHash(token)
+    const digest = hashText('sha256', token, 'buffer')
     const name = digest.toString('base64')
     const known = remembered.get(name)
     if (known) return known
@@ -213,8 +213,4 @@ function passwordCaller(account: Account, passwordHash: string): PasswordCaller 
   const passwordMark = passwordMarkOf(passwordHash)
   const proof = { tokenHash: undefined, scopes: scopesOf(account), hasTotp, passwordMark }
   return { id, email, isAdmin, ...proof }
-}
-
-function tokenHash(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
 }
