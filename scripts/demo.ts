@@ -39,7 +39,7 @@ async function demonstrate(show: Show): Promise<number> {
   let code = 0
   try {
     const name = paint(show.screen, 'bold', 'Signalpost')
-    out.write(`\n  ${name}: a throw-away instance, some spam, and what becomes of it\n\n`)
+    out.write(`\n  ${name}: a temporary instance processes some spam\n\n`)
     const stories = await reportAll(show, await open(show, site))
     out.write('\n')
     stories.forEach((story, index) => {
@@ -50,15 +50,15 @@ async function demonstrate(show: Show): Promise<number> {
     process.stderr.write(`\n  ${reasonOf(error)}\n\n`)
     code = 1
   }
-  const unhurried = { ...show, interrupted: new Promise<never>(() => undefined) }
-  await during(unhurried, 'Stopping, and removing every trace', () => site.clear())
+  const uninterrupted = { ...show, interrupted: new Promise<never>(() => undefined) }
+  await during(uninterrupted, 'Stopping, and removing all files', () => site.clear())
   out.write('\n')
   return code
 }
 
 async function open(show: Show, site: Site): Promise<Instance> {
   const { url } = await during(show, 'Starting PostgreSQL, web, work and receive', site.start)
-  const { token } = await during(show, 'Making an account with a token', site.addReporter)
+  const { token } = await during(show, 'Creating an account with a token', site.addReporter)
   return { url, token, databaseUrl: await site.databaseUrl() }
 }
 
@@ -75,7 +75,7 @@ async function reportAll(show: Show, instance: Instance): Promise<Story[]> {
   const onLost = () => undefined
   const pool = createPool(databaseUrl, { connectionsMax: 2, name: 'demo', onLost })
   try {
-    return await during(show, 'Following each one to its end', async (at) => {
+    return await during(show, 'Waiting until each one is processed', async (at) => {
       const stories: Story[] = []
       for (const one of reported) {
         stories.push(await follow(one, instance, pool))
@@ -150,7 +150,7 @@ function untilInterrupted(): Promise<never> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => reject(new Error('Interrupted.')))
     }
-    process.stdout.on('error', () => reject(new Error('Nobody reads any more.')))
+    process.stdout.on('error', () => reject(new Error('The output is no longer read.')))
   })
   interrupted.catch(() => undefined)
   return interrupted

@@ -25,7 +25,7 @@ const { values } = parseArgs({
   },
 })
 if (!existsSync(values.corpus)) {
-  console.error(`There is no folder ${values.corpus}. Say --corpus DIR.`)
+  console.error(`The folder ${values.corpus} does not exist. Use --corpus DIR.`)
   process.exit(2)
 }
 const seed = Number(values.seed)
@@ -34,14 +34,16 @@ const explain = (line: string) => void (values.explain && console.error(line))
 const samples = await readCorpus(values.corpus)
 const isTwoSided = new Set(samples.map(({ kind }) => isUnwantedKind(kind))).size === 2
 if (!isTwoSided) {
-  console.error('Wanted and unwanted messages are needed: see the head of this script.')
+  console.error('Wanted and unwanted messages are required: see the comment in this script.')
   process.exit(2)
 }
 const campaigns = new Set(samples.map(({ campaign }) => campaign)).size
 console.log(`# Quality on ${samples.length} messages, ${campaigns} campaigns, seed ${seed}\n`)
 console.log(`${countsText(countKinds(samples))}. In brackets: the interval of 95 %.\n`)
 
-console.log('## The model alone: five folds by campaign, each judged by a model of the others\n')
+console.log(
+  '## The model alone: five folds by campaign, each judged by a model trained on the others\n',
+)
 const training = { definitions: factDefinitions, source: 'files', seed } as const
 const folds = await learnFolds(samples, training)
 const { auc, brier, thresholds } = figuresOf(folds.flatMap(({ scored }) => scored))
@@ -54,13 +56,13 @@ printTable(
 )
 
 if (!values['no-ablation']) {
-  console.log('\n## What carries it: ROC AUC without a group, of a group alone\n')
+  console.log('\n## Contribution of each group: ROC AUC without it, and with it alone\n')
   const rows = await ablate(samples, training)
   printTable(['facts', 'without it', 'alone'], rows)
 }
 
 for (const population of ['vouched for', 'newcomers'] as const) {
-  console.log(`\n## Verdicts by the whole line, reporters are ${population}\n`)
+  console.log(`\n## Verdicts of the whole program, reporters are ${population}\n`)
   printTable(['asked', 'share'], await measureVerdicts(folds, population === 'newcomers', explain))
 }
 for (const { model } of folds) model.close()

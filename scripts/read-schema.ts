@@ -22,7 +22,7 @@ type Table = {
   indexes: string[]
 }
 
-const header = `-- The schema that the migrations make, in the order of the names. Written by
+const header = `-- The schema that the migrations create, ordered by name. Written by
 -- "npm run schema" and compared by a test; never run, and never changed by hand. Weekly partitions,
 -- the tables of knex and the schema of pg-boss are left out.
 `

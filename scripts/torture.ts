@@ -60,7 +60,7 @@ if (rest.length > 0 || !run || !areNumbers) {
 }
 const faults = await run()
 for (const line of faults.slice(0, FAULTS_SHOWN)) console.log(`differs: ${line}`)
-console.log(faults.length === 0 ? 'Everything is exact.' : `${faults.length} differ.`)
+console.log(faults.length === 0 ? 'All counts are exact.' : `${faults.length} differ.`)
 process.exitCode = faults.length === 0 ? 0 : 1
 
 async function counters(): Promise<string[]> {
@@ -80,10 +80,10 @@ async function reports(): Promise<string[]> {
   for (const words of done.surprises) console.log(`ended by itself: ${words}`)
   const { accepted, retracted, neverCounted, analyzedTwice, campaigns } = done
   console.log(`${done.requests} requests; ${accepted} reports were accepted`)
-  console.log(`${retracted} were taken back, ${neverCounted} of them before they were counted`)
-  console.log(`${analyzedTwice} were analyzed again; ${campaigns} campaigns were founded`)
+  console.log(`${retracted} were retracted, ${neverCounted} of them before they were counted`)
+  console.log(`${analyzedTwice} were analyzed again; ${campaigns} campaigns were created`)
   const { slots, days } = done.compared
-  console.log(`compared to the digit: ${slots} buckets of ten minutes, ${days} of days`)
+  console.log(`compared exactly: ${slots} buckets of ten minutes, ${days} of days`)
   return done.faults
 }
 
@@ -93,6 +93,6 @@ async function sending(): Promise<string[]> {
   const { sent, refused, copies, repeats, sinkFaults } = done
   for (const [name, times] of [...sinkFaults].sort()) console.log(`${name}: ${times}`)
   console.log(`${sent} were sent, ${refused} refused; ${copies} mails arrived`)
-  console.log(`${repeats} of them came again, where their sender could not know`)
+  console.log(`${repeats} of them arrived again, where their sender could not know the result`)
   return done.faults
 }

@@ -152,10 +152,10 @@ const commands: Record<string, Command> = {
       '    [--series] [--json] [--plain]',
     summary: 'show how often a link, address, ip, subject, file … was seen; exits with 1 if never',
     async run({ args, config, log }) {
-      const { readCounters, tellCounters } = await import('./cli/counters.ts')
+      const { readCounters, printCounters } = await import('./cli/counters.ts')
       const request = await readCounters(args, process)
       const { withDatabase } = await import('./processes/open-app.ts')
-      return withDatabase(config, log, (app) => tellCounters(request, app, process))
+      return withDatabase(config, log, (app) => printCounters(request, app, process))
     },
   },
   queue: operatorCommand(() => import('./cli/queue.ts')),
@@ -165,11 +165,11 @@ const commands: Record<string, Command> = {
     summary:
       'show the reputation of an address, author, link, file …, and why; exits with 1 if unknown',
     async run({ args, config, log }) {
-      const { parseReputation, tellReputation } = await import('./cli/lists.ts')
+      const { parseReputation, describeReputation } = await import('./cli/lists.ts')
       const request = parseReputation(args)
       const { withDatabase } = await import('./processes/open-app.ts')
       const { text, isKnown } = await withDatabase(config, log, (app) =>
-        tellReputation(request, app),
+        describeReputation(request, app),
       )
       process.stdout.write(`${request.isJson ? text : shownText(text, TEXT_CHARS_MAX)}\n`)
       return isKnown ? 0 : 1

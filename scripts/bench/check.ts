@@ -154,9 +154,9 @@ function print(
     [
       'bench check (medians)',
       'messages/s',
-      'ours to it',
+      'our rate / its rate',
       'CPU',
-      'its CPU to ours',
+      'its CPU / our CPU',
       '20 KB: p50',
       'p99',
     ],

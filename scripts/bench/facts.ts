@@ -33,8 +33,8 @@ export async function benchFacts(): Promise<void> {
   const works: readonly (readonly [string, (at: number) => unknown])[] = [
     ['taken apart, as a measure', (at) => takeApartPacked(nth(materials, at).findings)],
     ['the features of the message', (at) => messageFeatures(nth(materials, at).material)],
-    ['the keys that are asked for', (at) => keysOf(nth(materials, at).material)],
-    ['the facts of all that is known', (at) => factsOf(nth(inputs, at))],
+    ['the keys to look up', (at) => keysOf(nth(materials, at).material)],
+    ['the facts with known counts of every piece', (at) => factsOf(nth(inputs, at))],
     ['packed', (at) => packFacts(nth(facts, at))],
     ['unpacked', (at) => unpackFacts(nth(packed, at))],
   ]
@@ -55,7 +55,7 @@ export async function benchFacts(): Promise<void> {
   )
   console.log(`${features.toFixed(1)} µs`)
   console.log(`packed facts: median ${sizes.p50}, p99 ${sizes.p99}, at most ${sizes.max} bytes`)
-  console.log(`where nothing is known of it yet: median ${percentiles(bare).p50} bytes`)
+  console.log(`without known counts: median ${percentiles(bare).p50} bytes`)
 }
 
 type Prepared = { findings: Findings; material: Material }

@@ -170,7 +170,7 @@ function print(rounds: readonly Round[]): void {
   printTable(
     ['bench intake (medians)', 'reports/s', 'ratio', 'web CPU', 'database CPU', 'p50', 'p99'],
     [
-      limitRow('limit: the same bytes by multi-row VALUES, nothing in between', 'limit'),
+      limitRow('limit: the same bytes by multi-row VALUES, without the program', 'limit'),
       limitRow('the same, packed beforehand', 'packed'),
       [
         `HTTP, ${CONNECTIONS} keep-alive clients`,

@@ -38,20 +38,20 @@ export async function benchNetworks(): Promise<void> {
       console.log(imports.at(-1)?.join('  '))
     }
     await importFile('a million ranges', files.as)
-    await importFile('a registry, beside it', files.registry)
-    await importFile('the million again', files.as)
+    await importFile('a registry, in addition', files.registry)
+    await importFile('the million ranges again', files.as)
     const lookups = await measureIndexes(instance)
     const calm = await watch(instance, wait(5_000))
     const reload = startImport(files.as, instance)
     const busy = await watch(instance, finish(reload))
     const head = ['bench networks: import', 'seconds', 'CPU', 'database CPU', 'peak MB']
     printTable(head, imports)
-    printTable(['lookup, µs an address', 'server', 'with the journey', 'p99'], lookups)
+    printTable(['lookup, µs an address', 'server', 'with the round trip', 'p99'], lookups)
     printTable(
       ['lookups, ms', 'count', 'p50', 'p99', 'max'],
       [
-        ['one, nothing else going on', ...calm.one],
-        ['fifty, nothing else going on', ...calm.fifty],
+        ['one, idle', ...calm.one],
+        ['fifty, idle', ...calm.fifty],
         ['one, during an import', ...busy.one],
         ['fifty, during an import', ...busy.fifty],
       ],

@@ -67,7 +67,7 @@ export async function benchPipeline(): Promise<void> {
     }
     await measure('warm-up', fresh(1_000), { connections: CONNECTIONS }, instance, sink, pids)
     const flood = await measure(
-      'as fast as it goes',
+      'as fast as possible',
       fresh(REPORTS),
       { connections: CONNECTIONS },
       instance,
@@ -163,7 +163,7 @@ async function untilArrived(posted: readonly Posted[], sink: Sink): Promise<void
   while (posted.some(({ id }) => !sink.arrivals.has(id))) {
     if (performance.now() > patience) {
       const missing = posted.filter(({ id }) => !sink.arrivals.has(id))
-      throw new Error(`${missing.length} reports never became an ARF, ${missing[0]?.id} for one`)
+      throw new Error(`${missing.length} reports led to no ARF, for example ${missing[0]?.id}`)
     }
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

@@ -117,7 +117,7 @@ function spamAssassinRows(messages: readonly Buffer[], reference: number): strin
   const step = Math.ceil(messages.length / SPAMASSASSIN_MESSAGES)
   const times = timeSpamAssassin(messages.filter((_, at) => at % step === 0))
   if (!times) {
-    console.log('SpamAssassin is not installed: there is nothing of it to compare with.')
+    console.log('SpamAssassin is not installed: no comparison.')
     return []
   }
   return [

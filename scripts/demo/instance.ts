@@ -147,8 +147,8 @@ async function removeSharedPrograms(before: readonly string[] | undefined): Prom
   for (const name of now.filter((entry) => /^postgres-[0-9a-f]{12}$/.test(entry))) {
     if (before?.includes(name)) continue
     const folder = path.join(SHARED_ROOT, name)
-    const isPrograms = (await readdir(folder).catch((): string[] => [])).includes('bin')
-    if (isPrograms && !(await runs(folder))) await rm(folder, { recursive: true, force: true })
+    const isProgramFolder = (await readdir(folder).catch((): string[] => [])).includes('bin')
+    if (isProgramFolder && !(await runs(folder))) await rm(folder, { recursive: true, force: true })
   }
   if (before === undefined) await rmdir(SHARED_ROOT).catch(() => undefined)
 }

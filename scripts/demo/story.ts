@@ -29,8 +29,8 @@ export function tell(screen: Screen, story: Story, place: string): string {
   const network = networkWords(analysis)
   const symbols = verdict.symbols.map((one) => sayMeaning(one, 'en', 'operator').text).join(' ')
   const told = story.feedback
-    ? `${story.feedback.address}: a feedback report is written and held, nothing leaves.`
-    : `Nobody. ${inEnglish(consequence.why)}`
+    ? `${story.feedback.address}. A feedback report was composed and is held; nothing is sent.`
+    : `No one. ${inEnglish(consequence.why)}`
   return [
     heading(screen, `${place}  ${story.subject ?? '(no subject)'}`),
     '',
@@ -40,7 +40,7 @@ export function tell(screen: Screen, story: Story, place: string): string {
     pictureText({ ...analysis.details, network }, (style, text) => paint(screen, style, text)),
     '',
     ...field(screen, 'Verdict', `${verdict.class}, score ${verdict.score}. ${symbols}`),
-    ...field(screen, 'To be told', told),
+    ...field(screen, 'Notified', told),
     '',
     ...(story.mail === undefined ? [] : mailLines(screen, story.mail)),
   ].join('\n')
@@ -53,16 +53,16 @@ export function summary(screen: Screen, stories: readonly Story[]): string {
     (analysis.originIp ?? 'origin unknown').padEnd(22),
     feedback
       ? paint(screen, 'green', `→ ${feedback.address}`)
-      : paint(screen, 'dim', 'nobody told'),
+      : paint(screen, 'dim', 'no one notified'),
   ])
   const held = stories.filter(({ feedback }) => feedback).length
   return [
-    heading(screen, 'In short'),
+    heading(screen, 'Summary'),
     '',
     ...rows.map((cells) => `  ${cells.join('')}`),
     '',
-    `  ${stories.length} messages reported, ${held} feedback reports written and held.`,
-    '  "npm start" runs an instance that stays, with a report form and an admin page.',
+    `  ${stories.length} messages reported, ${held} feedback reports composed and held.`,
+    '  "npm start" runs a permanent instance with a report form and admin pages.',
     '',
   ].join('\n')
 }
@@ -79,7 +79,7 @@ function field(screen: Screen, name: string, value: string): string[] {
 }
 
 function networkWords({ network }: KeptAnalysis): string {
-  if (!network) return 'unknown, no imported table has it'
+  if (!network) return 'unknown, not in any imported table'
   const asn = network.asn === null ? '' : `AS${network.asn} `
   const country = network.country === null ? '' : ` (${network.country})`
   return `${network.cidr}, ${asn}${network.name ?? ''}${country}`

@@ -18,17 +18,17 @@ export async function ablate(samples: readonly Sample[], training: Training): Pr
     for (const { model } of folds) model.close()
     return rocOf(folds.flatMap(({ scored }) => scored))?.auc.toFixed(4) ?? '–'
   }
-  const rows: string[][] = [['all that is learned from', '–', await aucOf(fit)]]
+  const rows: string[][] = [['all features', '–', await aucOf(fit)]]
   for (const group of new Set(fit.map((one) => one.group))) {
     const inGroup = (one: FactDefinition) => one.group === group
     const without = await aucOf(fit.filter((one) => !inGroup(one)))
     rows.push([group, without, await aucOf(fit.filter(inGroup)).catch(() => '–')])
   }
-  const speaksOfLists = ({ group, name }: FactDefinition) =>
+  const isAboutLists = ({ group, name }: FactDefinition) =>
     group === 'bulk' || name === 'has_list_unsubscribe'
-  const without = await aucOf(fit.filter((one) => !speaksOfLists(one)))
-  rows.push(['bulk and has_list_unsubscribe', without, await aucOf(fit.filter(speaksOfLists))])
+  const without = await aucOf(fit.filter((one) => !isAboutLists(one)))
+  rows.push(['bulk and has_list_unsubscribe', without, await aucOf(fit.filter(isAboutLists))])
   const kept = definitions.filter((one) => unfitReason(one) === undefined && !fit.includes(one))
-  rows.push(['(kept from it)', '–', await aucOf(kept, 'reports')])
+  rows.push(['(not used by models of files)', '–', await aucOf(kept, 'reports')])
   return rows
 }

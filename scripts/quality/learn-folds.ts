@@ -4,7 +4,7 @@ import type { RowSource } from '../../src/verdict/model/features.ts'
 import type { Scored } from '../../src/verdict/model/figures.ts'
 import { loadModel } from '../../src/verdict/model/load-model.ts'
 import type { Model } from '../../src/verdict/model/model.ts'
-import { lotOf } from '../../src/verdict/model/training.ts'
+import { pseudoRandom } from '../../src/verdict/model/training.ts'
 import type { Sample } from './read-corpus.ts'
 
 /** A part of the messages, and a model trained on all the others. */
@@ -24,7 +24,7 @@ export async function learnFolds(
   const folds: Fold[] = []
   for (let fold = 0; fold < FOLDS; fold++) {
     const isIn = ({ campaign }: Sample) =>
-      Math.floor(lotOf(`fold ${campaign}`, training.seed) * FOLDS) === fold
+      Math.floor(pseudoRandom(`fold ${campaign}`, training.seed) * FOLDS) === fold
     const others = samples.filter((sample) => !isIn(sample))
     const { content, calibration } = await trainModel(others, {
       ...training,

@@ -98,21 +98,21 @@ async function askAll(
   const spared = await ask('wanted', 'asked')
   const bare = await ask('wanted', 'asked', true)
   const sparedText = ({ hits, of }: typeof spared) => shareText(shareOf(of - hits, of))
-  lines.push([`wanted mail not called unwanted, ${when}`, sparedText(spared)])
+  lines.push([`wanted mail not judged unwanted, ${when}`, sparedText(spared)])
   lines.push([`… by rules without a model`, sparedText(bare)])
   let called = 0
   for (const kind of kinds) {
     const found = await ask(kind, 'asked')
     called += found.hits
-    lines.push([`${kind}: campaigns called, a mail server asks, ${when}`, shareText(found)])
+    lines.push([`${kind}: campaigns detected, check by a mail server, ${when}`, shareText(found)])
     lines.push(['… by rules without a model', shareText(await ask(kind, 'asked', true))])
     const reported = await ask(kind, 'newcomer')
-    lines.push([`${kind}: campaigns called, a newcomer reports, ${when}`, shareText(reported)])
+    lines.push([`${kind}: campaigns detected, report by a newcomer, ${when}`, shareText(reported)])
     const trusted = shareText(await ask(kind, 'trusted'))
-    lines.push([`${kind}: campaigns called, one vouched for reports, ${when}`, trusted])
+    lines.push([`${kind}: campaigns detected, report by a vouched reporter, ${when}`, trusted])
   }
   const precision = shareOf(called, called + spared.hits)
-  lines.push([`precision of what is called when asked, ${when}`, shareText(precision)])
+  lines.push([`precision of checks, ${when}`, shareText(precision)])
 }
 
 async function playReports(
@@ -135,7 +135,7 @@ async function playReports(
         of += kept.length
       }
     }
-    lines.push([`reports called unwanted, time ${time + 1}`, shareText(shareOf(hits, of))])
+    lines.push([`reports judged unwanted, report ${time + 1}`, shareText(shareOf(hits, of))])
     lines.push(['… and forwarded', shareText(shareOf(forwarded, of))])
   }
 }
@@ -165,6 +165,9 @@ async function playMistakes(
       explain(`by mistake: ${wanted[at]?.file}: ${verdict}, ${action}: ${symbols}`)
     }
   }
-  lines.push(['wanted mail reported by mistake: not called', shareText(shareOf(of - hits, of))])
+  lines.push([
+    'wanted mail reported by mistake: not judged unwanted',
+    shareText(shareOf(of - hits, of)),
+  ])
   lines.push(['… and not forwarded', shareText(shareOf(of - forwarded, of))])
 }

@@ -176,7 +176,7 @@ function allLines(pieces: readonly KnownPiece[], columns: number): string[] {
     ...(rows.length > 0 ? [`${head.join('')}  in two weeks`, ...rows] : []),
     ...(nothing.length > 0 ? ['No counts for:', ...nothing.map((name) => `  ${name}`)] : []),
     ...(pieces.some(({ countedFrom }) => countedFrom > 1)
-      ? ['', '* In checked mail, counted from the third time on.']
+      ? ['', '* In checked mail, counted from the third occurrence on.']
       : []),
   ]
 }
@@ -345,7 +345,7 @@ export type CountersOutput = {
 /**
  * Writes the answer as text or JSON. Returns 1 if nothing was counted in two weeks, otherwise 0.
  */
-export async function tellCounters(
+export async function printCounters(
   { given, isJson, isAll, isPlain }: CountersRequest,
   app: Pick<App, 'pool' | 'clock'>,
   { stdout, env }: CountersOutput,

@@ -114,7 +114,7 @@ function normal(name: string): string {
  * Returns the reputations of a name, of one kind or all kinds, as text or JSON, and whether any
  * exist.
  */
-export async function tellReputation(
+export async function describeReputation(
   { kind, name, isJson }: ReputationRequest,
   { pool, clock }: Pick<App, 'pool' | 'clock'>,
 ): Promise<{ text: string; isKnown: boolean }> {

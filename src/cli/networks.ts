@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type FoundLayer, listLayers, listOverrides, listSources } from '../db/networks.ts'
 import { dropNetworks, setNetwork, unsetNetwork } from '../feedback/network-actions.ts'
 import { parseIp } from '../mail/ip.ts'
-import { mergeLayers, NOBODY } from '../origin/networks.ts'
+import { mergeLayers, NO_CONTACT } from '../origin/networks.ts'
 import { columns, defineQuery, type Operations } from './command.ts'
 
 const OVERRIDES_MAX = 10_000
@@ -25,7 +25,7 @@ const showNetwork = defineQuery({
     const { network, from, foreign } = merged
     const origin = (layer?: FoundLayer) => (layer ? `${layer.cidr}  ${layer.source}` : '')
     const abuse = network.isMuted
-      ? `${NOBODY} (no feedback reports are sent)`
+      ? `${NO_CONTACT} (no feedback reports are sent)`
       : network.contacts.join(', ')
     return [
       `${ip} is in ${network.cidr}`,
@@ -44,7 +44,7 @@ const showNetwork = defineQuery({
           layer.source,
           dayOf(layer.importedAt),
           dayOf(layer.expiresAt),
-          saidBy(layer) + (foreign.includes(layer) ? '  (of another AS, not used)' : ''),
+          describeOverride(layer) + (foreign.includes(layer) ? '  (of another AS, not used)' : ''),
         ]),
       ]),
     ].join('\n')
@@ -53,7 +53,7 @@ const showNetwork = defineQuery({
 
 const listNetworks = defineQuery({
   name: 'networks list',
-  summary: 'list the imported tables and what was set in their place',
+  summary: 'list the imported tables and the overrides',
   input: z.object({}),
   async print(_, { pool }) {
     const page = { after: undefined, limit: OVERRIDES_MAX }
@@ -68,7 +68,7 @@ const listNetworks = defineQuery({
         ]),
       ]),
       ...(overrides.length === 0 ? [] : ['', 'Overrides:']),
-      ...columns(overrides.map((override) => [override.cidr, saidBy(override)])),
+      ...columns(overrides.map((override) => [override.cidr, describeOverride(override)])),
     ].join('\n')
   },
 })
@@ -82,10 +82,10 @@ export const operations: Operations = [
   setNetwork,
 ]
 
-type Said = Pick<FoundLayer, 'asn' | 'name' | 'country' | 'contacts' | 'isMuted'>
+type LayerFields = Pick<FoundLayer, 'asn' | 'name' | 'country' | 'contacts' | 'isMuted'>
 
-function saidBy({ asn, name, country, contacts, isMuted }: Said): string {
-  const abuse = isMuted ? NOBODY : contacts.join(', ')
+function describeOverride({ asn, name, country, contacts, isMuted }: LayerFields): string {
+  const abuse = isMuted ? NO_CONTACT : contacts.join(', ')
   const parts = [asn === null ? '' : `AS${asn}`, name ?? '', country ?? '']
   return [...parts.filter((part) => part !== ''), ...(abuse ? [`abuse: ${abuse}`] : [])].join(', ')
 }

@@ -273,11 +273,11 @@ async function contentOf(file: string, { stdin }: RulesIo): Promise<string> {
 function compiled(content: string, file: string, io: RulesIo): readonly Rule[] | undefined {
   const result = compileRules(content, definitions)
   if ('rules' in result) return result.rules.rules
-  tellFaults(result.faults, file, io)
+  printFaults(result.faults, file, io)
   return undefined
 }
 
-function tellFaults(faults: readonly RuleFault[], file: string, { stderr }: RulesIo): void {
+function printFaults(faults: readonly RuleFault[], file: string, { stderr }: RulesIo): void {
   for (const fault of faults) stderr.write(`${file}:${faultLine(fault)}\n`)
 }
 
@@ -326,7 +326,7 @@ async function dryRun(
   )
   if (tell) stderr.write('\r\u001B[K')
   if ('faults' in tried) {
-    tellFaults(tried.faults, file, io)
+    printFaults(tried.faults, file, io)
     return 1
   }
   stdout.write(`${dryRunText(tried.result)}\n`)
@@ -343,7 +343,7 @@ async function apply(
     const { version } = await actingRules(app.pool)
     const act = { at: app.clock(), reporterId: null, note }
     const needs = { pool: app.pool, definitions }
-    return tellApplied(await applyRules(needs, content, version, act), file, app, io)
+    return printApplied(await applyRules(needs, content, version, act), file, app, io)
   })
 }
 
@@ -352,18 +352,18 @@ async function rollBack(version: number, open: OpenDatabase, io: RulesIo): Promi
     const act = { at: app.clock(), reporterId: null }
     const applied = await rollBackRules({ pool: app.pool, definitions }, version, act)
     if (!applied) return noVersion(version, io)
-    return tellApplied(applied, `version ${version}`, app, io)
+    return printApplied(applied, `version ${version}`, app, io)
   })
 }
 
-async function tellApplied(
+async function printApplied(
   applied: Applied,
   file: string,
   app: Needs,
   io: RulesIo,
 ): Promise<0 | 1> {
   if ('faults' in applied) {
-    tellFaults(applied.faults, file, io)
+    printFaults(applied.faults, file, io)
     return 1
   }
   if ('overtakenBy' in applied) {
@@ -373,12 +373,12 @@ async function tellApplied(
     return 1
   }
   io.stdout.write(`Applied version ${applied.version}: ${applied.changes}.\n`)
-  io.stdout.write(`${await whereItActs(applied.version, app)}\n`)
+  io.stdout.write(`${await describeActivation(applied.version, app)}\n`)
   return 0
 }
 
 /** Waits a moment for the running processes and describes which have loaded the version. */
-async function whereItActs(version: number, { pool, clock }: Needs): Promise<string> {
+async function describeActivation(version: number, { pool, clock }: Needs): Promise<string> {
   const since = new Date(clock().getTime() - RULE_PROCESS_FORGOTTEN_MS)
   for (const end = performance.now() + EVERYWHERE_MS; ; await wait(100)) {
     const processes = await listRuleProcesses(pool, since)

@@ -30,13 +30,13 @@ type Pair = keyof typeof pairs
  * Exact numbers of distinct reporters and other pieces seen with a campaign on one day, given as
  * `2026-11-20`.
  */
-type DifferentOnes = { day: string } & Record<Pair, number>
+type DistinctCounts = { day: string } & Record<Pair, number>
 
 /**
  * Reports of a campaign in the last day by ten minutes, and its unique counters by day over the
  * last two weeks.
  */
-export type CampaignCounts = { tenMinutes: Point[]; different: DifferentOnes[] }
+export type CampaignCounts = { tenMinutes: Point[]; different: DistinctCounts[] }
 
 /**
  * Reads the counters of a campaign. They include what has been rolled up, usually up to a second
@@ -51,7 +51,7 @@ export async function readCampaignCounts(
     reader.readSeries(piece, 'reports'),
     ...names.map((name) => reader.readSeries(keyOf(name, piece), 'reports')),
   ])
-  const byDay = new Map<string, DifferentOnes>()
+  const byDay = new Map<string, DistinctCounts>()
   for (const [index, { days }] of others.entries()) {
     for (const { startsAt, unique } of days) {
       const day = dayOf(startsAt)
@@ -112,7 +112,7 @@ export async function countReporterDays(
   clock: () => Date,
   isClosed: () => boolean = () => false,
 ): Promise<number> {
-  while ((await inTransaction(pool, (tx) => heedNews(tx, clock()))) === NEWS_MAX) {
+  while ((await inTransaction(pool, (tx) => markChangedDays(tx, clock()))) === NEWS_MAX) {
     if (isClosed()) return 0
   }
   let counted = 0
@@ -123,7 +123,7 @@ export async function countReporterDays(
   return counted
 }
 
-async function heedNews(tx: Db, now: Date): Promise<number> {
+async function markChangedDays(tx: Db, now: Date): Promise<number> {
   if (!(await claimDays(tx))) return 0
   const news = await claimNewEvents(tx, NEWS_MAX)
   if (news.ids.length > 0) await markDaysDue(tx, await listDaysOf(tx, news.ids), now)
@@ -149,7 +149,7 @@ const PAUSE_MS = 5_000
  * Recounts the days of reporters until closed. May run in several processes; only one of them works
  * at a time.
  */
-export function runOwnDays(app: { pool: Pool; clock: Clock; log: Logger }): Rounds {
+export function runReporterDayCounts(app: { pool: Pool; clock: Clock; log: Logger }): Rounds {
   const complain = complainer(app, 'Could not update the statistics of campaigns. Will retry.')
   return runRounds(async (isClosed) => {
     const counted = await countReporterDays(app.pool, app.clock, isClosed).catch(

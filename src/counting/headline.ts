@@ -36,7 +36,7 @@ const PIECE_CHARS_MAX = 80
  */
 function headline({ pieces, told: selected }: Known): Phrase[] {
   const piece = selected === null ? undefined : pieces[selected]
-  if (!piece) return whyNothing(pieces)
+  if (!piece) return whyNothingCounted(pieces)
   const prefixes = Object.keys(piece.counts) as Prefix[]
   return [
     ...aboutPiece(pieces, piece),
@@ -115,7 +115,7 @@ function timesOf({ series = {} }: KnownPiece): Phrase[] {
   return [phrase('counts-until-day', { firstDay, lastDay })]
 }
 
-function whyNothing(pieces: readonly KnownPiece[]): Phrase[] {
+function whyNothingCounted(pieces: readonly KnownPiece[]): Phrase[] {
   const from = Math.min(...pieces.map(({ countedFrom }) => countedFrom))
   return [
     phrase('counts-none'),

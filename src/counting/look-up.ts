@@ -260,7 +260,7 @@ export async function lookUp(
     }))
     return describe(piece, byWindow(windows.get(own), sumsOf), uniques)
   })
-  const selected = placeOfMostTelling(known)
+  const selected = indexOfMostInformative(known)
   for (const [place, one] of known.entries()) {
     if (place === selected || (series === 'all' && isCounted(one))) {
       one.series = await readSeries(reader, one)
@@ -270,7 +270,7 @@ export async function lookUp(
 }
 
 /** Prefers the exact piece in any role to wider ones. -1 when nothing is counted. */
-function placeOfMostTelling(pieces: readonly KnownPiece[]): number {
+function indexOfMostInformative(pieces: readonly KnownPiece[]): number {
   const asked = pieces[0]?.piece
   const exact = pieces.findIndex((one) => one.piece === asked && isCounted(one))
   return exact < 0 ? pieces.findIndex(isCounted) : exact

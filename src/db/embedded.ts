@@ -162,7 +162,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
       return { url: `${url}/signalpost`, folder, port, ended, stop }
     } catch (error) {
       await stop()
-      if (performance.now() > patience || !(await mayPass(server, logFile, logged))) throw error
+      if (performance.now() > patience || !(await mayRecover(server, logFile, logged))) throw error
     }
   }
 }
@@ -172,7 +172,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
  * predecessor still use the folder. PostgreSQL detects them by their shared memory. That check must
  * not be bypassed: two servers on one folder destroy its data.
  */
-async function mayPass(server: ChildProcess, logFile: string, logged: number): Promise<boolean> {
+async function mayRecover(server: ChildProcess, logFile: string, logged: number): Promise<boolean> {
   if (server.signalCode === 'SIGKILL') return true
   const output = (await readFile(logFile)).subarray(logged).toString('latin1')
   return output.includes('shared memory block')

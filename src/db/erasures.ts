@@ -141,9 +141,9 @@ export type ReportToErase = {
    */
   isCounted: boolean
   /** Whether a feedback report about it exists, sent or not, except a shadowed one. */
-  isTold: boolean
+  hasFeedback: boolean
   /** Whether a feedback report about it still has to be sent. */
-  isLeaving: boolean
+  hasUnsentFeedback: boolean
 }
 
 /** Returns a page of the reports of a reporter, oldest first, starting after the id `after`. */
@@ -157,10 +157,10 @@ export function listReportsToErase(
         or exists (select from reported_evidence where reported_evidence.id = reports.id)
         as "isCounted",
       exists (select from feedback_reports
-        where report_id = reports.id and feedback_reports.state <> 'shadowed') as "isTold",
+        where report_id = reports.id and feedback_reports.state <> 'shadowed') as "hasFeedback",
       exists (select from feedback_reports
         where report_id = reports.id and feedback_reports.state in ('waiting', 'queued'))
-        as "isLeaving"
+        as "hasUnsentFeedback"
     from reports
     where reporter_id = ${reporterId} and (${page.after}::uuid is null or id > ${page.after}::uuid)
     order by id limit ${page.limit}`

@@ -144,7 +144,7 @@ export async function setLetterReporter(tx: Db, id: string, reporterId: string):
 const WAITING_MS = 7 * 86_400_000
 
 /** Returns the states of at most 1000 letters sent to an address since an instant, oldest first. */
-export function listLetterFates(
+export function listLetterResults(
   db: Db,
   address: string,
   since: Date,

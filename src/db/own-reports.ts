@@ -34,12 +34,12 @@ export type OwnRange = {
   first: 'newest' | 'oldest'
   limit: number
   /** Maximum number of reports to examine; matches beyond it are not found. */
-  lookedAtMax: number
+  examinedMax: number
 }
 
 /**
  * Returns matching reports of one reporter, in the order of `first`. Reads the index of the
- * reporter and stops after `limit` matches or `lookedAtMax` reports, so the cost does not depend on
+ * reporter and stops after `limit` matches or `examinedMax` reports, so the cost does not depend on
  * the number of reports. When it returns fewer than `limit`, `findOwnStop` tells where it stopped.
  */
 export function listOwnReports(
@@ -49,7 +49,7 @@ export function listOwnReports(
   range: OwnRange,
 ): Promise<ReportLine[]> {
   const way = raw(range.first === 'newest' ? 'desc' : 'asc')
-  const { before, after, lookedAtMax, limit } = range
+  const { before, after, examinedMax, limit } = range
   const { kind, states } = query
   const words = query.words?.toLowerCase()
   return rowsOf(db)`
@@ -58,7 +58,7 @@ export function listOwnReports(
       select id, received_at, state, kind, author, subject from reports
       where reporter_id = ${reporterId} and (${before}::uuid is null or id < ${before}::uuid)
         and (${after}::uuid is null or id > ${after}::uuid)
-      order by reporter_id ${way}, id ${way} limit ${lookedAtMax}) as own
+      order by reporter_id ${way}, id ${way} limit ${examinedMax}) as own
     where (${kind}::text is null or kind = ${kind}::text)
       and (${states}::text[] is null or state = any(${states}::text[]))
       and (${words}::text is null or strpos(lower(subject), ${words}::text) > 0
@@ -76,7 +76,7 @@ export async function listOutcomes(
 ): Promise<Map<string, OwnOutcome>> {
   const [asking, notified, answers] = await Promise.all([
     listAsking(db, idsIn(lines, ['kept'])),
-    countTold(db, idsIn(lines, ['forwarded'])),
+    countRecipients(db, idsIn(lines, ['forwarded'])),
     listLastAnswers(db, idsIn(lines, ['forwarded', 'retracted'])),
   ])
   return new Map(
@@ -101,7 +101,7 @@ async function listAsking(db: Db, ids: readonly string[]): Promise<Set<string>> 
   return new Set(rows.map(({ id }) => id))
 }
 
-async function countTold(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
+async function countRecipients(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
   const { rows } = await db.query<{ id: string; told: number }>(sql`
     select report_id as id, count(*)::integer as told from feedback_reports
@@ -126,7 +126,7 @@ export type OwnStop = { id: string; receivedAt: Date }
 export async function findOwnStop(
   db: Db,
   reporterId: string,
-  { before, after, first, lookedAtMax }: OwnRange,
+  { before, after, first, examinedMax }: OwnRange,
 ): Promise<OwnStop | undefined> {
   const way = raw(first === 'newest' ? 'desc' : 'asc')
   // A second row shows that more reports follow.
@@ -134,7 +134,7 @@ export async function findOwnStop(
     select id from reports
     where reporter_id = ${reporterId} and (${before}::uuid is null or id < ${before}::uuid)
       and (${after}::uuid is null or id > ${after}::uuid)
-    order by reporter_id ${way}, id ${way} limit 2 offset ${lookedAtMax - 1}`)
+    order by reporter_id ${way}, id ${way} limit 2 offset ${examinedMax - 1}`)
   const [last] = rows
   return last && rows.length === 2 ? { id: last.id, receivedAt: uuidTime(last.id) } : undefined
 }

@@ -119,7 +119,7 @@ export async function replaceFoundRelays(
 }
 
 /** Returns when the reports of these reporters were last searched for relays; absent when never. */
-export async function listLessons(
+export async function listLastExaminations(
   db: Db,
   reporterIds: readonly string[],
 ): Promise<Map<string, Date>> {
@@ -130,14 +130,14 @@ export async function listLessons(
 }
 
 /** Returns the reporter whose reports were searched last; undefined when there is none. */
-export async function findLastTaught(db: Db): Promise<string | undefined> {
+export async function findLastExaminedReporter(db: Db): Promise<string | undefined> {
   const answer = await db.query<{ id: string }>(sql`select reporter_id as id from relay_lessons
     order by learned_at desc, reporter_id desc limit 1`)
   return first(answer)?.id
 }
 
 /** Stores that a reporter's reports were searched for relays. */
-export async function markLesson(tx: Db, reporterId: string, now: Date): Promise<void> {
+export async function markReporterExamined(tx: Db, reporterId: string, now: Date): Promise<void> {
   await tx.query(sql`
     insert into relay_lessons (reporter_id, learned_at) values (${reporterId}, ${now})
     on conflict (reporter_id) do update set learned_at = excluded.learned_at`)

@@ -75,7 +75,7 @@ const nothing = 'Nothing changed.'
 /** Pauses feedback to a consumer for some days, or until it is resumed. */
 export const pauseConsumer = defineAction({
   name: 'consumers pause',
-  summary: 'send nothing to a consumer, for some days or until it is resumed',
+  summary: 'pause feedback to a consumer, for some days or until it is resumed',
   audit: 'pause consumer',
   input: consumerInput.extend({ days: daysField }),
   messages: { pause: 'Paused. Nothing is sent to this consumer during the pause.', nothing },
@@ -88,7 +88,7 @@ export const pauseConsumer = defineAction({
 /** Resumes feedback to a paused or stopped consumer. */
 export const resumeConsumer = defineChange('resume', {
   name: 'consumers resume',
-  summary: 'send to a paused or stopped consumer again',
+  summary: 'resume feedback to a paused or stopped consumer',
   audit: 'resume consumer',
   message: 'Resumed. The consumer gets reports again.',
 })
@@ -96,7 +96,7 @@ export const resumeConsumer = defineChange('resume', {
 /** Stops feedback to a consumer, and withdraws its unsent feedback reports. */
 export const stopConsumer = defineChange('stop', {
   name: 'consumers stop',
-  summary: 'send no more feedback reports to a consumer',
+  summary: 'stop feedback to a consumer',
   audit: 'stop consumer',
   message: 'Stopped. No more reports are sent, and waiting reports are withdrawn.',
 })

@@ -7,7 +7,7 @@ import type { MergedNetwork, Network, NetworkLayer } from '../origin/networks.ts
 import type { Phrase } from '../phrase.ts'
 import type { OtherRecipient, OwnAddresses, ScopeMatch } from '../verdict/choose-contact.ts'
 import {
-  alsoToldOf,
+  additionalRecipients,
   type Consequence,
   consequenceOf,
   type Judged,
@@ -47,7 +47,7 @@ export async function drawConsequences(
   const scopesOf = await scopesByCase(tx, cases)
   const addressesOf = (one: Case) => [
     ...(one.network?.contacts ?? []),
-    ...one.alsoTell.map(({ address }) => address),
+    ...one.requestedRecipients.map(({ address }) => address),
     ...scopesOf(one).map(({ address }) => address),
   ]
   const addresses = new Set(cases.flatMap(addressesOf))
@@ -56,7 +56,7 @@ export async function drawConsequences(
   const drawn = cases.map((one) => {
     const judged = { ...one, known, own: ownOf(one.reporterId), scopes: scopesOf(one) }
     const consequence = consequenceOf(judged)
-    return { consequence, also: alsoToldOf(judged, consequence) }
+    return { consequence, also: additionalRecipients(judged, consequence) }
   })
   const wanted = drawn.flatMap(({ consequence, also }) => [
     ...(consequence.action === 'forward' ? [deskAt(consequence.to)] : []),

@@ -104,15 +104,15 @@ type Needs = Pick<App, 'pool' | 'boss' | 'config' | 'clock'> & { publicUrl: stri
 
 const DAY_MS = 86_400_000
 /** Maximum number of enrollment letters per address and week. */
-const OF_ADDRESS_MAX = 1
+const LETTERS_PER_ADDRESS_MAX = 1
 const WEEK_MS = 7 * DAY_MS
 /** Maximum number of enrollment requests per client and day. */
-const OF_ASKER_MAX = 5
+const REQUESTS_PER_CLIENT_MAX = 5
 /**
  * Maximum number of enrollment letters per hour in total, because untrusted clients choose the
  * recipients.
  */
-const OF_ALL_MAX = 100
+const LETTERS_PER_HOUR_MAX = 100
 const HOUR_MS = 3_600_000
 const VALID_MS = WEEK_MS
 const LAYERS_MAX = 2_000
@@ -133,12 +133,12 @@ export async function requestEnrollment(
   return inTransaction(app.pool, async (tx) => {
     await holdEnrollments(tx, address)
     const addressSince = new Date(now.getTime() - WEEK_MS)
-    const of = { address, addressSince, askerHash, since, limit: OF_ASKER_MAX }
+    const of = { address, addressSince, askerHash, since, limit: REQUESTS_PER_CLIENT_MAX }
     const counted = await countEnrollments(tx, of)
-    if (counted.ofAsker >= OF_ASKER_MAX) return 'too often'
-    const lately = { since: new Date(now.getTime() - HOUR_MS), limit: OF_ALL_MAX }
+    if (counted.ofAsker >= REQUESTS_PER_CLIENT_MAX) return 'too often'
+    const lately = { since: new Date(now.getTime() - HOUR_MS), limit: LETTERS_PER_HOUR_MAX }
     if (await hasEnrollments(tx, lately)) return 'too often'
-    if (counted.ofAddress >= OF_ADDRESS_MAX) return 'taken'
+    if (counted.ofAddress >= LETTERS_PER_ADDRESS_MAX) return 'taken'
     const { mailFrom, returnPathDomain: domain } = app.config
     const isOurs = isOwn(address, { addresses: [mailFrom], domain })
     const token = systemRandom(TOKEN_BYTES).toString('base64url')

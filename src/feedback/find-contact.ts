@@ -208,7 +208,7 @@ async function draw(
       disowned: known[index]?.disowned ?? unknown.disowned,
       forwardTo: app.config.forwardTo,
       // The CFBL address and the marketer were already notified at analysis.
-      alsoTell: [],
+      requestedRecipients: [],
       verifiedDomains: [],
     })),
     app,

@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { findConsumer, hasDelivered, keepHealth } from '../db/consumers.ts'
 import { type Feedback, markBounced } from '../db/feedback-reports.ts'
 import type { InboundMail } from '../db/inbox.ts'
-import { type Letter, listLetterFates, markLetterBounced } from '../db/letters.ts'
+import { type Letter, listLetterResults, markLetterBounced } from '../db/letters.ts'
 import { countMails } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
@@ -123,8 +123,8 @@ async function keepConsumerHealth(
   if (consumer?.address !== address) return undefined
   const sentAt = finishedAt ?? createdAt
   const { softBounces, bouncesSince } = consumer
-  const isRowFull = !hard && bouncesSince !== null && softBounces + 1 >= SOFT_BOUNCES_MAX
-  const hasDelivery = isRowFull && (await hasDelivered(tx, consumerId, bouncesSince, sentAt))
+  const hasEnoughBounces = !hard && bouncesSince !== null && softBounces + 1 >= SOFT_BOUNCES_MAX
+  const hasDelivery = hasEnoughBounces && (await hasDelivered(tx, consumerId, bouncesSince, sentAt))
   const bounce = { hard, sentAt, bouncedAt, hasDelivered: hasDelivery }
   const record = afterBounce(consumer, bounce)
   await keepHealth(tx, consumerId, record)
@@ -138,15 +138,15 @@ async function bounceLetter(tx: Db, letter: Letter, failure: Failure, at: Date):
   await countMails(tx, 'letter', ['bounced'])
   const until = failure.hard
     ? afterBounce(healthyRecord, letterBounce(letter, true, at)).healthUntil
-    : await endOfRow(tx, letter, at)
+    : await suppressedUntil(tx, letter, at)
   if (until === null) return [phrase('inbound-soft-bounce')]
   await suppressFor(tx, letter.address, failure, { at, until })
   return [phrase('inbound-address-suppressed')]
 }
 
 /** Returns until when an address is suppressed after consecutive soft bounces; null if too few. */
-async function endOfRow(tx: Db, { address }: Letter, at: Date): Promise<Date | null> {
-  const results = await listLetterFates(tx, address, new Date(at.getTime() - ROW_MS))
+async function suppressedUntil(tx: Db, { address }: Letter, at: Date): Promise<Date | null> {
+  const results = await listLetterResults(tx, address, new Date(at.getTime() - ROW_MS))
   let record = healthyRecord
   const arrived = results.findLastIndex(({ state }) => state === 'sent')
   for (const { sentAt } of results.slice(arrived + 1)) {

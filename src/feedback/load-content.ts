@@ -64,7 +64,7 @@ export type LoadedFeedback = {
 }
 
 /** Rows that the caller has already read. */
-export type ReadAlready = { consumers: readonly Consumer[]; reports: readonly Report[] }
+export type LoadedRows = { consumers: readonly Consumer[]; reports: readonly Report[] }
 
 type Settings = Pick<
   App['config'],
@@ -84,7 +84,7 @@ export async function loadFeedback(
   db: Db,
   wanted: readonly Feedback[],
   settings: Settings,
-  read: ReadAlready = { consumers: [], reports: [] },
+  read: LoadedRows = { consumers: [], reports: [] },
 ): Promise<Map<string, LoadedFeedback>> {
   const digests = wanted.filter(({ isDigest }) => isDigest)
   const members = digests.length > 0 ? await loadMembers(db, digests) : []

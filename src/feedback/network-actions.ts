@@ -10,7 +10,7 @@ import {
 } from '../db/networks.ts'
 import { parseBlock } from '../mail/ip-blocks.ts'
 import { storableText } from '../mail/text.ts'
-import { manualSource, NOBODY, overrideFields, readOverride } from '../origin/networks.ts'
+import { manualSource, NO_CONTACT, overrideFields, readOverride } from '../origin/networks.ts'
 
 const FIELD_CHARS_MAX = 1_000
 const blockError = 'The block is not an IP address or a CIDR block.'
@@ -56,7 +56,7 @@ export const setNetwork = defineAction({
     await putOverride(tx, override, at)
     const { asn, name, country, contacts, isMuted } = override
     const said = [
-      `abuse ${isMuted ? NOBODY : contacts.join(', ') || 'from the imported tables'}`,
+      `abuse ${isMuted ? NO_CONTACT : contacts.join(', ') || 'from the imported tables'}`,
       ...(name === null ? [] : [`name ${name}`]),
       ...(asn === null ? [] : [`AS${asn}`]),
       ...(country === null ? [] : [country]),
@@ -108,7 +108,7 @@ export const dropNetworks = defineAction({
 /** Deletes a correction, so that the abuse desk receives reports about the block again. */
 export const removeNetworkCorrection = defineAction({
   name: 'networks restore',
-  summary: 'send reports about a block again to a desk that disowned it',
+  summary: 'remove a correction, so that the desk gets reports about the block again',
   audit: 'lift correction',
   input: z.object({
     cidr: cidrField,

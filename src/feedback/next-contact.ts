@@ -68,10 +68,10 @@ function withoutDisowned(layer: FoundLayer, disowned: ReadonlySet<string>): Foun
 /**
  * The result of the search for the next contact; `asking` means that the registries are queried.
  */
-export type NextContact = { told: string } | { asking: true } | { nobody: WhyNobody }
+export type NextContact = { told: string } | { asking: true } | { nobody: NoContactReason }
 
 /** Why no other contact is notified. */
-type WhyNobody =
+type NoContactReason =
   | PhraseCode
   | 'not-the-desk'
   | 'another-notified'
@@ -129,7 +129,7 @@ export async function notifyNextContact(
 async function findOpen(
   tx: Db,
   { reportId, number }: FeedbackKey,
-): Promise<Open | { nobody: WhyNobody }> {
+): Promise<Open | { nobody: NoContactReason }> {
   const locked = [
     ...(await markReports(tx, [reportId], ['forwarded'], 'forwarded')),
     ...(await markReports(tx, [reportId], ['analyzed'], 'analyzed')),
@@ -166,7 +166,7 @@ async function choose(
   desk: Desk | undefined,
   { config }: Needs,
   now: Date,
-): Promise<{ to: string } | { nobody: WhyNobody }> {
+): Promise<{ to: string } | { nobody: NoContactReason }> {
   const network = desk?.merged?.network
   if (!network || network.isMuted) return { nobody: 'network-muted' }
   const contacts = network.contacts.filter((address) => !notified.has(address.toLowerCase()))

@@ -141,7 +141,7 @@ export async function queueFeedback(
     listFeedback(tx, reportIds),
     listShadowedAmong(tx, reportIds),
   ])
-  const lastTold = new Map(
+  const lastKinds = new Map(
     notified.flatMap((one) => (one.state === 'withdrawn' ? [] : [[nameOf(one), one.kind]])),
   )
   const lastOf = new Map<string, number>()
@@ -152,8 +152,8 @@ export async function queueFeedback(
   for (const { reportId, consumer, kind = 'complaint', recipientRole, keepsTokens } of owed) {
     const name = nameOf({ reportId, consumerId: consumer.id })
     const number = (lastOf.get(reportId) ?? 0) + 1
-    if (lastTold.get(name) === kind || number > NUMBER_MAX) continue
-    lastTold.set(name, kind)
+    if (lastKinds.get(name) === kind || number > NUMBER_MAX) continue
+    lastKinds.set(name, kind)
     lastOf.set(reportId, number)
     const row = { reportId, number, consumerId: consumer.id, address: consumer.address }
     const state = shadowed.has(reportId) && { state: 'shadowed' as const }

@@ -8,7 +8,7 @@ import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { type Phrase, phrase } from '../phrase.ts'
-import { mayNotify, type MayTell } from '../verdict/contact-health.ts'
+import { mayNotify, type MayNotify } from '../verdict/contact-health.ts'
 import { type ConsumerQueues, createConsumerQueues, usualPauses } from './consumer-queues.ts'
 import { createKeeper, type Keeper } from './keep-outcomes.ts'
 import { notifyNextContact } from './next-contact.ts'
@@ -46,14 +46,14 @@ export async function selectSendable(
   ])
   const reportOf = new Map(reports.map((report) => [report.id, report]))
   const leaving: SendableFeedback[] = []
-  const blocked: { feedback: Feedback; may: Exclude<MayTell, { is: 'yes' }> }[] = []
+  const blocked: { feedback: Feedback; may: Exclude<MayNotify, { is: 'yes' }> }[] = []
   for (const feedback of queued) {
     const consumer = consumers.get(feedback.consumerId)
     if (!consumer) continue
     const suppression = suppressed.get(feedback.address.toLowerCase())
     const report = reportOf.get(feedback.reportId)
     const obstacle = obstacleOf(feedback, consumer, report, app)
-    const may: MayTell = obstacle
+    const may: MayNotify = obstacle
       ? { is: 'never', why: obstacle }
       : mayNotify(consumer, suppression, now)
     if (may.is === 'yes') leaving.push({ feedback, report, consumer })
@@ -85,7 +85,7 @@ function obstacleOf(
 async function withholdFeedback(
   tx: Db,
   feedback: Feedback,
-  may: Exclude<MayTell, { is: 'yes' }>,
+  may: Exclude<MayNotify, { is: 'yes' }>,
   app: Needs,
 ): Promise<void> {
   const now = app.clock()

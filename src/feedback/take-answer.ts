@@ -76,7 +76,7 @@ export type AnswerResult = 'taken' | 'repeated' | 'unknown'
 export type AnswerContext = { said?: string | undefined; mailId?: string | undefined }
 
 /** Maximum number of characters stored of a desk's comment. */
-const SAID_CHARACTERS_MAX = 2_000
+const COMMENT_CHARS_MAX = 2_000
 
 const answerCodes = {
   resolved: 'answered-resolved',
@@ -101,13 +101,13 @@ export async function recordAnswer(
 ): Promise<AnswerResult> {
   const feedback = await findSent(tx, { reportId, number })
   if (!feedback) return 'unknown'
-  const words = storableText(said?.trim() ?? '', SAID_CHARACTERS_MAX)
+  const words = storableText(said?.trim() ?? '', COMMENT_CHARS_MAX)
   const isNew = await insertAnswer(tx, {
     ...{ reportId, number, answer, how, at: now, mailId: mailId ?? null },
     said: words === '' ? null : words,
   })
   if (!isNew) return 'repeated'
-  await tellReporters(tx, feedback, answer, app, now)
+  await notifyReporters(tx, feedback, answer, app, now)
   await applyAnswer(tx, feedback, answer, app, now)
   return 'taken'
 }
@@ -124,7 +124,7 @@ export function takeAnswer(
 }
 
 /** Notifies the reporters of all reports covered by an answer. */
-async function tellReporters(
+async function notifyReporters(
   tx: Db,
   feedback: Feedback,
   answer: AnswerKind,
@@ -184,13 +184,13 @@ export async function listAnswersTo(
   const ids = [...new Set([...feedback.map(({ reportId }) => reportId), ...heads])]
   if (ids.length === 0) return []
   const answers = await listAnswers(db, ids)
-  const saidTo = (reportId: string | null, number: number | null) =>
+  const answersToFeedback = (reportId: string | null, number: number | null) =>
     answers.filter((one) => one.reportId === reportId && one.number === number)
   const shown = feedback.flatMap(({ reportId, number, address, mergedInto, mergedNumber }) => {
     const desk = domainOf(address) ?? address
-    const own = saidTo(reportId, number).map((one) => ({ ...one, desk }))
+    const own = answersToFeedback(reportId, number).map((one) => ({ ...one, desk }))
     if (own.length > 0) return own
-    return saidTo(mergedInto, mergedNumber)
+    return answersToFeedback(mergedInto, mergedNumber)
       .filter(({ answer }) => events.some(({ event }) => event === `desk-${answer}`))
       .map((one) => ({ ...one, said: null, desk }))
   })

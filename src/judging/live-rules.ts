@@ -47,7 +47,7 @@ type LiveRulesState = {
 }
 
 /** Interval in milliseconds at which a process records that it is alive. */
-const TELL_EVERY_MS = 10_000
+const RECORD_EVERY_MS = 10_000
 /** Time in milliseconds without such a record after which a process counts as stopped. */
 export const RULE_PROCESS_FORGOTTEN_MS = 60_000
 
@@ -58,7 +58,7 @@ class ActiveRules {
   #version = 0
   #fault: string | undefined
   /** Whether the state changed since it was last stored. */
-  isNews = true
+  isUnrecorded = true
 
   constructor(options: LiveRulesOptions) {
     this.#options = options
@@ -79,7 +79,7 @@ class ActiveRules {
 
   take(version: number, content: string): void {
     const { log } = this.#options
-    this.isNews = true
+    this.isUnrecorded = true
     const compiled = this.#compile(content, version)
     if ('faults' in compiled) {
       this.#fault = compiled.faults.map(faultLine).join('\n')
@@ -103,7 +103,7 @@ class ActiveRules {
       onCutOff: (symbol, { why, costUs }) => {
         const fields = { version, symbol, why, costUs }
         this.#options.log.error(fields, 'A rule took too much time and was switched off.')
-        this.isNews = true
+        this.isUnrecorded = true
       },
     })
   }
@@ -131,8 +131,8 @@ export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
     },
     async afterwards() {
       const seenAt = clock()
-      if (!active.isNews && seenAt.getTime() - toldAt < TELL_EVERY_MS) return
-      active.isNews = false
+      if (!active.isUnrecorded && seenAt.getTime() - toldAt < RECORD_EVERY_MS) return
+      active.isUnrecorded = false
       toldAt = seenAt.getTime()
       const { version, fault = null, health } = active.state()
       const forgotten = new Date(toldAt - RULE_PROCESS_FORGOTTEN_MS)

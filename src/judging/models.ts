@@ -14,7 +14,7 @@ import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { CallerError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { emptyFacts, factDefinitions } from '../verdict/facts/facts.ts'
-import { strangeFeatures } from '../verdict/model/features.ts'
+import { unusableFeatures } from '../verdict/model/features.ts'
 import { loadModel, uncalibrated } from '../verdict/model/load-model.ts'
 import { type Model, ModelFault } from '../verdict/model/model.ts'
 
@@ -108,10 +108,10 @@ export const importModel = defineAction({
     )
     const problem = (message: string) => ({ problems: [{ field: 'content', message }] })
     if (features instanceof ModelFault) return problem(features.message)
-    const strange = strangeFeatures(features, factDefinitions)
+    const strange = unusableFeatures(features, factDefinitions)
     if (strange.length > 0) {
       const shown = strange.slice(0, STRANGE_SHOWN).join(', ')
-      return problem(`The model uses features that do not exist here: ${shown}.`)
+      return problem(`The model uses unknown features: ${shown}.`)
     }
     const origin = `imported from CatBoost, ${features.length} features`
     const version = await insertModel(tx, { ...kept, report: null, origin, trainedAt: at })
@@ -126,7 +126,7 @@ export const importModel = defineAction({
  * if it is valid.
  */
 function faultOf(model: Model): string | undefined {
-  const [strange] = strangeFeatures(model.features, factDefinitions)
+  const [strange] = unusableFeatures(model.features, factDefinitions)
   if (strange !== undefined) return `The model uses the unknown feature ${strange}.`
   try {
     const probability = model.apply(emptyFacts(), [])

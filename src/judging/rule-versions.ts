@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { listJudgedFacts } from '../db/analyses.ts'
 import { insertAudit } from '../db/audit-log.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
@@ -152,7 +152,7 @@ export type RuleKnowledge = {
 }
 
 const BATCH = 200
-const BREATH = 10
+const REPORTS_PER_TURN = 10
 
 /**
  * Runs the given and the active rules on the newest reports and compares the verdicts, using the
@@ -182,7 +182,7 @@ export async function dryRunRules(
     const rows = await listJudgedFacts(db, { before, limit })
     for (const [at, { id, facts, probability }] of rows.entries()) {
       // Yields to other requests of the process.
-      if (at % BREATH === BREATH - 1) await breathe()
+      if (at % REPORTS_PER_TURN === REPORTS_PER_TURN - 1) await nextTurn()
       run.look(id, unpackFacts(facts), probability ?? undefined)
     }
     looked += rows.length

@@ -56,7 +56,7 @@ const FRESH_MS = 1_000
 /**
  * In this period after an accepted mail, in milliseconds, only consecutive failures cause a pause.
  */
-const LATELY_MS = 60_000
+const RECENT_MS = 60_000
 const FAILURES_FREE = 2
 /** A mail refused for this time in milliseconds, while others are accepted, is rejected itself. */
 const REFUSED_MS_MAX = 86_400_000
@@ -96,7 +96,7 @@ function openRelayMemory({ pool, clock }: Needs, pauses: RelayPauses) {
 
   async function keepAccepted(handedOverAt: Date): Promise<void> {
     const at = clock()
-    const isNews = (await read()).refusedSince !== null || at.getTime() - acceptedAt > LATELY_MS
+    const isNews = (await read()).refusedSince !== null || at.getTime() - acceptedAt > RECENT_MS
     failuresInRow = 0
     if (!isNews) return
     acceptedAt = at.getTime()
@@ -108,7 +108,7 @@ function openRelayMemory({ pool, clock }: Needs, pauses: RelayPauses) {
     const at = clock()
     failuresInRow++
     const isAlone = failuresInRow <= FAILURES_FREE
-    const isLate = at.getTime() - acceptedAt > LATELY_MS
+    const isLate = at.getTime() - acceptedAt > RECENT_MS
     // Failures of consumers pause only their own mail.
     if (!isAboutRelay(result) && (isAlone || !isLate)) return
     const isPausing = isAboutRelay(result) && (!isAlone || isLate)

@@ -35,8 +35,8 @@ const DAY_MS = 86_400_000
  * Maximum number of requests per day for one name, from anyone, and from one client. A single
  * client cannot use up the limit of a name, so it cannot block requests of the name's owner.
  */
-const OF_NAME_MAX = 25
-const OF_ASKER_MAX = 5
+const REQUESTS_PER_NAME_MAX = 25
+const REQUESTS_PER_CLIENT_MAX = 5
 const TOKEN_BYTES = 24
 
 /**
@@ -50,9 +50,9 @@ export async function requestDelisting(
   const now = clock()
   const { list, name } = listing
   const since = new Date(now.getTime() - DAY_MS)
-  const limit = Math.max(OF_NAME_MAX, OF_ASKER_MAX)
+  const limit = Math.max(REQUESTS_PER_NAME_MAX, REQUESTS_PER_CLIENT_MAX)
   const { ofName, ofAsker } = await countDelistings(pool, { name, askerHash, since, limit })
-  if (ofName >= OF_NAME_MAX || ofAsker >= OF_ASKER_MAX) return 'too often'
+  if (ofName >= REQUESTS_PER_NAME_MAX || ofAsker >= REQUESTS_PER_CLIENT_MAX) return 'too often'
   const token = systemRandom(TOKEN_BYTES).toString('base64url')
   return inTransaction(pool, async (tx) => {
     const [present] = await findListings(tx, list, [name])

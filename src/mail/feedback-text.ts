@@ -230,7 +230,7 @@ function unsolicitedOf({ network }: FeedbackExplanation): string {
   return (
     `You did not ask for our reports. We sent you this one because your address is published as ` +
     `the abuse contact for ${network.cidr}. To stop our reports, open the page after "Stop" ` +
-    'or reply "stop". This takes effect at once.'
+    'or reply "stop". This takes effect immediately.'
   )
 }
 

@@ -109,7 +109,7 @@ function wrapped(message: Buffer, reporter: string): MimeLeaf[] | 'doubtful' | u
   const leaves = mimeLeaves(message)
   const isWrapper = leaves.some(isMessage) && leaves.every(isWrapping)
   if (!isWrapper) return undefined
-  return isReportersOwn(fields) ? leaves : 'doubtful'
+  return isProvenForward(fields) ? leaves : 'doubtful'
 }
 
 /**
@@ -117,7 +117,7 @@ function wrapped(message: Buffer, reporter: string): MimeLeaf[] | 'doubtful' | u
  * like a stored copy of sent mail, or the machine that received it last vouches for its author.
  * Untrusted senders can write only below the Received line of the machine that received their mail.
  */
-function isReportersOwn(fields: readonly HeaderField[]): boolean {
+function isProvenForward(fields: readonly HeaderField[]): boolean {
   const last = fields.findIndex(({ key }) => key === 'received')
   if (last < 0) return !fields.some(({ key }) => key === 'return-path' || key === 'delivered-to')
   const above = fieldValue(fields.slice(0, last), 'authentication-results') ?? ''

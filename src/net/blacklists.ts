@@ -59,7 +59,7 @@ async function faultOfEntry(
 }
 
 /** What one zone answered about one subject. `unknown` does not mean clean. */
-type Said =
+type ZoneReply =
   | { is: 'listed'; listings: readonly BlacklistEntry[] }
   | { is: 'clean' }
   | { is: 'unknown'; why: string }
@@ -92,7 +92,7 @@ type WatchedZone = {
    */
   ready: () => Promise<void>
   /** Queries `name`; `family` is that of the address it is about. */
-  ask: (name: string, about: { subject: string; family: 4 | 6 | undefined }) => Promise<Said>
+  ask: (name: string, about: { subject: string; family: 4 | 6 | undefined }) => Promise<ZoneReply>
 }
 
 /** Dependencies of a watched zone. */
@@ -188,7 +188,7 @@ function newState({ zone, lists }: BlacklistZone): ZoneState {
   }
 }
 
-function unknown(why = 'The list is switched off.'): Said {
+function unknown(why = 'The list is switched off.'): ZoneReply {
   return { is: 'unknown', why }
 }
 
@@ -196,7 +196,7 @@ function unknown(why = 'The list is switched off.'): Said {
 type Subjects = { addresses: readonly string[]; domains: readonly string[] }
 
 /** The answer of a zone about a subject. */
-type ZoneFinding = { zone: string; subject: string } & Said
+type ZoneFinding = { zone: string; subject: string } & ZoneReply
 
 /** Queries the configured DNS blacklists. None of the functions rejects. */
 export type Blacklists = {
@@ -213,7 +213,7 @@ export type Blacklists = {
 type Subject = { subject: string; address: IpAddress | undefined }
 
 /** A query to a zone, and its answer so far. */
-type Question = Subject & { name: string; said: Said }
+type Question = Subject & { name: string; said: ZoneReply }
 
 const ASK_MS_MAX = 3_000
 const SUBJECTS_MAX = 10
@@ -290,7 +290,7 @@ function questionsOf(zone: BlacklistZone, subjects: readonly Subject[]): Questio
   for (const subject of subjects) {
     const name = nameOf(zone, subject)
     if (name === undefined || questions.has(name)) continue
-    const timedOut: Said = { is: 'unknown', why: 'The answer took too long.' }
+    const timedOut: ZoneReply = { is: 'unknown', why: 'The answer took too long.' }
     questions.set(name, { ...subject, name, said: timedOut })
   }
   return [...questions.values()]

@@ -271,7 +271,7 @@ export function createResolver(options: {
   limits?: Partial<ResolverLimits>
 }): Resolver {
   const { servers, clock } = options
-  if (servers === 'none') return askNobody()
+  if (servers === 'none') return resolverWithoutServers()
   const stats = { questions: 0, asked: 0, unknown: 0 }
   const limits = { ...usual, ...options.limits }
   const channel = openNameServers(servers === 'system' ? undefined : servers, limits.tryMs)
@@ -325,7 +325,7 @@ export function createResolver(options: {
   }
 }
 
-function askNobody(): Resolver {
+function resolverWithoutServers(): Resolver {
   return {
     resolve: () => Promise.resolve(switchedOff),
     stats: () => ({ questions: 0, asked: 0, unknown: 0, isAway: false }),

@@ -187,8 +187,8 @@ function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Conte
   if (isInsidePeer(hop, next)) return ours(because, 1)
   if (provider && isOfProvider(provider, hop, next)) return ours(because, 1)
   const isSame = isLinked(hop, next) || (isSelf && hop.byHost === next.byHost)
-  const isHome = home !== undefined && registrableDomainOf(next.byHost) === home
-  return ours(because, isSame && isHome ? doubtful : 0.5)
+  const isHomeDomain = home !== undefined && registrableDomainOf(next.byHost) === home
+  return ours(because, isSame && isHomeDomain ? doubtful : 0.5)
 }
 
 /**

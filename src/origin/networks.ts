@@ -129,7 +129,7 @@ export type NetworkOverride = Pick<
 export type OverrideFields = Record<'cidr' | 'abuse' | 'name' | 'asn' | 'country', string>
 
 /** Entered in place of abuse contacts, when no report is to be sent. */
-export const NOBODY = 'none'
+export const NO_CONTACT = 'none'
 
 /**
  * Parses an override that a person entered: `abuse` contains addresses separated by commas, or
@@ -137,7 +137,7 @@ export const NOBODY = 'none'
  */
 export function readOverride(fields: OverrideFields): NetworkOverride | { faults: string[] } {
   const cidr = parseBlock(fields.cidr)
-  const isMuted = fields.abuse.trim().toLowerCase() === NOBODY
+  const isMuted = fields.abuse.trim().toLowerCase() === NO_CONTACT
   const contacts = isMuted ? [] : readContacts(fields.abuse)
   const asn = readAsn(fields.asn.trim())
   const country = readCountry(fields.country.trim())
@@ -145,7 +145,7 @@ export function readOverride(fields: OverrideFields): NetworkOverride | { faults
   const faults: string[] = []
   if (cidr === undefined) faults.push('The block is not an IP address or a CIDR block.')
   if (!contacts)
-    faults.push(`The abuse contact must be "${NOBODY}" or at most ten email addresses.`)
+    faults.push(`The abuse contact must be "${NO_CONTACT}" or at most ten email addresses.`)
   if (cidr !== undefined && contacts?.length && isWiderThanAnyHolding(cidr)) {
     faults.push('The block is too wide for one abuse contact.')
   }
@@ -166,7 +166,7 @@ export function overrideFields(override: NetworkOverride): OverrideFields {
   const { cidr, asn, name, country, contacts, isMuted } = override
   return {
     cidr,
-    abuse: isMuted ? NOBODY : contacts.join(', '),
+    abuse: isMuted ? NO_CONTACT : contacts.join(', '),
     name: name ?? '',
     asn: asn === null ? '' : String(asn),
     country: country ?? '',

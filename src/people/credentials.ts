@@ -29,7 +29,7 @@ export type Caller = Reporter & {
 /** A person authenticated by password just now. */
 export type PasswordCaller = Caller & { passwordMark: string }
 
-type WhenRight = () => Promise<void>
+type OnCorrectPassword = () => Promise<void>
 
 /**
  * Authenticates people. Passwords are refused with a `BusyError` while too many are being verified.
@@ -44,7 +44,7 @@ export type Credentials = {
   byPassword: (
     email: string,
     password: string,
-    before?: () => Promise<WhenRight | undefined>,
+    before?: () => Promise<OnCorrectPassword | undefined>,
   ) => Promise<Caller | undefined>
   /** Does the same without the cache, for sign-in and sensitive actions. */
   byPasswordNow: (email: string, password: string) => Promise<PasswordCaller | undefined>
@@ -184,7 +184,7 @@ function boundedWork(most: number) {
   const refuseWhenFull = () => {
     if (running < most) return
     const seconds = RETRY_SECONDS.first + (refused++ % RETRY_SECONDS.spread)
-    throw new BusyError('Too many clients sign in at once. Try again shortly.', seconds)
+    throw new BusyError('Too many clients are signing in. Try again shortly.', seconds)
   }
   return {
     refuseWhenFull,

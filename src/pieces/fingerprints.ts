@@ -113,7 +113,7 @@ const lengthRatioMin = 0.6
  * Minimum number of words of a text that identifies a campaign. Shorter texts (`Please see
  * attached.`) occur in many campaigns.
  */
-const telltaleWordsMin = 8
+const distinctiveWordsMin = 8
 
 /**
  * Returns the keys by which similar messages are found: messages of one campaign share at least
@@ -156,7 +156,7 @@ export function isSameCampaign(a: Fingerprints, b: Fingerprints): boolean {
  * they are equal.
  */
 function wholeKey({ words, text, files }: Fingerprints): string | undefined {
-  const isTelling = Number(words) >= telltaleWordsMin
+  const isTelling = Number(words) >= distinctiveWordsMin
   if (text !== undefined && isTelling) return hexOf(textHash(`text ${text}`))
   return files === undefined ? undefined : hexOf(textHash(`files ${text ?? ''} ${files}`))
 }

@@ -140,12 +140,12 @@ function hasNarrowing({ listIds, authors }: Entry, evidence: MarketerEvidence): 
     if (listId === null || !namesOver(listId).some((name) => listIds.includes(name))) return false
   }
   if (authors.length === 0) return true
-  if (authorDomain === null || !standsBehind(evidence)) return false
+  if (authorDomain === null || !isAuthorAuthenticated(evidence)) return false
   return namesOver(authorDomain).some((name) => authors.includes(name))
 }
 
 /** Whether the author's own domain is authenticated. Otherwise the From field may be forged. */
-function standsBehind({ authentication, authorDomain }: MarketerEvidence): boolean {
+function isAuthorAuthenticated({ authentication, authorDomain }: MarketerEvidence): boolean {
   if (!authentication || authorDomain === null) return false
   const { spf, dkim } = authentication
   if (dkim.some(({ result, aligned }) => result === 'pass' && aligned)) return true

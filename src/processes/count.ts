@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { runOwnDays } from '../counting/campaign-counts.ts'
+import { runReporterDayCounts } from '../counting/campaign-counts.ts'
 import { runFolds } from '../counting/fold-evidence.ts'
 import { runRollUps } from '../counting/run-roll-ups.ts'
 
@@ -10,7 +10,7 @@ import { runRollUps } from '../counting/run-roll-ups.ts'
 export function count(
   app: Pick<App, 'pool' | 'clock' | 'log'>,
 ): Promise<{ close: () => Promise<void> }> {
-  const running = [runRollUps(app), runFolds(app), runOwnDays(app)]
+  const running = [runRollUps(app), runFolds(app), runReporterDayCounts(app)]
   app.log.info('Processing counts.')
   return Promise.resolve({
     async close() {

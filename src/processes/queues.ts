@@ -48,8 +48,8 @@ export const handledQueues: readonly HandledQueue[] = [
   handled(redeemReport, runRedeemReport),
   handled(handleInbound, runHandleInbound),
   handled(deliverWebhook, (jobs, tools) => runDeliverWebhook(jobs, tools, tools.deliveries)),
-  handledSingly(takeMailed, runTakeMailed),
-  handledSingly(eraseAccount, runEraseAccount),
+  handledOneByOne(takeMailed, runTakeMailed),
+  handledOneByOne(eraseAccount, runEraseAccount),
   scheduled(keepHouse, runKeepHouse),
   scheduled(learnRelays, runLearnRelays),
   scheduled(markDead, runMarkDead),
@@ -71,7 +71,7 @@ function handled<Payload extends object>(
   return { queue, work: (tools) => workQueue(tools, queue, (payloads) => run(payloads, tools)) }
 }
 
-function handledSingly<Payload extends object>(
+function handledOneByOne<Payload extends object>(
   queue: Queue<Payload>,
   run: (payload: Payload, tools: Tools) => Promise<JobOutcome>,
 ): HandledQueue {

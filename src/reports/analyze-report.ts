@@ -185,7 +185,7 @@ async function judge(
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
       disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
-      alsoTell: otherAddresses({ cfbl: analysis.cfbl, marketer }),
+      requestedRecipients: otherAddresses({ cfbl: analysis.cfbl, marketer }),
       verifiedDomains: analysis.verifiedDomains,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
@@ -299,7 +299,7 @@ async function keep(
       lookUps.map(({ row }) => ({ reportId: row.id })),
       tx,
     ),
-    queueWebhooks(tx, app.boss, newsOf(kept), now),
+    queueWebhooks(tx, app.boss, webhookEventsOf(kept), now),
   ])
   const timely = judgments.filter((one) => mine.has(one.report.id) && isTimely(one))
   await queueAdvice(tx, timely.map(adviceCase), app)
@@ -369,7 +369,7 @@ type Outcome = {
   told: DrawnConsequence['told']
 }
 
-function newsOf(kept: readonly { row: NewAnalysis }[]) {
+function webhookEventsOf(kept: readonly { row: NewAnalysis }[]) {
   const isAsked = ({ row }: { row: NewAnalysis }) => row.judgment.consequence.action === 'ask'
   return {
     'report.analyzed': kept.map(({ row }) => row.id),

@@ -109,11 +109,11 @@ async function dropReports(
     if (state !== 'retracted') await retractIn(tx, app, id, { isReporter: true })
   }
   const ready = reports.filter(
-    ({ state, isCounted, isLeaving }) =>
-      state === 'retracted' && !isCounted && (!isLeaving || !isPatient),
+    ({ state, isCounted, hasUnsentFeedback }) =>
+      state === 'retracted' && !isCounted && (!hasUnsentFeedback || !isPatient),
   )
   // Held feedback is sent only by an operator, so the erasure does not wait for it.
-  for (const { id, isTold } of ready) if (isTold) await withdrawFeedback(tx, id, now)
+  for (const { id, hasFeedback } of ready) if (hasFeedback) await withdrawFeedback(tx, id, now)
   const ids = ready.map(({ id }) => id)
   if (ids.length > 0) await removeReports(tx, ids)
   return ids.length
@@ -135,7 +135,7 @@ async function keepReports(
 ): Promise<number> {
   const ready = reports.filter((report) => !isPatient || !isStillNeeded(report))
   if (ready.length === 0) return 0
-  for (const { id, isTold } of ready) if (isTold) await withdrawFeedback(tx, id, now)
+  for (const { id, hasFeedback } of ready) if (hasFeedback) await withdrawFeedback(tx, id, now)
   const ids = ready.map(({ id }) => id)
   const messages = new Map((await listRawMessages(tx, ids)).map((one) => [one.id, one]))
   const analyses = new Map((await listPackedAnalyses(tx, ids)).map((one) => [one.id, one]))
@@ -156,8 +156,8 @@ async function keepReports(
 }
 
 /** Whether the message is still needed for its analysis or for feedback. */
-function isStillNeeded({ state, isTold, isLeaving }: ReportToErase): boolean {
-  return state === 'received' || isLeaving || (state === 'analyzed' && !isTold)
+function isStillNeeded({ state, hasFeedback, hasUnsentFeedback }: ReportToErase): boolean {
+  return state === 'received' || hasUnsentFeedback || (state === 'analyzed' && !hasFeedback)
 }
 
 /**
@@ -196,7 +196,7 @@ const PATIENCE_MS = 4 * 86_400_000
  * Time in milliseconds after which requests authorized before the erasure have ended: a client may
  * take three minutes to send a body.
  */
-const LET_IN_MS = 5 * 60_000
+const AUTHORIZED_MS = 5 * 60_000
 
 /**
  * Erases an account in small transactions: interrupted and repeated runs reach the same result.
@@ -214,7 +214,7 @@ export async function runEraseAccount(
     const came = await inTransaction(app.pool, (tx) => eraseNextPage(tx, erasure, account, app))
     if (came === 'on') continue
     if (came === 'waits') return later(erasureId, app, WAIT_MS)
-    if (app.clock().getTime() - erasure.askedAt.getTime() < LET_IN_MS) {
+    if (app.clock().getTime() - erasure.askedAt.getTime() < AUTHORIZED_MS) {
       return later(erasureId, app, WAIT_MS)
     }
     await finish(erasure, account, app)

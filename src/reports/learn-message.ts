@@ -33,7 +33,7 @@ export function messageRefusal(
     return {
       status: 413,
       reason: 'too-big',
-      detail: `The message has ${raw.length} bytes; at most ${limits.bytesMax} are taken.`,
+      detail: `The message has ${raw.length} bytes. At most ${limits.bytesMax} are allowed.`,
     }
   }
   if (!looksLikeMessage(header)) {

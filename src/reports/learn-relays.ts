@@ -3,10 +3,10 @@ import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
 import { inTransaction } from '../db/pool.ts'
 import {
-  findLastTaught,
-  listLessons,
+  findLastExaminedReporter,
+  listLastExaminations,
   listRelays,
-  markLesson,
+  markReporterExamined,
   replaceFoundRelays,
   type ReporterRelay,
 } from '../db/reporter-relays.ts'
@@ -46,7 +46,7 @@ const REPORTS_READ = 50
  */
 export async function runLearnRelays(app: Needs, limits = usualLimits): Promise<number> {
   const active = await listNextReporters(app, limits.seen)
-  const lessons = await listLessons(
+  const lessons = await listLastExaminations(
     app.pool,
     active.map(({ reporterId }) => reporterId),
   )
@@ -62,7 +62,7 @@ export async function runLearnRelays(app: Needs, limits = usualLimits): Promise<
 
 async function listNextReporters(app: Needs, limit: number) {
   const since = uuidFloor(new Date(app.clock().getTime() - ACTIVE_MS))
-  const last = (await findLastTaught(app.pool)) ?? FIRST_UUID
+  const last = (await findLastExaminedReporter(app.pool)) ?? FIRST_UUID
   const page = { after: last, to: LAST_UUID, limit }
   const later = await listActiveReporters(app.pool, since, page)
   if (later.length === limit) return later
@@ -80,11 +80,11 @@ async function learnRelaysOf(app: Needs, reporterId: string): Promise<void> {
   const lesson = relaysFromHistory(history, {
     learnedIps: relays.filter(({ how }) => how === 'learned').map(addressOf),
   })
-  const isOpen = unspokenOf(relays)
+  const isOpen = isWithoutStatement(relays)
   const rows = (found: typeof lesson.learned) => found.filter(({ ip }) => isOpen(ip)).flatMap(rowOf)
   await inTransaction(app.pool, async (tx) => {
     await holdReporters(tx, [reporterId], 'change')
-    await markLesson(tx, reporterId, now)
+    await markReporterExamined(tx, reporterId, now)
     const found = { learned: rows(lesson.learned), proposed: rows(lesson.proposed) }
     const blocks = await replaceFoundRelays(tx, reporterId, found, now)
     await reopenAskedReports(tx, app.boss, { reporterId, blocks, now })
@@ -112,7 +112,7 @@ async function readHistory(app: Needs, reporterId: string): Promise<PastReport[]
  * Returns a check for whether the reporter has made no statement about an address; statements take
  * precedence.
  */
-function unspokenOf(relays: readonly ReporterRelay[]): (ip: string) => boolean {
+function isWithoutStatement(relays: readonly ReporterRelay[]): (ip: string) => boolean {
   const stated = networkSet(
     relays.filter(({ how }) => how === 'set' || how === 'refused').map(({ cidr }) => cidr),
   )

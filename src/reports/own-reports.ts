@@ -46,13 +46,13 @@ type OwnPage = {
   /**
    * Set if the search stopped before the page was full; `older` or `newer` continues from there.
    */
-  lookedAtTo: Date | undefined
+  examinedTo: Date | undefined
 }
 
 const LINES = 25
 const DAY_MS = 86_400_000
 /** Maximum number of reports examined per page, which takes about 15 ms. */
-const LOOKED_AT = 5_000
+const EXAMINED_MAX = 5_000
 /** Rows of other tables are read for this many reports in one query, up to LOOKED_UP per page. */
 const CHUNK = 400
 const LOOKED_UP = 2_000
@@ -82,7 +82,7 @@ export async function findOwnReports(
     after: most(after, search.from && uuidFloor(new Date(search.from))),
     first: isBack ? 'oldest' : 'newest',
     limit: LINES + 1,
-    lookedAtMax: LOOKED_AT,
+    examinedMax: EXAMINED_MAX,
   })
   const shown = found.slice(0, LINES)
   const lines = isBack ? shown.toReversed() : shown
@@ -94,7 +94,7 @@ export async function findOwnReports(
     lines,
     newer: newer ? { after: newer } : undefined,
     older: older ? { before: older } : undefined,
-    lookedAtTo: stop?.receivedAt,
+    examinedTo: stop?.receivedAt,
   }
 }
 

@@ -25,7 +25,7 @@ export type SameReports = {
 
 const LOOKED_AT = 2_000
 /** The shown minimums; smaller numbers are not shown. */
-const OTHERS_TOLD = [1_000, 500, 200, 100, 50, 20, 10, 5] as const
+const OTHERS_SHOWN = [1_000, 500, 200, 100, 50, 20, 10, 5] as const
 
 /**
  * Describes the other reporters of a campaign. Undefined if the report has no campaign, is not
@@ -43,7 +43,7 @@ export async function describeSame(
     listMemberIds(db, own.campaignId, { from: 'newest', limit: LOOKED_AT }),
   ])
   const others = await countOtherReporters(db, newest, reporterId)
-  const min = OTHERS_TOLD.find((bound) => others >= bound)
+  const min = OTHERS_SHOWN.find((bound) => others >= bound)
   if (!total || min === undefined) return { mark, others: undefined }
   const day = receivedAt.toISOString().slice(0, 10)
   const firstDay = day < total.firstDay ? day : total.firstDay

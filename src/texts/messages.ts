@@ -46,7 +46,7 @@ export type Code = Exclude<keyof English, ListCode>
 export type Params = Readonly<Record<string, string | number | Date>>
 
 /** A text for a reader; `lang` is set if it is in English because its translation is missing. */
-export type Said = { text: string; lang: 'en' | undefined }
+export type TranslatedText = { text: string; lang: 'en' | undefined }
 
 /**
  * Returns the texts of one language by their codes; texts without a translation are returned in
@@ -97,7 +97,11 @@ export function createMessages(catalogs: Catalogs) {
    * The message with a code that may be unknown, such as a code in a stored row. Undefined if no
    * language has it, or if it is a list.
    */
-  const message = (language: Language, code: string, params?: Params): Said | undefined => {
+  const message = (
+    language: Language,
+    code: string,
+    params?: Params,
+  ): TranslatedText | undefined => {
     const found = find(language, code)
     if (typeof found?.format !== 'function') return undefined
     return { text: found.format(params), lang: found.from === language ? undefined : 'en' }

@@ -1,5 +1,5 @@
 import type { Phrase } from '../phrase.ts'
-import { type Language, message, type Said } from './messages.ts'
+import { type Language, message, type TranslatedText } from './messages.ts'
 
 /**
  * Phrases as stored in rows. Rows from before phrases had codes contain English text instead, or an
@@ -15,7 +15,7 @@ export function sayPhrases(
   stored: Stored | readonly Stored[] | null | undefined,
   language: Language,
   reader: Reader,
-): Said {
+): TranslatedText {
   const sentences = [stored ?? []].flat().map((one) => sayPhrase(one, language, reader))
   return {
     text: sentences.map(({ text }) => text).join(' '),
@@ -31,7 +31,7 @@ export function inEnglish(stored: Stored | readonly Stored[] | null | undefined)
 /** The names of parameters that are dates, stored as text. */
 const dateNames = new Set(['day', 'firstDay', 'lastDay', 'lastAt', 'untilAt'])
 
-function sayPhrase(stored: Stored, language: Language, reader: Reader): Said {
+function sayPhrase(stored: Stored, language: Language, reader: Reader): TranslatedText {
   const lang = language === 'en' ? undefined : 'en'
   if (typeof stored === 'string') return { text: stored, lang }
   if ('text' in stored) return { text: stored.text, lang }

@@ -53,21 +53,21 @@ export function chooseContact(
   const healthy = others.filter((address) => isHealthy(known.get(address)))
   const [best] = healthy
   if (best === undefined) return { nobody: phrase('contacts-bounce') }
-  const silence = silenceOf(known.get(best), topic)
+  const silence = whyNotNotified(known.get(best), topic)
   if (silence !== undefined) return { nobody: silence }
   if (forwardTo === 'any') return { to: best }
-  const enrolled = healthy.find((address) => mayBeTold(known.get(address), 'enrolled', topic))
+  const enrolled = healthy.find((address) => mayReceive(known.get(address), 'enrolled', topic))
   if (enrolled !== undefined) return { to: enrolled }
   return { nobody: phrase('desk-not-enrolled') }
 }
 
 /** Whether an address may receive a feedback report with this topic. */
-function mayBeTold(
+function mayReceive(
   contact: KnownContact | undefined,
   forwardTo: 'any' | 'enrolled',
   topic: FeedbackTopic,
 ): boolean {
-  if (!isHealthy(contact) || silenceOf(contact, topic) !== undefined) return false
+  if (!isHealthy(contact) || whyNotNotified(contact, topic) !== undefined) return false
   return forwardTo === 'any' || contact?.state === 'enrolled'
 }
 
@@ -80,7 +80,10 @@ function isHealthy(contact: KnownContact | undefined): boolean {
  * The reason not to notify an abuse desk even though mail to it arrives; in that case, no other
  * desk is notified instead. Undefined when there is no such reason.
  */
-function silenceOf(contact: KnownContact | undefined, topic: FeedbackTopic): Phrase | undefined {
+function whyNotNotified(
+  contact: KnownContact | undefined,
+  topic: FeedbackTopic,
+): Phrase | undefined {
   if (contact?.state === 'stopped') return phrase('desk-stopped')
   if (contact?.isMuted) return phrase('desk-suppressed')
   if (contact?.state === 'paused') return phrase('desk-paused')
@@ -167,7 +170,7 @@ export type OtherRecipient = Omit<OtherAddress, 'source'> & {
 
 /** Input for choosing additional recipients. */
 export type NotifiedRecipients = {
-  alsoTell: readonly OtherAddress[]
+  requestedRecipients: readonly OtherAddress[]
   scopes: readonly ScopeMatch[]
   /**
    * Mail addresses, in lower case, of desks that answered that the origin is not in their network.
@@ -179,7 +182,7 @@ export type NotifiedRecipients = {
 }
 
 /** Maximum number of recipients of one report besides the abuse desk of its network. */
-const ALSO_MAX = 8
+const ADDITIONAL_MAX = 8
 
 /**
  * The abuse desks that enrolled for a network, or the reason why none is notified. If `desks` is
@@ -197,10 +200,10 @@ export function enrolledDesks(recipients: NotifiedRecipients, topic: FeedbackTop
     .filter(({ kind, address }) => kind !== 'domain' && isCandidate(address, recipients))
     .toSorted((one, other) => closenessOf(other) - closenessOf(one))
   const desks = matches.filter(({ address }) =>
-    mayBeTold(recipients.known.get(address), 'enrolled', topic),
+    mayReceive(recipients.known.get(address), 'enrolled', topic),
   )
   const [first] = matches
-  const silence = first && silenceOf(recipients.known.get(first.address), topic)
+  const silence = first && whyNotNotified(recipients.known.get(first.address), topic)
   return { desks, silence: desks.length > 0 ? undefined : silence }
 }
 
@@ -217,7 +220,7 @@ export function otherRecipients(
 ): OtherRecipient[] {
   const topic = topicOf(verdict)
   const isHarmful = topic !== 'spam'
-  const named = recipients.alsoTell
+  const named = recipients.requestedRecipients
     .filter(({ source }) => source === 'marketer' || !isHarmful)
     .toSorted((one, other) => Number(one.source === 'cfbl') - Number(other.source === 'cfbl'))
     .map((one): OtherRecipient => ({ ...one, recipientRole: one.source }))
@@ -233,11 +236,11 @@ export function otherRecipients(
     .filter(({ address, recipientRole }) => {
       if (seen.has(address.toLowerCase()) || !isCandidate(address, recipients)) return false
       const wanted = recipientRole === 'domain' ? 'enrolled' : recipients.forwardTo
-      if (!mayBeTold(recipients.known.get(address), wanted, topic)) return false
+      if (!mayReceive(recipients.known.get(address), wanted, topic)) return false
       seen.add(address.toLowerCase())
       return true
     })
-    .slice(0, ALSO_MAX)
+    .slice(0, ADDITIONAL_MAX)
 }
 
 function isCandidate(address: string, { disowned, known, own }: NotifiedRecipients): boolean {

@@ -116,7 +116,7 @@ export function consequenceOf(judged: Judged): Consequence {
     return keep(judged.ageObstacle, phrase('no-effect'))
   }
   const obstacle = obstacleOf(judged)
-  if (isMarketers(judged)) {
+  if (isFromMarketer(judged)) {
     return { action: 'advise', why: [...judged.marketer.why, phrase('no-complaint')] }
   }
   if (obstacle !== undefined) return keep(obstacle)
@@ -146,7 +146,7 @@ export function consequenceOf(judged: Judged): Consequence {
  * reporter is open, because a report is not decided again once a recipient was notified. Also empty
  * without a certain origin.
  */
-export function alsoToldOf(judged: Judged, consequence: Consequence): OtherRecipient[] {
+export function additionalRecipients(judged: Judged, consequence: Consequence): OtherRecipient[] {
   const { verdict, origin, reportedAs, messageKind, isLearned } = judged
   const isComplaint = reportedAs !== 'not-spam' && messageKind === 'message' && !isLearned
   if (judged.ageObstacle !== undefined) return []
@@ -176,7 +176,7 @@ function whyOf({ kind, value }: ScopeMatch): Phrase {
  * Whether the message is proven to be from a marketer, and nothing suggests that it is worse than
  * unwanted mail.
  */
-function isMarketers(judged: Judged): judged is Judged & { marketer: RecognizedMarketer } {
+function isFromMarketer(judged: Judged): judged is Judged & { marketer: RecognizedMarketer } {
   const { marketer, verdict, reportedAs, isLearned, messageKind } = judged
   if (!marketer || reportedAs !== 'spam' || isLearned || messageKind !== 'message') return false
   return verdict.class === 'undecided' || verdict.class === 'marketing'

@@ -93,7 +93,7 @@ export const defaultFeedbackSettings: FeedbackSettings = {
 }
 
 /** The same settings as text, from a form or a command line; absent means the default. */
-export type TellingFields = {
+export type FeedbackSettingFields = {
   format?: string | undefined
   form?: string | undefined
   pace?: string | undefined
@@ -101,7 +101,7 @@ export type TellingFields = {
 }
 
 /** Parses the settings; undefined when any value is not allowed. */
-export function parseFeedbackSettings(fields: TellingFields): FeedbackSettings | undefined {
+export function parseFeedbackSettings(fields: FeedbackSettingFields): FeedbackSettings | undefined {
   const format = oneOf(feedbackChoices.format, fields.format ?? defaultFeedbackSettings.format)
   const form = oneOf(feedbackChoices.form, fields.form ?? defaultFeedbackSettings.form)
   const pace = oneOf(feedbackChoices.pace, fields.pace ?? defaultFeedbackSettings.pace)

@@ -121,7 +121,7 @@ export type KeptSuppression = {
 }
 
 /** Whether mail may be sent to a consumer now, later or never. */
-export type MayTell =
+export type MayNotify =
   | { is: 'yes' }
   /** `at` is null while the end of the pause is not known. */
   | { is: 'later'; at: Date | null; why: Phrase }
@@ -154,7 +154,7 @@ export function mayNotify(
   consumer: ConsumerStanding,
   suppression: KeptSuppression | undefined,
   now: Date,
-): MayTell {
+): MayNotify {
   const { state, health, isMuted } = contactOf(consumer, suppression, now)
   if (state === 'stopped') return { is: 'never', why: phrase('recipient-stopped') }
   if (isMuted) return { is: 'never', why: phrase('recipient-suppressed') }

@@ -20,8 +20,9 @@ export function verifiedDomains({
 }: Pick<PlainAnalysis, 'headers' | 'authentication'>): string[] {
   if (!authentication) return []
   const signers = authentication.dkim.filter(({ result }) => result === 'pass')
-  const isAuthors = authentication.dmarc.result === 'pass' || signers.some(({ aligned }) => aligned)
-  const author = isAuthors ? domainOf(headers.fromAddress ?? '') : undefined
+  const isAuthorVerified =
+    authentication.dmarc.result === 'pass' || signers.some(({ aligned }) => aligned)
+  const author = isAuthorVerified ? domainOf(headers.fromAddress ?? '') : undefined
   const domains = [...signers.map(({ domain }) => domain), ...(author ? [author] : [])]
   const all = new Set(domains.flatMap((domain) => withParents(domainToASCII(domain.toLowerCase()))))
   return [...all].slice(0, VERIFIED_DOMAINS_MAX)
@@ -81,7 +82,7 @@ export function subjectsOf(
     add('network', networkOf(address))
   }
   addAuthor(add, found)
-  const files = attachments.filter((one) => !isEverybodys(one)).slice(0, FILES_MAX)
+  const files = attachments.filter((one) => !isUnspecific(one)).slice(0, FILES_MAX)
   for (const { sha256 } of files) add('file', sha256)
   addLinks(add, found)
   for (const number of telephones.slice(0, TELEPHONES_MAX)) add('phone', number)
@@ -137,7 +138,7 @@ const pictureName = /\.(?:bmp|gif|heic|jpe?g|png|tiff?|webp)$/i
  * Whether a file may be in unrelated messages: brands and their impersonators use the same logos,
  * and small files may be equal by chance.
  */
-function isEverybodys({ name, type, bytes }: SubjectSource['attachments'][number]): boolean {
+function isUnspecific({ name, type, bytes }: SubjectSource['attachments'][number]): boolean {
   const isPicture = type.startsWith('image/') && !type.startsWith('image/svg')
   return bytes < FILE_BYTES_MIN || (isPicture && (name === null || pictureName.test(name)))
 }
@@ -147,10 +148,11 @@ type Add = (kind: SubjectKind, name: string | null | undefined) => void
 function addAuthor(add: Add, { headers, authentication }: SubjectSource): void {
   const author = headers.fromAddress?.toLowerCase()
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
-  const isHis = authentication?.dmarc.result === 'pass' || signers.some(({ aligned }) => aligned)
-  add(isHis ? 'author' : 'claimed-author', author)
+  const isAuthenticated =
+    authentication?.dmarc.result === 'pass' || signers.some(({ aligned }) => aligned)
+  add(isAuthenticated ? 'author' : 'claimed-author', author)
   const domain = domainToASCII((author && domainOf(author)) ?? '')
-  add(isHis ? 'author-domain' : 'claimed-author-domain', domain)
+  add(isAuthenticated ? 'author-domain' : 'claimed-author-domain', domain)
   for (const signer of signers.slice(0, SIGNERS_MAX)) add('signer', signer.domain)
   const spf = authentication?.spf
   if (spf?.result === 'pass') add('return-path-domain', spf.domain.toLowerCase())

@@ -242,11 +242,13 @@ function unwantedClass({ report, blacklists }: Facts): VerdictClass {
  * domain replaces the signature.
  */
 function isHonestBulk({ authentication, bulk, message, origin }: Facts): boolean {
-  const isAuthors =
+  const isAuthorVerified =
     authentication?.checked === true
       ? authentication.dkim_aligned === true
       : bulk?.unsubscribe_of_author === true
-  return isAuthors && message?.has_list_unsubscribe === true && origin?.has_forged_hop !== true
+  return (
+    isAuthorVerified && message?.has_list_unsubscribe === true && origin?.has_forged_hop !== true
+  )
 }
 
 function confidenceOf(its: VerdictClass, score: number): number {

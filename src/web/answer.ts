@@ -35,7 +35,7 @@ export function failureOf(error: unknown, log: Logger): FailedRequest | undefine
     return callerFailure(status, 'The URL or the header of the request is malformed.')
   }
   if (isOutage(error)) {
-    tellOutage(error, log)
+    logOutage(error, log)
     return {
       problem: 'unavailable',
       status: 503,
@@ -53,7 +53,7 @@ const OUTAGE_LOG_MS = 10_000
 let outageToldAt = Number.NEGATIVE_INFINITY
 
 /** Logs at most once in ten seconds: the metrics count the requests. */
-function tellOutage(error: unknown, log: Logger): void {
+function logOutage(error: unknown, log: Logger): void {
   if (performance.now() - outageToldAt < OUTAGE_LOG_MS) return
   outageToldAt = performance.now()
   log.warn(

@@ -33,7 +33,7 @@ function createCounterMetrics(): CounterMetrics {
   const gates = {
     falsePositives: gauge(
       'gate_false_positive_rate',
-      'Share of new keys taken for known ones: mean and worst shard.',
+      'Share of new keys mistaken for known ones: mean and worst shard.',
       ['of'],
     ),
     fill: gauge('gate_fill_ratio', 'Fill level of the gates: mean and worst shard.', ['of']),

@@ -7,15 +7,15 @@ import { openPage } from './chromium.ts'
 export type Visit = { viewer: Viewer; options: BrowserContextOptions }
 
 /** Opens each page of a viewer, and collects console messages and errors. */
-export async function lookAtAll<Said>(
+export async function lookAtAll<Result>(
   browser: Browser,
   shown: ShownSite,
   { viewer, options }: Visit,
-  look: (page: Page) => Promise<readonly Said[]>,
-): Promise<{ found: ({ address: string } & Said)[]; complaints: string[] }> {
+  look: (page: Page) => Promise<readonly Result[]>,
+): Promise<{ found: ({ address: string } & Result)[]; complaints: string[] }> {
   const { page, complaints } = await openPage(browser, options)
   await signIn(page, shown, viewer)
-  const found: ({ address: string } & Said)[] = []
+  const found: ({ address: string } & Result)[] = []
   for (const { at } of pages.filter((one) => one.viewer === viewer)) {
     for (const address of at(shown)) {
       await page.goto(`${shown.site.url}${address}`)

@@ -7,7 +7,7 @@ import { startWebSite } from '../db/web/web-site.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { arrive, reply } from '../support/inbound-mail.ts'
 import { sampleNetworks, spamMessage } from '../support/messages.ts'
-import { tellDesk } from '../support/told-desk.ts'
+import { createSentFeedback } from '../support/sent-feedback.ts'
 import { openPage, startChromium } from './chromium.ts'
 
 let made = 0
@@ -26,7 +26,7 @@ const screens = [
 
 async function told() {
   const id = await site.report(admin, spamMessage(`browser-${++made}`))
-  return tellDesk(site.app, parser, id)
+  return createSentFeedback(site.app, parser, id)
 }
 
 test.for(screens)(

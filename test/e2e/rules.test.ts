@@ -42,7 +42,7 @@ test('a file is checked without a database, and its errors have positions', asyn
   expect(refused.code).toBe(1)
   expect(refused.stderr).toBe(
     `${bad}:2:11 WORD: A weight must be a number from -20 to 20.\n` +
-      `${bad}:4:9 WORD: There is no fact report.knid. Did you mean report.kind?\n`,
+      `${bad}:4:9 WORD: Unknown fact report.knid. Did you mean report.kind?\n`,
   )
   const taken = await runProgram(['rules', 'check', '-'], nowhere, good)
   expect(taken).toMatchObject({ code: 0, stdout: '- is valid: 1 rules.\n' })
@@ -88,7 +88,7 @@ test.for(['diff', 'dry-run', 'apply'])('"rules %s" refuses a file with errors', 
   const bad = await file(`${action}.yaml`, ruleText('WORD', 'no.fact'))
   const refused = await rules(`${action} ${bad}`)
   expect(refused.code).toBe(1)
-  expect(refused.stderr).toContain(`${bad}:4:9 WORD: There is no fact no.fact.`)
+  expect(refused.stderr).toContain(`${bad}:4:9 WORD: Unknown fact no.fact.`)
 })
 
 test('a missing version is refused', async () => {

@@ -166,5 +166,5 @@ async function untilAnswers(port: number): Promise<void> {
     if (isOpen) return
     await wait(100)
   }
-  throw new Error(`Nobody listens on port ${port}.`)
+  throw new Error(`Nothing listens on port ${port}.`)
 }

@@ -65,7 +65,7 @@ export async function benchChecks(
     ['', ''],
     [
       ['increments', counted.toLocaleString('en')],
-      ['lost for want of room', buffer.lost().toLocaleString('en')],
+      ['lost because the buffer was full', buffer.lost().toLocaleString('en')],
       ['absorbed and durable, a second', perSecond(counted, driven)],
       ['… to the last one rolled up, a second', perSecond(counted, whole.seconds)],
       ['ratio to Redis, everysec', ratioOf(counted / driven, redis)],

@@ -7,14 +7,14 @@ const publicPages = ['/', '/sign-in', '/report', '/lookup', '/lists', '/relays',
 
 const filters = {
   'the newest': '',
-  'search, found often': '?words=parcel',
-  'search, found never': '?words=zebra+crossing',
+  'search with many results': '?words=parcel',
+  'search without results': '?words=zebra+crossing',
   'of one kind': '?kind=not-spam',
   asking: '?outcome=asking',
   answered: '?outcome=answered',
   'taken back': '?outcome=taken-back',
   'not finished': '?outcome=waiting',
-  'not spam that asks, of which there is none': '?kind=not-spam&outcome=asking&words=zebra',
+  'not spam with a question, without results': '?kind=not-spam&outcome=asking&words=zebra',
 }
 
 const adminPages = [

@@ -18,14 +18,14 @@ import { calibrate, loadModel, uncalibrated } from '../../verdict/model/load-mod
 import type { Calibration, Model } from '../../verdict/model/model.ts'
 import {
   isUnwantedKind,
-  lotOf,
+  pseudoRandom,
   rowKinds,
   rowsAsCsv,
   type SplitKind,
   splitKinds,
   splitRows,
   type SplitShares,
-  tellingFeatures,
+  differingFeatures,
   type TrainingRow,
 } from '../../verdict/model/training.ts'
 import { unwantedLabel } from '../../verdict/model/ydf.ts'
@@ -74,7 +74,7 @@ export async function trainModel(
   const parts = splitRows(rows, split, seed, training.shares)
   const train = shuffled(parts.train, seed)
   requireBoth(train)
-  const features = tellingFeatures(modelFeatures(definitions, symbols, source), train)
+  const features = differingFeatures(modelFeatures(definitions, symbols, source), train)
   if (features.length === 0)
     throw new UsageError(['All messages have the same facts, so there is nothing to learn.'])
   tell(`Training on ${train.length} rows with ${features.length} features.`)
@@ -120,7 +120,7 @@ export function scoresOf(model: Model, rows: readonly TrainingRow[]): Scored[] {
 /** Shuffles by seed, because the trees choose the rows for early stopping by input order. */
 function shuffled(rows: readonly TrainingRow[], seed: number): TrainingRow[] {
   return rows
-    .map((row) => ({ row, lot: lotOf(JSON.stringify([row.at, row.kind, row.facts]), seed) }))
+    .map((row) => ({ row, lot: pseudoRandom(JSON.stringify([row.at, row.kind, row.facts]), seed) }))
     .sort((a, b) => a.lot - b.lot)
     .map(({ row }) => row)
 }
@@ -200,7 +200,7 @@ export async function train(
   const rules = source === 'files' ? [] : rulesOf(await actingRules(app.pool), definitions)
   const symbols = fitSymbols(rules)
   if (request.rows !== undefined) {
-    const features = tellingFeatures(modelFeatures(definitions, symbols, source), rows)
+    const features = differingFeatures(modelFeatures(definitions, symbols, source), rows)
     const labels = { column: 'label', unwanted: '1', wanted: '0' }
     await writeFile(request.rows, rowsAsCsv(features, rows, labels))
     return `Wrote ${rows.length} rows of ${features.length} features to ${request.rows}.`

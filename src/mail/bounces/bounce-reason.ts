@@ -44,7 +44,7 @@ const textCharsMax = 4000
  * is a text but no recognizable reason, `undefined` when there is no text.
  */
 export function bounceReason(failure: DeliveryFailure): BounceReason {
-  const text = whatWasSaid(failure)
+  const text = answeredText(failure)
   if (failure.status?.startsWith('2') === true) return 'delivered'
   const evidence = evidenceOf(failure, text)
   const isSmtp = !evidence.type.startsWith('x-unix')
@@ -151,7 +151,7 @@ const stageWords = /\(in reply to (?:end of )?[a-z ]{1,20} command\)/
  * The text in lower case, followed by the command that it answers if only the context contains that
  * command.
  */
-function whatWasSaid({ text, context = '' }: DeliveryFailure): string {
+function answeredText({ text, context = '' }: DeliveryFailure): string {
   const said = plainText(text).replace(classWords, '')
   const stage = stageWords.exec(said) ? undefined : stageWords.exec(plainText(context))?.[0]
   return stage === undefined || said === '' ? said : `${said} ${stage}`

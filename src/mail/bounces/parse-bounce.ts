@@ -76,7 +76,7 @@ function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
   if (!isTold && !looksLikeBounce(tree.fields, explanation, returned !== undefined)) return []
   const text = notice ?? explanation
   const written = groupResults(recipientGroups(text, 'in a text'), text)
-  const results = written.length > 0 ? written : toldResults(tree.fields, text)
+  const results = written.length > 0 ? written : resultsInText(tree.fields, text)
   if (results.some(({ recipient }) => recipient !== '')) {
     return isReport ? results.map(withoutCause) : results
   }
@@ -99,7 +99,7 @@ function unnamedResults(
   const [recipient = '', ...more] = returnedTo(tree)
   if (recipient === '' || more.length > 0) return [...results]
   if (results.length > 0) return results.map((result) => ({ ...result, recipient }))
-  return [judged({ ...unstated, recipient, text, action: actionTold(text), context: text })]
+  return [judged({ ...unstated, recipient, text, action: actionStatedIn(text), context: text })]
 }
 
 /** Ignores a stated x.0.0 outside a report (RFC 6522): programs that know no codes write it. */
@@ -191,10 +191,10 @@ function recipientOf({ recipient }: RecipientGroup, text: string): string {
   return named === undefined || more.length > 0 ? recipient : named
 }
 
-function toldResults(fields: readonly HeaderField[], text: string): BounceResult[] {
+function resultsInText(fields: readonly HeaderField[], text: string): BounceResult[] {
   const own = systemText(text)
   const results = recipientSections(fields, text).map((section) => {
-    const told = { ...section, ...unstated, action: actionTold(text), context: section.text }
+    const told = { ...section, ...unstated, action: actionStatedIn(text), context: section.text }
     const result = judged(told)
     // The text about all recipients may come before the list of them.
     const isMute = isIdle(result.reason) && result.isStatusInferred
@@ -208,7 +208,7 @@ function toldResults(fields: readonly HeaderField[], text: string): BounceResult
 
 const unstated = { stated: undefined, type: '' }
 
-function actionTold(text: string): BounceResult['action'] {
+function actionStatedIn(text: string): BounceResult['action'] {
   return isSaid(notices.delays, systemText(text).slice(0, 8192)) ? 'delayed' : 'failed'
 }
 
@@ -216,7 +216,7 @@ function isIdle(reason: BounceReason): boolean {
   return reason === 'undefined' || reason === 'onhold'
 }
 
-type Told = {
+type ParsedResult = {
   recipient: string
   action: BounceResult['action']
   stated: string | undefined
@@ -240,7 +240,15 @@ function transcribedCode(context: string, recipient: string): number | undefined
   return code === undefined ? undefined : Number(code)
 }
 
-function judged({ recipient, action, stated, type, text, context, ...told }: Told): BounceResult {
+function judged({
+  recipient,
+  action,
+  stated,
+  type,
+  text,
+  context,
+  ...told
+}: ParsedResult): BounceResult {
   const isOpen = stated?.endsWith('.0.0') === true
   const replied = statusIn(text) ?? (isOpen ? transcribedStatus(context) : undefined)
   const status = preferredStatus(stated, replied, replyCodeIn(text, replied))

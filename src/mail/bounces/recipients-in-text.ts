@@ -134,13 +134,13 @@ export function recipientSections(
   const isOnly = recipients.length === 1
   return recipients.map((recipient) => {
     const section = isOnly ? own : sectionAbout(own, recipient)
-    const remote = farHost.exec(section)?.[1]?.toLowerCase() ?? ''
+    const remote = remoteHost.exec(section)?.[1]?.toLowerCase() ?? ''
     return { recipient, text: refusalsIn(section), hosts: [remote, domainOf(recipient) ?? ''] }
   })
 }
 
 /** The host that refused, as Exim, sendmail and Gmail name it. */
-const farHost = new RegExp(
+const remoteHost = new RegExp(
   '\\b(?:host|while talking to|server) (?:for the recipient domain \\S{1,253} by )?' +
     '((?:[\\w-]{1,63}\\.){1,8}[a-z]{2,24})\\b',
   'i',

@@ -141,7 +141,7 @@ export function isAcknowledgment(
   { isAutomatic, isAway }: { isAutomatic: boolean; isAway: boolean },
 ): boolean {
   const value = (key: string) => (fieldValue(fields, key) ?? '').slice(0, valueCharsMax)
-  const isSystems =
+  const isFromTicketSystem =
     fields.some(({ key }) => systemFields.has(key) || key.startsWith('x-otrs-')) ||
     systemMailers.test(`${value('x-mailer')} ${value('user-agent')} ${value('x-generated-by')}`)
   const subject = decodeHeaderText(value('subject'))
@@ -150,6 +150,6 @@ export function isAcknowledgment(
   const saysReceived = receiptTexts.some((form) => form.test(`${subject} ${start}`))
   const isFirst = !/^\s*(?:re|aw|sv|antw)\s*:/i.test(subject)
   if (saysReceived)
-    return isSystems || (isAutomatic && !isAway) || (hasNumber && (isAutomatic || isFirst))
-  return isAutomatic && isSystems && hasNumber
+    return isFromTicketSystem || (isAutomatic && !isAway) || (hasNumber && (isAutomatic || isFirst))
+  return isAutomatic && isFromTicketSystem && hasNumber
 }

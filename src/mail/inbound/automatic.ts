@@ -19,7 +19,7 @@ export function mayBeAnswered(
   if (has('auto-submitted') && !/^no\b/.test(value('auto-submitted'))) return false
   if (/\b(?:bulk|list|junk|auto_reply)\b/.test(value('precedence'))) return false
   if (/\b(?:all|autoreply|oof)\b/.test(value('x-auto-response-suppress'))) return false
-  if (telltales.some(has) || fields.some(({ key }) => key.startsWith('list-'))) return false
+  if (automaticFields.some(has) || fields.some(({ key }) => key.startsWith('list-'))) return false
   const author = parseMailboxes(fieldValue(fields, 'from') ?? '')[0]?.address ?? ''
   return [mailFrom, author].every((address) => {
     const known = address.toLowerCase()
@@ -28,7 +28,7 @@ export function mayBeAnswered(
   })
 }
 
-const telltales = ['x-autoreply', 'x-autorespond', 'x-autoresponder', 'x-loop', 'feedback-id']
+const automaticFields = ['x-autoreply', 'x-autorespond', 'x-autoresponder', 'x-loop', 'feedback-id']
 const robots =
   /^(?:mailer-daemon|postmaster|listserv|majordomo|no-?reply|do-?not-?reply)@|-request@|^owner-/
 
@@ -104,9 +104,9 @@ function isMachineField({ key, value }: HeaderField): boolean {
  */
 function hasAwaySubject(fields: readonly HeaderField[]): boolean {
   const subject = decodeHeaderText((fieldValue(fields, 'subject') ?? '').slice(0, valueCharsMax))
-  const isPersons = fields.some(({ key }) => key === 'user-agent' || key === 'x-mailer')
+  const isByMailProgram = fields.some(({ key }) => key === 'user-agent' || key === 'x-mailer')
   const isAnswer = /^\s*re ?:/i.test(subject)
-  return !(isPersons && isAnswer) && awaySubjects.some((form) => form.test(subject.trim()))
+  return !(isByMailProgram && isAnswer) && awaySubjects.some((form) => form.test(subject.trim()))
 }
 
 const listFields = ['list-id', 'list-unsubscribe', 'list-post', 'mailing-list', 'x-loop']

@@ -54,7 +54,7 @@ export function* placesIn(
 ): Generator<number> {
   const found = eachAddress(view.text, addresses, (at) => isWanted(view.startOf(at)))
   for (const { start } of found) yield view.startOf(start)
-  if (findNames?.mayStandIn(view.text) !== true) return
+  if (findNames?.mayOccurIn(view.text) !== true) return
   const cut = view.withCuts()
   const isRegistrable = createRegistrableTest(cut.text)
   for (const { start, end } of findNames.find(cut.text)) {
@@ -77,7 +77,7 @@ export function addressesShown(view: TextView, addresses: SoughtAddresses): Show
  * inside them.
  */
 export function namesShown(view: TextView, names: NameFinder | undefined): Shown | undefined {
-  if (names?.mayStandIn(view.text) !== true) return undefined
+  if (names?.mayOccurIn(view.text) !== true) return undefined
   const cut = view.withCuts()
   const isRegistrable = createRegistrableTest(cut.text)
   const found = [...names.find(cut.text)].filter(({ start, end }) => !isRegistrable(start, end))
@@ -250,7 +250,7 @@ function withCodes(
 function anyRunMayHold(text: string, index: AddressIndex): boolean {
   if (!index.mayHold(text)) return false
   const runs = runsOf(text, base64Digits, index.runMin)
-  const saysItself = (read: string) => index.addresses.standIn(read.toLowerCase())
+  const saysItself = (read: string) => index.addresses.occurIn(read.toLowerCase())
   const says = (read: string) => saysItself(read) || innerReadings(read, index).some(saysItself)
   if (runs.length === 0) return false
   // Each run fills whole groups of four digits, so one offset shifts all of them alike.
@@ -279,7 +279,7 @@ function mayHold(run: string, { mayHold, findNames }: AddressIndex): boolean {
   if (mayHold(run)) return true
   if (findNames === undefined) return false
   return [0, 1, 2, 3].some((shift) =>
-    findNames.mayStandIn(decodeBase64(run.slice(shift)).toLowerCase()),
+    findNames.mayOccurIn(decodeBase64(run.slice(shift)).toLowerCase()),
   )
 }
 

@@ -24,7 +24,7 @@ export const HEX_MIN = 16
 const hashDigits: ReadonlySet<number> = new Set([22, 27, 43, 86])
 const HASH_DIGITS_MIN = 22
 /** Base64 digits that also separate the parts of links. */
-const partingDigits = characterSet('+/-_')
+const separatorDigits = characterSet('+/-_')
 /** A hash in hexadecimal digits. */
 const hashShape = /[0-9a-f]{32,128}/gi
 
@@ -51,11 +51,11 @@ function base64HashesIn(
 ): HeldHash[] {
   const held: HeldHash[] = []
   for (let to = start + HASH_DIGITS_MIN; to <= end; to++) {
-    if (to < end && partingDigits[run[to] ?? 0] !== 1) continue
+    if (to < end && separatorDigits[run[to] ?? 0] !== 1) continue
     for (const length of hashDigits) {
       const from = to - length
       if (from < start) break
-      if (from > start && partingDigits[run[from - 1] ?? 0] !== 1) continue
+      if (from > start && separatorDigits[run[from - 1] ?? 0] !== 1) continue
       if (!hashes.begins(threeBytes(run, from))) continue
       const read = Buffer.from(run.toString('latin1', from, to), 'base64').toString('hex')
       const address = hashes.addressOf(read)
@@ -121,7 +121,8 @@ export function createRunTest({ domains, runMin, hashes }: SoughtInRuns): RunTes
       let end = at + 1
       while (end < length && base64Digits[bytes[end] ?? 0] === 1) end++
       if (saysLetters(bytes, start, end, letters)) return true
-      if (nests(bytes, start, end, sought) || holdsHex(bytes, start, end, sought)) return true
+      if (holdsNestedRun(bytes, start, end, sought) || holdsHex(bytes, start, end, sought))
+        return true
       start = end + 1
     }
     return false
@@ -190,7 +191,7 @@ type SoughtInside = { letters: Letters; runMin: number }
  * Whether the decoding of a run contains a run with a domain. The inner run may begin one to three
  * digits early, in zeros, because all runs of a text are read as one, each padded to a whole group.
  */
-function nests(bytes: Buffer, start: number, end: number, sought: SoughtInside): boolean {
+function holdsNestedRun(bytes: Buffer, start: number, end: number, sought: SoughtInside): boolean {
   const { runMin } = sought
   for (let first = start - 3; first <= start; first++) {
     const length = Math.ceil(((end - first) * 6) / 8)

@@ -99,7 +99,7 @@ export function redactFields(
   const kept = fields.filter(({ key }) => level === 'inner' || !mailboxFields.has(key))
   const isList = ({ key }: HeaderField) =>
     level === 'top' && (recipientFields.has(key) || forwarderFields.has(key))
-  const naming = fieldsTelling(
+  const naming = identifyingFields(
     kept.filter((field) => !isList(field)),
     people,
   )
@@ -213,14 +213,14 @@ function withRaw(field: HeaderField, raw: string): HeaderField {
  * are decoded.
  */
 function tells(field: HeaderField, redactor: AddressRedactor): boolean {
-  return redactor.finds(field.raw) || fieldsTelling([field], redactor).has(field)
+  return redactor.finds(field.raw) || identifyingFields([field], redactor).has(field)
 }
 
 /**
  * Returns the fields that identify the reporter, as written, or after folds and encoded words are
  * decoded. Runs two searches for all fields together.
  */
-export function fieldsTelling(
+export function identifyingFields(
   fields: readonly HeaderField[],
   redactor: AddressRedactor,
 ): Set<HeaderField> {

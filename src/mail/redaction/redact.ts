@@ -17,7 +17,7 @@ import {
 import { composeEncodedWords } from '../seven-bit.ts'
 import { encodeTransfer } from '../transfer-encoding.ts'
 import { type AddressRedactor, createAddressRedactor } from './address-redactor.ts'
-import { fieldsTelling, recipientsIn, redactFields, type Redactors } from './redact-fields.ts'
+import { identifyingFields, recipientsIn, redactFields, type Redactors } from './redact-fields.ts'
 import { localParts, reporterNames } from './reporter-names.ts'
 import { createTokenRedactor } from './token-redactor.ts'
 
@@ -84,7 +84,7 @@ export function redactMessage(
   const recipient = delivered[0] ?? addresses[0]
   const rest = { redactText, recipient: recipient && people.redact(recipient) }
   const top = redactFields(fields, redactors, 'top')
-  const telling = fieldsTelling(top, people)
+  const telling = identifyingFields(top, people)
   const isUnsafe = tree === undefined || telling.size > 0 || isSpent(budget)
   const redacted = isUnsafe ? undefined : redactBody({ ...tree, fields: top }, redactors)
   if (tree && redacted) {
@@ -265,7 +265,7 @@ function withheld(entity: Entity, content: string): Entity {
 function isClean(tree: Entity, redactor: AddressRedactor, leaves: number): boolean {
   if (leavesOf(tree).length !== leaves) return false
   return entitiesOf(tree).every((entity) => {
-    if (fieldsTelling(entity.fields, redactor).size > 0) return false
+    if (identifyingFields(entity.fields, redactor).size > 0) return false
     if (entity.body.kind === 'leaf') return !redactor.finds(leafText(entity))
     return entity.body.kind === 'message' || !redactor.finds(entity.body.preamble)
   })

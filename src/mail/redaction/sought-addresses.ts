@@ -60,7 +60,7 @@ export type SoughtAddresses = {
   /** Returns every occurrence of a domain in a lower-case text. */
   domainsIn(text: string): readonly { at: number; domain: string; locals: Locals }[]
   /** Whether any domain occurs in the text. */
-  standIn(text: string): boolean
+  occurIn(text: string): boolean
   domains: readonly string[]
 }
 
@@ -95,7 +95,7 @@ export function seekAddresses(addresses: readonly string[]): SoughtAddresses {
         const locals = localsOf.get(domain)
         return locals ? [{ at, domain, locals }] : []
       }),
-    standIn: (text) => places(text).length > 0,
+    occurIn: (text) => places(text).length > 0,
   }
 }
 

@@ -47,7 +47,7 @@ function isDrawn(run: string, place: TokenPlace): boolean {
   if (/^\d+$/.test(run)) return run.length >= digitsMin[place] && !/^(?:19|20)\d{6}$/.test(run)
   if (hasDigit && run.length >= hexMin && /^(?:[0-9a-f]+|[0-9A-F]+)$/.test(run)) return true
   if (hasDigit) return run.length >= mixedMin[place] && !isNumberedWord(run)
-  return run.length >= lettersMin && isUnspeakable(run)
+  return run.length >= lettersMin && isUnpronounceable(run)
 }
 
 /**
@@ -57,7 +57,7 @@ function isNumberedWord(run: string): boolean {
   return run.length < 20 && /^[A-Za-z]*\d{1,4}[A-Za-z]*$/.test(run) && !hasMixedCase(run)
 }
 
-function isUnspeakable(run: string): boolean {
+function isUnpronounceable(run: string): boolean {
   const vowels = run.match(/[aeiouyAEIOUY]/g)?.length ?? 0
   return hasMixedCase(run) || vowels < run.length / 6
 }

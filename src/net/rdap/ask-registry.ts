@@ -155,7 +155,7 @@ export async function askRegistry(
   if ('is' in contacts) return laterOf(contacts, registry)
   if (contacts.length === 0) {
     const network = { cidrs, holdsFor: silenceAround(address, found), name, country, registry }
-    return { is: 'none', network, why: nobodyNamed(found) }
+    return { is: 'none', network, why: noContactText(found) }
   }
   const holdsFor = cidrs.filter((cidr) => !isWiderThanAnyHolding(cidr))
   return { is: 'found', network: { cidrs, holdsFor, name, country, registry }, contacts }
@@ -231,7 +231,7 @@ function laterOf({ retryAt, why }: Later, registry: string): RegistryAnswer {
   return { is: 'later', retryAt, why: `${registry} is not available: ${why}.` }
 }
 
-function nobodyNamed({ cidrs, name, isRedacted }: NetworkAnswer): string {
+function noContactText({ cidrs, name, isRedacted }: NetworkAnswer): string {
   const network = name === null ? `${cidrs[0]}` : `${cidrs[0]} (${name})`
   const held = isRedacted ? ' The registry withholds contacts.' : ''
   return `No abuse contact is registered for ${network}.${held}`

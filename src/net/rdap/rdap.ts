@@ -78,12 +78,12 @@ function createLines(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
 }
 
 /** Whether a server may be queried now; `retryAt` is the earliest time of the next attempt. */
-type Leave = { ok: true } | { ok: false; retryAt: Date; why: string }
+type Permission = { ok: true } | { ok: false; retryAt: Date; why: string }
 
 /** Limits the rate of requests to each server, identified by its origin (`https://host`). */
 export type RegistryPace = {
   /** Waits for the server's next slot; refuses immediately when that is after `deadline`. */
-  admit: (origin: string, deadline: Date) => Promise<Leave>
+  admit: (origin: string, deadline: Date) => Promise<Permission>
   /** The server answered, which resets its failures. */
   answered: (origin: string) => void
   /** The server did not answer, or asked for a pause. Returns the time of the next attempt. */

@@ -151,17 +151,17 @@ export async function verifyChain(
   const seals = chain.seals.map(({ instance, domain }) => ({
     instance,
     domain,
-    ...saidBy(verifier.arc.chain[instance - 1]?.['arc-authentication-results']?.parsed),
+    ...resultsBy(verifier.arc.chain[instance - 1]?.['arc-authentication-results']?.parsed),
   }))
   const { status } = await arc(verifier.arc, { resolver: resolver as never })
   if (status.result !== 'pass') return unsealed('fail', 'mismatch')
   return { result: 'pass', why: 'match', seals }
 }
 
-type Said = Pick<SealFinding, 'clientIp' | 'spf' | 'dkim'>
+type SealerResults = Pick<SealFinding, 'clientIp' | 'spf' | 'dkim'>
 
 /** The content of a sealer's ARC-Authentication-Results, as the library parsed them. */
-function saidBy(parsed: unknown): Said {
+function resultsBy(parsed: unknown): SealerResults {
   const dkim = at(parsed, 'dkim')
   return {
     clientIp: clientIpOf(parsed),

@@ -225,7 +225,7 @@ type Tree = {
 export function* readMmdb(bytes: Buffer): Generator<LineReading> {
   const tree = treeOf(bytes)
   if (typeof tree === 'string') return yield faulty(tree)
-  const kept = new LRUCache<number, Told>({ max: READINGS_KEPT_MAX })
+  const kept = new LRUCache<number, NetworkReading>({ max: READINGS_KEPT_MAX })
   for (const leaf of leavesOf(tree)) {
     if (typeof leaf === 'string') return yield faulty(leaf)
     const reading = kept.get(leaf.place) ?? readNetwork(tree, leaf.place)
@@ -236,9 +236,9 @@ export function* readMmdb(bytes: Buffer): Generator<LineReading> {
   }
 }
 
-type Told = ReturnType<typeof networkFields> | typeof skipped | ReturnType<typeof faulty>
+type NetworkReading = ReturnType<typeof networkFields> | typeof skipped | ReturnType<typeof faulty>
 
-function readNetwork({ bytes, dataStart }: Tree, place: number): Told {
+function readNetwork({ bytes, dataStart }: Tree, place: number): NetworkReading {
   const value = place < 0 ? undefined : readMmdbValue(bytes, dataStart, place)
   if (!isMmdbMap(value)) return faulty(`the record at ${place} of the data is damaged.`)
   const fields = networkFields(value)

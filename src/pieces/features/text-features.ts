@@ -35,10 +35,10 @@ export function disguiseOf(text: string): Disguise {
     }
     const point = text.codePointAt(at) ?? code
     if (point > 0xffff) at++
-    const isPosing: boolean =
+    const isLatinLookAlike: boolean =
       isLookAlike(point) && (isBesideLatin || isLatin(text.charCodeAt(at + 1)))
-    if (isPosing) lookAlikes++
-    isBesideLatin = isPosing
+    if (isLatinLookAlike) lookAlikes++
+    isBesideLatin = isLatinLookAlike
   }
   return { hidden, lookAlikes }
 }
@@ -100,7 +100,7 @@ export function textFeatures({ body, view, shingles }: Material) {
 }
 
 /** Common spellings of CSS that hides an element. */
-const hidings = [
+const hiddenStyles = [
   'display:none',
   'display: none',
   'visibility:hidden',
@@ -112,7 +112,7 @@ const hidings = [
 
 function countHiding(html: string): number {
   let count = 0
-  for (const style of hidings) if (html.includes(style)) count++
+  for (const style of hiddenStyles) if (html.includes(style)) count++
   return count
 }
 

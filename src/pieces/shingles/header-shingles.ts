@@ -105,7 +105,7 @@ function addMailer(list: ShingleList, fields: readonly HeaderField[]): void {
 }
 
 /** Fields added by relays, which say nothing about the author. */
-const ofTheWay = new RegExp(
+const relayFields = new RegExp(
   `^(?:${[
     'received|return-path|delivered-to|authentication-results|dkim-signature|arc-|x-ms-',
     'x-microsoft|x-forefront|x-google|x-gm-|x-pm-|x-spam|x-sender-ip|x-originating|x-incoming',
@@ -116,7 +116,7 @@ const ofTheWay = new RegExp(
 const usual = new Set(['message-id', 'mime-version', 'reply-to', 'content-transfer-encoding'])
 
 function addWriting(list: ShingleList, fields: readonly HeaderField[]): void {
-  const own = fields.filter(({ key }) => !ofTheWay.test(key)).slice(0, namesMax)
+  const own = fields.filter(({ key }) => !relayFields.test(key)).slice(0, namesMax)
   if (own.length === 0) return
   const names = own.map(({ key }) => key)
   list.add('header-order', names.join(' '))

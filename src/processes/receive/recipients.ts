@@ -32,7 +32,7 @@ export async function recipientOf(
 ): Promise<Recipient | SmtpReply> {
   const { returnPathDomain: domain, secret } = app.config
   const own = parseOwnAddress(address, { domain, secret })
-  if (own === 'forged') return smtpReply(550, '5.7.1 This address was never used')
+  if (own === 'forged') return smtpReply(550, '5.7.1 This address is not valid')
   if (own === undefined) {
     if (isRead(address, app)) return { ...nothing, rcptTo: address, purpose: 'other' }
     return unknown()

@@ -76,7 +76,7 @@ export const reputationDefinitions: readonly FactDefinition[] = [
 ]
 
 /** Amount of evidence at which a reputation has half of its full effect. */
-const HALF_SURE = 3
+const HALF_EFFECT_WEIGHT = 3
 
 /** Reduces the reputations of a message's subjects to facts, at a given time. */
 export function reputationFacts(
@@ -97,7 +97,7 @@ export function reputationFacts(
     }
     if (weight <= 0 && firstSeenAt === null) continue
     count++
-    const sure = round(score * (weight / (weight + HALF_SURE)))
+    const sure = round(score * (weight / (weight + HALF_EFFECT_WEIGHT)))
     worst = Math.min(worst, sure)
     best = Math.max(best, sure)
     const before = facts[`${prefix}_score`]

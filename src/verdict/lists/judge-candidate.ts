@@ -67,8 +67,8 @@ export function englishReasons(reasons: PublicReasons): string[] {
 
 function ordinal(times: number): string {
   const end = times % 10 === 1 ? 'st' : times % 10 === 2 ? 'nd' : times % 10 === 3 ? 'rd' : 'th'
-  const isTeen = times % 100 >= 11 && times % 100 <= 13
-  return `${times}${isTeen ? 'th' : end}`
+  const isTeenth = times % 100 >= 11 && times % 100 <= 13
+  return `${times}${isTeenth ? 'th' : end}`
 }
 
 function dayOf(at: Date): string {

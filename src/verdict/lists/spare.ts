@@ -82,7 +82,7 @@ export type Spared =
 /** Names of this installation, in lower case. */
 export type OwnNames = readonly string[]
 
-const houses = new Set(
+const providerDomains = new Set(
   providerProfiles
     .flatMap(({ hosts, borders, outboundHosts = [] }) => [...hosts, ...borders, ...outboundHosts])
     .map((end) => registrableDomain(end.replace(/^\./, '')))
@@ -116,7 +116,7 @@ function whyNameSpared(list: 'domains' | 'hosts', name: string, own: OwnNames): 
   if (list === 'domains' && domain !== name) return 'no such name'
   if (own.some((one) => isWithin(one, name) || isWithin(name, one))) return 'our own'
   if (shortenerDomains.has(domain)) return 'link shortener'
-  if (mailboxDomains.has(domain) || houses.has(domain)) return 'mailbox provider'
+  if (mailboxDomains.has(domain) || providerDomains.has(domain)) return 'mailbox provider'
   const isHoster = freeHosting.has(domain) && (name === domain || name === `www.${domain}`)
   if (isHoster) return 'shared platform'
   // Names below a shared suffix of the platform, such as pages.example, belong to its customers.

@@ -50,7 +50,7 @@ const range = z
     const block = parseBlock(text)
     const start = block && parseIp(block.slice(0, block.indexOf('/')))
     if (block !== undefined && start) return `${start.text}${block.slice(block.indexOf('/'))}`
-    context.addIssue('This is no range of addresses, as 192.0.2.0/24 is one.')
+    context.addIssue('This is not a range of addresses such as 192.0.2.0/24.')
     return z.NEVER
   })
 
@@ -209,7 +209,7 @@ function faultOf(issue: z.core.$ZodIssue, value: unknown): FieldFault {
   const [field] = path
   const isUnknown = issue.code === 'unrecognized_keys'
   const reason = isUnknown
-    ? `There is no field "${issue.keys.join('", "').slice(0, 100)}".`
+    ? `Unknown field "${issue.keys.join('", "').slice(0, 100)}".`
     : issue.message
   return { path, ...key, ...(field !== undefined && { field: String(field) }), reason }
 }

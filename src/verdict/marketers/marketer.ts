@@ -151,13 +151,13 @@ function rangeFault(cidr: string, isNarrowed: boolean): MarksFault[] {
 type Shared = NonNullable<ReturnType<typeof whyShared>>
 
 const sentences = {
-  'no such name': 'this is no domain name.',
-  'reserved name': 'this name is nobody’s on the Internet.',
-  'public suffix': 'whole countries and hosters have their names below it.',
-  'mailbox provider': 'anybody can have a mailbox there.',
-  'shared platform': 'many who do not know each other have their pages or mail there.',
-  'link shortener': 'it only leads on to others.',
-  'our own': 'this is our own name.',
+  'no such name': 'this is not a domain name.',
+  'reserved name': 'this name does not exist on the Internet.',
+  'public suffix': 'unrelated organizations have names below it.',
+  'mailbox provider': 'anyone can have a mailbox there.',
+  'shared platform': 'many unrelated people have pages or mail there.',
+  'link shortener': 'it only redirects to other sites.',
+  'our own': 'this is a name of this installation.',
 } as const satisfies Record<Shared, string>
 
 /** Why a name does not identify a single marketer; undefined when it does. */

@@ -109,7 +109,7 @@ function isPossible(signer: string, listId: string, own: OwnNames): boolean {
 function summed(group: readonly SeenBulk[]): SeenMarketer {
   const sorted = group.toSorted((a, b) => a.at.getTime() - b.at.getTime())
   const [first, last] = [sorted[0], sorted.at(-1)]
-  if (!first || !last) throw new RangeError('A group has a message.')
+  if (!first || !last) throw new RangeError('A group has no message.')
   const reporters = new Set(group.map(({ reporterId }) => reporterId)).size
   const subjects = new Set(
     sorted.toReversed().map(({ subject }) => (subject ?? '').slice(0, SUBJECT_CHARS_MAX)),

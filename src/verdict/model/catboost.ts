@@ -29,7 +29,7 @@ const split = z.object({
   border: z.number(),
 })
 
-const kindless = { error: 'holds what can not be applied here' }
+const kindless = { error: 'contains data that is not supported' }
 
 const file = z.object({
   model_info: z
@@ -68,7 +68,7 @@ const inner = z.object({ split, left: z.unknown(), right: z.unknown() })
  */
 function readCatBoostFile(bytes: Uint8Array): CatBoostFile {
   if (bytes.length > BYTES_MAX) {
-    throw new ModelFault(`The model has more than ${BYTES_MAX / 1e6} MB.`)
+    throw new ModelFault(`The model is larger than ${BYTES_MAX / 1e6} MB.`)
   }
   let json: unknown
   try {
@@ -92,7 +92,7 @@ function readCatBoostNode(node: unknown): z.infer<typeof leaf> | z.infer<typeof 
   const asInner = inner.safeParse(node)
   if (asInner.success) return asInner.data
   throw new ModelFault(
-    `A node of a tree is neither a leaf nor a question: ${faultOf(asInner.error)}`,
+    `A node of a tree is neither a leaf nor a condition: ${faultOf(asInner.error)}`,
   )
 }
 
@@ -101,13 +101,13 @@ function faultOf({ issues }: z.ZodError): string {
   const where = issue?.path.join('.') ?? ''
   if (/categorical_features|ctrs|text_features|embedding_features/.test(where)) {
     const kind = where.split('.').at(-1) ?? ''
-    return `The model looks at ${kind}; only float features can be applied. Train it without.`
+    return `The model uses ${kind}. Only float features are supported. Train it without them.`
   }
   if (where.endsWith('split_type')) {
-    return `The model asks one-hot or ctr questions (${where}); only float features can be applied.`
+    return `The model uses one-hot or CTR splits (${where}). Only float features are supported.`
   }
   const why = issue?.message ?? 'it cannot be read'
-  return `The model is not as CatBoost writes it: ${where}: ${why}`
+  return `This is not a CatBoost model in JSON format: ${where}: ${why}`
 }
 
 const LEVELS_MAX = 16
@@ -128,7 +128,7 @@ export function loadCatBoost({ version, content, calibration }: Omit<KeptModel, 
   const read = featureReader(features)
   if (!read) {
     throw new ModelFault(
-      'The features have no names of ours (group.name, group.name=value, symbol.NAME): train ' +
+      'The names of the features must be group.name, group.name=value or symbol.NAME. Train ' +
         'with the column names of "signalpost train --rows".',
     )
   }
@@ -152,7 +152,7 @@ function namesOf({ features_info }: CatBoostFile): string[] {
       feature_index >= features_info.float_features.length ||
       names[feature_index] !== undefined
     ) {
-      throw new ModelFault('The float features are not numbered from 0 on, each once.')
+      throw new ModelFault('The float features must be numbered from 0, each number once.')
     }
     names[feature_index] = feature_id
   }
@@ -165,14 +165,14 @@ function namesOf({ features_info }: CatBoostFile): string[] {
 function outcomeOf({ model_info, scale_and_bias }: CatBoostFile) {
   const loss = model_info?.params?.loss_function?.type ?? 'Logloss'
   if (loss !== 'Logloss' && loss !== 'CrossEntropy') {
-    throw new ModelFault(`The model was trained for ${loss}, which gives no probability.`)
+    throw new ModelFault(`The model was trained with ${loss}, which gives no probability.`)
   }
   const [scale, given] = scale_and_bias
   const bias = Array.isArray(given) ? (given[0] ?? 0) : (given ?? 0)
   const classes = model_info?.class_params?.class_names?.map(String).join(' ') ?? '0 1'
   if (classes === 'unwanted wanted') return { scale, bias, sign: -1 }
   if (!['0 1', '0.0 1.0', 'false true', 'False True'].includes(classes)) {
-    throw new ModelFault('The classes are neither 0 and 1 nor wanted and unwanted.')
+    throw new ModelFault('The classes must be 0 and 1, or wanted and unwanted.')
   }
   return { scale, bias, sign: 1 }
 }
@@ -198,9 +198,11 @@ function addLevels(
   leaves: readonly number[],
   featureCount: number,
 ): number {
-  if (splits.length > LEVELS_MAX) throw new ModelFault(`A tree has over ${LEVELS_MAX} levels.`)
+  if (splits.length > LEVELS_MAX) throw new ModelFault(`A tree has more than ${LEVELS_MAX} levels.`)
   if (leaves.length !== 2 ** splits.length) {
-    throw new ModelFault('A tree has not one value for each leaf; of several classes none is read.')
+    throw new ModelFault(
+      'A tree must have one value per leaf. Models with several classes are not supported.',
+    )
   }
   const add = (level: number, number: number): number => {
     const split = splits[level]
@@ -214,7 +216,7 @@ function addLevels(
 }
 
 function addBranches(builder: TreeBuilder, tree: unknown, featureCount: number, depth = 0): number {
-  if (depth > DEPTH_MAX) throw new ModelFault(`A tree is deeper than ${DEPTH_MAX} levels.`)
+  if (depth > DEPTH_MAX) throw new ModelFault(`A tree has more than ${DEPTH_MAX} levels.`)
   const node = readCatBoostNode(tree)
   if ('value' in node) return builder.addLeaf(node.value)
   const at = addQuestion(builder, node.split, featureCount)
@@ -228,7 +230,8 @@ function addQuestion(
   { float_feature_index, border }: CatBoostSplit,
   featureCount: number,
 ): number {
-  if (float_feature_index >= featureCount) throw new ModelFault('A tree asks for no feature.')
-  if (builder.size > SIZE_MAX) throw new ModelFault(`The trees have over ${SIZE_MAX} nodes.`)
+  if (float_feature_index >= featureCount)
+    throw new ModelFault('A tree refers to a feature that does not exist.')
+  if (builder.size > SIZE_MAX) throw new ModelFault(`The trees have more than ${SIZE_MAX} nodes.`)
   return builder.addNode(float_feature_index, border)
 }

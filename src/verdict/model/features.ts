@@ -11,7 +11,7 @@ export function unfitReason({ group }: Pick<FactDefinition, 'group'>): string | 
 }
 
 const unfitGroups: Readonly<Record<string, string>> = {
-  report: 'What the reporter says is the label; karma says how far the label is believed.',
+  report: 'The reporter’s statement is the label, and karma is the trust in it.',
 }
 
 /**
@@ -24,11 +24,11 @@ export function fileRefusalOf(fact: Pick<FactDefinition, 'group' | 'name'>): str
   return unfitReason(fact) ?? fileGroups[fact.group] ?? fileFacts[`${fact.group}.${fact.name}`]
 }
 
-const unknown = 'Of a file it is never known: that it is there would tell reports from files.'
-const way = 'It rests on the Received lines, which the provider of the collection wrote.'
-const size = 'The stamps of the receiving provider make most of it.'
-const recipient = 'Collections hide who received a message, each in its own way.'
-const years = 'It came into use in the years between one collection and the other.'
+const unknown = 'It is never known for files, so its presence would distinguish reports from files.'
+const way = 'It depends on the Received lines, which the provider of the collection wrote.'
+const size = 'It depends mostly on fields that the receiving provider added.'
+const recipient = 'Each collection hides the recipients in a different way.'
+const years = 'Its use changed in the years between the collections.'
 
 const fileGroups: Readonly<Record<string, string>> = {
   envelope: unknown,
@@ -36,7 +36,7 @@ const fileGroups: Readonly<Record<string, string>> = {
   blacklists: unknown,
   reputation: unknown,
   seen: unknown,
-  authentication: 'Keys rotate: of an old file a signature cannot be verified any more.',
+  authentication: 'Keys rotate, so the signatures of old files can no longer be verified.',
   origin: way,
 }
 
@@ -44,10 +44,12 @@ const fileFacts: Readonly<Record<string, string>> = {
   'message.kilobytes': size,
   'headers.fields': size,
   'headers.date_hours_ahead': way,
-  'headers.return_path_other_domain': 'The receiving provider writes it, or does not.',
-  'headers.return_path_empty': 'The receiving provider writes it, or does not.',
-  'headers.message_id_local': 'Providers of submission make it.',
-  'headers.message_id_foreign': 'Providers of submission make it, and the return path is asked.',
+  'headers.return_path_other_domain':
+    'It depends on whether the receiving provider writes the field.',
+  'headers.return_path_empty': 'It depends on whether the receiving provider writes the field.',
+  'headers.message_id_local': 'It depends on the provider to which the message was submitted.',
+  'headers.message_id_foreign':
+    'It depends on the provider to which the message was submitted, and on the return path.',
   'headers.recipients': recipient,
   'headers.to_missing': recipient,
   'headers.to_undisclosed': recipient,
@@ -173,7 +175,7 @@ function numberOf(facts: Facts, { group, name, value }: Part): number {
 }
 
 /** Returns the names that refer to no fact, or only to a fact that models must not use. */
-export function strangeFeatures(
+export function unusableFeatures(
   names: readonly FeatureName[],
   definitions: readonly FactDefinition[],
 ): FeatureName[] {

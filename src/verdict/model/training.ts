@@ -123,12 +123,12 @@ function splitByCampaign<Row extends Pick<TrainingRow, 'campaign'>>(
   shares: SplitShares,
 ): SplitRows<Row> {
   const parts: SplitRows<Row> = { train: [], calibrate: [], test: [], leftOut: 0 }
-  for (const row of rows) parts[partAt(lotOf(row.campaign, seed), shares)].push(row)
+  for (const row of rows) parts[partAt(pseudoRandom(row.campaign, seed), shares)].push(row)
   return parts
 }
 
 /** Returns a deterministic pseudo-random number from 0 to 1. */
-export function lotOf(text: string, seed: number): number {
+export function pseudoRandom(text: string, seed: number): number {
   return Number.parseInt(hash('sha256', `${seed} ${text}`, 'hex').slice(0, 12), 16) / 16 ** 12
 }
 
@@ -182,7 +182,7 @@ export function isUnwantedKind(kind: RowKind): boolean {
 const DIFFERENT_MIN = 3
 
 /** Returns the features whose values differ between rows. */
-export function tellingFeatures(
+export function differingFeatures(
   features: readonly FeatureName[],
   rows: readonly TrainingRow[],
 ): FeatureName[] {
@@ -211,6 +211,6 @@ export function rowsAsCsv(
 
 function numbersOf(features: readonly FeatureName[], rows: readonly TrainingRow[]): Float64Array[] {
   const read = featureReader(features)
-  if (!read) throw new Error('A feature has no name that can be read.')
+  if (!read) throw new Error('The name of a feature is not valid.')
   return rows.map(({ facts, symbols }) => read(facts, symbols).slice())
 }

@@ -17,7 +17,7 @@ export const unwantedLabel = 'unwanted'
 export async function loadYdf(kept: Omit<KeptModel, 'format'>): Promise<Model> {
   const { version, content, calibration } = kept
   if (content.length > BYTES_MAX) {
-    throw new ModelFault(`The model has more than ${BYTES_MAX / 1e6} MB.`)
+    throw new ModelFault(`The model is larger than ${BYTES_MAX / 1e6} MB.`)
   }
   const inner = await openModel(content)
   const features = inner.getInputFeatures().map(({ name }) => name)
@@ -25,7 +25,9 @@ export async function loadYdf(kept: Omit<KeptModel, 'format'>): Promise<Model> {
   const classes = inner.getLabelClasses()
   if (!read || features.length === 0 || classes.length !== 2 || !classes.includes(unwantedLabel)) {
     inner.unload()
-    throw new ModelFault('The model was not trained by Signalpost: its names are not ours.')
+    throw new ModelFault(
+      'The model was not trained by Signalpost: its features or classes are unknown.',
+    )
   }
   const sign = classes[1] === unwantedLabel ? 1 : -1
   // One row is reused for all messages, to avoid garbage collection.

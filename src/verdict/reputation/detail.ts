@@ -108,7 +108,8 @@ export function packDetail(detail: Detail): Buffer {
  * @throws RangeError for other input
  */
 export function unpackDetail(bytes: Buffer): Detail {
-  if (bytes[0] !== FORMAT) throw new RangeError(`A detail of the format ${bytes[0]} is unknown.`)
+  if (bytes[0] !== FORMAT)
+    throw new RangeError(`The format ${bytes[0]} of a reputation is unknown.`)
   const cursor = { bytes, at: HEAD_BYTES }
   const rest = readSums(cursor)
   const newcomers = readSums(cursor)
@@ -187,15 +188,17 @@ export const PROVEN_KARMA_MIN = 0.5
 const NEWCOMER_KARMA = 0.2
 
 /** Maximum effect of one source, regardless of the number of its statements. */
-const SAYINGS_MAX = 1.5
+const SOURCE_EFFECT_MAX = 1.5
 
 /**
  * Returns the effect of a source after a number of statements: 1 for one statement, at most 1.5.
  * Repeated statements of one source add little.
  */
-export function saturated(sayings: number): number {
-  if (sayings <= 0) return 0
-  return sayings <= 1 ? sayings : SAYINGS_MAX - (SAYINGS_MAX - 1) / sayings
+export function saturated(statementCount: number): number {
+  if (statementCount <= 0) return 0
+  return statementCount <= 1
+    ? statementCount
+    : SOURCE_EFFECT_MAX - (SOURCE_EFFECT_MAX - 1) / statementCount
 }
 
 /**
@@ -215,8 +218,8 @@ const ROUNDING = 1e-5
  * sources. The exact number is unknown beyond the sources stored separately.
  */
 export function sourcesAtLeast(evidence: number): number {
-  const crowd = NEWCOMER_KARMA * SAYINGS_MAX
-  const sources = Math.max(0, evidence - crowd) / SAYINGS_MAX
+  const crowd = NEWCOMER_KARMA * SOURCE_EFFECT_MAX
+  const sources = Math.max(0, evidence - crowd) / SOURCE_EFFECT_MAX
   return Math.min(SOURCES_MAX, Math.ceil(Math.max(0, sources - ROUNDING)))
 }
 

@@ -37,7 +37,7 @@ const MARKETING = 0.3
  * Weight of a report without a clear verdict. It is above 0, because otherwise nothing would ever
  * be learned.
  */
-const WORD_ALONE = 0.5
+const UNDECIDED_WEIGHT = 0.5
 
 /**
  * Returns the leaning of a report: the direction is the reporter's statement, with full weight when
@@ -51,7 +51,7 @@ export function leaningOf({
   const isPraise = reportedAs === 'not-spam'
   switch (verdict.class) {
     case 'undecided':
-      return isPraise ? { good: WORD_ALONE, bad: 0 } : { good: 0, bad: WORD_ALONE }
+      return isPraise ? { good: UNDECIDED_WEIGHT, bad: 0 } : { good: 0, bad: UNDECIDED_WEIGHT }
     case 'marketing':
       return isPraise ? { good: 1, bad: 0 } : { good: 0, bad: MARKETING }
     case 'legitimate':
@@ -69,8 +69,8 @@ export function leaningOf({
  */
 export function witnessSideOf(report: Pick<ReportEvidence, 'reportedAs' | 'verdict'>) {
   const { good, bad } = leaningOf(report)
-  if (bad >= WORD_ALONE) return 'bad'
-  return good >= WORD_ALONE ? 'good' : undefined
+  if (bad >= UNDECIDED_WEIGHT) return 'bad'
+  return good >= UNDECIDED_WEIGHT ? 'good' : undefined
 }
 
 /**
@@ -94,7 +94,7 @@ export type Testified = {
 }
 
 /** Kinds of testimony; the index is the stored number. */
-const testifiedWhats = [
+const testimonyKinds = [
   'good',
   'bad',
   'wanted-mail',
@@ -105,7 +105,7 @@ const testifiedWhats = [
   'overruling',
 ] as const
 
-export type TestifiedWhat = (typeof testifiedWhats)[number]
+export type TestifiedWhat = (typeof testimonyKinds)[number]
 
 /** Maximum length of a stored name in bytes. Longer names identify one recipient, or nothing. */
 export const NAME_BYTES_MAX = 250
@@ -173,7 +173,7 @@ export function packTestified(testified: Testified): Buffer {
   const bytes = Buffer.alloc(TESTIFIED_BYTES)
   bytes.write(testified.reporterId.replaceAll('-', ''), 0, 'hex')
   bytes.write((testified.campaignId ?? NO_CAMPAIGN).replaceAll('-', ''), 16, 'hex')
-  bytes.writeUInt8(testifiedWhats.indexOf(testified.what), 32)
+  bytes.writeUInt8(testimonyKinds.indexOf(testified.what), 32)
   bytes.writeUInt8(karmaByte(testified.karma), 33)
   bytes.writeUInt32BE(Math.floor(testified.at / 1000), 34)
   return bytes
@@ -187,7 +187,7 @@ export function unpackTestified(bytes: Buffer): Testified[] {
     return {
       reporterId: uuidAt(bytes, at),
       campaignId: campaignId === NO_CAMPAIGN ? undefined : campaignId,
-      what: testifiedWhats[bytes.readUInt8(at + 32)] ?? 'nothing',
+      what: testimonyKinds[bytes.readUInt8(at + 32)] ?? 'nothing',
       karma: bytes.readUInt8(at + 33) / 255,
       at: bytes.readUInt32BE(at + 34) * 1000,
     }

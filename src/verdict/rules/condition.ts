@@ -102,17 +102,18 @@ function lettersIn(text: string): number {
 function keep(patterns: Map<string, RE2JS>, pattern: string): string | undefined {
   const { patternCharsMax, patternStepsMax } = ruleBounds
   if (pattern.length > patternCharsMax) {
-    return `A pattern has ${patternCharsMax} characters at most.`
+    return `A pattern may have at most ${patternCharsMax} characters.`
   }
   if (patterns.has(pattern)) return undefined
   try {
     const compiled = RE2JS.compile(pattern)
-    if (compiled.programSize() > patternStepsMax) return 'The pattern repeats too much.'
+    if (compiled.programSize() > patternStepsMax)
+      return 'The pattern contains too many repetitions.'
     patterns.set(pattern, compiled)
     return undefined
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return `The pattern cannot be used: ${why.replace(/^error parsing regexp: /, '')}`
+    return `The pattern is not valid: ${why.replace(/^error parsing regexp: /, '')}`
   }
 }
 
@@ -134,9 +135,9 @@ function inOurWords(summary: string): string {
     .replaceAll('matches_linear', 'matches')
     .replaceAll(/\bint\b/g, 'double')
   const overload = /^no such overload: (.+)$/.exec(words)?.[1]
-  if (overload !== undefined) return `types that do not go together: ${overload}`
+  if (overload !== undefined) return `the operator does not support these types: ${overload}`
   const call = /^found no matching overload for '(.+)'$/.exec(words)?.[1]
-  return call === undefined ? words : `there is no function ${call}`
+  return call === undefined ? words : `unknown function ${call}`
 }
 
 function upperFirst(text: string): string {

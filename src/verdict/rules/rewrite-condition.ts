@@ -74,20 +74,20 @@ class Walk {
     else if (operators.includes(node.op)) {
       const operands = (Array.isArray(node.args) ? node.args : [node.args]) as Node[]
       for (const operand of operands) this.visit(operand, bound)
-    } else this.#fault(node, `"${shownOperator(node.op)}" is not for conditions.`)
+    } else this.#fault(node, `"${shownOperator(node.op)}" is not allowed in conditions.`)
   }
 
   #value(node: Node): void {
     if (typeof node.args === 'bigint') node.args = Number(node.args)
     if (['boolean', 'number', 'string'].includes(typeof node.args)) return
-    this.#fault(node, 'A value is a number, a text, true or false.')
+    this.#fault(node, 'A value must be a number, a text, true or false.')
   }
 
   #id(node: Node, bound: readonly string[]): void {
     const name = String(node.args)
     if (bound.includes(name)) return
     if (this.#groups.has(name)) {
-      this.#fault(node, `"${name}" is a group of facts: write ${name}.NAME.`)
+      this.#fault(node, `"${name}" is a group of facts. Write ${name}.NAME.`)
     } else this.#unknown(node, name)
   }
 
@@ -113,7 +113,7 @@ class Walk {
     const [list, index] = node.args as [Node, Node]
     this.visit(list, bound)
     if (index.op !== 'value' || typeof index.args !== 'bigint') {
-      this.#fault(index, 'An element of a list is named by a whole number: list[0].')
+      this.#fault(index, 'The index of a list must be a whole number, for example list[0].')
     }
   }
 
@@ -151,17 +151,17 @@ class Walk {
     }
     const own = String(variable.args)
     if (this.#groups.has(own) || bound.includes(own)) {
-      this.#fault(variable, `"${own}" has a meaning already: choose another name.`)
+      this.#fault(variable, `"${own}" is already in use. Choose another name.`)
     }
     if (bound.length >= NESTED_MAX) {
-      this.#fault(node, `${name}: ${NESTED_MAX} lists may be gone through in each other, not more.`)
+      this.#fault(node, `${name}: At most ${NESTED_MAX} loops over lists may be nested.`)
     } else this.visit(body, [...bound, own])
   }
 
   #pattern(node: Node, operands: readonly Node[]): void {
     const [pattern] = operands
     if (operands.length !== 1 || pattern?.op !== 'value' || typeof pattern.args !== 'string') {
-      this.#fault(pattern ?? node, 'The pattern of matches is a text that stands here: "…".')
+      this.#fault(pattern ?? node, 'The pattern of matches must be a literal text: "…".')
       return
     }
     const reason = this.#keepPattern(pattern.args)
@@ -178,14 +178,14 @@ class Walk {
     const names = Object.keys(known)
     const meant = suggest(name, known === methods ? [...names, ...comprehensions] : names)
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
-    this.#fault(node, `There is no function ${name} for conditions.${hint}`)
+    this.#fault(node, `Unknown function ${name}.${hint}`)
     return false
   }
 
   #unknown(node: Node, name: string): void {
     const meant = suggest(name, [...this.#names])
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
-    this.#fault(node, `There is no fact ${name}.${hint}`)
+    this.#fault(node, `Unknown fact ${name}.${hint}`)
   }
 
   #fault(node: Node, reason: string): void {

@@ -164,7 +164,7 @@ function inOrder(faults: readonly RuleFault[]): RuleFault[] {
   const sorted = faults.toSorted((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0))
   if (sorted.length <= faultsMax) return sorted
   const rest = sorted[faultsMax]
-  const more = { line: rest?.line ?? 1, reason: `And ${sorted.length - faultsMax} more faults.` }
+  const more = { line: rest?.line ?? 1, reason: `And ${sorted.length - faultsMax} more errors.` }
   return [...sorted.slice(0, faultsMax), more]
 }
 

@@ -121,8 +121,8 @@ export class RuleCosts {
       else sum += cost
     }
     if (sum <= BUDGET_MS) return
-    const dearest = [...costs.keys()].sort((a, b) => (costs[b] ?? 0) - (costs[a] ?? 0))
-    for (const at of dearest) {
+    const mostExpensive = [...costs.keys()].sort((a, b) => (costs[b] ?? 0) - (costs[a] ?? 0))
+    for (const at of mostExpensive) {
       if (sum <= BUDGET_MS) return
       if (this.#cutOffs[at] !== undefined) continue
       sum -= costs[at] ?? 0

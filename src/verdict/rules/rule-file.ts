@@ -172,13 +172,13 @@ class Reader {
 
   conditionsOf(contents: Node | null): WrittenCondition[] {
     if (contents === null || (isScalar(contents) && contents.value === null)) {
-      this.fault(0, 'The file has no rules. A set that is to do nothing is an empty list: []')
+      this.fault(0, 'The file has no rules. To use no rules, write an empty list: []')
       return []
     }
     if (!isSeq(contents)) {
       this.fault(
         contents.range?.[0] ?? 0,
-        'A file of rules is a list: begin each with "- symbol:".',
+        'A rule file must be a list. Begin each rule with "- symbol:".',
       )
       return []
     }
@@ -241,7 +241,7 @@ class Reader {
       const shown = String(name).slice(0, 40)
       const meant = suggest(shown, keys)
       const hint = meant === undefined ? `A rule has ${keys.join(', ')}.` : `Is it "${meant}"?`
-      this.fault(at, `There is no field "${shown}". ${hint}`)
+      this.fault(at, `Unknown field "${shown}". ${hint}`)
     } else if (fields.has(known)) {
       this.fault(at, `The field "${known}" appears twice.`)
     } else {

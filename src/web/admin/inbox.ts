@@ -81,7 +81,7 @@ const inboxActions = {
 /** The pages for inbound mail: by folder, with its thread, and the actions of an operator. */
 export function inboxRoutes(site: Site): Router {
   const router = Router()
-  router.get('/', (req, res) => sendShelf(req, res, site))
+  router.get('/', (req, res) => sendFolder(req, res, site))
   router.get('/:id', async (req, res) => {
     await sendMail(req, res, site, await getInboxMail(site.pool, req.params.id))
   })
@@ -100,7 +100,7 @@ export function inboxRoutes(site: Site): Router {
   return router
 }
 
-async function sendShelf(req: Request, res: Response, { pool }: Site): Promise<void> {
+async function sendFolder(req: Request, res: Response, { pool }: Site): Promise<void> {
   const filter: InboxFilter = inboxFilters.find((name) => name === req.query['filter']) ?? 'unread'
   const before = isUuid(req.query['before']) ? req.query['before'] : undefined
   const rows = await listInbox(pool, { filter, before }, LINES + 1)

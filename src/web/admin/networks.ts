@@ -44,7 +44,7 @@ async function sendNetworks(req: Request, res: Response, site: Site, refused?: R
   if (text !== '' && ip === undefined) faults.push('This is not an IP address.')
   const layers = ip === undefined ? [] : await listLayers(site.pool, [ip], site.clock())
   const merged = mergeLayers(layers)
-  const block = parseBlock(given.get('cidr') ?? '') ?? blockToSpeakOf(ip, layers)
+  const block = parseBlock(given.get('cidr') ?? '') ?? blockToOverride(ip, layers)
   const after = parseBlock(given.get('after') ?? '')
   const rows = await listOverrides(site.pool, { after, limit: LINES + 1 })
   const { lines, next } = pageOf(rows, LINES, ({ cidr }) => ({ after: cidr }))
@@ -74,7 +74,7 @@ async function sendNetworks(req: Request, res: Response, site: Site, refused?: R
 }
 
 /** Returns the block of an existing override, otherwise the block of the address. */
-function blockToSpeakOf(ip: string | undefined, layers: readonly FoundLayer[]) {
+function blockToOverride(ip: string | undefined, layers: readonly FoundLayer[]) {
   const byHand = layers.filter(({ source }) => source === 'manual')
   return mergeLayers(byHand.length > 0 ? byHand : layers)?.network.cidr ?? ip
 }

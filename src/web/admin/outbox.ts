@@ -107,7 +107,7 @@ export function outboxRoutes(site: Site): Router {
         states: feedbackStates,
         isFirst: before === undefined,
         done: doneMessage(req, releaseHeld, resendRefused),
-        ailing: await ailingOf(lines, site),
+        ailing: await deliveryProblemsOf(lines, site),
       },
     })
   })
@@ -121,7 +121,7 @@ export function outboxRoutes(site: Site): Router {
         feedback,
         copyText: copy && shownBytes(copy.raw, COPY_BYTES_SHOWN),
         hasLeft: copy?.isFinal,
-        ailing: await ailingOf([feedback], site),
+        ailing: await deliveryProblemsOf([feedback], site),
       },
     })
   })
@@ -157,7 +157,7 @@ async function copyOf(feedback: Feedback, { pool, preview }: Site) {
 /**
  * Returns the delivery problems of addresses that bounce, by address; other addresses are absent.
  */
-async function ailingOf(
+async function deliveryProblemsOf(
   feedback: readonly Feedback[],
   { pool, clock }: Site,
 ): Promise<Record<string, string>> {

@@ -163,7 +163,7 @@ const REPORTS_COUNTED = 1_000
 const cutOffWords = {
   'slow once': 'one evaluation took too long',
   'slow always': 'its evaluations are always slow',
-  'over budget': 'all rules together cost too much',
+  'over budget': 'all rules together take too much time',
 }
 
 /** The active rules, their health, and their versions. */

@@ -172,7 +172,7 @@ const lineTypes = 'application/x-ndjson, application/ndjson, application/jsonl'
 
 const receiptId = z.object({ id: z.string() })
 
-type Who = { reporter: Caller; admission: 'admitted' | 'shadowed' }
+type SubmittedBy = { reporter: Caller; admission: 'admitted' | 'shadowed' }
 type Given = { ref: string | null; outcome: SubmitOutcome }
 
 /**
@@ -235,7 +235,7 @@ async function admitMore(
 /** Reads a line and looks up its key; returns a function that submits it. */
 async function prepare(
   line: Line,
-  { reporter, admission }: Who,
+  { reporter, admission }: SubmittedBy,
   site: Needs,
 ): Promise<() => Promise<Given>> {
   let ref: string | null = null

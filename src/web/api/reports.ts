@@ -289,12 +289,12 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
   sendAnswer(res, withFiles(await answerOnce(site, claimed, said), names))
 }
 
-type Who = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'>
+type SubmittedBy = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'>
 
 /** The response to a request, with the names of the messages found in it. */
 async function answerTo(
   { files, remarks, are }: ApiSubmission,
-  sender: Who,
+  sender: SubmittedBy,
   site: Needs,
 ): Promise<{ said: ApiAnswer; names: (string | null)[] }> {
   const [first] = files

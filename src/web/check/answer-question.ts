@@ -90,7 +90,7 @@ function createGauges(registers: Registry[]) {
     learned: total('learned', 'Messages learned from mail servers.'),
     failed: total(
       'failed',
-      'Checks without a verdict and failed lessons, because the database or memory was ' +
+      'Checks without a verdict and messages not learned, because the database or memory was ' +
         'unavailable.',
     ),
     lost: new Gauge({

@@ -1,5 +1,5 @@
 import { shippedMeanings } from '../../judging/rule-versions.ts'
-import { type Language, message, type Said } from '../../texts/messages.ts'
+import { type Language, message, type TranslatedText } from '../../texts/messages.ts'
 import { type Reader, sayPhrases } from '../../texts/phrases.ts'
 import type { VerdictSymbol } from '../../verdict/verdict.ts'
 
@@ -11,7 +11,7 @@ export function sayMeaning(
   { name, meaning }: Pick<VerdictSymbol, 'name' | 'meaning'>,
   language: Language,
   reader: Reader,
-): Said {
+): TranslatedText {
   if (meaning !== undefined) return sayPhrases(meaning, language, reader)
   return (
     message(language, name) ?? sayPhrases(shippedMeanings().get(name) ?? name, language, reader)

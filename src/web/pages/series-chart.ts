@@ -200,14 +200,14 @@ function barsOf(
 ): SeriesChart['bars'] {
   const gap = slot.width > 8 ? slot.width * 0.12 : 0.3
   const room = slot.width - 2 * gap
-  const abreast = isStacked ? 1 : Math.max(1, series.filter(({ isBelow }) => !isBelow).length)
+  const seriesBeside = isStacked ? 1 : Math.max(1, series.filter(({ isBelow }) => !isBelow).length)
   const next = { above: 0, below: 0 }
   const piled = { above: 0, below: 0 }
   return series.flatMap(({ tone, isBelow }, place) => {
     const side = isBelow ? 'below' : 'above'
     // A bar drawn downwards has the full width if it is the only series there.
     const isAlone = isBelow && series.filter((one) => one.isBelow).length === 1
-    const width = isAlone ? room : room / abreast
+    const width = isAlone ? room : room / seriesBeside
     const x = slot.x + gap + (isStacked || isAlone ? 0 : next[side]++ * width)
     const value = values[place] ?? 0
     if (value === 0) return []

@@ -13,7 +13,7 @@ import { spamMessage } from '../../support/messages.ts'
 
 const app = await closeAfterTests(openTestApp())
 
-type Told = {
+type JudgedWith = {
   kind?: 'phishing' | 'not-spam'
   karma: number
   hosts: number
@@ -24,7 +24,7 @@ type Told = {
 }
 
 /** Stores a report that was judged with these facts. */
-async function judged(mark: string, told: Told): Promise<string> {
+async function judged(mark: string, told: JudgedWith): Promise<string> {
   const { kind, karma, hosts, verdict, reporterId, campaignId } = told
   const given = { ...(kind && { kind }), ...(reporterId && { reporterId }) }
   const { id } = await app.report(spamMessage(mark), given)
@@ -90,7 +90,7 @@ test('reports before the first requested day are left out', async () => {
 
 test('new accounts create no labels by agreeing, and cancel none', async () => {
   const campaignId = uuidv7(new Date())
-  const by = (reporterId: string, told: Told) =>
+  const by = (reporterId: string, told: JudgedWith) =>
     judged(`${told.hosts} by ${reporterId}`, { ...told, reporterId, campaignId })
   const newcomers = await Promise.all(Array.from({ length: 4 }, () => account()))
   const labels = async () =>

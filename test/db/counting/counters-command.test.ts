@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { readCounters, tellCounters } from '../../../src/cli/counters.ts'
+import { readCounters, printCounters } from '../../../src/cli/counters.ts'
 import type { Known } from '../../../src/counting/look-up.ts'
 import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { countWritten, type CountedWritten } from '../../support/counted-messages.ts'
@@ -33,7 +33,7 @@ async function run(args: readonly string[], env: Record<string, string> = { LANG
   let written = ''
   const stdout = { write: (text: string) => (written += text), columns: 80 }
   const app = { pool: database.pool, clock: () => now }
-  const status = await tellCounters(await reading(args), app, { stdout, env })
+  const status = await printCounters(await reading(args), app, { stdout, env })
   return { status, lines: written.split('\n'), written }
 }
 

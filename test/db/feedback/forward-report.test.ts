@@ -17,7 +17,7 @@ const parser = await closeAfterTests(createParserPool(1))
 type FarEnd = Mailer & { mails: OutgoingMail[] }
 
 /** A mail server that answers as configured, and stores the mail it receives. */
-function farEnd(
+function fakeMailServer(
   answer: SendResult | (() => Promise<SendResult>) = { outcome: 'accepted', reply: '250 taken' },
 ): FarEnd {
   const mails: OutgoingMail[] = []
@@ -59,7 +59,7 @@ async function story({ reportId }: { reportId: string }) {
 
 test('a feedback report is sent with its own return path, and its copy is stored', async () => {
   const [payload = { reportId: '' }] = await analyzed('leaves')
-  const far = farEnd()
+  const far = fakeMailServer()
   expect(await forward([payload], far)).toEqual(['done'])
   const [mail] = far.mails
   expect(mail?.envelope.to).toBe('abuse@access-two.example')
@@ -93,9 +93,9 @@ test('without a mail server it is held: composed and stored, not sent', async ()
 
 test('a second run sends nothing and changes nothing', async () => {
   const payloads = await analyzed('twice-1', 'twice-2')
-  await forward(payloads, farEnd())
+  await forward(payloads, fakeMailServer())
   const before = await Promise.all(payloads.map(story))
-  const far = farEnd()
+  const far = fakeMailServer()
   expect(await forward(payloads, far)).toEqual(['done', 'done'])
   expect(far.mails).toEqual([])
   expect(await Promise.all(payloads.map(story))).toEqual(before)
@@ -103,7 +103,7 @@ test('a second run sends nothing and changes nothing', async () => {
 
 test('a run that was interrupted before it was recorded sends the same bytes again', async () => {
   const [payload = { reportId: '' }] = await analyzed('cut')
-  const far = farEnd()
+  const far = fakeMailServer()
   await forward([payload], far)
   await app.pool.query(
     `update feedback_reports set state = 'queued', finished_at = null where report_id = $1`,
@@ -118,24 +118,24 @@ test('a run that was interrupted before it was recorded sends the same bytes aga
 
 test('a temporary failure is retried, and nothing is marked', async () => {
   const [payload = { reportId: '' }] = await analyzed('later')
-  const busy = farEnd({ outcome: 'later', replyCode: 451, reason: '451 busy' })
+  const busy = fakeMailServer({ outcome: 'later', replyCode: 451, reason: '451 busy' })
   expect(await forward([payload], busy)).toEqual([{ retry: '451 busy' }])
   expect(await story(payload)).toMatchObject({ state: 'queued', events: ['analyzed'] })
-  expect(await forward([payload], farEnd())).toEqual(['done'])
+  expect(await forward([payload], fakeMailServer())).toEqual(['done'])
 })
 
 test('a permanent refusal is marked with its reply and not retried', async () => {
   const [payload = { reportId: '' }] = await analyzed('refused')
   const reply = '554 5.6.0 bad content'
   const answer = { outcome: 'rejected', replyCode: 554, reply, about: 'message' } as const
-  expect(await forward([payload], farEnd(answer))).toEqual(['done'])
+  expect(await forward([payload], fakeMailServer(answer))).toEqual(['done'])
   expect(await story(payload)).toMatchObject({
     report: 'analyzed',
     state: 'refused',
     reply,
     events: ['analyzed', 'refused'],
   })
-  const far = farEnd()
+  const far = fakeMailServer()
   await forward([payload], far)
   expect(far.mails).toEqual([])
 })
@@ -143,7 +143,7 @@ test('a permanent refusal is marked with its reply and not retried', async () =>
 test('feedback retracted while queued is withdrawn and never sent', async () => {
   const [payload = { reportId: '' }] = await analyzed('called-back')
   await retractReport(app, payload.reportId, { isReporter: true })
-  const far = farEnd()
+  const far = fakeMailServer()
   expect(await forward([payload], far)).toEqual(['done'])
   expect(far.mails).toEqual([])
   expect(await story(payload)).toMatchObject({ report: 'retracted', state: 'withdrawn' })
@@ -151,7 +151,7 @@ test('feedback retracted while queued is withdrawn and never sent', async () => 
 
 test('feedback retracted while being sent is recorded as sent', async () => {
   const [payload = { reportId: '' }] = await analyzed('too-late')
-  const far = farEnd(async () => {
+  const far = fakeMailServer(async () => {
     await retractReport(app, payload.reportId, { isReporter: true })
     return { outcome: 'accepted', reply: '250 taken' }
   })
@@ -182,7 +182,7 @@ test('feedback that cannot be composed does not delay its batch', async () => {
         : parser.compose(packed, analysis, content),
   }
   const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))
-  const far = farEnd()
+  const far = fakeMailServer()
   const outcomes = await runForwardReport(keys, { ...app, parser: fragile, mailer: far })
   expect(outcomes).toEqual([
     'done',
@@ -195,7 +195,7 @@ test('feedback that cannot be composed does not delay its batch', async () => {
 test('feedback without its message fails permanently and delays no other', async () => {
   const payloads = await analyzed('whole', 'gone')
   await app.pool.query('delete from raw_messages where id = $1', [payloads[1]?.reportId])
-  const far = farEnd()
+  const far = fakeMailServer()
   const failed = 'The report of this feedback report is no longer complete.'
   expect(await forward(payloads, far)).toEqual(['done', { failed }])
   expect(far.mails).toHaveLength(1)
@@ -205,7 +205,7 @@ test('a desk that never enrolled gets type abuse, and phishing in a field of our
   const { id } = await app.report(spamMessage('phish'), { kind: 'phishing' })
   await runAnalyzeReport([{ reportId: id }], { ...app, parser })
   const [spam = { reportId: '' }] = await analyzed('plain-spam')
-  const far = farEnd()
+  const far = fakeMailServer()
   await forward([{ reportId: id }], far)
   await forward([spam], far)
   const types = far.mails.map(({ raw }) => /^Feedback-Type: (\S+)/m.exec(String(raw))?.[1])

@@ -9,7 +9,7 @@ import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { type Arrived, arrive, complaint, reply } from '../../support/inbound-mail.ts'
 import { spamMessage } from '../../support/messages.ts'
-import { tellDesk, type Told } from '../../support/told-desk.ts'
+import { createSentFeedback, type SentFeedback } from '../../support/sent-feedback.ts'
 let made = 0
 const desk = 'abuse@access-two.example'
 
@@ -22,9 +22,9 @@ beforeEach(async () => {
   await app.pool.query(`update consumers set state = 'found', health = 'healthy'`)
 })
 
-async function told(): Promise<Told> {
+async function told(): Promise<SentFeedback> {
   const { id } = await app.report(spamMessage(`answer-${++made}`))
-  return tellDesk(app, parser, id)
+  return createSentFeedback(app, parser, id)
 }
 
 /** Handles a mail twice, and counts the mails that were sent because of it. */
@@ -43,7 +43,7 @@ async function handled(raw: Buffer, arrived: Arrived) {
   return row
 }
 
-const answersTo = ({ reportId }: Told) =>
+const answersTo = ({ reportId }: SentFeedback) =>
   app.rows(
     'select answer, how, mail_id is not null as "hasMail" from feedback_answers where report_id = $1',
     [reportId],
@@ -51,9 +51,9 @@ const answersTo = ({ reportId }: Told) =>
 const suppressed = () => app.rows('select address, reason from suppressions order by address')
 const stateOfDesk = async () =>
   (await app.rows('select state from consumers where address = $1', [desk]))[0]?.['state']
-const ownId = ({ reportId, number }: Told) => `<${reportId}.${number}@bounces.test.example>`
+const ownId = ({ reportId, number }: SentFeedback) => `<${reportId}.${number}@bounces.test.example>`
 const headerOf = (messageId: string) => [`To: <${desk}>`, `Message-ID: ${messageId}`]
-const atAnswers = ({ reportId }: Told): Arrived => ({
+const atAnswers = ({ reportId }: SentFeedback): Arrived => ({
   purpose: 'feedback-answer',
   reportId,
   mailFrom: desk,
@@ -193,7 +193,9 @@ test('a complaint about a letter ends the letters to that address', async () => 
   expect(await suppressed()).toEqual([{ address: 'ann@reporters.example', reason: 'complaint' }])
 })
 
-test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived, PhraseCode[]]>([
+test.for<
+  [string, (feedback: SentFeedback) => Buffer, (feedback: SentFeedback) => Arrived, PhraseCode[]]
+>([
   [
     'that knows no more than what its reporter knows',
     (feedback) => complaint(headerOf(ownId(feedback))),
@@ -221,7 +223,7 @@ test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived, Phras
   expect(await suppressed()).toEqual([])
 })
 
-test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived]>([
+test.for<[string, (feedback: SentFeedback) => Buffer, (feedback: SentFeedback) => Arrived]>([
   [
     'our feedback report itself',
     (feedback) => {

@@ -9,7 +9,7 @@ import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { type Arrived, arrive, dsn, qmailBounce } from '../../support/inbound-mail.ts'
 import { spamMessage } from '../../support/messages.ts'
-import { tellDesk, type Told } from '../../support/told-desk.ts'
+import { createSentFeedback, type SentFeedback } from '../../support/sent-feedback.ts'
 let made = 0
 const desk = 'abuse@access-two.example'
 const HOUR_MS = 3_600_000
@@ -26,9 +26,9 @@ beforeEach(async () => {
   )
 })
 
-async function told(hoursAgo = 1): Promise<Told> {
+async function told(hoursAgo = 1): Promise<SentFeedback> {
   const { id } = await app.report(spamMessage(`bounce-${++made}`))
-  return tellDesk(app, parser, id, hoursAgo)
+  return createSentFeedback(app, parser, id, hoursAgo)
 }
 
 async function letter(to = 'ann@reporters.example', hoursAgo = 1): Promise<string> {
@@ -58,7 +58,7 @@ async function handled(raw: Buffer, arrived: Arrived) {
   return row
 }
 
-async function stateOf({ reportId, number }: Told) {
+async function stateOf({ reportId, number }: SentFeedback) {
   const rows = await app.rows(
     'select state from feedback_reports where report_id = $1 and number = $2',
     [reportId, number],
@@ -70,13 +70,13 @@ const suppressed = () =>
   app.rows('select address, reason, status, until is null as "isForever" from suppressions')
 
 const settings = () => ({ domain: app.config.returnPathDomain, secret: app.config.secret })
-const atVerp = ({ reportId }: Told): Arrived => ({ purpose: 'feedback-bounce', reportId })
+const atVerp = ({ reportId }: SentFeedback): Arrived => ({ purpose: 'feedback-bounce', reportId })
 
 function headerOf(messageId: string): string[] {
   return ['From: <feedback@here.example>', `To: <${desk}>`, `Message-ID: ${messageId}`]
 }
 
-const ownId = ({ reportId, number }: Told) => `<${reportId}.${number}@bounces.test.example>`
+const ownId = ({ reportId, number }: SentFeedback) => `<${reportId}.${number}@bounces.test.example>`
 
 test('a hard bounce suppresses the desk’s address while it is disabled', async () => {
   const feedback = await told()
@@ -212,7 +212,7 @@ test('knowing only the number of a report is not enough to disable a desk', asyn
   ])
 })
 
-test.for<[string, (feedback: Told) => string]>([
+test.for<[string, (feedback: SentFeedback) => string]>([
   ['of nothing we sent', () => '<01999999-0000-7000-8000-000000000000.1@bounces.test.example>'],
   ['of another house', (feedback) => ownId(feedback).replace('bounces.test', 'other')],
   ['of another number', (feedback) => ownId(feedback).replace('.1@', '.2@')],

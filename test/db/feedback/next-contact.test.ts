@@ -7,13 +7,13 @@ import { queueFeedback } from '../../../src/feedback/queue-feedback.ts'
 import { stopFeedback } from '../../../src/feedback/change-consumer.ts'
 import { notifyNextContact } from '../../../src/feedback/next-contact.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { network, openToldApp } from './told-app.ts'
+import { network, openNotifyingApp } from './notifying-app.ts'
 
 const now = new Date()
 const DAY_MS = 86_400_000
 const range = (value: string) => ({ kind: 'range' as const, value })
 
-const at = await openToldApp()
+const at = await openNotifyingApp()
 const app = at.app
 
 beforeEach(() => at.renew())

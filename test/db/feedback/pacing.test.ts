@@ -17,7 +17,7 @@ const app = {
 
 type FarEnd = Mailer & { mails: OutgoingMail[] }
 
-function farEnd(answer: SendResult = { outcome: 'accepted', reply: '250 taken' }): FarEnd {
+function fakeMailServer(answer: SendResult = { outcome: 'accepted', reply: '250 taken' }): FarEnd {
   const mails: OutgoingMail[] = []
   const send = (mail: OutgoingMail) => {
     mails.push(mail)
@@ -26,7 +26,7 @@ function farEnd(answer: SendResult = { outcome: 'accepted', reply: '250 taken' }
   return { mails, send, close: () => Promise.resolve() }
 }
 
-async function forward(keys: readonly FeedbackKey[], far = farEnd(), now?: Date) {
+async function forward(keys: readonly FeedbackKey[], far = fakeMailServer(), now?: Date) {
   const clock = now ? () => now : app.clock
   const outcomes = await runForwardReport(keys, { ...app, clock, mailer: far })
   return { outcomes, mails: far.mails }
@@ -78,7 +78,7 @@ test('above the hourly limit reports wait, and are sent as one per campaign', as
   expect(await pace()).toBe(0)
   const [sample] = await queuedOf(keys)
   expect(sample?.incidents).toBe(3)
-  const later = await forward(sample ? [sample] : [], farEnd(), hourLater())
+  const later = await forward(sample ? [sample] : [], fakeMailServer(), hourLater())
   expect(String(later.mails[0]?.raw)).toMatch(/^Incidents: 3\r$/m)
   expect((await statesOf(app, keys)).toSorted()).toEqual([
     ...['merged', 'merged', 'sent', 'sent', 'sent'],
@@ -91,7 +91,10 @@ test('above the hourly limit reports wait, and are sent as one per campaign', as
 
 test('a temporary refusal returns its place in the hour', async () => {
   const keys = await owe(app, 'abuse@gives-back.example', ['b1', 'b2', 'b3', 'b4'])
-  await forward(keys.slice(0, 2), farEnd({ outcome: 'later', replyCode: 451, reason: '451 busy' }))
+  await forward(
+    keys.slice(0, 2),
+    fakeMailServer({ outcome: 'later', replyCode: 451, reason: '451 busy' }),
+  )
   const { mails } = await forward(keys.slice(2))
   expect(mails).toHaveLength(2)
 })
@@ -225,7 +228,7 @@ test('a retraction is sent once to recipients of the complaint, and to no others
 
 test('feedback sent while it was being retracted is retracted too', async () => {
   const [key = { reportId: '', number: 1 }] = await owe(app, 'abuse@late.example', ['k1'])
-  const far = farEnd()
+  const far = fakeMailServer()
   const late: FarEnd = {
     ...far,
     async send(mail) {

@@ -4,13 +4,13 @@ import { keepHealth } from '../../../src/db/consumers.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
 import { stopFeedback } from '../../../src/feedback/change-consumer.ts'
 import { type Case, drawConsequences } from '../../../src/feedback/draw-consequences.ts'
-import { openToldApp } from './told-app.ts'
+import { openNotifyingApp } from './notifying-app.ts'
 
 const now = new Date()
 const DAY_MS = 86_400_000
 const range = (value: string) => ({ kind: 'range' as const, value })
 
-const at = await openToldApp()
+const at = await openNotifyingApp()
 const app = at.app
 
 beforeEach(() => at.renew())
@@ -106,7 +106,7 @@ const complaint: Case = {
   network: undefined,
   registry: 'off',
   forwardTo: 'any',
-  alsoTell: [],
+  requestedRecipients: [],
   disowned: new Set(),
   verifiedDomains: ['mail.shop.example', 'shop.example'],
 }
@@ -130,8 +130,8 @@ test('an address named by a message becomes a consumer of its own kind', async (
     why: phrase('author-takes-complaints'),
   } as const
   const one = { ...complaint, reporterId: app.ann }
-  const alsoTell = [{ ...named, address: 'fbl@shop.example' }]
-  const [drawn] = await drawConsequences(app.pool, [{ ...one, alsoTell }], app, now)
+  const requestedRecipients = [{ ...named, address: 'fbl@shop.example' }]
+  const [drawn] = await drawConsequences(app.pool, [{ ...one, requestedRecipients }], app, now)
   expect(drawn?.told).toMatchObject([
     {
       consumer: { address: 'fbl@shop.example', source: 'cfbl', format: 'xarf' },

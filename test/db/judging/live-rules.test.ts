@@ -95,7 +95,7 @@ test('a version that this program cannot run changes nothing, and is logged', as
   const next = await apply(ruleText('NOVEL', 'future.novel > 1'), novel)
   await until('the fault', () => rules.state().fault)
   expect(rules.state()).toMatchObject({ version: next - 1 })
-  expect(rules.state().fault).toContain('4:9 NOVEL: There is no fact future.novel.')
+  expect(rules.state().fault).toContain('4:9 NOVEL: Unknown fact future.novel.')
   expect(symbolsOf(rules)).toEqual(['BEGIN'])
   const told = async () => {
     const processes = await listRuleProcesses(database.pool, new Date(Date.now() - 60_000))

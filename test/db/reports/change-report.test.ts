@@ -32,7 +32,7 @@ const analyze = (reportId: string) => runAnalyzeReport([{ reportId }], { ...app,
 const redeem = (reportId: string) => runRedeemReport([{ reportId }], app)
 
 /** A mail server that accepts everything. */
-function farEnd(before: () => Promise<unknown> = () => Promise.resolve()) {
+function fakeMailServer(before: () => Promise<unknown> = () => Promise.resolve()) {
   const mails: OutgoingMail[] = []
   const mailer: Mailer = {
     async send(mail) {
@@ -46,7 +46,7 @@ function farEnd(before: () => Promise<unknown> = () => Promise.resolve()) {
 }
 
 /** Sends everything queued for a report. */
-async function forward(reportId: string, { mailer }: { mailer: Mailer } = farEnd()) {
+async function forward(reportId: string, { mailer }: { mailer: Mailer } = fakeMailServer()) {
   const rows = await app.rows(
     `select number from feedback_reports where report_id = $1 and state = 'queued'`,
     [reportId],
@@ -134,7 +134,7 @@ test('notified desks learn that it is not spam, and later that it is after all',
   await forward(id)
   await say('there-and-back', 'not-spam')
   await analyze(id)
-  const far = farEnd()
+  const far = fakeMailServer()
   await forward(id, far)
   expect(far.mails[0]?.raw.toString('latin1')).toMatch(/^Feedback-Type: not-spam\r$/m)
   expect(await stands(id)).toMatchObject({
@@ -182,7 +182,7 @@ test('a report changed while its complaint is being sent is corrected', async ()
   await analyze(id)
   await forward(
     id,
-    farEnd(async () => {
+    fakeMailServer(async () => {
       await say('leaving', 'not-spam')
       await analyze(id)
     }),

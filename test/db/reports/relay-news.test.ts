@@ -29,7 +29,7 @@ function analyze(reportId: string, by: ParserPool = parser) {
 }
 
 /** Returns a parser that runs something once, just after a message was read. */
-function thenOnce(happens: () => Promise<unknown>): ParserPool {
+function onceAfterReading(happens: () => Promise<unknown>): ParserPool {
   let isDone = false
   return {
     ...parser,
@@ -64,7 +64,7 @@ test.for([
 ] as const)('if %s while a report is analyzed, it is analyzed again', async ([name, happens]) => {
   if (name !== 'a relay is named') await tell('set')
   const id = await report(name)
-  expect(await analyze(id, thenOnce(happens))).toEqual(['done'])
+  expect(await analyze(id, onceAfterReading(happens))).toEqual(['done'])
   expect(await stands(id)).toEqual(['received', 2, 0])
   await analyze(id)
   expect(await stands(id)).toEqual(['kept', 2, 0])
@@ -74,11 +74,11 @@ test('repeated statements during an analysis repeat it once an hour', async () =
   const id = await report('restless')
   await analyze(
     id,
-    thenOnce(() => tell('set')),
+    onceAfterReading(() => tell('set')),
   )
   await analyze(
     id,
-    thenOnce(() => tell('refused')),
+    onceAfterReading(() => tell('refused')),
   )
   expect(await stands(id)).toEqual(['received', 3, 1])
 })
@@ -91,7 +91,7 @@ test('statements that change nothing or concern others delay no report', async (
     await tell('refused', '203.0.113.0/24')
     await setRelays(app, app.bob, [{ cidr: relay, name: null, how: 'set' }])
   }
-  await analyze(id, thenOnce(happens))
+  await analyze(id, onceAfterReading(happens))
   expect(await stands(id)).toEqual(['kept', 1, 0])
 })
 

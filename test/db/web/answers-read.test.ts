@@ -4,11 +4,11 @@ import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { startToldSite } from './told-site.ts'
+import { startNotifyingSite } from './notifying-site.ts'
 
 let desk: Browser
 
-const { site, ann, told, linkOf, rows, eventsOf, forget } = await startToldSite()
+const { site, ann, told, linkOf, rows, eventsOf, forget } = await startNotifyingSite()
 
 beforeEach(async () => {
   desk = new Browser(site.url)

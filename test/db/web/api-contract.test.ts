@@ -13,7 +13,11 @@ import {
   type ContractResponse,
   faultsBy,
 } from '../../support/contract/contract-schemas.ts'
-import { askForAll, type Said, startExampleSite } from '../../support/contract/example-site.ts'
+import {
+  askForAll,
+  type ExampleAnswer,
+  startExampleSite,
+} from '../../support/contract/example-site.ts'
 import { analyzeAlone } from '../../support/contract/analyze-alone.ts'
 import { sampleMessage } from './web-site.ts'
 
@@ -98,7 +102,10 @@ async function ask(operation: Operation, url: string, parts: Record<string, stri
 }
 
 /** Describes how an answer violates the document. */
-async function check(operation: Operation, answer: Response): Promise<Said & { faults: string }> {
+async function check(
+  operation: Operation,
+  answer: Response,
+): Promise<ExampleAnswer & { faults: string }> {
   const text = await answer.text()
   const told = document.paths[operation.path]?.[operation.method]?.responses[answer.status]
   const faults = told ? faultsIn(told, answer, text) : `${answer.status} is not in the document`

@@ -7,7 +7,7 @@ import { sampleMessage, startWebSite } from './web-site.ts'
 const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '1000000' }))
 const ann = await site.addPerson('ann@reporters.example')
 
-type Said = {
+type FilesAnswer = {
   id?: string
   type?: string
   results?: { file: string | null; id?: string; problem?: { type: string } }[]
@@ -17,13 +17,13 @@ async function send(
   body: Buffer | FormData,
   headers: Record<string, string> = {},
   query = '',
-): Promise<{ status: number; said: Said; answer: Response }> {
+): Promise<{ status: number; said: FilesAnswer; answer: Response }> {
   const answer = await fetch(`${site.url}/api/v1/reports${query}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ann.token}`, ...headers },
     body: body instanceof FormData ? body : Buffer.from(body),
   })
-  return { status: answer.status, said: (await answer.json()) as Said, answer }
+  return { status: answer.status, said: (await answer.json()) as FilesAnswer, answer }
 }
 
 const typed = (type: string) => ({ 'content-type': type })
@@ -31,7 +31,7 @@ const archive = (...marks: string[]) =>
   zipFile(marks.map((mark) => ({ name: `${mark}.eml`, content: sampleMessage(mark) })))
 
 /** Returns for each file its problem, or whether it was accepted. */
-const shown = ({ results = [] }: Said) =>
+const shown = ({ results = [] }: FilesAnswer) =>
   results.map(({ file, id, problem }) => [file, problem?.type.split('#')[1] ?? typeof id])
 
 function formOf(files: readonly [name: string, content: Buffer][]): FormData {

@@ -130,7 +130,7 @@ test('the page shows the summary, the windows, the charts and the pieces', async
   expect(html).toContain('href="/admin/counters?type=author-domain&amp;value=shop.example"')
   expect(html).toMatch(/\d+ pieces have no counts/)
   const held = await page({ value: 'deals@else.example' })
-  expect(held.html).toContain('(in checked mail, counted from the third time on)')
+  expect(held.html).toContain('(in checked mail, counted from the third occurrence on)')
 })
 
 test('a warning appears only if the value itself has complaints', async () => {

@@ -1,19 +1,19 @@
 import { beforeEach, expect, test } from 'vitest'
 import { answerKinds, answerLinks } from '../../../src/mail/verp.ts'
-import type { Told } from '../../support/told-desk.ts'
+import type { SentFeedback } from '../../support/sent-feedback.ts'
 import { Browser } from './browser.ts'
-import { startToldSite } from './told-site.ts'
+import { startNotifyingSite } from './notifying-site.ts'
 
 let desk: Browser
 
-const { site, told, linkOf, rows, eventsOf, forget } = await startToldSite()
+const { site, told, linkOf, rows, eventsOf, forget } = await startNotifyingSite()
 
 beforeEach(async () => {
   desk = new Browser(site.url)
   await forget()
 })
 
-const answersTo = ({ reportId }: Told) =>
+const answersTo = ({ reportId }: SentFeedback) =>
   rows('select answer, how, said from feedback_answers where report_id = $1 order by at', [
     reportId,
   ])

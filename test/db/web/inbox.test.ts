@@ -5,7 +5,7 @@ import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { arrive, reply } from '../../support/inbound-mail.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
-import { tellDesk, type Told } from '../../support/told-desk.ts'
+import { createSentFeedback, type SentFeedback } from '../../support/sent-feedback.ts'
 import { signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
 
@@ -27,13 +27,13 @@ beforeEach(async () => {
   await site.app.pool.query(`update consumers set state = 'found'`)
 })
 
-async function told(): Promise<Told> {
+async function told(): Promise<SentFeedback> {
   const id = await site.report(ann, spamMessage(`inbox-${++made}`))
-  return tellDesk(site.app, parser, id)
+  return createSentFeedback(site.app, parser, id)
 }
 
 /** Handles a person's answer to a feedback report. */
-async function answered(feedback: Told | undefined, text: string, header: string[] = []) {
+async function answered(feedback: SentFeedback | undefined, text: string, header: string[] = []) {
   const raw = reply('bob@desk.example', text.split('\n'), header)
   const purpose = feedback ? 'feedback-answer' : 'other'
   const mail = await arrive(site.app, raw, { ...feedback, purpose, mailFrom: 'bob@desk.example' })

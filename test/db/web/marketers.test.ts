@@ -46,7 +46,7 @@ test('a form that would recognize others’ mail is shown again with all its err
   const badKey = await answer.text()
   expect(badKey).toContain('Key: A key may contain only lowercase letters')
   const text = await (await admin.post('/admin/marketers', { ...wrong, key: 'x' })).text()
-  expect(text).toContain('gmail.com: anybody can have a mailbox there.')
+  expect(text).toContain('gmail.com: anyone can have a mailbox there.')
   expect(text).toContain('sendgrid.net signs for many')
   expect(text).toContain('10.0.0.0/8 is too wide. The widest range allowed is /16')
   expect(text).toContain('gmail.com sendgrid.net')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseReputation, tellReputation } from '../../../src/cli/lists.ts'
+import { parseReputation, describeReputation } from '../../../src/cli/lists.ts'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { createReputationReader } from '../../../src/counting/reputation-reader.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
@@ -112,7 +112,7 @@ test('the karma of a reporter is explained to administrators only', async () => 
 })
 
 test('the command prints the same, as text and as JSON', async () => {
-  const tell = (...args: string[]) => tellReputation(parseReputation(args), site.app)
+  const tell = (...args: string[]) => describeReputation(parseReputation(args), site.app)
   const known = await tell('Pills.example')
   expect(known).toMatchObject({ isKnown: true })
   expect(known.text).toContain('link-host pills.example')

@@ -17,7 +17,7 @@ export type ExampleSite = {
 }
 
 /** The answer to an operation, as far as the examples show it. */
-export type Said = { status: number; text: string }
+export type ExampleAnswer = { status: number; text: string }
 
 /** Starts an example site. */
 export async function startExampleSite(): Promise<ExampleSite> {
@@ -68,7 +68,7 @@ export async function askForAll(
   ask: (
     operation: Operation,
     values: { url: string; parts: Record<string, string> },
-  ) => Promise<Said>,
+  ) => Promise<ExampleAnswer>,
 ): Promise<void> {
   const parts: Record<string, string> = { id: 'none', name: 'shop.example', file: 'domains.json' }
   for (const operation of apiOperations) {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Said } from './example-site.ts'
+import type { ExampleAnswer } from './example-site.ts'
 import type { Person } from '../../db/web/web-site.ts'
 
 /** Runs a program in a folder with a person's credentials, and returns everything it writes. */
@@ -28,7 +28,7 @@ export function runProgram(
 }
 
 /** Parses the output of an example in JavaScript or Python: the status, a space, the body. */
-export function saidIn(out: string): Said {
+export function saidIn(out: string): ExampleAnswer {
   const at = out.indexOf(' ')
   return { status: Number(out.slice(0, at)), text: out.slice(at + 1).trim() }
 }

@@ -24,7 +24,7 @@ import { know } from '../listed.ts'
 import { sampleNetworks, relayedMessage, spamMessage } from '../messages.ts'
 import { sureModel } from '../models.ts'
 import { ruleText } from '../rule-facts.ts'
-import { tellDesk } from '../told-desk.ts'
+import { createSentFeedback } from '../sent-feedback.ts'
 
 type Link = 'answer' | 'own' | 'confirm' | 'adviceOff' | 'delisting' | AccountLink
 type AccountLink = 'signUp' | 'reset' | 'move' | 'erased'
@@ -88,7 +88,7 @@ async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
   const at = new Date()
   await putMarketer(app.pool, exampleShop, at)
   const told = await site.report(ann, spamMessage('told'))
-  await tellDesk(app, parser, told)
+  await createSentFeedback(app, parser, told)
   const asking = await site.report(ann, relayedMessage('asking'))
   const never = { ...app.config, originConfidenceMin: 1 }
   const asked = { ...app, config: never, parser, judge, rdap: undefined }

@@ -11,7 +11,7 @@ import { pairsOf, type Shingle } from '../../../src/pieces/shingles/shingle-list
 import { halvesOf, pairKey } from '../../../src/counting/keys.ts'
 import type { KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
 import { originConfidenceMin } from './line.ts'
-import type { Ledger, Told } from './reporters.ts'
+import type { Ledger, AcceptedByApi } from './reporters.ts'
 import { asnOf } from './written-mail.ts'
 import type { Increment } from '../increments.ts'
 
@@ -39,7 +39,7 @@ export async function countPlainly(ledger: Ledger, facts: KeptFacts): Promise<Pl
 }
 
 type Analyzed = readonly { at: Date; originIp: string | undefined }[]
-type One = { told: Told; report: KeptReport; analyzed: Analyzed }
+type One = { told: AcceptedByApi; report: KeptReport; analyzed: Analyzed }
 
 async function countOne(
   { told, report, analyzed }: One,
@@ -74,7 +74,11 @@ function isSure({ origin }: Analysis): boolean {
  * If the reporter was naming a relay at that time, the events of the report show whether it was
  * known.
  */
-async function analyzeLast(told: Told, analyzed: Analyzed, { relays }: Ledger): Promise<Analysis> {
+async function analyzeLast(
+  told: AcceptedByApi,
+  analyzed: Analyzed,
+  { relays }: Ledger,
+): Promise<Analysis> {
   const own = relays.filter(({ account }) => account === told.account)
   const last = analyzed.at(-1)
   const knownAt = (which: 0 | 1) =>
@@ -86,7 +90,7 @@ async function analyzeLast(told: Told, analyzed: Analyzed, { relays }: Ledger): 
 }
 
 async function analyze(
-  { raw, account }: Told,
+  { raw, account }: AcceptedByApi,
   trustedRelays: readonly string[],
 ): Promise<Analysis> {
   const analysis = await analyzeMessage(raw, {
@@ -104,7 +108,7 @@ async function analyze(
  * Returns the amounts that a report counts as: the complaint by its kind, and the verdict if it is
  * certain.
  */
-function amountsOf({ kind }: Told, verdict: string | undefined): Partial<Increment> {
+function amountsOf({ kind }: AcceptedByApi, verdict: string | undefined): Partial<Increment> {
   const complaint = kind === 'not-spam' ? {} : { complaint: 1 }
   if (verdict === 'legitimate') return { ...complaint, ham: 1 }
   const isUnwanted = ['spam', 'phishing', 'malware'].includes(verdict ?? '')

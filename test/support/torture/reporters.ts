@@ -9,7 +9,7 @@ export type Account = Mailbox & { id: string; token: string }
  * The facts that a reporter was told about a report. Everything listed here must be true at the
  * end.
  */
-export type Told = {
+export type AcceptedByApi = {
   id: string
   account: Account
   kind: Kind
@@ -22,10 +22,10 @@ export type Told = {
 /**
  * A relay that a reporter has named; `sinceMs` contains the times of the request and of the answer.
  */
-type RelayTold = { account: Account; cidr: string; sinceMs: readonly [number, number] }
+type NamedRelay = { account: Account; cidr: string; sinceMs: readonly [number, number] }
 
 /** Everything that reporters have been told so far. */
-export type Ledger = { told: Map<string, Told>; relays: RelayTold[]; requests: number }
+export type Ledger = { told: Map<string, AcceptedByApi>; relays: NamedRelay[]; requests: number }
 
 /** Reporters at work. */
 export type Reporters = { ledger: Ledger; stop: () => Promise<void> }
@@ -115,7 +115,7 @@ async function act(tools: Tools, pen: Pen): Promise<void> {
  * Only messages of the same kind are repeated: another kind, or a retracted report, would change
  * the report, see `change-report.test.ts`.
  */
-async function repeat(tools: Tools, writing: Writing | Told): Promise<void> {
+async function repeat(tools: Tools, writing: Writing | AcceptedByApi): Promise<void> {
   await alone(tools, writing, async () => {
     if (!('isRetracted' in writing && writing.isRetracted)) await report(tools, writing)
   })
@@ -133,7 +133,7 @@ async function alone(
   await act().finally(() => busy.delete(key))
 }
 
-async function report(tools: Tools, { raw, kind }: Writing): Promise<Told> {
+async function report(tools: Tools, { raw, kind }: Writing): Promise<AcceptedByApi> {
   const { account, ledger } = tools
   const body = new Uint8Array(raw)
   const type = 'message/rfc822'
@@ -147,7 +147,7 @@ async function report(tools: Tools, { raw, kind }: Writing): Promise<Told> {
   return told
 }
 
-async function retract(tools: Tools, told: Told): Promise<void> {
+async function retract(tools: Tools, told: AcceptedByApi): Promise<void> {
   await alone(tools, told, async () => {
     const { status } = await ask(tools, `/reports/${told.id}`, { method: 'DELETE' })
     if (status !== 'retracted') throw new Error(`${told.id} was taken back and is "${status}".`)

@@ -7,7 +7,7 @@ import { phraseParameters } from '../../../src/phrase.ts'
 import { type Code, type Language, locales, textsIn } from '../../../src/texts/messages.ts'
 
 type Element = ReturnType<IntlMessageFormat['getAst']>[number]
-type Said = { code: string; text: string }
+type CatalogText = { code: string; text: string }
 
 const root = path.join(import.meta.dirname, '../../../src')
 const languages = Object.keys(locales) as Language[]
@@ -193,7 +193,7 @@ const numbers = [0, 1, 2, 5, 11, 21, 1.5, 1000] as const
  * Returns every text of a language; a message with placeholders is formatted once with each of the
  * numbers.
  */
-function textsOf(language: Language): Said[] {
+function textsOf(language: Language): CatalogText[] {
   const texts = textsIn(language)
   return catalogOf(language).flatMap(([code, messages]) => {
     const elements = messages.flatMap(elementsOf)
@@ -217,7 +217,7 @@ function valueOf(element: Element, n: number): string | number | Date {
 
 const said = Object.fromEntries(
   languages.map((language) => [language, textsOf(language)]),
-) as Record<Language, Said[]>
+) as Record<Language, CatalogText[]>
 
 test.for(languages)('no text of %s is empty or shows a value that is missing', (language) => {
   const wrong = said[language].filter(
@@ -298,7 +298,7 @@ test.for(
 })
 
 /** Removes the names of menus, which are written as in the programs themselves. */
-function ownText({ code, text }: Said): string {
+function ownText({ code, text }: CatalogText): string {
   if (!/^help\.(web|programs)\.|^mailIn\.howTo\./.test(code)) return text
   return text.replaceAll(/«[^»]*»|“[^”]*”|„[^“”]*[“”]/g, 'MENU')
 }

@@ -8,13 +8,13 @@ const glossaries = path.join(root, 'docs/developers')
 
 const LITERAL = 0
 
-type Said = { code: string; text: string }
+type CatalogText = { code: string; text: string }
 
 /**
  * Returns the texts of a language as in its files, without the names of programs, menus and
  * parameters.
  */
-function textsOf(language: string): Said[] {
+function textsOf(language: string): CatalogText[] {
   const folder = path.join(root, 'src/texts', language)
   return readdirSync(folder).flatMap((file) => {
     const catalog = JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as object

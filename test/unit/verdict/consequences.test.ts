@@ -27,7 +27,7 @@ const clear: Judged = {
   network,
   registry: 'off',
   known: new Map(),
-  alsoTell: [],
+  requestedRecipients: [],
   scopes: [],
   disowned: new Set(),
   forwardTo: 'any',

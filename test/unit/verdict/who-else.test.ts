@@ -5,7 +5,11 @@ import {
   type KnownContact,
   type ScopeMatch,
 } from '../../../src/verdict/choose-contact.ts'
-import { alsoToldOf, consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
+import {
+  additionalRecipients,
+  consequenceOf,
+  type Judged,
+} from '../../../src/verdict/consequences.ts'
 import { answersForBlock, readScopes } from '../../../src/verdict/consumers.ts'
 import {
   healthyRecord,
@@ -42,7 +46,7 @@ const clear: Judged = {
       (address) => [address, enrolled],
     ),
   ),
-  alsoTell: [],
+  requestedRecipients: [],
   scopes: [],
   disowned: new Set(),
   forwardTo: 'any',
@@ -56,7 +60,7 @@ const knowing = (address: string, contact: KnownContact) =>
 function told(change: Partial<Judged>): string[] {
   const judged = { ...clear, ...change }
   const consequence = consequenceOf(judged)
-  const also = alsoToldOf(judged, consequence).map(({ address }) => address)
+  const also = additionalRecipients(judged, consequence).map(({ address }) => address)
   return consequence.action === 'forward' ? [consequence.to, ...also] : also
 }
 
@@ -75,17 +79,17 @@ test.for<[string, Partial<Judged>, string[]]>([
   ],
   [
     'besides it, who enrolled for a domain and whom the message names',
-    { scopes: [brand], alsoTell: [cfbl] },
+    { scopes: [brand], requestedRecipients: [cfbl] },
     ['abuse@found.example', 'fbl@shop.example', 'b@shop.example'],
   ],
   [
     'each address once',
-    { alsoTell: [cfbl, { ...cfbl, address: 'Abuse@found.example' }, cfbl] },
+    { requestedRecipients: [cfbl, { ...cfbl, address: 'Abuse@found.example' }, cfbl] },
     ['abuse@found.example', 'fbl@shop.example'],
   ],
   [
     'whom the message names, of mail in bulk that accuses nobody',
-    { alsoTell: [cfbl], verdict: verdict('marketing') },
+    { requestedRecipients: [cfbl], verdict: verdict('marketing') },
     ['fbl@shop.example'],
   ],
   [
@@ -124,11 +128,14 @@ test.for<[string, Partial<Judged>]>([
     'the address is suppressed',
     { known: knowing('fbl@shop.example', { state: 'found', health: 'healthy', isMuted: true }) },
   ],
-  ['the address is the reporter’s', { alsoTell: [{ ...cfbl, address: 'Ann@home.example' }] }],
-  ['the address is ours', { alsoTell: [{ ...cfbl, address: 'x@bounces.us.example' }] }],
+  [
+    'the address is the reporter’s',
+    { requestedRecipients: [{ ...cfbl, address: 'Ann@home.example' }] },
+  ],
+  ['the address is ours', { requestedRecipients: [{ ...cfbl, address: 'x@bounces.us.example' }] }],
 ])('a recipient named by the message is not notified when %s', ([, change]) => {
-  expect(told({ alsoTell: [cfbl], ...change })).not.toContain(
-    change.alsoTell?.[0]?.address ?? cfbl.address,
+  expect(told({ requestedRecipients: [cfbl], ...change })).not.toContain(
+    change.requestedRecipients?.[0]?.address ?? cfbl.address,
   )
 })
 
@@ -142,7 +149,7 @@ test('a marketer gets its tokens back only by its own signature, and is listed o
   const silent = { ...marketer, by: 'signature' as const, feedback: null }
   expect(otherAddresses({ cfbl: null, marketer: silent })).toEqual([])
   const both = [...by('signature'), { ...cfbl, address }]
-  expect(told({ alsoTell: both, verdict: verdict('marketing') })).toEqual([address])
+  expect(told({ requestedRecipients: both, verdict: verdict('marketing') })).toEqual([address])
 })
 
 const now = new Date('2026-11-22T10:00:00Z')

@@ -5,7 +5,7 @@ import { chunkOf, type HostileBody } from './hostile-bodies.ts'
 export type BodyRoute = { method: string; path: string }
 
 /** The server's answer, and the number of bytes sent before it. */
-export type Said = { status: number; sentBytes: number }
+export type BodyAnswer = { status: number; sentBytes: number }
 
 /** The client: its header fields and its session. */
 export type Sender = Record<string, string>
@@ -19,7 +19,7 @@ export function sendBody(
   { method, path }: BodyRoute,
   body: HostileBody,
   { bytesMax, sender }: { bytesMax: number; sender: Sender },
-): Promise<Said> {
+): Promise<BodyAnswer> {
   return new Promise((resolve) => {
     let sentBytes = 0
     let isAnswered = false
@@ -66,7 +66,7 @@ export function declareBody(
   })
 }
 
-const NOBODY = '00000000-0000-7000-8000-000000000000'
+const NO_CONTACT = '00000000-0000-7000-8000-000000000000'
 const methods = ['post', 'put', 'patch', 'delete'] as const
 
 /** Returns the addresses that answer a method with a body, collected from the routers. */
@@ -76,7 +76,7 @@ export function bodyRoutes(
 ): BodyRoute[] {
   const routed = methods.flatMap((method) =>
     listRoutes(method).map((path) => {
-      const address = path.replaceAll(/:\w+/g, (name) => (name === ':number' ? '1' : NOBODY))
+      const address = path.replaceAll(/:\w+/g, (name) => (name === ':number' ? '1' : NO_CONTACT))
       return { method: method.toUpperCase(), path: address }
     }),
   )

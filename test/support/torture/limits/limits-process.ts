@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { createPool } from '../../../../src/db/pool.ts'
 import { createLimits } from '../../../../src/people/limits.ts'
-import { type Plan, reporterOf, type Told, type Tried, turnAt } from './plan.ts'
+import { type Plan, reporterOf, type StreamResults, type Tried, turnAt } from './plan.ts'
 
 // One process of a torture run: it makes attempts at the same time as the others.
 const plan = JSON.parse(process.argv[2] ?? '{}') as Plan
@@ -14,7 +14,7 @@ process.once('disconnect', () => process.exit())
 
 const wallMs = () => performance.timeOrigin + performance.now()
 await wait(Math.max(0, plan.startsAt - wallMs()))
-const told: Told = { tried: await attack(), steadyRefused: await stream() }
+const told: StreamResults = { tried: await attack(), steadyRefused: await stream() }
 await app.pool.end()
 process.send?.(told, () => process.disconnect?.())
 

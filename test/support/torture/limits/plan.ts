@@ -32,7 +32,7 @@ export type Plan = {
 export type Tried = { key: number; sentAt: number; toldAt: number; isAdmitted: boolean }
 
 /** The result of one process. */
-export type Told = {
+export type StreamResults = {
   tried: Tried[]
   /** The number of refused attempts of steady streams. */
   steadyRefused: number

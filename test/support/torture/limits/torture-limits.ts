@@ -3,7 +3,7 @@ import path from 'node:path'
 import { createPool } from '../../../../src/db/pool.ts'
 import { onlyLimit } from '../../limits.ts'
 import { type Judged, judgeLimits } from './judge-limits.ts'
-import type { Plan, Told } from './plan.ts'
+import type { Plan, StreamResults } from './plan.ts'
 
 /** The result of a run. */
 export type TorturedLimits = Judged & { attempts: number; steady: number; steadyRefused: number }
@@ -32,7 +32,7 @@ export async function tortureLimits(given: Omit<Plan, 'startsAt'>): Promise<Tort
     }),
   )
   try {
-    const told = await Promise.all(children.map(toldBy))
+    const told = await Promise.all(children.map(resultsOf))
     const tried = told.flatMap((one) => one.tried)
     const judged = judgeLimits(plan, tried)
     const steady = plan.steadyKeys * plan.steadyAttempts
@@ -44,9 +44,9 @@ export async function tortureLimits(given: Omit<Plan, 'startsAt'>): Promise<Tort
   }
 }
 
-function toldBy(child: ChildProcess): Promise<Told> {
+function resultsOf(child: ChildProcess): Promise<StreamResults> {
   return new Promise((resolve, reject) => {
-    child.once('message', (told) => resolve(told as Told))
+    child.once('message', (told) => resolve(told as StreamResults))
     child.once('exit', (code) => reject(new Error(`A process ended with ${code}.`)))
   })
 }

@@ -152,10 +152,10 @@ async function examine(
      group by 1 having count(*) > 1`,
   )
   for (const { id } of events) faults.push(`${id} was kept twice`)
-  const strangers = [...copies.keys()].filter(
+  const unknownIds = [...copies.keys()].filter(
     (id) => !rows.some((row) => id === `<${row.reportId}.${row.number}@${settings.domain}>`),
   )
-  for (const id of strangers) faults.push(`${id} is none of ours`)
+  for (const id of unknownIds) faults.push(`${id} was never queued`)
   return {
     sent: rows.filter(({ state }) => state === 'sent').length,
     refused: rows.filter(({ state }) => state === 'refused').length,

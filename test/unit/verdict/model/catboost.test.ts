@@ -127,24 +127,32 @@ const deep = (levels: number): unknown =>
 const treeless = { ...symmetric, oblivious_trees: undefined }
 
 test.for<[string, unknown, RegExp]>([
-  ['no object', 7, /not as CatBoost writes it/],
+  ['no object', 7, /not a CatBoost model/],
   ['no trees', treeless, /no trees/],
-  ['categories', withFeatures({ categorical_features: [{}] }), /categorical_features; only float/],
-  ['ctrs', withFeatures({ ctrs: [{}] }), /ctrs; only float/],
+  ['categories', withFeatures({ categorical_features: [{}] }), /categorical_features\. Only float/],
+  ['ctrs', withFeatures({ ctrs: [{}] }), /ctrs\. Only float/],
   [
     'one-hot questions',
     withTree({ leaf_values: [0, 1], splits: [{ ...question(0, 1), split_type: 'OneHotFeature' }] }),
-    /one-hot or ctr/,
+    /one-hot or CTR/,
   ],
   ['leaves of several classes', withTree({ leaf_values: [0, 1, 2, 3], splits: [] }), /one value/],
   ['too few leaves', withTree({ leaf_values: [0], splits: [question(0, 1)] }), /one value/],
-  ['a feature beyond', withTree({ leaf_values: [0, 1], splits: [question(3, 1)] }), /no feature/],
+  [
+    'a feature beyond',
+    withTree({ leaf_values: [0, 1], splits: [question(3, 1)] }),
+    /feature that does not exist/,
+  ],
   [
     'too many levels',
     withTree({ leaf_values: [0], splits: Array.from({ length: 17 }, () => question(0, 1)) }),
     /levels/,
   ],
-  ['nameless features', withFeatures({ float_features: [feature(0, '', [])] }), /names of ours/],
+  [
+    'nameless features',
+    withFeatures({ float_features: [feature(0, '', [])] }),
+    /names of the features must/,
+  ],
   [
     'a feature twice',
     withFeatures({ float_features: [feature(0, 'a.b', []), feature(0, 'a.c', [])] }),
@@ -160,7 +168,7 @@ test.for<[string, unknown, RegExp]>([
     { ...symmetric, model_info: { class_params: { class_names: ['cat', 'dog'] } } },
     /classes/,
   ],
-  ['a tree too deep', { ...treeless, trees: [deep(80)] }, /deeper/],
+  ['a tree too deep', { ...treeless, trees: [deep(80)] }, /more than 64 levels/],
   ['a node that is none', { ...treeless, trees: [{ split: {} }] }, /neither a leaf/],
 ])('a file with %s is refused with the reason', async ([, file, reason]) => {
   await expect(load(file)).rejects.toThrow(ModelFault)

@@ -7,7 +7,7 @@ import {
   modelFeatures,
   fileRefusalOf,
   fitSymbols,
-  strangeFeatures,
+  unusableFeatures,
 } from '../../../../src/verdict/model/features.ts'
 
 const fact = (group: string, name: string, type: FactDefinition['type']): FactDefinition => ({
@@ -114,5 +114,5 @@ test('the features of a foreign model are checked against the list', () => {
     'symbol.x',
   ]
   const strange = ['report.kind=spam', 'links.made_up', 'symbol.x']
-  expect(strangeFeatures(names, factDefinitions)).toEqual(strange)
+  expect(unusableFeatures(names, factDefinitions)).toEqual(strange)
 })

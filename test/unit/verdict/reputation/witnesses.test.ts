@@ -14,7 +14,7 @@ const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStar
  * Applies testimonies: `+1` is one by newcomer 1 for good, `!-2` one by the proven reporter 2 for
  * bad.
  */
-function hear(...words: string[]) {
+function receiveTestimonies(...words: string[]) {
   let witnesses: Witness[] = []
   const agreed: number[] = []
   const contradicted: number[] = []
@@ -47,12 +47,12 @@ test.for([
   ['what is withdrawn is no testimony', ['!-1', '!-2', '~1', '-3'], [1, 2], []],
   ['nor does it settle twice', ['!-1', '!-2', '-3', '~3', '-3'], [1, 2, 3], []],
 ] as const)('%s', ([, words, agreed, contradicted]) => {
-  expect(hear(...words)).toMatchObject({ agreed, contradicted })
+  expect(receiveTestimonies(...words)).toMatchObject({ agreed, contradicted })
 })
 
 test('a full list keeps proven reporters rather than newcomers', () => {
   const crowd = Array.from({ length: 60 }, (_, number) => `-${number}`)
-  const { witnesses } = hear(...crowd, '!-99')
+  const { witnesses } = receiveTestimonies(...crowd, '!-99')
   expect(witnesses).toHaveLength(WITNESSES_MAX)
   expect(witnesses.at(-1)).toMatchObject({ reporterId: id(99), isProven: true })
 })

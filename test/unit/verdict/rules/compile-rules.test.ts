@@ -29,7 +29,7 @@ test('a file with comments, weights and disabled rules is accepted', () => {
 
 test.for([
   ['an empty file', '', '1:1 The file has no rules'],
-  ['a file that is no list', 'symbol: A', '1:1 A file of rules is a list'],
+  ['a file that is no list', 'symbol: A', '1:1 A rule file must be a list'],
   ['a rule that is a word', '- A', '1:3 A rule must have the fields symbol'],
   [
     'a file with NUL in it',
@@ -93,11 +93,11 @@ test('all errors are reported at once, in file order, and no rule becomes active
     ruleText('CD', 'links.count >'),
   ].join('')
   expect(faultsOf(text)).toEqual([
-    '8:9 AB: There is no fact lniks.count. Did you mean links.count?',
-    '8:28 AB: There is no fact text.subjcet. Did you mean text.subject?',
+    '8:9 AB: Unknown fact lniks.count. Did you mean links.count?',
+    '8:28 AB: Unknown fact text.subjcet. Did you mean text.subject?',
     '9:11 bad: A symbol may contain only capital letters, digits and "_", for example FORGED_HOP.',
     '10:11 bad: A weight must be a number from -20 to 20.',
-    '12:9 bad: "links" is a group of facts: write links.NAME.',
+    '12:9 bad: "links" is a group of facts. Write links.NAME.',
     '16:22 CD: Unexpected token: EOF.',
   ])
 })
@@ -106,7 +106,7 @@ test('of very many errors the first are shown, and how many more there are', () 
   const text = Array.from({ length: 150 }, (_, at) => ruleText(`R${at}`, 'no.fact')).join('')
   const found = faultsOf(text)
   expect(found).toHaveLength(ruleBounds.faultsMax + 1)
-  expect(found.at(-1)).toBe('404 And 50 more faults.')
+  expect(found.at(-1)).toBe('404 And 50 more errors.')
 })
 
 test.for([
@@ -116,7 +116,7 @@ test.for([
   ['folded', '>-\n    true &&\n      lnks.count > 3', '6:7'],
   ['that goes on on the next line', 'true &&\n    lnks.count > 3', '5:5'],
 ] as const)('an error in a condition %s has its position in the file', ([, when, place]) => {
-  const reason = 'There is no fact lnks.count. Did you mean links.count?'
+  const reason = 'Unknown fact lnks.count. Did you mean links.count?'
   expect(faultsOf(ruleText('AB', when))).toEqual([`${place} AB: ${reason}`])
 })
 

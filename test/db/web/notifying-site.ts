@@ -3,14 +3,14 @@ import { type AnswerKind, answerLinks } from '../../../src/mail/verp.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
-import { tellDesk, type Told } from '../../support/told-desk.ts'
+import { createSentFeedback, type SentFeedback } from '../../support/sent-feedback.ts'
 import { startWebSite } from './web-site.ts'
 
 /**
  * Starts a web process where reports by Ann are sent to abuse desks, with the sample networks, and
  * closes it after all tests of the file.
  */
-export async function startToldSite() {
+export async function startNotifyingSite() {
   const site = await closeAfterTests(startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' }))
   const parser = await closeAfterTests(createParserPool(1))
   await importNetworks(sampleNetworks, site.app)
@@ -25,13 +25,17 @@ export async function startToldSite() {
     rows,
     /** Reports another message and notifies its abuse desk. */
     async told() {
-      return tellDesk(site.app, parser, await site.report(ann, spamMessage(`desk-${++made}`)))
+      return createSentFeedback(
+        site.app,
+        parser,
+        await site.report(ann, spamMessage(`desk-${++made}`)),
+      )
     },
     /** Returns the path of the link with which a desk answers. */
-    linkOf: (feedback: Told, kind: AnswerKind) =>
+    linkOf: (feedback: SentFeedback, kind: AnswerKind) =>
       answerLinks(feedback, { publicUrl: '', secret: config.secret })[kind],
     /** Returns the events about desks in the timeline. */
-    async eventsOf({ reportId }: Told) {
+    async eventsOf({ reportId }: SentFeedback) {
       const events = await rows(
         `select event from report_events where report_id = $1 and event like 'desk-%' order by id`,
         [reportId],

@@ -4,25 +4,25 @@ import type { ParserPool } from '../../src/parsing/parser-pool.ts'
 import { testJudge } from './judge.ts'
 
 /** The feedback report that was sent to the abuse desk of a report's network. */
-export type Told = { reportId: string; number: number }
+export type SentFeedback = { reportId: string; number: number }
 
 /**
  * Analyzes a report whose network has an abuse desk, and marks its feedback report as sent
  * `hoursAgo` hours ago.
  */
-export async function tellDesk(
+export async function createSentFeedback(
   app: App,
   parser: ParserPool,
   reportId: string,
   hoursAgo = 1,
-): Promise<Told> {
+): Promise<SentFeedback> {
   const judge = testJudge(app.pool, app.clock)
   await runAnalyzeReport([{ reportId }], { ...app, parser, judge, rdap: undefined })
   return leave(app, { reportId, number: 1 }, hoursAgo)
 }
 
 /** Marks a feedback report as sent `hoursAgo` hours ago. */
-async function leave(app: App, told: Told, hoursAgo = 1): Promise<Told> {
+async function leave(app: App, told: SentFeedback, hoursAgo = 1): Promise<SentFeedback> {
   const { reportId, number } = told
   const messageId = `<${reportId}.${number}@${app.config.returnPathDomain}>`
   const { rowCount } = await app.pool.query(

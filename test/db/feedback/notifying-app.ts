@@ -14,7 +14,7 @@ export const network = { cidr: '198.51.100.0/25', asn: 64497 }
 /**
  * Opens an application whose reports come from one network; closes it after all tests of the file.
  */
-export async function openToldApp() {
+export async function openNotifyingApp() {
   const app = await closeAfterTests(openTestApp())
   const parser = await closeAfterTests(createParserPool(1))
   const { pool } = app
