@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { type HeaderField, parseHeader } from './header.ts'
 
 /** The tags of a list: names in lower case, values trimmed. */
@@ -56,7 +57,7 @@ const ourSignature = /^DKIM-Signature: v=1;/
 export function signMail(raw: Buffer, { domain, selector, privateKey }: SigningKey): Buffer {
   const start = raw.toString('latin1', 0, 24)
   if (ourSignature.test(start)) return raw
-  const key = keyOf(privateKey)
+  const key = keys.memo(privateKey)
   const { fields, bodyOffset } = parseHeader(raw)
   const body = relaxedBody(raw.toString('latin1', bodyOffset))
   const sentAt = Date.parse(fields.find((field) => field.key === 'date')?.value ?? '')
@@ -78,16 +79,11 @@ export function signMail(raw: Buffer, { domain, selector, privateKey }: SigningK
   return Buffer.concat([Buffer.from(field, 'latin1'), raw])
 }
 
-const keys = new Map<string, KeyObject>()
-
-/** Caches parsed keys: a thread signs a thousand mails with one key. */
-function keyOf(privateKey: string): KeyObject {
-  const known = keys.get(privateKey)
-  if (known) return known
-  const key = createPrivateKey(privateKey)
-  keys.set(privateKey, key)
-  return key
-}
+/** Parsed keys: a thread signs a thousand mails with one key. */
+const keys = new LRUCache<string, KeyObject>({
+  max: 10,
+  memoMethod: (pem) => createPrivateKey(pem),
+})
 
 /**
  * The names for h= and the fields they cover: of several fields with one name, the last one first

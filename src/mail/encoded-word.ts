@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { LRUCache } from 'lru-cache'
 
 // Single-byte charsets that old mail programs still write.
 const charsets = [
@@ -76,7 +77,7 @@ export function decodeHeaderText(value: string): string {
  * UTF-8 if the bytes are valid UTF-8, else as Windows-1252.
  */
 export function decodeCharset(bytes: Buffer, charset: string): string {
-  const decoder = decoderFor(charset)
+  const { decoder } = decoders.memo(charset)
   if (decoder === undefined) return decodeBytes(bytes.toString('latin1'))
   return decoder.decode(decoder.encoding === 'iso-2022-jp' ? withoutEmptyRuns(bytes) : bytes)
 }
@@ -93,8 +94,10 @@ function withoutEmptyRuns(bytes: Buffer): Buffer {
 type Word = { start: number; end: number; charset: string; bytes: Buffer }
 
 const wordCharsMax = 2000
-const decoders = new Map<string, TextDecoder | undefined>()
-const decodersMax = 64
+const decoders = new LRUCache<string, { decoder: TextDecoder | undefined }>({
+  max: 64,
+  memoMethod: (charset) => ({ decoder: newDecoder(charset) }),
+})
 const utf8 = new TextDecoder('utf-8')
 const windows1252 = new TextDecoder('windows-1252')
 
@@ -150,13 +153,6 @@ function decodeBytes(latin1: string): string {
   if (!/[\x80-\xff]/.test(latin1)) return latin1
   const bytes = Buffer.from(latin1, 'latin1')
   return (isUtf8(bytes) ? utf8 : windows1252).decode(bytes)
-}
-
-function decoderFor(charset: string): TextDecoder | undefined {
-  if (decoders.has(charset)) return decoders.get(charset)
-  const decoder = newDecoder(charset)
-  if (decoders.size < decodersMax) decoders.set(charset, decoder)
-  return decoder
 }
 
 function newDecoder(charset: string): TextDecoder | undefined {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { replaceMailboxes } from '../address.ts'
 import type { HeaderField } from '../header.ts'
 import { characterSet } from '../text.ts'
@@ -114,10 +115,10 @@ export function createTokenRedactor(
   return {
     redact,
     redactLinks,
-    leaves: ({ key }) => kindOf(key) === 'spoken',
+    leaves: ({ key }) => kinds.memo(key) === 'spoken',
     redactField({ key, raw }) {
       const value = raw.slice(raw.indexOf(':') + 1)
-      const kind = kindOf(key)
+      const kind = kinds.memo(key)
       if (kind === 'spoken') return value
       if (kind === 'message-id') return redactMessageIds(value, codeOf)
       if (kind === 'signature') return redactMailboxes(redactSignature(value, codeOf))
@@ -162,16 +163,7 @@ const tracingFields = named(
 
 type FieldKind = 'spoken' | 'message-id' | 'signature' | 'tracing' | 'other'
 
-const kinds = new Map<string, FieldKind>()
-const kindsMax = 500
-
-function kindOf(key: string): FieldKind {
-  const known = kinds.get(key)
-  if (known !== undefined) return known
-  const kind = readKind(key)
-  if (kinds.size < kindsMax) kinds.set(key, kind)
-  return kind
-}
+const kinds = new LRUCache<string, FieldKind>({ max: 500, memoMethod: readKind })
 
 function readKind(key: string): FieldKind {
   if (spokenFields.test(key)) return 'spoken'
