@@ -22,7 +22,8 @@ const measure = `(() => {
   const say = (rule, where, why) => faults.push({ rule, where, why })
   const { scrollWidth, clientWidth } = document.documentElement
   if (scrollWidth > clientWidth) say('reflow', 'html', scrollWidth + ' > ' + clientWidth)
-  if (!/.+ – Signalpost$/.test(document.title)) say('title', 'title', document.title)
+  const dash = document.documentElement.lang === 'ru' ? '\u00a0—' : ' –'
+  if (!document.title.endsWith(dash + ' Signalpost')) say('title', 'title', document.title)
   if (document.querySelectorAll('h1').length !== 1) say('h1', 'h1', 'not one')
   const text = 'p, dd, small, label, td, th, li:not(nav li)'
   const inText = (one) => one.matches('a') && one.closest(text)
