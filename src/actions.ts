@@ -22,8 +22,8 @@ declare module 'zod' {
 }
 
 /**
- * What an action gets besides its input: the time, the operator, the parts of the process, and the
- * number of things that its previous transactions changed (see `isPartial`).
+ * The context of an action: the time, the operator, the parts of the process, and the number of
+ * things that its previous transactions changed (see `isPartial`).
  */
 export type ActionContext<Part extends keyof App = never> = OperatorAction &
   Pick<App, Part> & { count: number }

@@ -181,7 +181,10 @@ function allLines(pieces: readonly KnownPiece[], columns: number): string[] {
   ]
 }
 
-/** The type of a piece and its text, shortened to fit; a star if checks do not count it at once. */
+/**
+ * The type of a piece and its text, shortened to fit; a star if checks do not count it from the
+ * first occurrence.
+ */
 function nameOf({ type, piece, hash, countedFrom }: KnownPiece, columns: number): string {
   if (type === null) return `hash ${hash}`
   const remark = countedFrom > 1 ? ' *' : ''

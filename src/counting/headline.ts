@@ -31,8 +31,8 @@ const PIECE_CHARS_MAX = 80
 
 /**
  * Summarizes the counts in a few sentences: how often the most informative piece was counted as
- * what, by how many reporters, and since when. Begins with the piece, if it is not exactly the one
- * in the query. If nothing is counted, says so and why.
+ * spam, as legitimate and in complaints, by how many reporters, and since when. Begins with the
+ * piece, if it is not exactly the one in the query. If nothing is counted, says so and why.
  */
 function headline({ pieces, told: selected }: Known): Phrase[] {
   const piece = selected === null ? undefined : pieces[selected]

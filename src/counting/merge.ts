@@ -292,7 +292,7 @@ function creditOf(
 ): number | undefined {
   const times = timesAtGate(deltas, range)
   if (times === undefined) return 0
-  // A retraction whose original was held back, too.
+  // The delta is a retraction whose original was held back, too.
   if (times === 0) return undefined
   return gate.admit(key.readUInt32BE(0), key.readUInt32BE(4), times)
 }

@@ -98,8 +98,8 @@ const NO_PARTITION = new Set(['23514', '42P01'])
 
 /**
  * Rolls up waiting deltas, the longest-waiting shard first, until closed. May run in several
- * processes; each shard is rolled up by one at a time. The more deltas wait, the more are summed at
- * once, so that under load roll-ups become rarer and cheaper per delta. A failure, such as an
+ * processes; each shard is rolled up by one at a time. The more deltas wait, the more are summed
+ * together, so that under load roll-ups become rarer and cheaper per delta. A failure, such as an
  * unreachable database or a deadlock, is retried in the next round.
  */
 export function runRollUps({ pool, clock, log }: Needs): Rounds {

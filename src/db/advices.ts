@@ -4,7 +4,10 @@ import type { Language } from '../texts/messages.ts'
 import type { Db } from './pool.ts'
 import { changesAny, rowOf } from './rows.ts'
 
-/** What decides whether a reporter receives advice letters, and where and in which language. */
+/**
+ * The data that decides whether a reporter receives advice letters, at which address and in which
+ * language.
+ */
 export type AdvisedReporter = {
   email: string
   language: Language | null

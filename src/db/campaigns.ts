@@ -49,7 +49,7 @@ export async function listCampaignHeads(db: Db, ids: readonly string[]): Promise
     select id, first_report_id as "firstReportId" from campaigns where id = any(${ids}::uuid[])`
 }
 
-/** Returns those of the given campaigns that still exist, unordered. */
+/** Returns the given campaigns that still exist, unordered. */
 export async function listCampaignsByIds(db: Db, ids: readonly string[]): Promise<Campaign[]> {
   if (ids.length === 0) return []
   return rowsOf(db)`
@@ -145,8 +145,8 @@ export async function findCampaignOf(db: Db, reportId: string): Promise<string |
 
 /**
  * Returns the campaigns of reports, as shown to their reporters: a report without effect on others
- * shows the campaign it would count for. Reports without a campaign, not analyzed yet or retracted
- * are absent.
+ * shows the campaign it would count for. Reports are absent if they have no campaign, are not
+ * analyzed yet, or are retracted.
  */
 export function listCampaignsOf(
   db: Db,
@@ -231,8 +231,8 @@ export async function countOtherReporters(
 }
 
 /**
- * The packed list of who reported a campaign as what, and the day of the last report (`2026-11-20`,
- * UTC).
+ * The packed statements of the reporters of a campaign, and the day of the last report
+ * (`2026-11-20`, UTC).
  */
 export type CampaignWitnesses = { campaignId: string; day: string; content: Buffer }
 

@@ -14,7 +14,7 @@ export type Consumer = HealthRecord & {
   /** When a pause ends; null when an operator or the consumer must end it. */
   pausedUntil: Date | null
   format: 'arf' | 'xarf'
-  /** How much of a message it receives. */
+  /** Whether the consumer receives the whole message or only its header. */
   form: 'whole' | 'headers'
   /** One mail per report, one per campaign and hour, or one digest a day. */
   pace: 'at-once' | 'campaign' | 'digest'

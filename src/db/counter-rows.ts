@@ -99,9 +99,9 @@ export type MemberChunk = MemberChunkId & { content: Buffer }
 export type MemberChunkId = MemberSetId & { chunk: number }
 
 /**
- * Returns those of the given chunks that exist: the index of each among the ids, and its content.
- * All in one statement: one statement for each set was most of the server's cost of rolling up
- * popular keys.
+ * Returns the given chunks that exist: the index of each among the ids, and its content. Uses one
+ * statement, because one statement for each set was most of the server's cost of rolling up popular
+ * keys.
  */
 export async function findMemberChunks(
   db: Db,

@@ -32,7 +32,7 @@ export type GateNumbers = {
   heldBack: number
   /** The share of new keys that the gate mistakes for known ones. */
   falsePositives: number
-  /** How full its current generation is, 0 to 1, and when that generation began. */
+  /** The fill level of the gate's current generation, 0 to 1, and when that generation began. */
   fill: number
   beganAt: Date
   /** Whether the current generation began in this roll-up. */

@@ -73,7 +73,7 @@ const patience = ['postponedSince', 'refusedSince', 'firstAskedAt']
 
 /**
  * Resets the age of dead letters that are retried: those with these ids, or all that existed at an
- * instant. Otherwise a job that was given up for its age would be given up again at once.
+ * instant. Otherwise a job that was given up for its age would immediately be given up again.
  */
 export async function restartRetries(
   tx: Db,
@@ -145,8 +145,8 @@ export async function keepFirstDue(
 export type JobKey = 'reportId' | 'letterId' | 'mailId' | 'erasureId'
 
 /**
- * Returns those of the ids that an unfinished job of a queue names: queued, postponed or active.
- * Reads all unfinished jobs of the queue.
+ * Returns the given ids that an unfinished job of a queue names: queued, postponed or active. Reads
+ * all unfinished jobs of the queue.
  */
 export async function listIdsWithJobs(
   db: Db,

@@ -341,9 +341,9 @@ async function stopLeftover(folder: string): Promise<void> {
   const pid = Number(first)
   if (!pid) return
   if (!(await isServer(pid, folder))) {
-    // The process id may belong to another process by now, which PostgreSQL would take for a
-    // running server. PostgreSQL ignores the id of its parent process, so ours is written instead.
-    // It needs the rest of the file to check whether processes of the dead server still run.
+    // Another process may now have this process id, and PostgreSQL would mistake it for a running
+    // server. PostgreSQL ignores the id of its parent process, so ours is written instead. It needs
+    // the rest of the file to check whether processes of the dead server still run.
     return writeFile(pidFile, [process.pid, ...rest].join('\n'))
   }
   process.kill(pid, 'SIGINT')

@@ -8,7 +8,7 @@ import { rowOf, rowsOf } from './rows.ts'
 /** The state of an enrollment request: `proven` waits until an operator decides on its scopes. */
 export type EnrollmentState = 'sent' | 'proven' | 'accepted' | 'refused'
 
-/** What a consumer asks for when it enrolls. */
+/** The settings and scopes that a consumer requests when it enrolls. */
 export type EnrollmentTerms = FeedbackSettings & {
   scopes: ConsumerScope[]
   language: Language

@@ -71,7 +71,7 @@ const columns = sql`report_id as "reportId", number, consumer_id as "consumerId"
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
 
-/** A feedback report to add: to be sent at once, or at `dueAt` when it is `waiting`. */
+/** A feedback report to add: to be sent immediately, or at `dueAt` when it is `waiting`. */
 export type NewFeedback = FeedbackKey & {
   consumerId: string
   kind?: FeedbackKind
@@ -171,7 +171,7 @@ export type FeedbackOutcome = FeedbackKey & {
 /**
  * Stores the results of queued feedback reports, and returns the keys of those it updated; those
  * that another run updated before are absent. A feedback report that was withdrawn while it was
- * being sent becomes `sent`. One that has already bounced stays `bounced`.
+ * being sent becomes `sent`. A feedback report that has already bounced stays `bounced`.
  */
 export function markFeedback(tx: Db, outcomes: readonly FeedbackOutcome[]): Promise<FeedbackKey[]> {
   // The outcomes are one JSON object, because an update that joins VALUES cannot be distributed.

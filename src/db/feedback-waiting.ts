@@ -152,8 +152,8 @@ export async function mergeWaiting(
 
 /**
  * Withdraws the unsent feedback of a retracted report; returns the number withdrawn. Feedback that
- * was merged into it waits again. When it was itself merged into another feedback report, that one
- * covers one message less.
+ * was merged into it waits again. If it was merged into another feedback report itself, the other
+ * one covers one message less.
  */
 export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
   const { rows } = await tx.query<{ number: number }>(sql`

@@ -58,7 +58,7 @@ export async function databaseState(databaseUrl: string): Promise<DatabaseState>
 }
 
 /**
- * Returns those of the given migrations that the database lacks.
+ * Returns the given migrations that the database lacks.
  *
  * @throws when the query fails
  */

@@ -24,7 +24,7 @@ export type Attempt =
   | 'letter-owner'
   | 'letter-stranger'
 
-/** What a limit counts by. */
+/** The property of a client that a limit counts by. */
 export type KeyKind =
   | 'reporter'
   | 'token'
@@ -176,7 +176,7 @@ export type ShadowBan = {
 const columns = sql`reporter_id as "reporterId", reason, imposed_at as "imposedAt",
   imposed_by as "imposedBy"`
 
-/** Returns those of these reporters that are banned. */
+/** Returns the given reporters that are banned. */
 export async function listBannedAmong(
   db: Db,
   reporterIds: readonly string[],
@@ -247,7 +247,7 @@ export async function endHolding(
   return rows.map(({ id }) => id)
 }
 
-/** Returns those of the reports that have no effect on others, or none yet. */
+/** Returns the given reports that have no effect on others, or none yet. */
 export async function listShadowedAmong(
   db: Db,
   ids: readonly string[],
@@ -258,8 +258,8 @@ export async function listShadowedAmong(
 }
 
 /**
- * Returns those of the reports that have no effect on others, and locks them in that state until
- * `tx` ends.
+ * Returns the given reports that have no effect on others, and locks them in that state until `tx`
+ * ends.
  */
 export async function keepShadowed(tx: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await tx.query<{ id: string }>(sql`select id from reports
@@ -299,7 +299,7 @@ export function listShadowedFeedback(
     order by report_id, number`
 }
 
-/** Releases a shadowed feedback report: to be sent at once, or at `dueAt`. */
+/** Releases a shadowed feedback report: to be sent immediately, or at `dueAt`. */
 export function releaseShadowedFeedback(
   tx: Db,
   { reportId, number }: FeedbackKey,

@@ -44,7 +44,7 @@ export function pageListings(
     order by name limit ${page.limit}`
 }
 
-/** Returns those of the names that are listed at an instant, ordered by list. */
+/** Returns the given names that are listed at an instant, ordered by list. */
 export function findLiveListings(
   db: Db,
   asks: readonly { list: ListName; name: string }[],
@@ -218,7 +218,7 @@ export type ListExemption = {
   createdAt: Date
 }
 
-/** Returns those of these names that are exempted at an instant. */
+/** Returns the given names that are exempted at an instant. */
 export async function findExempted(
   db: Db,
   names: readonly string[],

@@ -86,7 +86,7 @@ export function listEvents(db: Db, reportId: string): Promise<StoredEvent[]> {
     from report_events where report_id = ${reportId} order by at, id`
 }
 
-/** Returns those of the reports that had an event of this name after an instant. */
+/** Returns the given reports that had an event of this name after an instant. */
 export async function listReportsWith(
   db: Db,
   event: EventName,

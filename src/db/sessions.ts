@@ -61,7 +61,10 @@ export async function updateSession(db: Db, id: string, content: object): Promis
   await db.query(sql`update sessions set sess = ${JSON.stringify(content)} where sid = ${id}`)
 }
 
-/** What second-step codes are verified against; sealed by `people/second-step`. */
+/**
+ * The state with which second-step codes are verified; the secret is sealed by
+ * `people/second-step`.
+ */
 export type TotpState = { secret: Buffer; step: number | null }
 
 /** Returns the state of a reporter's second step; undefined when it is off. */

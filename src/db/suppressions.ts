@@ -46,7 +46,7 @@ export async function suppress(tx: Db, suppression: Suppression): Promise<void> 
     where suppressions.reason = any(${weaker}::text[]) or suppressions.until <= excluded.since`)
 }
 
-/** Returns those of the addresses that are suppressed at an instant, by address in lower case. */
+/** Returns the given addresses that are suppressed at an instant, by address in lower case. */
 export async function listSuppressed(
   db: Db,
   addresses: readonly string[],

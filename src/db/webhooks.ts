@@ -203,7 +203,7 @@ export async function insertDeliveries(
     values ${values}`)
 }
 
-/** Returns those of the deliveries that are still waiting. */
+/** Returns the given deliveries that are still waiting. */
 export function listWaitingDeliveries(
   db: Db,
   keys: readonly { webhookId: string; deliveryId: string }[],

@@ -74,11 +74,11 @@ const GIVE_UP_MS = 5 * 86_400_000
 const EXPECTED_MS_MAX = 1_000
 
 /**
- * Composes a batch of feedback reports and sends them, or holds them. Each result is stored at
- * once. A batch does not wait long for a slow consumer or a slow message: queued mail is postponed.
- * Mail that is being sent or is slow to compose continues without its job, which runs again after
- * the lease. Every run composes the same bytes, so a run interrupted between sending and storing
- * the result can only repeat the same mail under the same Message-ID.
+ * Composes a batch of feedback reports and sends them, or holds them. Each result is stored
+ * immediately. A batch does not wait long for a slow consumer or a slow message: queued mail is
+ * postponed. Mail that is being sent or is slow to compose continues without its job, which runs
+ * again after the lease. Every run composes the same bytes, so a run interrupted between sending
+ * and storing the result can only repeat the same mail under the same Message-ID.
  */
 export async function runForwardReport(
   payloads: readonly Payload[],

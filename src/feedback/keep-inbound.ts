@@ -184,7 +184,7 @@ const harmless = new Set(['not-spam', 'auth-failure', 'dmarc'])
 
 /**
  * Handles a complaint about our mail (RFC 5965) and returns phrases that describe the action taken.
- * The complaining address is suppressed at once and permanently. A person reviews each
+ * The complaining address is suppressed immediately and permanently. A person reviews each
  * complaint. A complaint that names a feedback report only by Message-ID waits for that review,
  * because the reporter also knows the Message-ID and could silence an abuse desk.
  */

@@ -11,7 +11,7 @@ import { forwardReport } from './forward-report.ts'
 /** The maximum number of mails queued in one transaction. */
 const AT_ONCE = 500
 
-/** Which mails: one or all feedback reports, those to one address, or one or all letters. */
+/** Selects the mails: one or all feedback reports, those to one address, or one or all letters. */
 const input = z
   .object({
     to: z.string().optional().meta({ value: 'ADDRESS' }),

@@ -24,7 +24,7 @@ import type { Clock } from '../world.ts'
 import { type LiveRules, openRules } from './live-rules.ts'
 import { openModel } from './models.ts'
 
-/** What a mail server knows of a message that it checks. All values may be absent. */
+/** The data that a mail server has about a message that it checks. All values may be absent. */
 export type CheckedEnvelope = {
   /** Address of the SMTP client, in canonical form. */
   ip: string | undefined

@@ -143,7 +143,8 @@ export function rulesOf(
 }
 
 /**
- * What this program needs to judge by rules: the facts, and the function that decides the verdict.
+ * The program's knowledge for judging by rules: the facts, and the function that decides the
+ * verdict.
  */
 export type RuleKnowledge = {
   definitions: readonly FactDefinition[]

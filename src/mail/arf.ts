@@ -40,7 +40,7 @@ export type FeedbackReportInput = {
   explanation: FeedbackExplanation
   /** The reported message, redacted: as bytes with any line ends, or already parsed. */
   original: Buffer | Entity
-  /** How much of the message to send. */
+  /** Whether to send the whole message or only its header. */
   form: 'whole' | 'headers'
 }
 

@@ -16,7 +16,10 @@ export type MessageSource = {
   at?: Date | undefined
 }
 
-/** What the text for people states beyond the facts. It must not identify the reporter. */
+/**
+ * The statements of the text for people in addition to the facts. It must not identify the
+ * reporter.
+ */
 export type FeedbackExplanation = {
   /** The number that the recipient quotes in mail to us. */
   reportNumber: string

@@ -18,7 +18,7 @@ export const feedbackTypes = {
 /** A feedback type by its registered name. */
 export type FeedbackType = keyof typeof feedbackTypes
 
-/** What a feedback report states. It must not identify the reporter. */
+/** The facts that a feedback report states. They must not identify the reporter. */
 export type FeedbackFacts = {
   feedbackType: FeedbackType
   /** The program that composed the report: `Signalpost/0.1.0`. */

@@ -2,7 +2,7 @@ import { parseIp } from './ip.ts'
 import type { ReceivedClause } from './received-clauses.ts'
 import type { ReceivedStyle } from './received.ts'
 
-/** What one comment of a from clause says about the peer. */
+/** The information about the peer in one comment of a from clause. */
 export type PeerRemark = {
   helo?: string
   rdns?: string

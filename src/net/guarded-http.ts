@@ -39,7 +39,7 @@ export type Lookup = (
   done: (error: Error | null, found: LookupAddress[]) => void,
 ) => void
 
-/** What an agent may connect to, and how. */
+/** The options of an agent: its permitted addresses, and its limits. */
 type AgentOptions = {
   mayConnect: (address: string) => boolean
   lookup?: Lookup

@@ -14,7 +14,7 @@ import {
 } from './providers.ts'
 import type { Hop } from './trace.ts'
 
-/** What is known about the receiving side before a message is read. */
+/** The information about the receiving side that is known before a message is read. */
 export type ReceivingSide = {
   /** Relays of the reporter's provider, as declared by the reporter. */
   trustedRelays: NetworkSet

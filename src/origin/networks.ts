@@ -19,7 +19,7 @@ export type Network = {
   isMuted?: true
 }
 
-/** What one source says about one block. */
+/** The information of one source about one block. */
 export type NetworkLayer = {
   cidr: string
   /** The name of a table; `registry` for answers of registries, `manual` for administrators. */

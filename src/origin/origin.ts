@@ -118,7 +118,7 @@ function supportOf(ip: string, walk: Walk, { spf, listings }: OriginEvidence): P
   return found
 }
 
-/** What is known about the receiving side, and about the message besides its header. */
+/** The known information about the receiving side, and about the message besides its header. */
 export type OriginClues = {
   /** CIDR blocks of relays that the reporter declared; invalid ones are ignored. */
   trustedRelays: readonly string[]

@@ -134,7 +134,7 @@ export type TracedHop = {
 
 const textCharsMax = 400
 
-/** What was found about the lines of a message. */
+/** The findings about the lines of a message. */
 export type Traced = {
   walk: Walk
   /** The path through the sending provider, if that provider is known. */

@@ -29,7 +29,7 @@ type ComposeTask = {
   isHeaderOnly: boolean
 }
 
-/** What is known about a message before it is parsed. */
+/** The information about a message that is known before it is parsed. */
 export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
 
 /**

@@ -6,7 +6,7 @@ import { listRateLimits, type RateLimit, updateRateLimit } from '../db/limits.ts
 const SECONDS_MAX = 86_400
 const ATTEMPTS_MAX = 1_000_000_000
 
-/** What happens above a limit. */
+/** The possible reactions above a limit. */
 export const limitBehaviors = ['refuse', 'shadow', 'off'] as const
 
 /** Whether reports above this limit can be held instead of refused. */

@@ -23,7 +23,7 @@ import { learnRelays, runLearnRelays } from '../reports/learn-relays.ts'
 import { redeemReport, runRedeemReport } from '../reports/redeem-report.ts'
 import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
 
-/** What the handlers need besides the application. */
+/** The dependencies of the handlers besides the application. */
 type Tools = App &
   Parameters<typeof runAnalyzeReport>[1] &
   Parameters<typeof runForwardReport>[1] &

@@ -12,7 +12,7 @@ export const feedbackTopics = ['spam', 'phishing', 'malware'] as const
 
 export type FeedbackTopic = (typeof feedbackTopics)[number]
 
-/** What we know of an address from earlier mail to it. */
+/** The knowledge about an address from earlier mail to it. */
 export type KnownContact = {
   state: 'found' | 'enrolled' | 'paused' | 'stopped'
   health: Health

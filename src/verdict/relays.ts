@@ -92,7 +92,7 @@ export function pastReport(
 /**
  * Learns the relays through which a reporter's mail always passes, from the latest reports in any
  * order. Conservative: the main source of a reporter's spam must not be mistaken for the reporter's
- * relay, because it could then forge Received fields and direct our reports at anybody. Many hosts
+ * relay, because it could then forge Received fields and direct our reports at anyone. Many hosts
  * and authors behind a relay are required, but they are no proof, because a spammer can invent
  * both. The proof is mail that the reporter wanted, signed by several domains; without it a relay
  * is only proposed. Relays of known providers are not learned. A learned relay stays until the

@@ -28,7 +28,7 @@ const BYTES_IN_HAND_MAX = 150_000_000
 const LINE_BYTES_IN_HAND_MAX = 100_000_000
 const ANONYMOUS_BYTES_IN_HAND_MAX = 50_000_000
 
-/** What serving needs besides the application. */
+/** The dependencies of the server besides the application. */
 type Tools = { preview: Preview; unpack: Unpacker; queueNames: readonly string[] }
 
 /** Serves all HTTP requests. Resolves when it listens, and continues until it is closed. */

@@ -198,7 +198,7 @@ function writeSet(cursor: Cursor, set: MemberSet, newest: number): void {
     writeVarint(inner, set.membersTotal)
   } else if (!set.packed) writeMembers(inner, set.members)
   const content = set.packed ?? inner.bytes.subarray(0, inner.at)
-  // Written as a varint, which is the same as a byte below 128.
+  // Written as a varint, because values below 128 have the same form as a byte.
   writeVarint(cursor, set.prefix | (set.chunks > 0 ? SPILLED : 0))
   writeVarint(cursor, content.length)
   ensureRoom(cursor, content.length)

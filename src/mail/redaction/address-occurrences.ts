@@ -97,7 +97,7 @@ const hostCharsMax = 253
  * that the redaction hides it.
  */
 function createRegistrableTest(text: string): (start: number, end: number) => boolean {
-  // A host may contain hundreds of names, and is parsed once.
+  // A host may contain hundreds of names, so it is parsed only once.
   let known = { from: 0, to: 0, registrableFrom: 0 }
   return (start, end) => {
     for (let at = start; at < end; at++) if (hostLetters[text.charCodeAt(at)] !== 1) return false

@@ -80,7 +80,7 @@ valueOf['_'.charCodeAt(0)] = 63
 /** Sets the bit that makes three letters lower case. */
 const lowerCase = 0x202020
 const lettersMin = 3
-/** A domain with this many letters has three that fill four digits. */
+/** A domain with this many letters contains three that exactly fill four base64 digits. */
 const lettersOfAny = 5
 const bitsOfPlace = 12
 

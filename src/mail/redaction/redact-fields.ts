@@ -24,7 +24,7 @@ const recipientFields = new Set(['to', 'cc', 'resent-to', 'resent-cc'])
 // The person who resent the message to the reporter is usually the reporter, with another address.
 const forwarderFields = new Set(['resent-from', 'resent-sender'])
 
-// Written by the reporter's provider or mail program for the mailbox only.
+// Fields that the reporter's provider or mail program writes for the mailbox only.
 const mailboxFields = new Set([
   ...['bcc', 'resent-bcc', 'delivered-to', 'x-delivered-to', 'x-original-to', 'envelope-to'],
   ...['x-envelope-to', 'x-rcpt-to', 'x-real-to', 'x-resolved-to', 'x-forwarded-to'],

@@ -35,7 +35,7 @@ export type Redaction = {
   recipient: string | undefined
 }
 
-/** What to redact in a message, and how. */
+/** The options of a redaction: what to redact in a message, and how. */
 export type RedactionOptions = {
   /** The reporter's own addresses; those in the header are found automatically. */
   addresses: readonly string[]

@@ -47,11 +47,14 @@ export function hashesOf(addresses: readonly string[]): AddressHashes {
 
 /** The local parts to search for with one domain, in lower case. */
 export type Locals = {
-  /** Returns the longest one that ends there. */
+  /** Returns the longest local part that ends at `end`. */
   endingAt(text: string, end: number): string | undefined
-  /** Returns the longest one that begins there. */
+  /** Returns the longest local part that begins at `start`. */
   beginningAt(text: string, start: number): string | undefined
-  /** Returns the one that a mailbox name means, ignoring dots where the provider does. */
+  /**
+   * Returns the local part that a mailbox name means, ignoring dots where the provider ignores
+   * them.
+   */
   named(local: string): string | undefined
 }
 

@@ -291,7 +291,7 @@ function viewOf(written: string, marks: readonly Mark[], kind: Kind): TextView {
   return viewBy(written, { marks, deepest: depth[kind], cut: '', withCuts })
 }
 
-/** How a text is decoded: with the marks up to a depth; `cut` replaces invisible content. */
+/** How a view decodes a text: with the marks up to a depth; `cut` replaces invisible content. */
 type Reading = {
   marks: readonly Mark[]
   deepest: number

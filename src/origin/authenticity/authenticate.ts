@@ -98,7 +98,8 @@ async function runVerifier(
   verifier.headers = { parsed: header.fields.map(asLibraryField) }
   const isRelaxed = [...verifier.bodyHashes.keys()].every((key) => key.startsWith('relaxed:'))
   const body = bodyOf(raw, header, isRelaxed ? 'relaxed' : 'simple')
-  // Both start before the first wait, because the next message reuses the memory of this body.
+  // Both calls are made before the first await, because the next message reuses the memory of this
+  // body.
   await Promise.all([verifier.nextChunk(body), verifier.finalChunk()])
   return verifier
 }

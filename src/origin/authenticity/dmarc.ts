@@ -48,7 +48,7 @@ function lineage(domain: string, registrable: string): string[] {
  */
 export type DmarcFinding = {
   result: 'pass' | 'fail' | 'none' | 'unknown'
-  /** What the domain requests receivers to do with a message that fails. */
+  /** The action that the domain requests from receivers for a message that fails. */
   policy: 'none' | 'quarantine' | 'reject' | null
   /** Where the policy is published, in lower case. */
   domain: string | null

@@ -35,7 +35,9 @@ export type DnsQuestions = {
 const headerBytesMax = 256 * 1024
 const domainCharsMax = 253
 
-/** What is known about the receiving side, and whether to ignore the verdicts it recorded. */
+/**
+ * The information about the receiving side, and whether to ignore the verdicts that it recorded.
+ */
 export type DnsOptions = OriginClues & { ignoreStamps: boolean }
 
 /** The DNS queries that a message needs before its analysis. Cheap: reads only the header. */

@@ -2,7 +2,7 @@ import { blocksOfRange, parseBlock, quadOf } from '../../mail/ip-blocks.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 
-/** What one line or record of a table says about a range of addresses. */
+/** The information in one line or record of a table about a range of addresses. */
 type RangeReading = {
   is: 'range'
   /** The smallest list of CIDR blocks that makes up the range. */

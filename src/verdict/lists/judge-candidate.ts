@@ -115,8 +115,8 @@ const FIRST_DAYS = 7
 const DAYS_MAX = 90
 
 /**
- * How many days after the last complaint an entry expires: 7, doubled with each new listing, at
- * most 90.
+ * Returns the number of days after the last complaint at which an entry expires: 7, doubled with
+ * each new listing, at most 90.
  */
 export function lifetimeDays(times: number): number {
   return Math.min(DAYS_MAX, FIRST_DAYS * 2 ** Math.min(times - 1, 10))

@@ -3,7 +3,8 @@ import { uuidAt } from './karma.ts'
 import { type Subject, subjectKindOf, subjectKinds } from './reputation.ts'
 
 /**
- * How much a report speaks for or against each subject of its message, before weighting by karma.
+ * The direction and strength of a report as evidence about each subject of its message, before
+ * weighting by karma.
  */
 export type Leaning = { good: number; bad: number }
 
@@ -82,8 +83,8 @@ export type KeyedSubject = { key: bigint; subject: Subject | undefined }
 export type PackedReport = { piece: Piece; subjects: readonly KeyedSubject[] }
 
 /**
- * What a report adds to the karma of its reporter: `side` as a witness, or a complaint about wanted
- * mail.
+ * The effect of a report on the karma of its reporter: `side` as a witness, or a complaint about
+ * wanted mail.
  */
 export type Testified = {
   reporterId: string

@@ -111,8 +111,9 @@ const SURE_DAYS = 3
 const SURE_WEIGHT_MIN = decayed(SURE_REPORTERS_MIN, SURE_DAYS, SLOW_DAYS)
 
 /**
- * Kinds that identify a single source. Other kinds are shared by many, who must not be blamed for
- * one. Links and telephone numbers may be those of an impersonated bank.
+ * Kinds that identify a single source. Other kinds are shared by many people, who must not be
+ * blamed for a single one of them. Links and telephone numbers may be those of an impersonated
+ * bank.
  */
 const flaggedKinds: ReadonlySet<SubjectKind> = new Set(['address', 'author', 'file'])
 

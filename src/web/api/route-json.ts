@@ -3,7 +3,7 @@ import type { TracedHop } from '../../origin/trace.ts'
 import type { Phrase } from '../../phrase.ts'
 import { inEnglish } from '../../texts/phrases.ts'
 
-/** What an analysis says about the route of a message. */
+/** The part of an analysis that describes the route of a message. */
 type Route = {
   hops: readonly TracedHop[]
   originObstacle: Phrase | null

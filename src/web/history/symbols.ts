@@ -4,8 +4,8 @@ import { type Reader, sayPhrases } from '../../texts/phrases.ts'
 import type { VerdictSymbol } from '../../verdict/verdict.ts'
 
 /**
- * What a symbol says about a message. Meanings of shipped rules are translated; the text of an
- * operator's rule is shown as written.
+ * Returns the meaning of a symbol as text. Meanings of shipped rules are translated; the text of an
+ * operator's rule is returned as written.
  */
 export function sayMeaning(
   { name, meaning }: Pick<VerdictSymbol, 'name' | 'meaning'>,

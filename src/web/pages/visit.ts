@@ -61,7 +61,8 @@ export function setReporter(req: Request, reporter: Reporter | undefined): void 
 }
 
 /**
- * Responds in English regardless of the visitor's language: the pages for operators have no other.
+ * Responds in English regardless of the visitor's language: the pages for operators exist only in
+ * English.
  */
 export function useEnglish(req: Request): void {
   const texts = textsIn('en')
