@@ -314,7 +314,7 @@ async function serve(
   const { openApp } = await import('./processes/open-app.ts')
   const opening = openApp({ ...config, databaseUrl: config.databaseUrl }, role, log, name)
   const app = await Promise.race([opening, stopping])
-  // No resource is open yet, so the process may exit at once.
+  // No resource is open yet, so the process may exit immediately.
   if (!app) process.exit(DONE)
   const part = await open(app).catch(async (error: unknown) => {
     await app.close()

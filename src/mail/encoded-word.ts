@@ -83,8 +83,8 @@ export function decodeCharset(bytes: Buffer, charset: string): string {
 }
 
 /**
- * Removes escape sequences that another one follows at once, as between two joined words: the
- * decoder takes them for errors.
+ * Removes escape sequences that are directly followed by another one, as between two joined words:
+ * the decoder takes them for errors.
  */
 function withoutEmptyRuns(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1').replace(/\x1b[($][@BIJ](?=\x1b[($])/g, '')

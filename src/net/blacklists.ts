@@ -88,7 +88,7 @@ type WatchedZone = {
   test: () => Promise<void>
   /**
    * Starts a test if one is due. Waits for the test of a zone that was never tested or is off;
-   * otherwise resolves at once.
+   * otherwise resolves immediately.
    */
   ready: () => Promise<void>
   /** Queries `name`; `family` is that of the address it is about. */
