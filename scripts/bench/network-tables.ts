@@ -1,19 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
 import { quadOf } from '../../src/mail/ip-blocks.ts'
-
-/**
- * Returns a generator of random numbers from 0 to 1 that are the same in every run (mulberry32).
- */
-export function seededChance(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
+import { seededChance } from '../../test/support/chance.ts'
 
 /** Prefix lengths by frequency, about as in current routing tables. */
 const lengths4 = [24, 24, 24, 24, 24, 24, 23, 22, 22, 21, 20, 19, 18]

@@ -1,17 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { afterEach, expect, onTestFailed, test } from 'vitest'
+import { expect, onTestFailed, test } from 'vitest'
+import { closeAfterThisTest } from '../support/after-tests.ts'
+import { seededChance } from '../support/chance.ts'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
 import { descendants, isAlive, until } from '../support/process.ts'
 import { apiClient, basic, type Client } from '../support/reporter.ts'
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts'
-
-const closers: (() => Promise<void>)[] = []
-
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
 
 const REPORTS = 320
 const AT_ONCE = 16
@@ -25,11 +21,10 @@ type Accepted = { id: string; raw: Buffer }
 test('every accepted report is kept and forwarded once, whatever is killed', async () => {
   const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
   console.info(`kills: KILL_SEED=${seed}`)
-  const chance = chanceFrom(seed)
-  const far = await startSmtpSink()
-  closers.push(() => far.close())
-  const here = await makePlace({ SMTP_URL: far.url, FEEDBACK_HOURLY_MAX: '1000000' })
-  closers.push(() => here.clear())
+  const chance = seededChance(seed)
+  const far = await closeAfterThisTest(startSmtpSink())
+  const env = { SMTP_URL: far.url, FEEDBACK_HOURLY_MAX: '1000000' }
+  const here = await closeAfterThisTest(makePlace(env))
   const program = await untilRunning(here.start())
   onTestFailed(() => console.info(program.said()))
   const client = apiClient(here.url, basic((await here.accounts()).admin))
@@ -136,18 +131,4 @@ function expectEachOnce(far: SmtpSink, accepted: readonly Accepted[]): void {
   expect([...mails.values()].filter((texts) => texts.size > 1)).toEqual([])
   const messageIds = far.messages.map(({ raw }) => /^Message-ID: (\S+)/im.exec(String(raw))?.[1])
   expect(new Set(messageIds).size).toBe(accepted.length)
-}
-
-/**
- * Returns a generator (mulberry32) that gives the same numbers for the same seed, so that a failure
- * can be repeated.
- */
-function chanceFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -1,29 +1,19 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePort } from '../../src/db/embedded.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { closeAfterThisTest } from '../support/after-tests.ts'
+import { freshDatabase } from '../support/database.ts'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
 import { descendants, isAlive, until } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
 import { parts } from '../../src/processes/parts.ts'
 
-const places: Place[] = []
-const databases: TestDatabase[] = []
-
-afterEach(async () => {
-  await Promise.all(places.splice(0).map((place) => place.clear()))
-  await Promise.all(databases.splice(0).map((database) => database.close()))
-})
-
 /** Uses an external PostgreSQL, because these tests are about the other processes. */
 async function place(): Promise<Place> {
-  const database = await freshDatabase()
-  databases.push(database)
-  const made = await makePlace({ DATABASE_URL: database.url })
-  places.push(made)
-  return made
+  const database = await closeAfterThisTest(freshDatabase())
+  return closeAfterThisTest(makePlace({ DATABASE_URL: database.url }))
 }
 
 test('killed parts are restarted and do their work', async () => {
@@ -74,11 +64,10 @@ async function greeting(port: number): Promise<string> {
 }
 
 test('with CHECK_PORT a separate part answers mail servers', async () => {
-  const database = await freshDatabase()
-  databases.push(database)
+  const database = await closeAfterThisTest(freshDatabase())
   const port = await freePort()
-  const made = await makePlace({ DATABASE_URL: database.url, CHECK_PORT: String(port) })
-  places.push(made)
+  const env = { DATABASE_URL: database.url, CHECK_PORT: String(port) }
+  const made = await closeAfterThisTest(makePlace(env))
   const program = await untilRunning(made.start())
   expect(program.said()).toContain(`Mail servers  port ${port}`)
   const ping = await fetch(`http://127.0.0.1:${port}/ping`)

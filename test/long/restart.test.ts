@@ -1,24 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { spawn } from 'node:child_process'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { unprivileged } from '../../src/db/embedded.ts'
+import { closeAfterThisTest } from '../support/after-tests.ts'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
 import { isAlive, killAll, untilGone } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
 import { parts } from '../../src/processes/parts.ts'
 
-const places: Place[] = []
-
-afterEach(async () => {
-  await Promise.all(places.splice(0).map((place) => place.clear()))
-})
-
-async function place(): Promise<Place> {
-  const made = await makePlace()
-  places.push(made)
-  return made
-}
+const place = () => closeAfterThisTest(makePlace())
 
 test.for([
   ['an https address', { PUBLIC_URL: 'https://spam.example' }],

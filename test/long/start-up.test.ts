@@ -1,14 +1,9 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterThisTest } from '../support/after-tests.ts'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { isAlive, until } from '../support/process.ts'
-
-const places: Place[] = []
-
-afterEach(async () => {
-  await Promise.all(places.splice(0).map((place) => place.clear()))
-})
 
 test.for<[string, 'SIGTERM' | 'Ctrl-C', (place: Place) => unknown]>([
   ['PostgreSQL makes its files', 'SIGTERM', isMakingFiles],
@@ -18,8 +13,7 @@ test.for<[string, 'SIGTERM' | 'Ctrl-C', (place: Place) => unknown]>([
 ])(
   'while %s, %s ends everything, and the next start continues from there',
   async ([, how, moment]) => {
-    const here = await makePlace()
-    places.push(here)
+    const here = await closeAfterThisTest(makePlace())
     const program = here.start()
     await until('the moment', () => moment(here))
     const pids = here.tree().map(({ pid }) => pid)

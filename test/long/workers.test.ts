@@ -1,19 +1,10 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterThisTest } from '../support/after-tests.ts'
 import { spamMessage } from '../support/messages.ts'
-import { makeSite, type Site } from '../support/parts.ts'
+import { makeSite } from '../support/parts.ts'
 import { startSmtpSink } from '../support/smtp-sink.ts'
 
-const closers: (() => Promise<void>)[] = []
-
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
-
-async function site(env: Record<string, string> = {}): Promise<Site> {
-  const made = await makeSite(env)
-  closers.push(made.clear)
-  return made
-}
+const site = (env: Record<string, string> = {}) => closeAfterThisTest(makeSite(env))
 
 /** In milliseconds; half of the average wait of a job when no notification arrives. */
 const START_MS_MAX = 500
@@ -40,8 +31,7 @@ test('the analysis of a report starts by notification, not by polling', async ()
 })
 
 test('two workers share the queue: each report is analyzed and sent once', async () => {
-  const far = await startSmtpSink()
-  closers.push(() => far.close())
+  const far = await closeAfterThisTest(startSmtpSink())
   const here = await site({ SMTP_URL: far.url, FEEDBACK_HOURLY_MAX: '1000' })
   await Promise.all([here.start('web'), here.start('work'), here.start('work')])
   const count = 120

@@ -1,19 +1,28 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
+
+type Opened = { close: () => unknown } | { clear: () => unknown }
+
+async function end(opened: Opened): Promise<void> {
+  await ('close' in opened ? opened.close() : opened.clear())
+}
 
 /**
  * Returns what was opened at the top of a test file, and closes it after all tests of the file.
  * What was opened last is closed first.
  */
-export async function closeAfterTests<T extends { close: () => unknown }>(
-  opening: T | Promise<T>,
-): Promise<T> {
+export async function closeAfterTests<T extends Opened>(opening: T | Promise<T>): Promise<T> {
   const opened = await opening
-  afterAll(async () => {
-    await opened.close()
-  })
+  afterAll(() => end(opened))
+  return opened
+}
+
+/** Returns what was opened in a test, and closes it after this test, passed or failed. */
+export async function closeAfterThisTest<T extends Opened>(opening: T | Promise<T>): Promise<T> {
+  const opened = await opening
+  onTestFinished(() => end(opened))
   return opened
 }
 

@@ -1,13 +1,20 @@
 import path from 'node:path'
 
-/** Composes a spam message that came from `ip`, an address of the bundled sample networks. */
-export function spamMessage(mark: string, { ip = '198.51.100.23' } = {}): Buffer<ArrayBuffer> {
+/**
+ * Composes a spam message that came from `ip`, an address of the bundled sample networks. `below`
+ * has the lines of Received fields that its author's servers wrote.
+ */
+export function spamMessage(
+  mark: string,
+  { ip = '198.51.100.23', below = [] }: { ip?: string; below?: readonly string[] } = {},
+): Buffer<ArrayBuffer> {
   return Buffer.from(
     [
       'Return-Path: <offers@shop.example>',
       `Received: from mail.shop.example (mail.shop.example [${ip}])`,
       ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
       ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
+      ...below,
       'From: "Great Offers" <offers@shop.example>',
       'To: you@provider.example',
       `Subject: Cheap watches ${mark}`,

@@ -79,6 +79,14 @@ export async function sealed(
   return Buffer.concat([set, raw])
 }
 
+/** Replaces a text in a message, which must contain it. */
+export function replaced(raw: Buffer, from: string | RegExp, to: string): Buffer {
+  const text = raw.toString('latin1')
+  const changed = text.replace(from, to)
+  if (changed === text) throw new Error(`The message does not contain ${String(from)}.`)
+  return Buffer.from(changed, 'latin1')
+}
+
 /** Adds fields at the top of a message, as relays do. */
 export function onTop(raw: Buffer, ...lines: readonly string[]): Buffer {
   return Buffer.concat([Buffer.from(lines.map((line) => `${line}\r\n`).join('')), raw])

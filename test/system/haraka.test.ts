@@ -1,4 +1,5 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterThisTest } from '../support/after-tests.ts'
 import { checkedMail } from '../support/checked-mail.ts'
 import { until } from '../support/process.ts'
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts'
@@ -6,21 +7,13 @@ import { makeAskedSite } from './asked-site.ts'
 import { hand, ruleOut } from './handing.ts'
 import { startHaraka } from './haraka.ts'
 
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
-
 const good = 'https://good.example/'
 
 /** Starts a Haraka in front of a mail server that accepts everything. */
 async function askingHaraka() {
-  const asked = await makeAskedSite()
-  closers.push(asked.clear)
-  const sink = await startSmtpSink()
-  closers.push(sink.close)
-  const haraka = await startHaraka(asked.checkPort, sink.port)
-  closers.push(haraka.clear)
+  const asked = await closeAfterThisTest(makeAskedSite())
+  const sink = await closeAfterThisTest(startSmtpSink())
+  const haraka = await closeAfterThisTest(startHaraka(asked.checkPort, sink.port))
   return { ...asked, sink, haraka }
 }
 

@@ -1,4 +1,5 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { closeAfterThisTest } from '../support/after-tests.ts'
 import { checkedMail } from '../support/checked-mail.ts'
 import { until } from '../support/process.ts'
 import { makeAskedSite } from './asked-site.ts'
@@ -7,26 +8,20 @@ import { startPostfix } from './postfix.ts'
 import { recipe } from './recipes.ts'
 import { startRspamdProxy } from './rspamd-proxy.ts'
 
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
-
 const good = 'https://good.example/'
 
 /** Starts a Postfix that sends checks through the proxy. */
 async function askingPostfix() {
-  const asked = await makeAskedSite()
-  closers.push(asked.clear)
+  const asked = await closeAfterThisTest(makeAskedSite())
   const { checkPort } = asked
-  const proxy = await startRspamdProxy(checkPort)
-  closers.push(proxy.clear)
-  const postfix = await startPostfix(
-    recipe("/etc/postfix/main.cf, asking by rspamd's proxy", {
-      '127.0.0.1:11332': `127.0.0.1:${proxy.port}`,
-    }),
+  const proxy = await closeAfterThisTest(startRspamdProxy(checkPort))
+  const postfix = await closeAfterThisTest(
+    startPostfix(
+      recipe("/etc/postfix/main.cf, asking by rspamd's proxy", {
+        '127.0.0.1:11332': `127.0.0.1:${proxy.port}`,
+      }),
+    ),
   )
-  closers.push(postfix.clear)
   return { ...asked, postfix }
 }
 

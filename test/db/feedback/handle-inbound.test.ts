@@ -1,12 +1,10 @@
 import { beforeEach, expect, test } from 'vitest'
-import { insertInboundMail } from '../../../src/db/inbox.ts'
-import { pack } from '../../../src/db/rows.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail as handle } from '../../../src/feedback/handle-inbound.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
-import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
+import { arrive } from '../../support/inbound-mail.ts'
 import { bounceMessage, spamMessage } from '../../support/messages.ts'
 
 const app = await closeAfterTests(openTestApp())
@@ -34,22 +32,8 @@ async function sent(mark: string) {
   return payload
 }
 
-async function arrived({ reportId }: { reportId: string }, raw: Buffer) {
-  const id = uuidv7(new Date())
-  await insertInboundMail(app.pool, {
-    id,
-    receivedAt: new Date(),
-    mailFrom: '',
-    rcptTo: 'fb@bounces.test.example',
-    purpose: 'feedback-bounce',
-    reportId,
-    number: 1,
-    letterId: null,
-    reporterId: null,
-    peerIp: null,
-    ...(await pack(raw)),
-  })
-  return { mailId: id }
+function arrived({ reportId }: { reportId: string }, raw: Buffer) {
+  return arrive(app, raw, { purpose: 'feedback-bounce', reportId })
 }
 
 async function feedback({ reportId }: { reportId: string }) {

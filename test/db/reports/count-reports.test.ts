@@ -14,7 +14,7 @@ import { KARMA_SHARD } from '../../../src/counting/evidence.ts'
 import { foldShard } from '../../../src/counting/fold-evidence.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
-import { closeAfterTests } from '../../support/after-tests.ts'
+import { closeAfterTests, closeAfterThisTest } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { linesOf } from '../../support/counter-model.ts'
 import { rollUpAll, storedModel } from '../../support/counter-rows.ts'
@@ -114,29 +114,24 @@ test('a report retracted before its analysis is never counted', async () => {
 })
 
 test('a report analyzed again counts with its new analysis, once', async () => {
-  const unsure = await openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' })
-  try {
-    const { id } = await unsure.report(relayedMessage('again'))
-    const shingles = async () => {
-      await runAnalyzeReport([{ reportId: id }], { ...unsure, parser })
-      const [row] = await unsure.rows('select content from counted_reports where id = $1', [id])
-      return readCounted(row?.['content'] as Buffer).shingles
-    }
-    const before = await shingles()
-    await setRelays(unsure, unsure.ann, [{ cidr: '192.0.2.10/32', name: null, how: 'set' }])
-    const after = await shingles()
-    expect(after.equals(before)).toBe(false)
-    await rollUpAll(unsure.pool, new Date())
-    const message = { prefix: 'reports', amounts: { spam: 1, complaint: 1 } } as const
-    const at = (await listReportsByIds(unsure.pool, [id]))[0]?.receivedAt ?? new Date()
-    const other = await freshDatabase()
-    await countMessages(other.pool, [{ ...message, shingles: after, at }], at)
-    await rollUpAll(other.pool, new Date())
-    expect(linesOf(await storedModel(unsure.pool))).toEqual(linesOf(await storedModel(other.pool)))
-    await other.close()
-  } finally {
-    await unsure.close()
+  const unsure = await closeAfterThisTest(openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' }))
+  const { id } = await unsure.report(relayedMessage('again'))
+  const shingles = async () => {
+    await runAnalyzeReport([{ reportId: id }], { ...unsure, parser })
+    const [row] = await unsure.rows('select content from counted_reports where id = $1', [id])
+    return readCounted(row?.['content'] as Buffer).shingles
   }
+  const before = await shingles()
+  await setRelays(unsure, unsure.ann, [{ cidr: '192.0.2.10/32', name: null, how: 'set' }])
+  const after = await shingles()
+  expect(after.equals(before)).toBe(false)
+  await rollUpAll(unsure.pool, new Date())
+  const message = { prefix: 'reports', amounts: { spam: 1, complaint: 1 } } as const
+  const at = (await listReportsByIds(unsure.pool, [id]))[0]?.receivedAt ?? new Date()
+  const other = await closeAfterThisTest(freshDatabase())
+  await countMessages(other.pool, [{ ...message, shingles: after, at }], at)
+  await rollUpAll(other.pool, new Date())
+  expect(linesOf(await storedModel(unsure.pool))).toEqual(linesOf(await storedModel(other.pool)))
 })
 
 test('a retraction whose job was lost is still reversed', async () => {

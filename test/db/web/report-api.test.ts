@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../../support/after-tests.ts'
-import { sampleMessage, startWebSite, type Person } from './web-site.ts'
+import { problemIn, sampleMessage, startWebSite, type Person } from './web-site.ts'
 
 const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '1000000' }))
 const ann = await site.addPerson('ann@reporters.example')
@@ -22,18 +22,6 @@ const json = { 'content-type': 'application/json' }
 
 function get(path: string, as: Person = ann) {
   return fetch(`${site.url}${path}`, { headers: { authorization: `Bearer ${as.token}` } })
-}
-
-async function problemIn(response: Response) {
-  expect(response.headers.get('content-type')).toBe('application/problem+json')
-  const problem = (await response.json()) as Record<string, unknown>
-  expect(problem).toMatchObject({
-    type: expect.stringMatching(/^http.*\/problems#/) as unknown,
-    title: expect.any(String) as unknown,
-    status: response.status,
-    detail: expect.stringMatching(/.{10}/) as unknown,
-  })
-  return problem
 }
 
 test('a raw message is accepted and returned byte for byte', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../../support/after-tests.ts'
-import { sampleMessage, startWebSite } from './web-site.ts'
+import { problemIn, sampleMessage, startWebSite } from './web-site.ts'
 
 const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '1000000' }))
 const ann = await site.addPerson('ann@reporters.example')
@@ -16,18 +16,6 @@ function post(body: Buffer<ArrayBuffer> | string, { headers, query = '' }: Sent)
     body,
     headers: { authorization: `Bearer ${ann.token}`, ...headers },
   })
-}
-
-async function problemIn(response: Response) {
-  expect(response.headers.get('content-type')).toBe('application/problem+json')
-  const problem = (await response.json()) as Record<string, unknown>
-  expect(problem).toMatchObject({
-    type: expect.stringMatching(/^http.*\/problems#/) as unknown,
-    title: expect.any(String) as unknown,
-    status: response.status,
-    detail: expect.stringMatching(/.{10}/) as unknown,
-  })
-  return problem
 }
 
 const base64 = sampleMessage('bad').toString('base64')

@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import { expect } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import { readConfig } from '../../../src/config.ts'
 import { web } from '../../../src/processes/web.ts'
@@ -10,6 +11,7 @@ import { createToken, hashPassword } from '../../../src/people/credentials.ts'
 import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
 import { systemClock, uuidv7 } from '../../../src/world.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { spamMessage } from '../../support/messages.ts'
 
 /** A user with an account. */
 export type Person = { id: string; email: string; password: string; token: string; basic: string }
@@ -106,26 +108,24 @@ async function addPerson(app: App, email: string, isAdmin: boolean): Promise<Per
   return { id, email, password, token, basic }
 }
 
-/** Composes a message for tests; `mark` makes it unique. */
+/** Composes a spam message that two servers handed over; `mark` makes it unique. */
 export function sampleMessage(mark: string): Buffer<ArrayBuffer> {
-  return Buffer.from(
-    [
-      'Return-Path: <offers@shop.example>',
-      'Received: from mail.shop.example (mail.shop.example [198.51.100.23])',
-      ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
-      ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
-      'Received: from app (localhost [127.0.0.1]) by mail.shop.example (Postfix) with ESMTP id 1',
-      ' for <you@provider.example>; Mon, 16 Nov 2026 09:59:58 +0000',
-      'From: "Great Offers" <offers@shop.example>',
-      'To: you@provider.example',
-      `Subject: Cheap watches ${mark}`,
-      'Date: Mon, 16 Nov 2026 09:59:57 +0000',
-      `Message-ID: <${mark}@shop.example>`,
-      'MIME-Version: 1.0',
-      'Content-Type: text/plain; charset=utf-8',
-      '',
-      `Buy at https://shop.example/${mark} now. Caf\u00e9!`,
-      '',
-    ].join('\r\n'),
-  )
+  const below = [
+    'Received: from app (localhost [127.0.0.1]) by mail.shop.example (Postfix) with ESMTP id 1',
+    ' for <you@provider.example>; Mon, 16 Nov 2026 09:59:58 +0000',
+  ]
+  return spamMessage(mark, { below })
+}
+
+/** Checks that a response is a problem (RFC 9457) with its status and a detail, and returns it. */
+export async function problemIn(response: Response): Promise<Record<string, unknown>> {
+  expect(response.headers.get('content-type')).toBe('application/problem+json')
+  const problem = (await response.json()) as Record<string, unknown>
+  expect(problem).toMatchObject({
+    type: expect.stringMatching(/^http.*\/problems#/) as unknown,
+    title: expect.any(String) as unknown,
+    status: response.status,
+    detail: expect.stringMatching(/.{10}/) as unknown,
+  })
+  return problem
 }

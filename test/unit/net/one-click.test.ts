@@ -1,19 +1,15 @@
 import { createServer, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createOneClick, type OneClickOptions } from '../../../src/net/one-click.ts'
 import { phrase } from '../../../src/phrase.ts'
 import type { DnsAnswer, Resolve } from '../../../src/world.ts'
-import { type HttpsSite, startHttpsSite } from '../../support/https-site.ts'
+import { closeAfterThisTest } from '../../support/after-tests.ts'
+import { startHttpsSite } from '../../support/https-site.ts'
 
 const url = 'https://news.example.org/off?who=42#top'
 const found = (...records: string[]): DnsAnswer => ({ is: 'found', records })
 const none: DnsAnswer = { is: 'none' }
-const open: { close: () => unknown }[] = []
-
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
 
 function answers(a: DnsAnswer, aaaa: DnsAnswer = none): { resolve: Resolve; asked: string[] } {
   const asked: string[] = []
@@ -26,11 +22,8 @@ function answers(a: DnsAnswer, aaaa: DnsAnswer = none): { resolve: Resolve; aske
   }
 }
 
-async function site(answer: Parameters<typeof startHttpsSite>[0]): Promise<HttpsSite> {
-  const started = await startHttpsSite(answer)
-  open.push(started)
-  return started
-}
+const site = (answer: Parameters<typeof startHttpsSite>[0]) =>
+  closeAfterThisTest(startHttpsSite(answer))
 
 function at(
   { port, ca }: { port: number; ca: string },
@@ -190,7 +183,6 @@ test('a connection cut after the request is unknown, a refused one has failed', 
   const there = await site((req) => req.socket.destroy())
   expect((await at(there)(url)).state).toBe('unknown')
   await there.close()
-  open.pop()
   expect((await at(there)(url)).state).toBe('failed')
 })
 

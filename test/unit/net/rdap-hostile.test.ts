@@ -1,21 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { reachOf } from '../../../src/net/rdap/get-json.ts'
 import { createRdap } from '../../../src/net/rdap/rdap.ts'
+import { closeAfterThisTest } from '../../support/after-tests.ts'
 import { network, recordedAnswer } from '../../support/rdap-answers.ts'
-import { openRdapPlace, type RdapPlace, type RdapPlaceOptions } from '../../support/rdap-client.ts'
+import { openRdapPlace, type RdapPlaceOptions } from '../../support/rdap-client.ts'
 import type { RdapReply } from '../../support/rdap-server.ts'
 
-const open: RdapPlace[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((place) => place.close()))
-})
-
-async function place(options?: RdapPlaceOptions): Promise<RdapPlace> {
-  const made = await openRdapPlace(options)
-  open.push(made)
-  return made
-}
+const place = (options?: RdapPlaceOptions) => closeAfterThisTest(openRdapPlace(options))
 
 async function answerTo(reply: RdapReply, options?: RdapPlaceOptions) {
   const made = await place(options)

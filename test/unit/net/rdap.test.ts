@@ -1,18 +1,10 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createRdap } from '../../../src/net/rdap/rdap.ts'
+import { closeAfterThisTest } from '../../support/after-tests.ts'
 import { entity, network, recordedAnswer } from '../../support/rdap-answers.ts'
-import { openRdapPlace, type RdapPlace, type RdapPlaceOptions } from '../../support/rdap-client.ts'
+import { openRdapPlace, type RdapPlaceOptions } from '../../support/rdap-client.ts'
 
-const open: RdapPlace[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((place) => place.close()))
-})
-
-async function place(options?: RdapPlaceOptions): Promise<RdapPlace> {
-  const made = await openRdapPlace(options)
-  open.push(made)
-  return made
-}
+const place = (options?: RdapPlaceOptions) => closeAfterThisTest(openRdapPlace(options))
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readWebhookUrl, type WebhookMessage } from '../../../src/mail/webhook-message.ts'
 import { createPostWebhook, type WebhookOptions } from '../../../src/net/webhook.ts'
 import type { DnsAnswer, Resolve } from '../../../src/world.ts'
-import { type HttpsSite, startHttpsSite } from '../../support/https-site.ts'
+import { closeAfterThisTest } from '../../support/after-tests.ts'
+import { startHttpsSite } from '../../support/https-site.ts'
 
 const found = (...records: string[]): DnsAnswer => ({ is: 'found', records })
 const none: DnsAnswer = { is: 'none' }
-const open: { close: () => unknown }[] = []
 const key = Buffer.alloc(32, 7)
 const message: WebhookMessage = {
   url: 'https://news.example.org/hook?for=us#top',
@@ -19,19 +19,12 @@ const message: WebhookMessage = {
   keys: [key],
 }
 
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
-
 function resolving(a: DnsAnswer, aaaa: DnsAnswer = none): Resolve {
   return (_name, type) => Promise.resolve(type === 'A' ? a : aaaa)
 }
 
-async function site(answer: Parameters<typeof startHttpsSite>[0]): Promise<HttpsSite> {
-  const started = await startHttpsSite(answer)
-  open.push(started)
-  return started
-}
+const site = (answer: Parameters<typeof startHttpsSite>[0]) =>
+  closeAfterThisTest(startHttpsSite(answer))
 
 function at(
   { port, ca }: { port: number; ca: string },

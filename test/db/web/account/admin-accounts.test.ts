@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { operations } from '../../../../src/cli/accounts.ts'
 import { createCredentials } from '../../../../src/people/credentials.ts'
 import { findAccount } from '../../../../src/db/reporters.ts'
-import { closeAfterTests } from '../../../support/after-tests.ts'
+import { closeAfterTests, closeAfterThisTest } from '../../../support/after-tests.ts'
 import { runCommand } from '../../../support/command.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
@@ -106,26 +106,19 @@ test('the command line has the same effect', async () => {
 })
 
 test('the privacy page names the operator, the days and the version', async () => {
-  const named = await startWebSite({
-    OPERATOR_NAME: 'Example <Association>',
-    OPERATOR_CONTACT: 'privacy@example.org',
-    RETENTION_DAYS: '90',
-  })
-  try {
-    const english = await (await new Browser(named.url).get('/privacy')).text()
-    for (const says of [
-      'Example &lt;Association&gt;',
-      'privacy@example.org',
-      '90 days',
-      '2026-11',
-    ]) {
-      expect(english).toContain(says)
-    }
-    const french = await (await new Browser(named.url).get('/privacy?lang=fr')).text()
-    expect(french).toContain('90 jours')
-  } finally {
-    await named.close()
+  const named = await closeAfterThisTest(
+    startWebSite({
+      OPERATOR_NAME: 'Example <Association>',
+      OPERATOR_CONTACT: 'privacy@example.org',
+      RETENTION_DAYS: '90',
+    }),
+  )
+  const english = await (await new Browser(named.url).get('/privacy')).text()
+  for (const says of ['Example &lt;Association&gt;', 'privacy@example.org', '90 days', '2026-11']) {
+    expect(english).toContain(says)
   }
+  const french = await (await new Browser(named.url).get('/privacy?lang=fr')).text()
+  expect(french).toContain('90 jours')
   expect(await (await new Browser(site.url).get('/privacy')).text()).toContain(
     'has not given a name yet',
   )

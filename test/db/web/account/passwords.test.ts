@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findAccount } from '../../../../src/db/reporters.ts'
-import { closeAfterTests } from '../../../support/after-tests.ts'
+import { closeAfterTests, closeAfterThisTest } from '../../../support/after-tests.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite, type Person, usualLimits } from '../web-site.ts'
@@ -181,20 +181,16 @@ test('a disabled account looks unknown at sign-in, and gets a letter that says s
 })
 
 test('password attempts are limited, and the correct one waits too', async () => {
-  const tight = await startWebSite()
+  const tight = await closeAfterThisTest(startWebSite())
   await usualLimits(tight)
-  try {
-    const mia = await tight.addPerson('mia@example.org')
-    const attempt = (password: string) =>
-      new Browser(tight.url).post('/sign-in', {
-        'user[email_or_login]': mia.email,
-        'user[password]': password,
-      })
-    for (let count = 0; count < 20; count++) expect((await attempt('wrong')).status).toBe(401)
-    expect((await attempt(mia.password)).status).toBe(429)
-  } finally {
-    await tight.close()
-  }
+  const mia = await tight.addPerson('mia@example.org')
+  const attempt = (password: string) =>
+    new Browser(tight.url).post('/sign-in', {
+      'user[email_or_login]': mia.email,
+      'user[password]': password,
+    })
+  for (let count = 0; count < 20; count++) expect((await attempt('wrong')).status).toBe(401)
+  expect((await attempt(mia.password)).status).toBe(429)
 })
 
 test('an address taken meanwhile is not used, and no letter says so', async () => {

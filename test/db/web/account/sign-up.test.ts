@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { findReporterByEmail } from '../../../../src/db/reporters.ts'
 import { runKeepHouse } from '../../../../src/reports/keep-house.ts'
 import { readKarmas } from '../../../../src/counting/reputation-reader.ts'
-import { closeAfterTests } from '../../../support/after-tests.ts'
+import { closeAfterTests, closeAfterThisTest } from '../../../support/after-tests.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser } from '../browser.ts'
 import { startWebSite, usualLimits } from '../web-site.ts'
@@ -214,33 +214,25 @@ test('a form from another site has no effect', async () => {
 })
 
 test('if operators create the accounts, sign-up is not available', async () => {
-  const closed = await startWebSite({ SIGN_UP: 'closed' })
-  try {
-    const browser = new Browser(closed.url, { 'accept-language': 'en' })
-    const page = await browser.get('/sign-up')
-    expect([page.status, await page.text()]).toEqual([
-      403,
-      expect.stringContaining('Accounts are made by the operators') as string,
-    ])
-    await browser.post('/sign-up', wish('closed@example.org'))
-    expect(await lettersTo(closed.app.pool, 'closed@example.org')).toEqual([])
-  } finally {
-    await closed.close()
-  }
+  const closed = await closeAfterThisTest(startWebSite({ SIGN_UP: 'closed' }))
+  const browser = new Browser(closed.url, { 'accept-language': 'en' })
+  const page = await browser.get('/sign-up')
+  expect([page.status, await page.text()]).toEqual([
+    403,
+    expect.stringContaining('Accounts are made by the operators') as string,
+  ])
+  await browser.post('/sign-up', wish('closed@example.org'))
+  expect(await lettersTo(closed.app.pool, 'closed@example.org')).toEqual([])
 })
 
 test('too many sign-ups from one address have to wait', async () => {
-  const tight = await startWebSite()
+  const tight = await closeAfterThisTest(startWebSite())
   await usualLimits(tight)
-  try {
-    const ask = (count: number) =>
-      new Browser(tight.url).post('/sign-up', wish(`person${count}@example.org`))
-    for (let count = 0; count < 20; count++) expect((await ask(count)).status).toBe(200)
-    const refused = await ask(20)
-    expect(refused.status).toBe(429)
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(await lettersTo(tight.app.pool, 'person20@example.org')).toEqual([])
-  } finally {
-    await tight.close()
-  }
+  const ask = (count: number) =>
+    new Browser(tight.url).post('/sign-up', wish(`person${count}@example.org`))
+  for (let count = 0; count < 20; count++) expect((await ask(count)).status).toBe(200)
+  const refused = await ask(20)
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await lettersTo(tight.app.pool, 'person20@example.org')).toEqual([])
 })

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 import { authenticated } from '../../../support/authenticated.ts'
 import { spamMessage } from '../../../support/messages.ts'
-import { deadDns, fakeDns, onTop, rsaKey, sealed, signed } from '../../../support/signing.ts'
+import {
+  deadDns,
+  fakeDns,
+  onTop,
+  replaced,
+  rsaKey,
+  sealed,
+  signed,
+} from '../../../support/signing.ts'
 
 const key = rsaKey()
 const author = rsaKey()
@@ -24,13 +32,6 @@ const saw = {
 const raw = await signed(spamMessage('sealed'), { domain: 'shop.example', key: author })
 const once = await sealed(raw, { domain: 'alumni.example', key, says: saw.alumni })
 const twice = await sealed(once, { domain: 'lists.example', key, says: saw.lists, cv: 'pass' })
-
-function replaced(raw: Buffer, from: string | RegExp, to: string): Buffer {
-  const text = raw.toString('latin1')
-  const changed = text.replace(from, to)
-  expect(changed).not.toBe(text)
-  return Buffer.from(changed, 'latin1')
-}
 
 test('a valid chain gives its sealers and what each of them saw', async () => {
   const { arc, dkim } = await authenticated(twice, zone)

@@ -7,6 +7,7 @@ import {
   ed25519Key,
   fakeDns,
   onTop,
+  replaced,
   rsaKey,
   signed,
   type SigningOptions,
@@ -27,13 +28,6 @@ function sign(more: Partial<SigningOptions> = {}, mark = 'signed') {
 
 async function dkim(raw: Buffer, records: Parameters<typeof authenticated>[1] = zone) {
   return (await authenticated(raw, records)).dkim
-}
-
-function replaced(raw: Buffer, from: string | RegExp, to: string): Buffer {
-  const text = raw.toString('latin1')
-  const changed = text.replace(from, to)
-  expect(changed).not.toBe(text)
-  return Buffer.from(changed, 'latin1')
 }
 
 test('a valid signature passes, and says whose it is', async () => {
