@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { tortureCounters } from '../test/support/counter-torture.ts'
-import { chanceFrom } from '../test/support/counter-torture-batches.ts'
+import { chanceFrom } from '../test/support/chance.ts'
 import { tortureBodies } from '../test/support/torture/bodies/torture-bodies.ts'
 import { tortureReconnects } from '../test/support/torture/reconnects/torture-reconnects.ts'
 import { tortureComposing } from '../test/support/torture/sending/torture-composing.ts'

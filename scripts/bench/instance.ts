@@ -1,14 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { addAccount } from '../../src/processes/add-account.ts'
 import { migrateAll } from '../../src/processes/migrate.ts'
 import { checkPart, parts, startPart } from '../../src/processes/parts.ts'
-import { type EmbeddedServer, freePort, startEmbedded } from '../../src/db/embedded.ts'
+import { type EmbeddedServer, freePort } from '../../src/db/embedded.ts'
 import { replaceNetworks } from '../../src/db/networks.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
 import { turnLimitsOff } from '../../test/support/limits.ts'
+import { openOwnServer } from '../../test/support/own-database.ts'
 
 /** A temporary instance with its parts as real processes. */
 export type Instance = {
@@ -29,9 +30,8 @@ const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
 /** Starts a migrated, embedded PostgreSQL with the usual durable settings and one reporter. */
 export async function startInstance(): Promise<Instance> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-bench-'))
-  await chmod(dataDir, 0o755)
-  const server = await startEmbedded({ dataDir, password: 'bench', settings: [] })
+  const server = await openOwnServer()
+  const { dataDir } = server
   await migrateAll(server.url, new Date())
   const onLost = () => undefined
   const pool = createPool(server.url, { connectionsMax: 4, name: 'bench', onLost })
@@ -77,9 +77,7 @@ export async function startInstance(): Promise<Instance> {
     async close() {
       await Promise.all(children.map(endOf))
       await pool.end()
-      await server.stop()
-      await rm(dataDir, { recursive: true, force: true })
-      await rm(server.folder, { recursive: true, force: true })
+      await server.close()
     },
   }
 }

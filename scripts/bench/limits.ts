@@ -1,13 +1,9 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { RateLimiterPostgres } from 'rate-limiter-flexible'
-import { migrateAll } from '../../src/processes/migrate.ts'
-import { startEmbedded } from '../../src/db/embedded.ts'
 import { createPool, type Pool } from '../../src/db/pool.ts'
 import { countAttempts } from '../../src/db/limits.ts'
 import { createLimits, storedKey } from '../../src/people/limits.ts'
 import { onlyLimit } from '../../test/support/limits.ts'
+import { withOwnDatabase } from '../../test/support/own-database.ts'
 import { reporterOf } from '../../test/support/torture/limits/plan.ts'
 import { printTable } from './corpus.ts'
 
@@ -28,17 +24,13 @@ type Round = { perSecond: number; cpuUs: number }
  * on the same PostgreSQL with the same connections, alternately. Also measures the size of a key
  * that was used in every sub-window.
  */
-export async function benchLimits(): Promise<void> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-bench-'))
-  await chmod(dataDir, 0o755)
-  const server = await startEmbedded({ dataDir, password: 'bench', settings: [] })
-  const pool = createPool(server.url, {
-    connectionsMax: CONNECTIONS,
-    name: 'bench',
-    onLost: () => undefined,
-  })
-  try {
-    await migrateAll(server.url, new Date())
+export function benchLimits(): Promise<void> {
+  return withOwnDatabase(async ({ url }) => {
+    const pool = createPool(url, {
+      connectionsMax: CONNECTIONS,
+      name: 'bench',
+      onLost: () => undefined,
+    })
     await onlyLimit(pool, { windowMs: WINDOW_MS, attemptsMax: 1_000_000 })
     const limiters = [ours(pool), await flexible(pool)]
     const rounds = limiters.map((): Round[] => [])
@@ -50,12 +42,8 @@ export async function benchLimits(): Promise<void> {
     }
     report(limiters, rounds)
     await reportBytes(pool)
-  } finally {
     await pool.end()
-    await server.stop()
-    await rm(dataDir, { recursive: true, force: true })
-    await rm(server.folder, { recursive: true, force: true })
-  }
+  })
 }
 
 function ours(pool: Pool): Limiter {

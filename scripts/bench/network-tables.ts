@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
 import { quadOf } from '../../src/mail/ip-blocks.ts'
-import { seededChance } from '../../test/support/chance.ts'
+import { chanceFrom } from '../../test/support/chance.ts'
 
 /** Prefix lengths by frequency, about as in current routing tables. */
 const lengths4 = [24, 24, 24, 24, 24, 24, 23, 22, 22, 21, 20, 19, 18]
@@ -21,7 +21,7 @@ export async function writeTables(
   files: { as: string; registry: string },
   ranges: number,
 ): Promise<void> {
-  const chance = seededChance(4)
+  const chance = chanceFrom(4)
   const pick = (lengths: readonly number[]) => lengths[Math.floor(chance() * lengths.length)] ?? 24
   const as = createWriteStream(files.as)
   const put = async (first: string, last: string) => {
@@ -56,7 +56,7 @@ export async function writeTables(
 
 /** Returns random addresses in the part of the Internet that the tables cover. */
 export function addresses(family: 4 | 6, count: number, seed: number): string[] {
-  const chance = seededChance(seed)
+  const chance = chanceFrom(seed)
   return Array.from({ length: count }, () => {
     if (family === 4) return quadOf(FIRST_4 + Math.floor(chance() * 0x6000_0000))
     return `${six(FIRST_6 + Math.floor(chance() * 2 ** 36))}::${Math.floor(chance() * 9_999)}`

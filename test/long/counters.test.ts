@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chanceFrom } from '../support/counter-torture-batches.ts'
+import { chanceFrom } from '../support/chance.ts'
 import { tortureCounters } from '../support/counter-torture.ts'
 
 const ROUNDS = 5

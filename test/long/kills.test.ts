@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { expect, onTestFailed, test } from 'vitest'
 import { closeAfterThisTest } from '../support/after-tests.ts'
-import { seededChance } from '../support/chance.ts'
+import { chanceFrom } from '../support/chance.ts'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
 import { descendants, isAlive, until } from '../support/process.ts'
@@ -21,7 +21,7 @@ type Accepted = { id: string; raw: Buffer }
 test('every accepted report is kept and forwarded once, whatever is killed', async () => {
   const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
   console.info(`kills: KILL_SEED=${seed}`)
-  const chance = seededChance(seed)
+  const chance = chanceFrom(seed)
   const far = await closeAfterThisTest(startSmtpSink())
   const env = { SMTP_URL: far.url, FEEDBACK_HOURLY_MAX: '1000000' }
   const here = await closeAfterThisTest(makePlace(env))

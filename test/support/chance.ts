@@ -2,7 +2,7 @@
  * Returns a generator of random numbers from 0 to 1 (mulberry32). It gives the same numbers for the
  * same seed, so that a run can be repeated.
  */
-export function seededChance(seed: number): () => number {
+export function chanceFrom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,3 +1,4 @@
+import { chanceFrom } from './chance.ts'
 import { prefixes } from '../../src/counting/keys.ts'
 import { type Increment, reversal } from './increments.ts'
 
@@ -47,17 +48,6 @@ export function gatedOf(startMs: number, appender: number, batch: number): Incre
     spam: 1,
     at: new Date(startMs),
   }))
-}
-
-/** Returns a generator of random numbers that are the same for the same seed (mulberry32). */
-export function chanceFrom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 function hash(number: number): bigint {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { chanceFrom } from '../counter-torture-batches.ts'
+import { chanceFrom } from '../chance.ts'
 import { createWriter, type Kind, type Mailbox, pick, type Writing } from './written-mail.ts'
 
 /** A reporter with a token for the API. */

@@ -1,4 +1,4 @@
-import { chanceFrom } from '../counter-torture-batches.ts'
+import { chanceFrom } from '../chance.ts'
 import { bounceMessage } from '../messages.ts'
 
 /** The kinds of a report; `spam` is listed twice because it is the most frequent. */

@@ -6,7 +6,7 @@ import { createPool } from '../../../../src/db/pool.ts'
 import { hashPassword } from '../../../../src/people/credentials.ts'
 import { systemClock } from '../../../../src/world.ts'
 import { startProgram } from '../../process.ts'
-import { withOwnDatabase } from '../own-database.ts'
+import { withOwnDatabase } from '../../own-database.ts'
 
 const CLIENTS = 500
 const REQUESTS_EACH = 4

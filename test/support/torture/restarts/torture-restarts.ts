@@ -5,7 +5,7 @@ import { freePort } from '../../../../src/db/embedded.ts'
 import { createPool } from '../../../../src/db/pool.ts'
 import { systemClock } from '../../../../src/world.ts'
 import { type Program, startProgram } from '../../process.ts'
-import { withOwnDatabase } from '../own-database.ts'
+import { withOwnDatabase } from '../../own-database.ts'
 
 const LOOK_MS = 500
 const DRAIN_SECONDS = 3

@@ -1,16 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { migrateAll } from '../../../../src/processes/migrate.ts'
 import { type OpenApp, openApp } from '../../../../src/processes/open-app.ts'
 import { readConfig } from '../../../../src/config.ts'
-import { startEmbedded } from '../../../../src/db/embedded.ts'
 import { composeReturnPath } from '../../../../src/mail/verp.ts'
 import { forwardReport } from '../../../../src/feedback/forward-report.ts'
-import { chanceFrom } from '../../counter-torture-batches.ts'
+import { chanceFrom } from '../../chance.ts'
+import { openOwnServer } from '../../own-database.ts'
 import { type FaultySink, startFaultySink } from './faulty-sink.ts'
 import { fillOutbox } from './fill-outbox.ts'
 
@@ -46,11 +44,9 @@ const KILLED_MS = 3_000
 export async function tortureSending(options: Options): Promise<TorturedSending> {
   const { kills, seed, reports = 40 + 25 * kills, say = () => undefined } = options
   const chance = chanceFrom(seed)
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-sending-'))
-  await chmod(dataDir, 0o755)
-  const server = await startEmbedded({ dataDir, password: 'torture', settings: [] })
+  const server = await openOwnServer()
   const children = new Set<ChildProcess>()
-  const closers = [() => server.stop()]
+  const closers = [() => server.close()]
   try {
     await migrateAll(server.url, new Date())
     const config = readConfig({ SECRET, MESSAGE_AGE_MAX: '0' }, { cores: 2, cwd: '/nowhere' })
@@ -96,8 +92,6 @@ export async function tortureSending(options: Options): Promise<TorturedSending>
   } finally {
     await Promise.all([...children].map(killChild))
     for (const close of closers) await close()
-    await rm(dataDir, { recursive: true, force: true })
-    await rm(server.folder, { recursive: true, force: true })
   }
 }
 

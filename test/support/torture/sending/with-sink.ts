@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { type OpenApp, openApp } from '../../../../src/processes/open-app.ts'
 import { readConfig } from '../../../../src/config.ts'
 import { type SmtpSink, startSmtpSink } from '../../smtp-sink.ts'
-import { withOwnDatabase } from '../own-database.ts'
+import { withOwnDatabase } from '../../own-database.ts'
 
 /** Runs work on a separate database, with an application whose mail goes to a sink. */
 export function withSink<T>(work: (app: OpenApp, sink: SmtpSink) => Promise<T>): Promise<T> {

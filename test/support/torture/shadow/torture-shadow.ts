@@ -4,7 +4,7 @@ import { createPool, inTransaction } from '../../../../src/db/pool.ts'
 import { putShadowBan } from '../../../../src/db/limits.ts'
 import { systemClock } from '../../../../src/world.ts'
 import { startProgram } from '../../process.ts'
-import { withOwnDatabase } from '../own-database.ts'
+import { withOwnDatabase } from '../../own-database.ts'
 import { compareAnswers } from './compare-answers.ts'
 
 /** Compares that many answers of a `web` process to a shadow-banned and to an ordinary reporter. */
