@@ -84,7 +84,7 @@ test('a model that fails is refused with the reason, and nothing changes', async
   const before = await states()
   const answer = await send({ version: '3' })
   expect(answer.status).toBe(422)
-  expect(await answer.text()).toContain('Refused: The model is not as CatBoost writes it')
+  expect(await answer.text()).toContain('Refused: This is not a CatBoost model in JSON format')
   expect(await states()).toEqual(before)
 })
 
