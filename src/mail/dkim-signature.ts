@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { createPrivateKey, hash, type KeyObject, sign } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type HeaderField, parseHeader } from './header.ts'
 
@@ -59,7 +59,7 @@ export function signMail(raw: Buffer, { domain, selector, privateKey }: SigningK
   if (ourSignature.test(start)) return raw
   const key = keys.memo(privateKey)
   const { fields, bodyOffset } = parseHeader(raw)
-  const body = relaxedBody(raw.toString('latin1', bodyOffset))
+  const body = Buffer.from(relaxedBody(raw.toString('latin1', bodyOffset)), 'latin1')
   const sentAt = Date.parse(fields.find((field) => field.key === 'date')?.value ?? '')
   const time = Number.isNaN(sentAt) ? [] : [`t=${String(Math.floor(sentAt / 1000))}`]
   const { names, lines } = chosen(fields)
@@ -67,13 +67,15 @@ export function signMail(raw: Buffer, { domain, selector, privateKey }: SigningK
     ['v=1', `a=${key.asymmetricKeyType === 'ed25519' ? 'ed25519' : 'rsa'}-sha256`],
     ['c=relaxed/relaxed', `d=${domain}`, `s=${selector}`, ...time],
     [`h=${folded(names.map((name, index) => (index === 0 ? name : `:${name}`)))}`],
-    [`bh=${sha256(body).toString('base64')}`],
+    [`bh=${hash('sha256', body, 'base64')}`],
   ]
   const value = `${tags.map((line) => line.join('; ')).join(';\r\n\t')};\r\n\tb=`
   const own = relaxedField('dkim-signature', value)
   const data = Buffer.from(`${lines.join('')}${own}`, 'latin1')
   const signature =
-    key.asymmetricKeyType === 'ed25519' ? sign(null, sha256(data), key) : sign('sha256', data, key)
+    key.asymmetricKeyType === 'ed25519'
+      ? sign(null, hash('sha256', data, 'buffer'), key)
+      : sign('sha256', data, key)
   const digits = folded(signature.toString('base64').match(/.{1,70}/g) ?? [])
   const field = `DKIM-Signature: ${value}${digits}\r\n`
   return Buffer.concat([Buffer.from(field, 'latin1'), raw])
@@ -118,11 +120,6 @@ function relaxedBody(body: string): string {
   let end = lines.length
   while (end > 0 && lines[end - 1] === '') end -= 1
   return end === 0 ? '' : `${lines.slice(0, end).join('\r\n')}\r\n`
-}
-
-function sha256(data: string | Buffer): Buffer {
-  const bytes = typeof data === 'string' ? Buffer.from(data, 'latin1') : data
-  return createHash('sha256').update(bytes).digest()
 }
 
 /** Joins pieces into lines of at most 70 characters. */

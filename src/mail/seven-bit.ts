@@ -220,7 +220,7 @@ export function utf8Words(text: string): string {
   let piece = ''
   let bytes = 0
   for (const character of text) {
-    const its = utf8Length(character)
+    const its = Buffer.byteLength(character)
     if (bytes + its > wordBytesMax) {
       words.push(piece)
       piece = ''
@@ -230,13 +230,6 @@ export function utf8Words(text: string): string {
     bytes += its
   }
   return [...words, piece].map((word) => base64Word('utf-8', Buffer.from(word))).join(' ')
-}
-
-function utf8Length(character: string): number {
-  const code = character.codePointAt(0) ?? 0
-  if (code < 0x80) return 1
-  if (code < 0x800) return 2
-  return code < 0x10000 ? 3 : 4
 }
 
 function unknownWords(bytes: Buffer): string {
