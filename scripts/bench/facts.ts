@@ -31,7 +31,10 @@ export async function benchFacts(): Promise<void> {
   const packed = facts.map(packFacts)
   const bare = materials.map(({ material }) => bareSize(material))
   const works: readonly (readonly [string, (at: number) => unknown])[] = [
-    ['taken apart, as a measure', (at) => takeApartPacked(nth(materials, at).findings)],
+    [
+      'extraction of the pieces, for comparison',
+      (at) => takeApartPacked(nth(materials, at).findings),
+    ],
     ['the features of the message', (at) => messageFeatures(nth(materials, at).material)],
     ['the keys to look up', (at) => keysOf(nth(materials, at).material)],
     ['the facts with known counts of every piece', (at) => factsOf(nth(inputs, at))],

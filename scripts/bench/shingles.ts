@@ -15,11 +15,11 @@ const options = { trustedRelays: [], ignoreStamps: true }
  */
 export async function benchShingles(): Promise<void> {
   const messages = readCorpus(['phishing', 'newsletters', 'spam', 'ham'])
-  const parse = new Stopwatch('the body parsed (mailparser), as a measure')
-  const apart = new Stopwatch('taken apart, as the counters take it')
-  const named = new Stopwatch('the same with names and digits, for people')
-  const plain = new Stopwatch('the analysis without')
-  const whole = new Stopwatch('the analysis with it, as the counters take it')
+  const parse = new Stopwatch('mailparser parses the body, for comparison')
+  const apart = new Stopwatch('extraction of the pieces, as the counters need them')
+  const named = new Stopwatch('the same, with names and digits for display')
+  const plain = new Stopwatch('the analysis without the pieces')
+  const whole = new Stopwatch('the analysis with the pieces, as the counters need them')
   const counts: number[] = []
   for (const raw of messages) {
     const header = parseHeader(raw)
