@@ -279,21 +279,6 @@ export function parseOwnAddress(
   return { is: its, reportId: content.id, number: content.number }
 }
 
-/**
- * Does the same as `parseOwnAddress` for return paths of feedback reports only; undefined for
- * others.
- */
-export function parseReturnPath(
-  address: string,
-  settings: ReturnPathSettings,
-): ReturnPathToken | 'forged' | undefined {
-  const own = parseOwnAddress(address, settings)
-  if (own === undefined) return undefined
-  if (own === 'forged') return /^\s*<?fb-/i.test(address) ? own : undefined
-  if (own.is !== 'feedback-bounce') return undefined
-  return { reportId: own.reportId, number: own.number }
-}
-
 function addressOf(
   prefix: Prefix,
   content: { id: string; number: number },

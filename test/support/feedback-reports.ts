@@ -14,7 +14,7 @@ import {
 } from '../../src/mail/mime-tree.ts'
 import { encodeTransfer } from '../../src/mail/transfer-encoding.ts'
 import { composeFeedback, type FeedbackContent } from '../../src/parsing/feedback-content.ts'
-import { recipientAddresses } from '../../src/mail/redaction/redact-fields.ts'
+import { recipientsIn } from '../../src/mail/redaction/redact-fields.ts'
 import type { Secrets } from './leaks.ts'
 
 /** A message with a reporter inserted in every known way, and its feedback report. */
@@ -76,7 +76,8 @@ export async function reportedMessage(
   const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
   const tree = parseMimeTree(raw)
   if (analysis.origin === null || tree === undefined) return undefined
-  const recipients = recipientAddresses(tree.fields)
+  const { delivered, claimed } = recipientsIn(tree.fields)
+  const recipients = [...new Set([...delivered, ...claimed])]
   const planted = plant(tree)
   const secrets: Secrets = {
     addresses: [account, ...recipients.filter((address) => /^[^@]+@[^@]+\.[^@]+$/.test(address))],

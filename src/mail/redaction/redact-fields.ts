@@ -42,12 +42,6 @@ const localEnd = /[\s<>,;:"'()[\]@]/
 const domainThere = /[A-Za-z0-9.-]{1,253}/y
 const forClause = /\sfor\s+<?([^\s<>;()]{1,128}@[^\s<>;()]{1,253})/gi
 
-/** Returns the recipient addresses of a header; those written by the provider come first. */
-export function recipientAddresses(fields: readonly HeaderField[]): string[] {
-  const { delivered, claimed } = recipientsIn(fields)
-  return [...new Set([...delivered, ...claimed])]
-}
-
 /** Returns the recipients that the provider wrote, and those that the author claims. */
 export function recipientsIn(fields: readonly HeaderField[]): {
   delivered: string[]

@@ -39,21 +39,6 @@ export function hexOf(hash: bigint): string {
   return hash.toString(16).padStart(16, '0')
 }
 
-/** Converts the output of `hexOf` to a signed number for PostgreSQL's `bigint`. */
-export function signedOf(hex: string): bigint {
-  return BigInt.asIntN(64, BigInt(`0x${hex}`))
-}
-
-/** Formats a signed hash like `hexOf`. */
-export function hexOfSigned(signed: bigint): string {
-  return hexOf(BigInt.asUintN(64, signed))
-}
-
-/** Splits the output of `hexOf` into its high and low halves, as signed 32-bit numbers. */
-export function lanesOf(hex: string): [number, number] {
-  return [Number.parseInt(hex.slice(0, 8), 16) | 0, Number.parseInt(hex.slice(8), 16) | 0]
-}
-
 /**
  * Hashes as halves, signed 32-bit numbers: the high half of hash n at 2n, the low half at 2n + 1.
  */

@@ -5,7 +5,7 @@ import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { parseReturnPath } from '../../../src/mail/verp.ts'
+import { parseOwnAddress } from '../../../src/mail/verp.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
@@ -64,7 +64,11 @@ test('a feedback report is sent with its own return path, and its copy is stored
   const [mail] = far.mails
   expect(mail?.envelope.to).toBe('abuse@access-two.example')
   const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
-  expect(parseReturnPath(mail?.envelope.from ?? '', settings)).toEqual({ ...payload, number: 1 })
+  expect(parseOwnAddress(mail?.envelope.from ?? '', settings)).toEqual({
+    is: 'feedback-bounce',
+    ...payload,
+    number: 1,
+  })
   const messageId = `<${payload.reportId}.1@bounces.test.example>`
   expect(mail?.raw.toString('latin1')).toContain(`\r\nMessage-ID: ${messageId}\r\n`)
   const copy = await findFeedbackMessage(app.pool, { ...payload, number: 1 })

@@ -9,7 +9,6 @@ import {
   composeReturnPath,
   parseAnswerToken,
   parseOwnAddress,
-  parseReturnPath,
 } from '../../../src/mail/verp.ts'
 
 const settings = { domain: 'bounce.example.org', secret: 'a secret of the tests' }
@@ -39,8 +38,6 @@ test.for([
 test('the signature for one purpose is not valid for another', () => {
   const turned = addresses['feedback-bounce'].replace(/^fb-/, 're-')
   expect(parseOwnAddress(turned, settings)).toBe('forged')
-  expect(parseReturnPath(addresses['feedback-answer'], settings)).toBeUndefined()
-  expect(parseReturnPath(turned, settings)).toBeUndefined()
 })
 
 test.for(Object.values(addresses))('%s at another domain is not our address', (address) => {

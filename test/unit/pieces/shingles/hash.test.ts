@@ -2,12 +2,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import {
   hexOf,
   hexOfHalves,
-  hexOfSigned,
-  lanesOf,
   seedShingles,
   shingleHash,
   shingleSeed,
-  signedOf,
   textHash,
   writePairHash,
   writePieceHash,
@@ -27,18 +24,6 @@ describe('the hash of a shingle', () => {
     [255, 'x'.repeat(1000), '08349744f5cd9c11'],
   ] as const)('of type %i never changes', ([type, piece, expected]) => {
     expect(hexOf(shingleHash(type, piece))).toBe(expected)
-  })
-
-  test.for([
-    ['0000000000000000', 0n, [0, 0]],
-    ['00000000ffffffff', 0xffffffffn, [0, -1]],
-    ['7fffffffffffffff', 2n ** 63n - 1n, [0x7fffffff, -1]],
-    ['8000000000000001', -(2n ** 63n) + 1n, [-0x80000000, 1]],
-    ['ffffffffffffffff', -1n, [-1, -1]],
-  ] as const)('%s is stored as %i', ([hex, signed, lanes]) => {
-    expect(signedOf(hex)).toBe(signed)
-    expect(hexOfSigned(signed)).toBe(hex)
-    expect(lanesOf(hex)).toEqual(lanes)
   })
 })
 
