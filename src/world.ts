@@ -50,7 +50,11 @@ export function uuidv7(now: Date, random: Random = systemRandom): string {
   bytes.writeUIntBE(now.getTime(), 0, 6)
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
-  const hex = bytes.toString('hex')
+  return uuidOf(bytes.toString('hex'))
+}
+
+/** Formats 32 hexadecimal digits as a UUID. */
+export function uuidOf(hex: string): string {
   return [
     hex.slice(0, 8),
     hex.slice(8, 12),

@@ -1,10 +1,11 @@
-import { availableParallelism, loadavg } from 'node:os'
+import { availableParallelism } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { listShardBacklogs } from '../../src/db/counter-rows.ts'
 import { freePort } from '../../src/db/embedded.ts'
 import { askFor, httpClient } from './check/clients.ts'
 import { type Neighbor, startRspamd, startSpamd } from './check/neighbors.ts'
-import { percentiles, printTable, readCorpus, variantOf } from './corpus.ts'
+import { loadOf, percentiles, printTable, readCorpus, variantOf } from './corpus.ts'
 import { cpuSeconds, type Instance, serverCpuSeconds, startInstance } from './instance.ts'
 
 type Contestant = Omit<Neighbor, 'close'>
@@ -84,7 +85,7 @@ async function compare(
       requireAnswers(name, asked)
       console.log(`round ${round + 1}: ${name} ${Math.round(asked.length / seconds)} a second`)
       if (name === OURS) {
-        while ((await listShardBacklogs(options.instance.pool)).length > 0) await pause(100)
+        while ((await listShardBacklogs(options.instance.pool)).length > 0) await wait(100)
         const after = await spent(options.instance, options.pids)
         costs.push(difference(before, after, asked.length))
       }
@@ -177,14 +178,4 @@ function print(
     ['CPU of one message, rolled up', 'check', 'count', 'database'],
     [[OURS, micro((one) => one.check), micro((one) => one.count), micro((one) => one.database)]],
   )
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}
-
-function loadOf(): string {
-  return loadavg()
-    .map((one) => one.toFixed(1))
-    .join(' ')
 }

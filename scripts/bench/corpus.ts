@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import path from 'node:path'
 import { messageRefusal, structureLimits } from '../../src/reports/learn-message.ts'
 import { readMessage } from '../../src/mail/message.ts'
@@ -37,6 +38,13 @@ export function percentiles(values: readonly number[]): { p50: number; p99: numb
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
   return { p50: at(0.5), p99: at(0.99), max: at(1) }
+}
+
+/** The load of the machine in the last 1, 5 and 15 minutes. */
+export function loadOf(): string {
+  return loadavg()
+    .map((one) => one.toFixed(1))
+    .join(' ')
 }
 
 /** Formats rows as a Markdown table, with numbers aligned to the right. */

@@ -1,4 +1,5 @@
-import { availableParallelism, loadavg } from 'node:os'
+import { loadOf } from './corpus.ts'
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchChecks } from './counters/checks.ts'
 import { benchCurve } from './counters/curve.ts'
@@ -36,7 +37,7 @@ export async function benchCounters(): Promise<void> {
     values.minutes === undefined ? Number(values.seconds) : 60 * Number(values.minutes)
   const keys = Number(values.keys)
   const has = (part: string) => values.only.split(',').includes(part)
-  console.log(`${availableParallelism()} cores, load before: ${load()}`)
+  console.log(`${availableParallelism()} cores, load before: ${loadOf()}`)
   const references = { redis: undefined, tarantool: undefined }
   const measured = has('references')
     ? await benchReferences(Math.min(seconds, REFERENCE_SECONDS_MAX), keys)
@@ -52,16 +53,10 @@ export async function benchCounters(): Promise<void> {
   } finally {
     await stage.close()
   }
-  console.log(`load after: ${load()}`)
+  console.log(`load after: ${loadOf()}`)
 }
 
 async function benchReferences(seconds: number, keys: number) {
   const redis = await benchRedis(seconds, keys)
   return { redis, tarantool: await benchTarantool(seconds, keys) }
-}
-
-function load(): string {
-  return loadavg()
-    .map((one) => one.toFixed(1))
-    .join(' ')
 }

@@ -5,7 +5,7 @@ import { createLimits, storedKey } from '../../src/people/limits.ts'
 import { onlyLimit } from '../../test/support/limits.ts'
 import { withOwnDatabase } from '../../test/support/own-database.ts'
 import { reporterOf } from '../../test/support/torture/limits/plan.ts'
-import { printTable } from './corpus.ts'
+import { percentiles, printTable } from './corpus.ts'
 
 const KEYS = 1_000
 const DECISIONS = 20_000
@@ -86,8 +86,8 @@ async function run({ decide }: Limiter): Promise<Round> {
 
 function report(limiters: readonly Limiter[], rounds: readonly (readonly Round[])[]): void {
   const medians = rounds.map((ofOne) => ({
-    perSecond: median(ofOne.map(({ perSecond }) => perSecond)),
-    cpuUs: median(ofOne.map(({ cpuUs }) => cpuUs)),
+    perSecond: percentiles(ofOne.map(({ perSecond }) => perSecond)).p50,
+    cpuUs: percentiles(ofOne.map(({ cpuUs }) => cpuUs)).p50,
   }))
   const base = medians[1]?.perSecond ?? 1
   console.log(`${AT_ONCE} at once on ${CONNECTIONS} connections, medians of ${ROUNDS} rounds`)
@@ -130,8 +130,4 @@ async function reportBytes(pool: Pool): Promise<void> {
 function shuffled(keys: readonly string[]): string[] {
   const placed = keys.map((key) => ({ key, at: Math.random() }))
   return placed.sort((one, other) => one.at - other.at).map(({ key }) => key)
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { listLayers } from '../../src/db/networks.ts'
 import type { Db } from '../../src/db/pool.ts'
 import { findNetworks } from '../../src/judging/find-campaigns.ts'
@@ -181,8 +182,4 @@ async function watch({ pool }: Instance, until: Promise<unknown>) {
     return [String(values.length), ...[p50, p99, max].map((ms) => ms.toFixed(2))]
   }
   return { one: cells(times.one), fifty: cells(times.fifty) }
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -1,5 +1,6 @@
 import sql, { bulk, empty, raw, type Sql } from 'sql-template-tag'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
+import { uuidOf } from '../world.ts'
 import { foundColumns, type FoundReport } from './own-reports.ts'
 import type { Db } from './pool.ts'
 import { bigintArray, first, rowsOf } from './rows.ts'
@@ -124,16 +125,6 @@ function byKey(a: SignedKey, b: SignedKey): number {
   if (a.key !== b.key) return a.key < b.key ? -1 : 1
   if (a.generation !== b.generation) return a.generation - b.generation
   return a.campaignId < b.campaignId ? -1 : 1
-}
-
-function uuidOf(hex: string): string {
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
-  ].join('-')
 }
 
 /** Returns the campaign that a report counts for; undefined when it has none or is not counted. */

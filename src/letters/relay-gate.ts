@@ -50,7 +50,7 @@ export type RelayGate = {
 }
 
 /** The first pause is short, because a refusal may concern one mail only. */
-const usualPauses: RelayPauses = { firstMs: 5_000, maxMs: 5 * 60_000 }
+const pauses: RelayPauses = { firstMs: 5_000, maxMs: 5 * 60_000 }
 /** Time in milliseconds for which a read state of the relay is reused. */
 const FRESH_MS = 1_000
 /**
@@ -69,7 +69,7 @@ type Needs = Pick<App, 'pool' | 'clock'>
  * The relay's state as one process sees it: read from the database and stored there for all
  * processes.
  */
-function openRelayMemory({ pool, clock }: Needs, pauses: RelayPauses) {
+function openRelayMemory({ pool, clock }: Needs) {
   let known: MailRelay | undefined
   let readAt = 0
   let acceptedAt = 0
@@ -121,9 +121,9 @@ function openRelayMemory({ pool, clock }: Needs, pauses: RelayPauses) {
 }
 
 /** Creates the gate for one process. Its state is stored in the database and shared by all. */
-export function createRelayGate(app: Needs, pauses = usualPauses): RelayGate {
+export function createRelayGate(app: Needs): RelayGate {
   const { clock } = app
-  const { read, enter, keepAccepted, keepFailure } = openRelayMemory(app, pauses)
+  const { read, enter, keepAccepted, keepFailure } = openRelayMemory(app)
   return {
     async pausedUntil() {
       const { nextTryAt } = await read()

@@ -18,6 +18,19 @@ const checked = {
   problems: [],
 } as const
 
+const learned = {
+  ...checked,
+  method: 'post',
+  answers: {
+    200: { description: 'Learned.', content: { 'application/json': 'Learned' } },
+    208: {
+      description: 'The message was already learned.',
+      content: { 'application/json': 'CheckError' },
+    },
+  },
+  example: { body: 'message' },
+} as const
+
 /** The operations that return stored knowledge, for programs and for mail servers. */
 export const knowledgeOperations: readonly Operation[] = [
   {
@@ -83,36 +96,8 @@ export const knowledgeOperations: readonly Operation[] = [
     answers: { 200: { description: 'A verdict.', content: { 'application/json': 'CheckAnswer' } } },
     example: { headers: { IP: '198.51.100.23', Helo: 'mail.shop.example' }, body: 'message' },
   },
-  {
-    ...checked,
-    id: 'learn-spam',
-    method: 'post',
-    path: '/learnspam',
-    summary: 'Learn a message as spam',
-    answers: {
-      200: { description: 'Learned.', content: { 'application/json': 'Learned' } },
-      208: {
-        description: 'The message was already learned.',
-        content: { 'application/json': 'CheckError' },
-      },
-    },
-    example: { body: 'message' },
-  },
-  {
-    ...checked,
-    id: 'learn-ham',
-    method: 'post',
-    path: '/learnham',
-    summary: 'Learn a message as wanted',
-    answers: {
-      200: { description: 'Learned.', content: { 'application/json': 'Learned' } },
-      208: {
-        description: 'The message was already learned.',
-        content: { 'application/json': 'CheckError' },
-      },
-    },
-    example: { body: 'message' },
-  },
+  { ...learned, id: 'learn-spam', path: '/learnspam', summary: 'Learn a message as spam' },
+  { ...learned, id: 'learn-ham', path: '/learnham', summary: 'Learn a message as wanted' },
   {
     id: 'ping',
     method: 'get',
