@@ -1,5 +1,12 @@
 import { reasonOfStatus } from './codes.ts'
-import { certainReason, isSaid, loosePhrases, phrases, reasonSaid } from './phrases.ts'
+import {
+  anyTextReasons,
+  certainReason,
+  isSaid,
+  loosePhrases,
+  phrases,
+  reasonSaid,
+} from './phrases.ts'
 import { type BounceReason, type SmtpStage, stageIn } from './reasons.ts'
 
 /** What is known about one failed delivery. */
@@ -51,7 +58,7 @@ export function bounceReason(failure: DeliveryFailure): BounceReason {
   return (
     certainReason(text, failure.hosts ?? []) ??
     (isSmtp ? firstOf(refusals, evidence) : undefined) ??
-    firstOf(widerRulings, evidence) ??
+    anyTextReasons.find(evidence.says) ??
     // A failed local program is a more specific cause than a system error of its host.
     (!isSmtp && evidence.named === 'systemerror' ? 'mailererror' : evidence.named) ??
     firstOf(remainders, evidence) ??
@@ -99,17 +106,6 @@ const refusals: readonly Ruling[] = [
   ['toomanyconn', namedOrSaid('toomanyconn')],
   ['blocked', namedOrSaid('blocked')],
 ]
-
-/**
- * Reasons whose phrases are searched in any text, in this order, when the status does not decide.
- */
-const widerReasons = [
-  ...['mailboxfull', 'authfailure', 'badreputation', 'speeding', 'spamdetected', 'virusdetected'],
-  ...['policyviolation', 'norelaying', 'systemerror', 'networkerror', 'suspend', 'contenterror'],
-  ...['systemfull', 'notaccept', 'expired', 'failedstarttls', 'securityerror', 'suppressed'],
-  'mailererror',
-] as BounceReason[]
-const widerRulings: readonly Ruling[] = widerReasons.map((reason) => [reason, said(reason)])
 
 const remainders: readonly Ruling[] = [
   ['contenterror', ({ subject }) => subject === '6'],

@@ -28,8 +28,11 @@ const providers = table.providers.map(({ hosts, isQuoting, reasons }) => ({
   phrases: phrasesIn(reasons),
 }))
 
+const anyTextPhrases = phrasesIn(table.phrases)
 /** Phrases whose effect depends on the status and on the stage of the session. */
-export const phrases = new Map(phrasesIn(table.phrases))
+export const phrases = new Map([...anyTextPhrases, ...phrasesIn(table.refusalPhrases)])
+/** Reasons whose phrases are searched in any text, in this order. */
+export const anyTextReasons = anyTextPhrases.map(([reason]) => reason)
 /** Phrases for when nothing else gives the reason; for text without accents. */
 export const loosePhrases = phrasesIn(table.loosePhrases)
 

@@ -131,9 +131,10 @@ describe('text around a reply', () => {
 })
 
 describe('the table of phrases', () => {
-  const { providerCodes, conclusions, phrases, loosePhrases, statuses } = table
+  const { providerCodes, conclusions, phrases, refusalPhrases, loosePhrases, statuses } = table
   const providers = table.providers.map(({ reasons }) => reasons)
-  const groups = [providerCodes, conclusions, phrases, loosePhrases, ...providers]
+  const own = [conclusions, phrases, refusalPhrases, loosePhrases]
+  const groups = [providerCodes, ...own, ...providers]
   const listed: unknown[] = groups.flatMap((group) => Object.values(group).flat())
 
   test('has only reasons that exist', () => {
