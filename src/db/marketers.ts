@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import type { MarketerMarks } from '../pieces/marketer.ts'
 import type { Marketer } from '../verdict/marketers/marketer.ts'
 import { uuidFloor } from '../world.ts'
+import type { SeenMarketer } from '../verdict/marketers/propose.ts'
 import type { OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
@@ -74,28 +75,14 @@ export async function findRegistryVersion(db: Db): Promise<number> {
 type ProposalState = 'open' | 'dismissed' | 'taken'
 
 /** A signer of legitimate bulk mail that may be a marketer. */
-export type MarketerProposal = {
-  signer: string
-  /** Empty when its mail has no List-Id. */
-  listId: string
-  state: ProposalState
-  /** The authors' domain, and the display name of the latest author. */
-  author: string
-  name: string
-  messages: number
-  reportersAtLeast: number
-  subjects: readonly string[]
-  unsubscribeHost: string | null
-  firstSeen: Date
-  lastSeen: Date
-}
+export type MarketerProposal = SeenMarketer & { state: ProposalState }
 
 const PROPOSAL_COLUMNS = sql`signer, list_id as "listId", state, author, name, messages,
   reporters_at_least as "reportersAtLeast", subjects, unsubscribe_host as "unsubscribeHost",
   first_seen as "firstSeen", last_seen as "lastSeen"`
 
 /** Stores the observations of a signer; a dismissed or taken proposal keeps its state. */
-export async function keepProposal(tx: Db, seen: Omit<MarketerProposal, 'state'>): Promise<void> {
+export async function keepProposal(tx: Db, seen: SeenMarketer): Promise<void> {
   await tx.query(sql`
     insert into marketer_proposals (signer, list_id, state, author, name, messages,
       reporters_at_least, subjects, unsubscribe_host, first_seen, last_seen)

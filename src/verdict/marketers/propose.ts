@@ -21,6 +21,7 @@ export type SeenMarketer = {
   signer: string
   /** Empty: no List-Id. */
   listId: string
+  /** The authors' domain, and the display name of the latest author. */
   author: string
   name: string
   messages: number
