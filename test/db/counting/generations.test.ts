@@ -21,8 +21,8 @@ const DAY_MS = 86_400_000
 const turn = nextGeneration(new Date())
 const after = (days: number) => new Date(turn.getTime() + days * DAY_MS)
 
-async function count(shingle: bigint, now: Date, unique?: bigint): Promise<Increment> {
-  const one: Increment = { prefix: 'reports', shingle, unique, spam: 1, at: now }
+async function count(shingle: bigint, now: Date): Promise<Increment> {
+  const one: Increment = { prefix: 'reports', shingle, spam: 1, at: now }
   await appendDeltas(database.pool, [one], now)
   await rollUpAll(database.pool, now)
   return one

@@ -2,7 +2,6 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createJudgeChecked } from '../../../src/judging/check-message.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
-import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
 import type { Verdict } from '../../../src/verdict/verdict.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
@@ -53,10 +52,10 @@ async function asked(written: Written): Promise<Verdict> {
 }
 
 /** Lets eight vouched-for reporters report a message, each for the first time. */
-async function reported(written: Written, more: readonly Subject[] = []): Promise<void> {
+async function reported(written: Written): Promise<void> {
   const { subjects } = await digestOf(mail(written))
   const reporters = await vouchedReporters(database.pool, 8)
-  const reports = await reportedBy(database.pool, reporters, { subjects: [...subjects, ...more] })
+  const reports = await reportedBy(database.pool, reporters, { subjects: [...subjects] })
   await append(database.pool, reports)
   await foldAll(database.pool)
 }

@@ -34,12 +34,12 @@ beforeEach(async () => {
   return () => rm(folder, { recursive: true })
 })
 
-function publish(pool = database.pool) {
+function publish() {
   const env = { LISTS_DIR: folder, PUBLIC_URL: 'https://spam.ours.example' }
   const config = readConfig(env, { cores: 1, cwd: '/nowhere' })
   const app = { databaseUrl: database.url, secret: 'a secret of the tests' }
   return runPublishLists({
-    pool,
+    pool: database.pool,
     clock: () => now,
     config: { ...config, ...app },
     log: pino({ level: 'silent' }),

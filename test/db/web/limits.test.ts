@@ -7,14 +7,13 @@ import { sampleMessage, startWebSite, type Person } from './web-site.ts'
 const site = await closeAfterTests(startWebSite())
 const ann = await site.addPerson('ann@reporters.example')
 
-function post(mark: string, who: Person, headers: Record<string, string> = {}) {
+function post(mark: string, who: Person) {
   return fetch(`${site.url}/api/v1/reports`, {
     method: 'POST',
     body: sampleMessage(mark),
     headers: {
       authorization: `Bearer ${who.token}`,
       'content-type': 'message/rfc822',
-      ...headers,
     },
   })
 }
