@@ -368,8 +368,8 @@ export async function countInLargeCampaigns(
     db,
     own.rows.map(({ id }) => id),
   )
-  // Adds the reports that are not in the daily counts, so that the result does not reveal which
-  // are.
+  // Reports that are not in the daily counts are added: the result must not reveal which reports
+  // were counted.
   const uncounted = new Map<string, number>()
   for (const { campaignId, isCounted } of campaigns) {
     uncounted.set(campaignId, (uncounted.get(campaignId) ?? 0) + (isCounted ? 0 : 1))

@@ -5,7 +5,7 @@ import { rowsOf } from './rows.ts'
 /** A job that ran out of retries. */
 export type DeadLetter = {
   id: string
-  /** The queue in which it failed. */
+  /** The queue in which the job failed. */
   source: string | null
   /** When the job was created, before its first attempt. */
   createdAt: Date

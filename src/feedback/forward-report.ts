@@ -62,9 +62,9 @@ type FeedbackInProgress = {
 }
 type Composing = {
   composed: Promise<ComposedFeedback>
-  /** Whether it takes long to compose. */
+  /** Whether composing has taken so long that the batch no longer waits. */
   isSlow: () => boolean
-  /** Resolves when it is composed, cannot be composed, or turns out to be slow. */
+  /** Resolves when the report is composed, cannot be composed, or turns out to be slow. */
   decided: Promise<unknown>
 }
 

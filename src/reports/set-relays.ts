@@ -84,10 +84,11 @@ type RelayNews = {
 const REOPENED_MAX = 200
 const REOPENED_AGE_MS_MAX = 30 * 86_400_000
 /**
- * Queues the reports again whose reporter was asked about one of the blocks: the latest 200 of the
- * last 30 days. They return to `received` and lose their analysis, in the transaction `tx` that
- * stores the new knowledge. Reports with feedback are excluded, so nothing is sent twice. A report
- * that was analyzed again within the last hour waits for another hour. Returns their ids.
+ * Queues reports for another analysis if their reporter was asked about one of the blocks: the
+ * latest 200 of the last 30 days. They return to `received` and lose their analysis, in the
+ * transaction `tx` that stores the new knowledge. Reports with feedback are excluded, so nothing is
+ * sent twice. A report that was analyzed again within the last hour waits for another hour. Returns
+ * the ids of the queued reports.
  */
 export async function reopenAskedReports(
   tx: Db,

@@ -29,8 +29,8 @@ const headerTypes = ['text/rfc822-headers', 'text/rfc822-header', 'message/globa
 
 /**
  * Finds identifiers of the returned message: in the attached message or header, in the
- * machine-readable parts, or else in header lines that a text quotes. Each is only a claim of the
- * mail. At most 20 of each kind.
+ * machine-readable parts, or else in header lines that a text quotes. They may be forged. At most 20
+ * of each kind.
  */
 function returnedIn(tree: Entity, text: string): Returned {
   const found = new Found()

@@ -24,10 +24,10 @@ export type AcceptedByApi = {
  */
 type NamedRelay = { account: Account; cidr: string; sinceMs: readonly [number, number] }
 
-/** Everything that reporters have been told so far. */
+/** All answers that the simulated reporters have received so far. */
 export type Ledger = { told: Map<string, AcceptedByApi>; relays: NamedRelay[]; requests: number }
 
-/** Reporters at work. */
+/** The running simulated reporters. */
 export type Reporters = { ledger: Ledger; stop: () => Promise<void> }
 
 /** Number of actions that each reporter performs at the same time. */
@@ -112,8 +112,8 @@ async function act(tools: Tools, pen: Pen): Promise<void> {
 }
 
 /**
- * Only messages of the same kind are repeated: another kind, or a retracted report, would change
- * the report, see `change-report.test.ts`.
+ * Repeats a message with the same kind, unless its report is retracted: otherwise the repetition
+ * would change the report, which `change-report.test.ts` covers.
  */
 async function repeat(tools: Tools, writing: Writing | AcceptedByApi): Promise<void> {
   await alone(tools, writing, async () => {

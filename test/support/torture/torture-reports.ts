@@ -38,8 +38,8 @@ const PAUSE_MS_MORE = 1_300
 const STANDSTILL_MS_MAX = 1_500
 
 /**
- * Lets reporters report, and kills one part of the line after the other; then waits for the end,
- * and compares the counts with those computed offline from the accepted reports.
+ * Lets simulated reporters report while it kills the processes one after another. Then waits until
+ * all reports are processed, and compares the counts with an offline count of the accepted reports.
  */
 export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   const startedAt = new Date()
