@@ -15,7 +15,7 @@ export type Story = {
   tookMs: number
   analysis: KeptAnalysis
   feedback: Feedback | undefined
-  /** The feedback report as it would be sent. */
+  /** The feedback report in the form in which it would be sent. */
   mail: string | undefined
 }
 

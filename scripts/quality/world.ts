@@ -54,7 +54,7 @@ const BATCH = 50
 const BLOCKS_AT_ONCE = 1_000
 const HOUR_MS = 3_600_000
 
-/** Opens such a database, with the shipped rules and without DNS. */
+/** Opens a `World` with the shipped rules and without DNS. */
 export async function openWorld(): Promise<World> {
   const instance = await startInstance()
   const { pool, databaseUrl } = instance

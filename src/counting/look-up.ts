@@ -34,7 +34,7 @@ import { GATE_TIMES_MIN } from './run-roll-ups.ts'
 /** A parsed query. */
 export type LookUpQuestion =
   | { kind: QuestionName; isGuessed: boolean; value: string }
-  /** A normalized piece, with the name of its type. */
+  /** A normalized piece and the name of its type. */
   | { type: PieceName; value: string }
   /** The hash of a piece: 16 hexadecimal digits. */
   | { hash: string }

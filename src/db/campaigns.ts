@@ -65,8 +65,8 @@ const ROWS_PER_STATEMENT = 10_000
 const ROW_BYTES = 28
 
 /**
- * Returns all campaigns under any of these keys in the given generations, unordered. The server
- * sends them as one value, which is cheaper for the driver than one row each.
+ * Returns all campaigns under any of the keys in the given generations, unordered. The server sends
+ * them as one value, which is cheaper for the driver than one row each.
  */
 export async function findCampaignKeys(
   db: Db,
@@ -195,7 +195,7 @@ export type OriginCount = {
   reports: number
 }
 
-/** Counts the origin addresses of these reports, the most frequent first. */
+/** Counts the origin addresses of reports, the most frequent first. */
 export function countOrigins(
   db: Db,
   reportIds: readonly string[],
@@ -209,7 +209,7 @@ export function countOrigins(
     order by 5 desc, origin_ip limit ${limit}`
 }
 
-/** Counts the distinct reporters of these reports, excluding one. */
+/** Counts the distinct reporters of some reports, excluding one. */
 export async function countOtherReporters(
   db: Db,
   reportIds: readonly string[],

@@ -10,8 +10,8 @@ export type FoundScope = ScopeMatch & {
 }
 
 /**
- * Returns all scopes that cover any of these, in one query. Includes the scopes of paused and
- * stopped consumers, because their choice not to receive reports must be respected.
+ * Returns all scopes that cover any of the given scopes, in one query. Includes the scopes of
+ * paused and stopped consumers, because their choice not to receive reports must be respected.
  *
  * @throws SQLSTATE 22P02 when an address is invalid
  */

@@ -24,10 +24,10 @@ export type Consumer = HealthRecord & {
    */
   hourlyMax: number | null
   connectionsMax: number | null
-  /** The kinds of messages it accepts reports about; null: all. */
+  /** The kinds of messages that the consumer accepts reports about; null: all. */
   takes: FeedbackTopic[] | null
   source: ConsumerSource
-  /** When it confirmed its address and was enrolled; kept during a pause. */
+  /** When the consumer confirmed the address and was enrolled; kept during a pause. */
   enrolledAt: Date | null
 }
 
@@ -43,7 +43,7 @@ const columns = sql`id, address, state, health, health_until as "healthUntil",
   hourly_max as "hourlyMax", connections_max as "connectionsMax", takes, source,
   enrolled_at as "enrolledAt"`
 
-/** Returns the consumers at these addresses, by address; adds unknown ones as `found`. */
+/** Returns the consumers at the given addresses, by address; adds unknown ones as `found`. */
 export async function ensureConsumers(
   tx: Db,
   wanted: readonly NewConsumer[],
@@ -69,7 +69,7 @@ export async function ensureConsumers(
   return listConsumers(tx, addresses)
 }
 
-/** Returns the consumers at these addresses, by address. */
+/** Returns the consumers at the given addresses, by address. */
 export async function listConsumers(
   db: Db,
   addresses: readonly string[],
@@ -79,7 +79,7 @@ export async function listConsumers(
   return new Map(rows.map((consumer) => [consumer.address, consumer]))
 }
 
-/** Returns the consumers with these ids, by id. */
+/** Returns the consumers with the given ids, by id. */
 export async function listConsumersByIds(
   db: Db,
   ids: readonly string[],

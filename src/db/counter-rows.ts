@@ -92,7 +92,7 @@ const ROWS_PER_STATEMENT = 1_000
 /** Identifies the members of one unique counter on one day; `key` has 8 bytes, big-endian. */
 export type MemberSetId = { key: Buffer; day: number; prefix: number }
 
-/** A packed chunk of such a set. */
+/** A packed chunk of a set of members. */
 export type MemberChunk = MemberChunkId & { content: Buffer }
 
 /** Identifies a chunk of a set. */

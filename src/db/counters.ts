@@ -67,7 +67,7 @@ export type Shard = {
   passed: number
   heldBack: number
   turnovers: number
-  /** The state of its gate at its last use; null before the first. */
+  /** The state of the shard’s gate at the last use; null before the first. */
   gate: { falsePositives: number; fill: number; beganAt: Date } | null
 }
 

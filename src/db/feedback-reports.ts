@@ -34,7 +34,7 @@ export type Feedback = FeedbackKey & {
   consumerId: string
   kind: FeedbackKind
   state: FeedbackState
-  /** The number of messages it reports: its own, and those merged into it. */
+  /** The number of reported messages: the message of this report, and those merged into it. */
   incidents: number
   recipientRole: RecipientRole
   /** Whether opaque tokens of the message are not redacted, because the consumer issued them. */

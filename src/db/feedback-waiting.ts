@@ -3,7 +3,7 @@ import { type Feedback, type FeedbackKey, type FeedbackKind, nameOf } from './fe
 import type { Db } from './pool.ts'
 import { changesAny, rowsOf } from './rows.ts'
 
-/** Returns the feedback reports merged into each of these, by report and number. */
+/** Returns the feedback reports merged into each of the given ones, by report and number. */
 export async function listMerged(
   db: Db,
   heads: readonly FeedbackKey[],
@@ -34,13 +34,13 @@ export async function withdrawMerged(
     where ${isMergedInto(heads)} returning report_id as "reportId", number`
 }
 
-/** Whether a feedback report is one of these. */
+/** Whether a feedback report is one of the given ones. */
 function isAmong(keys: readonly FeedbackKey[]): Sql {
   return sql`report_id = any(${keys.map(({ reportId }) => reportId)}::uuid[])
     and report_id::text || ' ' || number = any(${keys.map(nameOf)}::text[])`
 }
 
-/** Whether a feedback report was merged into one of these. */
+/** Whether a feedback report was merged into one of `heads`. */
 function isMergedInto(heads: readonly FeedbackKey[]): Sql {
   return sql`merged_into = any(${heads.map(({ reportId }) => reportId)}::uuid[])
     and merged_into::text || ' ' || merged_number = any(${heads.map(nameOf)}::text[])`

@@ -106,7 +106,7 @@ export type Filing = {
   messageId: string | null
   answer: AnswerKind | null
   ticket: string | null
-  /** The text its author wrote, without quotations. */
+  /** The text that the author wrote, without quotations. */
   said: string | null
   /** What was done with the mail. */
   phrases: readonly Phrase[]

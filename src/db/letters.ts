@@ -18,7 +18,7 @@ export type Letter = {
   kind: LetterKind
   state: LetterState
   address: string
-  /** The reporter, report or consumer it concerns, if any. */
+  /** The reporter, report or consumer that the letter is about, if any. */
   reporterId: string | null
   reportId: string | null
   consumerId: string | null

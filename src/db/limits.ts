@@ -288,7 +288,7 @@ export async function listUncounted(db: Db, before: string, limit: number): Prom
   return rows.map(({ id }) => id)
 }
 
-/** Returns the shadowed feedback reports of these reports, which only their reporters see. */
+/** Returns the shadowed feedback reports of some reports, which only their reporters see. */
 export function listShadowedFeedback(
   tx: Db,
   reportIds: readonly string[],

@@ -20,7 +20,7 @@ export async function claimLists(tx: Db): Promise<boolean> {
   return first(answer)?.free ?? false
 }
 
-/** Returns the entries with these names, current and past, unordered. */
+/** Returns the entries with the given names, current and past, unordered. */
 export async function findListings(
   db: Db,
   list: ListName,
@@ -78,7 +78,7 @@ export async function keepListings(db: Db, listings: readonly Listing[]): Promis
     where listings.pardoned_at is not distinct from excluded.pardoned_at`)
 }
 
-/** Ends the entries of these names that are listed at an instant. */
+/** Ends the entries of the given names that are listed at an instant. */
 export async function endListings(
   db: Db,
   list: ListName,

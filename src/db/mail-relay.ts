@@ -9,7 +9,7 @@ export type MailRelay = {
    * accepts mail.
    */
   refusedSince: Date | null
-  /** Its last error. */
+  /** The last error of the relay. */
   reply: string | null
   failures: number
   /** The earliest time of the next attempt; null: sending is not paused. */

@@ -14,7 +14,7 @@ export type NewModel = {
   content: Uint8Array
   calibration: Calibration
   report: ModelReport | null
-  /** A description of its source. */
+  /** A description of the model’s source. */
   origin: string
   trainedAt: Date
 }

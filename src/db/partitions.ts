@@ -44,7 +44,7 @@ async function dropPartition(pool: Pool, name: string): Promise<boolean> {
 const LOCK_MS_MAX = 200
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Returns the names of all partitions of these tables, sorted. */
+/** Returns the names of all partitions of some tables, sorted. */
 async function listPartitionNames(db: Db, tables: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(sql`select child.relname as name
     from pg_inherits

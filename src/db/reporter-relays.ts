@@ -15,7 +15,7 @@ export type ReporterRelay = {
   how: RelayHow
   /** The name in Received fields. */
   name: string | null
-  /** The number of reports that show it; 0 when the reporter set or refused it. */
+  /** The number of reports that show the relay; 0 when the reporter set or refused it. */
   evidence: number
   since: Date
 }
@@ -118,7 +118,9 @@ export async function replaceFoundRelays(
   return written.filter(isNew).map(({ cidr }) => cidr)
 }
 
-/** Returns when the reports of these reporters were last searched for relays; absent when never. */
+/**
+ * Returns when the reports of the given reporters were last searched for relays; absent when never.
+ */
 export async function listLastExaminations(
   db: Db,
   reporterIds: readonly string[],

@@ -16,7 +16,7 @@ export type ReporterSecret = Reporter & { passwordHash: string | null }
 export type Account = ReporterSecret & {
   state: ReporterState
   hasTotp: boolean
-  /** The language of mail to it; null: not set. */
+  /** The language of mail to the address; null: not set. */
   language: Language | null
   createdAt: Date
 }

@@ -12,7 +12,7 @@ export type WebhookEvent =
   | 'report.retracted'
   | 'webhook.test'
 
-/** `disabled` by its owner; `failed` after days without a successful delivery. */
+/** `disabled` by the owner; `failed` after days without a successful delivery. */
 type WebhookState = 'enabled' | 'disabled' | 'failed'
 
 /** A URL at which a reporter's software receives events about reports. */
@@ -22,7 +22,7 @@ export type Webhook = {
   url: string
   events: readonly WebhookEvent[]
   state: WebhookState
-  /** The generation of its secret. */
+  /** The generation of the webhook’s secret. */
   generation: number
   /** When the secret was last renewed. */
   renewedAt: Date | null

@@ -44,7 +44,10 @@ export function consumerLink(consumerId: string, { publicUrl, secret }: Settings
   return `${publicUrl}/consumers/${composeToken({ id: consumerId, number: 1 }, PURPOSE, secret)}`
 }
 
-/** Returns the consumer id in the token of such a link; undefined if the token is not valid. */
+/**
+ * Returns the consumer id in the token of a link to a consumer page; undefined if the token is not
+ * valid.
+ */
 export function parseConsumerToken(token: string, secret: string): string | undefined {
   const content = parseToken(token, PURPOSE, secret)
   return content === undefined || content === 'forged' ? undefined : content.id

@@ -76,7 +76,7 @@ export function isComplaint({ state, kind }: Pick<Report, 'state' | 'kind'>): bo
   return state !== 'retracted' && kind !== 'not-spam'
 }
 
-/** Returns the feedback reports into which these were merged. */
+/** Returns the feedback reports into which `members` were merged. */
 async function listHeads(tx: Db, members: readonly Feedback[]): Promise<Feedback[]> {
   const ids = new Set(members.flatMap(({ mergedInto }) => mergedInto ?? []))
   if (ids.size === 0) return []

@@ -48,7 +48,7 @@ type LiveRulesState = {
 
 /** Interval in milliseconds at which a process records that it is alive. */
 const RECORD_EVERY_MS = 10_000
-/** Time in milliseconds without such a record after which a process counts as stopped. */
+/** Time in milliseconds without a stored record after which a process counts as stopped. */
 export const RULE_PROCESS_FORGOTTEN_MS = 60_000
 
 /** The rules that this process applies, and their state as other processes see it. */

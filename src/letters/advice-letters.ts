@@ -121,7 +121,7 @@ export type AdviceFacts = {
   canClick: boolean
   /** Who receives a feedback report; undefined while that is not certain. */
   told: { network: boolean; sender: boolean } | undefined
-  /** The page of the report, and the page to switch off such letters. */
+  /** The page of the report, and the page to switch off letters with advice. */
   pageUrl: string
   offUrl: string
 }

@@ -34,7 +34,7 @@ export const adviseReporter = defineQueue({
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
-/** Queues advice on those of the reports that have any, in the transaction that stores them. */
+/** Queues advice on the reports for which there is any, in the transaction that stores them. */
 export async function queueAdvice(
   tx: Db,
   cases: readonly (AdviceCase & { reportId: string })[],

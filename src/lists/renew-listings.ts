@@ -48,7 +48,7 @@ async function pageCandidates(
   return { candidates, next: rows.length < limit ? undefined : rows.at(-1)?.key }
 }
 
-/** Returns what is known about these subjects, unordered; unknown ones are absent. */
+/** Returns what is known about the given subjects, unordered; unknown ones are absent. */
 async function findCandidates(
   { pool }: Needs,
   subjects: readonly Subject[],
@@ -137,7 +137,7 @@ async function addPage(
   await keepListings(pool, [...changed.values()])
 }
 
-/** Returns those of a page of entries that stay listed, and ends the others. */
+/** Returns the entries of a page that stay listed, and ends the others. */
 export async function keepDeserved(
   { pool }: Needs,
   list: ListName,

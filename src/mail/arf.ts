@@ -26,7 +26,7 @@ export type FeedbackReportInput = {
   to: string
   /** The address for answers by mail; `from` when absent. */
   replyTo?: string | undefined
-  /** A page that stops such reports with one click (RFC 8058). */
+  /** A page that stops feedback reports with one click (RFC 8058). */
   unsubscribe?: string | undefined
   /** The Message-ID, in angle brackets, of the report that this one corrects. */
   corrects?: string | undefined
@@ -70,7 +70,7 @@ export function composeFeedbackReport(input: FeedbackReportInput): FeedbackRepor
 export type ReportParts = {
   /** The fields of message/feedback-report. */
   machine: readonly [name: string, value: string][]
-  /** The part after these fields, with its header, as a Latin-1 view. */
+  /** The last part, with its header, as a Latin-1 view. */
   last: string
   format: 'arf' | 'xarf'
 }

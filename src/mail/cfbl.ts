@@ -38,7 +38,7 @@ export type CfblFinding = {
   obstacle: CfblObstacle | null
 }
 
-/** The properties of a DKIM signature that these rules evaluate. */
+/** The properties of a DKIM signature that the rules in this file evaluate. */
 export type CfblSignature = {
   /** d=, in lower case. */
   domain: string

@@ -34,11 +34,11 @@ export type DigestContent = {
   to: string
   replyTo?: string | undefined
   date: Date
-  /** With its angle brackets. */
+  /** In angle brackets. */
   messageId: string
   /** The operator of this service: a name or a domain. */
   service: string
-  /** A page that stops these reports with one click (RFC 8058). */
+  /** A page that stops feedback reports with one click (RFC 8058). */
   unsubscribe?: string | undefined
   reports: readonly DigestReport[]
 }

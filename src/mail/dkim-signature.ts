@@ -36,8 +36,8 @@ export type SigningKey = {
   privateKey: string
 }
 
-// These names occur in h= once more than in the header, so that nobody can add another field (RFC
-// 6376 §8.15).
+// The names in this list occur in h= once more than in the header, so that nobody can add another
+// field (RFC 6376 §8.15).
 const signedFields = [
   ...['from', 'to', 'cc', 'subject', 'date', 'message-id', 'reply-to', 'in-reply-to', 'references'],
   ...['mime-version', 'content-type', 'content-transfer-encoding', 'auto-submitted'],

@@ -16,7 +16,7 @@ const prepended = /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2]$/
 
 /** Every invisible character beyond ASCII, by its bytes in UTF-8. */
 const byBytes = new Map<string, '' | ' '>()
-/** The same characters, by those bytes as one number. */
+/** The same characters as in `byBytes`, by their bytes as one number. */
 const byNumber = new Map<number, Invisible>()
 const byCode = new Map<number, '' | ' '>()
 /** Set to 1 at the index of each pair of bytes with which an invisible character begins. */

@@ -48,7 +48,7 @@ export function isWiderThanAnyHolding(cidr: string): boolean {
   return prefixLength(cidr) < prefixMin[cidr.includes(':') ? 6 : 4]
 }
 
-/** Whether a block is as wide as those allocated to registries, or wider. */
+/** Whether a block is at least as wide as the blocks that are allocated to registries. */
 export function isRegistryBlock(cidr: string): boolean {
   return prefixLength(cidr) <= prefixMin[cidr.includes(':') ? 6 : 4]
 }
@@ -64,7 +64,7 @@ export function prefixLength(cidr: string): number {
   return Number(cidr.slice(cidr.indexOf('/') + 1))
 }
 
-/** Does the same as `blocksOfRange` without big integers: tables contain a million IPv4 ranges. */
+/** Like `blocksOfRange`, but without big integers: tables contain a million IPv4 ranges. */
 function blocksOfRange4(first: number, last: number): string[] | undefined {
   const blocks: string[] = []
   for (let at = first; at <= last;) {
@@ -99,7 +99,7 @@ export type RelayRefusal = 'unreadable' | 'too-wide' | 'link-local' | 'reserved'
 /** The shortest prefixes that are accepted for the relays of one organization. */
 const PREFIX_MIN = { 4: 16, 6: 32 } as const
 /**
- * In these networks (RFC 3927, RFC 4291 §2.5.6), the same address means a different machine on
+ * In link-local networks (RFC 3927, RFC 4291 §2.5.6), the same address means a different machine on
  * every link.
  */
 const linkLocal = networkSet(['169.254.0.0/16', 'fe80::/10'])

@@ -16,7 +16,7 @@ export type LetterContent = {
   text: string
   language: 'en' | 'fr' | 'ru'
   date: Date
-  /** With its angle brackets. */
+  /** In angle brackets. */
   messageId: string
   /** The Message-ID of the mail that the letter answers, with its angle brackets. */
   inReplyTo?: string | undefined

@@ -35,7 +35,7 @@ export type FeedbackFacts = {
   mailFrom?: string | undefined
   /** Placeholders for the recipients, never their addresses. */
   recipients?: readonly string[] | undefined
-  /** The ENVID it was sent with (RFC 3461). */
+  /** The ENVID with which the message was sent (RFC 3461). */
   envelopeId?: string | undefined
   /** The results of our own verification, in the syntax of RFC 8601; never a header's claims. */
   authenticationResults?: readonly string[] | undefined
@@ -180,7 +180,7 @@ export function parseFeedbackReport(raw: Buffer): FeedbackFields | undefined {
   return tree && feedbackReportIn(tree)
 }
 
-/** Does the same as `parseFeedbackReport` for a message that is already parsed. */
+/** Like `parseFeedbackReport`, for a message that is already parsed. */
 export function feedbackReportIn(tree: Entity): FeedbackFields | undefined {
   const part = ownPart(tree, 'message/feedback-report')
   if (part?.body.kind !== 'leaf') return isBareComplaint(tree) ? { fields: [] } : undefined

@@ -25,7 +25,7 @@ const tokensMax = 400
 const lastTokensMax = 100
 const tokenCharsMax = 1000
 
-/** Reused for every field, because making such arrays costs more than filling them. */
+/** Reused for every field, because creating the arrays costs more than filling them. */
 const tokens: ReceivedTokens = {
   count: 0,
   kinds: new Uint8Array(tokensMax + lastTokensMax),
@@ -238,7 +238,9 @@ function openClause(name: ClauseName, clauses: ReceivedClauses): ReceivedClause 
   return clause
 }
 
-/** Returns text that was mistaken for clauses, but was written by the peer, to the from clause. */
+/**
+ * Moves text that was mistaken for clauses, but was written by the peer, back to the from clause.
+ */
 function foldBack(from: ReceivedClause, clauses: ReceivedClauses): void {
   for (const name of clauseNames) {
     const clause = name === 'from' ? undefined : clauses[name]

@@ -118,8 +118,8 @@ export type ReceivedField = {
 const textCharsMax = 400
 
 /**
- * Parses the value of a Received field in the forms of RFC 5321 §4.4 and those that common mail
- * systems write. Undefined when it names neither the sending nor the receiving machine nor a
+ * Parses the value of a Received field in the forms of RFC 5321 §4.4 and in the forms that common
+ * mail systems write. Undefined when it names neither the sending nor the receiving machine nor a
  * protocol, or is longer than 64 KiB. Linear in its length; never throws.
  */
 export function parseReceived(value: string): ReceivedField | undefined {

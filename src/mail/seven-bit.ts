@@ -15,7 +15,7 @@ const tab = 0x09
 export function withShortBlankRuns(body: Buffer): Buffer {
   const pieces: Buffer[] = []
   let kept = 0
-  // Every run that is too long covers at least one of these positions.
+  // Every run that is too long covers at least one of the tested positions.
   for (let at = runBytesMax - 1; at < body.length; at += runBytesMax) {
     if (at < kept || !isSpaceOrTab(body[at])) continue
     let start = at

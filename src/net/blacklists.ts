@@ -72,7 +72,7 @@ export type ZoneState = {
   /** Why the zone is off. */
   reason: string | undefined
   hasIpv6: boolean
-  /** Duration of its last test in milliseconds. */
+  /** Duration of the list’s last test in milliseconds. */
   testMs: number | undefined
   questions: number
   listed: number

@@ -22,7 +22,7 @@ type CircuitBreaker = {
    * Whether the service must not be queried now. Starts a probe in the background when one is due.
    */
   isOpen: () => boolean
-  /** Call it before each query; returns a mark for `unanswered`. */
+  /** Call this function before each query; returns a mark for `unanswered`. */
   mark: () => number
   answered: () => void
   /** Call it when the query with that mark was not answered. */
@@ -126,8 +126,8 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /**
- * Opens a channel to these servers (`ip` or `ip:port`), or to those of the system when undefined.
- * Each server has `tryMs` milliseconds to answer.
+ * Opens a channel to the given servers (`ip` or `ip:port`), or to those of the system when
+ * `servers` is undefined. Each server has `tryMs` milliseconds to answer.
  */
 function openNameServers(servers: readonly string[] | undefined, tryMs: number): NameServers {
   const count = servers?.length ?? dns.getServers().length

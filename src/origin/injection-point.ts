@@ -27,7 +27,7 @@ export type Walk = {
   provider: ProviderProfile | undefined
   /** Why each line from the top was passed, in order; one entry for each passed line. */
   passed: Phrase[]
-  /** The certainty that it was right to pass these lines, 0 to 1. */
+  /** The certainty that the lines were passed correctly, 0 to 1. */
   certainty: number
   /** The hop where an external host handed the message over; undefined when there is none. */
   entry: Hop | undefined
@@ -128,7 +128,10 @@ function fromOwnMachine(
   return ours(phrase('relay-of-provider', { ip: fromIp.text, provider: name }), 1)
 }
 
-/** Whether a POP or IMAP client wrote the line, above those of the provider. */
+/**
+ * Whether the line is from a POP or IMAP client, which writes its line above the lines of the
+ * provider.
+ */
 function isFetched(hop: Hop): boolean {
   if (/^(pop3|imap|apop)/i.test(hop.field?.with ?? '')) return true
   return /fetchmail|getmail|mpop/i.test(hop.field?.software ?? '')

@@ -33,7 +33,7 @@ export type NetworkLayer = {
   /** No report is sent, whatever other sources say. Only administrators set this. */
   isMuted: boolean
   importedAt: Date
-  /** Null when it does not expire. */
+  /** Null when the entry does not expire. */
   expiresAt: Date | null
 }
 

@@ -29,7 +29,7 @@ export function isBorder(profile: ProviderProfile, hop: Hop): boolean {
   return hop.byHost !== undefined && endsWithAny(hop.byHost, profile.borders)
 }
 
-/** The known provider whose machines use such a host name. */
+/** The known provider whose machines use a host name like the given one. */
 export function providerOfHost(host: string): ProviderProfile | undefined {
   const registrable = registrableDomainOf(host)
   if (registrable === undefined) {
@@ -110,7 +110,7 @@ function senderNamed(name: string): ProviderProfile | undefined {
     ?.find(({ outboundHosts = [] }) => endsWithAny(name, outboundHosts))
 }
 
-/** Returns the provider for names without a public suffix, such as `.internal`. */
+/** Returns the provider of names without a public suffix, such as `.internal`. */
 function hostEndsIn(host: string): ProviderProfile | undefined {
   return providerProfiles.find(({ hosts }) => endsWithAny(host, hosts))
 }

@@ -109,13 +109,13 @@ export type FeedbackContent = {
   feedbackType: 'abuse' | 'fraud' | 'virus' | 'not-spam'
   format: Consumer['format']
   form: Consumer['form']
-  /** The number of messages that it reports. */
+  /** The number of reported messages. */
   incidents: number
   /** The sources of the other messages; the list may be shorter than their number. */
   others?: readonly MessageSource[] | undefined
   /** The address at which its consumer can answer by mail. */
   answerAddress: string
-  /** The pages on which its consumer can answer. */
+  /** The pages on which the consumer can answer. */
   answerLinks: Readonly<Record<AnswerKind, string>>
   /** Whether the consumer did not ask for reports; then the report says first how to stop them. */
   isUnsolicited: boolean

@@ -84,7 +84,7 @@ function alone(bytes: Buffer): Buffer {
   return Buffer.from(new Uint8Array(bytes).buffer)
 }
 
-/** Does the same for packed bytes. */
+/** Returns packed bytes from another thread with a Buffer. */
 export function asBuffers({ encoding, content }: Packed): Packed {
   return { encoding, content: asBuffer(content) }
 }
@@ -96,7 +96,7 @@ export type ParserPool = {
    * replaced. Calls `onSlow` when the message takes long and moves to the slow lane.
    */
   analyze: (packed: Packed, options: ParserOptions, onSlow?: () => void) => Promise<AnalysisDigest>
-  /** Does the same for a message that is not stored. */
+  /** Like `analyze`, for a message that is not stored. */
   check: (raw: Buffer, options: ParserOptions) => Promise<CheckDigest>
   /**
    * Composes the feedback report of a message; `analysis` is the packed analysis of its digest.

@@ -46,7 +46,7 @@ export type Credentials = {
     password: string,
     before?: () => Promise<OnCorrectPassword | undefined>,
   ) => Promise<Caller | undefined>
-  /** Does the same without the cache, for sign-in and sensitive actions. */
+  /** Like `byPassword`, without the cache, for sign-in and sensitive actions. */
   byPasswordNow: (email: string, password: string) => Promise<PasswordCaller | undefined>
   /** Authenticates by bearer token. Stores the time of use, at most once an hour. */
   byToken: (token: string) => Promise<Caller | undefined>

@@ -10,9 +10,9 @@ export type MarketerMarks = {
   signers: readonly string[]
   /** CIDR blocks used only by the marketer. */
   ranges: readonly string[]
-  /** If not empty, a message must have one of these List-Ids. Wildcards as in `signers`. */
+  /** If not empty, a message must have one of the List-Ids. Wildcards as in `signers`. */
   listIds: readonly string[]
-  /** If not empty, the author's domain must be one of these and be authenticated. */
+  /** If not empty, the author’s domain must be in the list and be authenticated. */
   authors: readonly string[]
   /** Address for complaints about the marketer's mail, in addition to the network's; null: none. */
   feedback: string | null

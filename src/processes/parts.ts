@@ -15,8 +15,8 @@ export type ProcessPart = {
 }
 
 /**
- * With these settings the allocator returns memory early. This saves 30 MB in a worker, but would
- * make `web` a sixth slower.
+ * With these environment variables, the allocator returns memory early. This saves 30 MB in a
+ * worker, but would make `web` a sixth slower.
  */
 const thrifty = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '8000000' }
 const swift = { MALLOC_ARENA_MAX: '2' }

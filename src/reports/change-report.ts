@@ -19,7 +19,10 @@ import type { Clock } from '../world.ts'
 import { analyzeReport } from './analyze-report.ts'
 import { redeemReport } from './redeem-report.ts'
 
-/** The events of the changed reports, and the ids of those that had an effect and are now held. */
+/**
+ * The events of the changed reports, and the ids of the changed reports that had an effect and are
+ * now held.
+ */
 type Changed = { events: ReportEvent[]; held: string[] }
 
 /**

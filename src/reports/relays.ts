@@ -8,7 +8,7 @@ import type { AnalysisOptions } from '../pieces/analyze.ts'
 /** The known relays of a report. */
 export type ReportRelays = {
   /**
-   * CIDR blocks named in this report or earlier by its reporter, and those learned from the
+   * CIDR blocks named in this report or earlier by its reporter, and blocks learned from the
    * reporter's history.
    */
   options: Required<Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'reporterAddresses'>>

@@ -9,7 +9,7 @@ import type { Analysis } from '../pieces/analyze.ts'
 type Crossing = {
   /** The name of the host that wrote the Received field, in lower case. */
   receiver: string
-  /** The client address that it observed, in canonical form; a public address. */
+  /** The client address that the relay observed, in canonical form; a public address. */
   ip: string
   /** Reverse DNS name of the client, as looked up by the receiver. */
   rdns: string | null
@@ -207,7 +207,7 @@ export type RelayCandidate = {
   callsItself: string | null
   /** Index of the Received field that names it, 0 = top. */
   line: number
-  /** Whether a trusted relay observed it. Otherwise it may be forged. */
+  /** Whether a trusted relay observed the address. Otherwise the address may be forged. */
   isSeen: boolean
   /**
    * Whether its address is loopback or of an internal network, so that a gateway may be in front of

@@ -66,8 +66,8 @@ const wayGroups: readonly string[] = [
 ]
 
 /**
- * Returns the basis of a rule that uses facts of these groups: the one that reveals most about
- * other reports.
+ * Returns the basis of a rule that uses facts of the given groups: the basis that reveals most
+ * about other reports.
  */
 export function basisOf(groups: Iterable<string>): SymbolBasis {
   const its = [...groups]

@@ -82,7 +82,8 @@ export function linesOf(model: Model): string[] {
 }
 
 /**
- * Removes buckets that have expired at `now`, which remain in rows until these are written again.
+ * Removes buckets that have expired at `now`, which remain in rows until the rows are written
+ * again.
  */
 export function liveAt(model: Model, now: Date): Model {
   const present = slotOf(now)

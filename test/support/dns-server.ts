@@ -18,10 +18,10 @@ export type DnsServer = {
   address: string
   /** All questions received by UDP or TCP, in order: `A name`. */
   questions: string[]
-  /** Gives a name these records; without records, the name exists but is empty. */
+  /** Sets the records of a name; without records, the name exists but is empty. */
   put: (name: string, ...records: TestRecord[]) => void
   /**
-   * Handles all further questions, or those for one name, in this way; undefined restores the
+   * Sets how all further questions, or questions for one name, are handled; undefined restores the
    * normal answers.
    */
   behave: (conduct: Conduct | undefined, name?: string) => void

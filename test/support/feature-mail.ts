@@ -30,7 +30,7 @@ export function featureMail(fields: WrittenFields = {}, body = 'Thank you, Ann.'
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}\r\n`)
 }
 
-/** Computes the features of such a message. */
+/** Computes the features of a composed message. */
 export async function featuresOfMail(
   fields: WrittenFields = {},
   body?: string,

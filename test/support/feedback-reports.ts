@@ -92,7 +92,7 @@ export async function reportedMessage(
   }
 }
 
-/** Composes its feedback report. */
+/** Composes the feedback report on a message. */
 export function feedbackOn({ planted, analysis, content }: ReportedMessage): Buffer {
   return composeFeedback(planted, analysis, content)
 }

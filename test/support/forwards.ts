@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /** One part of a forward: its header lines and its unchanged body. */
 export type ForwardPart = { header: readonly string[]; body: Buffer | string }
 
-/** Composes a mail by ann with these parts between its delimiters. */
+/** Composes a mail by ann with the given parts between its delimiters. */
 export function forwardOf(
   parts: readonly ForwardPart[],
   {

@@ -25,7 +25,7 @@ const folder = path.join(import.meta.dirname, '../fixtures/tls')
 const certificate = readFileSync(path.join(folder, 'certificate.pem'), 'utf8')
 const key = readFileSync(path.join(folder, 'key.pem'), 'utf8')
 
-/** Starts such a site; `answer` is called when a request is complete. */
+/** Starts an HTTPS site; `answer` is called when a request is complete. */
 export async function startHttpsSite(
   answer: (req: IncomingMessage, res: ServerResponse) => void,
 ): Promise<HttpsSite> {

@@ -21,7 +21,7 @@ export type Increment = {
   redeemed?: number
   /** Whether the key may be held back until it was seen often enough; never for exact types. */
   gated?: boolean | undefined
-  /** The time for which it counts: when the report was received. */
+  /** The time for which the increment counts: when the report was received. */
   at: Date
 }
 

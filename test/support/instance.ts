@@ -37,7 +37,7 @@ export type Place = {
 /** The credentials of the first accounts, as stored. */
 type Accounts = Record<'admin' | 'reporter', { email: string; password: string }>
 
-/** Creates such a place. `env` applies to everything started on it. */
+/** Creates a place. `env` applies to everything started on it. */
 export async function makePlace(env: Record<string, string> = {}): Promise<Place> {
   const dataDir = await makeScratchFolder('e2e')
   const [httpPort, receivePort] = [await freePort(), await freePort()]

@@ -11,7 +11,7 @@ const inputBytesMax = 400_000
 const msAllowed = 50
 const triesMax = 5
 
-/** Returns the sample messages, and those of the corpus if present. */
+/** Returns the sample messages, and the messages of the corpus if present. */
 export function baseMessages(): Buffer[] {
   const own = readdirSync(samples).map((name) => readFileSync(join(samples, name)))
   const folders = ['phishing', 'newsletters', 'spam', 'ham', 'bounces', 'robustness']

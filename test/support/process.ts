@@ -182,7 +182,7 @@ export async function killAll(pids: readonly number[]): Promise<void> {
   await untilGone(pids)
 }
 
-/** Resolves when all these processes have ended. */
+/** Resolves when all given processes have ended. */
 export async function untilGone(pids: readonly number[], patienceMs = STOP_MS): Promise<void> {
   await until('the end of all processes', () => (pids.some(isAlive) ? undefined : true), patienceMs)
 }

@@ -28,8 +28,8 @@ export type RdapServer = {
 const allBlocks = { ipv4: ['0.0.0.0/0'], ipv6: ['::/0'] }
 
 /**
- * Starts such a registry. `services` replaces the bootstrap's list; `{base}` in it stands for the
- * base URL.
+ * Starts a registry. `services` replaces the bootstrap's list; `{base}` in it stands for the base
+ * URL.
  */
 export async function startRdapServer(services?: unknown): Promise<RdapServer> {
   const replies = new Map<string, RdapReply>()

@@ -10,7 +10,7 @@ export type Written = {
   html?: string
 }
 
-/** Composes a message with these parts, in UTF-8. */
+/** Composes a message with the given parts, in UTF-8. */
 export function messageOf({ from, subject, fields = [], text, html }: Written): Buffer {
   const type = html === undefined ? 'plain' : 'html'
   return Buffer.from(
@@ -35,12 +35,12 @@ export function messageOf({ from, subject, fields = [], text, html }: Written): 
   )
 }
 
-/** Returns the result of the analysis of such a message. */
+/** Returns the analysis of a composed message. */
 export function analysisOf(written: Written): Promise<Analysis> {
   return analyzeMessage(messageOf(written), { trustedRelays: [], ignoreStamps: true })
 }
 
-/** Returns the hashes of its shingles of one type. */
+/** Returns the hashes of a message’s shingles of one type. */
 export async function hashesOf(name: string, written: Written): Promise<Set<string>> {
   const { shingles } = await analysisOf(written)
   return new Set(shingles.filter((one) => one.name === name).map(({ hash }) => hash))

@@ -33,7 +33,7 @@ export function scoreBy(rules: RuleBook, facts: Facts): number {
   return symbolScore(rules.run(facts))
 }
 
-/** Returns facts of which only these are not empty; they are named as in rules. */
+/** Returns facts that are empty except for the given ones, which are named as in rules. */
 export function factsWith(known: Readonly<Record<string, FactValue>>): Facts {
   const facts: Record<string, Record<string, FactValue>> = {}
   for (const [group, its] of Object.entries(emptyFacts())) facts[group] = { ...its }

@@ -98,7 +98,7 @@ export function onTop(raw: Buffer, ...lines: readonly string[]): Buffer {
  */
 export type FakeZone = Readonly<Record<string, readonly string[] | 'unknown'>>
 
-/** Creates a resolver for such a zone; other names do not exist. Records all queries. */
+/** Creates a resolver for a zone; other names do not exist. Records all queries. */
 export function fakeDns(zone: FakeZone): { resolve: Resolve; asked: string[] } {
   const asked: string[] = []
   return {

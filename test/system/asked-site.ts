@@ -17,7 +17,7 @@ export type AskedSite = {
   clear: () => Promise<void>
 }
 
-/** Starts such a site with its process `check`. */
+/** Starts a site with its process `check`. */
 export async function makeAskedSite(): Promise<AskedSite> {
   const checkPort = await freePort()
   const site = await makeSite({ CHECK_PORT: String(checkPort) })

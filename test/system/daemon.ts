@@ -8,9 +8,9 @@ import { until } from '../support/process.ts'
 
 /** A system server in the foreground, as a child process. */
 export type Daemon = {
-  /** Returns everything that it has written. */
+  /** Returns everything that the daemon has written. */
   said: () => string
-  /** Ends it; resolves when it has ended. */
+  /** Ends the daemon; resolves when it has ended. */
   stop: () => Promise<void>
 }
 

@@ -10,7 +10,7 @@ export type Dovecot = {
   /** Returns a mailbox as an IMAP URL for `curl`. */
   url: (mailbox: string) => string
   said: () => string
-  /** Ends it and removes its files. */
+  /** Ends the server and removes its files. */
   clear: () => Promise<void>
 }
 

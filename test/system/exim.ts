@@ -12,7 +12,7 @@ export type Exim = {
   port: number
   /** Returns all delivered mail, from the mailbox. */
   delivered: () => Promise<string>
-  /** Returns the number of messages in its queue. */
+  /** Returns the number of messages in Exim’s queue. */
   waiting: () => Promise<number>
   log: () => Promise<string>
   /** Ends the daemon and removes its files. */

@@ -55,7 +55,7 @@ export async function readByPython(folder: string): Promise<Map<string, PythonRe
   return byName(await output('python3', ['-c', python, folder]))
 }
 
-/** Does the same with Sisimai, from Debian's libsisimai-perl or newer. */
+/** Reads feedback reports with Sisimai, from Debian's libsisimai-perl or newer. */
 export async function readBySisimai(folder: string): Promise<Map<string, SisimaiReading>> {
   return byName(await output('perl', ['-e', perl, folder]))
 }

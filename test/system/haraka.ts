@@ -10,7 +10,7 @@ import { recipe } from './recipes.ts'
 export type Haraka = {
   port: number
   log: () => string
-  /** Ends it and removes its files. */
+  /** Ends the server and removes its files. */
   clear: () => Promise<void>
 }
 

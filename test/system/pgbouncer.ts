@@ -12,7 +12,7 @@ import { until } from '../support/process.ts'
 export type Pgbouncer = {
   /** The URL of the database through the pooler. */
   url: string
-  /** Ends it and removes its files. */
+  /** Ends the pooler and removes its files. */
   clear: () => Promise<void>
 }
 

@@ -11,14 +11,15 @@ export type Postfix = {
   /** Returns all mail delivered to `home.example`, from the mailbox. */
   delivered: () => Promise<string>
   log: () => Promise<string>
-  /** Ends it and removes its files. */
+  /** Ends the server and removes its files. */
   clear: () => Promise<void>
 }
 
 const run = promisify(execFile)
 
 /**
- * The services of `master.cf` as in Debian, without chroot, and only those that these tests use.
+ * The services of `master.cf` as in Debian, without chroot, and only the services that these tests
+ * use.
  */
 const services = `
 pickup unix n - n 60 1 pickup

@@ -24,7 +24,8 @@ export type Rbldnsd = {
 const places = [process.env['RBLDNSD'] ?? '', '/usr/sbin/rbldnsd', '/usr/local/sbin/rbldnsd']
 
 /**
- * Starts a server with these lists, as `nobody` if we are root, because it refuses to run as root.
+ * Starts a server with the given lists, as `nobody` if we are root, because it refuses to run as
+ * root.
  *
  * @throws Error if rbldnsd is not installed, because a skipped test would show nothing
  */

@@ -6,13 +6,13 @@ import { recipe } from './recipes.ts'
 
 /** A real rspamd that is only a proxy, configured as documented. */
 export type RspamdProxy = {
-  /** Its milter port. */
+  /** The milter port of the proxy. */
   port: number
   log: () => string
   clear: () => Promise<void>
 }
 
-/** Starts such a proxy in front of `checkPort`. */
+/** Starts a proxy in front of `checkPort`. */
 export async function startRspamdProxy(checkPort: number): Promise<RspamdProxy> {
   const folder = await openFolder('rspamd')
   const port = await freePort()

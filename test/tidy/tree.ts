@@ -130,7 +130,7 @@ function importedNames(clause: ts.ImportClause | undefined): string[] {
   return bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
 }
 
-/** Returns the TypeScript files below one of these folders. */
+/** Returns the TypeScript files below one of the given folders. */
 export function typescriptIn(tree: Tree, ...folders: readonly string[]): TidyFile[] {
   return tree.filter(
     ({ path }) => path.endsWith('.ts') && folders.some((folder) => path.startsWith(`${folder}/`)),

@@ -113,7 +113,7 @@ function isBelow(file: string, folder: string): boolean {
 
 const fenced = /^```.*?^```$/gms
 
-/** Returns the targets of links, without those in code and those to other sites. */
+/** Returns the targets of links, except links in code and links to other sites. */
 function linksOf({ text }: { text: string }): string[] {
   const prose = text.replaceAll(fenced, '').replaceAll(/`[^`\n]*`/g, '')
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]

@@ -98,7 +98,7 @@ function owedIn({ counts }: Series): Count {
   return counts.slice(0, REDEEMED).reduce<Count>(add, 0)
 }
 
-/** Returns the only member, if it caused all counts. */
+/** Returns the only member of a history if that member caused all counts. */
 function onlyMember({ slots, sets }: History): Member | undefined {
   const [set, other] = sets
   if (!set || other || set.chunks > 0) return undefined

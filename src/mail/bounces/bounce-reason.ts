@@ -168,8 +168,8 @@ function firstOf(rulings: readonly Ruling[], evidence: Evidence): BounceReason |
 }
 
 /**
- * Decides by looser phrases and those in other languages. After the message data a server no longer
- * reports an unknown user, so the reason is `filtered` then.
+ * Decides by looser phrases, and by phrases in other languages. After the message data a server no
+ * longer reports an unknown user, so the reason is `filtered` then.
  */
 function looserReason(said: string, { stage }: Evidence): BounceReason | undefined {
   const bare = said

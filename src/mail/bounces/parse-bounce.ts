@@ -53,7 +53,7 @@ export function parseBounce(raw: Buffer): { results: BounceResult[] } | undefine
   return tree && bounceIn(tree)
 }
 
-/** Does the same as `parseBounce` for a message that is already parsed. */
+/** Like `parseBounce`, for a message that is already parsed. */
 export function bounceIn(tree: Entity): { results: BounceResult[] } | undefined {
   return found(resultsIn(tree))
 }

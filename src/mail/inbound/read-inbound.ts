@@ -29,8 +29,8 @@ const headerTypes = ['text/rfc822-headers', 'text/rfc822-header', 'message/globa
 
 /**
  * Finds identifiers of the returned message: in the attached message or header, in the
- * machine-readable parts, or else in header lines that a text quotes. They may be forged. At most 20
- * of each kind.
+ * machine-readable parts, or else in header lines that a text quotes. They may be forged. At most
+ * 20 of each kind.
  */
 function returnedIn(tree: Entity, text: string): Returned {
   const found = new Found()
@@ -161,7 +161,7 @@ export type InboundReading = {
   subject: string | null
   /** The author's own text, without quotations; at most 8,000 characters. */
   text: string
-  /** Whether a machine seems to have sent it; then no machine may answer it. */
+  /** Whether a machine seems to have sent the mail; then no machine may answer it. */
   isAutomatic: boolean
 }
 

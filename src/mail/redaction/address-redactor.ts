@@ -19,15 +19,20 @@ import { lastUpTo, plainView, type TextView, textViews } from './text-views.ts'
 export type AddressRedactor = {
   /** Replaces every occurrence of an address by its code. */
   redact(text: string): string
-  /** Does the same with a shared budget for several texts; undefined once the budget is used up. */
+  /**
+   * Like `redact`, with a shared budget for several texts; undefined once the budget is used up.
+   */
   redactWithin(budget: RedactionBudget, text: string): string | undefined
   /** Whether the text contains an address in any known form. */
   finds(text: string): boolean
-  /** Does the same for many texts in one search, which is much faster than one search for each. */
+  /** Like `finds`, for many texts in one search, which is much faster than one search for each. */
   findsIn(texts: readonly string[]): boolean[]
   /** Whether the text contains a name as written. */
   findsNameIn(text: string): boolean
-  /** Marks a text as free of addresses, because it was made from such a text by inserting codes. */
+  /**
+   * Marks a text as free of addresses, because it was made by inserting codes into a text without
+   * addresses.
+   */
   vouchFor(text: string, origin: string): void
   /** Returns the code of an address, which does not depend on how the address is written. */
   codeOf(address: string): string
@@ -237,7 +242,7 @@ function placesOf({ found, view }: Shown): Found[] {
   return places
 }
 
-/** Returns the first positions and those of the others that do not overlap them, in order. */
+/** Returns the first positions, and the other positions that do not overlap them, in order. */
 function withOthers(places: readonly Found[], others: readonly Found[]): readonly Found[] {
   if (places.length === 0) return others
   const joined: Found[] = []

@@ -42,7 +42,7 @@ const localEnd = /[\s<>,;:"'()[\]@]/
 const domainThere = /[A-Za-z0-9.-]{1,253}/y
 const forClause = /\sfor\s+<?([^\s<>;()]{1,128}@[^\s<>;()]{1,253})/gi
 
-/** Returns the recipients that the provider wrote, and those that the author claims. */
+/** Returns the recipients that the provider wrote, and the recipients that the author claims. */
 export function recipientsIn(fields: readonly HeaderField[]): {
   delivered: string[]
   claimed: string[]

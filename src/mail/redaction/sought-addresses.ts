@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 export type AddressHashes = {
   /** Returns the known address with this hash, both in lower case. */
   addressOf(digits: string): string | undefined
-  /** Whether any known hash begins with these three bytes: a fast test before decoding. */
+  /** Whether any known hash begins with the given three bytes: a fast test before decoding. */
   begins(bytes: number): boolean
 }
 

@@ -209,8 +209,7 @@ function markAt(written: string, start: number): Mark | undefined {
   const first = written.charAt(start)
   if (first === '=' || first === '%') {
     const value = byteOf(written, start + 1)
-    // The results for these characters may begin marks themselves, because text may be encoded
-    // twice.
+    // A decoded `%` or `=` may begin another escape, because text may be encoded twice.
     if (value >= 0 && value !== 0x25 && value !== 0x3d) {
       const kind = first === '=' ? 'quote' : 'escape'
       return { start, end: start + 3, kind, character: String.fromCharCode(value) }

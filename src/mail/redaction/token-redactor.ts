@@ -78,7 +78,7 @@ function hasMixedCase(run: string): boolean {
 export type TokenRedactor = {
   /** Redacts the tokens in links and addresses, except the author's addresses. */
   redact(text: string): string
-  /** Does the same in the body of a message, where only links count. */
+  /** Like `redact`, in the body of a message, where only links count. */
   redactLinks(text: string): string
   /** Whether fields with this name are left unchanged. */
   leaves(field: HeaderField): boolean
@@ -292,8 +292,8 @@ const linkPart = 'https?:\\/\\/[^\\s<>"]+|mailto:[^\\s<>"]+'
 const runPart = '[A-Za-z0-9][A-Za-z0-9+/_=-]{5,}'
 const runShape = runsBut(addressPart, linkPart, hostPart)
 /**
- * The same pattern for texts without addresses and links, because the search for those takes most
- * of the time.
+ * The same pattern for texts without addresses and links: searching for addresses and links takes
+ * most of the time.
  */
 const plainRunShape = runsBut(hostPart)
 

@@ -26,7 +26,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 
-/** Returns the strings of a list, or of a single string in its place. */
+/** Returns the strings of a list; a single string counts as a list of one. */
 export function textsOf(value: unknown): string[] {
   return (typeof value === 'string' ? [value] : arrayOf(value))
     .map(textOf)
@@ -226,8 +226,8 @@ const aboutAbuse = [
 ]
 
 /**
- * Returns the address in remarks such as "Abuse contact for … is 'abuse@…'", if all name the same
- * one.
+ * Returns the address in remarks such as "Abuse contact for … is 'abuse@…'", if all remarks name
+ * the same address.
  */
 function remarkedAddress(holders: readonly JsonObject[]): string | undefined {
   const lines = holders

@@ -39,7 +39,7 @@ function isLoopbackUrl(url: URL): boolean {
   return address ? addressScope(address) === 'loopback' : url.hostname === 'localhost'
 }
 
-/** Names below these domains are not resolved by the public DNS (RFC 7686). */
+/** Names below the domains `arpa` and `onion` are not resolved by the public DNS (RFC 7686). */
 const inwardNames = /\.(?:arpa|onion)$/
 
 /** Allows names only: registries do not use bare addresses, but internal machines may. */

@@ -73,7 +73,7 @@ type Verifiable = {
   raw: Buffer
   header: Header
   resolver: LibraryResolver
-  /** When it arrived. A signature that has expired since then is still valid. */
+  /** When the message arrived. A signature that has expired since then is still valid. */
   receivedAt: Date | undefined
 }
 
@@ -120,7 +120,8 @@ function remembering(lookUp: KeyLookup, resolver: LibraryResolver): KeyLookup {
   }
   return (...question) => {
     const found = recall(...question)
-    // The library requests all keys of a chain before it waits for the first.
+    // The library requests all keys of a chain and awaits them one after another: a rejection
+    // before its await must not count as unhandled.
     found.catch(() => undefined)
     return found
   }

@@ -54,7 +54,7 @@ export type Signature = {
   /** In lower case. */
   domain: string
   selector: string
-  /** The DNS name of its key. */
+  /** The DNS name of the key. */
   keyName: string
   /** Whether the domain and the author's domain have the same owner. */
   isAligned: boolean
@@ -239,7 +239,7 @@ export function judgeRead(signature: Signature, read: LibraryResult | undefined)
   return finding(signature, known, why)
 }
 
-/** The library's comments, and the results they mean. */
+/** The comments of the library, and the results that they mean. */
 const reasons: ReadonlyMap<string, readonly [DkimResult, DkimReason]> = new Map([
   ['body hash did not verify', ['fail', 'body-changed']],
   ['bad signature', ['fail', 'header-changed']],

@@ -203,7 +203,7 @@ function blocks6(start: string, value: string): string[] | undefined {
 }
 
 const cellsInRow = 5
-/** Values with which these tables mark an unknown country. */
+/** Values with which IP-to-AS tables mark an unknown country. */
 const unknown = ['None', 'Unknown', '-', 'ZZ']
 
 /**

@@ -139,7 +139,7 @@ function fromAmp({ pathname, search }: URL): string | undefined {
   return rest === undefined ? undefined : `http${isSecure ? 's' : ''}://${rest}${search}`
 }
 
-/** In these links `-` encodes `%`, and `_` encodes `/`. */
+/** In links of Proofpoint version 2, `-` encodes `%`, and `_` encodes `/`. */
 function fromProofpoint2(url: URL): string | undefined {
   const written = url.searchParams.get('u')
   if (written === null) return undefined

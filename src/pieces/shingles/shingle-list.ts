@@ -12,7 +12,7 @@ import { type PieceName, pieceTypes } from './piece-types.ts'
 
 /** A normalized piece of a message, or a pair of pieces, as it is counted. */
 export type Shingle = {
-  /** Number of its type. */
+  /** The number of the piece type. */
   type: number
   name: string
   /** 64 bits, unsigned, as 16 hexadecimal digits. */

@@ -94,7 +94,7 @@ export type KeptModel = {
 /** A loaded model. */
 export type Model = {
   version: number
-  /** Names of its features, see `features.ts`. */
+  /** Names of the model’s features, see `features.ts`. */
   features: readonly string[]
   /**
    * Returns the probability that the message is unwanted, 0 to 1, from its facts and symbols.

@@ -161,7 +161,7 @@ export type RowKind = (typeof rowKinds)[number]
 
 /** One labeled message. */
 export type TrainingRow = {
-  /** When it was received, in milliseconds since 1970. */
+  /** When the message was received, in milliseconds since 1970. */
   at: number
   /** Messages with the same campaign are never in different parts of a split. */
   campaign: string

@@ -46,7 +46,7 @@ export type Detail = {
   epoch: number
   /** The sources with the most evidence; at most 32. */
   sources: Source[]
-  /** Sums of proven sources beyond those 32, and of all reporters who are not proven. */
+  /** Sums of proven sources beyond the stored 32, and of all reporters who are not proven. */
   rest: EvidenceSums
   newcomers: EvidenceSums
   /** The last 30 days with any evidence, oldest first. */

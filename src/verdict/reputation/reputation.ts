@@ -102,7 +102,7 @@ const CHANGE_DAYS = 3
 const SURE_SCORE_MIN = 0.65
 /** Minimum number of reporters with full karma for a certain score. */
 const SURE_REPORTERS_MIN = 6
-/** Days for which a score stays certain after those reports, although their evidence decays. */
+/** Days after enough reports for which a score stays certain, although the evidence decays. */
 const SURE_DAYS = 3
 /**
  * Minimum weight for a certain score: the evidence of those reporters that is left after those

@@ -186,7 +186,7 @@ async function listDetails(ids: readonly string[], pool: Needs['pool']): Promise
   return found
 }
 
-/** Returns the first of these reports that still exists and is not retracted, with its text. */
+/** Returns the first of the given reports that still exists and is not retracted, with its text. */
 async function findSample(ids: readonly string[], { pool }: Needs) {
   for (const id of ids) {
     const [report, raw] = await Promise.all([findReport(pool, id), findRawMessage(pool, id)])

@@ -27,7 +27,7 @@ export type ActionPage = {
   show?: (req: Request, res: Response, refused: RefusedForm) => unknown
   /** Fields that the form has under another name, or that come from the path. */
   fields?: (req: Request, form: Form) => Given | Promise<Given>
-  /** Labels of fields, put in front of their problems. */
+  /** Labels of fields, which are put in front of the problems with the fields. */
   labels?: Readonly<Record<string, string>>
   bytesMax?: number
 }

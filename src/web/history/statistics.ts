@@ -99,7 +99,7 @@ function drawn(
 
 type Chosen = { id: string; period: 'day' | 'week'; from: string }
 
-/** The outcomes of the reports of these days; they add up to the total. */
+/** The outcomes of the reports of some days; they add up to the total. */
 function becameOf(days: readonly CountedDay[], texts: Texts) {
   const sum = (key: keyof DayCounts) => days.reduce((total, day) => total + day[key], 0)
   const [told, kept, asked, retracted] = [sum('told'), sum('kept'), sum('asked'), sum('retracted')]

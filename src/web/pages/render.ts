@@ -104,7 +104,7 @@ export function sendPage(req: Request, res: Response, page: Page): void {
   const token = formTokenOf(req)
   const html = eta.render(page.view, {
     ...page.data,
-    // These come last, so that page data cannot override the data about the visitor.
+    // The data about the visitor comes last, so that page data cannot override it.
     ...visit,
     title: page.title,
     languages: languageNames,

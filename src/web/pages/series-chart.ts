@@ -5,11 +5,11 @@ type BarPeriod = 'tenMinutes' | 'day' | 'week'
 type DrawnSeries<Key extends string> = {
   key: Key
   name: string
-  /** Its color and pattern; see `series.css`. */
+  /** The color and pattern of the series; see `series.css`. */
   tone: 'bad' | 'warn' | 'good' | 'plain'
   /**
-   * Whether it is drawn below the zero line: for favorable counts, while the other series are
-   * unfavorable.
+   * Whether the series is drawn below the zero line: for favorable counts, while the other series
+   * are unfavorable.
    */
   isBelow?: boolean
 }

@@ -127,7 +127,7 @@ type Needs = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'log'>
 declare module 'express-session' {
   interface SessionData {
     reporterId: string
-    /** Identifies the session where its id must stay secret. */
+    /** Identifies the session where the session id must stay secret. */
     handle: string
     /** ISO 8601. */
     openedAt: string

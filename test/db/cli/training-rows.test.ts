@@ -23,7 +23,7 @@ type JudgedWith = {
   campaignId?: string
 }
 
-/** Stores a report that was judged with these facts. */
+/** Stores a report that was judged with the given facts. */
 async function judged(mark: string, told: JudgedWith): Promise<string> {
   const { kind, karma, hosts, verdict, reporterId, campaignId } = told
   const given = { ...(kind && { kind }), ...(reporterId && { reporterId }) }

@@ -115,7 +115,7 @@ function softBounce(): Buffer {
   )
 }
 
-/** Handles a bounce of a feedback report that was sent that many hours ago. */
+/** Handles a bounce of a feedback report that was sent `hoursAgo` hours ago. */
 async function bounced(mark: string, hoursAgo: number, raw: Buffer) {
   const payload = await sent(mark)
   await app.pool.query('update feedback_reports set finished_at = $2 where report_id = $1', [

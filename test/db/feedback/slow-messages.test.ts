@@ -38,7 +38,7 @@ const mailer: Mailer = {
 const busy: SendResult = { outcome: 'later', replyCode: 451, reason: '451 busy' }
 const postponed = { postponedTo: expect.any(Date), payload: expect.any(Object) }
 
-/** Returns a parser that composes these reports in its slow lane until the gate opens. */
+/** Returns a parser that composes the given reports in its slow lane until the gate opens. */
 function slowFor(reportIds: readonly string[]) {
   const gate = Promise.withResolvers<undefined>()
   const parser: ParserPool = {

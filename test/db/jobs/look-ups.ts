@@ -41,7 +41,7 @@ export async function openLookUps() {
       await app.pool.query('delete from networks')
       return place
     },
-    /** Creates analyzed spam reports from these addresses. */
+    /** Creates analyzed spam reports from the given addresses. */
     async analyzed(...ips: string[]) {
       const payloads: Payload[] = []
       for (const ip of ips) {

@@ -22,7 +22,7 @@ const usual = 'From:To:Subject:Date:Message-ID:List-Id:List-Unsubscribe:List-Uns
 export type NewsletterOptions = {
   mark: string
   domain?: string
-  /** Additional fields of its header. */
+  /** Additional fields of the header. */
   fields?: readonly string[]
   covered?: string
   /** Whether the signed content is replaced. */
@@ -90,7 +90,7 @@ export function newsletterDns(): DnsTools {
 /** An application that accepts newsletters, analyzes them and writes advice. */
 export type Newsletters = Awaited<ReturnType<typeof openNewsletters>>
 
-/** Opens such an application. */
+/** Opens the application. */
 export async function openNewsletters() {
   const app: TestApp = await openTestApp()
   const parser = createParserPool(1)

@@ -3,7 +3,7 @@ import type { Newsletters } from './newsletters.ts'
 
 let made = 0
 
-/** Stores reports of newsletters of a domain, by that many people, one report each. */
+/** Stores reports of newsletters of a domain, one report by each of the given number of people. */
 export async function keepReports(
   letters: Newsletters,
   people: number,

@@ -73,7 +73,7 @@ async function eventsOf(reportId: string) {
   return rows.map(({ event, phrases }) => [event, phrases])
 }
 
-/** Returns the counts of the author of all these messages, and the evidence about their link. */
+/** Returns the counts of the author of all messages, and the evidence about their link. */
 async function counted() {
   await rollUpAll(app.pool, new Date())
   await foldAll(app.pool, new Date())

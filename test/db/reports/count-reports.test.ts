@@ -39,7 +39,7 @@ async function reported(mark: string, more: Parameters<TestApp['report']>[1] = {
   return { reportId: (await app.report(spamMessage(mark), more)).id }
 }
 
-/** Returns the counts of the author of all these messages. */
+/** Returns the counts of the author of all messages. */
 async function counted(pair?: (typeof pairTypes)[number]['name']): Promise<Partial<Counts>> {
   await rollUpAll(app.pool, new Date())
   const reader = createCounterReader(app, { keysMax: 10, freshMs: 0 })

@@ -16,7 +16,8 @@ function submission(raw: Buffer, more: Partial<Submission> = {}): Submission {
 }
 
 /**
- * Returns the stored raw messages and jobs of these reports; there must be one of each per report.
+ * Returns the stored raw messages and jobs of the given reports; there must be one of each per
+ * report.
  */
 async function stored(ids: readonly string[]) {
   const [counts] = await app.rows(

@@ -26,7 +26,7 @@ async function page(path: string, as: Person): Promise<Page> {
   return read
 }
 
-/** Creates a reporter with that many reports, a second apart, oldest first. */
+/** Creates a reporter with `count` reports, a second apart, oldest first. */
 async function reporterOf(count: number): Promise<{ person: Person; ids: string[] }> {
   const person = await site.addPerson(`n${Math.random()}@reporters.example`)
   const begin = Date.now() - count * 1_000

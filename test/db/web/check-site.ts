@@ -29,7 +29,7 @@ export type CheckSite = {
   close: () => Promise<void>
 }
 
-/** Opens such a site. `env` contains settings as the environment would. */
+/** Opens a site for checks. `env` contains settings as the environment would. */
 export async function openCheckSite(env: Record<string, string> = {}): Promise<CheckSite> {
   const app = await openTestApp({ WORKERS: '1', ...env })
   const config = { ...app.config, checkPort: 0 }

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /** A connection to a server that tests can cut and restore. */
 export type Wire = { port: number; cut: () => Promise<void>; mend: () => Promise<void> }
 
-/** Opens such a connection to a port of this machine. */
+/** Opens an interruptible connection to a port of this machine. */
 export async function layWire(target: number): Promise<Wire> {
   const sockets = new Set<Socket>()
   let server = await listenOn(0, target, sockets)

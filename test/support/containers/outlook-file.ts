@@ -10,8 +10,8 @@ const tableMark = 0xfffffffd
 type Node = { name: string; kind: number; content: Buffer; child: number; right: number }
 
 /**
- * Composes a compound file (MS-CFB, version 3) with these streams. Siblings form one long branch of
- * the directory tree.
+ * Composes a compound file (MS-CFB, version 3) with the given streams. Siblings form one long
+ * branch of the directory tree.
  */
 export function compoundFile(root: Written): Buffer {
   const nodes: Node[] = []
@@ -146,7 +146,7 @@ export function outlookFile(pieces: OutlookPieces): Buffer {
   return compoundFile(outlookStorage(pieces))
 }
 
-/** Wraps RTF as Outlook stores it, uncompressed. */
+/** Wraps RTF as Outlook stores uncompressed RTF. */
 export function keptRtf(rtf: string): Buffer {
   const head = Buffer.alloc(16)
   head.writeUInt32LE(rtf.length + 12, 0)

@@ -52,7 +52,7 @@ export type ShownSite = {
   close: () => Promise<void>
 }
 
-/** Starts such a site. `env` adds settings. */
+/** Starts the site. `env` adds settings. */
 export async function startShownSite(env: Record<string, string> = {}): Promise<ShownSite> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-pages-'))
   const given = { LISTS_DIR: folder, LISTS_PUBLIC: 'yes', RDAP_BOOTSTRAP_URL: 'none' }

@@ -146,7 +146,7 @@ function incrementOf({ type, hash, of }: Shingle, amounts: Amounts): Increment {
   return amounts.redeemed ? { ...base, shingle } : { ...base, shingle, unique: own }
 }
 
-/** Returns the oldest campaign that such a message belongs to. */
+/** Returns the oldest campaign that matches a message. */
 function campaignOf(
   fingerprints: Fingerprints,
   campaigns: readonly KeptCampaign[],

@@ -10,7 +10,7 @@ server.reply('here', { body: { found: true } })
 const world = reachOf('https://data.iana.org/rdap')
 const local = reachOf('http://127.0.0.1/')
 
-/** Returns a DNS lookup in which every name has these addresses. */
+/** Returns a DNS lookup that answers every name with the given addresses. */
 function named(...addresses: string[]): Lookup {
   return (_host, _options, done) =>
     done(

@@ -164,8 +164,8 @@ function codesOf(code: ts.Expression): RegExp[] {
 const [LITERAL, DATE, SELECT, PLURAL] = [0, 3, 5, 6]
 
 /**
- * Returns the names and kinds of the placeholders, without those that only French needs to elide,
- * and those that only English needs to call the reporter "you".
+ * Returns the names and kinds of the placeholders, without the placeholders that only French needs
+ * to elide, and without those that only English needs to call the reporter "you".
  */
 function holesOf(messages: readonly string[]): string[] {
   const elements = messages.flatMap(elementsOf).filter(({ type }) => type !== LITERAL)

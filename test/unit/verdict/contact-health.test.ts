@@ -13,7 +13,7 @@ const start = new Date('2026-11-20T12:00:00Z')
 const at = (ms: number) => new Date(start.getTime() + ms)
 
 /**
- * Returns a bounce that arrived an hour after its mail, which was sent that many hours after the
+ * Returns a bounce that arrived an hour after its mail, which was sent `sentHours` hours after the
  * start.
  */
 function bounce(sentHours: number, more: Partial<ContactBounce> = {}): ContactBounce {

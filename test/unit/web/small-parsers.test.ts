@@ -11,7 +11,9 @@ import { localPath } from '../../../src/web/pages/sign-in.ts'
 import { parseRemarks } from '../../../src/web/submit.ts'
 import { createUrlencodedParser } from '../../../src/web/bodies/urlencoded.ts'
 
-/** Returns the result of a parser for a body that arrives in chunks of that many bytes. */
+/**
+ * Returns the result of a parser for a body that arrives in chunks of the given number of bytes.
+ */
 async function partsOf(parser: FormParser, body: Buffer, chunkBytes = body.length) {
   for (let at = 0; at < body.length; at += chunkBytes) {
     await parser.write(body.subarray(at, at + chunkBytes))

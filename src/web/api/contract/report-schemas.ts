@@ -142,7 +142,7 @@ const campaign = z
   .nullable()
   .describe('The other reports of similar messages; null if they are not counted.')
 
-/** A report as returned to those who may see it. */
+/** A report as returned to people who may see it. */
 export const reportSchema = z
   .object({
     id: reportId,

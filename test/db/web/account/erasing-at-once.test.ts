@@ -19,7 +19,7 @@ async function erasuresOf({ id }: Person): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/** Runs the job as if that many minutes had passed. */
+/** Runs the job as if `minutes` minutes had passed. */
 function workIn(minutes: number, erasureId: string) {
   const now = new Date(Date.now() + minutes * 60_000)
   return runEraseAccount({ erasureId }, { ...site.app, clock: () => now })

@@ -16,7 +16,7 @@ const signUp = (email: string) =>
   from('192.0.2.1').post('/sign-up', { email, agree: 'yes', language: 'en' })
 const countOf = async (email: string) => (await lettersTo(site.app.pool, email)).length
 
-/** Makes the counts of letters to an address older by that many days. */
+/** Makes the counts of letters to an address older by the given number of days. */
 async function age(email: string, days: number): Promise<void> {
   await site.app.pool.query(
     `update account_links set letters_since = letters_since - make_interval(days => $2)
@@ -25,7 +25,7 @@ async function age(email: string, days: number): Promise<void> {
   )
 }
 
-/** Runs a test on a site with these limits. */
+/** Runs a test on a site with the given limits. */
 async function withLimits(limits: Record<string, number>, run: () => Promise<void>) {
   const usual = site
   site = await startWebSite({ TRUSTED_PROXIES: '127.0.0.1, ::1' })

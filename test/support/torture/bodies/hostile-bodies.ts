@@ -17,7 +17,7 @@ const file = (name: string) =>
 const header = 'From: a@b.example\r\nSubject: x\r\nReceived: from a by b; now\r\n'
 const boundary = 'Content-Type: multipart/mixed; boundary="bbbbbbbbbb"\r\n\r\n'
 
-/** Fourteen kinds of such bodies. */
+/** Fourteen kinds of hostile bodies. */
 export const hostileBodies: readonly HostileBody[] = [
   { name: 'empty parts', headers: multipart, start: '', piece: '--b\r\n\r\n\r\n' },
   { name: 'a part header without end', headers: multipart, start: '--b\r\n', piece: 'a: b\r\n' },

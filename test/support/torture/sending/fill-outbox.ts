@@ -13,8 +13,8 @@ import { spamMessage } from '../../messages.ts'
 const BATCH = 50
 
 /**
- * Reports that many messages, analyzes them, and leaves equally many feedback reports queued with
- * their jobs, spread over the consumers.
+ * Reports the given number of messages, analyzes them, and leaves equally many feedback reports
+ * queued with their jobs, spread over the consumers.
  */
 export async function fillOutbox(
   app: App,

@@ -7,7 +7,9 @@ import { startProgram } from '../../process.ts'
 import { withOwnDatabase } from '../../own-database.ts'
 import { compareAnswers } from './compare-answers.ts'
 
-/** Compares that many answers of a `web` process to a shadow-banned and to an ordinary reporter. */
+/**
+ * Compares a number of answers of a `web` process to a shadow-banned and to an ordinary reporter.
+ */
 export async function tortureShadow(
   answers: number,
   say: (line: string) => void,
