@@ -194,7 +194,7 @@ export function countConsumersByHealth(
 export type ConsumerDetails = Consumer & {
   note: string | null
   createdAt: Date
-  /** The number of its answers of each kind. */
+  /** The number of the consumer’s answers of each kind. */
   resolved: number
   notOurs: number
   wrong: number

@@ -56,7 +56,7 @@ export const removeListExemption = defineAction({
   },
 })
 
-/** For how many days a delisted name is exempted; `good` is permanently. */
+/** Exemption periods of a delisted name in days; `good` has no end. */
 export const exemptionTerms = ['30', '90', '365', 'good'] as const
 
 const id = z.string().meta({ argument: 'ID' })

@@ -17,8 +17,8 @@ export type MessageSource = {
 }
 
 /**
- * The statements of the text for people in addition to the facts. It must not identify the
- * reporter.
+ * Statements in the readable part of a feedback report, in addition to the facts. They must not
+ * identify the reporter.
  */
 export type FeedbackExplanation = {
   /** The number that the recipient quotes in mail to us. */

@@ -129,9 +129,9 @@ export async function readPassword(terminal: Terminal): Promise<string> {
 }
 
 /**
- * Creates an account, or updates the one with this address: a given password replaces the old one,
- * `isAdmin` makes it an administrator, and a token is added to its tokens. A new account starts as
- * trusted by the operator unless `isUnproven` is set.
+ * Creates an account, or updates the account with the address: a given password replaces the old
+ * password, `isAdmin` makes the account an administrator, and a new token is added. A new account
+ * starts as trusted by the operator unless `isUnproven` is set.
  */
 export async function addAccount(
   request: AccountRequest,

@@ -20,7 +20,7 @@ export const assertionsWeRefuse: Record<string, string> = {
     'What stands behind "helo=" is the HELO, as Exim writes it and other suites assert.',
 }
 
-/** The same table for lines with the results of SpamAssassin 4.0.1 in the corpus. */
+/** Real lines of the corpus for which we reject the result of SpamAssassin 4.0.1, and why. */
 export const outputWeRefuse: Record<string, string> = {
   'real-lines-a8076999': 'ZMailer writes the name it looked up before the bracket.',
   'real-lines-82558498': 'ZMailer writes the name it looked up before the bracket.',

@@ -68,9 +68,10 @@ export function reasonSaid(all: Phrases, text: string): BounceReason | undefined
 }
 
 /**
- * The reason that is certain from the text alone: that of a provider's own code, else that of a
- * phrase at its provider, else that of a mail system's own conclusion. Undefined when there is
- * none. `hosts`: the remote host, the recipient's domain and the reporting host, as far as known.
+ * The reason that is certain from the text alone. Searches for a provider's own code, then for a
+ * phrase of the provider, then for a conclusion of a mail system. Undefined when the text contains
+ * none of them. `hosts`: the remote host, the recipient's domain and the reporting host, as far as
+ * known.
  */
 export function certainReason(text: string, hosts: readonly string[]): BounceReason | undefined {
   return reasonSaid(codes, text) ?? reasonAtProvider(text, hosts) ?? reasonSaid(conclusions, text)

@@ -71,8 +71,9 @@ function nameOf(host: string): string | undefined {
 export type DelistingCourse = 'at once' | 'to administrators' | 'not listed'
 
 const DAY_MS = 86_400_000
-/** Evidence this old, or from fewer reporters than this, allows one delisting on request. */
+/** Age in days from which evidence is old: one delisting on request is possible. */
 const OLD_DAYS = 3
+/** With fewer reporters than this, one delisting on request is possible too. */
 const FEW_REPORTERS = 20
 
 /**
