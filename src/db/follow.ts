@@ -11,7 +11,7 @@ const ANSWER_MS_MAX = 1_000
 /** A setting in the database that a process follows. */
 type Followed<Version> = {
   readVersion: () => Promise<Version>
-  /** Takes over a version. If it throws, the version is loaded again 0.8 s later. */
+  /** Starts to use a version. If it throws, the version is loaded again 0.8 s later. */
   load: (version: Version) => Promise<void>
   /** Called after each look. */
   afterwards?: () => Promise<void>

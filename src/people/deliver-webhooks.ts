@@ -181,7 +181,8 @@ export type DeliveriesInProgress = {
 }
 
 /**
- * Maximum number of concurrent deliveries to one webhook; one to a webhook that failed last time.
+ * Maximum number of concurrent deliveries to one webhook. A webhook that failed last time gets one
+ * delivery at a time.
  */
 const AT_ONCE_MAX = 4
 

@@ -210,8 +210,8 @@ export type RelayCandidate = {
   /** Whether a trusted relay observed the address. Otherwise the address may be forged. */
   isSeen: boolean
   /**
-   * Whether its address is loopback or of an internal network, so that a gateway may be in front of
-   * it.
+   * Whether the relay’s address is loopback or of an internal network, so that a gateway may be in
+   * front of it.
    */
   isInternal: boolean
 }

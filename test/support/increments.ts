@@ -27,8 +27,8 @@ export type Increment = {
 
 /**
  * Appends increments in the caller's transaction: they count when it commits, exactly once.
- * Appending those of many reports in one call takes little longer than those of one. To retract a
- * report, append the `reversal` of its increments.
+ * Appending the increments of many reports in one call takes little longer than appending those of
+ * one report. To retract a report, append the `reversal` of its increments.
  */
 export async function appendDeltas(
   tx: Db,

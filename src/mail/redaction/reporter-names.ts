@@ -61,7 +61,7 @@ function remembered(make: CodeOf): CodeOf {
 export type ReporterName = {
   /** In lower case, as a Latin-1 view of the bytes of one charset. */
   text: string
-  /** Whether it counts only after a salutation, because it may be an ordinary word. */
+  /** Whether the name counts only after a salutation, because it may be an ordinary word. */
   isGreeted: boolean
   /** The address of the named person; its code also replaces the name. */
   address: string

@@ -65,7 +65,7 @@ function relayed(number: number): Buffer<ArrayBuffer> {
   return relayedMessage(`relayed-${number}`, { ip, domain: `author${number}.example` })
 }
 
-/** Composes the same mail, signed by its author. */
+/** Composes mail through the relay, signed by its author. */
 function relayedSigned(number: number): Promise<Buffer> {
   return signed(relayed(number), { domain: `author${number}.example`, key })
 }
