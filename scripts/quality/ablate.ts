@@ -7,8 +7,8 @@ import type { Sample } from './read-corpus.ts'
 type Training = { definitions: readonly FactDefinition[]; source: 'files'; seed: number }
 
 /**
- * Measures models without each group of facts and with that group alone, and with only the facts
- * that are hidden from models trained on files, because they reveal the collection.
+ * Measures models without each group of facts, with each group alone, and with only the facts that
+ * models trained on files must not use (`fileRefusalOf` returns the reasons).
  */
 export async function ablate(samples: readonly Sample[], training: Training): Promise<string[][]> {
   const { definitions, seed } = training

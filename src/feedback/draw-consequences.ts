@@ -138,7 +138,9 @@ export type KnownNetwork = {
   registry: RegistryState
   /** The AS that announces the address, and the announced block. */
   announced?: { asn: number; cidr: string } | undefined
-  /** Mail addresses, in lower case, whose owners said that the address is not in their network. */
+  /**
+   * Mail addresses, in lower case, of desks that said that the IP address is not in their network.
+   */
   disowned: ReadonlySet<string>
 }
 

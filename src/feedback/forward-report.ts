@@ -300,7 +300,8 @@ function postpone(
 }
 
 /**
- * Postpones a report because our own mail server is unavailable; such waiting has no time limit.
+ * Postpones a report because our own mail server is unavailable. A report may wait for the server
+ * without a time limit.
  */
 function postponeUntilRelay(
   { reportId, number, refusedSince }: Payload,

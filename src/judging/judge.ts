@@ -92,7 +92,7 @@ export type CaseToJudge = {
   envelope?: Envelope | undefined
 }
 
-/** A verdict, the facts it is based on, and the subjects it blames or praises. */
+/** A verdict, the facts it is based on, and the subjects of the message. */
 export type JudgedCase = { verdict: Verdict; facts: Facts; subjects: readonly Subject[] }
 
 /** Judges messages, in order, with at most two round trips to the database for all of them. */

@@ -55,7 +55,7 @@ export function leavesOf(entity: Entity): Entity[] {
   return body.parts.flatMap((part) => leavesOf(part.entity))
 }
 
-/** The first part of that type that is not inside an attached message. */
+/** The first part of the given type that is not inside an attached message. */
 export function ownPart(entity: Entity, type: string): Entity | undefined {
   if (entity.type === type) return entity
   if (entity.body.kind !== 'multipart') return undefined

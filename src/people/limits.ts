@@ -86,7 +86,7 @@ export type LimitState = {
   windowSeconds: number
   /** The number of further attempts that would be admitted now. */
   remaining: number
-  /** The time in seconds until more attempts are admitted, if there are no others. */
+  /** Time in seconds until more attempts are admitted, if none is made in the meantime. */
   resetSeconds: number
 }
 

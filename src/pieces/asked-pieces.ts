@@ -16,7 +16,7 @@ import { ShingleList } from './shingles/shingle-list.ts'
 import { addOrigin, type Way } from './shingles/take-apart.ts'
 import { addContacts, addLinks, addPassages, addWholeText } from './shingles/text-shingles.ts'
 
-/** A web address, also defanged; undefined for other text. */
+/** Returns a draft with a link, which may be written defanged; undefined for other text. */
 export function draftOfLink(value: string): Draft | undefined {
   const link = value.replaceAll(/^[<"'\s]+|[>"'\s]+$/g, '')
   const [plain] = plainLinks(link)
@@ -34,7 +34,10 @@ function imageHtml(link: string): string {
   return `<img src="${source}">`
 }
 
-/** A mail address in every field where one may occur; also `user (at) host [dot] example`. */
+/**
+ * Returns a draft with a mail address in every field where one may occur. The address may be
+ * written as `user (at) host [dot] example`.
+ */
 export function draftOfAddress(value: string): Draft | undefined {
   const address = mailAddressIn(value)
   if (address === undefined) return undefined
@@ -56,7 +59,7 @@ export function mailAddressIn(value: string): string | undefined {
   return found.length === 1 ? found[0] : undefined
 }
 
-/** A domain in every field where one is counted. */
+/** Returns a draft with a domain in every field where one is counted. */
 export function draftOfDomain(value: string): Draft | undefined {
   const domain = domainIn(value)
   if (domain === undefined) return undefined
@@ -91,7 +94,10 @@ export function domainIn(value: string): string | undefined {
   return link && !link.isIp && registrableDomain(link.host) ? link.host : undefined
 }
 
-/** An IP address as origin, submitter, claimed hop and link; also with `[.]`. */
+/**
+ * Returns a draft with an IP address as origin, submitter, claimed hop and link. The address may be
+ * written with `[.]`.
+ */
 export function draftOfIp(value: string): Draft | undefined {
   const ip = parseIp(value.trim().replaceAll(/\s*[[(]\.[\])]\s*/g, '.'))
   if (!ip) return undefined
@@ -99,7 +105,7 @@ export function draftOfIp(value: string): Draft | undefined {
   return { way: wayOf(ip.text, {}), links: [link] }
 }
 
-/** A /24 (IPv4) or a /48 (IPv6); other networks are not counted. */
+/** Returns a draft with a /24 (IPv4) or a /48 (IPv6); other networks are not counted. */
 export function draftOfNetwork(value: string): Draft | undefined {
   const [, address = '', bits] = /^\s*([^\s/]+)\/(24|48)\s*$/.exec(value) ?? []
   const ip = parseIp(address)
@@ -107,7 +113,10 @@ export function draftOfNetwork(value: string): Draft | undefined {
   return draftOfIp(ip.text)
 }
 
-/** A machine by its reverse DNS name and its HELO name, as origin and as submitter. */
+/**
+ * Returns a draft with a machine as origin and as submitter, given its reverse DNS name and its
+ * HELO name.
+ */
 export function draftOfMachine(names: { rdns?: string; helo?: string }): Draft {
   return { way: wayOf('192.0.2.1', names) }
 }
@@ -133,7 +142,7 @@ function wayOf(ip: string, { rdns, helo }: { rdns?: string; helo?: string }): Wa
   }
 }
 
-/** A file by its SHA-256, as attachment and as picture. */
+/** Returns a draft with a file as attachment and as picture, given its SHA-256. */
 export function draftOfFile(value: string): Draft | undefined {
   const sha256 = value.trim().toLowerCase()
   if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined
@@ -141,7 +150,7 @@ export function draftOfFile(value: string): Draft | undefined {
   return { attachments: [file, { ...file, type: 'image/png' }] }
 }
 
-/** A file by its name. */
+/** Returns a draft with an attached file of the given name. */
 export function draftOfFileName(value: string): Draft {
   return { attachments: [{ ...anyFile, name: value.trim() }] }
 }
@@ -153,7 +162,7 @@ const anyFile: Attachment = {
   sha256: '',
 }
 
-/** A person by a display name, with or without an address. */
+/** Returns a draft whose author has the given display name, with or without an address. */
 export function draftOfName(value: string): Draft {
   const [mailbox] = parseMailboxes(value)
   const hasAddress = /@/.test(mailbox?.address ?? '') && mailbox?.name !== ''
@@ -162,7 +171,10 @@ export function draftOfName(value: string): Draft {
   return { fields: { From: hasAddress ? value : `${encoded} <someone@invalid>` } }
 }
 
-/** A signer: `example.com`, `selector._domainkey.example.com` or `example.com selector`. */
+/**
+ * Returns a draft with a DKIM signer: `example.com`, `selector._domainkey.example.com` or
+ * `example.com selector`.
+ */
 export function draftOfSigner(value: string): Draft | undefined {
   const [, before, named] = /^\s*(\S+)\._domainkey\.(\S+)\s*$/i.exec(value) ?? []
   const [plain = '', after] = value.trim().split(/\s+/)
@@ -176,13 +188,13 @@ export function draftOfSigner(value: string): Draft | undefined {
   }
 }
 
-/** A Message-ID, or the domain of one. */
+/** Returns a draft with a Message-ID, given completely or only by its domain. */
 export function draftOfMessageId(value: string): Draft {
   const id = value.trim().replaceAll(/^<|>$/g, '')
   return { fields: { 'Message-ID': `<${id.includes('@') ? id : `@${id}`}>` } }
 }
 
-/** An autonomous system: `AS64496` or only the number. */
+/** Returns a draft with an autonomous system: `AS64496` or only the number. */
 export function draftOfAs(value: string): Draft | undefined {
   const number = Number(/^\s*(?:AS\s?)?(\d{1,10})\s*$/i.exec(value)?.[1])
   if (!(number <= 0xffffffff)) return undefined

@@ -163,17 +163,17 @@ function wholeKey({ words, text, files }: Fingerprints): string | undefined {
 
 /** Hashes that identify a message. Absent for content that the message lacks. */
 export type Fingerprints = {
-  /** Number of visible words, in decimal digits. */
+  /** Number of visible words, as a decimal number. */
   words: string
-  /** The normalized text: the hash of the shingle `text`. */
+  /** Hash of the normalized text; the shingle `text` has the same. */
   text?: string
   /** Min-hash signature of the text, in hexadecimal; for texts of at least 20 words. */
   near?: string
   /** Min-hash signature of the first words. Distinguishes texts that share a long footer. */
   head?: string
-  /** The HTML structure: the hash of the shingle `html-structure`. */
+  /** Hash of the HTML structure; the shingle `html-structure` has the same. */
   html?: string
-  /** All link domains: the hash of the shingle `link-set`. */
+  /** Hash of all link domains; the shingle `link-set` has the same. */
   links?: string
   /** The attached or embedded files, otherwise the remote pictures. */
   files?: string

@@ -84,7 +84,7 @@ export const feedbackChoices = {
   pace: ['at-once', 'campaign', 'digest'],
 } as const
 
-/** Defaults. */
+/** The settings of a consumer that has not chosen any. */
 export const defaultFeedbackSettings: FeedbackSettings = {
   format: 'arf',
   form: 'whole',

@@ -115,7 +115,7 @@ export type ConsumerStanding = HealthRecord & {
   takes: KnownContact['takes']
 }
 
-/** A stored suppression. */
+/** Why we no longer write to an address. */
 export type KeptSuppression = {
   reason: 'hard-bounce' | 'soft-bounces' | 'complaint' | 'stop' | 'operator'
 }

@@ -58,13 +58,13 @@ const TELEPHONES_MAX = 4
 const LINK_CHARS_MAX = 200
 
 /**
- * Returns the subjects of a message, which can be blamed or praised for it, the most informative
- * first. An uncertain origin is no subject, because evidence against it would be an accusation. An
- * author counts only if the domain authenticated the message; otherwise it is a claimed author,
- * which says nothing about the real one. Names that millions of people share are no subjects
- * either: otherwise three complaints about mail from a mailbox provider, or with a link to a social
- * network, would condemn all other mail of this kind. The autonomous system is not known from the
- * message alone: `withSystem` adds it.
+ * Returns the subjects of a message, the most informative first. Reports of the message are
+ * evidence about their reputation. An uncertain origin is not a subject, because the evidence could
+ * concern the wrong address. An author counts only if the domain authenticated the message;
+ * otherwise it is a claimed author, which says nothing about the real one. Names that millions of
+ * people share are not subjects either: otherwise three complaints about mail from a mailbox
+ * provider, or with a link to a social network, would affect all other mail from that provider or
+ * with that link. The autonomous system is not known from the message alone: `withSystem` adds it.
  */
 export function subjectsOf(
   found: SubjectSource,

@@ -1,7 +1,7 @@
 import { type Phrase, phrase } from '../phrase.ts'
 import type { Facts } from './facts/fact.ts'
 
-/** Classes of a verdict. `undecided` is no accusation. */
+/** Classes of a verdict. `undecided` is not an accusation. */
 export const verdictClasses = [
   'spam',
   'phishing',

@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { discardRest } from './bodies/read-body.ts'
 import { type ProblemName, problems, problemType } from './problem.ts'
 
-/** A listening server. */
+/** A running HTTP server: its port, and the function that stops it. */
 export type Listener = {
   port: number
   /**

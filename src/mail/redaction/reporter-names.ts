@@ -242,8 +242,9 @@ const gap = `(?:[ \t\r\n\v\f${CUT}]|\xe2?\xa0|${blankBytes})`
 const between = `,?${gap}{1,${String(gapsMax)}}`
 const blanksRun = new RegExp(`,?${gap}+`, 'g')
 /**
- * Symbols beyond ASCII are not letters: U+0080 to U+00BF, U+2000 to U+207F and U+3000 to U+303F in
- * UTF-8, whose first byte C2 is E2 in lower case, or one byte between ASCII letters.
+ * Matches a symbol beyond ASCII, which is not a letter of a word. In UTF-8: U+0080 to U+00BF, whose
+ * first byte, C2, becomes E2 in lower case, U+2000 to U+207F, and U+3000 to U+303F. In single-byte
+ * charsets: a byte from 80 to BF after an ASCII character.
  */
 const signBefore =
   '\xe2[\x80-\xbf]|\xe2[\x80\x81][\x80-\xbf]|\xe3\x80[\x80-\xbf]|[^\x80-\xff][\x80-\xbf]'

@@ -143,7 +143,10 @@ function named(...patterns: readonly string[]): RegExp {
   return new RegExp(`^(?:${patterns.join('|')})$`)
 }
 
-/** Fields for people, for MIME and for programs that answer (RFC 9477) are unchanged. */
+/**
+ * Fields that are not changed, because people read them, or because MIME parsers or feedback loops
+ * (RFC 9477) need them.
+ */
 const spokenFields = named(
   ...['subject', 'date', 'from', 'to', 'cc', 'mime-version', 'content-.*', 'cfbl-.*'],
   ...['organization', 'user-agent', 'x-mailer', 'list-id'],

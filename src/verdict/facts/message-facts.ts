@@ -35,7 +35,7 @@ export const linksTable: FactTable<MessageFeatures['links']> = {
   has_unsubscribe: bool('A link or the end of the text is about unsubscribing.'),
 }
 
-/** Attachments. */
+/** Attached and embedded files. */
 export const attachmentsTable: FactTable<MessageFeatures['attachments']> = {
   count: double('Number of attached or embedded files.'),
   kilobytes: double('Total size in KiB.'),

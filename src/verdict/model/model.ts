@@ -83,7 +83,7 @@ export type ModelFormat = 'ydf' | 'catboost'
  */
 export type Calibration = { slope: number; intercept: number }
 
-/** A stored model. */
+/** A model as stored in the database, not yet loaded. */
 export type KeptModel = {
   version: number
   format: ModelFormat

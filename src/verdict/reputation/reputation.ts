@@ -3,8 +3,8 @@ import { decayed, type Detail, FAST_DAYS, SLOW_DAYS } from './detail.ts'
 import { effectiveAt } from './fold.ts'
 
 /**
- * Kinds of subjects, with their stored numbers. A subject is what a message can be blamed on, or
- * praised for.
+ * Kinds of subjects, with their stored numbers. A subject is a part or property of a message that
+ * can have a reputation.
  */
 export const subjectKinds = {
   address: 1,
@@ -111,8 +111,8 @@ const SURE_DAYS = 3
 const SURE_WEIGHT_MIN = decayed(SURE_REPORTERS_MIN, SURE_DAYS, SLOW_DAYS)
 
 /**
- * Kinds that identify a single source. Other kinds are shared by many people, who must not be
- * blamed for a single one of them. Links and telephone numbers may be those of an impersonated
+ * Kinds that identify a single source. Other kinds are shared by many people, and the mail of one
+ * must not count against the others. Links and telephone numbers may be those of an impersonated
  * bank.
  */
 const flaggedKinds: ReadonlySet<SubjectKind> = new Set(['address', 'author', 'file'])

@@ -19,7 +19,7 @@ export type ExampleValues = {
   parts: Readonly<Record<string, string>>
 }
 
-/** A request, independent of the language. */
+/** An example request, before it is formatted for curl, JavaScript or Python. */
 type Request = {
   method: string
   url: string

@@ -16,7 +16,7 @@ function limitOf(attemptsMax: number): RateLimit {
   return { name: 'a', windowMs: WINDOW_MS, attemptsMax, ...kinds }
 }
 
-/** Returns for each attempt whether the real statement accepted it. */
+/** Returns for each attempt whether it is admitted, as counted by `countAttempts` in a database. */
 async function admittedOf(limit: RateLimit, atMs: readonly number[]): Promise<boolean[]> {
   const key = storedKey('a secret', [++keys])
   const answers: boolean[] = []

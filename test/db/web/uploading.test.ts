@@ -68,9 +68,9 @@ test('each file has a line, and a refused file delays no other', async () => {
     'sent.msg: not recorded This Outlook file does not hold the header lines',
     'got.msg: recorded – Follow this report',
     'all.zip › in.eml: recorded – Follow',
-    'all.zip › locked.eml: not recorded It is locked with a password.',
+    'all.zip › locked.eml: not recorded The archive is protected by a password.',
     'all.zip › more.zip: not recorded It is an archive inside an archive.',
-    'broken.zip: not recorded It is damaged',
+    'broken.zip: not recorded The file is damaged',
   ]
   expect(lines.map((line, at) => line.slice(0, start[at]?.length))).toEqual(start)
   expect(lines[5]).toContain('Its signatures can prove nothing.')

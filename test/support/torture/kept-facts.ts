@@ -30,7 +30,7 @@ export type KeptFacts = {
   campaigns: KeptCampaign[]
   /** The number of reports, by the campaign's id and the day, separated by a blank. */
   campaignDays: Map<string, number>
-  /** The reasons of dead letters. */
+  /** The payload and the error of each dead letter, as one text. */
   dead: string[]
 }
 

@@ -104,7 +104,7 @@ test.for([
   [
     'en',
     'We have not complained',
-    'The sender has asked for complaints',
+    'The sender has asked to receive complaints',
     'We told the network that',
   ],
   ['fr', 'Personne n’a été mis', 'L’expéditeur demande', 'Nous avons prévenu le réseau'],

@@ -33,9 +33,9 @@ const kinds = ['dashes', 'boundary', STALLING_WORDS] as const
 type Left = { mail: SunkMail; ms: number }
 
 /**
- * Forwards messages, some of which are hard to compose, through the real queue, and repeats this
- * without the hard ones: all must be sent, those whose composing never ends with only their header,
- * and the others must not be delayed. Returns the faults.
+ * Forwards messages through the real queue: first only usual ones, then a mixture with hostile
+ * ones, which are hard to compose. All must be sent. A message whose composing never ends must be
+ * sent with only its header, and the usual messages must not be delayed. Returns the faults.
  */
 export async function tortureComposing(say: (line: string) => void): Promise<string[]> {
   const usual = await forwardAll((index) => spamMessage(`usual-${index}`))

@@ -20,7 +20,7 @@ const zone = {
   'TXT s1._domainkey.shop.example': [author.record],
 }
 
-/** The clients that each of several forwarders recorded. */
+/** The authentication results recorded by two forwarders, each with the address of its client. */
 const saw = {
   alumni:
     'mx.alumni.example; spf=pass (mx.alumni.example: domain of offers@shop.example designates ' +
