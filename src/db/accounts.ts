@@ -10,7 +10,6 @@ import { rowOf, rowsOf } from './rows.ts'
  */
 export type LinkKind = 'confirm' | 'reset' | 'move' | 'notice'
 
-/** A link that was mailed. */
 export type AccountLink = {
   kind: LinkKind
   /** The subject of the link: an address, or the id of an account. */
@@ -90,7 +89,6 @@ export function takeAccountLink(
     returning ${columns}`
 }
 
-/** Deletes all links of an account. */
 export async function removeAccountLinks(tx: Db, reporterId: string): Promise<void> {
   await tx.query(sql`delete from account_links where reporter_id = ${reporterId}`)
 }
@@ -102,7 +100,6 @@ export function listSignUps(db: Db, now: Date, limit: number): Promise<AccountLi
     order by expires_at desc, subject limit ${limit}`
 }
 
-/** Deletes links that expired before an instant. */
 export async function removeExpiredLinks(db: Db, before: Date): Promise<void> {
   await db.query(sql`delete from account_links where expires_at < ${before}`)
 }

@@ -72,7 +72,6 @@ export function insertUnsubscribe(
       ${request.askedAt}) on conflict (report_id) do nothing`
 }
 
-/** Returns the unsubscribe request of a report. */
 export function findUnsubscribe(db: Db, reportId: string): Promise<UnsubscribeRequest | undefined> {
   return rowOf(db)`
       select ${columns} from unsubscribe_requests where report_id = ${reportId}`

@@ -43,7 +43,6 @@ export type NewAnalysis = Findings & {
   facts: Buffer
 }
 
-/** An analysis as stored. */
 export type KeptAnalysis = Findings & { details: AnalysisDetails }
 
 /**
@@ -78,7 +77,6 @@ export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): 
 
 type Row = Findings & Packed & { judgment: StoredJudgment }
 
-/** Returns the analysis of one report. */
 export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | undefined> {
   const [row] = await listPackedAnalyses(db, [id])
   if (!row) return undefined

@@ -7,9 +7,9 @@ type BatchOptions<Question> = {
 }
 
 /**
- * Turns a function for many questions into one for single questions. Calls of one turn of the event
- * loop are combined; while all lanes are busy, calls wait for the next batch. An answer may be a
- * promise. An error of a batch rejects all of its calls.
+ * Returns a function that answers single questions by calling `work` with many of them. Calls in
+ * one turn of the event loop are combined into a batch; while all lanes are busy, calls wait for
+ * the next batch. An answer may be a promise. An error of a batch rejects all of its calls.
  */
 export function batched<Question, Answer>(
   work: (questions: readonly Question[]) => Promise<readonly (Answer | Promise<Answer>)[]>,

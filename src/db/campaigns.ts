@@ -8,7 +8,6 @@ import { bigintArray, first, rowsOf } from './rows.ts'
 /** A campaign, with the fingerprints of its first message. */
 export type Campaign = { id: string; fingerprints: Fingerprints }
 
-/** A campaign to insert. */
 export type NewCampaign = Campaign & { firstReportId: string }
 
 /** Differs from the classes of all other advisory locks of the program. */
@@ -247,7 +246,7 @@ export async function upsertWitnesses(tx: Db, rows: readonly CampaignWitnesses[]
 
 /**
  * Deletes the witnesses of at most `limit` campaigns that were not reported since the day `before`.
- * Returns how many.
+ * Returns the number of these campaigns.
  */
 export async function removeOldWitnesses(db: Db, before: string, limit: number): Promise<number> {
   const { rows } = await db.query<{ id: string }>(sql`
@@ -310,7 +309,7 @@ export function listLargestCampaigns(
     order by reports desc, campaign_id limit ${page.limit}`
 }
 
-/** The total reports of a campaign, with the days of the first and the last. */
+/** The number of reports of a campaign, with the days of the first and the last one. */
 export type CampaignTotal = CampaignLine & { firstDay: string; lastDay: string }
 
 /**

@@ -71,9 +71,9 @@ export type WantedPlaces = { consumerId: string; wanted: number; hourlyMax: numb
 
 /**
  * Reserves places in the hour that begins at `hourAt`; returns the number reserved for each
- * consumer. The limit applies to all processes together. One ordered statement serves all consumers
- * with the same limit, which is nearly all: the order prevents deadlocks, and one statement each
- * would need one commit each.
+ * consumer. The limit applies to all processes together. Consumers with the same limit, which are
+ * nearly all, share one statement, because a statement for each would need a commit for each. The
+ * statement is ordered to prevent deadlocks.
  */
 export async function takePlaces(
   db: Db,

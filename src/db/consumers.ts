@@ -34,7 +34,6 @@ export type Consumer = HealthRecord & {
 /** A consumer to add when its address is unknown. */
 export type NewConsumer = Pick<Consumer, 'address' | 'source'> & { format?: Consumer['format'] }
 
-/** The state of a consumer. */
 export type ConsumerState = 'found' | 'enrolled' | 'paused' | 'stopped'
 
 const columns = sql`id, address, state, health, health_until as "healthUntil",
@@ -89,7 +88,6 @@ export async function listConsumersByIds(
   return new Map(rows.map((consumer) => [consumer.id, consumer]))
 }
 
-/** Returns one consumer by its id. */
 export function findConsumer(db: Db, id: string): Promise<Consumer | undefined> {
   return rowOf(db)`select ${columns} from consumers where id = ${id}`
 }
@@ -179,7 +177,6 @@ export async function hasDelivered(
   return rows.length > 0
 }
 
-/** Counts consumers by their health at an instant. */
 export function countConsumersByHealth(
   db: Db,
   now: Date,
@@ -194,7 +191,7 @@ export function countConsumersByHealth(
 export type ConsumerDetails = Consumer & {
   note: string | null
   createdAt: Date
-  /** The number of the consumer’s answers of each kind. */
+  /** The number of the consumer's answers of each kind. */
   resolved: number
   notOurs: number
   wrong: number
@@ -252,7 +249,8 @@ export async function keepLimits(
 
 /**
  * Deletes unused consumers that only a CFBL header (RFC 9477) named and that were found before an
- * instant: a message may name any number of addresses. Returns the number deleted, at most `limit`.
+ * instant, because a message may name any number of addresses. Returns the number deleted, at most
+ * `limit`.
  */
 export async function deleteUnusedConsumers(db: Db, before: Date, limit: number): Promise<number> {
   const { rows } = await db.query<{ id: string }>(sql`select id from consumers

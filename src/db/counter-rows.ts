@@ -63,8 +63,8 @@ export function listShardBacklogs(db: Db): Promise<ShardBacklog[]> {
 }
 
 /**
- * The state of a gate at one version of its shard: complete, or only what was added in that
- * version.
+ * The stored state of a shard's gate, the filter in `counting/gate.ts`, at one version of the
+ * shard: complete, or only what was added in that version.
  */
 export type GateState = { version: number; isWhole: boolean; content: Buffer }
 
@@ -95,7 +95,6 @@ export type MemberSetId = { key: Buffer; day: number; prefix: number }
 /** A packed chunk of a set of members. */
 export type MemberChunk = MemberChunkId & { content: Buffer }
 
-/** Identifies a chunk of a set. */
 export type MemberChunkId = MemberSetId & { chunk: number }
 
 /**
@@ -147,7 +146,7 @@ export async function insertCountedReports(
 
 /**
  * Deletes and returns what reports were counted as, in the transaction that subtracts them. Reports
- * that are not counted, or no longer, are absent.
+ * that are not counted, or no longer counted, are absent.
  */
 export function takeCountedReports(tx: Db, ids: readonly string[]): Promise<CountedReport[]> {
   return rowsOf(tx)`

@@ -10,9 +10,10 @@ const LOCK_CLASS = 20_813
  * Locks a shard for its roll-up until the transaction ends, and returns the shard's new version.
  * Returns undefined immediately when another transaction holds the lock.
  *
- * The roll-up needs no synchronous commit: if the server dies, the increments exist again, because
- * the same transaction deletes them. The settings make the planner use the index for each key, even
- * on a table without statistics, and reuse one plan per connection.
+ * The roll-up needs no synchronous commit: its transaction also deletes the increments, so if the
+ * server dies and loses the commit, the increments are still there. The settings make the planner
+ * use the index for each key, even on a table without statistics, and reuse one plan per
+ * connection.
  */
 export async function claimShard(tx: Db, shard: number): Promise<number | undefined> {
   const { rows } = await tx.query<{ free: boolean }>(sql`
@@ -67,7 +68,7 @@ export type Shard = {
   passed: number
   heldBack: number
   turnovers: number
-  /** The state of the shard’s gate at the last use; null before the first. */
+  /** The state of the shard's gate at the last use; null before the first. */
   gate: { falsePositives: number; fill: number; beganAt: Date } | null
 }
 
@@ -138,9 +139,9 @@ export async function insertCounters(tx: Db, rows: readonly CounterRow[]): Promi
 }
 
 /**
- * Inserts or replaces the rows of keys in their generations, given in key order. Statements are
- * prepared once per connection, because parsing and planning took a fifth of the server's time;
- * that is why they come in a few fixed sizes.
+ * Inserts or replaces the rows of keys in their generations, given in key order. Each statement has
+ * one of a few fixed numbers of rows, so that a connection prepares it only once: parsing and
+ * planning took a fifth of the server's time.
  */
 export async function updateCounters(tx: Db, rows: readonly CounterRow[]): Promise<void> {
   await eachGeneration(rows, async (table, some) => {
@@ -166,7 +167,10 @@ export async function updateCounters(tx: Db, rows: readonly CounterRow[]): Promi
 
 const statementRows = [1_000, 250, 60, 15, 4, 1] as const
 
-/** Nearly always runs once: only a process whose clock is ahead writes into the next generation. */
+/**
+ * Calls `write` for each generation in `rows`: nearly always one, because only a process whose
+ * clock is ahead writes into the next generation.
+ */
 async function eachGeneration(
   rows: readonly CounterRow[],
   write: (table: string, rows: readonly CounterRow[]) => Promise<void>,

@@ -67,7 +67,8 @@ export async function listDeadIds(
 }
 
 /**
- * The data fields with the time since when a job is postponed; a job that is too old is given up.
+ * The data fields that contain the time since which a job has been postponed. A job that has been
+ * postponed for too long is given up.
  */
 const patience = ['postponedSince', 'refusedSince', 'firstAskedAt']
 
@@ -141,12 +142,12 @@ export async function keepFirstDue(
     where next.name = ${name} and next.id = pair.id`)
 }
 
-/** The data field with which a job names its subject. */
+/** The data fields that contain the id of a job's subject. */
 export type JobKey = 'reportId' | 'letterId' | 'mailId' | 'erasureId'
 
 /**
- * Returns the given ids that an unfinished job of a queue names: queued, postponed or active. Reads
- * all unfinished jobs of the queue.
+ * Returns which of the given ids an unfinished job of a queue contains: a queued, postponed or
+ * active one. Reads all unfinished jobs of the queue.
  */
 export async function listIdsWithJobs(
   db: Db,

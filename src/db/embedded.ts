@@ -24,8 +24,8 @@ const WORLD_SEARCH = 0o001
 const WORLD_READ_EXECUTE = 0o005
 
 /**
- * Returns the identity for the server. PostgreSQL refuses to run as root; then it runs as
- * `postgres` if that user exists, otherwise as `nobody`.
+ * Returns the identity for the server. PostgreSQL refuses to run as root, so a process of root runs
+ * it as `postgres` if that user exists, otherwise as `nobody`.
  *
  * @throws when neither user exists
  */
@@ -40,8 +40,9 @@ export function unprivileged(): Identity {
 }
 
 /**
- * Returns the folder itself when the server can reach it. Otherwise (for example a checkout below
- * `/root`) returns a folder of the same name and a hash of its path below `/var/lib/signalpost`.
+ * Returns the folder itself when the server can reach it. Otherwise (for example for a checkout
+ * below `/root`) returns a folder below `/var/lib/signalpost`, named after the folder and a hash of
+ * its path.
  */
 export async function reachableFolder(folder: string, identity: Identity): Promise<string> {
   if (identity.uid === undefined || (await isReachable(path.dirname(folder)))) return folder
@@ -104,7 +105,6 @@ export type EmbeddedServer = {
   stop: () => Promise<void>
 }
 
-/** The options of a new server. */
 export type EmbeddedOptions = {
   /** Contains the data (`postgres/`) and the log (`postgres.log`). */
   dataDir: string
@@ -197,7 +197,7 @@ async function launch(
   }
 }
 
-/** Below the ephemeral ports (from 32768 on Linux, 49152 elsewhere). */
+/** The ports to choose from, below the ephemeral ports (from 32768 on Linux, 49152 elsewhere). */
 const PORTS = { first: 10_000, count: 22_000 }
 const PORT_TRIES = 100
 
@@ -287,7 +287,10 @@ function run(program: string, args: readonly string[], identity: Identity): Prom
   })
 }
 
-/** Inherits no variables: PGDATA or another locale would change the behavior of the server. */
+/**
+ * Returns the environment of the server. It inherits no variables, because PGDATA or another locale
+ * would change the behavior of the server.
+ */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 }
@@ -341,9 +344,10 @@ async function stopLeftover(folder: string): Promise<void> {
   const pid = Number(first)
   if (!pid) return
   if (!(await isServer(pid, folder))) {
-    // Another process may now have this process id, and PostgreSQL would mistake it for a running
-    // server. PostgreSQL ignores the id of its parent process, so ours is written instead. It needs
-    // the rest of the file to check whether processes of the dead server still run.
+    // The server is dead, but another process may now have its process id, and PostgreSQL would
+    // mistake that process for the server. PostgreSQL ignores the id of its parent process, so ours
+    // is written instead. It needs the rest of the file to check whether processes of the dead
+    // server still run.
     return writeFile(pidFile, [process.pid, ...rest].join('\n'))
   }
   process.kill(pid, 'SIGINT')

@@ -42,7 +42,6 @@ export async function insertEnrollment(
     values (${id}, ${tokenHash}, ${address}, 'sent', ${JSON.stringify(wish)}, ${askerHash})`)
 }
 
-/** Returns the enrollment request with this token hash. */
 export function findEnrollment(db: Db, tokenHash: Buffer): Promise<EnrollmentRequest | undefined> {
   return rowOf(db)`
       select ${columns} from enrollment_requests where token_hash = ${tokenHash}`
@@ -120,7 +119,6 @@ export function listEnrollments(
       order by id desc limit ${page.limit}`
 }
 
-/** Returns one enrollment request by its id. */
 export function findEnrollmentById(db: Db, id: string): Promise<EnrollmentRequest | undefined> {
   return rowOf(db)`
       select ${columns} from enrollment_requests where id = ${id}`

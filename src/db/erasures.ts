@@ -43,7 +43,6 @@ export async function insertErasure(
       ${erasure.how}, 'under-way', ${erasure.askedAt})`)
 }
 
-/** Returns one erasure. */
 export function findErasure(db: Db, id: string): Promise<Erasure | undefined> {
   return rowOf(db)`select ${columns} from erasures where id = ${id}`
 }

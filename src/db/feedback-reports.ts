@@ -21,10 +21,12 @@ export type FeedbackState = (typeof feedbackStates)[number]
 /** `complaint`: reports a message; `redeemed`: withdraws the complaint (RFC 6430). */
 export type FeedbackKind = 'complaint' | 'redeemed'
 
-/** Identifies one feedback report: the report, and the number of its consumer. */
+/**
+ * Identifies a feedback report: the report, and its number among the feedback about that report.
+ */
 export type FeedbackKey = { reportId: string; number: number }
 
-/** Returns the name of a feedback report. Consumers quote it, but without the space. */
+/** Returns the name of a feedback report. Mails to consumers contain it with a dot, not a space. */
 export function nameOf({ reportId, number }: FeedbackKey): string {
   return `${reportId} ${number}`
 }
@@ -46,7 +48,7 @@ export type Feedback = FeedbackKey & {
   /** The feedback report that covers this one, when it is `merged`. */
   mergedInto: string | null
   mergedNumber: number | null
-  /** The consumer's address at the time the report was created. */
+  /** The consumer's address at the time the feedback report was created. */
   address: string
   createdAt: Date
   finishedAt: Date | null
@@ -119,7 +121,6 @@ export function listFeedbackTo(db: Db, consumerId: string, limit: number): Promi
       limit ${limit}`
 }
 
-/** Returns one feedback report. */
 export function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
   return rowOf(db)`
     select ${columns} from feedback_reports where report_id = ${key.reportId}
@@ -174,7 +175,8 @@ export type FeedbackOutcome = FeedbackKey & {
  * being sent becomes `sent`. A feedback report that has already bounced stays `bounced`.
  */
 export function markFeedback(tx: Db, outcomes: readonly FeedbackOutcome[]): Promise<FeedbackKey[]> {
-  // The outcomes are one JSON object, because an update that joins VALUES cannot be distributed.
+  // The outcomes are one JSON object, because in a distributed database an update cannot join
+  // VALUES.
   const byKey = Object.fromEntries(
     outcomes.map(({ reportId, number, ...outcome }) => [`${reportId} ${number}`, outcome]),
   )

@@ -151,9 +151,9 @@ export async function mergeWaiting(
 }
 
 /**
- * Withdraws the unsent feedback of a retracted report; returns the number withdrawn. Feedback that
- * was merged into it waits again. If it was merged into another feedback report itself, the other
- * one covers one message less.
+ * Withdraws the unsent feedback reports about a retracted report; returns the number withdrawn.
+ * Feedback reports that were merged into a withdrawn one wait again. If a withdrawn one was itself
+ * merged into another feedback report, the number of messages of the other is reduced by one.
  */
 export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
   const { rows } = await tx.query<{ number: number }>(sql`

@@ -13,18 +13,21 @@ type Followed<Version> = {
   readVersion: () => Promise<Version>
   /** Starts to use a version. If it throws, the version is loaded again 0.8 s later. */
   load: (version: Version) => Promise<void>
-  /** Called after each look. */
+  /** Called after each poll. */
   afterwards?: () => Promise<void>
-  /** Receives the first error of a series. Until the next success, nothing changes. */
+  /**
+   * Receives the first of several consecutive errors. After an error, the loaded version stays in
+   * use until the next success.
+   */
   onFailure: (error: unknown) => void
 }
 
 /**
- * Polls a version now, and again 0.8 s after each look ends, until it is closed, and loads each new
- * one. From the second look on a version is read within a second, so that a connection that stopped
- * responding delays only one look.
+ * Reads and loads the version of a setting now. Until `close` is called, reads the version again
+ * 0.8 s after the previous read and loads it if it is new. Each read except the first is limited to
+ * one second, so that a connection that stopped responding delays only one of them.
  *
- * @throws the error of the first look
+ * @throws the error of the first read or load
  */
 export async function follow<Version>(
   followed: Followed<Version>,

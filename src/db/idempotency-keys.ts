@@ -25,7 +25,10 @@ export async function claimIdempotencyKey(
   return { bodyHash: row?.bodyHash ?? claim.bodyHash, answer: row && answerOf(row) }
 }
 
-/** Stores the answer to a key unless it has one; returns the answer that is stored. */
+/**
+ * Stores the answer for an idempotency key, unless one is stored already; returns the stored
+ * answer.
+ */
 export async function keepFirstAnswer(
   db: Db,
   keyHash: Buffer,

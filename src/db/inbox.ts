@@ -24,7 +24,7 @@ export async function removeInboundKeys(db: Db, before: Date): Promise<void> {
   await db.query(sql`delete from inbound_keys where created_at < ${before}`)
 }
 
-/** The purpose for which the receiving address was issued; people read the mails to `other`. */
+/** The purpose for which the receiving address was issued. Mails to `other` are read by people. */
 export type InboundPurpose =
   | 'feedback-bounce'
   | 'feedback-answer'
@@ -51,7 +51,6 @@ export type InboundMail = Packed & {
   peerIp: string | null
 }
 
-/** Stores a received mail. */
 export async function insertInboundMail(tx: Db, mail: InboundMail): Promise<void> {
   await tx.query(sql`
     insert into inbound_mails (id, received_at, mail_from, rcpt_to, purpose, report_id, number,

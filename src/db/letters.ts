@@ -45,14 +45,13 @@ export async function insertLetter(
 }
 
 /**
- * Deletes a letter that must not be sent. Otherwise the same statement deletes nothing, so that the
+ * Deletes a letter if it is withheld. Otherwise runs the same statement without effect, so that the
  * duration does not reveal which of the two happened.
  */
 export async function removeLetter(tx: Db, id: string, isWithheld: boolean): Promise<void> {
   await tx.query(sql`delete from letters where id = ${id} and ${isWithheld}`)
 }
 
-/** Returns one letter. */
 export function findLetter(db: Db, id: string): Promise<Letter | undefined> {
   return rowOf(db)`select ${columns} from letters where id = ${id}`
 }

@@ -52,7 +52,7 @@ export type RateLimit = {
 /** Attempts to count under one key, a UUID. */
 export type Counting = { key: string; windowMs: number; amount: number }
 
-/** The counts of one key after counting. */
+/** The attempts counted under one key. */
 export type LimitCount = {
   /** Attempts in the window, including those just counted. */
   total: number
@@ -145,7 +145,10 @@ export async function countAttempts(
   })
 }
 
-/** Statements with at most this number of keys are prepared; there are too many longer ones. */
+/**
+ * Maximum number of keys in a prepared statement. Each number of keys is a different statement, so
+ * there are too many longer ones to prepare them all.
+ */
 const NAMED_MAX = 16
 const texts: string[] = []
 
@@ -187,7 +190,6 @@ export async function listBannedAmong(
   return new Set(rows.map(({ reporterId }) => reporterId))
 }
 
-/** Returns the ban of one reporter. */
 export function findShadowBan(db: Db, reporterId: string): Promise<ShadowBan | undefined> {
   return rowOf(db)`
       select ${columns} from shadow_bans where reporter_id = ${reporterId}`
@@ -247,7 +249,7 @@ export async function endHolding(
   return rows.map(({ id }) => id)
 }
 
-/** Returns the given reports that have no effect on others, or none yet. */
+/** Returns which of the given reports have no effect on others at present. */
 export async function listShadowedAmong(
   db: Db,
   ids: readonly string[],

@@ -113,7 +113,6 @@ function keyOf({ list, name }: Listing): string {
   return `${list} ${name}`
 }
 
-/** The state of a delisting request. */
 export type DelistingState = 'open' | 'automatic' | 'accepted' | 'refused'
 
 /** A request to take a name off a list. Its id contains its time. */
@@ -134,7 +133,6 @@ export type DelistingRequest = {
 const REQUEST_COLUMNS = sql`id, list, name, state, asker, contact, done, answer,
   decided_at as "decidedAt"`
 
-/** Stores a delisting request. */
 export async function insertDelisting(
   tx: Db,
   request: DelistingRequest & { tokenHash: Buffer; askerHash: Buffer },
@@ -147,7 +145,6 @@ export async function insertDelisting(
       ${done}, ${request.askerHash}, ${answer}, ${decidedAt})`)
 }
 
-/** Returns the delisting request with this token hash. */
 export function findDelisting(db: Db, tokenHash: Buffer): Promise<DelistingRequest | undefined> {
   return rowOf(db)`
       select ${REQUEST_COLUMNS} from delisting_requests where token_hash = ${tokenHash}`

@@ -11,7 +11,6 @@ const marks = sql`key, name, signers, ranges::text[] as ranges, list_ids as "lis
   feedback`
 const columns = sql`${marks}, state, practice, website, advice, contact`
 
-/** Returns one marketer. */
 export function findMarketer(db: Db, key: string): Promise<Marketer | undefined> {
   return rowOf(db)`select ${columns} from marketers where key = ${key}`
 }
@@ -59,7 +58,10 @@ export async function deleteMarketer(tx: Db, key: string): Promise<boolean> {
   return changesAny(tx)`delete from marketers where key = ${key}`
 }
 
-/** Must be the first statement, because it makes concurrent changes of the registry wait. */
+/**
+ * Raises the version of the registry. Must be the first statement of a change, because it makes
+ * concurrent changes wait.
+ */
 async function raiseVersion(tx: Db): Promise<void> {
   await tx.query(sql`update marketer_registry set version = version + 1 where is_only`)
 }
@@ -71,7 +73,6 @@ export async function findRegistryVersion(db: Db): Promise<number> {
   return rows[0]?.version ?? 0
 }
 
-/** The state of a proposal. */
 type ProposalState = 'open' | 'dismissed' | 'taken'
 
 /** A signer of legitimate bulk mail that may be a marketer. */

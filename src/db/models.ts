@@ -8,13 +8,12 @@ import { rowOf, rowsOf } from './rows.ts'
 /** `candidate`: never active; `retired`: active before. */
 type ModelState = 'candidate' | 'active' | 'retired'
 
-/** A model to store. */
 export type NewModel = {
   format: ModelFormat
   content: Uint8Array
   calibration: Calibration
   report: ModelReport | null
-  /** A description of the model’s source. */
+  /** A description of the model's source. */
   origin: string
   trainedAt: Date
 }
@@ -90,8 +89,8 @@ export async function findActiveModel(db: Db): Promise<number | undefined> {
 }
 
 /**
- * Makes a model the active one, in place of `before`. Must run in a transaction. Undefined when the
- * model does not exist.
+ * Makes a model the active one. Must run in a transaction. Returns the version that was active
+ * before; undefined when the model does not exist.
  */
 export async function promoteModel(
   tx: Db,

@@ -18,7 +18,7 @@ async function createPartition(db: Db, table: string, name: string, bounds: stri
   }
 }
 
-/** SQLSTATEs of a table, or of its catalog row, that exists already. */
+/** SQLSTATEs that mean that the table, or its catalog row, already exists. */
 const madeMeanwhile = new Set(['42P07', '23505'])
 
 /**
@@ -102,7 +102,7 @@ export function countersOf(generation: number): string {
   return `counters_${generation}`
 }
 
-/** The tables partitioned by generation, with the number of partition-key units per generation. */
+/** The tables partitioned by generation, and by how much the partition key rises per generation. */
 export const generationTables = [
   ['counters', 1],
   ['counter_members', GENERATION_DAYS],
@@ -157,8 +157,8 @@ export function weekOf(at: Date): Date {
 
 /**
  * Creates the missing partitions of the week of `from` and of the next `weeks` weeks. Call it well
- * ahead, because the schema cannot change while a node is down. Safe to call concurrently, but not
- * in a transaction.
+ * ahead, because the schema cannot change while a node of the database is down. Safe to call
+ * concurrently, but not in a transaction.
  */
 export async function ensurePartitions(db: Db, from: Date, weeks: number): Promise<void> {
   const present = new Set((await listPartitions(db)).map(({ name }) => name))

@@ -148,7 +148,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-/** The process id that the server reported at connection. */
+/** Returns the process id that the server reported at connection. */
 function processOf(client: pg.Client): number | null {
   return (client as pg.Client & { processID: number | null }).processID
 }

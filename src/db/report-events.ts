@@ -36,7 +36,6 @@ export type ReportEvent = {
 /** An event as stored; old ones have English text instead of phrases. */
 export type StoredEvent = Omit<ReportEvent, 'phrases'> & { phrases: StoredPhrases }
 
-/** The names of events. */
 export type EventName =
   | 'analyzed'
   | 'looked-up'
@@ -117,7 +116,7 @@ export type KindChange = {
   isShadowed: boolean
 }
 
-/** In the event with which an administrator retracts a report. */
+/** The phrase in the event that records an administrator's retraction of a report. */
 export const overruled = phrase('retracted-by-administrator')
 
 /** Returns the current statements of reports. */
@@ -137,9 +136,9 @@ export type ReportStanding = {
 
 /**
  * Sets a report back to `received` with its reporter's new statement. Returns false and changes
- * nothing when the report says that already, or when an administrator retracted it; a mail server
- * may report such a message again. With `isShadowed`, a report that has an effect is held from now
- * on.
+ * nothing when the report has this statement already and is not retracted, or when an administrator
+ * retracted it and its message was not learned from a mail server. With `isShadowed`, a report that
+ * has an effect is held from now on.
  */
 export function changeKind(
   tx: Db,

@@ -43,8 +43,8 @@ export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Prom
 
 /**
  * Locks the folding of a shard until the transaction ends; false immediately when another
- * transaction holds the lock. Folding needs no synchronous commit: if the server dies, the evidence
- * exists again.
+ * transaction holds the lock. Folding needs no synchronous commit: its transaction also deletes the
+ * evidence, so if the server dies and loses the commit, the evidence is still there.
  */
 export async function claimEvidence(tx: Db, shard: number): Promise<boolean> {
   const { rows } = await tx.query<{ free: boolean }>(sql`

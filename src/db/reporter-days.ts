@@ -40,7 +40,7 @@ export type WholeDay = DayCounts & {
 const DAY_MS = 86_400_000
 /** Differs from all other advisory locks of the program. */
 const LOCK = 20_828
-/** Minimum time in milliseconds between two counts of a day, for each report of the day. */
+/** Minimum time between two counts of a day, in milliseconds per report of the day. */
 const PAUSE_MS_A_REPORT = 5
 /**
  * Maximum number of networks stored for a day, the most frequent ones: enough for the ten most
@@ -75,7 +75,8 @@ export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Dat
 
 /**
  * Locks the marking and counting of days until the transaction ends; false immediately when another
- * transaction holds the lock. If the server dies, days whose counts were lost are still due.
+ * transaction holds the lock. If the server dies and loses the counts of a day, the day is still
+ * due.
  */
 export async function claimDays(tx: Db): Promise<boolean> {
   const { rows } = await tx.query<{ free: boolean }>(sql`
@@ -92,7 +93,7 @@ export function findDueDay(tx: Db, now: Date): Promise<ReporterDay | undefined> 
     order by due_at limit 1`
 }
 
-/** Stores the counts of a day. */
+/** Stores the counts of a day, which is then no longer due. */
 export async function keepDay(
   tx: Db,
   { reporterId, day }: ReporterDay,

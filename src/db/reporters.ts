@@ -175,7 +175,6 @@ export type MailInAddress = {
   since: Date
 }
 
-/** Returns the mail-in address of a reporter; undefined when there is none. */
 export function findMailInAddress(db: Db, reporterId: string): Promise<MailInAddress | undefined> {
   return rowOf(db)`
     select reporter_id as "reporterId", generation, secret_hash as "secretHash", since
@@ -227,7 +226,6 @@ export function markMailInConfirmed(
     where reporter_id = ${mark.reporterId} and confirmed_at is null`
 }
 
-/** Deletes the mail-in address of a reporter. */
 export async function removeMailInAddress(tx: Db, reporterId: string): Promise<void> {
   await tx.query(sql`delete from mail_in_addresses where reporter_id = ${reporterId}`)
 }

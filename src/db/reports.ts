@@ -33,7 +33,6 @@ export type Channel = 'api' | 'signaler' | 'form' | 'mail' | 'import' | 'learn'
 /** The state of a report; see the diagram in `src/README.md`. */
 export type ReportState = 'received' | 'analyzed' | 'forwarded' | 'kept' | 'retracted' | 'failed'
 
-/** A report to insert. */
 export type NewReport = {
   id: string
   reporterId: string
@@ -101,7 +100,6 @@ export async function insertReports(tx: Db, reports: readonly NewReport[]): Prom
     values ${values}`)
 }
 
-/** Returns one report by its id. */
 export function findReport(db: Db, id: string): Promise<Report | undefined> {
   return rowOf(db)`select ${reportColumns} from reports where id = ${id}`
 }
@@ -188,8 +186,8 @@ export function listAnalyzedReports(
 }
 
 /**
- * Returns the first `limit` reporters with reports since the id `from`, each with the last report,
- * by reporter id in the range from `after` (exclusive) to `to` (inclusive).
+ * Returns at most `limit` reporters with reports since the id `from`, and the id of the last report
+ * of each. Ordered by reporter id, in the range from `after` (exclusive) to `to` (inclusive).
  */
 export function listActiveReporters(
   db: Db,

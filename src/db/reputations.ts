@@ -70,7 +70,9 @@ export async function insertKarma(
     on conflict (reporter_id) do nothing`)
 }
 
-/** The base part of a subject's reputation; the key is the signed hash of its kind and name. */
+/**
+ * The base part of a subject's reputation; the key is the signed 64-bit hash of its kind and name.
+ */
 export type ReputationRow = StoredReputation & { key: bigint }
 
 /** Both parts of a subject's reputation; the detailed one is packed. */
@@ -84,14 +86,18 @@ type TextRow = Omit<ReputationRow, 'key'> & { key: string }
 
 const withKey = ({ key, ...row }: TextRow): ReputationRow => ({ ...row, key: BigInt(key) })
 
-/** Returns the base parts of keys, unordered; keys without a reputation are absent. */
+/**
+ * Returns the base parts of the reputations with these keys, unordered; unknown keys are absent.
+ */
 export async function findReputations(db: Db, keys: readonly bigint[]): Promise<ReputationRow[]> {
   const { rows } = await db.query<TextRow>(named('find-reputations')`
     select ${columns} from reputations where key = any(${keys.map(String)}::bigint[])`)
   return rows.map(withKey)
 }
 
-/** Returns both parts of keys, unordered, the detailed one packed. */
+/**
+ * Returns both parts of the reputations with these keys, unordered; the detailed part is packed.
+ */
 export async function findWholeReputations(
   db: Db,
   keys: readonly bigint[],
@@ -102,8 +108,8 @@ export async function findWholeReputations(
 }
 
 /**
- * Inserts or updates both parts, given in the order of their keys. Full groups of rows use a
- * prepared statement: parsing the long text each time was a fifth of the server's work.
+ * Inserts or updates both parts of reputations, given in the order of their keys. Full groups of
+ * rows use a prepared statement: parsing the long text each time was a fifth of the server's work.
  */
 export async function upsertReputations(tx: Db, rows: readonly WholeReputation[]): Promise<void> {
   const done: Promise<unknown>[] = []
@@ -131,7 +137,10 @@ function upsertOf(values: Sql): Sql {
       folded_at = excluded.folded_at, detail = excluded.detail`
 }
 
-/** Converts instants to text: the driver would write local time, at ten times the cost. */
+/**
+ * Returns the values of a row, with instants as text: the driver would write local time, at ten
+ * times the cost.
+ */
 function valuesOf({ base, detail }: WholeReputation): unknown[] {
   const iso = (at: Date | null) => at?.toISOString() ?? null
   return [
@@ -179,7 +188,7 @@ export async function listReputations(
   return rows.map(withKey)
 }
 
-/** Deletes subjects by key. */
+/** Deletes the reputations of the subjects with these keys. */
 export async function removeReputations(tx: Db, keys: readonly bigint[]): Promise<void> {
   if (keys.length === 0) return
   await tx.query(sql`delete from reputations where key = any(${keys.map(String)}::bigint[])`)
@@ -231,7 +240,7 @@ type MarkRow = Omit<ReputationMark, 'key'> & { key: string }
 const MARK_COLUMNS = sql`key::text as key, kind, name, mark, reason, reporter_id as "reporterId",
   set_at as "setAt", until_at as "untilAt"`
 
-/** Returns the marks of keys, including expired ones, unordered. */
+/** Returns the marks of the subjects with these keys, including expired marks, unordered. */
 export async function findMarks(db: Db, keys: readonly bigint[]): Promise<ReputationMark[]> {
   const { rows } = await db.query<MarkRow>(named('find-marks')`
     select ${MARK_COLUMNS} from reputation_marks where key = any(${keys.map(String)}::bigint[])`)

@@ -60,8 +60,8 @@ export async function unpack({ encoding, content }: Packed): Promise<Buffer> {
 }
 
 /**
- * Returns a tag of templates, as `sql`, for a statement that each connection prepares once under
- * this name.
+ * Returns a template tag like `sql`, for a statement that each connection prepares once under this
+ * name.
  */
 export function named(name: string) {
   return (strings: readonly string[], ...values: readonly unknown[]): pg.QueryConfig => {
@@ -73,9 +73,10 @@ export function named(name: string) {
 const rowsTexts = new LRUCache<string, string>({ max: 100 })
 
 /**
- * Returns a statement on rows that each connection prepares once under this name; a name is always
- * used with the same number of rows. `compose` gets the list of rows, and adds no values. The text,
- * up to 50 kB, is composed once, because that takes eight times as long as collecting the values.
+ * Returns a statement on rows that each connection prepares once under this name. Always use a name
+ * with the same number of rows. `compose` receives the list of rows and must not add other values.
+ * It is called once for each name, because composing the text, up to 50 kB, takes eight times as
+ * long as collecting the values.
  */
 export function namedRows(
   name: string,
@@ -89,18 +90,17 @@ export function namedRows(
 
 type Values = readonly RawValue[]
 
-/** Returns the first row of a result, or undefined. */
 export function first<T>({ rows }: { rows: T[] }): T | undefined {
   return rows[0]
 }
 
-/** Returns a tag of templates, as `sql`, that runs a query and returns its rows. */
+/** Returns a template tag like `sql` that runs a query and returns its rows. */
 export function rowsOf(db: Db) {
   return async <T extends pg.QueryResultRow>(strings: readonly string[], ...values: Values) =>
     (await db.query<T>(sql(strings, ...values))).rows
 }
 
-/** Returns a tag of templates, as `sql`, that runs a query and returns its first row, if any. */
+/** Returns a template tag like `sql` that runs a query and returns its first row, if any. */
 export function rowOf(db: Db) {
   return async <T extends pg.QueryResultRow>(
     strings: readonly string[],
@@ -109,8 +109,8 @@ export function rowOf(db: Db) {
 }
 
 /**
- * Returns a tag of templates, as `sql`, that runs a statement and returns whether it inserted,
- * changed or deleted any row.
+ * Returns a template tag like `sql` that runs a statement and returns whether it inserted, changed
+ * or deleted any row.
  */
 export function changesAny(db: Db) {
   return async (strings: readonly string[], ...values: Values): Promise<boolean> =>

@@ -77,7 +77,7 @@ export async function keepRuleProcess(
   await db.query(sql`delete from rule_processes where seen_at < ${forgottenBefore}`)
 }
 
-/** Deletes a process that ends. */
+/** Deletes the status of a process. Call it when the process ends. */
 export async function removeRuleProcess(db: Db, id: string): Promise<void> {
   await db.query(sql`delete from rule_processes where id = ${id}`)
 }

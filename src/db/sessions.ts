@@ -9,7 +9,7 @@ import { changesAny, first, named, rowOf, rowsOf } from './rows.ts'
  * secret.
  */
 export type SignedInBrowser = {
-  /** Identifies the session on pages. */
+  /** Identifies the session on pages, in place of its secret id. */
   handle: string
   openedAt: Date
   seenAt: Date
@@ -212,7 +212,6 @@ export function removeToken(db: Db, reporterId: string, id: string): Promise<boo
     delete from tokens where reporter_id = ${reporterId} and id = ${id}`
 }
 
-/** Deletes all tokens of a reporter. */
 export async function removeTokens(tx: Db, reporterId: string): Promise<void> {
   await tx.query(sql`delete from tokens where reporter_id = ${reporterId}`)
 }

@@ -2,7 +2,6 @@ import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { rowOf, rowsOf } from './rows.ts'
 
-/** Why an address is suppressed. */
 type SuppressionReason = 'hard-bounce' | 'soft-bounces' | 'complaint' | 'stop' | 'operator'
 
 /** An address that this program must not send mail to. */
@@ -12,7 +11,7 @@ export type Suppression = {
   reason: SuppressionReason
   /** Enhanced status code of the bounce (RFC 3463). */
   status: string | null
-  /** The operator’s reason, or a code of the bounce or refusal; may be empty. */
+  /** The operator's reason, or a code of the bounce or refusal; may be empty. */
   detail: string
   since: Date
   /** Null: no expiry. */

@@ -22,7 +22,7 @@ export type Webhook = {
   url: string
   events: readonly WebhookEvent[]
   state: WebhookState
-  /** The generation of the webhook’s secret. */
+  /** The generation of the webhook's secret. */
   generation: number
   /** When the secret was last renewed. */
   renewedAt: Date | null
@@ -56,7 +56,6 @@ export function listWebhooks(db: Db, reporterId: string): Promise<Webhook[]> {
     select ${columns} from webhooks where reporter_id = ${reporterId} order by id`
 }
 
-/** Returns one webhook of a reporter. */
 export function findWebhook(db: Db, reporterId: string, id: string): Promise<Webhook | undefined> {
   return rowOf(db)`
     select ${columns} from webhooks where id = ${id} and reporter_id = ${reporterId}`

@@ -151,7 +151,10 @@ export type OwnChange =
   | { do: 'pause'; until: Date | null }
   | { do: 'keep'; settings: FeedbackSettings }
 
-/** Changes a consumer on behalf of itself; `refused` if the change is not possible or allowed. */
+/**
+ * Makes a change that a consumer requested on its own page; `refused` if it is not possible or not
+ * allowed.
+ */
 export async function changeOwnConsumer(
   { pool, clock }: Pick<App, 'pool' | 'clock'>,
   id: string,

@@ -75,7 +75,9 @@ export async function composeLoaded(
   return { raw, packed: await pack(raw) }
 }
 
-/** The Message-ID of the mail. A digest has its own, because it contains several reports. */
+/**
+ * Returns the Message-ID of the mail. A digest has its own, because it contains several reports.
+ */
 export function messageIdOf({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>) {
   const content = parts[0]?.content
   if (!content) throw new RangeError('The content of the feedback report is not loaded.')

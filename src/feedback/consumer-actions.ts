@@ -36,7 +36,7 @@ const addressField = textField(ADDRESS_CHARS_MAX, addressError)
   .transform((text) => text.toLowerCase())
   .pipe(z.string().refine(isContact, addressError))
 
-/** A consumer, by its address or its id. */
+/** An input field that identifies a consumer by its address or its id. */
 export const consumerField = textField(ADDRESS_CHARS_MAX, addressError)
   .transform((text) => text.toLowerCase())
   .pipe(z.union([z.uuid(), z.string().refine(isContact)], { error: addressError }))
@@ -54,7 +54,7 @@ export async function getConsumer(db: Db, text: string): Promise<ConsumerDetails
   throw new CallerError(404, 'Consumer not found.')
 }
 
-/** Adds a consumer, or shows an existing one. Used by the page only. */
+/** Adds a consumer, or shows an existing one. Used only by the administrators' page. */
 export const addConsumer = defineAction({
   name: 'consumers add',
   summary: 'add a receiver of feedback reports',
@@ -85,7 +85,6 @@ export const pauseConsumer = defineAction({
   },
 })
 
-/** Resumes feedback to a paused or stopped consumer. */
 export const resumeConsumer = defineChange('resume', {
   name: 'consumers resume',
   summary: 'resume feedback to a paused or stopped consumer',
@@ -202,7 +201,9 @@ async function setOne(tx: Db, text: string, wanted: Wanted, at: Date): Promise<A
   return audit ? [audit] : []
 }
 
-/** Changes consumers to match a file; a repeated import changes nothing. */
+/**
+ * Adds and changes the consumers in a file and keeps all others; a repeated import changes nothing.
+ */
 export const importConsumers = defineAction({
   name: 'consumers import',
   summary: 'add and change consumers from an export',

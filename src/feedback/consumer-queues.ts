@@ -51,7 +51,10 @@ export const usualPauses: Pauses = {
   ...{ refusalMsMax: 5 * 60_000, stallMsMax: 3_600_000 },
 }
 
-/** Refusals in a row without a pause: a single refusal may be about one message. */
+/**
+ * Maximum number of consecutive refusals without a pause: a single refusal may be about one
+ * message.
+ */
 const REFUSALS_FREE = 3
 const QUEUES_MAX = 10_000
 
@@ -184,7 +187,7 @@ function startWaiting(queue: ConsumerQueue): void {
   }
 }
 
-/** The number of parallel deliveries; one while the consumer stalls. */
+/** Returns the maximum number of parallel deliveries; one while the consumer stalls. */
 function atOnce({ connections, isStalling }: ConsumerQueue): number {
   return isStalling ? 1 : connections
 }

@@ -13,7 +13,6 @@ export const acceptEnrollment = defineDecision('accepted', {
   audit: 'accept enrollment',
 })
 
-/** Refuses the requested scope. */
 export const refuseEnrollment = defineDecision('refused', {
   name: 'enrollments refuse',
   summary: 'refuse the scope that a consumer requested',

@@ -96,7 +96,7 @@ function recipientsOf(consequence: Consequence, also: readonly OtherRecipient[])
   ]
 }
 
-/** The enrolled scopes that match each case. */
+/** Returns a function that returns the enrolled scopes that match a case. */
 async function scopesByCase(
   tx: Db,
   cases: readonly Case[],
@@ -117,7 +117,8 @@ function holdsFor({ kind, value, ip }: FoundScope, one: Case): boolean {
 }
 
 /**
- * By reporter, the addresses that are never treated as an abuse desk: our own and the reporter's.
+ * Returns, by reporter, the addresses that are never treated as an abuse desk: our own and the
+ * reporter's.
  */
 async function findOwn(
   tx: Db,
@@ -139,7 +140,8 @@ export type KnownNetwork = {
   /** The AS that announces the address, and the announced block. */
   announced?: { asn: number; cidr: string } | undefined
   /**
-   * Mail addresses, in lower case, of desks that said that the IP address is not in their network.
+   * Mail addresses, in lower case, of desks that answered that they are not responsible for the IP
+   * address.
    */
   disowned: ReadonlySet<string>
 }

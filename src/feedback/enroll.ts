@@ -37,8 +37,8 @@ const PURPOSE = 'consumer page 1'
 type Settings = { publicUrl: string; secret: string }
 
 /**
- * The link to the page where a consumer manages its settings. Anyone who has the link can change
- * them.
+ * Returns the link to the page where a consumer manages its settings. Anyone who has the link can
+ * change them.
  */
 export function consumerLink(consumerId: string, { publicUrl, secret }: Settings): string {
   return `${publicUrl}/consumers/${composeToken({ id: consumerId, number: 1 }, PURPOSE, secret)}`
@@ -53,12 +53,12 @@ export function parseConsumerToken(token: string, secret: string): string | unde
   return content === undefined || content === 'forged' ? undefined : content.id
 }
 
-/** Subject and text of a letter. */
 type LetterWords = { subject: string; text: string }
 
 /**
- * The letter that asks whether an address wants our feedback reports. Anyone can cause this letter
- * to be sent, so it only counts names outside the recipient's domain; the linked page lists them.
+ * Composes the letter that asks whether an address wants our feedback reports. Anyone can cause
+ * this letter to be sent, so it states only the number of the requested domains outside the
+ * recipient's own; the linked page lists them.
  */
 function askingLetter(
   wish: EnrollmentTerms,
@@ -85,7 +85,10 @@ function registrableOf(domain: string): string {
   return registrableDomain(domain) ?? domain
 }
 
-/** The letter that confirms an enrollment, with the scopes still pending and the settings link. */
+/**
+ * Composes the letter that confirms an enrollment, with the scopes still pending and the settings
+ * link.
+ */
 function welcomeLetter(wish: EnrollmentTerms, service: string, link: string): LetterWords {
   const texts = textsIn(wish.language)
   const scopes = scopesText(wish.scopes)
@@ -223,7 +226,6 @@ export async function confirmEnrollment(token: string, app: Needs): Promise<Conf
   })
 }
 
-/** Adds scopes to those of a consumer. */
 export async function addScopes(
   tx: Db,
   consumerId: string,
@@ -234,7 +236,10 @@ export async function addScopes(
   await replaceScopes(tx, consumerId, [...known, ...scopes], now)
 }
 
-/** An address that was stopped may enroll again, unless an operator suppressed it. */
+/**
+ * Whether an address may enroll: not if an operator suppressed it. A stopped address may enroll
+ * again.
+ */
 async function mayEnroll(tx: Db, address: string, now: Date): Promise<boolean> {
   const suppression = (await listSuppressed(tx, [address], now)).get(address)
   if (suppression === undefined) return true

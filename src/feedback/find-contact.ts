@@ -41,8 +41,9 @@ type Answer = Awaited<ReturnType<NonNullable<WorkApp['rdap']>['ask']>>
 type Conclusion = { analysis: Waiting; known: KnownNetwork; drawn: DrawnConsequence }
 
 /**
- * States in which a report may wait for a contact. A redriven report is `failed`, because its job
- * died. A `forwarded` one went only to its CFBL address or marketer, or to a desk that disowned it.
+ * States in which a report may wait for a contact. `failed`: the job became a dead letter and is
+ * now retried. `forwarded`: the report was sent only to its CFBL address or marketer, or to a desk
+ * that answered that it is not responsible.
  */
 const waitingStates: readonly ReportState[] = ['analyzed', 'failed', 'forwarded']
 const unsentStates: readonly ReportState[] = ['analyzed', 'failed']

@@ -261,7 +261,8 @@ function takePlaceAgain(
 }
 
 /**
- * Waits until all but the slow reports are composed, then up to `waitMsMax` for the quick ones.
+ * Waits until all but the slow reports are composed, then up to `waitMsMax` for the quick ones to
+ * be sent.
  */
 async function waitFor(
   under: readonly FeedbackInProgress[],
@@ -284,8 +285,8 @@ async function waitAtMost(awaited: Promise<unknown>, ms: number): Promise<void> 
 }
 
 /**
- * Postpones a report: a queued one drops its place, a slow one or one being sent continues without
- * its job.
+ * Postpones a report. A report in a queue gives up its place; a report that is slow to compose or
+ * is being sent continues without its job.
  */
 function postpone(
   one: FeedbackInProgress,

@@ -98,7 +98,9 @@ async function matchClaim(
   return { by, isSigned, reportId, number, letterId: null, feedback }
 }
 
-/** The Message-ID is derived from the id, so it does not prove that the letter was ever sent. */
+/**
+ * Whether a letter was really sent. Its Message-ID is derived from its id and does not prove this.
+ */
 function leftAsLetter({ state }: Letter): boolean {
   return state === 'sent' || state === 'bounced'
 }
@@ -131,8 +133,8 @@ export async function runHandleInbound(
 
 /**
  * Handles an inbound mail once, however often the job runs: counts a bounce against the address,
- * stops our mail after a complaint, records an abuse desk's answer. Never replies to an inbound
- * mail, and only files mail that we sent ourselves, so that no mail loop can start.
+ * stops our mail after a complaint, records an abuse desk's answer. Takes no action on mail that
+ * came from this program, and never replies to any mail, so that no mail loop can start.
  */
 export async function handleInboundMail({ mailId }: { mailId: string }, app: Needs): Promise<void> {
   const mail = await findWaitingMail(app.pool, mailId)

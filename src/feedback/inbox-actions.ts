@@ -20,7 +20,6 @@ export async function getInboxMail(db: Db, id: string): Promise<InboxMail & Pack
 
 const id = z.string().meta({ argument: 'ID' })
 
-/** Marks a mail of the inbox as handled. */
 export const handleMail = defineAction({
   name: 'inbox handle',
   summary: 'mark a mail of the inbox as handled',

@@ -53,9 +53,8 @@ export async function keepBounce(
 }
 
 /**
- * Returns the failure of our recipient, or a phrase if there is none. A failure of another
- * address behind it, such as a list member or a forwarding target, does not count as a hard bounce
- * of ours.
+ * Returns the failure of our recipient, or a phrase if there is none. A failure in another domain,
+ * to which a mailing list or a forwarding passed the mail on, does not count as a hard bounce.
  */
 function failureOf(results: readonly BounceResult[], address: string): Failure | Phrase {
   const isOwn = ({ recipient }: BounceResult) => recipient.toLowerCase() === address.toLowerCase()
@@ -111,7 +110,8 @@ async function bounceFeedback(
 }
 
 /**
- * Stores the consumer's bounce record. Returns until when to suppress it; undefined if not at all.
+ * Stores the consumer's bounce record. Returns until when to suppress its address; undefined if the
+ * address is not to be suppressed.
  */
 async function keepConsumerHealth(
   tx: Db,

@@ -41,14 +41,14 @@ type Pending = { sent: Sent; resolve: () => void; reject: (error: unknown) => vo
 
 const BATCH_MAX = 64
 /**
- * Time in milliseconds to collect outcomes for one commit, which costs as much as for one. The
- * delay affects only the job, whose mail has already been sent.
+ * Time in milliseconds to collect outcomes, because a commit of several costs no more than a commit
+ * of one. The delay affects only the job, whose mail has already been sent.
  */
 const GATHER_MS = 25
 const PATIENCE_MS = 60_000
 const PAUSES_MS = [100, 500, 2_000, 5_000]
 
-/** Commits one batch while the next is collected. */
+/** Creates a keeper that commits one batch while it collects the next. */
 export function createKeeper(app: Needs): Keeper {
   const line: Pending[] = []
   let isRunning = false

@@ -19,9 +19,9 @@ import type { Verdict } from '../verdict/verdict.ts'
 const SOURCES_MAX = 1_000
 
 /**
- * Returns the origins of the messages merged into feedback reports, by `nameOf`: the first ones of
- * each, in the order of their reports. A digest has none, because it describes each message
- * separately.
+ * Returns the origins of the messages merged into feedback reports, by `nameOf`: for each feedback
+ * report up to 999, in the order of the merged reports. A digest has none, because it describes
+ * each message separately.
  */
 async function listMergedSources(
   db: Db,
@@ -77,8 +77,8 @@ type Settings = Pick<
 export const DIGEST_MAX = 100
 
 /**
- * Loads the content of feedback reports, by `nameOf`. A feedback report is absent if its report is
- * incomplete because its message or analysis was deleted.
+ * Loads the content of feedback reports, by `nameOf`. A feedback report is absent if the message or
+ * the analysis of its report was deleted.
  */
 export async function loadFeedback(
   db: Db,
@@ -168,7 +168,7 @@ async function loadParts(
   return parts
 }
 
-/** The reporters' addresses, by report. */
+/** Returns the reporters' addresses, by report. */
 async function reporterEmailsOf(
   db: Db,
   ids: readonly string[],
@@ -219,14 +219,17 @@ function contentOf(
   }
 }
 
-/** Derived from the verdict, which is certain for every forwarded report. */
+/** Returns the type that follows from the verdict, which is certain for every forwarded report. */
 function feedbackTypeOf({ kind }: Feedback, its: Verdict): FeedbackContent['feedbackType'] {
   if (kind === 'redeemed') return 'not-spam'
   if (its.class === 'phishing') return 'fraud'
   return its.class === 'malware' ? 'virus' : 'abuse'
 }
 
-/** A domain consumer or marketer may be notified of an origin whose network is unknown. */
+/**
+ * Returns the network of the origin. For an unknown network, returns one that contains only the
+ * origin's address, because domain consumers and marketers may still be notified.
+ */
 function networkOf(analysis: {
   network: Network | null
   originIp: string | null

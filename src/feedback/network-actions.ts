@@ -79,7 +79,6 @@ export const unsetNetwork = defineAction({
   },
 })
 
-/** Removes all blocks of an imported table. */
 export const dropNetworks = defineAction({
   name: 'networks drop',
   summary: 'remove an imported table',

@@ -39,8 +39,8 @@ const RETRY_DAY_MS = 24 * HOUR_MS
 const DIGEST_MS = 6 * HOUR_MS
 
 /**
- * Returns when to send a consumer feedback that is created `now`: immediately, at the end of the
- * hour (by campaign), at 6:00 UTC (in a digest), or when its pause ends. A pause without an end is
+ * Returns when feedback created at `now` is sent to a consumer: immediately, at the end of the hour
+ * (by campaign), at 6:00 UTC (in a digest), or when its pause ends. A pause without an end is
  * checked again after a day.
  */
 export function paceOf(
@@ -54,7 +54,7 @@ export function paceOf(
   return { state: 'waiting', dueAt }
 }
 
-/** When the pause of a consumer ends; undefined if it is not paused. */
+/** Returns when the pause of a consumer ends; undefined if it is not paused. */
 export function resumesAtOf(
   { state, pausedUntil }: Pick<Consumer, 'state' | 'pausedUntil'>,
   now: Date,
@@ -64,7 +64,7 @@ export function resumesAtOf(
   return pausedUntil > now ? pausedUntil : undefined
 }
 
-/** The end of the current hour, when one report of each campaign is sent. */
+/** Returns the end of the current hour, when one report of each campaign is sent. */
 export function endOfHour(now: Date): Date {
   return new Date((Math.floor(now.getTime() / HOUR_MS) + 1) * HOUR_MS)
 }
@@ -78,7 +78,7 @@ function usualPace(pace: Consumer['pace'], now: Date): SendTime {
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
-/** One mail for several reports; the first represents all. */
+/** A mail for one or more reports: `head` and the `members` that are merged into it. */
 type FeedbackMail = { head: DueFeedback; members: DueFeedback[]; isDigest: boolean }
 
 const CONSUMERS_MAX = 500

@@ -27,7 +27,10 @@ const outcomeCodes = {
   redeemed: { sent: 'correction-sent', held: 'correction-held', refused: 'correction-refused' },
 } as const satisfies Record<FeedbackKind, Record<string, PhraseCode>>
 
-/** The outcome of a feedback report for the report's history, without the recipient's address. */
+/**
+ * Returns the outcome of a feedback report for the report's history, without the recipient's
+ * address.
+ */
 export function outcomePhrase(
   state: 'held' | 'sent' | 'refused',
   { feedback: { kind, recipientRole: role }, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>,
@@ -38,14 +41,14 @@ export function outcomePhrase(
   return phrase(outcomeCodes[kind][state], { recipient, network: network ?? '' })
 }
 
-/** The known consumers at addresses, and their current state. */
+/** The known consumers at some addresses, and whether they may be notified. */
 export type KnownContacts = {
   consumers: ReadonlyMap<string, Consumer>
   /** Also contains addresses that are suppressed without being consumers. */
   byAddress: ReadonlyMap<string, KnownContact>
 }
 
-/** Looks up addresses with two queries in total. */
+/** Returns the known consumers at addresses. Uses two queries in total. */
 export async function knownContacts(
   db: Db,
   addresses: readonly string[],
@@ -68,16 +71,17 @@ export async function knownContacts(
 /** Maximum number of merged reports that share the outcome of a feedback report. */
 const MEMBERS_MAX = 1_000
 
-/** The reports merged into a feedback report, which share its outcome. */
+/** Returns the reports merged into a feedback report, which share its outcome. */
 export async function listMergedReports(db: Db, { reportId, number }: FeedbackKey) {
   const merged = await listMerged(db, [{ reportId, number }])
   return merged.slice(0, MEMBERS_MAX).map(({ member }) => member)
 }
 
 /**
- * Returns the other feedback reports that a consumer's answer applies to: those that it received
- * only as a count of a campaign. Reports in a digest are answered separately. `of its block` keeps
- * only those from the same network block, for the answer "not ours".
+ * Returns the other feedback reports that a consumer's answer applies to: those that it did not
+ * receive itself, but that were included in the number of reports of a campaign. Reports in a
+ * digest are answered separately. `of its block` keeps only those from the same network block, for
+ * the answer "not ours".
  */
 export async function listAnswered(
   db: Db,
@@ -126,8 +130,8 @@ const NUMBER_MAX = 255
 /**
  * Queues feedback reports under the next free numbers of their reports: immediately with a job, or
  * to wait until the consumer's pace allows sending. Skips a consumer whose last feedback about the
- * report was the same; withdrawn feedback does not count. Feedback on shadowed reports is stored
- * but not sent: their reporters see what would be sent. Returns the queued feedback.
+ * report was of the same kind; withdrawn feedback does not count. Feedback on shadowed reports is
+ * stored but not sent, so that their reporters see what would be sent. Returns the queued feedback.
  */
 export async function queueFeedback(
   tx: Db,

@@ -66,8 +66,8 @@ export async function selectSendable(
 }
 
 /**
- * The reason not to send a complaint to this consumer, if any. Feedback that retracts a complaint
- * may always be sent.
+ * Returns the reason not to send a complaint to this consumer, if any. Feedback that retracts a
+ * complaint may always be sent.
  */
 function obstacleOf(
   { kind }: Feedback,
@@ -104,8 +104,8 @@ async function withholdFeedback(
 }
 
 /**
- * Maximum number of mails per hour to a consumer; undefined means no limit. Consumers that did not
- * enroll have a default limit.
+ * Returns the maximum number of mails per hour to a consumer; undefined means no limit. Consumers
+ * that did not enroll have a default limit.
  */
 export function hourlyMaxOf(
   { hourlyMax, enrolledAt, state }: Pick<Consumer, 'hourlyMax' | 'enrolledAt' | 'state'>,
@@ -115,14 +115,14 @@ export function hourlyMaxOf(
   return enrolledAt === null && state !== 'enrolled' ? config.feedbackHourlyMax : undefined
 }
 
-/** The start of the hour for which the limits count. */
+/** Returns the start of the hour to which the limits apply. */
 export function hourOf(now: Date): Date {
   return new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS)
 }
 
 /**
  * Returns the feedback reports within their consumers' hourly limits (RFC 6650 §7.5 recommends rate
- * limits). The others wait for the next hour and are then combined by campaign.
+ * limits). The others are postponed to the next hour and then combined by campaign.
  */
 export async function withinLimits(
   leaving: readonly SendableFeedback[],
@@ -164,7 +164,6 @@ export type Forwarding = {
 const PATIENCE_MS = 2_000
 const AGAIN_MS = 30_000
 
-/** Creates the forwarding state. */
 export function openForwarding(
   app: Pick<App, 'pool' | 'boss' | 'clock' | 'config'>,
   { waitMsMax = PATIENCE_MS, leaseMs = LEASE_MS, retryMs = AGAIN_MS, pauses = usualPauses } = {},

@@ -39,7 +39,7 @@ export const suppressAddress = defineAction({
   },
 })
 
-/** Also clears the bounce record of the address. */
+/** Removes the suppression of an address and clears its bounce record. */
 export const unsuppressAddress = defineAction({
   name: 'suppressions remove',
   summary: 'remove the suppression of an address',

@@ -170,10 +170,10 @@ export type ShownAnswer = Pick<FeedbackAnswer, 'answer' | 'at' | 'said'> & {
 }
 
 /**
- * Returns the answers to the feedback about a report, oldest first: those to its own feedback
- * reports, and those to feedback into which they were merged, if the report's story shows that the
- * answer applies. Comments in the latter are omitted, because they may concern another person's
- * report. Feedback in a digest is answered separately.
+ * Returns the answers to the feedback about a report, oldest first: answers to its own feedback
+ * reports, and answers to feedback reports into which they were merged, if the report's story shows
+ * that the answer applies. Omits the comments of answers to merged feedback, because they may
+ * concern another person's report. Feedback in a digest is answered separately.
  */
 export async function listAnswersTo(
   db: Db,

@@ -7,10 +7,10 @@ import { listReportsByIds, type Report } from '../db/reports.ts'
 import { queueFeedback } from './queue-feedback.ts'
 
 /**
- * Queues a correction for every consumer that received the message as a complaint, whether it
- * enrolled or not. A consumer that received one sample of a campaign cannot tell the merged reports
- * apart and has a reason to act while one of them is valid, so the sample is retracted only after
- * all its reports are.
+ * Queues a correction for every consumer, enrolled or not, that received the message as a
+ * complaint. A consumer that received one sample of a campaign cannot tell the merged reports
+ * apart, and has a reason to act while one of them is valid. So the sample is retracted only after
+ * all its reports are retracted.
  */
 export async function takeBackComplaints(
   tx: Db,

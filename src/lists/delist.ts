@@ -72,7 +72,9 @@ export async function requestDelisting(
   })
 }
 
-/** Returns the request that a page shows; undefined when the link is invalid. */
+/**
+ * Returns the request whose page has this token in its link; undefined when the link is invalid.
+ */
 export function findDelistingByToken(
   { pool }: Pick<Needs, 'pool'>,
   token: string,
@@ -81,8 +83,8 @@ export function findDelistingByToken(
 }
 
 /**
- * Delists an entry and records how many reporters were known then, because evidence up to that
- * instant must not list it again. Returns false if it was not listed.
+ * Delists an entry and stores the number of reporters known at that time, because their reports
+ * must not list it again. Returns false if it was not listed.
  */
 export async function delist(
   tx: Db,

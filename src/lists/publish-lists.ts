@@ -42,7 +42,7 @@ type FileSet = {
   written: () => WrittenFile[]
   /** Moves all files into place, in the order of their creation. */
   commit: () => Promise<void>
-  /** Removes the files that are not in place. Must be called in any case. */
+  /** Removes the files that were not moved into place. Must always be called last. */
   clear: () => Promise<void>
 }
 

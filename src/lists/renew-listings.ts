@@ -92,7 +92,7 @@ function candidateOf(
   }
 }
 
-/** The parameters of a run. */
+/** The parameters of one renewal of the lists. */
 export type Renewal = { own: OwnNames; now: Date }
 
 /** The number of subjects processed at once, which bounds the memory of a run. */

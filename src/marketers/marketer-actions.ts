@@ -31,7 +31,7 @@ export const marketerKey = textField(KEY_CHARS_MAX, 'Give the key of a marketer.
   argument: 'KEY',
 })
 
-/** All marketers, by key. */
+/** Returns all marketers, ordered by key. */
 export async function allMarketers(db: Db): Promise<Marketer[]> {
   const found: Marketer[] = []
   for (;;) {

@@ -15,7 +15,6 @@ import { inTime } from './resolver.ts'
 /** Why a zone must not be queried. `isSilent`: it did not answer, so it may work again soon. */
 type ZoneFault = { why: string; isSilent: boolean }
 
-/** The result of testing a zone. */
 export type TestedZone = { isSound: true; hasIpv6: boolean } | ({ isSound: false } & ZoneFault)
 
 /**
@@ -64,7 +63,6 @@ type ZoneReply =
   | { is: 'clean' }
   | { is: 'unknown'; why: string }
 
-/** The state of a zone. */
 export type ZoneState = {
   zone: string
   lists: BlacklistZone['lists']
@@ -72,7 +70,7 @@ export type ZoneState = {
   /** Why the zone is off. */
   reason: string | undefined
   hasIpv6: boolean
-  /** Duration of the list’s last test in milliseconds. */
+  /** Duration of the last test of the zone in milliseconds. */
   testMs: number | undefined
   questions: number
   listed: number
@@ -82,7 +80,6 @@ export type ZoneState = {
 /** A zone that is queried only while it passes its tests. */
 type WatchedZone = {
   zone: BlacklistZone
-  /** Returns the current state. */
   state: () => ZoneState
   /** Tests the zone; resolves when it has passed or failed. */
   test: () => Promise<void>
@@ -91,7 +88,7 @@ type WatchedZone = {
    * otherwise resolves immediately.
    */
   ready: () => Promise<void>
-  /** Queries `name`; `family` is that of the address it is about. */
+  /** Queries `name`. `family` is the family of the address that the query is about. */
   ask: (name: string, about: { subject: string; family: 4 | 6 | undefined }) => Promise<ZoneReply>
 }
 
@@ -112,7 +109,7 @@ const pauses = { sound: 60 * minute, unsound: 10 * minute, silent: 2 * minute }
 const UNANSWERED_MAX = 5
 
 /**
- * Watches a zone: tests it first and then every hour, and switches it off when it fails a test,
+ * Returns a zone that is tested first and then every hour. It is switched off when it fails a test,
  * refuses our queries, or leaves five queries in a row unanswered.
  */
 function watchZone(zone: BlacklistZone, { resolve, clock, log }: WatchOptions): WatchedZone {
@@ -202,7 +199,9 @@ type ZoneFinding = { zone: string; subject: string } & ZoneReply
 export type Blacklists = {
   /** Returns all listings, in the order of the zones, within three seconds. */
   listings: (subjects: Subjects) => Promise<BlacklistEntry[]>
-  /** Returns all answers, including unknown ones, in the same order and time. */
+  /**
+   * Returns all answers, including unknown ones, in the order of the zones, within three seconds.
+   */
   ask: (subjects: Subjects) => Promise<ZoneFinding[]>
   /** Tests all zones now. Resolves when all have passed or failed. */
   test: () => Promise<readonly ZoneState[]>

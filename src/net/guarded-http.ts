@@ -26,7 +26,8 @@ const furtherSpecial = networkSet([
 ])
 
 /**
- * RFC 5214 §6.1: the interface identifier is 0000:5efe or 0200:5efe, followed by an IPv4 address.
+ * Whether this is an ISATAP address (RFC 5214 §6.1): the interface identifier is 0000:5efe or
+ * 0200:5efe, followed by an IPv4 address.
  */
 function isIsatap({ family, groups }: IpAddress): boolean {
   return family === 6 && groups[5] === 0x5efe && ((groups[4] ?? 0) & 0xfdff) === 0
@@ -143,10 +144,12 @@ export type PostResult =
 export type PostOptions = {
   /** Queries the DNS. The request connects to the address that was checked. */
   resolve: Resolve
-  /** The User-Agent of the requests. */
   userAgent: string
   mayConnect?: ((address: string) => boolean) | undefined
-  /** Limits in milliseconds of a whole request, and in bytes of the part of its response read. */
+  /**
+   * Time limit of a whole request in milliseconds, and maximum number of bytes read of its
+   * response.
+   */
   allMsMax: number
   bodyBytesMax: number
   /** Only for tests, whose servers run on their own machine. */
@@ -169,7 +172,7 @@ export async function postPublic(
   let hasLeft = false
   const dispatcher = createGuardedAgent({
     mayConnect,
-    // The address that was checked, so that the name is not looked up again.
+    // Connects to the address that was checked, without looking up the name again.
     lookup: (_host, _options, done) => done(null, [found]),
     onConnect: () => (hasLeft = true),
     ...(forTests?.connectMsMax !== undefined && { connectMsMax: forTests.connectMsMax }),

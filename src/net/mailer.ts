@@ -89,7 +89,7 @@ export function createLanes(places: Readonly<Record<Lane, number>>): Lanes {
 /** Receivers ignore signatures with shorter keys (RFC 8301 §3.2). */
 const RSA_BITS_MIN = 1024
 
-/** The location of the signing key, and the address of the mail that it signs. */
+/** The DKIM domain, selector and key file, and the address from which this program sends mail. */
 export type SigningSettings = {
   dkim: { domain: string; selector: string; keyFile: string } | undefined
   mailFrom: string
@@ -175,13 +175,12 @@ export type OutgoingMail = {
  * The result of sending a message. `reply` and `reason` are text of the remote server and may
  * contain an address: store them with the report, but do not log them.
  *
- * - `accepted`: the next server has taken responsibility for it.
- * - `rejected`: that server permanently refuses this message or this recipient. Without a reply
- *   code, it would refuse it: the message is larger than the server accepts, or the address
- *   invalid.
+ * - `accepted`: the next server has taken responsibility for the message.
+ * - `rejected`: the next server permanently refuses this message or this recipient. Without a reply
+ *   code, the message is larger than the server accepts, or the address is invalid.
  * - `later`: another attempt may succeed: a 4yz reply, a network error, a fault of the session
- *   (greeting, TLS, authentication), or a refusal of our server. The message may even have arrived,
- *   when the connection was lost after the final dot.
+ *   (greeting, TLS, authentication), or a refusal of our server. If the connection was lost after
+ *   the final dot, the message may have arrived.
  */
 export type SendResult =
   | { outcome: 'accepted'; reply: string }
@@ -390,7 +389,8 @@ function sendFailure(error: Error & SmtpFault, fault: LaterFault): SendResult {
   const replyCode = typeof error.responseCode === 'number' ? error.responseCode : undefined
   const words = typeof error.response === 'string' ? error.response : error.message
   if (replyCode === undefined) {
-    // An address that no server accepts, or a message larger than this server announced.
+    // The address is one that no server accepts, or the message is larger than this server
+    // announced.
     const isPermanent = code === 'EENVELOPE' || code === 'EMESSAGE'
     return isPermanent
       ? { outcome: 'rejected', replyCode, reply: words, about: 'message' }

@@ -25,7 +25,7 @@ type CircuitBreaker = {
   /** Call this function before each query; returns a mark for `unanswered`. */
   mark: () => number
   answered: () => void
-  /** Call it when the query with that mark was not answered. */
+  /** Call this function when the query with that mark was not answered. */
   unanswered: (mark: number) => void
 }
 
@@ -355,7 +355,7 @@ function lifeOf({ answer, ttlSeconds }: Reply): number {
   return Math.min(Math.max(ttlSeconds * 1_000, lives.least), lives.most)
 }
 
-/** Runs at most `inFlightMax` queries at once; the others wait. */
+/** Creates a queue that runs at most `inFlightMax` queries at once; the others wait. */
 function createQueue(
   channel: NameServers,
   { inFlightMax, waitingMax, answerMsMax }: ResolverLimits,

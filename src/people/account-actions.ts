@@ -7,7 +7,7 @@ import { mayClose } from './accounts.ts'
 
 const ADDRESS_CHARS_MAX = 320
 
-/** An account, by its address or its id. */
+/** An input field that identifies an account by its address or its id. */
 const accountInput = z.object({
   account: textField(ADDRESS_CHARS_MAX, 'Enter the email address of an account.').meta({
     argument: 'EMAIL',
@@ -22,7 +22,8 @@ async function accountOf(tx: Db, text: string): Promise<Account | undefined> {
 
 /**
  * Ends the sessions of an account; its tokens and its mail-in address stop working until it is
- * enabled again. The audit log contains its id, because an address there would outlive the account.
+ * enabled again. The audit log contains the id of the account, because an address there would
+ * outlive it.
  */
 export const disableAccount = defineAction({
   name: 'account disable',
@@ -46,7 +47,6 @@ export const disableAccount = defineAction({
   },
 })
 
-/** Enables a disabled account. */
 export const enableAccount = defineAction({
   name: 'account enable',
   summary: 'enable a disabled account',

@@ -25,7 +25,7 @@ export type PasswordFault = 'short' | 'long' | 'common' | 'own-name'
 /** Limits of a new password (NIST SP 800-63B: a minimum length, and no common passwords). */
 const PASSWORD_CHARS_MIN = 10
 const PASSWORD_BYTES_MAX = 1_024
-/** Shorter parts of an address do not make a password guessable. */
+/** Shorter parts of an address are ignored, because they do not make a password easy to guess. */
 const NAME_CHARS_MIN = 4
 
 let common: Promise<ReadonlySet<string>> | undefined

@@ -37,9 +37,9 @@ type OnCorrectPassword = () => Promise<void>
 export type Credentials = {
   /**
    * Authenticates by address and password; undefined when they do not match. Takes equally long for
-   * an unknown address. `before` runs before a password is verified that is not cached, and may
-   * reject; the function it returns is called when the password was right. Concurrent requests with
-   * the same credentials share one verification.
+   * an unknown address. `before` is called before the verification of a password that is not
+   * cached, and may reject; the function it returns is called when the password was correct.
+   * Concurrent requests with the same credentials share one verification.
    */
   byPassword: (
     email: string,
@@ -106,9 +106,9 @@ export async function addToken(
 }
 
 /**
- * Creates the check of passwords and tokens. Caches successful ones for ten seconds, because
- * plug-ins send the password with every report and argon2 takes 20 ms of a core; the cache contains
- * only keyed hashes. Without a clock the use of tokens is not recorded.
+ * Creates credentials that verify passwords and tokens. They cache successful verifications for ten
+ * seconds, because plug-ins send the password with every report and argon2 takes 20 ms of a core;
+ * the cache contains only keyed hashes. Without a clock the use of tokens is not recorded.
  */
 export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX): Credentials {
   const key = systemRandom(32)
@@ -178,7 +178,7 @@ function noteTokenUse(
   markTokenUsed(db, digest, now, after).catch(() => undefined)
 }
 
-/** Runs at most `most` tasks at once, and refuses more with a `BusyError`. */
+/** Limits the number of concurrent tasks to `most`. Refuses more with a `BusyError`. */
 function boundedWork(most: number) {
   let [running, refused] = [0, 0]
   const refuseWhenFull = () => {
@@ -196,7 +196,10 @@ function boundedWork(most: number) {
   }
 }
 
-/** Shares work: while work for a name is in progress, later callers get its result. */
+/**
+ * Returns a function that shares work: while work for a name is in progress, later callers get its
+ * result.
+ */
 function sharedWork<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<T>>()
   return (name, work) => {

@@ -78,8 +78,8 @@ export async function queueTestWebhook(
 const SECRETS_OVERLAP_MS = 86_400_000
 
 /**
- * Returns the message of a delivery: the event, its time, the report, its URL and its state, but
- * nothing of the reported message. Returns the reason if it must not be sent.
+ * Returns the message of a delivery: the event, its time, the report, its URL and its state, but no
+ * part of the reported message. If the delivery must not be sent, returns the reason instead.
  */
 function composeWebhook(
   { id, event, reportId }: Delivery,
@@ -115,7 +115,7 @@ type FailedDelivery = { pausedUntil: Date; isEnded: boolean }
 
 /** Time in milliseconds after which an undelivered event is given up. */
 const GIVE_UP_MS = 86_400_000
-/** Time in milliseconds of failures after which a webhook is switched off. */
+/** Time in milliseconds after which a webhook that fails without interruption is switched off. */
 const FAILED_MS = 5 * 86_400_000
 const PAUSE_MS = 30_000
 const PAUSE_MS_MAX = 4 * 3_600_000
@@ -246,7 +246,7 @@ function pauseOf({ pausedUntil }: Webhook, now: Date): Date | undefined {
   return pausedUntil && pausedUntil > now ? pausedUntil : undefined
 }
 
-/** Delivers a few in parallel; a failure pauses that webhook. */
+/** Delivers the events of one webhook, a few in parallel; a failure pauses the webhook. */
 async function deliverTo(queue: WebhookQueue, batch: Batch): Promise<void> {
   const { id, failures } = queue.webhook
   const deliveryIds = batch.inProgress.idsByWebhook.get(id) ?? new Set<string>()

@@ -9,7 +9,9 @@ const ATTEMPTS_MAX = 1_000_000_000
 /** The possible reactions above a limit. */
 export const limitBehaviors = ['refuse', 'shadow', 'off'] as const
 
-/** Whether reports above this limit can be held instead of refused. */
+/**
+ * Whether attempts above this limit can be held instead of refused: only reports can.
+ */
 export function mayHold({ attempt }: Pick<RateLimit, 'attempt'>): boolean {
   return attempt === 'report' || attempt === 'mail-in'
 }

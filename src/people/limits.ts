@@ -12,7 +12,7 @@ import type { Pool } from '../db/pool.ts'
 import { parseIp } from '../mail/ip.ts'
 import { systemElapsed } from '../world.ts'
 
-/** The author of an attempt, as far as known. */
+/** What is known about the client that makes an attempt. */
 export type Actor = {
   reporterId?: string | undefined
   tokenHash?: Buffer | undefined
@@ -25,9 +25,9 @@ export type Actor = {
 }
 
 /**
- * Returns the key of an actor for a kind of limit; undefined when the actor lacks it. IPv6 hosts
- * change their addresses, so a /64 counts as an address, a /48 as a network and a /32 as a wide
- * network; for IPv4 /24 and /16.
+ * Returns the key of an actor for a kind of limit; undefined when the actor lacks the property that
+ * the limit counts by. IPv6 hosts change their addresses, so a /64 counts as an address, a /48 as a
+ * network and a /32 as a wide network; for IPv4 /24 and /16.
  */
 export function actorKey(kind: KeyKind, actor: Actor): string | undefined {
   const name = actor.name?.trim().toLowerCase()
@@ -80,7 +80,7 @@ function prefixOf(
 
 /** The state of one limit, as shown to clients. */
 export type LimitState = {
-  /** The name of the policy. */
+  /** The policy name in the rate-limit headers of responses. */
   name: string
   attemptsMax: number
   windowSeconds: number
@@ -93,12 +93,12 @@ export type LimitState = {
 /** The decision of one limit on one attempt, and the time in seconds until it would be admitted. */
 export type Decision = { isAdmitted: boolean; waitSeconds: number; state: LimitState }
 
-/** Number of sub-windows of a window. */
+/** Number of sub-windows into which a window is divided. */
 const SUB_WINDOWS = 60
 
 /**
- * Decides on one attempt of `cost`, based on the count that includes it and all attempts counted
- * with it. `later` is the part of the total that came after it. The oldest sub-window counts
+ * Decides on one attempt of `cost`. `total` includes this attempt and all others counted with it;
+ * `later` is the part of `total` that came after this attempt. The oldest sub-window counts
  * completely, so a limit is at most 1/60 too strict and never too lenient.
  */
 export function decideAttempt(
@@ -125,7 +125,7 @@ export function decideAttempt(
 
 /**
  * Returns the time in seconds, rounded up, until at least `excess` of the counted attempts have
- * left the window. All have left it when the current sub-window does.
+ * left the window. The attempts of the current sub-window are the last to leave.
  */
 function secondsUntilLess(
   counts: readonly number[],
@@ -141,14 +141,14 @@ function secondsUntilLess(
 }
 
 /**
- * The decision on an attempt. `shadowed`: it must be answered like any other, and its reports are
- * held. `limits` is shown to the client and does not reveal that.
+ * The decision on an attempt. `shadowed`: the attempt must be answered like any other, and its
+ * reports are held. `limits` is shown to the client and does not reveal that the reports are held.
  */
 type Admission =
   | { is: 'admitted' | 'shadowed'; limits: LimitState[] }
   | { is: 'refused'; waitSeconds: number; limits: LimitState[] }
 
-/** Decides how often actors may do what. */
+/** The rate limits: they decide how many attempts of each kind a client may make. */
 export type Limits = {
   /**
    * Counts an attempt with its cost under the limits that apply to it, and decides. Refused
@@ -170,8 +170,8 @@ type Share = { limit: RateLimit; key: string }
 type Ruled = { limit: RateLimit; ruling: Decision }
 
 /**
- * Keys by stage: first those that belong to one actor, then those that several actors share. Each
- * stage needs one statement.
+ * The kinds of keys by stage: first those that belong to one actor, then those that several actors
+ * share. Each stage needs one statement.
  */
 const stages: readonly (readonly KeyKind[])[] = [
   ['reporter', 'token', 'device', 'address'],
@@ -260,7 +260,10 @@ async function giveBack(
   await countEach(pool, [attempted], [shares], notBefore)
 }
 
-/** The key includes the window, because counts are meaningless for another window. */
+/**
+ * Returns the limits that apply to an attempt, with their keys. A key includes the window, because
+ * its counts are meaningless for another window.
+ */
 function sharesOf(
   asked: Attempted,
   limits: readonly RateLimit[],
@@ -310,8 +313,8 @@ function isReporting(attempt: Attempt): boolean {
 }
 
 /**
- * Decides from the last attempt to the first, because the decision depends on the number of
- * attempts after it.
+ * Returns the decisions on a batch of attempts. Decides from the last attempt to the first, because
+ * the decision on an attempt depends on the number of attempts after it.
  */
 function ruleEach(
   batch: readonly Asked[],
@@ -337,7 +340,10 @@ function isRefused(ruled: readonly Ruled[]): boolean {
   return ruled.some(({ limit, ruling }) => limit.behavior === 'refuse' && !ruling.isAdmitted)
 }
 
-/** A limit that shadows is not shown: clients above it get the same answer as all others. */
+/**
+ * Combines the decisions of all limits on an attempt. Limits that shadow are not shown: clients
+ * above them get the same answer as all others.
+ */
 function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
   const told = rulings.filter(({ limit }) => limit.behavior === 'refuse')
   const limits = told.map(({ ruling }) => ruling.state)

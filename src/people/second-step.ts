@@ -48,7 +48,7 @@ function stepOfCode(secret: Buffer, code: string, now: Date): number | undefined
   return Math.floor(now.getTime() / 1_000 / STEP_SECONDS) + delta
 }
 
-/** Returns the code of an instant, as the device shows it. */
+/** Returns the code that the device shows at an instant. */
 export function codeAt(secret: Buffer, now: Date): string {
   return totpOf(secret, '').generate({ timestamp: now.getTime() })
 }
@@ -80,7 +80,10 @@ export function openTotp(sealed: Buffer, reporterId: string, secret: string): Bu
   }
 }
 
-/** Returns ten codes for the loss of the device, and the hashes under which they are stored. */
+/**
+ * Returns ten recovery codes, for use when the device is lost, and the hashes under which they are
+ * stored.
+ */
 function createRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
   const codes = Array.from({ length: RECOVERY_CODES }, () =>
     systemRandom(RECOVERY_BYTES)
@@ -154,7 +157,10 @@ export async function takeCode(
   return takeRecoveryCode(db, reporterId, recoveryHash(code))
 }
 
-/** Codes of 80 random bits need no slow hash. */
+/**
+ * Returns the hash under which a recovery code is stored. A code of 80 random bits needs no slow
+ * hash.
+ */
 function recoveryHash(code: string): Buffer {
   const plain = code.toLowerCase().replace(/[^0-9a-f]/g, '')
   return createHash('sha256').update(`signalpost recovery ${plain}`).digest()

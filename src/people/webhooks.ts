@@ -35,7 +35,7 @@ export const webhookEvents = [
   'report.retracted',
 ] as const satisfies readonly WebhookEvent[]
 
-/** Why a webhook is refused; `why` is the end of a sentence about its address. */
+/** Why a webhook is refused. `why` completes a sentence about the webhook's address. */
 export type WebhookRefusal = { refused: 'full' | 'taken' } | { refused: 'address'; why: string }
 
 /** The settings that the owner can change. */
@@ -67,7 +67,10 @@ export async function addWebhook(
   return { webhook, secret: secretOf(webhook, app) }
 }
 
-/** When the operator allows internal receivers, any host name is accepted here. */
+/**
+ * Returns the rules for webhook addresses. If the operator allows internal receivers, any host name
+ * is accepted here; the address is checked at delivery.
+ */
 function addressRules({ config }: Needs): { mayBeInternal: boolean } {
   return { mayBeInternal: config.webhookNetworks.length > 0 }
 }

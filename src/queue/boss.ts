@@ -72,8 +72,8 @@ export function bossDb(tx: Db): BossDb {
 }
 
 /**
- * Returns the same adapter for statements that repeat with other parameters: each connection keeps
- * them prepared. Planning is a third of the cost of adding the jobs of a batch.
+ * Returns an adapter like `bossDb`, for statements that are repeated with other parameters: each
+ * connection keeps them prepared. Planning is a third of the cost of adding the jobs of a batch.
  */
 function preparedBossDb(tx: Db): BossDb {
   return {
@@ -88,8 +88,8 @@ export async function stopBoss(boss: Boss, timeoutMs: number): Promise<void> {
 }
 
 /**
- * Adds jobs in the transaction that requires them, so that both are committed or neither is.
- * Workers do not take them before `startAfter`.
+ * Adds jobs in the caller's transaction, so that they exist if and only if it commits. Workers do
+ * not take them before `startAfter`.
  */
 export async function send<Payload extends object>(
   boss: Boss,

@@ -20,7 +20,7 @@ export type Queue<Payload extends object = object> = {
   cron?: string
 }
 
-/** Defines a queue, of one job at a time by default. Its handler is in the same file. */
+/** Defines a queue that handles one job at a time by default. Its handler is in the same file. */
 export function defineQueue<Payload extends object>(
   queue: Omit<Queue<Payload>, 'batchSize' | 'concurrency'> &
     Partial<Pick<Queue<Payload>, 'batchSize' | 'concurrency'>>,
@@ -28,5 +28,5 @@ export function defineQueue<Payload extends object>(
   return { batchSize: 1, concurrency: 1, ...queue }
 }
 
-/** The queue of jobs that ran out of retries, with the reason. */
+/** The queue that receives the jobs that ran out of retries, each with the reason. */
 export const deadLetterQueue = 'dead-letter'

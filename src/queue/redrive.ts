@@ -11,7 +11,10 @@ const queueField = z
   .string()
   .regex(/^[a-z-]{1,60}$/, 'Give the name of a queue. "queue list" shows the queues.')
 
-/** Returns dead letters to their original queues: the named ones, those of one queue, or all. */
+/**
+ * Returns dead letters to their original queues: those with the given ids, those of one queue, or
+ * all.
+ */
 export const retryDeadLetters = defineAction({
   name: 'queue retry',
   summary: 'return dead letters to their queues',
@@ -45,7 +48,6 @@ export const retryDeadLetters = defineAction({
   },
 })
 
-/** Deletes the waiting jobs of a queue. */
 export const purgeQueue = defineAction({
   name: 'queue purge',
   summary: 'delete the waiting jobs of a queue',

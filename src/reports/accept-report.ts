@@ -38,21 +38,26 @@ export type Unpacker = (
 
 /**
  * Returns the messages of an uploaded file. A file in none of the formats of `mail/containers` is
- * returned unchanged as one message. Never rejects: a file that cannot be read in time is refused.
+ * returned unchanged as one message. Never rejects: for a file that cannot be read in time, returns
+ * a refusal.
  */
 export type UnpackUpload = (
   bytes: Buffer,
   name: string,
-  /** The part of the limits that earlier files of the same upload left. */
+  /**
+   * The limits that remain after earlier files of the same upload; `msMax` is the remaining time.
+   */
   left?: Partial<UnpackLimits & { msMax: number }>,
 ) => Promise<Unpacked[]>
 
-/** Maximum number of messages per upload. */
 export const UPLOAD_MESSAGES_MAX = 500
 /** Maximum number of archive entries, including skipped ones such as folders and system files. */
 const ENTRIES_MAX = 2_000
 
-/** Limits of unpacking: at most as many bytes as an upload may contain uncompressed. */
+/**
+ * Returns the limits of unpacking. All unpacked files together may have the maximum size of an
+ * upload.
+ */
 export function uploadLimits(messageBytesMax: number): UnpackLimits {
   return {
     messagesMax: UPLOAD_MESSAGES_MAX,
@@ -61,14 +66,14 @@ export function uploadLimits(messageBytesMax: number): UnpackLimits {
   }
 }
 
-/** Maximum size of one upload in bytes, all files and fields together. */
+/** Returns the maximum size of one upload in bytes, all files and fields together. */
 export function uploadBytesMax(messageBytesMax: number): number {
   return messageBytesMax * 2
 }
 
 /**
- * Unpacks container files in a separate thread. A bare message needs only a check of its first
- * bytes.
+ * Returns a function that unpacks container files in a separate thread. For a bare message, which
+ * needs no thread, it only checks the first bytes.
  */
 export function createUnpackUpload(unpack: Unpacker, limits: UnpackLimits): UnpackUpload {
   return async (bytes, name, { msMax, ...left } = {}) => {
@@ -76,14 +81,14 @@ export function createUnpackUpload(unpack: Unpacker, limits: UnpackLimits): Unpa
     try {
       return await unpack({ name, bytes }, { ...limits, ...left }, msMax)
     } catch {
-      // The file crashed the thread or exceeded the time limit; files from mail programs do
-      // neither.
+      // The file crashed the thread or exceeded the time limit, which files from mail programs do
+      // not.
       return [{ name, refusal: 'damaged-archive' }]
     }
   }
 }
 
-/** A report with everything to store; `key` identifies its reporter and content. */
+/** A report and the rows to store with it; `key` identifies its reporter and content. */
 export type Prepared = {
   report: NewReport
   packed: Packed
@@ -92,8 +97,9 @@ export type Prepared = {
 }
 
 /**
- * The result of a submission: a `new` report, an earlier report of the same bytes that is `changed`
- * to the reporter's latest statement, or an unchanged one that is `repeated`.
+ * The result of a submission. `new`: a report was added. `changed`: the reporter had reported the
+ * same bytes before, and that report now has the latest statement. `repeated`: it already had this
+ * statement.
  */
 export type AcceptedReport = { id: string; is: 'new' | 'changed' | 'repeated' }
 
@@ -137,7 +143,7 @@ async function keepReports(
   })
 }
 
-/** The new statements about messages that were reported before. */
+/** Returns the new statements about messages that were reported before. */
 function changesOf(
   reports: readonly Prepared[],
   owners: ReadonlyMap<string, string>,
@@ -194,7 +200,6 @@ export type Submission = {
   isShadowed?: boolean
 }
 
-/** Accepts reports. */
 export type Intake = {
   /**
    * Resolves when the raw message, its fields and its job are committed together. Rejects if
@@ -220,7 +225,9 @@ export function createIntake(app: Needs): Intake {
   const keepOne = async (submission: Submission, mark: Mark) =>
     keep(await prepareReport(submission, app.clock(), mark))
 
-  /** The last pending submission by key. Submissions of the same bytes are stored in sequence. */
+  /**
+   * The last pending submission for each key. Submissions of the same bytes are stored in sequence.
+   */
   const last = new Map<string, Promise<AcceptedReport>>()
 
   return {
@@ -329,7 +336,7 @@ async function keepInTime(
   }
 }
 
-/** SQLSTATE classes 22 (data) and 23 (integrity): errors that a single row can cause. */
+/** Whether a single row can cause this error: SQLSTATE class 22 (data) or 23 (integrity). */
 function isAboutData(error: unknown): boolean {
   return ['22', '23'].includes(sqlState(error)?.slice(0, 2) ?? '')
 }

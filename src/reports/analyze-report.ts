@@ -54,7 +54,7 @@ import {
 } from './read-messages.ts'
 import { findRelays, type ReportRelays } from './relays.ts'
 
-/** Analyzes a reported message: what it is and where it came from. */
+/** Determines what a reported message is and where it came from. */
 export const analyzeReport = defineQueue({
   name: 'analyze-report',
   payload: z.object({ reportId: z.uuid() }),
@@ -71,7 +71,7 @@ type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> &
 type RelaysOf = (reportId: string) => ReportRelays
 type NetworkOf = (ip: string | undefined) => Network | undefined
 
-/** A redriven report is `failed`, because its job died. */
+/** `failed`: the job became a dead letter and is now retried. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
 const readStates: readonly ReportState[] = ['analyzed', 'kept', 'forwarded']
 
@@ -142,7 +142,10 @@ async function listWaiting(
   return { reports, verdicts: analyzed }
 }
 
-/** Returns the reports analyzed before, with the verdicts that their reporters see. */
+/**
+ * Returns the judgments of reports that were analyzed before, with the verdicts that their
+ * reporters see.
+ */
 function withVerdicts(judgments: readonly Judgment[], verdicts: Verdicts): Judgment[] {
   return judgments.flatMap((judgment) => {
     const verdict = verdicts.get(judgment.report.id)
@@ -232,9 +235,9 @@ function askable(
 }
 
 /**
- * Separates the reports whose reporters described their relays while the reports were being read.
- * Such reports were not waiting for an answer yet, so the statement did not queue them again. The
- * lock prevents further statements until the transaction ends.
+ * Separates out the reports whose reporters made a new statement about their relays while the
+ * reports were being read. These reports were not waiting for an answer yet, so the new statement
+ * did not queue them again. The lock prevents further statements until the transaction ends.
  */
 async function splitByRelays(
   tx: Db,
@@ -414,7 +417,9 @@ function outcomeOf(
   }
 }
 
-/** For an origin without a known network, the network is the single address. */
+/**
+ * Returns a network that consists of the origin's address, for an origin without a known network.
+ */
 function bareNetwork({ origin }: Case): Network | null {
   if (!origin) return null
   const cidr = `${origin.ip}/${origin.ip.includes(':') ? 128 : 32}`
@@ -433,8 +438,9 @@ function originPhrases({ origin, originObstacle }: AnalysisDigest): Phrase[] {
 const REOPENING_MS = 3_600_000
 
 /**
- * Queues reports for another analysis because of new knowledge about relays. Those that were queued
- * for this reason within the last hour start an hour later, unless their own question was answered.
+ * Queues reports for another analysis because of new knowledge about relays. A report that was
+ * queued for this reason within the last hour starts an hour later, unless it is the one whose
+ * question was answered.
  */
 export async function requeueReports(
   tx: Db,

@@ -75,7 +75,9 @@ export async function countReports(
   return { ids: [...rowBefore.keys()], complaintsTakenBack }
 }
 
-/** Reverses the counts of retracted reports, once, and counts them as redeemed now. */
+/**
+ * Reverses the counts of retracted reports, each once, and counts the reports as redeemed at `now`.
+ */
 export async function redeemCounted(tx: Db, reports: readonly Report[], now: Date): Promise<void> {
   const reportOf = new Map(reports.map((report) => [report.id, report]))
   const taken = await takeCountedReports(tx, [...reportOf.keys()])
@@ -93,7 +95,7 @@ export async function redeemCounted(tx: Db, reports: readonly Report[], now: Dat
   )
 }
 
-/** The change to the daily count of a report's campaign; empty without a campaign. */
+/** Returns the change to the daily count of a report's campaign; empty without a campaign. */
 function campaignDay(
   { receivedAt }: Report,
   campaignId: string | null | undefined,
@@ -110,8 +112,8 @@ function messageOf(
 }
 
 /**
- * The reporter's statement decides whether a report counts as a complaint, and the verdict whether
- * it counts as spam, ham or neither.
+ * Returns the amounts to count for a report. The reporter's statement decides whether it counts as
+ * a complaint, and the verdict whether it counts as spam, ham or neither.
  */
 function amountsOf({ kind }: Report, verdict: Verdict): Amounts {
   const complaint = kind === 'not-spam' ? 0 : 1

@@ -57,8 +57,8 @@ const TOKEN_BYTES = 24
 
 /**
  * Closes an account immediately and queues its erasure. Returns the secret of the page that shows
- * the progress; `last-admin` when no administrator would remain, `begun` when another request was
- * faster.
+ * the progress; `last-admin` when no administrator would remain, `begun` when another request has
+ * already started the erasure.
  */
 export async function beginErasure(
   app: Pick<App, 'pool' | 'boss' | 'clock'>,
@@ -95,8 +95,8 @@ export function erasureHash(token: string): Buffer {
 type ErasingWork = { erasure: Erasure; account: Account; isPatient: boolean; now: Date }
 
 /**
- * Retracts reports on behalf of their reporter, and deletes those whose retraction is complete:
- * their counts are reversed and their recipients are notified. Returns the number of deleted
+ * Retracts reports on behalf of their reporter, and deletes those whose retraction is complete: the
+ * counts are reversed, and the recipients of feedback are notified. Returns the number of deleted
  * reports.
  */
 async function dropReports(
@@ -161,8 +161,8 @@ function isStillNeeded({ state, hasFeedback, hasUnsentFeedback }: ReportToErase)
 }
 
 /**
- * Redacts with a random key that is discarded: equal values can still be recognized as equal, but
- * nothing else.
+ * Returns a redactor whose random key is discarded after use: equal values can still be recognized
+ * as equal, but not restored.
  */
 function redactorOf(email: string, raw: Buffer | undefined): AddressRedactor {
   const fields = raw ? readMessage(raw).header.fields : []
@@ -227,7 +227,10 @@ function later(erasureId: string, app: Needs, afterMs: number): JobOutcome {
   return { postponedTo: new Date(app.clock().getTime() + afterMs), payload: { erasureId } }
 }
 
-/** Processes one page of reports. `through`: the pass is complete and no reports remain. */
+/**
+ * Processes one page of reports. `on`: another page follows. `waits`: the pass is complete, but
+ * some reports remain. `through`: no reports remain.
+ */
 async function eraseNextPage(
   tx: Db,
   erasure: Erasure,
@@ -254,7 +257,7 @@ async function eraseNextPage(
   return left ? 'waits' : 'through'
 }
 
-/** Deletes letters and inbound mail, and the account last. */
+/** Deletes letters and inbound mail, and finally the account. */
 async function finish(erasure: Erasure, account: Account, { pool, clock }: Needs): Promise<void> {
   const steps = [
     (tx: Db) => removeLettersOf(tx, account, MAILS_AT_ONCE),

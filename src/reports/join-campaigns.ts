@@ -28,8 +28,8 @@ const CAMPAIGNS_PER_KEY_MAX = 32
 /**
  * Returns the campaign of each message by report id: the oldest campaign under its keys whose first
  * message matches, otherwise a new one. Messages without keys, and those whose keys are all full,
- * are absent. Commits new campaigns immediately, before the reports are stored; a second run finds
- * them. Must not be called inside a transaction.
+ * are absent. Commits new campaigns immediately, before the reports are stored, so that a repeated
+ * run finds them. Must not be called inside a transaction.
  */
 export async function joinCampaigns(
   pool: Pool,
@@ -117,7 +117,7 @@ async function createCampaigns(
   })
 }
 
-/** Returns whether one more campaign fits under a key. */
+/** Returns a function that tells whether one more campaign fits under a key. */
 function roomUnder({ byKey }: Neighborhood): (key: string) => boolean {
   return (key) => (byKey.get(key)?.length ?? 0) < CAMPAIGNS_PER_KEY_MAX
 }

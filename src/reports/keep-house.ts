@@ -85,7 +85,10 @@ async function createMissingJobs(app: JobNeeds): Promise<void> {
   await createMailJobs(app, before)
 }
 
-/** A report may have several feedback reports, each with its own job or dead letter. */
+/**
+ * Creates jobs for queued feedback reports that have neither a job nor a dead letter. A report may
+ * have several feedback reports.
+ */
 async function createFeedbackJobs(app: JobNeeds, before: string): Promise<void> {
   const queued = await listQueuedFeedback(app.pool, before, forwardReport.name, WAITING_MAX)
   await insertJobs(app, forwardReport, queued)
@@ -140,7 +143,10 @@ const IDEMPOTENCY_MS = 2 * DAY_MS
 const INBOUND_MS = 10 * DAY_MS
 /** Time in milliseconds to keep expired registry answers, so that operators can look them up. */
 const ANSWERS_MS = 30 * DAY_MS
-/** Time in milliseconds to keep advice: longer than the week for which a letter counts. */
+/**
+ * Time in milliseconds to keep the records of advice letters: longer than the week that each
+ * covers.
+ */
 const ADVICES_MS = 60 * DAY_MS
 const DELIVERIES_MS = 7 * DAY_MS
 const CONSUMERS_AT_ONCE = 500
@@ -150,8 +156,8 @@ const NO_KEY = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The hourly housekeeping: creates partitions for the coming weeks and drops expired ones; deletes
- * expired report keys, Idempotency-Keys, idle limit keys, registry answers, reputations, links,
- * suppressions and unused addresses; queues rows that wait without a job.
+ * expired report keys, Idempotency-Keys, keys of unused rate limits, registry answers, reputations,
+ * links, suppressions and unused addresses; creates jobs for rows that wait without one.
  */
 export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   const now = app.clock()
@@ -183,9 +189,9 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
 }
 
 /**
- * Marks reports as failed if their analysis or contact search has died, and inbound mails if their
- * job has died; a redriven job can still handle them. This runs here because the worker may have
- * died with the job.
+ * Marks reports as failed if the job of their analysis or contact search became a dead letter, and
+ * inbound mails if their job did; a retry of the job can still handle them. This runs here because
+ * the worker may have died with the job.
  */
 export async function runMarkDead(app: HouseNeeds): Promise<void> {
   const since = new Date(app.clock().getTime() - DAY_MS)
@@ -229,7 +235,7 @@ async function deleteUnusedRecipients({ pool }: HouseNeeds, oldest: Date): Promi
   }
 }
 
-/** Deletes the keys of limits that no longer count anything. */
+/** Deletes the keys of rate limits whose counts have all expired. */
 async function deleteIdleKeys({ pool }: HouseNeeds): Promise<void> {
   let after: string | undefined = NO_KEY
   while (after !== undefined) {

@@ -24,7 +24,10 @@ export type Refusal = {
   detail: string
 }
 
-/** Checks a message once, in linear time, before anything is stored. */
+/**
+ * Returns why a message is refused; undefined if it is accepted. Takes linear time, and runs once
+ * for each message, before anything is stored.
+ */
 export function messageRefusal(
   { raw, header }: ReadMessage,
   limits: MessageLimits,

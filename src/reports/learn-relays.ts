@@ -70,7 +70,6 @@ async function listNextReporters(app: Needs, limit: number) {
   return [...later, ...(await listActiveReporters(app.pool, since, around))]
 }
 
-/** Learns the relays of one reporter. */
 async function learnRelaysOf(app: Needs, reporterId: string): Promise<void> {
   const now = app.clock()
   const [relays, history] = await Promise.all([
@@ -109,8 +108,8 @@ async function readHistory(app: Needs, reporterId: string): Promise<PastReport[]
 }
 
 /**
- * Returns a check for whether the reporter has made no statement about an address; statements take
- * precedence.
+ * Returns a function that tells whether the reporter has made no statement about an address. Relays
+ * found in reports must not contradict a statement.
  */
 function isWithoutStatement(relays: readonly ReporterRelay[]): (ip: string) => boolean {
   const stated = networkSet(

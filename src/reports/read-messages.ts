@@ -114,7 +114,7 @@ export type Judgment = {
 /** The campaign ids of reports, by report id. */
 export type Campaigns = ReadonlyMap<string, string>
 
-/** The input for the advice on a report. */
+/** Returns the facts from which the advice on a report is decided. */
 export function adviceCase({
   report,
   analysis,
@@ -123,7 +123,7 @@ export function adviceCase({
   return { ...judged, reportId: report.id, ...analysis }
 }
 
-/** The evidence that a report gives about its subjects. */
+/** Returns the evidence that a report gives about its subjects. */
 export function evidenceOf(
   { report, judgedCase: { verdict, facts, subjects } }: Judgment,
   campaignOf: Campaigns,
@@ -140,7 +140,7 @@ export function evidenceOf(
   }
 }
 
-/** The values to count for a report. */
+/** Returns the values to count for a report. */
 export function toCount(
   { report, analysis: { shingles }, judgedCase, judged, submitterAsn }: Judgment,
   campaignOf: Campaigns,

@@ -14,7 +14,7 @@ export type ReportRelays = {
   options: Required<Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'reporterAddresses'>>
   /** The machines that the reporter confirmed or denied as the provider's. */
   confirmed: { mine: NetworkSet; notMine: NetworkSet }
-  /** Everything known about an address, as a comparable string. */
+  /** Returns how an address is known (`set`, `learned`, `refused`), as a string to compare. */
   knownOf: (ip: string) => string
 }
 

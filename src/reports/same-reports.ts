@@ -51,7 +51,7 @@ export async function describeSame(
   return { mark, others: { min, firstDay, lastDay } }
 }
 
-/** The id contains 74 random bits, too many to guess. */
+/** Returns a hash from which the id cannot be guessed, because the id contains 74 random bits. */
 function markOf(campaignId: string): string {
   return createHash('sha256').update(campaignId).digest('hex').slice(0, 32)
 }

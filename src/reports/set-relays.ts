@@ -22,7 +22,7 @@ import { requeueReports } from './analyze-report.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
-/** A reporter's statement whether a machine belongs to them or their provider. */
+/** A statement whether a machine belongs to the reporter or to the reporter's provider. */
 export type RelayStatement = { cidr: string; name: string | null; how: 'set' | 'refused' }
 
 /** Maximum number of relays that a reporter may name. */
@@ -43,7 +43,7 @@ export async function setRelays(
   )
 }
 
-/** Deletes a relay from any source. Returns false if it does not exist. */
+/** Deletes a relay, however it became known. Returns false if it does not exist. */
 export async function forgetRelay(app: Needs, reporterId: string, cidr: string): Promise<boolean> {
   return inTransaction(app.pool, async (tx) => {
     await holdReporters(tx, [reporterId], 'change')
@@ -185,8 +185,8 @@ function statementsOf(
 }
 
 /**
- * Stores the answer to a report's question. With `undefined` statements the reporter does not know;
- * only an event is added to the report's story.
+ * Stores the answer to a report's question. `statements` is undefined when the reporter does not
+ * know the answer: then only an event is added to the report's story.
  */
 async function storeAnswer(
   app: Needs,

@@ -49,7 +49,7 @@ export async function mailInAddressOf(
   return { address: addressOf(secret, config), since: row.since }
 }
 
-/** Creates a new address; the previous one stops working immediately. */
+/** Creates a new mail-in address for a reporter; the previous one stops working immediately. */
 export async function makeMailInAddress(
   app: AddressNeeds & Pick<App, 'clock'>,
   reporterId: string,
@@ -142,8 +142,9 @@ async function reportEach(
 type Answered = { mail: InboundMail; raw: Buffer; reporter: Reporter; result: MailInResult }
 
 /**
- * Queues at most one letter: a confirmation of the first report, or the problems, at most once a
- * day. It goes to the account's address, regardless of the author of the mail.
+ * Queues at most one letter: a confirmation of the first report, or a list of the problems, which
+ * is sent at most once a day. It goes to the account's address, regardless of the author of the
+ * mail.
  */
 async function answer(tx: Db, { mail, raw, reporter, result }: Answered, app: MailInNeeds) {
   const { config } = app

@@ -40,7 +40,7 @@ const REDIRECTS_MAX = 3
 
 /**
  * Requests JSON from a URL and follows at most three redirects. Each URL must be allowed, and each
- * request respects the rate of its server. Server errors are results; never throws for them.
+ * request respects the rate of its server. Returns server errors as results; never throws for them.
  */
 export async function followUrl(url: URL, deadline: Date, tools: FollowTools): Promise<Followed> {
   let here = url
@@ -77,9 +77,8 @@ export type Services = readonly { prefix: number; block: NetworkSet; base: URL }
 const BLOCKS_MAX = 20_000
 
 /**
- * Parses a bootstrap file for addresses (RFC 9224 §5). Of the URLs of a service the first allowed
- * one is used, https before http; a service without one is skipped. Undefined when it is not such a
- * file.
+ * Parses a bootstrap file for addresses (RFC 9224 §5). Uses the first allowed URL of each service,
+ * https before http, and skips a service without one. Undefined for any other JSON.
  */
 export function readServices(json: unknown, mayOpen: (url: URL) => boolean): Services | undefined {
   const file = objectOf(json)
@@ -162,8 +161,8 @@ export async function askRegistry(
 }
 
 /**
- * Returns the blocks for which "no contact" is reused. The answer about a registry's own block says
- * nothing about the networks in it, so it is used for the address alone.
+ * Returns the blocks for which "no contact" is reused. An answer about a registry's own block says
+ * nothing about the networks in it: then returns only the queried address.
  */
 function silenceAround(address: IpAddress, { cidrs, own }: NetworkAnswer): string[] {
   const length = isWiderThanAnyHolding(own)

@@ -77,7 +77,7 @@ export type ContactFindings = {
   isRedacted: boolean
   /** An entity that the answer truncated (RFC 9083 §10.2.1) and that can be requested. */
   cutEntity: { handle: string; href: string | undefined } | undefined
-  /** The address that remarks name for abuse; undefined when they name several. */
+  /** The address for abuse reports in the remarks; undefined when they name several. */
   remarked: string | undefined
 }
 
@@ -150,7 +150,10 @@ function cardAddresses(entity: JsonObject): string[] {
     .flatMap(({ addresses }) => addresses)
 }
 
-/** Rejects addresses with control characters, which may be an attempt at header injection. */
+/**
+ * Returns the mail addresses in a text. Ignores a text with control characters, which may be an
+ * attempt at header injection.
+ */
 function propertyAddresses(text: string): string[] {
   return /\p{Cc}/u.test(text) ? [] : mailAddressesIn(text)
 }

@@ -3,8 +3,8 @@ import { addressScope, type IpAddress, parseIp } from '../../mail/ip.ts'
 import type { Fetch } from '../guarded-http.ts'
 
 /**
- * The limits of the registry client: which addresses it may query, which URLs it may request, and
- * which addresses it may connect to, whichever name resolved to them.
+ * The limits of the registry client: the addresses it may query, the URLs it may request, and the
+ * addresses it may connect to, regardless of the host name.
  */
 export type Reach = {
   mayAsk: (address: IpAddress) => boolean
@@ -42,7 +42,10 @@ function isLoopbackUrl(url: URL): boolean {
 /** Names below the domains `arpa` and `onion` are not resolved by the public DNS (RFC 7686). */
 const inwardNames = /\.(?:arpa|onion)$/
 
-/** Allows names only: registries do not use bare addresses, but internal machines may. */
+/**
+ * Whether this is an https URL with a public host name. Bare addresses are refused: registries do
+ * not use them, but internal machines may.
+ */
 function isPublicUrl(url: URL): boolean {
   return (
     url.protocol === 'https:' &&
@@ -76,8 +79,8 @@ const RETRY_AFTER_MS_MAX = 86_400_000
 const jsonTypes = /^application\/(?:rdap\+json|json)\s*(?:;|$)/i
 
 /**
- * Requests JSON once (RFC 7480), without following redirects. All failures of the server or the
- * network are results; never throws for them. The time limit includes the body.
+ * Requests JSON once (RFC 7480), without following redirects. Returns all failures of the server or
+ * the network as results; never throws for them. The time limit includes the body.
  */
 export async function getJson(url: URL, tools: RequestTools): Promise<JsonAnswer> {
   const { timeoutMs, bodyBytesMax } = tools.limits

@@ -32,9 +32,10 @@ const REMEMBERED_MS = 10 * 60_000
 const REMEMBERED_MAX = 500
 
 /**
- * Caches the last 500 answers for ten minutes; a `later` only for its own address, and only until
- * the next attempt is allowed. An answer is reused for another address only if both addresses
- * belong to the same AS, or if the AS of the other address is unknown.
+ * Creates a cache of the last 500 answers, for ten minutes. A `later` answer is cached only for its
+ * own address, and only until the next attempt is allowed. Any other answer is reused for another
+ * address only if both addresses belong to the same AS, or if the AS of the other address is
+ * unknown.
  */
 function createMemory(clock: Clock): Memory {
   let kept: Remembered[] = []
@@ -61,7 +62,7 @@ function createMemory(clock: Clock): Memory {
   }
 }
 
-/** Runs work with the same key sequentially, in the order of arrival. */
+/** Returns a function that runs work with the same key sequentially, in the order of arrival. */
 function createLines(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>()
   return async (key, work) => {
@@ -84,9 +85,12 @@ type Permission = { ok: true } | { ok: false; retryAt: Date; why: string }
 export type RegistryPace = {
   /** Waits for the server's next slot; refuses immediately when that is after `deadline`. */
   admit: (origin: string, deadline: Date) => Promise<Permission>
-  /** The server answered, which resets its failures. */
+  /** Records that the server answered, which resets its failures. */
   answered: (origin: string) => void
-  /** The server did not answer, or asked for a pause. Returns the time of the next attempt. */
+  /**
+   * Records that the server did not answer, or asked for a pause. Returns the time of the next
+   * attempt.
+   */
   failed: (origin: string, retryAfterMs: number | undefined) => Date
 }
 

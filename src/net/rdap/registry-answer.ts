@@ -44,7 +44,7 @@ export function unknownNetwork(ip: string, registry: string | null, why: string)
 export type NetworkAnswer = ContactFindings & {
   /** The blocks of the network, at most 64; one of them contains the queried address. */
   cidrs: string[]
-  /** The block that contains the address. */
+  /** The block that contains the queried address. */
   own: string
   name: string | null
   /** ISO 3166-1 alpha-2. */
@@ -97,7 +97,7 @@ function nameOf(answer: JsonObject): string | null {
   return name === undefined ? null : storableText(name, NAME_CHARS_MAX)
 }
 
-/** `AP` and `ZZ` do not denote a country. */
+/** Returns the country code of a network; null for `AP` and `ZZ`, which do not denote a country. */
 function countryOf(answer: JsonObject): string | null {
   const code = textOf(answer['country'])?.toUpperCase() ?? ''
   return /^[A-Z]{2}$/.test(code) && code !== 'AP' && code !== 'ZZ' ? code : null
