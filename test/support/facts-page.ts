@@ -2,22 +2,25 @@ import { factDefinitions } from '../../src/verdict/facts/facts.ts'
 
 const opening = `# Facts
 
-What rules and models may ask of a message: \`group.name\`. Made by \`factsOf\` from the
-features of the message (\`src/analysis/features\`), from what a reporter or a mail server says,
-and from what is known of its pieces. Numbers are doubles. What is not known is false, 0, an empty
-text or an empty list, so a rule that asks for an absence asks first whether it was looked for
-(\`authentication.checked\`, \`blacklists.is_asked\`).
+The facts that rules and models can use, written as \`group.name\`. \`factsOf\` computes them from
+the features of a message (\`src/pieces/features\`), from the statement of a reporter or the
+envelope of a mail server, and from counters and reputations. Numbers are doubles. An unknown
+fact is false, 0, an empty text or an empty list. So before a rule requires that something is
+absent, it must check whether there was a lookup (\`authentication.checked\`,
+\`blacklists.is_asked\`).
 
-- \`report\` is empty when a mail server asks, \`envelope\` when it was reported.
-- \`reputation\` is what karma makes of reports; of several things of a kind the worst counts.
-- \`seen\` are plain counts of the pieces that tell; of several pieces of a group the largest count
-  is taken. Accounts cost nothing, so counts alone prove little. \`copies\` is what mail servers
-  asked about: volume, no evidence, whatever was answered. A report that is judged does not count
-  itself.
+- \`report\` is empty when a mail server checks a message, and \`envelope\` when a message was
+  reported.
+- \`reputation\` is based on reports weighted by karma. If a message has several subjects of a
+  kind, the worst one counts.
+- \`seen\` contains plain counts of the most informative pieces. If a group has several pieces,
+  the largest count is used. Accounts are free, so counts alone prove little. \`copies\` counts
+  the messages that mail servers checked, regardless of the verdicts: it is volume, not
+  evidence. The report that is being judged is not counted.
 
-Names are kept, since rules, models and kept analyses are written in them: a fact whose meaning
-changes gets another name. This page follows \`fact-list.ts\`:
-\`npx vitest run test/unit/verdict/facts -u\` writes it.
+Names are permanent, because rules, models and stored analyses refer to them. A fact whose
+meaning changes gets a new name. This page is generated from \`factDefinitions\` in \`facts.ts\`.
+Write it with \`npx vitest run test/unit/verdict/facts -u\`.
 `
 
 /**
