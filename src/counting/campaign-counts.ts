@@ -33,15 +33,12 @@ type Pair = keyof typeof pairs
 type DistinctCounts = { day: string } & Record<Pair, number>
 
 /**
- * Reports of a campaign in the last day by ten minutes, and its unique counters by day over the
- * last two weeks.
+ * Reports of a campaign in the last day, in buckets of ten minutes, and its unique counters for
+ * each day of the last two weeks.
  */
 export type CampaignCounts = { tenMinutes: Point[]; different: DistinctCounts[] }
 
-/**
- * Reads the counters of a campaign. They include what has been rolled up, usually up to a second
- * ago.
- */
+/** Reads the counters of a campaign, which are usually at most a few seconds old. */
 export async function readCampaignCounts(
   reader: CounterReader,
   campaignId: string,

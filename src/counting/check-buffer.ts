@@ -6,15 +6,15 @@ import { kinds } from './packed/cursor.ts'
 import { type DeltaBlock, GATED, headOf } from './packed/delta-packing.ts'
 import { createTally } from './sorted-deltas.ts'
 
-/** How a checked message is counted: unwanted, or accepted. */
+/** How a checked message is counted: `spam` if it is unwanted, `ham` if it is accepted. */
 export type CheckedAs = 'ham' | 'spam'
 
 const CHECKS = prefixes.indexOf('checks')
 
 /**
  * Counts a message that a mail server checked, once for each of its shingles, like `countMessages`:
- * pieces of gated types may be held back, and pairs raise unique counters. `ham` means accepted, so
- * ham plus spam is the total traffic.
+ * pieces of gated types may be held back, and pairs raise unique counters. The total traffic is the
+ * sum of ham and spam.
  */
 export function countChecked(
   buffer: Pick<CheckBuffer, 'add'>,
@@ -33,7 +33,10 @@ export function countChecked(
 
 /** Counts of checked messages that are not in the database yet. */
 export type CheckBuffer = {
-  /** Adds `times` to the counters selected by `head` (see `headOf`) of a key, with its unique. */
+  /**
+   * Adds `times` to the counters of a key that `head` selects (see `headOf`). `unique` is the hash
+   * of the pair, if the key is that of a pair type.
+   */
   add: (key: Halves, head: number, times: number, unique?: Halves) => void
   /** Returns the number of increments dropped for lack of memory: a metric. */
   lost: () => number

@@ -67,8 +67,8 @@ export type CountedMessage = {
 /**
  * Counts messages in the caller's transaction, so that each counts exactly once if it commits. A
  * piece is counted under its own hash; a pair under the `pairKey` of its piece, with the pair as
- * the unique. Pieces of gated types may be held back until they were seen often enough, but never
- * those of reports, nor pairs.
+ * the unique. Pieces of gated types may be held back until they were seen often enough; pairs and
+ * pieces of reports are never held back.
  */
 export async function countMessages(
   tx: Db,

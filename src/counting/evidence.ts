@@ -136,9 +136,9 @@ function pieceOf(report: ReportEvidence): Piece | undefined {
 }
 
 /**
- * Returns the subjects that are responsible for a message. If it links to several sites, the
- * spammer's is unknown, because phishing also links to the impersonated bank; then only the
- * complete links are blamed.
+ * Returns the subjects to which the evidence applies. If a message links to several sites, the
+ * spammer's site is unknown, because phishing also links to the impersonated bank. Bad evidence
+ * then counts against the complete links, not against their hosts and domains.
  */
 function answerable(subjects: readonly Subject[], { bad }: Piece): readonly Subject[] {
   const sites = subjects.filter(({ kind }) => kind === 'link-domain')

@@ -113,7 +113,6 @@ function karmaRow(desk: Desk, reporterId: string): KarmaRow {
   return known ?? { ...freshKarma(false), reporterId }
 }
 
-/** Result of one fold. */
 export type FoldDone = { rows: number; bytes: number }
 
 type Gathered = { subject: Subject | undefined; pieces: Piece[] }
@@ -251,8 +250,8 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /**
- * Days without evidence after which a reputation is deleted; a hundredth of its evidence would be
- * left.
+ * Number of days without evidence after which a reputation is deleted. A hundredth of the evidence
+ * would be left then.
  */
 const SILENT_DAYS = 200
 /**
@@ -263,7 +262,8 @@ const LITTLE_DAYS = 45
 const LITTLE = 1
 const WITNESS_DAYS = 30
 /**
- * Slices of the key range. Some are cleaned up each hour, so that all are cleaned up twice a day.
+ * Number of slices of the key range. `SLICES_AN_HOUR` slices are cleaned up each hour, so that all
+ * of them are cleaned up twice a day.
  */
 const SLICES = 256
 const SLICES_AN_HOUR = 24

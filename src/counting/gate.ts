@@ -35,20 +35,19 @@ const CELLS = 2 ** 18
 const HASHES = 4
 const CELL_MAX = 255
 /**
- * Maximum number of keys of a generation. Then a third of its cells are in use, and 1.2 % of new
- * keys look as if seen before.
+ * Maximum number of keys of a generation. At this number, a third of its cells are in use, and 1.2
+ * % of new keys look as if seen before.
  */
 const KEYS_MAX = Math.floor((CELLS / HASHES) * 0.4)
 
 /** Memory of one filter in bytes. */
 export const FILTER_BYTES = 2 * CELLS
 
-/** Returns which share of the current generation's capacity is used, 0 to 1. */
+/** Returns the used share of the current generation's capacity, 0 to 1. */
 function fillOf({ keys }: GateFilter): number {
   return Math.min(1, keys / KEYS_MAX)
 }
 
-/** Returns an empty filter. */
 function emptyFilter(now: number): GateFilter {
   const cells = () => new Uint8Array(CELLS)
   return { current: cells(), previous: cells(), keys: 0, beganAt: now, used: [0, 0] }
@@ -107,7 +106,6 @@ function cellsOf(hi: number, lo: number): Uint32Array {
   return places
 }
 
-/** Packs the whole filter. */
 function packFilter({ current, previous, keys, beganAt }: GateFilter): Buffer {
   const cursor: Cursor = { bytes: Buffer.allocUnsafe(32), at: 0 }
   writeVarint(cursor, keys)
@@ -131,8 +129,8 @@ function usedOf(cells: Uint8Array): number {
 const amounts: Count[] = [0, 0, 0, 0]
 
 /**
- * Returns how often a key was seen in these deltas; undefined if any of them must not be held back
- * by the gate. Retractions do not count as sightings.
+ * Returns how often a key was seen in these deltas; undefined if any of them must never be held
+ * back. Retractions do not count as sightings.
  */
 export function timesAtGate(
   deltas: SortedDeltas,
@@ -146,7 +144,10 @@ export function timesAtGate(
   return times
 }
 
-/** Adds the sightings of a key that were held back, at the time of its latest sighting. */
+/**
+ * Adds the earlier sightings of a key, which were held back, to the counters at the time of its
+ * latest sighting.
+ */
 export function creditLast(
   history: History,
   deltas: SortedDeltas,
@@ -203,20 +204,20 @@ type Remembered = { version: number; filter: GateFilter; noteBytes: number }
 
 const NOTE_BYTES = 18
 /**
- * Maximum size in bytes of notes since the last complete filter, half the size of a filter. Above
- * it a complete filter is written.
+ * Maximum total size in bytes of the notes (lists of sightings) since the last complete filter,
+ * half the size of a filter. Above it, a complete filter is written.
  */
 const NOTES_BYTES_MAX = 262_144
 /**
- * Used instead of the size of the notes when the filter itself has changed, so that it must be
- * written completely.
+ * Replaces the size of the notes when no complete filter of the current generation is stored, so
+ * that one must be written.
  */
 const UNSAVED = Number.POSITIVE_INFINITY
 
 /**
- * Creates gates that admit a key when it was seen `timesMin` times. A filter stays in memory while
+ * Creates gates that admit a key once it was seen `timesMin` times. A filter stays in memory while
  * only this process rolls up its shard. Otherwise it is read from the database, where each roll-up
- * writes the keys it held back, or the complete filter.
+ * stores its sightings as a note, or the complete filter.
  */
 export function createGates(timesMin: number): Gates {
   const memory = new Map<number, Remembered>()

@@ -31,8 +31,8 @@ const PIECE_CHARS_MAX = 80
 
 /**
  * Summarizes the counts in a few sentences: how often the most informative piece was counted as
- * spam, as legitimate and in complaints, by how many reporters, and since when. Begins with the
- * piece, if it is not exactly the one in the query. If nothing is counted, says so and why.
+ * spam, as legitimate and in complaints, by how many reporters, and since when. Names the piece
+ * first, if it is not exactly the one in the query. If nothing is counted, gives the reason.
  */
 function headline({ pieces, told: selected }: Known): Phrase[] {
   const piece = selected === null ? undefined : pieces[selected]
@@ -85,7 +85,10 @@ function countsOf({ counts }: KnownPiece, prefix: Prefix): Phrase[] {
   ]
 }
 
-/** Uses the selected piece, or else the first one that is counted by reporter. */
+/**
+ * States the number of reporters for the selected piece, or else for the first other piece that is
+ * counted by reporter.
+ */
 function reportersOf(pieces: readonly KnownPiece[], selected: KnownPiece): Phrase[] {
   for (const piece of [selected, ...pieces.filter((one) => one !== selected && isCounted(one))]) {
     const unique = piece.uniques.find(({ type }) => type.endsWith('-reporters'))
@@ -98,7 +101,7 @@ function reportersOf(pieces: readonly KnownPiece[], selected: KnownPiece): Phras
   return []
 }
 
-/** When the piece was first and last counted; the last time is known only to ten minutes. */
+/** States when the piece was first and last counted, the latter with a precision of ten minutes. */
 function timesOf({ series = {} }: KnownPiece): Phrase[] {
   const days = Object.values(series).flatMap(({ days }) => days.map(({ startsAt }) => startsAt))
   const slots = Object.values(series).flatMap(({ tenMinutes }) => tenMinutes)

@@ -77,10 +77,11 @@ export const SLOT_MS = 600_000
 export const SLOTS_PER_DAY = 144
 
 /**
- * Number of slots before the current one in the window "day", which is therefore slightly longer.
+ * Number of slots before the current one in the window "day", which is therefore slightly longer
+ * than a day.
  */
 export const SLOTS_LIVE = 144
-/** Number of days before today in the window "two weeks", which has 14 days with today. */
+/** Number of days before today in the window "two weeks", which covers 14 days including today. */
 export const DAYS_LIVE = 13
 
 /** Buckets are kept slightly longer than they are read, because clocks of machines may differ. */

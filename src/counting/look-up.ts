@@ -111,8 +111,8 @@ const MEMBERS_MAX = 100_000
 const CHUNKS_MAX = MEMBERS_MAX / 16
 
 /**
- * Counts the distinct members of keys over two weeks, which the sum of days would count repeatedly.
- * Exact; a prefix with too many members is omitted.
+ * Counts the distinct members of keys over two weeks. (A sum of daily counts would count a member
+ * once for each day.) Exact; a prefix with too many members is omitted.
  */
 async function countDifferent(
   db: Db,
@@ -163,8 +163,8 @@ async function spilledOf(db: Db, key: bigint, sets: readonly MemberSet[]): Promi
 }
 
 /**
- * Counts the members with a positive sum on any day. A set covers one day, and so does each of its
- * chunks.
+ * Counts the members whose sum is positive on any day. Each element of `packed` contains members of
+ * one day.
  */
 function countMembers(packed: readonly Buffer[]): number {
   const different = new Set<string>()
@@ -197,7 +197,10 @@ export type KnownUnique = {
   meaning: string
   /** Exact for one bucket; a window of several buckets has their sum. */
   counts: ByWindow<number>
-  /** Over two weeks, without duplicates; a prefix with too many members is absent. */
+  /**
+   * Number of distinct other pieces over two weeks, by prefix. A prefix with too many members is
+   * absent.
+   */
   different: Different
 }
 
@@ -269,7 +272,10 @@ export async function lookUp(
   return { question, pieces: known, told: selected < 0 ? null : selected }
 }
 
-/** Prefers the exact piece in any role to wider ones. -1 when nothing is counted. */
+/**
+ * Returns the index of the first piece with counts and the same text as the first piece, otherwise
+ * of the first piece with counts. -1 when nothing is counted.
+ */
 function indexOfMostInformative(pieces: readonly KnownPiece[]): number {
   const asked = pieces[0]?.piece
   const exact = pieces.findIndex((one) => one.piece === asked && isCounted(one))

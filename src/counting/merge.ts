@@ -40,8 +40,8 @@ const amounts: Count[] = [0, 0, 0, 0]
 const cursor: Cursor = { bytes: Buffer.alloc(0), at: 0 }
 
 /**
- * Merges the deltas of one key, a range in the sorted order, into its history. Returns those for
- * spilled sets. The order of deltas does not matter.
+ * Merges the deltas of one key, a range in the sorted order, into its history. Returns the weights
+ * for spilled sets, and the sets that have become too large. The order of deltas does not matter.
  */
 function mergeDeltas(
   history: History,
@@ -106,12 +106,18 @@ function open(set: MemberSet, now: number): MemberSet {
   return set
 }
 
-/** Returns the first slot of the set's day whose bucket is kept; negative when all are. */
+/**
+ * Returns the first slot, within the day of a set, whose bucket is kept; negative when all are
+ * kept.
+ */
 function oldestSlotOf({ day }: MemberSet, now: number): number {
   return oldestSlotKept(now) - day * SLOTS_PER_DAY
 }
 
-/** Adds a weight to its member of a set; creates the member if needed, and removes it at zero. */
+/**
+ * Adds a weight to its member of a set. Creates the member if needed, and removes it when all of
+ * its sums are 0.
+ */
 function addWeight(history: History, set: MemberSet, members: Member[], one: Weight): void {
   let index = 0
   for (; index < members.length; index++) {
@@ -142,20 +148,20 @@ function weighMember(
 const CHUNK_MEMBERS = 64
 
 /**
- * Returns the current number of chunks of a set, and the number including the waiting weights. It
- * never shrinks.
+ * Returns the current number of chunks of a set, and the number needed with the waiting weights.
+ * The number of chunks never decreases.
  */
 function sizesOf({ set, weights }: Spill): { before: number; after: number } {
   const before = set.chunks
-  // Counts each member once. Two whose hashes agree in 53 bits count as one.
+  // Counts each member once. Two members whose hashes agree in 53 bits count as one.
   const weighed = new Set(weights.map(({ hi, lo }) => hi * 2 ** 32 + lo)).size
   const membersMax = set.membersTotal + set.members.length + weighed
   return { before, after: Math.max(before, 1, Math.ceil(membersMax / CHUNK_MEMBERS)) }
 }
 
 /**
- * Returns the chunks affected by the waiting weights: those into which they fall, and those that
- * are split. The set grows by linear hashing, one chunk at a time.
+ * Returns the chunks to read for the waiting weights: those that contain their members, and those
+ * that are split. The set grows by linear hashing, one chunk at a time.
  */
 function chunksToRead(spill: Spill): number[] {
   const { before, after } = sizesOf(spill)
@@ -167,7 +173,7 @@ function chunksToRead(spill: Spill): number[] {
 
 /**
  * Adds the waiting weights to a spilled set, updates the unique counters of the history, and
- * returns the chunks to write. `found` has the existing ones of `chunksToRead`.
+ * returns the chunks to write. `found` contains those chunks of `chunksToRead` that exist.
  */
 function weighSpilled(
   key: Buffer,
@@ -212,7 +218,7 @@ function chunkOf(hash: number, chunks: number): number {
   return chunk < chunks ? chunk : chunk & (half - 1)
 }
 
-/** Returns the chunk from which a new chunk was split, among the previous ones. */
+/** Returns the existing chunk from which a new chunk is split; there were `before` chunks. */
 function ancestorOf(chunk: number, before: number): number {
   let ancestor = chunk
   while (ancestor >= before) ancestor -= highestPowerOf(ancestor)

@@ -21,8 +21,8 @@ import { emptyHistory, readHistory } from './packed/history.ts'
 import type { Series } from './packed/members.ts'
 
 /**
- * Counts of one window; beyond 2^53 the nearest number. `unique` is exact for one bucket. For a
- * window of several it is their sum, so a unique seen in two buckets counts twice.
+ * Counts of one window; above 2^53, rounded to the nearest number. `unique` is exact for a window
+ * of one bucket. For several buckets it is their sum, so a unique seen in two of them counts twice.
  */
 export type Counts = Readonly<Sums>
 

@@ -123,7 +123,7 @@ type ShownMark = Omit<ReputationMark, 'key'> & { key: string }
 export type ShownReputation = {
   subject: Subject
   reputation: Reputation
-  /** Null without reports, or when they were deleted. */
+  /** Null when there are no reports, or when they were deleted. */
   detail: Detail | null
   /** May be a mark that is no longer in force. */
   mark: ShownMark | null

@@ -12,7 +12,6 @@ import { generationsAt, slotOf } from './keys.ts'
 import { type FoundRow, type Merged, mergeStretch, type Stretch, type Task } from './merge.ts'
 import { sortDeltas, type SortedDeltas } from './sorted-deltas.ts'
 
-/** Result of one roll-up. */
 export type RolledUp = { entries: number; keys: number; bytes: number }
 
 const DELTA_ROWS_MAX = 8_192
@@ -67,8 +66,8 @@ async function chooseDeltas(tx: Db, shard: number): Promise<string[]> {
 }
 
 /**
- * Merges all keys in order, a few thousand at a time, and returns the number of rows written. While
- * the server writes one group and reads the next, the group in between is merged here.
+ * Merges all keys in order, in groups of a few thousand, and returns the number of rows written.
+ * Each group is merged here while the database writes the previous group and reads the next.
  */
 async function mergeAll(tx: Db, task: Task): Promise<number> {
   const { deltas, now } = task

@@ -21,7 +21,7 @@ const COMPLAINT_MS = 60_000
 const REASONS_MAX = 100
 
 /**
- * Runs one round after another until closed. Each returns the pause before the next, in
+ * Runs one round after another until closed. Each round returns the pause before the next one, in
  * milliseconds. A round must not reject; a long one can check `isClosed`.
  */
 export function runRounds(round: (isClosed: () => boolean) => Promise<number>): Rounds {
@@ -78,14 +78,14 @@ type Needs = { pool: Pool; clock: Clock; log: Logger }
 /** Maximum time in milliseconds before waiting deltas are noticed. */
 const PAUSE_MS = 500
 /**
- * Pause after a small round, in milliseconds. Keys that occur again in the meantime are written
- * once, and each roll-up costs a dozen statements. This halves CPU time, and counts are two seconds
- * old.
+ * Pause after a small round, in milliseconds. Each roll-up costs a dozen statements, and keys that
+ * occur again during the pause are written only once. The pause halves the CPU time, but counts are
+ * up to two seconds late.
  */
 const SMALL_ROUND_PAUSE_MS = 2_000
 /**
- * Number of increments in a round above which the next follows without a pause; number of
- * generations created ahead.
+ * Number of increments in a round above which the next round follows without a pause; and number of
+ * generations of partitions created in advance.
  */
 const ENTRIES_MANY = 500_000
 const GENERATIONS_AHEAD = 6
@@ -136,7 +136,7 @@ async function makePartitions({ pool, clock, log }: Needs) {
   )
 }
 
-/** State of counting, according to the database. */
+/** State of the counters and of the roll-ups, read from the database. */
 export type CounterHealth = {
   shards: readonly Shard[]
   /** Waiting deltas of each shard that has any. */

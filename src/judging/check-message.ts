@@ -135,7 +135,10 @@ type Opened = {
   close: () => Promise<void>
 }
 
-/** Maximum number of sums in the buffer: two times half a second at a thousand messages. */
+/**
+ * Maximum number of sums in the buffer: enough for a second of traffic (twice the flush interval)
+ * at a thousand messages per second.
+ */
 const SUMS_MAX = 2 ** 17
 /** Maximum age in milliseconds of cached data behind a verdict. */
 const FRESH_MS = 10_000

@@ -62,9 +62,10 @@ export function envelopeSubjects({ ip, returnPath, user }: CheckedEnvelope): Sub
 }
 
 /**
- * Returns a verdict without reading the message if one of its subjects is listed. Undefined if none
- * is, or if the client is welcome or exempt, because MAIL FROM may be forged. The verdict asks for
- * an added header, not a rejection, because the message was not examined.
+ * Returns a verdict without reading the message if one of the subjects of its envelope is listed.
+ * Undefined if none is listed, or if the client is welcome or exempt, because MAIL FROM may be
+ * forged. The verdict asks for an added header, not a rejection, because the message was not
+ * examined.
  */
 export function flaggedVerdict(
   subjects: readonly Subject[],
@@ -163,8 +164,9 @@ function reputationAt(reputations: Reputations, at: number): Reputations[number]
 const linkKinds: ReadonlySet<SubjectKind> = new Set(['link', 'link-domain', 'link-host'])
 
 /**
- * Whether a link is to the author's own registrable domain, which is already judged as the author.
- * Phishing also links to the impersonated bank, so only links to other domains are judged.
+ * Whether a link is to the author's own registrable domain. Such links are judged only if an
+ * administrator marked them, because the domain is already judged as the author. Phishing also
+ * links to the impersonated bank, so links to other domains are judged.
  */
 function isOwnLink({ kind, name }: Subject, organization: string): boolean {
   if (organization === '' || !linkKinds.has(kind)) return false
@@ -177,8 +179,8 @@ function isMarked({ flags }: Reputations[number]): boolean {
 }
 
 /**
- * Returns the subjects of the message, with its campaign and the autonomous system of a certain
- * origin.
+ * Returns the subjects of the message, with its campaign, and with the autonomous system if the
+ * origin is certain.
  */
 function subjectsOfCase({
   digest: { subjects },
@@ -189,7 +191,10 @@ function subjectsOfCase({
   return campaignId === undefined ? its : [...its, { kind: 'campaign', name: campaignId }]
 }
 
-/** Adds the informative shingles that are not in the message itself. */
+/**
+ * Adds the shingles of the campaign and of the origin's autonomous system, which are not in the
+ * message itself.
+ */
 function withCircumstances({ digest, network, campaignId }: CaseToJudge): PackedShingles {
   const later: [PieceName, string][] = []
   if (campaignId !== undefined) later.push(['campaign', campaignId])
@@ -203,7 +208,10 @@ function withCircumstances({ digest, network, campaignId }: CaseToJudge): Packed
   return Buffer.concat([digest.shingles, pieces])
 }
 
-/** Returns the blacklist entries of the origin itself and of the domains. */
+/**
+ * Returns the blacklist entries of the origin itself and of domains; omits those of other
+ * addresses.
+ */
 function listingsFor({ digest: { origin, listings } }: CaseToJudge): AnalysisDigest['listings'] {
   if (!listings) return listings
   return listings.filter(({ subject }) => subject === origin?.ip || parseIp(subject) === undefined)

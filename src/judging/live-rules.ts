@@ -18,7 +18,6 @@ import { faultLine } from '../verdict/rules/rule-file.ts'
 import { type Clock, systemElapsed, uuidv7 } from '../world.ts'
 import { shippedRules } from './rule-versions.ts'
 
-/** Options of live rules. */
 export type LiveRulesOptions = {
   pool: Pool
   clock: Clock

@@ -43,7 +43,6 @@ export const promoteVersion = defineAction({
   },
 })
 
-/** The error for a version that does not exist. */
 export function noSuchVersion(): CallerError {
   return new CallerError(404, 'Unknown version. "models list" shows the versions.')
 }

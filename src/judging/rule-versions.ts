@@ -33,7 +33,10 @@ export function shippedMeanings(): ReadonlyMap<string, string> {
   ))
 }
 
-/** A verdict to store: without the meanings of shipped symbols, which can be looked up by name. */
+/**
+ * Returns a verdict for storage, without the meanings of shipped symbols, which can be looked up by
+ * name.
+ */
 export function withoutShippedMeanings(verdict: Verdict): Verdict {
   const shipped = shippedMeanings()
   const symbols = verdict.symbols.map(({ meaning, ...symbol }) =>

@@ -133,7 +133,8 @@ export type AnalysisOptions = {
 }
 
 /**
- * Limits beyond which the body is not parsed. Intake rejects such mail, but other callers may not.
+ * Limits beyond which the body is not parsed. Intake rejects mail beyond them, but other callers
+ * may not.
  */
 const bodyLimits = { headersMax: 5000, partsMax: 1000, nestingMax: 100 }
 
@@ -150,7 +151,7 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
   return { ...plain, ...pieces.takeApart(parts) }
 }
 
-/** An analysis for counting and judging. */
+/** An analysis with the packed shingles and the features, for counting and judging. */
 export type CountedAnalysis = {
   analysis: PlainAnalysis
   shingles: PackedShingles
@@ -161,9 +162,8 @@ export type CountedAnalysis = {
 }
 
 /**
- * Analyzes a message for the counters: shingles are packed, and the features for judging are
- * included. Omits names and hexadecimal digits for people, because every report passes this
- * function.
+ * Analyzes a message for counting and judging. The shingles are packed, without names and
+ * hexadecimal digits, to save time: every report is analyzed by this function.
  */
 export async function analyzeForCounting(
   raw: Buffer,
@@ -177,7 +177,7 @@ export async function analyzeForCounting(
   return { analysis: plain, shingles, fingerprints, features, telephones }
 }
 
-/** Analyzes a message without its pieces, which cost a third as much as the rest. */
+/** Analyzes a message but does not extract its pieces, which would take a third longer. */
 export async function analyzePlainly(
   raw: Buffer,
   options: AnalysisOptions,
@@ -245,7 +245,10 @@ async function identified(
   return { cfbl, authentication }
 }
 
-/** Evaluates authentication. The library is loaded only if there were DNS lookups. */
+/**
+ * Evaluates SPF, DKIM, DMARC and ARC. Only this function loads the library, because messages
+ * without DNS lookups do not need it.
+ */
 async function authenticated(
   raw: Buffer,
   header: Header,

@@ -48,7 +48,10 @@ export function draftOfAddress(value: string): Draft | undefined {
   }
 }
 
-/** Returns the only mail address of a text, possibly with a display name or obfuscated. */
+/**
+ * Returns the mail address in a text that contains exactly one, in lower case; it may be obfuscated
+ * or have a display name. Undefined for other text.
+ */
 export function mailAddressIn(value: string): string | undefined {
   const [mailbox, ...more] = parseMailboxes(value.replace(/^mailto:/i, ''))
   const isWhole = mailbox !== undefined && /^[^\s@]+@[^\s@]+$/.test(mailbox.address)
@@ -105,7 +108,10 @@ export function draftOfIp(value: string): Draft | undefined {
   return { way: wayOf(ip.text, {}), links: [link] }
 }
 
-/** Returns a draft with a /24 (IPv4) or a /48 (IPv6); other networks are not counted. */
+/**
+ * Returns a draft with a /24 (IPv4) or a /48 (IPv6); undefined for other text, because no other
+ * networks are counted.
+ */
 export function draftOfNetwork(value: string): Draft | undefined {
   const [, address = '', bits] = /^\s*([^\s/]+)\/(24|48)\s*$/.exec(value) ?? []
   const ip = parseIp(address)
@@ -201,7 +207,7 @@ export function draftOfAs(value: string): Draft | undefined {
   return { later: { 'origin-as': String(number), 'submitter-as': String(number) } }
 }
 
-/** A reporter or a campaign, by its id. */
+/** Returns a draft with the id (a UUID) of a reporter or a campaign; undefined for other text. */
 export function draftOfId(value: string, of: 'reporter' | 'campaign'): Draft | undefined {
   const id = value.trim().toLowerCase()
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
@@ -235,9 +241,9 @@ export type Draft = {
 const nowhere: Way = { hops: [], origin: null, submitter: null }
 
 /**
- * Returns the pieces of a draft. Uses the same code as for real messages, so that hashes equal
- * those of the counters however the value is obfuscated. Returns only the given types, in their
- * order.
+ * Returns the pieces of a draft that have one of the given types, in the order of the types. Uses
+ * the same code as for real messages, so that the hashes equal those of the counters even if the
+ * value is obfuscated.
  */
 export function piecesOfDraft(draft: Draft, types: readonly PieceName[]): AskedPiece[] {
   const { text = '', html = '', links = [], attachments = [], signers = [] } = draft
@@ -272,7 +278,7 @@ class NotedList extends ShingleList {
 
   override add(name: PieceName, piece: string | null | undefined): void {
     if (piece === null || piece === undefined || piece === '') return
-    // The key of a signer without a selector to look up.
+    // A signer without a selector has no key to look up.
     if (name === 'signer-key' && piece.endsWith(' ')) return
     const asked = pieceAsWritten(name, piece)
     const known = this.#ofType.get(name) ?? 0
@@ -292,7 +298,7 @@ function fieldOf([name, text]: [string, string]): HeaderField {
   return { name, key: name.toLowerCase(), value, raw: `${name}: ${value}` }
 }
 
-/** Builds a link of a form. It is processed like other links, and additionally as a form. */
+/** Builds a link with the target of a form, which is counted both as a link and as a form. */
 function linkOf(url: string): Link {
   return { url, host: '', domain: null, where: 'form' }
 }

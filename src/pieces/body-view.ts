@@ -8,12 +8,15 @@ import {
 } from './disguise/plain-text.ts'
 import { htmlView, type HtmlView } from './html-view.ts'
 
-/** The body of a message as its reader sees it; parsed once for all users. */
+/**
+ * The body of a message as its reader sees it. Parsed once, for the shingles, the fingerprints and
+ * the features.
+ */
 export type BodyView = {
   html: HtmlView
   /** The visible text, unchanged. */
   written: string
-  /** The visible text without invisible characters and compatibility forms. */
+  /** The visible text without invisible characters, and with compatibility forms replaced. */
   text: string
   /** The words of the visible text. */
   shown: PlainText
@@ -115,7 +118,10 @@ function localStart(text: string, at: number): number {
   return start
 }
 
-/** Returns the end of a domain with at least one dot; `at` if there is none. */
+/**
+ * Returns the position after the domain that follows the `@` at `at`. The domain must contain a
+ * dot; otherwise returns `at`.
+ */
 function domainEnd(text: string, at: number): number {
   let end = at + 1
   while (end < at + domainCharsMax && /[a-z0-9.-]/i.test(text[end] ?? '')) end++

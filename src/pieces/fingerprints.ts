@@ -4,8 +4,8 @@ import { hexOf, textHash } from './shingles/hash.ts'
 import type { ShingleList } from './shingles/shingle-list.ts'
 
 /**
- * Size of the signature of a whole text in bytes. With it, the estimated share is within 0.04 of
- * the true one in two of three cases.
+ * Size in bytes of the signature of a whole text. With this size, the share of common runs that two
+ * signatures give is within 0.04 of the true share in two of three cases.
  */
 const signatureBytes = 120
 
@@ -16,11 +16,12 @@ const signatureBytes = 120
 const runWords = 3
 
 /**
- * Returns the min-hash signature (Broder 1997) of all runs of three words: one byte for each of
- * `bytes` samples, 8 bits of the smallest or the largest hash (b-bit min-wise hashing, Li and König
- * 2010; both ends of an order are samples, so each function gives two). The share of equal bytes of
- * two signatures approximates the share of common runs. `hashes` are those of the words, at least
- * three; `bytes` is a multiple of four.
+ * Returns the min-hash signature (Broder 1997) of all runs of three words, of length `bytes`, a
+ * multiple of four. The share of equal bytes of two signatures approximates the share of common
+ * runs. `hashes` are those of the words, at least three.
+ *
+ * Each byte is taken from the smallest or the largest value of one hash function over all runs, so
+ * each function gives two bytes (b-bit min-wise hashing, Li and König 2010).
  */
 function minHash(hashes: Int32Array, bytes: number): Uint8Array {
   const runs = runHashes(hashes)
@@ -105,7 +106,10 @@ const bandBytes = 5
  * related campaigns of the same author at most 0.72.
  */
 const agreementMin = 0.84
-/** Minimum share for the first words, which contain greetings, names and amounts. */
+/**
+ * Minimum share of common runs among the first words. It is low because greetings, names and
+ * amounts differ.
+ */
 const headAgreementMin = 0.25
 /** Minimum length of the shorter text, as a share of the longer one in words. */
 const lengthRatioMin = 0.6
@@ -116,9 +120,9 @@ const lengthRatioMin = 0.6
 const distinctiveWordsMin = 8
 
 /**
- * Returns the keys by which similar messages are found: messages of one campaign share at least
- * one. (This is true for all but one in 100,000 texts that share 0.95 of their runs of words, and
- * for 99 in 100 that share 0.84.) 16 hexadecimal digits each, at most 8. Empty for messages without
+ * Returns the keys for finding similar messages, at most 8, each of 16 hexadecimal digits. Two
+ * messages of one campaign have at least one common key: all but one in 100,000 texts that share
+ * 0.95 of their runs of words do, and 99 in 100 that share 0.84. Empty for messages without
  * distinctive content: little text, and no file or picture.
  */
 export function campaignKeys(fingerprints: Fingerprints): string[] {
@@ -165,27 +169,30 @@ function wholeKey({ words, text, files }: Fingerprints): string | undefined {
 export type Fingerprints = {
   /** Number of visible words, as a decimal number. */
   words: string
-  /** Hash of the normalized text; the shingle `text` has the same. */
+  /** Hash of the normalized text, equal to that of the shingle `text`. */
   text?: string
   /** Min-hash signature of the text, in hexadecimal; for texts of at least 20 words. */
   near?: string
   /** Min-hash signature of the first words. Distinguishes texts that share a long footer. */
   head?: string
-  /** Hash of the HTML structure; the shingle `html-structure` has the same. */
+  /** Hash of the HTML structure, equal to that of the shingle `html-structure`. */
   html?: string
-  /** Hash of all link domains; the shingle `link-set` has the same. */
+  /** Hash of all link domains, equal to that of the shingle `link-set`. */
   links?: string
-  /** The attached or embedded files, otherwise the remote pictures. */
+  /** Hash of the attached or embedded files, or of the remote pictures if there are no files. */
   files?: string
 }
 
 /**
- * Minimum and maximum number of words for signatures, and the size of the head in words and of its
- * signature in bytes. Texts with fewer words can only be compared for equality.
+ * Minimum number of words of a text with signatures. Shorter texts can only be compared for
+ * equality.
  */
 const nearWordsMin = 20
+/** Number of words from the start of a text that its signature covers. */
 const nearWordsMax = 400
+/** Number of words in the head of a text. */
 const headWords = 40
+/** Size in bytes of the signature of the head. */
 const headBytes = 16
 /** Minimum size of a file in bytes. Smaller files are tracking pixels, spacers and empty parts. */
 const fileBytesMin = 1000

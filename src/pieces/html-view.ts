@@ -80,7 +80,10 @@ function emptyView(): HtmlView {
 class Reader {
   readonly #html: string
   readonly #view = emptyView()
-  /** Kinds of quotes that have no closing quote, so that each kind is searched for only once. */
+  /**
+   * Quote characters that do not occur in the rest of the text, so that they are searched only
+   * once.
+   */
   readonly #openQuotes = new Set<string>()
   #text = ''
 
@@ -205,8 +208,8 @@ function isAfterEqualSign(html: string, at: number): boolean {
 }
 
 /**
- * Decodes character references. Accents are removed later, so they may be dropped here; references
- * to other characters become punctuation.
+ * Decodes character references. Letters with accents become plain letters, because accents are
+ * removed later anyway. Named references that are not known become blanks.
  */
 function decodedText(text: string): string {
   if (!text.includes('&')) return text

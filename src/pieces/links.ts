@@ -53,7 +53,6 @@ function fromName(name: string, written: string): string {
   return text !== undefined && (written.endsWith(';') || isOld) ? text : written
 }
 
-/** A link in an HTML text. */
 export type HtmlLink = { url: string; isForm: boolean }
 
 const HTML_LINKS_MAX = 1000
@@ -188,8 +187,9 @@ const urlCharsMax = 2000
 const textCharsMax = 1024 * 1024
 
 /**
- * Returns the links of a message, without duplicates per place, in order, at most 200: hrefs and
- * form actions of its HTML, addresses in its text. Only http, https and ftp; linear time.
+ * Returns the links of a message in order, at most 200: targets of links and forms in its HTML, and
+ * addresses in its text. A link occurs at most once for each place (`where`). Only http, https and
+ * ftp; linear time.
  */
 export function findLinks({ text, html }: Pick<MessageBody, 'text' | 'html'>): Link[] {
   const links = new Map<string, Link>()

@@ -29,7 +29,7 @@ export type ListClaims = {
 const idCharsMax = 255
 const CLAIM_CHARS_MAX = 4_000
 
-/** Reads the statements about the list. By themselves, they prove nothing. */
+/** Returns what a message states about its mailing list. The statements alone prove nothing. */
 export function listClaims(
   fields: readonly HeaderField[],
   authentication: Pick<Authentication, 'dkim'> | null,
@@ -61,7 +61,10 @@ function signersOver(fields: readonly HeaderField[], findings: Authentication['d
   return [...new Set(signers)]
 }
 
-/** RFC 2919 §2: the text in angle brackets; many senders omit the brackets. */
+/**
+ * Returns the List-Id: the text in angle brackets (RFC 2919 §2), or the whole value if there are
+ * none, because many senders omit them.
+ */
 function readListId(fields: readonly HeaderField[]): string | null {
   if (!isOnce(fields, ['list-id'])) return null
   const written = (fieldValue(fields, 'list-id') ?? '').slice(0, CLAIM_CHARS_MAX)
@@ -110,7 +113,9 @@ const fieldsMax = 200
 const addressCharsMax = 320
 const STATUS_CHARS_MAX = 1000
 
-/** Parses a bounce; null for other mail. Only mail that looks machine-returned is parsed. */
+/**
+ * Parses a bounce; null for other mail. To save time, parses only messages that look like bounces.
+ */
 export function readBounce(raw: Buffer, fields: readonly HeaderField[]): Bounce | null {
   const bounce = seemsReturned(raw, fields) ? parseBounce(raw) : undefined
   if (!bounce) return null

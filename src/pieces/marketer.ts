@@ -20,7 +20,7 @@ export type MarketerMarks = {
 
 /** Properties of a message by which a marketer is recognized. */
 export type MarketerEvidence = {
-  /** Null without DNS lookups: then no signature is proof. */
+  /** Null without DNS lookups; signatures then prove nothing. */
   authentication: Pick<Authentication, 'spf' | 'dkim'> | null
   origin: { ip: string; confidence: number } | null
   /** The value of the only List-Id field; null without one, or with several. */
@@ -44,7 +44,6 @@ export type RecognizedMarketer = {
 /** Recognizes the mail of a fixed set of marketers. */
 export type MarketerBook = {
   recognize: (evidence: MarketerEvidence, originConfidenceMin: number) => RecognizedMarketer | null
-  /** Number of marketers. */
   count: number
 }
 
@@ -52,8 +51,8 @@ type Entry = MarketerMarks & { isNarrowed: boolean }
 type Proof = { entry: Entry; by: 'signature' | 'range'; proof: string }
 
 /**
- * Creates a book of marketers. The cost of a lookup depends on the names and prefix lengths of a
- * message, not on the number of marketers.
+ * Creates a book of marketers. The time of a lookup depends on the number of labels in the names of
+ * the message and on the number of different prefix lengths, not on the number of marketers.
  */
 export function createMarketerBook(marketers: readonly MarketerMarks[]): MarketerBook {
   const entries = marketers.map((one): Entry => {
@@ -152,7 +151,10 @@ function isAuthorAuthenticated({ authentication, authorDomain }: MarketerEvidenc
   return spf?.result === 'pass' && spf.domain === authorDomain
 }
 
-/** Orders proofs: narrowed marks before others, signatures before ranges, then by key. */
+/**
+ * Orders proofs: marketers that also require a List-Id or an author first, then signatures before
+ * ranges, then by key.
+ */
 function byStrength(a: Proof, b: Proof): number {
   const strength = ({ entry, by }: Proof) =>
     (entry.isNarrowed ? 2 : 0) + (by === 'signature' ? 1 : 0)

@@ -223,7 +223,6 @@ const kinds = [
   },
 ] as const satisfies readonly QuestionKind[]
 
-/** Name of a kind. */
 export type QuestionName = (typeof kinds)[number]['name']
 
 /** All kinds, the most used first. */

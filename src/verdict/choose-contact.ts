@@ -34,8 +34,8 @@ export type OwnAddresses = { addresses: readonly string[]; domain: string }
 export type ContactChoice = { to: string } | { nobody: Phrase }
 
 /**
- * Chooses the best contact of a network whose mail does not bounce. If an abuse desk asked us to
- * stop, we do not write to its next address instead. With `enrolled`, considers only enrolled
+ * Chooses the best contact of a network to which mail does not bounce. If this contact asked us to
+ * stop, no other contact of the network is chosen. With `enrolled`, considers only enrolled
  * contacts. Never chooses our own addresses or the reporter's, even if a registry or table lists
  * them.
  */
@@ -77,8 +77,8 @@ function isHealthy(contact: KnownContact | undefined): boolean {
 }
 
 /**
- * The reason not to notify an abuse desk even though mail to it arrives; in that case, no other
- * desk is notified instead. Undefined when there is no such reason.
+ * The reason not to notify an abuse desk to which mail does not bounce; undefined when there is
+ * none. If there is a reason, no other desk is notified instead.
  */
 function whyNotNotified(
   contact: KnownContact | undefined,
@@ -118,28 +118,34 @@ export type RecipientRole = 'network' | 'cfbl' | 'marketer' | 'domain'
 /** Source of an address. */
 export type ConsumerSource = 'network' | 'cfbl' | 'marketer' | 'enrollment' | 'operator'
 
-/** A recipient chosen by the sender of the message, regardless of its network. */
+/**
+ * A recipient named by the message itself or by its marketer, regardless of the network of its
+ * origin.
+ */
 export type OtherAddress = {
   address: string
   /** `cfbl`: the message requests complaints itself (RFC 9477), with a signature that verifies. */
   source: 'cfbl' | 'marketer'
   format: 'arf' | 'xarf'
-  /** Whether the recipient gets its own opaque tokens back. */
+  /**
+   * Whether the feedback report keeps opaque tokens, because this recipient issued them. Otherwise
+   * they are redacted.
+   */
   keepsTokens: boolean
   /** The reason for the choice, for the history of the report. */
   why: Phrase
 }
 
-/** Input of `alsoTellOf`. */
+/** Input of `otherAddresses`. */
 export type SentBy = {
   cfbl: Pick<CfblFinding, 'addresses'> | null | undefined
   marketer: RecognizedMarketer | null | undefined
 }
 
 /**
- * Returns the recipients chosen by the sender of the message: the feedback address of its marketer,
- * and the addresses that the message is entitled to name. A marketer gets its tokens back if its
- * own signature verifies.
+ * Returns the recipients that the marketer and the message name: the feedback address of the
+ * marketer, and the addresses that the message is entitled to request reports for. Opaque tokens
+ * are kept for a marketer whose own signature verifies.
  */
 export function otherAddresses({ cfbl, marketer }: SentBy): OtherAddress[] {
   const named = (cfbl?.addresses ?? []).map(({ address, format }): OtherAddress => {
@@ -192,7 +198,7 @@ export type EnrolledDesks = { desks: readonly ScopeMatch[]; silence: Phrase | un
 
 /**
  * Returns the consumers enrolled for the block or the autonomous system of an origin, the most
- * specific first. Skips a consumer whose mail bounces, as if it had not enrolled. If all others
+ * specific first. Skips a consumer to whom mail bounces, as if it had not enrolled. If all others
  * asked us to stop, the contacts from tables do not replace them.
  */
 export function enrolledDesks(recipients: NotifiedRecipients, topic: FeedbackTopic): EnrolledDesks {
@@ -208,10 +214,11 @@ export function enrolledDesks(recipients: NotifiedRecipients, topic: FeedbackTop
 }
 
 /**
- * Returns the recipients chosen by the sender of the message: the marketer, the addresses in the
- * message itself, and the consumers enrolled for a verified domain. They requested complaints about
- * their own mail, so a complaint suffices. Addresses in the message itself are not notified of
- * phishing or malware. Each address occurs once; addresses in `to` are excluded.
+ * Returns the recipients for the party that sent the message, regardless of the network: the
+ * marketer, the addresses in the message itself, and the consumers enrolled for a verified domain.
+ * They requested complaints about their own mail, so a complaint suffices. Addresses in the message
+ * itself are not notified of phishing or malware. Each address occurs once; addresses in `to` are
+ * excluded. At most 8.
  */
 export function otherRecipients(
   recipients: NotifiedRecipients,

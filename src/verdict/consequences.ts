@@ -16,8 +16,8 @@ import { hasEvidence, type Verdict } from './verdict.ts'
 
 const HOUR_MS = 3_600_000
 /**
- * Maximum time in milliseconds by which a hop may be later than the report. A clock may be set to
- * the wrong time zone.
+ * Maximum time in milliseconds by which the time in a hop may be later than the report. A clock may
+ * be set to the wrong time zone.
  */
 const AHEAD_MS_MAX = 24 * HOUR_MS
 
@@ -56,8 +56,8 @@ export function ageObstacle(
 }
 
 /**
- * The action for a report, with its reasons. `look-up`: query the
- * registries for a contact, then decide again.
+ * The action for a report, with its reasons. `look-up`: query the registries for a contact, then
+ * decide again.
  */
 export type Consequence =
   | { action: 'forward'; to: string; why: readonly Phrase[] }
@@ -141,10 +141,10 @@ export function consequenceOf(judged: Judged): Consequence {
 }
 
 /**
- * Returns the recipients in addition to the action for the network: the other consumers enrolled
- * for it, and recipients chosen by the sender of the message. Empty while a question to the
- * reporter is open, because a report is not decided again once a recipient was notified. Also empty
- * without a certain origin.
+ * Returns the recipients besides that of the action for the network: the other consumers enrolled
+ * for the network, and those of `otherRecipients`. Empty while a question to the reporter is open,
+ * because a report is not decided again once a recipient was notified. Also empty if the confidence
+ * of the origin is below the minimum.
  */
 export function additionalRecipients(judged: Judged, consequence: Consequence): OtherRecipient[] {
   const { verdict, origin, reportedAs, messageKind, isLearned } = judged

@@ -92,7 +92,10 @@ export const defaultFeedbackSettings: FeedbackSettings = {
   takes: null,
 }
 
-/** The same settings as text, from a form or a command line; absent means the default. */
+/**
+ * The settings for feedback reports as text, from a form or a command line; absent means the
+ * default.
+ */
 export type FeedbackSettingFields = {
   format?: string | undefined
   form?: string | undefined

@@ -37,7 +37,7 @@ const DAY_MS = 86_400_000
  */
 const DEAD_MS = 30 * DAY_MS
 const FAILING_MS = 7 * DAY_MS
-/** Time in milliseconds without a bounce after which counting soft bounces starts again. */
+/** Time in milliseconds without a bounce, after which the next soft bounce counts as the first. */
 const ROW_MS = 7 * DAY_MS
 
 /** Number of consecutive soft bounces that makes an address failing. */

@@ -36,7 +36,7 @@ export type PastReport = {
    * nothing.
    */
   crossings: readonly Crossing[]
-  /** Address of that untrusted client. */
+  /** Public address of the untrusted client at which the `crossings` end; null when unknown. */
   entryIp: string | null
 }
 
@@ -60,8 +60,8 @@ const AUTHOR_DOMAINS_MIN = 5
  */
 const WANTED_DOMAINS_MIN = 3
 /**
- * Of this many latest reports, the given share must have come through a learned relay for it to
- * stay.
+ * Number of latest reports considered, and the minimum share of them that must have come through a
+ * learned relay for it to stay.
  */
 const RECENT_REPORTS = 20
 const RECENT_SHARE_MIN = 0.5
@@ -184,7 +184,8 @@ function canonical(text: string | null): string | null {
 }
 
 /**
- * Returns the /16 (IPv4) or /32 (IPv6) of an address. One owner seldom has hosts in five of them.
+ * Returns the /16 (IPv4) or /32 (IPv6) of an address. One owner seldom has hosts in five such
+ * networks.
  */
 function networkOf(ip: string | null): string[] {
   const address = ip === null ? undefined : parseIp(ip)
@@ -268,7 +269,10 @@ function candidateOf({ index, from, trust }: TracedHop): RelayCandidate | undefi
   }
 }
 
-/** Whether no question about an internal host is needed: it is known, or no host is below it. */
+/**
+ * Whether no question about an internal host is needed, because the host is known or because no
+ * host is below it.
+ */
 function isShownInside(hop: TracedHop, next: TracedHop | undefined): boolean {
   if (!next || isLmtp(hop.with ?? undefined)) return true
   if (hop.by.host !== null && providerOfHost(hop.by.host.toLowerCase()) !== undefined) return true

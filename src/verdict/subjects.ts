@@ -89,7 +89,10 @@ export function subjectsOf(
   return [...subjects.values()]
 }
 
-/** Adds the autonomous system of a certain origin to the subjects; null when it is unknown. */
+/**
+ * Adds the autonomous system to the subjects, if the origin is certain. `asn` is null when the
+ * autonomous system is unknown.
+ */
 export function withSystem(subjects: readonly Subject[], asn: number | null): readonly Subject[] {
   if (asn === null || !hasSureOrigin(subjects)) return subjects
   return [...subjects, { kind: 'autonomous-system', name: `${asn}` }]
@@ -120,7 +123,10 @@ const shared: ReadonlySet<Spared> = new Set([
   'link shortener',
 ])
 
-/** Whether a host or domain is shared by many; a whole link or a customer's host on it is not. */
+/**
+ * Whether a host or domain is shared by many people. A complete link is not shared, nor is a host
+ * that belongs to one customer.
+ */
 function isShared(kind: SubjectKind, name: string): boolean {
   if (!hostKinds.has(kind)) return false
   const why = whySpared('hosts', name, [])

@@ -1,7 +1,7 @@
 import { type Phrase, phrase } from '../phrase.ts'
 import type { Facts } from './facts/fact.ts'
 
-/** Classes of a verdict. `undecided` is not an accusation. */
+/** Classes of a verdict. `undecided` does not count as unwanted. */
 export const verdictClasses = [
   'spam',
   'phishing',
@@ -24,15 +24,14 @@ export type VerdictSymbol = {
   name: string
   weight: number
   /**
-   * The statement of the symbol about the message: the text of an operator's rule, or a phrase.
-   * Absent in stored verdicts for shipped rules, whose meaning is found by the name.
+   * What the symbol states about the message: the text of an operator's rule, or a phrase. Absent
+   * in stored verdicts for symbols of shipped rules, whose meanings are looked up by name.
    */
   meaning?: string | Phrase
   /** Absent in verdicts stored before this field existed. */
   basis?: SymbolBasis
 }
 
-/** The verdict on a message. */
 export type Verdict = {
   class: VerdictClass
   /** Confidence in the class, 0 to 1; absent in verdicts stored before this field existed. */
@@ -46,7 +45,7 @@ export type Verdict = {
 
 const unwanted: readonly VerdictClass[] = ['spam', 'phishing', 'malware']
 
-/** Whether a message is unwanted. */
+/** Whether the class of a verdict is spam, phishing or malware. */
 export function isUnwanted(verdict: Pick<Verdict, 'class'>): boolean {
   return unwanted.includes(verdict.class)
 }
@@ -86,9 +85,7 @@ export function symbolsForReporters(symbols: readonly VerdictSymbol[]): VerdictS
   return symbols.filter(({ basis }) => !hiddenBases.includes(basis))
 }
 
-/**
- * Minimum weight of the symbols that are not about the content. A newcomer's report weighs less.
- */
+/** Minimum sum of the weights that `hasEvidence` counts. A newcomer's report weighs less. */
 const EVIDENCE_MIN = 2.5
 
 /**
@@ -186,8 +183,8 @@ const SURE_KARMA_MIN = 0.5
 
 /**
  * Decides the class of a message from the symbols and the model. The model counts as one more
- * symbol, whose weight is its bounded log odds. In doubt the class is `undecided`, which is no
- * accusation.
+ * symbol, whose weight is its bounded log odds. In doubt the class is `undecided`, which does not
+ * count as unwanted.
  */
 export function decide({ facts, symbols: raised, ...judging }: Judging): Verdict {
   // NaN from a model whose sums overflow is ignored, because it would make the score NaN.

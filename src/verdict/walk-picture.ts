@@ -3,9 +3,9 @@ import type { Phrase, PhraseCode } from '../phrase.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 
 /**
- * Role of a host in the picture. `ours`: run by the reporter's provider; `origin`: it handed the
- * message over; `unclear`: the trace stopped there; `believed`, `claimed` and `forged`: the trust
- * of the field that names it.
+ * Role of a host in the picture. `ours`: run by the reporter's provider; `origin`: the host that
+ * handed the message over; `unclear`: the host at which the trace stopped; `believed`, `claimed`
+ * and `forged`: the trust in the field that names the host.
  */
 export type StationRole =
   | 'mailbox'
@@ -25,7 +25,7 @@ export type Station = {
   /** Other names of the host: from its greeting, or from the field that it wrote. */
   aliases: string[]
   /**
-   * Index (0 = top) of the Received field with which the station above names this one. Null for the
+   * Index (0 = top) of the Received field in which the station above names this one. Null for the
    * mailbox, for the host next to it, and for a station that is not linked to the one above.
    */
   line: number | null
@@ -63,7 +63,7 @@ export function percentOf(confidence: number): number {
   return Math.min(Math.round(confidence * 100), confidence < 1 ? 99 : 100)
 }
 
-/** Returns the reasons for an origin that are not already shown at a skipped field. */
+/** Returns the reasons for an origin that are not already shown next to a Received field. */
 export function ownReasons({ hops, origin }: Pick<Analysis, 'hops' | 'origin'>): Phrase[] {
   const shown = new Set(hops.map(({ because }) => JSON.stringify(because)))
   return origin?.why.filter((reason) => !shown.has(JSON.stringify(reason))) ?? []

@@ -1,7 +1,10 @@
 /** A 64-bit count: a number if it is a safe integer, otherwise a bigint. */
 export type Count = number | bigint
 
-/** Kinds of counts, in the order of bits and columns. `unique` is derived from the members. */
+/**
+ * Kinds of counts, in the order of their bits in packed data and of the counts in a bucket.
+ * `unique` is derived from the members.
+ */
 export const kinds = ['ham', 'spam', 'complaint', 'redeemed', 'unique'] as const
 
 /** The index of `unique` in `kinds`. */

@@ -20,13 +20,18 @@ import {
 } from './members.ts'
 
 /**
- * All counts of one key. The packed form: four times the newest day as a varint; the days as a
- * series; the ten-minute slots as a series relative to the end of that day; the number of member
- * sets, and each set: days before the newest, a byte (bits 0-1: prefix, 2: spilled), the length of
- * the rest, then the members, or for a spilled set the numbers of its chunks and members. Most keys
- * are seen in only one slot: then the days, which are equal to the slots, are omitted, and 1 is
- * added to the first varint. Most of these have one member, which caused all counts: then its eight
- * bytes replace the sets, and 2 is added.
+ * All counts of one key. The packed form:
+ *
+ * - four times the newest day, as a varint;
+ * - the days, as a series;
+ * - the ten-minute slots, as a series relative to the end of the newest day;
+ * - the number of member sets, then each set: days before the newest, a byte (bits 0-1: prefix, 2:
+ *   spilled), the length of the rest, and the members. A spilled set has the numbers of its chunks
+ *   and members instead.
+ *
+ * Most keys are seen in only one slot. The days equal the slots then; they are omitted, and 1 is
+ * added to the first varint. If also a single member caused all counts, its eight bytes replace the
+ * sets, and 2 is added.
  */
 export type History = { days: Series; slots: Series; sets: MemberSet[] }
 
@@ -48,7 +53,6 @@ const OF_ONE_MEMBER = 2
 const DAY_SHIFT = 2
 const MEMBER_BYTES_MAX = 16
 
-/** Returns an empty history. */
 export function emptyHistory(): History {
   return { days: { places: [], counts: [] }, slots: { places: [], counts: [] }, sets: [] }
 }
@@ -71,12 +75,11 @@ export function readHistory(content: Buffer, history: History): void {
   for (let left = readSmall(cursor); left > 0; left--) history.sets.push(readSet(cursor, newest))
 }
 
-/** Clears a history. */
 export function clearHistory({ days, slots, sets }: History): void {
   for (const list of [days.places, days.counts, slots.places, slots.counts, sets]) list.length = 0
 }
 
-/** Returns the set of the only member, to which all counts of the only slot belong. */
+/** Reads the only member, which caused all counts of the only slot, and returns it as a set. */
 function readOnlyMember(cursor: Cursor, { slots }: History): MemberSet {
   const place = slots.places[0] ?? 0
   const day = dayOf(place >> 2)
@@ -93,7 +96,10 @@ function readOnlyMember(cursor: Cursor, { slots }: History): MemberSet {
   return { day, prefix: place & 3, packed, members: [], chunks: 0, membersTotal: 0 }
 }
 
-/** Returns the sum of the counts of the first bucket that members cause: all but redemptions. */
+/**
+ * Returns the sum of the counts of the first bucket that are due to members: all kinds but
+ * redemptions.
+ */
 function owedIn({ counts }: Series): Count {
   return counts.slice(0, REDEEMED).reduce<Count>(add, 0)
 }
@@ -185,7 +191,7 @@ function copyToDay({ days, slots }: History): void {
   for (const count of slots.counts) days.counts.push(count)
 }
 
-/** Returns the place of a day's bucket, from that of one of its slots. */
+/** Returns the place of the bucket of a day, given the place of one of its slots. */
 function placeOfDay(place: number): number {
   return dayOf(place >> 2) * 4 + (place & 3)
 }

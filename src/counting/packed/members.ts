@@ -15,20 +15,20 @@ import { readHalf } from './delta-packing.ts'
 
 /**
  * A unique seen with a key on a day, with a sum for each ten-minute slot of the day. It counts as a
- * unique of a period while the sum over the period is positive. So a retraction removes it, unless
- * there is another report.
+ * unique of a period while its sum over the period is positive. So a retraction removes it, unless
+ * another report contains the same unique.
  */
 export type Member = { hi: number; lo: number; slots: number[]; sums: Count[] }
 
-/** Replaces slots whose buckets have expired; they count for the day only. */
+/** Replaces the slots of a day whose buckets have expired. Their sums count for the day only. */
 export const EXPIRED = SLOTS_PER_DAY
 
 const MEMBER_BYTES_MAX = 16
 
-/** Change of the unique counters of the slot and of the day by a member: 1, 0 or -1. */
+/** Change of the unique counters of a slot and of its day that a member causes: 1, 0 or -1. */
 export type Turn = { slot: number; day: number }
 
-/** Adds a weight to a slot of a member. */
+/** Adds a weight to a slot of a member; returns the change of the unique counters. */
 export function weigh(member: Member, slot: number, weight: Count): Turn {
   const dayBefore = stands(daySum(member))
   const index = member.slots.indexOf(slot)
@@ -151,9 +151,10 @@ function isBlank(counts: readonly Count[], index: number): boolean {
 }
 
 /**
- * Writes a series: the number of buckets, then for each the number of periods that it is older than
- * the previous one (the first: than `newest`), a byte (bits 0-1: prefix, 2-6: which counts follow,
- * 7: zigzag-encoded, because one is negative) and those counts.
+ * Writes a series: the number of buckets, then each bucket. A bucket consists of the number of
+ * periods by which it is older than the previous bucket (the first one: than `newest`), a byte
+ * (bits 0-1: prefix, 2-6: which counts follow, 7: zigzag-encoded, because one is negative) and
+ * those counts.
  */
 export function writeSeries(cursor: Cursor, { places, counts }: Series, newest: number): void {
   writeVarint(cursor, places.length)

@@ -19,11 +19,14 @@ export type PlainLink = {
 }
 
 /**
- * Returns the targets of a written address: the target wrapped by a known redirector, and those in
- * parameters of other services; at most four. Ignores scheme, user, ports 80 and 443, `www.`,
- * tracking and empty parameters, their order, fragments, redundant slashes and encodings; also
- * `hxxp`, `[.]`, backslashes and invisible characters. Look-alike host names stay different,
- * because they are different hosts. Empty when it is not a web address.
+ * Returns the normalized targets of a written address, at most four. If the address is wrapped by a
+ * known redirector, only the wrapped target is returned. If another address is in its parameters,
+ * both are returned.
+ *
+ * Ignores scheme, user, ports 80 and 443, `www.`, tracking and empty parameters, the order of
+ * parameters, fragments, redundant slashes and encodings; also `hxxp`, `[.]`, backslashes and
+ * invisible characters. Look-alike host names stay different, because they are different hosts.
+ * Empty when `written` is not a web address.
  */
 export function plainLinks(written: string): PlainLink[] {
   const links: PlainLink[] = []

@@ -28,7 +28,6 @@ class WordLine {
   readonly #narrow = Buffer.alloc(this.units.length)
   readonly #ends = new Int32Array(lineWordsMax + 1)
   readonly #hashes = new Int32Array(lineWordsMax + 1)
-  /** Number of words. */
   count = 0
   #length = 0
   /** Number of consecutive single letters at the end. */
@@ -49,7 +48,7 @@ class WordLine {
     return this.#narrow.toString('latin1', 0, length)
   }
 
-  /** Returns the end of each word in the text. */
+  /** Returns the end of each word on the line. */
   ends(): Int32Array {
     return this.#ends.slice(0, this.count)
   }
@@ -78,7 +77,8 @@ class WordLine {
   }
 
   /**
-   * Adds the ASCII word that was written; skips a 0 after a 0. `hash` is computed with `hashStep`.
+   * Adds the ASCII word that was written to `units` from `start` to `end`. Skips a word `0` that
+   * follows a word `0`. `hash` is computed with `hashStep`.
    */
   keep(start: number, end: number, hash: number): void {
     if (end === start) return
@@ -199,7 +199,7 @@ class WordScanner {
     }
   }
 
-  /** Returns the same words as a line only. */
+  /** Returns the words of `plainText` as one line, without their positions and hashes. */
   plainLine(text: string, wordsMax: number): string {
     this.#scan(text, wordsMax)
     return this.#line.text()
@@ -434,7 +434,7 @@ function withoutHeaps(text: string): string {
   return text.length < heapCharsMin ? text : text.replace(heaps, '$1')
 }
 
-/** Compares byte counts, which is native code and far faster than a regular expression. */
+/** Whether every character takes one byte in UTF-8. Far faster than a regular expression. */
 function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length
 }

@@ -9,10 +9,13 @@ export function isLookAlike(codePoint: number): boolean {
 }
 
 /**
- * Normalizes a word to lower case: replaces look-alikes of Latin letters if the word also has Latin
- * letters or consists of look-alikes only; digits and signs between letters that stand for a letter
- * (`v1agra`, `p@yp@l`); a final capital I in a lower-case word by an l (`PayPaI`); all other
- * numbers by one 0. A word in another script stays unchanged. `word` must be in NFKD without marks.
+ * Normalizes a word to lower case. `word` must be in NFKD without marks. Letters of other scripts
+ * that do not look Latin stay unchanged, and remaining signs are removed. Replaces:
+ *
+ * - look-alikes of Latin letters, if the word also has Latin letters or only look-alikes;
+ * - digits and signs that stand for a letter between letters (`v1agra`, `p@yp@l`);
+ * - a final capital I in a lower-case word by an l (`PayPaI`);
+ * - all other numbers by one 0.
  */
 export function plainWord(word: string): string {
   const latin = isAscii(word) ? word : withoutLookAlikes(word)
@@ -40,7 +43,8 @@ const leetLetters: Readonly<Record<string, string>> = {
 
 const leetLettersMin = 3
 /**
- * Signs and digits between letters; digits only in words with more letters than `w3c` and `mp3s`.
+ * Signs and digits that stand for a letter. Digits are replaced only in words with more letters
+ * than `w3c` and `mp3s`.
  */
 const leetSigns = /(?<=[a-z])[@$!|]{1,3}(?=[a-z])/gi
 const leetDigits = /(?<=[a-z])[013457]{1,2}(?=[a-z])/gi

@@ -139,7 +139,7 @@ function fromAmp({ pathname, search }: URL): string | undefined {
   return rest === undefined ? undefined : `http${isSecure ? 's' : ''}://${rest}${search}`
 }
 
-/** In links of Proofpoint version 2, `-` encodes `%`, and `_` encodes `/`. */
+/** Decodes a link of Proofpoint version 2, where `-` encodes `%`, and `_` encodes `/`. */
 function fromProofpoint2(url: URL): string | undefined {
   const written = url.searchParams.get('u')
   if (written === null) return undefined
@@ -166,7 +166,7 @@ function fromProofpoint3({ href }: URL): string | undefined {
 
 const runLengths = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** The target is the parameter `u=a1…`: the address in base64 follows `a1`. */
+/** Decodes the parameter `u=a1…`: the address in base64 follows `a1`. */
 function fromBing(url: URL): string | undefined {
   return addressIn((url.searchParams.get('u') ?? '').replace(/^a1/, ''))
 }

@@ -10,7 +10,7 @@ import {
 } from './material.ts'
 import { disguiseOf } from './text-features.ts'
 
-/** Mailers that web sites use, legitimate and compromised ones; in lower case. */
+/** Mailers used by scripts on web sites, legitimate or compromised; in lower case. */
 const scripts = /phpmailer|^php|swiftmailer|nodemailer|python|leaf|mass ?mail|bulk|blat|libwww|perl/
 
 /** Whether a script on a web site or a command line wrote the message, not a mail program. */
@@ -28,7 +28,7 @@ const boundaries: readonly (readonly [mailer: RegExp, boundary: RegExp])[] = [
   [/thunderbird/, /^-{12}[\dA-Za-z]/],
 ]
 
-/** Whether the message does not have the format of the mailer that it names. */
+/** Whether the message names a mailer but has a MIME boundary that this mailer never writes. */
 function contradictsMailer(mailer: string, header: HeaderIndex): boolean {
   if (mailer === '') return false
   const type = (header.value('content-type') ?? '').slice(0, 1_000)
@@ -42,7 +42,10 @@ const HOUR_MS = 3_600_000
 const valueCharsMax = 2_000
 const mailerCharsMax = 60
 
-/** Computes features from the usual and unusual properties of a header. */
+/**
+ * Computes features of the header: date, addresses, Message-ID, subject, recipients, encoding and
+ * mailer.
+ */
 export function headerFeatures({ fields, hops }: Material, header: HeaderIndex, people: People) {
   const isAnswer = header.count('in-reply-to') > 0 || header.count('references') > 0
   return {

@@ -96,7 +96,6 @@ export type HeaderIndex = {
   count: (key: string) => number
 }
 
-/** Indexes a header. */
 export function indexHeader(fields: readonly HeaderField[]): HeaderIndex {
   const known = new Map<string, { first: HeaderField; count: number }>()
   for (const field of fields) {
@@ -137,7 +136,9 @@ export type People = {
 const valueCharsMax = 4_000
 const nameCharsMax = 300
 
-/** Parses the addresses of a header. */
+/**
+ * Returns the author, the reply address, the return path and the recipients that a header states.
+ */
 export function peopleOf(header: HeaderIndex): People {
   const list = (key: string) => {
     const value = header.value(key)

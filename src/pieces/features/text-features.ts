@@ -4,7 +4,7 @@ import { type PieceName, pieceTypes } from '../shingles/piece-types.ts'
 import type { Material } from './material.ts'
 import { countWords } from './word-lists.ts'
 
-/** Measures of text that people can read but programs cannot. */
+/** Counts of characters that hide the words of a text from programs but not from people. */
 export type Disguise = {
   /** Number of invisible characters and direction marks. */
   hidden: number
@@ -193,7 +193,9 @@ const counted = new Map<
   ).map(([name, fact]) => [pieceTypes[name].number, fact]),
 )
 
-/** Counts pieces found during the decomposition of the message. */
+/**
+ * Counts the telephone numbers, payment addresses, bank accounts and mail addresses of a message.
+ */
 function countPieces(packed: Material['shingles']) {
   const counts = { telephones: 0, payment_addresses: 0, bank_accounts: 0, mail_addresses: 0 }
   for (let at = 0; at < packed.length;) {

@@ -54,8 +54,8 @@ function addAddress(list: ShingleList, whose: 'author' | 'reply-to', address?: s
 }
 
 /**
- * Adds the return path. Parts that identify the single mail and its recipient (VERP) are replaced
- * by placeholders.
+ * Adds the return path. Parts that identify the individual message and its recipient (VERP) are
+ * replaced by placeholders.
  */
 function addReturnPath(list: ShingleList, address?: string): void {
   if (address === undefined) return
@@ -141,7 +141,10 @@ function firstMailbox(fields: readonly HeaderField[], key: string) {
   return { name: decodeHeaderText(mailbox.name), address }
 }
 
-/** Minimum size in bytes. Smaller files are dots in signatures or empty parts. */
+/**
+ * Minimum size of a counted file in bytes. Smaller files are spacer images in signatures, or empty
+ * parts.
+ */
 const bytesMin = 20
 
 /** Adds attached and embedded files. */

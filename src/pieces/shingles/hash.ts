@@ -44,7 +44,7 @@ export function hexOf(hash: bigint): string {
  */
 export type HashHalves = Int32Array
 
-/** Writes the hash that `shingleHash` returns, several times as fast. `type` is below 1,000. */
+/** Writes the hash that `shingleHash` returns, but several times faster. `type` is below 1,000. */
 export function writePieceHash(to: HashHalves, at: number, type: number, piece: string): void {
   if (piece.length > pieceCharsMax) hashed[0] = shingleHash(type, piece)
   else {
@@ -84,7 +84,7 @@ const bytes = Buffer.alloc(typeBytes + pieceCharsMax * 3)
 /** Preallocated views of the first bytes: creating a view costs more than hashing. */
 const views = Array.from({ length: 1024 }, (_, end) => bytes.subarray(0, end))
 const hashed = new BigUint64Array(1)
-/** The low half is first, because Node runs on little-endian machines (with one exception). */
+/** The low half is first on all platforms of Node but s390x and AIX, which are big-endian. */
 const halves = new Int32Array(hashed.buffer)
 const digits = Buffer.from('0123456789abcdef')
 

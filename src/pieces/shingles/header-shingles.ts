@@ -46,7 +46,7 @@ const namesMax = 60
 const subjectWordsMax = 3
 const startWordsMax = 4
 
-/** Adds the content and the form of the header. */
+/** Adds the pieces of the header: its content, and its form. */
 export function addHeader(list: ShingleList, fields: readonly HeaderField[]): void {
   const subject = fieldValue(fields, 'subject')
   if (subject !== undefined) addSubject(list, decodeHeaderText(subject.slice(0, valueCharsMax)))
@@ -104,7 +104,7 @@ function addMailer(list: ShingleList, fields: readonly HeaderField[]): void {
   list.add('mailer-family', family)
 }
 
-/** Fields added by relays, which say nothing about the author. */
+/** Fields added by relays. They say nothing about the author. */
 const relayFields = new RegExp(
   `^(?:${[
     'received|return-path|delivered-to|authentication-results|dkim-signature|arc-|x-ms-',

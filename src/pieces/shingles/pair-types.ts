@@ -1,9 +1,9 @@
 import type { PieceName } from './piece-types.ts'
 
 /**
- * A type of pair: two pieces of one message. When a pair is seen for the first time, the unique
- * counter of the counted piece rises; it is the number of different other pieces with which the
- * piece was seen. Pairs and unique counters are exact.
+ * A type of pair: two pieces of one message, one of which is the counted piece. The unique counter
+ * of the counted piece is the number of different other pieces with which it was seen; it rises
+ * when a pair is seen for the first time in a period. Pairs and unique counters are exact.
  */
 export type PairType = {
   /**
@@ -12,9 +12,9 @@ export type PairType = {
    */
   number: number
   name: string
-  /** The piece whose unique counter rises. */
+  /** The type of the counted piece, whose unique counter rises. */
   counted: PieceName
-  /** The piece that may be seen with the counted one for the first time. */
+  /** The type of the other piece. */
   unique: PieceName
   /** Meaning of the unique counter, as a sentence. */
   meaning: string
@@ -206,7 +206,6 @@ const rows = [
   [197, 'campaign-authors', 'campaign', 'author-address', 'How many authors a campaign has.'],
 ] as const satisfies readonly Row[]
 
-/** All types of pairs. */
 export const pairTypes: readonly PairType[] = rows.map(
   ([number, name, counted, unique, meaning]) => ({ number, name, counted, unique, meaning }),
 )

@@ -1,10 +1,9 @@
 /**
- * Whether every piece of a type is counted (`exact`), or only pieces that were seen before
- * (`gated`). Types with mostly new pieces may have to pass the admission gate.
+ * `exact`: every piece of the type is counted. `gated`: in checked traffic, a piece is counted only
+ * after several sightings; for types whose pieces are mostly new.
  */
 type Admission = 'exact' | 'gated'
 
-/** A type of piece. */
 export type PieceType = {
   /**
    * Part of the hash and of stored data: the meaning of a number never changes, and a number is
@@ -214,7 +213,7 @@ export const pieceTypes = Object.fromEntries(
   rows.map(([number, name, meaning]) => [name, { number, name, meaning }]),
 ) as Readonly<Record<PieceName, PieceType>>
 
-/** The numbers of types that may have to pass the admission gate. */
+/** The numbers of the `gated` types. */
 export const gatedTypes: ReadonlySet<number> = new Set(
   rows.filter(([, , , admission]) => admission === 'gated').map(([number]) => number),
 )

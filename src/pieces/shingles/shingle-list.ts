@@ -58,7 +58,7 @@ export class ShingleList {
   readonly #hashes: HashHalves = new Int32Array((shinglesMax + 1) * 2)
   /** The index of the counted piece of each pair. */
   readonly #counted = new Uint16Array(shinglesMax)
-  /** The indexes of the pieces of each type, and their number. */
+  /** The indexes of the pieces of each type, and the number of pieces of each type. */
   readonly #places = new Uint16Array(typesMax * placesMax)
   readonly #known = new Uint8Array(typesMax)
   #count = 0

@@ -120,7 +120,7 @@ export function withLaterShingles(
   return appendShingles(shingles, [...pieces, ...pairsOf(byType, laterPairs)])
 }
 
-/** Findings of the analysis so far. */
+/** The findings from which the pieces of a message are made. */
 export type Findings = Way & {
   fields: readonly HeaderField[]
   body: MessageBody

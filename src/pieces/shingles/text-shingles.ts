@@ -113,7 +113,8 @@ function addHtml(list: ShingleList, html: HtmlView): void {
 }
 
 /**
- * Counts each element, rounded to powers of two, so that one more table row makes no difference.
+ * Returns how often each element occurs, rounded down to a power of two, so that one more table row
+ * seldom makes a difference.
  */
 function countsOf(tags: readonly string[]): string {
   const counts = new Map<string, number>()
@@ -202,8 +203,8 @@ function addEach(
 }
 
 /**
- * Returns the starts of the runs with the smallest hashes. Messages that share runs share these
- * samples.
+ * Returns the starts of the runs with the smallest hashes, at most eight. Messages with many common
+ * runs therefore have common samples.
  */
 function sampledRuns(hashes: Int32Array): number[] {
   const places: number[] = []

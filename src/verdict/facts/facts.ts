@@ -79,7 +79,7 @@ export function emptyFacts(): Facts {
 
 /**
  * Returns a group in which some facts are known. Unknown facts are inherited from the empty group
- * through the prototype: because copying 200 facts, most of them unknown, costs more than computing
+ * through the prototype, because copying 200 facts, most of them unknown, costs more than computing
  * the known ones.
  */
 function groupOf(

@@ -142,7 +142,7 @@ export type OriginNetwork = {
   country: string | null
 }
 
-/** The facts of a group, as far as something is known. */
+/** The facts that a function returns when its input is known. */
 type Known<Group extends (...args: never[]) => unknown> = NonNullable<ReturnType<Group>>
 
 /** Statement of the reporter. */
@@ -223,7 +223,6 @@ export function envelopeFacts(envelope: Envelope | undefined, organization: stri
   }
 }
 
-/** Facts about the network of the origin. */
 export function networkFacts(network: OriginNetwork | null | undefined) {
   if (!network) return undefined
   return {

@@ -36,7 +36,6 @@ export type PublicReasons = {
   times: number
 }
 
-/** Returns the public reasons for an entry. */
 export function publicReasons(listing: Listing): PublicReasons {
   return {
     category: listing.category,
@@ -86,7 +85,7 @@ export type Unlisted =
   | 'nothing new'
   | 'delisted'
 
-/** The context in which a candidate is judged. */
+/** What a judgment of a candidate depends on besides its evidence. */
 export type ListingContext = {
   now: Date
   own: OwnNames
@@ -95,9 +94,9 @@ export type ListingContext = {
 }
 
 /**
- * Minimum evidence for a listing: several independent reporters and almost no praise. Six reporters
- * with four reports each reach all three values; nine reporters with one report each reach them for
- * four days. Five reporters never do, however often they report (see `saturated`).
+ * Minimum evidence for a listing: several independent reporters and almost no good reports. Six
+ * reporters with four reports each reach all three values; nine reporters with one report each
+ * reach them for four days. Five reporters never do, however often they report (see `saturated`).
  */
 export const evidenceMin = { score: 0.73, weight: 8.1, reporters: 6 } as const
 /**

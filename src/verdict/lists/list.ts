@@ -1,6 +1,5 @@
 import type { SubjectKind } from '../reputation/reputation.ts'
 
-/** The published lists. */
 export const listNames = ['addresses', 'domains', 'hosts'] as const
 
 export type ListName = (typeof listNames)[number]
@@ -58,7 +57,7 @@ export type Listing = {
   lastSeen: Date
   /** When the name was last delisted on request; null: never. */
   delistedAt: Date | null
-  /** Number of independent reporters at that time, rounded up. */
+  /** Number of independent reporters when the name was last delisted, rounded up. */
   delistedReporters: number | null
 }
 

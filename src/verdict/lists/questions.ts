@@ -77,9 +77,10 @@ const OLD_DAYS = 3
 const FEW_REPORTERS = 20
 
 /**
- * Decides who may delist a name. The requester may do so once while the entry is remembered, if the
- * evidence is old or small and concerns neither phishing nor malware; otherwise an administrator
- * decides. After an immediate delisting only new reports count for another listing.
+ * Decides who may delist a name. An administrator decides about phishing, malware, and an entry
+ * that was delisted before. Otherwise, the requester may delist the name if its last complaint is
+ * old or it has few reporters. After an immediate delisting, only new reports count for another
+ * listing.
  */
 export function delistingCourse(listing: Listing | undefined, now: Date): DelistingCourse {
   if (!listing || !isLive(listing, now)) return 'not listed'

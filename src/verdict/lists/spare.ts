@@ -54,7 +54,7 @@ const platformDomains: ReadonlySet<string> = new Set([
   ).split(' '),
 ])
 
-/** Returns the names of an installation, from its configuration. */
+/** Returns the domains and hosts in the configuration of this installation. */
 export function ownNamesOf(config: {
   mailFrom: string
   publicUrl: string
@@ -79,7 +79,7 @@ export type Spared =
   | 'link shortener'
   | 'our own'
 
-/** Names of this installation, in lower case. */
+/** Domains and hosts of this installation, in lower case. */
 export type OwnNames = readonly string[]
 
 const providerDomains = new Set(

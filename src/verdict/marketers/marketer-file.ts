@@ -91,7 +91,6 @@ const advice = z
   })
   .partial()
 
-/** Schema of one marketer in a file. */
 const marketerSchema = z
   .strictObject({
     key: z

@@ -74,8 +74,8 @@ function canonical(one: Marketer): unknown {
 }
 
 /**
- * An error in a declaration that would attribute mail of others to the marketer; `field` as in a
- * file.
+ * An error in the marks of a declaration: mail of others would be attributed to the marketer.
+ * `field` is named as in a file.
  */
 export type MarksFault = { field: 'signers' | 'ranges' | 'list_ids' | 'authors'; reason: string }
 
@@ -120,8 +120,8 @@ function authorFault(written: string, own: OwnNames): MarksFault[] {
 }
 
 /**
- * Rejects a List-Id that covers a whole mailing service, because it would not identify one
- * customer.
+ * Returns an error for a List-Id that covers a whole mailing service, because it would not identify
+ * one customer.
  */
 function listIdFault(written: string): MarksFault[] {
   if (!written.startsWith('*.')) return []

@@ -62,7 +62,7 @@ const leaf = z.object({ value: z.number() })
 const inner = z.object({ split, left: z.unknown(), right: z.unknown() })
 
 /**
- * Parses the file.
+ * Parses the bytes of a CatBoost model saved as JSON.
  *
  * @throws ModelFault when it is not a CatBoost model, or uses features that are not numeric
  */
@@ -160,7 +160,8 @@ function namesOf({ features_info }: CatBoostFile): string[] {
 }
 
 /**
- * Returns how to convert the sum of the leaves. CatBoost predicts the class whose name sorts last.
+ * Returns how to convert the sum of the leaves to the log odds of `unwanted`. CatBoost predicts the
+ * class whose name sorts last, so `sign` is -1 for the classes `unwanted` and `wanted`.
  */
 function outcomeOf({ model_info, scale_and_bias }: CatBoostFile) {
   const loss = model_info?.params?.loss_function?.type ?? 'Logloss'

@@ -15,10 +15,10 @@ const unfitGroups: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns why a model that is trained on files must not use a fact; undefined when it may. In one
- * installation all mail arrives the same way. Files are collections that differ in age, language,
- * mailbox provider and the way recipients are redacted. Facts that identify a collection would
- * reveal its labels, and would mean nothing outside it.
+ * Returns why a model trained on files must not use a fact; undefined when it may. The files are
+ * mail collections that differ in age, language, mailbox provider and the way recipients are
+ * redacted. A fact that identifies a collection would reveal its labels. It would mean nothing in
+ * an installation, where all mail arrives the same way.
  */
 export function fileRefusalOf(fact: Pick<FactDefinition, 'group' | 'name'>): string | undefined {
   return unfitReason(fact) ?? fileGroups[fact.group] ?? fileFacts[`${fact.group}.${fact.name}`]
@@ -100,10 +100,13 @@ export const closedSets: Readonly<Record<string, readonly string[]>> = {
  */
 export type FeatureName = string
 
-/** Source of training rows. Files have no counters, reputations or envelope. */
+/** Source of training rows. Rows from files have no counters, reputations or envelope. */
 export type RowSource = 'reports' | 'files'
 
-/** Limit of feature values: larger values carry no information, and NaN becomes 0. */
+/**
+ * Maximum absolute value of a feature. Values beyond it carry no information and are clamped; NaN
+ * becomes 0.
+ */
 const VALUE_MAX = 1e9
 
 /**

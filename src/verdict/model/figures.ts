@@ -87,7 +87,7 @@ function groupsByProbability(scored: readonly Scored[]): [number, Scored[]][] {
   return [...groups].sort(([a], [b]) => b - a)
 }
 
-/** Keeps only the corners of the curve, and of many corners those that are visibly apart. */
+/** Keeps only the corners of the curve; of more than 60 corners, 60 at equal steps. */
 function thinned(points: readonly RocPoint[]): RocPoint[] {
   const corners = points.filter((point, at) => {
     const [before, after] = [points[at - 1], points[at + 1]]
@@ -167,14 +167,13 @@ export type ModelReport = {
 const THRESHOLDS = [0.5, 0.7, 0.9, 0.95, 0.99]
 const IMPORTANCE_MAX = 30
 
-/** Counts rows by kind. */
 export function countKinds(rows: readonly { kind: RowKind }[]): RowCounts {
   const counts: RowCounts = {}
   for (const { kind } of rows) counts[kind] = (counts[kind] ?? 0) + 1
   return counts
 }
 
-/** Returns the figures of a test. */
+/** Computes the measured parts of a `ModelReport` from the results on the test rows. */
 export function figuresOf(
   scored: readonly Scored[],
 ): Pick<ModelReport, 'auc' | 'roc' | 'thresholds' | 'calibration' | 'brier'> {
@@ -189,8 +188,8 @@ export function figuresOf(
 }
 
 /**
- * Converts the gains of the trees to shares, in descending order; keeps only the most important
- * ones of many.
+ * Converts the gains of the trees to shares, in descending order. Of many features, keeps only the
+ * most important ones.
  */
 export function importanceOf(gains: Readonly<Record<string, number>>): ModelReport['importance'] {
   const all = Object.values(gains).reduce((sum, gain) => sum + gain, 0)

@@ -23,12 +23,13 @@ export const LABEL_KARMA_MIN = 0.5
 const OTHERS_MIN = 2
 
 /**
- * Returns the label of a report for training; undefined when the evidence is insufficient. A single
- * report suffices only from a reporter with enough karma. A newcomer's report requires two such
- * reporters who made the same statement. A campaign with contradicting reports gives no label. The
- * verdict alone never creates a label, because a model would learn the rules by heart; but it can
- * remove one. A retracted report was a mistake, so it is not used as unwanted. It is not used as
- * wanted either, because nobody has checked that.
+ * Returns the label of a report for training; undefined when the evidence is insufficient. A report
+ * by a reporter with enough karma suffices. A newcomer's report requires two proven reporters who
+ * made the same statement about its campaign. A campaign with contradicting reports gives no label.
+ *
+ * A verdict never creates a label, because the model would only learn to repeat the rules, but it
+ * can remove one. A retracted report was a mistake, so it is not used as unwanted. It is not used
+ * as wanted either, because nobody has checked that.
  */
 export function labelOf({ kind, isRetracted, verdict, karma, others }: ReportedRow) {
   if (isRetracted) return undefined

@@ -233,10 +233,11 @@ const CROWD_MAX = saturatedCrowd(Number.POSITIVE_INFINITY)
 const SURE = PROVEN_KARMA_MIN - CROWD_MAX
 
 /**
- * Estimates when a proven reporter last complained, from the base part. The base part contains only
- * the time of the last report by anyone. But recent evidence halves every day, so a small remainder
- * means that the last certain complaint is older by that many days. After a large burst the
- * estimate may be too recent by the time that the burst takes to decay, at most a week.
+ * Estimates when a proven reporter last complained, from the base part of a reputation. The base
+ * part contains only the time of the last report by anyone. But recent evidence halves every day,
+ * so if less is left at that time than one proven reporter adds, the last certain complaint was
+ * earlier, by a day for each halving. After a large burst, the estimate may be too late by the time
+ * that the burst takes to decay, at most a week.
  */
 export function lastComplaintAt({
   recentBad,

@@ -65,8 +65,8 @@ export function leaningOf({
 }
 
 /**
- * Returns the side of a report about its campaign; undefined when its leaning is too small for a
- * testimony.
+ * Returns the side that a report takes on its campaign; undefined when the leaning of the report is
+ * too small for a testimony.
  */
 export function witnessSideOf(report: Pick<ReportEvidence, 'reportedAs' | 'verdict'>) {
   const { good, bad } = leaningOf(report)
@@ -83,8 +83,8 @@ export type KeyedSubject = { key: bigint; subject: Subject | undefined }
 export type PackedReport = { piece: Piece; subjects: readonly KeyedSubject[] }
 
 /**
- * The effect of a report on the karma of its reporter: `side` as a witness, or a complaint about
- * wanted mail.
+ * What a report adds to the karma of its reporter: the side that it takes on its campaign, a
+ * complaint about wanted mail, or the reversal of either.
  */
 export type Testified = {
   reporterId: string

@@ -51,10 +51,10 @@ const LITTLE = 1e-4
 const REST_MAX = 16
 
 /**
- * Adds evidence to the reputation of a subject. The sums are linear: adding the opposite of a piece
- * restores the previous sums up to rounding, and the order of pieces does not matter. If there are
- * more than 32 proven sources, the smallest are merged, and this no longer holds for them. `now` is
- * for the base part.
+ * Adds evidence to the reputation of a subject, whose base part is then computed for the time
+ * `now`. The sums are linear: adding the opposite of a piece restores the previous sums up to
+ * rounding, and the order of pieces does not matter. If there are more than 32 proven sources, the
+ * smallest are merged, and this no longer holds for them.
  */
 export function foldPieces(
   known: Folded | undefined,
@@ -82,7 +82,10 @@ export function isEmptyDetail({ sources, rest, newcomers }: Detail): boolean {
   )
 }
 
-/** Returns a copy with the sums as of the epoch of a given time. Both factors are powers of two. */
+/**
+ * Returns a copy with the sums as of the epoch of a given time. The conversion is exact, because
+ * its factors are powers of two.
+ */
 function rebased(detail: Detail, at: number): Detail {
   const epoch = Math.max(detail.epoch, epochOf(at / DAY_MS))
   const slow = growth(detail.epoch, epoch, SLOW_DAYS)
@@ -128,7 +131,10 @@ function addTo(sums: EvidenceSums, { karma, good, bad, at }: Piece, epoch: numbe
   sums.recentBad += bad * fast
 }
 
-/** Returns the sums of a source. May exceed the stored maximum until `trim` runs. */
+/**
+ * Returns the sums of a source; adds the source if it is new. The number of sources may exceed the
+ * stored maximum until `trim` runs.
+ */
 function sourceOf(detail: Detail, id: number): Source {
   const known = detail.sources.find((source) => source.id === id)
   if (known) return known
@@ -171,8 +177,8 @@ function trim(detail: Detail, latest: number): void {
 const sides = ['good', 'bad', 'recentGood', 'recentBad'] as const
 
 /**
- * Returns the effective evidence at a given time: of proven reporters, and of all including the
- * limited effect of others.
+ * Returns the effective evidence at a given time: that of proven reporters, and that of all
+ * reporters, to which the others add only little.
  */
 export function effectiveAt(
   detail: Detail,

@@ -199,7 +199,10 @@ export function withoutWantedMail(state: KarmaState, at: Date): KarmaState {
   return { ...state, counts, disagreed: state.disagreed - losses['wanted-mail'] * growthAt(at) }
 }
 
-/** Explains the karma of a reporter. */
+/**
+ * Returns the reasons for the karma of a reporter: the kind of account, the events that changed the
+ * karma, and whether the reporter is proven.
+ */
 export function explainKarma(state: KarmaState | undefined, now: Date): Phrase[] {
   const known = state ?? freshKarma(false)
   const isProven = karmaOf(known, now) >= PROVEN_KARMA_MIN

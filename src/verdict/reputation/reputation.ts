@@ -97,16 +97,20 @@ const NEW_DAYS = 7
 /** Number of days for which a change of behavior is shown. */
 const CHANGE_DAYS = 3
 /**
- * Minimum score of a certainly good subject; its opposite is the maximum for a certainly bad one.
+ * Minimum score of a certainly good subject. A subject is certainly bad at the negative of this
+ * score or below.
  */
 const SURE_SCORE_MIN = 0.65
-/** Minimum number of reporters with full karma for a certain score. */
+/** Minimum number of reporters with full karma for a score to count as certain. */
 const SURE_REPORTERS_MIN = 6
-/** Days after enough reports for which a score stays certain, although the evidence decays. */
+/**
+ * Days after the last report for which such a score stays certain, although the evidence decays.
+ */
 const SURE_DAYS = 3
 /**
- * Minimum weight for a certain score: the evidence of those reporters that is left after those
- * days. Five reporters with one report each never reach it.
+ * Minimum weight for a score to count as certain: what is left of the evidence of
+ * `SURE_REPORTERS_MIN` reporters after `SURE_DAYS` days. Five reporters with one report each never
+ * reach it.
  */
 const SURE_WEIGHT_MIN = decayed(SURE_REPORTERS_MIN, SURE_DAYS, SLOW_DAYS)
 

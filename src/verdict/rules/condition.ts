@@ -98,7 +98,7 @@ function lettersIn(text: string): number {
   return letters
 }
 
-/** Compiles a pattern once; returns what is wrong with it, if anything. */
+/** Compiles a pattern and stores it in `patterns`; returns an error message if it is not valid. */
 function keep(patterns: Map<string, RE2JS>, pattern: string): string | undefined {
   const { patternCharsMax, patternStepsMax } = ruleBounds
   if (pattern.length > patternCharsMax) {

@@ -43,8 +43,8 @@ export const dryRunReports = { usual: 1_000, max: 100_000 } as const
 const CHANGED_MAX = 500
 
 /**
- * Judges past reports under two sets of rules, with the stored facts from when each was judged. So
- * all differences come from the rules.
+ * Judges past reports under two sets of rules, using the facts stored when each report was judged.
+ * So all differences come from the rules.
  */
 export class DryRun {
   readonly #acting: RuleBook

@@ -8,7 +8,7 @@ import { readRuleFile, type Rule, ruleBounds, type RuleFault } from './rule-file
 /** A rule with its compiled condition. */
 export type RuleWithCondition = Rule & { condition: Condition }
 
-/** Statistics of one rule in this process since this version became active. */
+/** Statistics of one rule in this process since its set of rules became active. */
 export type RuleHealth = {
   symbol: string
   /** Time of one evaluation in microseconds; undefined before there are enough samples. */

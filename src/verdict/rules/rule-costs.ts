@@ -1,6 +1,6 @@
 /**
- * Returns monotonic time in milliseconds since some fixed moment. It is a parameter, so that tests
- * can control it.
+ * Returns monotonic time in milliseconds since some fixed moment. Passed as a parameter, so that
+ * tests can control the time.
  */
 export type Elapsed = () => number
 
@@ -10,7 +10,7 @@ export type Elapsed = () => number
  */
 export type RuleCutOff = { why: 'slow once' | 'slow always' | 'over budget'; costUs: number }
 
-/** Callbacks for the rules, each by its index. */
+/** Callbacks that evaluate the rules, each given the index of a rule. */
 export type RuleStatistics = {
   ask: (at: number) => boolean
   /** Called for a rule that holds. */
@@ -19,7 +19,10 @@ export type RuleStatistics = {
   askAgain: (at: number) => void
 }
 
-/** An evaluation that takes this many milliseconds is too slow if its repetitions take as long. */
+/**
+ * If a group of rules takes this many milliseconds, each of its rules is evaluated again, up to
+ * three times. A rule that takes as long every time is too slow.
+ */
 const SLOW_ONCE_MS = 10
 const ASKED_AGAIN = 3
 /** Median time in milliseconds from which a rule is too slow: a thousand times the usual cost. */
@@ -28,7 +31,7 @@ const SLOW_ALWAYS_MS = 0.5
 const BUDGET_MS = 5
 /** Number of rules between two readings of the clock. */
 const RULES_PER_READING = 16
-/** One run in this many measures each rule; the median is taken over this many samples. */
+/** One run in this many measures each rule. The median is taken over `SAMPLES` measurements. */
 const SAMPLED_ONE_IN = 32
 const SAMPLES = 15
 
@@ -88,7 +91,7 @@ export class RuleCosts {
     return holds
   }
 
-  /** Finds the slow rules of a group by evaluating each of them again. */
+  /** Cuts off the rules of a group that are slow when evaluated again. */
   #findSlow(first: number, end: number, askAgain: RuleStatistics['askAgain']): void {
     for (let at = first; at < end; at++) {
       if (this.#cutOffs[at] !== undefined) continue
