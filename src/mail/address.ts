@@ -3,7 +3,7 @@ import { getDomain, parse } from 'tldts'
 import { characterSet } from './text.ts'
 
 const hostCharsMax = 253
-/** Registrable domains by host; empty for none. */
+/** The registrable domain of each cached host; an empty string for a host without one. */
 const domains = new LRUCache<string, string>({
   max: 2000,
   memoMethod: (host) => getDomain(host, { allowPrivateDomains: false }) ?? '',
@@ -19,7 +19,7 @@ export function registrableDomain(host: string): string | undefined {
   return domains.memo(host) || undefined
 }
 
-/** The registrable domain of a host; undefined when there is no host or it has no such domain. */
+/** Like `registrableDomain`; undefined also for an undefined host. */
 export function registrableDomainOf(host: string | undefined): string | undefined {
   return host === undefined ? undefined : registrableDomain(host)
 }
@@ -41,8 +41,8 @@ export function publicDomain(host: string): string | undefined {
 }
 
 /**
- * Whether unrelated parties have names below a host name (in lower case): it is a public suffix,
- * private ones counted (publicsuffix.org, both sections).
+ * Whether a host name (in lower case) is a public suffix, below which unrelated parties have names.
+ * Private suffixes count (publicsuffix.org, both sections).
  */
 export function isSharedSuffix(host: string): boolean {
   return host.length <= hostCharsMax && parse(host, { allowPrivateDomains: true }).domain === null
@@ -55,8 +55,8 @@ const localCharsMax = 256
 const domainCharsMax = 253
 
 /**
- * Replaces the part before the `@` of each address in a text (RFC 5322 §3.2.3, dots anywhere).
- * Searches from each `@` in both directions: linear.
+ * Replaces the part before the `@` of each address in a text. Accepts the letters of RFC 5322
+ * §3.2.3, with dots anywhere. Linear: searches from each `@` in both directions.
  */
 export function replaceMailboxes(
   text: string,
@@ -161,8 +161,9 @@ function isSign(code: number): boolean {
 const quotedCharsMax = 1000
 
 /**
- * Returns where a quote or bracket closes; undefined if it does not, as it is an ordinary character
- * then. Reads the text only once if positions never decrease.
+ * Creates a search for the position where a quote or bracket closes. The search returns undefined
+ * when the quote or bracket does not close: then it is an ordinary character. Reads the text only
+ * once if positions never decrease.
  */
 function createClosingSearch(value: string) {
   const known: Record<string, number> = {}

@@ -15,7 +15,7 @@ import { sevenBitFields, sevenBitTree } from './seven-bit.ts'
 
 /**
  * The content of one feedback report. The report is sent to others: `facts`, `explanation` and
- * `original` must already be redacted for this consumer, because they may identify the reporter.
+ * `original` must already be redacted for the recipient, because they may identify the reporter.
  */
 export type FeedbackReportInput = {
   /** The address that the report is sent from (MAIL_FROM). */
@@ -45,17 +45,18 @@ export type FeedbackReportInput = {
 }
 
 /**
- * A composed feedback report; `form` is `headers` when the whole message could not be made 7-bit.
+ * A composed feedback report. `form` is `headers` when only the header was wanted, or when the
+ * whole message could not be made 7-bit.
  */
 export type FeedbackReport = { messageId: string; raw: Buffer; form: 'whole' | 'headers' }
 
 /**
- * Composes one feedback report in the Abuse Reporting Format (RFC 5965): a multipart/report of a
- * text that is sufficient for a person to act, the same for machines, and the reported message,
- * under the Subject of the reported message (RFC 5965 §2, point h). All of it is 7-bit with CRLF
- * line ends, and the same input gives the same bytes. Auto-Submitted prevents automatic replies
- * (RFC 3834 §5); there is no Precedence, because ticket systems would take the report for bulk
- * mail.
+ * Composes one feedback report in the Abuse Reporting Format (RFC 5965): a multipart/report with a
+ * text that tells a person everything needed to act, the same facts for machines, and the reported
+ * message. The Subject is taken from the reported message (RFC 5965 §2, point h). The report is
+ * 7-bit with CRLF line ends, and the same input gives the same bytes. Auto-Submitted prevents
+ * automatic replies (RFC 3834 §5). There is no Precedence field, because ticket systems would treat
+ * the report as bulk mail.
  *
  * Throws a RangeError when an address or the token could break the header.
  */
@@ -120,7 +121,7 @@ function headerLines(input: Sent, messageId: string, fields: Entity['fields']): 
   ]
 }
 
-/** The reported message as a part of a report, and its own content. */
+/** A part of a report that contains the reported message or its header. */
 export type OriginalPart = {
   /** The part with its header, as a Latin-1 view. */
   text: string

@@ -6,7 +6,7 @@ import { authorAddress } from './message.ts'
 
 /** An address to which a message requests complaints, and the requested report format. */
 export type CfblAddress = {
-  /** The domain in lower case, in ASCII. */
+  /** With its domain in lower case and in ASCII. */
   address: string
   /** `xarf` only when the message requests it. */
   format: 'arf' | 'xarf'
@@ -32,7 +32,7 @@ type CfblObstacle =
 export type CfblFinding = {
   /** The permitted addresses in header order; empty without a signature that counts. */
   addresses: CfblAddress[]
-  /** Returned with a complaint; white space and comments are removed. */
+  /** The identifier to return with a complaint, without white space and comments. */
   feedbackId: string | null
   /** Why some or all of the addresses are not permitted. */
   obstacle: CfblObstacle | null
@@ -44,7 +44,7 @@ export type CfblSignature = {
   domain: string
   /** h=, in lower case, with repetitions. */
   covered: readonly string[]
-  /** Whether it was valid, over the whole body, when the message was received. */
+  /** Whether the signature was valid, over the whole body, when the message was received. */
   isValid: boolean
 }
 
@@ -58,9 +58,9 @@ const idKey = 'cfbl-feedback-id'
  * Applies RFC 9477 §3.1 to a received message. The author's domain must have signed: a valid
  * signature of that domain, or of a domain above it, must cover every CFBL-Address and
  * CFBL-Feedback-ID field. This permits an address in the author's domain or below it. Any other
- * address also needs a valid signature of its own domain that covers these fields; in that case the
- * author's signature may also cover neither field, for mail signed before the sending service added
- * them. Null when the message has no CFBL-Address field.
+ * address also needs a valid signature of its own domain that covers these fields. In that case the
+ * author's signature may also cover neither field, because a sending service may have added the
+ * fields later. Null when the message has no CFBL-Address field.
  */
 export function judgeCfbl(
   fields: readonly HeaderField[],

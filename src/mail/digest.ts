@@ -20,9 +20,9 @@ import { cleanLine, fact, wrap } from './text.ts'
 export type DigestReport = {
   /** As composed by `composeFeedback`: redacted, 7-bit. */
   raw: Buffer
-  /** The report number that its consumer quotes. */
+  /** The report number, which the consumer quotes in answers. */
   number: string
-  /** What the message has in common with others in the digest; absent if nothing. */
+  /** A label shared by messages of the same campaign; absent if the message belongs to none. */
   campaign?: string | undefined
 }
 
@@ -51,9 +51,9 @@ const numbersMax = 5
 /**
  * Composes one mail with a list for people and the feedback reports, each complete and attached as
  * message/rfc822, so that a program can process them like reports that were sent separately.
- * Attaches at most 100 reports and 8 MiB, one of each campaign before a second of any; the others
- * are only in the list, and the text says so. 7-bit with CRLF line ends; the same content gives the
- * same bytes.
+ * Attaches at most 100 reports and 8 MiB: one report of each group (`groupsOf`) before a second one
+ * of any group. The other reports are only in the list, and the text says so. 7-bit with CRLF line
+ * ends; the same content gives the same bytes.
  *
  * Throws a RangeError when an address, the Message-ID or the link could break the header.
  */
@@ -97,7 +97,9 @@ type Line = {
 
 type Group = { lines: Line[]; reports: DigestReport[] }
 
-/** Groups reports by campaign, kind and address, the largest group first. */
+/**
+ * Groups reports by campaign, kind and IP address; the group with the most messages comes first.
+ */
 function groupsOf(reports: readonly DigestReport[]): Group[] {
   const groups = new Map<string, Group>()
   for (const report of reports) {
@@ -159,8 +161,8 @@ function isFeedbackType(type: string): type is FeedbackType {
 }
 
 /**
- * Chooses what to attach: the first report of each group, then the second of each, as far as they
- * fit.
+ * Chooses the reports to attach: the first report of each group, then the second of each, and so
+ * on; skips reports that no longer fit.
  */
 function chosen(groups: readonly Group[]): Set<DigestReport> {
   const attached = new Set<DigestReport>()

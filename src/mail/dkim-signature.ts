@@ -81,15 +81,15 @@ export function signMail(raw: Buffer, { domain, selector, privateKey }: SigningK
   return Buffer.concat([Buffer.from(field, 'latin1'), raw])
 }
 
-/** Parsed keys: a thread signs a thousand mails with one key. */
+/** Caches parsed keys, because a thread signs thousands of mails with one key. */
 const keys = new LRUCache<string, KeyObject>({
   max: 10,
   memoMethod: (pem) => createPrivateKey(pem),
 })
 
 /**
- * The names for h= and the fields they cover: of several fields with one name, the last one first
- * (RFC 6376 §5.4.2).
+ * Returns the names for h=, and the fields that they cover. Of several fields with the same name,
+ * the last one comes first (RFC 6376 §5.4.2).
  */
 function chosen(fields: readonly HeaderField[]): { names: string[]; lines: string[] } {
   const names: string[] = []

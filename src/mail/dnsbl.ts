@@ -110,7 +110,6 @@ function means(
   return { match, category, meaning }
 }
 
-/** Categories of the entries of a list. */
 export const blacklistCategories = [
   'spam',
   'compromised',
@@ -135,7 +134,6 @@ export type BlacklistEntry = {
   meaning: string
 }
 
-/** The meaning of one answer of a zone. */
 type ZoneMeaning = {
   /**
    * An address, in which `*` matches any octet (`127.0.*.3`); a number, whose bits must be set in
@@ -256,8 +254,8 @@ function matches(match: string | number, code: string): boolean {
 export type TestEntry = { name: string; shown: string }
 
 /**
- * The entries that every zone must and must not list (RFC 5782 §5), by the kind of entries that it
- * lists.
+ * For each kind of entry that a zone lists (addresses, domains): one entry that the zone must list,
+ * and one that it must not list (RFC 5782 §5).
  */
 export function testEntries({ zone, lists, testDomain = 'test' }: BlacklistZone): {
   ipv4?: { listed: TestEntry; unlisted: TestEntry }

@@ -7,12 +7,13 @@ const charsets = [
   ...['windows-1252', 'windows-1253', 'windows-1254', 'windows-1255', 'windows-1256'],
 ]
 
-/** The byte of each letter, by charset; built when first needed. */
+/** The byte of each letter, one map for each charset; built when first needed. */
 let tables: Map<string, number>[] | undefined
 
 /**
- * A text as Latin-1 views of its bytes: in UTF-8, in Latin-1 and in the single-byte charsets, as
- * far as they have all of its letters. Only the text itself when it is ASCII.
+ * Returns Latin-1 views of the bytes of a text: in UTF-8, in Latin-1, and in each of the
+ * single-byte charsets, except those that lack one of its letters. Returns only the text itself
+ * when it is ASCII.
  */
 export function writtenForms(text: string): string[] {
   const utf8 = Buffer.from(text).toString('latin1')
@@ -83,8 +84,8 @@ export function decodeCharset(bytes: Buffer, charset: string): string {
 }
 
 /**
- * Removes escape sequences that are directly followed by another one, as between two joined words:
- * the decoder takes them for errors.
+ * Removes escape sequences without text before the next one, as between two joined words. The
+ * decoder would treat them as errors.
  */
 function withoutEmptyRuns(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1').replace(/\x1b[($][@BIJ](?=\x1b[($])/g, '')

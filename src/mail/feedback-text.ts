@@ -32,7 +32,7 @@ export type FeedbackExplanation = {
     country?: string | undefined
   }
   /**
-   * The sources of the messages that the report represents: as many as fit, and their total number.
+   * The sources of the messages that the report represents. `listed` may be shorter than `total`.
    */
   sources?: { listed: readonly MessageSource[]; total: number } | undefined
   /** The reverse DNS name of the origin's address. */
@@ -65,8 +65,8 @@ const openings: Record<FeedbackType, string> = {
 }
 
 /**
- * Composes the first part of a feedback report: everything that an abuse desk needs to act, without
- * opening the other two. Lines end in LF.
+ * Composes the first part of a feedback report: everything that an abuse desk needs in order to act
+ * without opening the other two parts. Lines end in LF.
  */
 export function composeFeedbackText(
   facts: FeedbackFacts,
@@ -93,7 +93,10 @@ export function composeFeedbackText(
   return paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n')
 }
 
-/** Uses the words of RFC 5965 appendix B, by which some readers recognize a report. */
+/**
+ * The first sentence of a report, in the words of RFC 5965 appendix B. Some mail systems recognize
+ * a report by these words.
+ */
 function firstSentence({ feedbackType, sourceIp, arrivedAt }: FeedbackFacts): string {
   const when = arrivedAt === undefined ? '' : ` on ${composeMailDate(arrivedAt)}`
   const about = `This is an email abuse report for an email message received from IP ${sourceIp}`
@@ -108,7 +111,7 @@ function countOf({ incidents = 1 }: FeedbackFacts): string {
   )
 }
 
-/** The facts that a person looks for first: which address, when, and what to quote. */
+/** The lines that a person looks for first: the IP address, the time, and the number to quote. */
 function headLines(facts: FeedbackFacts, { reportNumber }: FeedbackExplanation): string[] {
   return [
     ...fact('IP address', facts.sourceIp),

@@ -34,9 +34,10 @@ const unreadableName = /\.(?:zip|gz|tgz|7z|rar|tar|msg|mbox|pst)$|^winmail\.dat$
 
 /**
  * Extracts the attached messages of a mail: `message/rfc822` parts and files named `.eml`, with any
- * type and transfer encoding. Messages attached to such a message are its own content and stay
- * inside, unless it is proven to be the reporter's own forward and contains nothing but attached
- * messages: then those are extracted. Pure, linear in the mail's size, and never throws.
+ * type and transfer encoding. A message attached to one of these messages is part of its content
+ * and is not extracted. Exception: if an attached message is proven to be the reporter's own
+ * forward and contains nothing but attached messages, those are extracted. Pure, linear in the
+ * mail's size, and never throws.
  */
 export function forwardedMessages(raw: Buffer, limits: ForwardLimits): ForwardedMessages {
   const found: ForwardedMessages = { messages: [], beyond: 0, unreadable: 0 }
@@ -94,11 +95,11 @@ function fromItsHeader(bytes: Buffer): Buffer {
 }
 
 /**
- * The parts of a forward that the reporter wrote; undefined when the message is not such a forward.
- * A spammer can write the reporter's address into a message and attach a mail that was made up to
- * accuse others, so a forward must be proven to be the reporter's. An unproven one is `doubtful`,
- * and the reporter must forward it in another way. A message that failed the authentication of its
- * author is not a forward.
+ * The parts of a message if it is a forward that the reporter wrote; undefined if it is not. A
+ * spammer can write the reporter's address into a message and attach an invented mail to accuse
+ * others, so a forward must be proven to be the reporter's. An unproven one is `doubtful`, and the
+ * reporter must forward it in another way. A message that failed the authentication of its author
+ * is not a forward.
  */
 function wrapped(message: Buffer, reporter: string): MimeLeaf[] | 'doubtful' | undefined {
   const { fields } = parseHeader(message)

@@ -40,12 +40,14 @@ export function parseHeader(raw: Buffer): Header {
   }
 }
 
-/** The value of the first field of that name (in lower case), or undefined. */
+/**
+ * The value of the first field with the given name (in lower case); undefined when there is none.
+ */
 export function fieldValue(fields: readonly HeaderField[], key: string): string | undefined {
   return fields.find((field) => field.key === key)?.value
 }
 
-/** The values of all fields of that name (in lower case), top first. */
+/** The values of all fields with the given name (in lower case), top first. */
 export function fieldValues(fields: readonly HeaderField[], key: string): string[] {
   return fields.filter((field) => field.key === key).map(({ value }) => value)
 }

@@ -42,7 +42,7 @@ for (const [from, to] of [
   }
 }
 const none: Invisible = { length: 0, shows: '' }
-/** U+00AD in one byte. */
+/** The soft hyphen (U+00AD) as a single byte. */
 const softHyphen: Invisible = { length: 1, shows: '' }
 const nextLine = 0x85
 const noBreakSpace = 0xa0
@@ -64,8 +64,8 @@ function leadsOf(): string {
 }
 
 /**
- * The UTF-8 bytes of all blanks beyond ASCII, as they occur in lower-case text, as alternatives of
- * a regular expression.
+ * Alternatives for a regular expression that match the UTF-8 bytes of every blank beyond ASCII, as
+ * these bytes occur in lower-case text.
  */
 export const blankBytes = [...byBytes]
   .filter(([, shows]) => shows === ' ')

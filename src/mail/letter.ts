@@ -3,7 +3,7 @@ import { composeEncodedWords, foldText, utf8Words } from './seven-bit.ts'
 import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
-/** A letter: a mail of text to one person, written by this service. */
+/** A letter: a text mail from this service to one person. */
 export type LetterContent = {
   from: string
   /** The name of the operator of this service: the display name of From. */

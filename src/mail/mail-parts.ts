@@ -47,7 +47,7 @@ export type FeedbackFacts = {
   incidents?: number | undefined
 }
 
-/** Our own field: the type we found, for reports in which `Feedback-Type` cannot give it. */
+/** Our own field for the type that we found, because `Feedback-Type` cannot always state it. */
 export const CLASS_FIELD = 'X-Signalpost-Type'
 
 const valueCharsMax = 900
@@ -198,12 +198,12 @@ function isBareComplaint(tree: Entity): boolean {
   )
 }
 
-/** A plain address, a link and a Message-ID that can stand in a field as they are. */
+/** Patterns of an address, a link and a Message-ID that can be written into a field unchanged. */
 export const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,253}$/
 export const urlShape = /^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,900}$/
 export const messageIdShape = /^<[\x21-\x3b\x3d\x3f-\x7e]{1,900}>$/
 
-/** Values to be written into a header; undefined ones are accepted. */
+/** Values to be written into a header; undefined values are skipped. */
 export type HeaderPieces = {
   addresses: readonly (string | undefined)[]
   messageIds: readonly (string | undefined)[]

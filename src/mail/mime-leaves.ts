@@ -91,14 +91,14 @@ function partsOf(content: Buffer, boundary: string, most: number): Buffer[] {
     if (rest === '--' || parts.length >= most) return parts
     start = end
   }
-  // A mail that was cut off in transit still has its last part.
+  // In a mail that was cut off in transit, the last part has no delimiter after it.
   if (start !== undefined) parts.push(content.subarray(start))
   return parts
 }
 
 /**
- * Where a part ends whose next delimiter begins at `at`: the line end between belongs to the
- * delimiter.
+ * Where a part ends if the next delimiter begins at `at`. The line end before the delimiter belongs
+ * to the delimiter.
  */
 function textEnd(content: Buffer, start: number, at: number): number {
   let end = at
@@ -117,8 +117,9 @@ export type StructureLimits = { headersMax: number; partsMax: number; nestingMax
 
 /**
  * Names the first limit that a message exceeds: the number of header fields, of MIME parts, or of
- * levels of parts inside parts. Two byte counts decide for ordinary mail; only if they do not, the
- * MIME structure is walked (RFC 2046 §5.1), line by line and without recursion. Linear.
+ * levels of parts inside parts. First counts the byte sequences that could begin a part: in
+ * ordinary mail, even that number is within the limits. Otherwise walks the MIME structure (RFC
+ * 2046 §5.1), line by line and without recursion. Linear.
  */
 export function exceedsLimits(
   raw: Buffer,
@@ -199,8 +200,8 @@ function readLine(raw: Buffer, start: number, end: number, state: State): void {
 }
 
 /**
- * Handles a delimiter, which may belong to any open level and closes the levels inside it. Returns
- * whether the line is one.
+ * Handles a line that may be a delimiter, and returns whether it is one. A delimiter may belong to
+ * any open level and closes the levels inside that level.
  */
 function readDelimiter(line: string, state: State): boolean {
   for (let at = state.levels.length - 1; at >= 0; at--) {

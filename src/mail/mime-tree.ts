@@ -76,7 +76,7 @@ export function leafText({ body, encoding }: Entity): string {
 const parameterCharsMax = 8192
 const boundaryCharsMax = 70
 
-// Everything inside a quoted value belongs to it; without a closing quote, the rest of the field.
+// A quoted value extends to its closing quote; without one, to the end of the field.
 const parameters = /;([^=;"]*)=\s*(?:"((?:[^"\\]|\\.)*)|([^\s;]*))/gs
 
 /** A parameter of a structured field such as Content-Type, unquoted (RFC 2045 §5.1). */
@@ -106,7 +106,9 @@ export function boundaryOf(contentType: string): string | undefined {
   return isOne ? boundary : undefined
 }
 
-/** The value of the first field with that name (in lower case). */
+/**
+ * The value of the first field with the given name (in lower case); undefined when there is none.
+ */
 export function entityField(entity: Entity, key: string): string | undefined {
   return entity.fields.find((field) => field.key === key)?.value
 }

@@ -217,8 +217,8 @@ function datelessEnd(value: string, { count, kinds }: ReceivedTokens): number {
 }
 
 /**
- * Reads the text after the date too: Courier writes its identifier there, others the return path in
- * a comment.
+ * Reads the date and the text after it: Courier writes its identifier there, other mail systems
+ * write the return path in a comment.
  */
 function readDate(value: string, tokens: ReceivedTokens, from: number, clauses: ReceivedClauses) {
   let end = from
@@ -273,7 +273,8 @@ function keywordAt(
 }
 
 /**
- * Whether a second `by` ends the from clause, so that the apparent clauses before it were a HELO.
+ * Whether a second `by` ends the from clause. The text before it that looked like clauses was then
+ * part of the HELO.
  */
 function isByOfPeer(value: string, tokens: ReceivedTokens, at: number, peer: PeerSearch): boolean {
   if (!peer.clauses.from || isText(value, tokens, at + 1, 'uid')) return false
@@ -289,8 +290,8 @@ function isLiteral(value: string, token: number): boolean {
 }
 
 /**
- * The state of the search for the peer's address in a from clause that grows, so that nothing is
- * read twice.
+ * The state of the search for the peer's address in a from clause. It is kept while the clause
+ * grows, so that nothing is read twice.
  */
 type PeerSearch = { clauses: ReceivedClauses; words: number; comments: number; isFound: boolean }
 

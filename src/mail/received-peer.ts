@@ -189,8 +189,8 @@ function readSetting(lower: string, part: string, remark: PeerRemark): void {
 }
 
 /**
- * Uses the last bracket and the last `@`, because the text before them is an ident (RFC 1413),
- * which the peer can choose freely.
+ * Reads an address from a word of a comment into `remark`. Uses the last bracket and the last `@`,
+ * because the text before them is an ident (RFC 1413), which the peer can choose freely.
  */
 function readAddress(part: string, at: number, parts: readonly string[], remark: PeerRemark) {
   const bracket = part.lastIndexOf('[')
@@ -282,7 +282,10 @@ export function receivedPeer(
   return isEmpty(result) ? undefined : result
 }
 
-/** Returns the last remark with an address, the last HELO, and the last of all other values. */
+/**
+ * Returns the last remark that contains an address, the last HELO, and the last value of each other
+ * kind.
+ */
 function readRemarks(comments: readonly string[]) {
   const last: PeerRemark = {}
   let seen: PeerRemark | undefined
@@ -309,7 +312,7 @@ function lastLiteral(words: readonly string[]) {
   return undefined
 }
 
-/** A HELO that is neither the first word nor announced by the word `HELO`. */
+/** Returns a HELO that is neither the first word nor announced by the word `HELO`. */
 function asideHelo(
   words: readonly string[],
   comments: readonly string[],
@@ -323,7 +326,10 @@ function asideHelo(
   return style === 'exim' && words.length > 1 && isHostName(first) ? first : undefined
 }
 
-/** A name that is a comment by itself. Beside an address it could also be the HELO. */
+/**
+ * Returns the first comment if it is only a host name; otherwise undefined. Beside an address, such
+ * a name could also be the HELO.
+ */
 function loneName(comments: readonly string[]): string | undefined {
   const first = comments[0]
   if (first === undefined || !isHostName(first) || readLiteral(first)) return undefined

@@ -11,8 +11,8 @@ import {
 const proving = /^(?:(?:E?SMTPS?|LMTPS?|UTF8SMTPS?|UTF8LMTPS?)A|ASMTP)(?= |$)/i
 
 /**
- * Comments that state authentication, by how they begin, with the mail system that writes them.
- * Without one, the pattern captures the mechanism.
+ * The beginnings of comments that state authentication, each with the mail system that writes it. A
+ * pattern without a mail system captures the mechanism.
  */
 const proofs: readonly (readonly [RegExp, string?])[] = [
   [/^authenticated sender/i, 'Postfix'],
@@ -84,7 +84,7 @@ function receivedStyle(
   return isBare && isQmailDate(date) ? 'qmail' : 'usual'
 }
 
-/** Matches `14 Nov 2026 08:05:50 -0000`. */
+/** Whether a date has the form in which qmail writes it: `14 Nov 2026 08:05:50 -0000`. */
 function isQmailDate(date: string): boolean {
   return date.endsWith(' -0000') && date.charCodeAt(0) < 0x3a
 }

@@ -91,8 +91,8 @@ export function composeEncodedWords(value: string): string {
 /**
  * Folds a field's value at its own white space, so that unfolding restores it. Lines have at most
  * 78 characters where possible; `startColumn` is the number of characters already on the first
- * line. A longer word is not split up to 840 characters: with the longest field name it fits the
- * 998 of RFC 5322.
+ * line. A word of up to 840 characters is not split: with the longest field name it fits into the
+ * 998 characters that RFC 5322 allows.
  */
 export function foldText(value: string, startColumn: number): string {
   const lines: string[] = []
@@ -184,7 +184,10 @@ function targetEncoding({ type, encoding }: Entity): 'base64' | 'quoted-printabl
   return type.startsWith('text/') ? 'quoted-printable' : 'base64'
 }
 
-/** Corrects the encoding that a header names; without one, 7bit is the default. */
+/**
+ * Corrects the encoding that a header names. A header that names none or 7bit is left unchanged,
+ * because 7bit is the default.
+ */
 function relabeled(fields: HeaderField[], encoding: string): HeaderField[] {
   const isNamed = fields.some((field) => isEncodingField(field) && !/^7bit$/i.test(field.value))
   return isNamed ? labeled(fields, encoding) : fields

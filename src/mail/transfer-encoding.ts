@@ -79,7 +79,7 @@ export function transferEncoding(value = ''): TransferEncoding {
   return hidden.test(name) ? undefined : 'identity'
 }
 
-/** Decodes bytes, as leniently as mail readers do. Never throws. */
+/** Decodes text in a transfer encoding to bytes, as leniently as mail readers do. Never throws. */
 export function decodeTransfer(text: string, encoding: 'base64' | 'quoted-printable'): string {
   return encoding === 'base64' ? decodeBase64(text) : decodeQuotedPrintable(text)
 }
@@ -189,7 +189,7 @@ function encodeLine(line: string): string {
   return done + row + piece
 }
 
-/** Where a run of characters that need no quoting ends, inside a line; it starts at `at`. */
+/** Returns the end of the run of characters that starts at `at` and needs no quoting. */
 function plainEnd(line: string, at: number): number {
   plainRun.lastIndex = at
   plainRun.test(line)

@@ -33,7 +33,10 @@ function fromBase32(text: string): Buffer {
   return Buffer.from(bytes)
 }
 
-/** The content of a token: an id, and the number of one thing that belongs to it. */
+/**
+ * The content of a token: an id and a number, such as the id of a report and the number of one of
+ * its feedback reports.
+ */
 export type TokenContent = {
   /** A UUID in its usual lower-case form. */
   id: string
@@ -106,14 +109,13 @@ function uuidOf(bytes: Buffer): string {
 /** The answers that an abuse desk can give to a feedback report. */
 export const answerKinds = ['resolved', 'not-ours', 'wrong', 'stop'] as const
 
-/** An answer of an abuse desk to a feedback report. */
 export type AnswerKind = (typeof answerKinds)[number]
 
 const ANSWER_PURPOSE = 'answer link 1'
 
 /**
- * The pages on which the consumer of one feedback report answers it, one for each answer. Each asks
- * for confirmation before it acts, because mail scanners follow links.
+ * The links to the pages on which the consumer of one feedback report answers it, one for each
+ * answer. Each page asks for confirmation before it acts, because mail scanners follow links.
  */
 export function answerLinks(
   { reportId, number }: ReturnPathToken,
@@ -129,7 +131,9 @@ export function answerLinks(
   }
 }
 
-/** The feedback report that the token of an answer link names; undefined when it is not ours. */
+/**
+ * The feedback report that the token of an answer link names; undefined when the token is not ours.
+ */
 export function parseAnswerToken(token: string, secret: string): ReturnPathToken | undefined {
   const content = parseToken(token, ANSWER_PURPOSE, secret)
   if (content === undefined || content === 'forged') return undefined
@@ -139,8 +143,8 @@ export function parseAnswerToken(token: string, secret: string): ReturnPathToken
 const ADVICE_OFF_PURPOSE = 'advice off 1'
 
 /**
- * The page on which a reporter turns off letters of advice. It asks for confirmation before it
- * acts.
+ * The link to the page on which a reporter turns off letters of advice. The page asks for
+ * confirmation before it acts.
  */
 export function adviceOffLink(
   reporterId: string,
@@ -151,7 +155,8 @@ export function adviceOffLink(
 }
 
 /**
- * The id of the reporter that the token of such a link names; undefined when the token is not ours.
+ * The id of the reporter that the token of an advice-off link names; undefined when the token is
+ * not ours.
  */
 export function parseAdviceOffToken(token: string, secret: string): string | undefined {
   const content = parseToken(token, ADVICE_OFF_PURPOSE, secret)
@@ -174,7 +179,7 @@ export function mailInSecret(
   return base32(mac.subarray(0, SECRET_BYTES)).slice(0, SECRET_CHARS)
 }
 
-/** The hash by which a secret is looked up; it cannot be reversed. */
+/** The hash by which a mail-in secret is looked up; it cannot be reversed. */
 export function mailInHash(mailSecret: string): Buffer {
   return createHash('sha256').update(`mail-in ${mailSecret.toLowerCase()}`).digest()
 }
@@ -183,7 +188,7 @@ export function mailInHash(mailSecret: string): Buffer {
 export type ReturnPathToken = {
   /** The report's id, a UUID in its usual lower-case form. */
   reportId: string
-  /** The number of the feedback report among those of its report, 1 to 255. */
+  /** Which of the feedback reports made for that report this is, from 1 to 255. */
   number: number
 }
 

@@ -69,12 +69,12 @@ export function composeXarfReport(input: FeedbackReportInput): Buffer {
 }
 
 /**
- * Builds the JSON. It is always `messaging`/`spam`, with the machine that sent the message as the
- * source. Phishing and malware are types of the category `content` in XARF, whose source is the
- * host of the page; the machine that sent a link to the page is a different one and would be
- * wrongly accused. A tag states the type that we found. XARF requires the client's port and the
- * return path with `smtp`; when either is unknown the protocol is `other`, because an invented port
- * would point at another customer behind the same address.
+ * Builds the JSON. The report is always `messaging`/`spam`, with the machine that sent the message
+ * as the source. In XARF, phishing and malware belong to the category `content`, where the source
+ * is the host of the linked page. The machine that sent the link is a different one and would be
+ * wrongly accused. A tag states the type that we found. The protocol `smtp` requires the client's
+ * port and the return path. When either is unknown, the protocol is `other`, because an invented
+ * port would point at another customer behind the same address.
  */
 function xarfReport(input: FeedbackReportInput, original: OriginalPart): XarfReport {
   const { facts, date, from, operator, replyTo, domain, token, explanation } = input

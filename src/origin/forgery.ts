@@ -8,14 +8,14 @@ import { isWrittenBy, providerOfHost, senderOf } from './providers.ts'
 import type { Hop } from './trace.ts'
 
 /**
- * An irregularity in a line below the injection point. It is proof of a forgery if no legitimate
- * machine causes it.
+ * An irregularity in a line below the injection point. `isProof`: it proves a forgery, because no
+ * legitimate machine causes it.
  */
 export type Suspicion = { note: Phrase; isProof: boolean }
 
 const CLOCK_SKEW_MS = 60 * 60 * 1000
 
-/** The lines around the one in question; `below` is undefined for the last line. */
+/** The lines directly above and below an examined line; `below` is undefined for the last line. */
 export type Neighbors = { above: Hop; below: Hop | undefined }
 
 /**
@@ -54,7 +54,10 @@ function* oddities(above: Hop, hop: Hop): Generator<Suspicion> {
   }
 }
 
-/** Why a line whose writer does not match the line above cannot be genuine. */
+/**
+ * Returns the proof that a line is forged, given that the peer of the line above did not write it;
+ * undefined if there is no proof.
+ */
 function proofOf(
   hop: Hop,
   below: Hop | undefined,

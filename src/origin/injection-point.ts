@@ -100,10 +100,11 @@ function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
 }
 
 /**
- * Judges whether the peer is a machine of a known provider: by its address alone; or, if the
- * provider sends from that address to others too, because an internal machine wrote the line, to
- * which external hosts do not connect. At an unknown address, the peer may be a customer that uses
- * any HELO name.
+ * Judges whether the peer is a machine of a known provider. An address that the provider uses only
+ * internally is sufficient. An address from which it also sends to others is sufficient only if an
+ * internal machine wrote the line, because external hosts do not connect to such machines. At an
+ * unknown address, the HELO name is weak evidence: the peer may be a customer, who can use any
+ * name. Undefined when nothing indicates the provider.
  */
 function fromOwnMachine(
   hop: Hop,
@@ -204,10 +205,10 @@ function isOfProvider(provider: ProviderProfile, hop: Hop, next: Hop): boolean {
 }
 
 /**
- * Whether the peer belongs to the provider's own domain: by the reverse DNS name that the receiver
- * looked up, and only if the line below was written in that domain too. In the domain of a hosting
- * company it may be a customer's machine, which is certain if its name is derived from an address.
- * Not used for known providers, whose machines are known.
+ * Whether the peer belongs to the provider's own domain. Uses the reverse DNS name that the
+ * receiver looked up, and only if the line below was written in that domain too. In the domain of a
+ * hosting company the peer may be a customer's machine; a name derived from an address counts as
+ * one. Not used for known providers, because their machines are known.
  */
 function isSameDomain(hop: Hop, next: Hop | undefined, { home, provider }: Context): boolean {
   if (provider || home === undefined || hop.rdns === undefined || next === undefined) return false
@@ -217,10 +218,10 @@ function isSameDomain(hop: Hop, next: Hop | undefined, { home, provider }: Conte
 }
 
 /**
- * Whether the peer may belong to the provider's own domain. Exchange records the HELO name and
- * never looks up the reverse DNS name. A peer whose HELO is in the provider's domain, above a line
- * by that machine, is most likely one of its machines, but an untrusted host could use the same
- * HELO.
+ * Whether the peer may belong to the provider's own domain, for Exchange, which records the HELO
+ * name and never looks up the reverse DNS name. If the HELO is in the provider's domain and the
+ * same machine wrote the line below, the peer is most likely a machine of the provider. But an
+ * untrusted host could use the same HELO.
  */
 function maybeSameDomain(hop: Hop, next: Hop | undefined, { home }: Context): boolean {
   if (home === undefined || next === undefined || registrableDomainOf(hop.helo) !== home)
@@ -241,8 +242,8 @@ export function isLinked(hop: Hop, next: Hop): boolean {
 }
 
 /**
- * The receiver's domain: that of the first line with one, unless an untrusted host may have written
- * that line.
+ * The receiver's domain: that of the first line with one, among the first four. Undefined if an
+ * untrusted host may have written that line.
  */
 function homeDomain(hops: readonly Hop[]): string | undefined {
   for (const [at, hop] of hops.slice(0, 4).entries()) {

@@ -56,11 +56,11 @@ export type MergedNetwork<Layer extends NetworkLayer> = {
 /**
  * Merges what several sources say about blocks around one address. Each field is taken from the
  * first layer that has a value for it: entries by administrators first, then the longest prefix,
- * then the latest import. An abuse contact from a block with a shorter prefix than the most
- * specific block with an AS number is used only if its own AS number is the same or unknown: the
- * holder of a network is not responsible for a part of it that another AS announces. Answers of
- * registries are used only if they are about the same AS; they never provide the AS number.
- * Undefined without layers.
+ * then the latest import. If an abuse contact is from a wider block than the most specific block
+ * with an AS number, it is used only if its own AS number is the same or unknown: the holder of a
+ * network is not responsible for a part of it that another AS announces. Answers of registries are
+ * used only if they are about the same AS; they never provide the AS number. Undefined without
+ * layers.
  */
 export function mergeLayers<Layer extends NetworkLayer>(
   layers: readonly Layer[],

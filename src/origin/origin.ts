@@ -124,7 +124,6 @@ export type OriginClues = {
   trustedRelays: readonly string[]
   /** CIDR blocks learned from the reporter's earlier reports; trusted, but with lower certainty. */
   learnedRelays?: readonly string[]
-  /** The reporter's addresses. */
   reporterAddresses?: readonly string[]
   /** The verified ARC seals, newest first (RFC 8617); absent when there are none. */
   seals?: ForwardingProof['seals']

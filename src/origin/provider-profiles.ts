@@ -24,7 +24,7 @@ export type ProviderProfile = {
   outbound: NetworkSet
   /**
    * For a provider that rents out the ranges it sends from: suffixes of the names of its sending
-   * machines instead, trusted if the receiver looked the name up.
+   * machines, used instead of `outbound`. A name is trusted if the receiver looked it up.
    */
   outboundHosts?: readonly string[]
   /** The field that names the customer for whom the provider handed a message on, in lower case. */

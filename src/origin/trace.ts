@@ -29,9 +29,9 @@ const hopsMax = 100
 
 /**
  * Parses the Received fields of a header, top first, with values ready for comparison. A `client`
- * is added above them, or replaces the topmost line if that line already names it: the mail server
- * may have written the line, or the client may have supplied it with any claim about itself. In an
- * internal network that line is kept.
+ * is added above them, or replaces the topmost line if that line already names it. That line may be
+ * from the mail server, or the client may have invented it. In an internal network the line is
+ * kept.
  */
 export function readHops(fields: readonly HeaderField[], client?: Client): Hop[] {
   const lines = fieldValues(fields, 'received').slice(0, hopsMax).map(parseReceived)
@@ -59,7 +59,7 @@ function addressOf(ip: string | undefined): IpAddress | undefined {
 /** The path of a message through the machines of one provider, from the one that sent it out. */
 export type ProviderPath = {
   provider: ProviderProfile
-  /** Number of lines below the first that the provider wrote, including the border. */
+  /** Number of consecutive lines that the provider wrote, including the border. */
   lines: number
   /** The line that recorded a machine outside the provider; undefined when there is none. */
   border: Hop | undefined

@@ -66,7 +66,7 @@ export function messageSourceOf({
 }: Pick<FeedbackAnalysis, 'origin' | 'hops'>): MessageSource | undefined {
   if (!origin) return undefined
   const { from } = hops[origin.hop] ?? {}
-  // Fields above that of the origin were added by the provider, at most some seconds later.
+  // The provider added the fields above the origin's field, at most some seconds later.
   const timed = hops.slice(0, origin.hop + 1).findLast(({ at }) => at !== null)
   return {
     ip: origin.ip,
@@ -111,9 +111,9 @@ export type FeedbackContent = {
   form: Consumer['form']
   /** The number of reported messages. */
   incidents: number
-  /** The sources of the other messages; the list may be shorter than their number. */
+  /** The sources of the reported messages besides the enclosed one. The list may be incomplete. */
   others?: readonly MessageSource[] | undefined
-  /** The address at which its consumer can answer by mail. */
+  /** The address at which the consumer can answer by mail. */
   answerAddress: string
   /** The pages on which the consumer can answer. */
   answerLinks: Readonly<Record<AnswerKind, string>>

@@ -33,8 +33,8 @@ type ComposeTask = {
 export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
 
 /**
- * The results of an analysis, and the complete analysis as packed JSON, most of which is only
- * stored.
+ * The results of an analysis that are used at once, and the complete analysis as packed JSON, most
+ * of which is only stored.
  */
 export type AnalysisDigest = Pick<
   Analysis,
@@ -71,7 +71,10 @@ export type CheckDigest = Omit<AnalysisDigest, 'packed'> & { messageId: string |
 /** A feedback report, and the packed copy to store. */
 export type ComposedFeedback = { raw: Buffer; packed: Packed }
 
-/** Returns bytes from another thread as a Buffer: there a Buffer arrives as a plain Uint8Array. */
+/**
+ * Returns bytes from another thread as a Buffer: a Buffer that is sent arrives as a plain
+ * Uint8Array.
+ */
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
@@ -111,7 +114,7 @@ export type ParserPool = {
   ) => Promise<ComposedFeedback>
   /** Reads a received mail; `mailFrom` is its envelope sender. */
   readInbound: (packed: Packed, mailFrom: string) => Promise<InboundReading>
-  /** Signs a mail that was assembled from parts composed here, with the same key. */
+  /** Signs a mail with the key of the pool; returns it unchanged if the pool has no key. */
   sign: (raw: Buffer) => Buffer
   close: () => Promise<void>
 }

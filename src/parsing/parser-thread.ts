@@ -67,7 +67,8 @@ function copyOf(bytes: Buffer): Buffer {
 
 async function packOwned(bytes: Buffer): Promise<Packed> {
   const { encoding, content } = await pack(bytes)
-  // Bytes that do not shrink are the same memory, which can be transferred only once.
+  // If packing does not shrink the bytes, `content` is `bytes` itself, which can be transferred
+  // only once.
   return { encoding, content: content === bytes ? copyOf(content) : owned(content) }
 }
 
@@ -76,7 +77,7 @@ async function make(task: ParserTask): Promise<Made> {
   if (task.work === 'check') return check(raw, task.options)
   if (task.work === 'analyze') return analyze(raw, task.options)
   if (task.work === 'inbound') return readInbound(raw, task.mailFrom)
-  // Loads the texts, which threads that only analyze do not need.
+  // Imported only here, because threads that only analyze do not need the texts of reports.
   const { composeFeedback } = await import('./feedback-content.ts')
   const json = (await unpack(asBuffers(task.analysis))).toString()
   const message = task.isHeaderOnly ? headerOf(raw) : raw

@@ -26,7 +26,7 @@ export type DeliveryFailure = {
   hosts?: readonly string[]
 }
 
-/** The facts that the rulings evaluate. */
+/** The facts about a failure from which its reason is decided. */
 type Evidence = {
   named: BounceReason | undefined
   says: (reason: BounceReason) => boolean
@@ -35,7 +35,7 @@ type Evidence = {
   subject: string
   type: string
   isDelayed: boolean
-  /** Whether the text blames the client's address, not the recipient's. */
+  /** Whether the server refuses the client's host or IP address, and not the recipient. */
   isOfClient: boolean
 }
 
@@ -44,11 +44,17 @@ type Ruling = readonly [reason: BounceReason, holds: (evidence: Evidence) => boo
 const textCharsMax = 4000
 
 /**
- * Decides the reason of a failure. Considers, in this order: the provider's own codes and phrases;
- * the refusal by the remote server, from the narrowest cause to the widest and depending on the
- * stage of the session (a server that refuses the recipient only after the message data has
- * filtered the message); wider phrases; the status alone; weak hints. Returns `onhold` when there
- * is a text but no recognizable reason, `undefined` when there is no text.
+ * Decides the reason of a failure. Searches in this order, until a reason is found:
+ *
+ * - codes and phrases of the provider
+ * - the refusal by the remote server, from the narrowest cause to the widest; some causes depend on
+ *   the stage of the session: a refusal of the recipient after the message data means `filtered`
+ * - phrases that are valid in any text
+ * - the status alone
+ * - weak hints
+ *
+ * Returns `onhold` when there is a text without a recognizable reason, `undefined` when there is no
+ * text.
  */
 export function bounceReason(failure: DeliveryFailure): BounceReason {
   const text = answeredText(failure)
@@ -136,16 +142,17 @@ function evidenceOf(failure: DeliveryFailure, text: string): Evidence {
   }
 }
 
-// IronPort and Amazon SES write this before the reply they quote: a class of errors, not a cause.
+// IronPort and Amazon SES write these words before the reply that they quote. The words name a
+// class of errors, not the cause.
 const classWords = /^[45]\.\d\.\d - [a-z ]{1,60} (?=(?:[45]\d\d[- ])?')/
-// Text in which a server refuses the client's address, whatever it says about the recipient's.
+// Matches a refusal of the client's host or IP address, whatever the text says about the recipient.
 const clientBlame =
   /\b(?:your|client|sending) (?:ip|host|(?:mail )?server)\b.{0,80}(?:black|block|banned|listed)/
 const stageWords = /\(in reply to (?:end of )?[a-z ]{1,20} command\)/
 
 /**
- * The text in lower case, followed by the command that it answers if only the context contains that
- * command.
+ * The text in lower case. If only the context contains the command that the server answered, that
+ * command is appended.
  */
 function answeredText({ text, context = '' }: DeliveryFailure): string {
   const said = plainText(text).replace(classWords, '')
@@ -168,8 +175,8 @@ function firstOf(rulings: readonly Ruling[], evidence: Evidence): BounceReason |
 }
 
 /**
- * Decides by looser phrases, and by phrases in other languages. After the message data a server no
- * longer reports an unknown user, so the reason is `filtered` then.
+ * Decides by looser phrases, and by phrases in other languages. A server that refuses after the
+ * message data has already accepted the recipient, so `userunknown` then becomes `filtered`.
  */
 function looserReason(said: string, { stage }: Evidence): BounceReason | undefined {
   const bare = said
@@ -193,7 +200,10 @@ function isEarly(stage: SmtpStage | undefined): boolean {
   return stage === 'connect' || stage === 'helo' || stage === 'tls'
 }
 
-/** Whether the refusal came before the message data, so that its content cannot be the cause. */
+/**
+ * Whether the refusal came before the message data, so that the content of the message cannot be
+ * the cause.
+ */
 function isBeforeData(stage: SmtpStage | undefined): boolean {
   return isEarly(stage) || stage === 'mail' || stage === 'rcpt'
 }
@@ -220,7 +230,7 @@ function isRejected({ named, says, stage }: Evidence): boolean {
     (stage === 'data' && named !== 'userunknown') ||
     (stage !== 'data' &&
       (named === undefined || named === 'securityerror' || named === 'systemerror')) ||
-    // The status blames an address, and the text says that it is the sender's.
+    // The status is about an address, and the text says that this is the sender's address.
     (named === 'userunknown' && stage === undefined && !says('userunknown'))
   return mayBe && says('rejected')
 }

@@ -22,8 +22,8 @@ function isSpecific(status: string): boolean {
 }
 
 /**
- * Chooses between the status code that a notification states and the one in the reply it quotes.
- * The quoted one is nearer to the cause when the stated one is vague.
+ * Chooses between the status code that a notification states and the one in the reply that it
+ * quotes. If the stated code is vague, the quoted code is used, because it is nearer to the cause.
  */
 export function preferredStatus(
   stated: string | undefined,

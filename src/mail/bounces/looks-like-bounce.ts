@@ -16,21 +16,22 @@ const listManager = /^[^@]{0,200}(?:-admin|-owner|-request|owner-[^@]{0,60}|majo
 /** Names that gateways and their administrators use as authors of mail. */
 const role = /\b(?:admin(?:istrator)?|system|gateway|inetgw\d*|smtp\w*|robot|notif\w*|dsn)\b/i
 /**
- * An SMTP refusal code. Required in mail with a reply subject, because people also write from such
- * addresses.
+ * An SMTP refusal code. Required in mail from a mail system with a reply subject, because people
+ * also write from addresses that look like those of mail systems.
  */
 const refusalCode = /(?:^|[\s:])[45][0-5]\d[ -]/m
 /** Addresses of sending services that return messages but accept no replies. */
 const unanswered = /\b(?:no|do-?not)-?reply@/i
 
 /**
- * Whether a mail without a machine-readable part is a bounce notification. It is one when it comes:
+ * Whether a mail without a machine-readable part is a bounce notification. That is the case for
+ * mail:
  *
  * - from a mail system or without a return path, with a subject or text that says that something
  *   was not delivered
- * - from an address that accepts no replies, with such a text and the returned message
+ * - from an address that accepts no replies, with a text that says so and the returned message
  *   (`isReturning`)
- * - from a gateway, with such a subject, such a text and the returned message after it
+ * - from a gateway, with a subject and a text that say so and the returned message after the text
  * - from a mailing list manager that rejects a post
  *
  * Mail in which a person writes about a bounce is not a notification.

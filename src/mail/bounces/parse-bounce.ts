@@ -102,14 +102,18 @@ function unnamedResults(
   return [judged({ ...unstated, recipient, text, action: actionStatedIn(text), context: text })]
 }
 
-/** Ignores a stated x.0.0 outside a report (RFC 6522): programs that know no codes write it. */
+/**
+ * Removes a stated x.0.0 without a diagnostic from a mail that is not a report (RFC 6522): programs
+ * that do not use status codes write it.
+ */
 function withoutVagueStatus(group: RecipientGroup): RecipientGroup {
   const isVague = group.stated?.endsWith('.0.0') === true && group.diagnostic === ''
   return isVague ? { ...group, stated: undefined } : group
 }
 
 /**
- * When even the machine-readable part gives no cause, the reason is `undefined` and not `onhold`.
+ * Replaces the reason `onhold` by `undefined` in a report: even its machine-readable part gives no
+ * cause.
  */
 function withoutCause(result: BounceResult): BounceResult {
   if (result.reason !== 'onhold' || !result.isStatusInferred) return result
@@ -180,8 +184,8 @@ function groupResults(groups: readonly RecipientGroup[], explanation: string): B
 const generatedFrom = /\bgenerated (?:by|from) <?([^\s<>()]{1,64}@[\w.-]{1,253})/i
 
 /**
- * The recipient's address. The field may hold a route or a program instead; then the text may name
- * the address.
+ * The recipient's address. The group may name a route or a program instead of an address; then the
+ * text may name the address.
  */
 function recipientOf({ recipient }: RecipientGroup, text: string): string {
   if (/^[^@\s]+@/.test(recipient) || text === '') return recipient
@@ -196,7 +200,7 @@ function resultsInText(fields: readonly HeaderField[], text: string): BounceResu
   const results = recipientSections(fields, text).map((section) => {
     const told = { ...section, ...unstated, action: actionStatedIn(text), context: section.text }
     const result = judged(told)
-    // The text about all recipients may come before the list of them.
+    // The text that applies to all recipients may come before the list of recipients.
     const isMute = isIdle(result.reason) && result.isStatusInferred
     return isMute ? judged({ ...told, text: own, context: own }) : result
   })

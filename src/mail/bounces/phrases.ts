@@ -1,7 +1,7 @@
 import table from './phrases.json' with { type: 'json' }
 import type { BounceReason } from './reasons.ts'
 
-/** Phrases by their meaning; the first reason that has a matching phrase counts. */
+/** Phrases by the reason that they mean; the first reason with a matching phrase counts. */
 type Phrases = readonly (readonly [BounceReason, readonly RegExp[]])[]
 
 const names: Readonly<Record<string, string>> = table.names
@@ -33,7 +33,7 @@ const anyTextPhrases = phrasesIn(table.phrases)
 export const phrases = new Map([...anyTextPhrases, ...phrasesIn(table.refusalPhrases)])
 /** Reasons whose phrases are searched in any text, in this order. */
 export const anyTextReasons = anyTextPhrases.map(([reason]) => reason)
-/** Phrases for when nothing else gives the reason; for text without accents. */
+/** Phrases to search for when nothing else gives the reason, in a text without accents. */
 export const loosePhrases = phrasesIn(table.loosePhrases)
 
 const statuses = Object.entries(table.statuses).flatMap(([reason, listed]) =>

@@ -75,7 +75,7 @@ export function stageIn(text: string): SmtpStage | undefined {
   const last = commands.at(-1)?.[1]
   if (last !== undefined) return stageOf(last)
   if (refusedAt < text.length) return 'helo'
-  // If both occur, they describe the message and not the stage.
+  // A text with both commands describes the envelope of the message, not the stage.
   const spoken = spelled.filter(([, form]) => form.test(text))
   return spoken.length === 1 ? spoken[0]?.[0] : undefined
 }

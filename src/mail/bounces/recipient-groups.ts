@@ -30,8 +30,8 @@ const firstField = /^[> \t]*(?:reporting-mta|final-recipient|original-recipient|
 
 /**
  * Parses the groups of a machine-readable part, one for each recipient. With `in a text`, parses
- * the same fields from the text of a notification that has no such part, starting at the first of
- * them.
+ * the same fields from the text of a notification without a machine-readable part, starting at the
+ * first of these fields.
  */
 export function recipientGroups(text: string, where?: 'in a text'): RecipientGroup[] {
   const from = where === undefined ? 0 : (firstField.exec(text)?.index ?? text.length)
@@ -56,7 +56,10 @@ export function recipientGroups(text: string, where?: 'in a text'): RecipientGro
     })
 }
 
-/** Splits fields into groups, because the blank line between two recipients may be missing. */
+/**
+ * Splits fields into one group for each recipient, because the blank line between two groups may be
+ * missing.
+ */
 function byRecipient(fields: readonly HeaderField[]): HeaderField[][] {
   if (!fields.some(({ key }) => recipientKeys.includes(key))) return []
   const groups: HeaderField[][] = [[]]

@@ -26,8 +26,8 @@ export function systemText(text: string): string {
 const replyLinesMax = 30
 
 /**
- * Completes a multi-line reply of which only the first line was kept, from the transcript if the
- * other lines are there.
+ * Completes a multi-line reply that was cut to its first line, if the transcript contains the other
+ * lines.
  */
 export function wholeReply(firstLine: string, transcript: string): string {
   const code = /^\s*([245]\d\d)-(?!.*\n)/.exec(firstLine)?.[1]
@@ -96,8 +96,8 @@ const surePlaces: readonly RegExp[] = [
   /\brcpt to:\s*<?([^\s<>]{1,320}@[^\s<>]{1,253})>?/gi,
 ]
 /**
- * Announcements of recipients, the most reliable first; text before an announcement is about
- * others.
+ * Phrases that announce the recipients, the most reliable first. Addresses before such a phrase are
+ * not those of recipients.
  */
 const recipientMarks: readonly RegExp[] = [
   /following (?:recipient|address)[^\n@]{0,80}[:<\n]/i,
@@ -118,9 +118,10 @@ const othersLine = new RegExp(
 )
 
 /**
- * Finds the recipients that the text of a bounce is about, each with the text about it: those of
- * X-Failed-Recipients, else those named before the returned message begins, else the recipient of
- * the returned message. Returns one section with an empty recipient when none is named.
+ * Finds the recipients of a bounced message in the text of the bounce, each with the part of the
+ * text about that recipient: the recipients in X-Failed-Recipients, else those named before the
+ * returned message begins, else the recipient of the returned message. Returns one section with an
+ * empty recipient when none is named.
  */
 export function recipientSections(
   fields: readonly HeaderField[],
@@ -191,7 +192,7 @@ export function sectionAbout(text: string, recipient: string): string {
   return rest
 }
 
-/** Matches `550 <somebody@example.org>... User unknown`. */
+/** Whether a line such as `550 <somebody@example.org>... User unknown` is about the recipient. */
 function isAnswerAbout(line: string, recipient: string): boolean {
   const start = line.slice(0, recipient.length + 12).toLowerCase()
   return /^[45]\d\d </.test(start) && start.startsWith(`${recipient.toLowerCase()}>...`, 5)

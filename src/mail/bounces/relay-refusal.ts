@@ -23,8 +23,8 @@ export type RelayReply = {
  */
 export type RefusalSubject = 'us' | 'gone' | 'unreachable' | 'message'
 
-// Bad sequence of commands; encryption or authentication required, failed or too weak; shutting
-// down.
+// Codes for: bad sequence of commands; encryption or authentication required, failed or too weak;
+// shutting down.
 const sessionCodes = new Set([421, 432, 454, 502, 503, 523, 524, 525, 530, 534, 535, 538])
 
 const ours = new Set<BounceReason>([

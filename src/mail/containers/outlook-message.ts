@@ -31,7 +31,7 @@ function charsetOfCodepage(codepage: number): string | undefined {
   return charsets[codepage]
 }
 
-/** Initial content of every dictionary (MS-OXRTFCP §2.1.2.1). */
+/** The initial content of the decompression dictionary (MS-OXRTFCP §2.1.2.1). */
 const dictionaryStart =
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern ' +
   '\\fscript \\fdecor MS Sans SerifSymbolArialTimes New ' +
@@ -97,8 +97,8 @@ const RTF_NESTING_MAX = 40
 
 /**
  * Extracts the HTML that Outlook encapsulated in RTF (MS-OXRTFEX). Undefined for any other RTF,
- * because the reader's own program made it and it was never sent. Takes 0.5 s per megabyte. Never
- * throws.
+ * because the recipient's own mail program generated it and it was never sent. Takes 0.5 s per
+ * megabyte. Never throws.
  */
 export function htmlOfRtf(compressed: Buffer): string | undefined {
   const rtf = readCompressedRtf(compressed, rtfBytesMax)
@@ -156,7 +156,7 @@ const typeShape = /^[a-z]+\/[a-z0-9!#$&^_.+-]{1,120}$/i
 /**
  * Builds a message from the header as received and a new body made of the stored parts; the same
  * input gives the same bytes. Leaves out the header fields that describe the original body
- * (MIME-Version and Content-*). The text is the one that was sent, but in other bytes, so no
+ * (MIME-Version and Content-*). The text is the one that was sent, but its bytes differ, so no
  * signature of the body can be valid.
  */
 function rebuildMessage({ header, text, html, files }: KeptPieces): Buffer {
@@ -248,7 +248,7 @@ const nameCharsMax = 300
 /**
  * Rebuilds the message of an Outlook file (`.msg`, MS-OXMSG). The file contains the header as
  * received, but the body only as Outlook interpreted it. Refuses a file without that header,
- * because the origin of the message cannot be determined. Never throws.
+ * because the origin of the message cannot be determined without it. Never throws.
  */
 export function readOutlookMessage(bytes: Buffer): OutlookMessage {
   const root = readCompoundFile(bytes)

@@ -3,7 +3,7 @@ import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from
 import { looksCompound } from './compound-file.ts'
 import { readOutlookMessage } from './outlook-message.ts'
 
-/** The messages of a mailbox file; `isCut` is true when the file has more than the limit. */
+/** The messages of a mailbox file. `isCut`: the file has more messages than the limit. */
 export type MboxMessages = { messages: Buffer[]; isCut: boolean }
 
 const lineCharsMax = 300

@@ -22,7 +22,9 @@ const toUs = '(?:(?: to)? (?:us|me))?'
 const which = '(?: (?:any ?more|these|this|such|your|more|any))?'
 const mails = '(?: (?:reports?|e-?mails?|messages?|mails?))?'
 
-/** Patterns of whole sentences that have a single meaning, including words that may precede it. */
+/**
+ * Patterns of whole sentences with a single meaning, including optional words at their beginning.
+ */
 const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
   [
     'resolved',
@@ -96,10 +98,9 @@ const salutations = [
 const greeting = new RegExp(`^(?:${salutations})(?!\\p{L})[^.!?:;]{0,60}$`, 'iu')
 
 /**
- * The answer in a person's own words, if it is unambiguous: the first sentence after the greeting
- * is, as a whole, one of a few that have a single meaning. Undefined when it only contains such
- * words, and when a sentence in the first three lines asks, denies, sets a condition or gives
- * another answer.
+ * The answer in a person's own words, if it is unambiguous: the first sentence after the greeting,
+ * as a whole, matches one of the patterns in `sentences`. Undefined when it matches none, and when
+ * a sentence in the first three lines asks, denies, sets a condition or gives another answer.
  */
 export function answerIn(words: string): AnswerKind | undefined {
   const found = new Set<AnswerKind>()

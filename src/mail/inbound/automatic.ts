@@ -55,8 +55,8 @@ const machineFields: ReadonlyMap<string, RegExp> = new Map([
 ])
 
 /**
- * Subjects of vacation notices, by the beginnings that mail systems give them. A machine writes
- * them before the subject that it answers, or in its place.
+ * The beginnings that mail systems give to the subjects of vacation notices. A machine writes them
+ * before the subject that it answers, or in place of that subject.
  */
 const awaySubjects: readonly RegExp[] = [
   /^(?:re: ?)?\[?\(?auto(?:matic|mated|matically)?[- ]?(?:reply|response|responder|answer)\b/i,

@@ -12,11 +12,11 @@ import { answerIn } from './answer-words.ts'
 import { isAutomaticReply, isAwayNote, isFromMachine } from './automatic.ts'
 import { ownTextOf, readableText } from './own-text.ts'
 
-/** Identifiers in a mail of the message that it returns or is about. */
+/** Identifiers of the message that a mail returns or is about. */
 type Returned = {
   messageIds: string[]
   envelopeIds: string[]
-  /** Addresses that the mail was sent under, or to which answers go. */
+  /** The return paths of that message, and the addresses to which answers to it go. */
   returnPaths: string[]
 }
 
@@ -28,9 +28,9 @@ const statusTypes = ['message/delivery-status', 'message/global-delivery-status'
 const headerTypes = ['text/rfc822-headers', 'text/rfc822-header', 'message/global-headers']
 
 /**
- * Finds identifiers of the returned message: in the attached message or header, in the
- * machine-readable parts, or else in header lines that a text quotes. They may be forged. At most
- * 20 of each kind.
+ * Finds identifiers of the returned message: in the attached message or header and in the
+ * machine-readable parts. If these give no Message-ID, also reads header lines that a text quotes.
+ * The identifiers may be forged. At most 20 of each kind.
  */
 function returnedIn(tree: Entity, text: string): Returned {
   const found = new Found()
@@ -147,7 +147,7 @@ export type InboundReading = {
     messageIds: string[]
     /** The ENVIDs that our mail was sent with (RFC 3461), decoded. */
     envelopeIds: string[]
-    /** The addresses that our mail was sent under, in lower case. */
+    /** The return paths and reply addresses of our mail, in lower case. */
     returnPaths: string[]
   }
   /** The Message-IDs of In-Reply-To, then of References, without angle brackets. */

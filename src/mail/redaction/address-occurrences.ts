@@ -16,12 +16,14 @@ const signs = characterSet('@=%#!~+:/|*_-')
 const turningSigns = characterSet('=!%')
 const wordSign = /[\s._([{-]{1,3}at[\s._)\]}-]{1,3}$/
 
-/** Addresses in a text in lower case, in order: `local sign domain` or `domain sign local`. */
+/**
+ * Returns the addresses in a lower-case text, in order: `local sign domain` or `domain sign local`.
+ */
 function addressesIn(text: string, addresses: SoughtAddresses): Found[] {
   return inOrder([...eachAddress(text, addresses)])
 }
 
-/** Returns the same addresses lazily, domain by domain; skips addresses that `isWanted` rejects. */
+/** Like `addressesIn`, but lazily and domain by domain; skips addresses that `isWanted` rejects. */
 function* eachAddress(
   text: string,
   addresses: SoughtAddresses,
@@ -63,7 +65,7 @@ export function* placesIn(
   }
 }
 
-/** The matches in a view, which may differ from the searched one. */
+/** Matches, and the view to which their positions refer: for names, the view with cuts. */
 export type Shown = { found: readonly Found[]; view: TextView }
 
 /** Returns the addresses that a view shows; undefined if there are none. */
@@ -73,8 +75,8 @@ export function addressesShown(view: TextView, addresses: SoughtAddresses): Show
 }
 
 /**
- * Returns the names that a view shows. The view is searched with marked cuts, between words and
- * inside them.
+ * Returns the names that a view shows. Searches the view with cuts, which may be between the words
+ * of a name and inside them.
  */
 export function namesShown(view: TextView, names: NameFinder | undefined): Shown | undefined {
   if (names?.mayOccurIn(view.text) !== true) return undefined
@@ -130,7 +132,8 @@ function localBefore(text: string, domainAt: number, locals: Locals) {
     const found = localEndingAt(text, domainAt - 1, locals)
     if (found) return found
   }
-  // The word between two separators ends with one of them.
+  // An address with a word instead of a sign: `jane (at) example.org`. The pattern includes the
+  // separators before and after the word.
   const word = wordSign.exec(text.slice(Math.max(0, domainAt - 8), domainAt))?.[0].length
   return word === undefined ? undefined : localEndingAt(text, domainAt - word, locals)
 }
@@ -219,7 +222,9 @@ export function redactRuns(written: string, index: AddressIndex, codeOf: CodeOf)
   })
 }
 
-/** A link continues around a hash, often with digits: only the hash itself is replaced. */
+/**
+ * Replaces only the hashes in a run: in a link, the characters around a hash are often digits too.
+ */
 function redactHashes(run: string, index: AddressIndex, codeOf: CodeOf): string {
   const bare = withoutPadding(run)
   const held = hashesIn(bare, index.hashes)
@@ -228,8 +233,8 @@ function redactHashes(run: string, index: AddressIndex, codeOf: CodeOf): string 
 }
 
 /**
- * Returns the text with codes instead of addresses, in order; of two that overlap, the first is
- * replaced.
+ * Returns the text with codes in place of the `held` matches, which are in order. Of two that
+ * overlap, only the first is replaced.
  */
 function withCodes(
   text: string,

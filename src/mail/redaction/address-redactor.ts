@@ -15,7 +15,10 @@ import { type CodeOf, createCodes, createNameFinder, type ReporterName } from '.
 import { hashesOf, seekAddresses } from './sought-addresses.ts'
 import { lastUpTo, plainView, type TextView, textViews } from './text-views.ts'
 
-/** Finds and replaces the addresses of one reporter for one consumer. Text may be Latin-1 bytes. */
+/**
+ * Finds and replaces the addresses of one reporter for one consumer. A text may be a Latin-1 view
+ * of bytes.
+ */
 export type AddressRedactor = {
   /** Replaces every occurrence of an address by its code. */
   redact(text: string): string
@@ -30,8 +33,8 @@ export type AddressRedactor = {
   /** Whether the text contains a name as written. */
   findsNameIn(text: string): boolean
   /**
-   * Marks a text as free of addresses, because it was made by inserting codes into a text without
-   * addresses.
+   * Marks `text` as free of addresses if `origin` is: the caller made it by inserting codes into
+   * `origin`.
    */
   vouchFor(text: string, origin: string): void
   /** Returns the code of an address, which does not depend on how the address is written. */
@@ -71,7 +74,7 @@ export function createAddressRedactor(
   const codeOf = createCodes(key)
   if (known.length === 0) return redactNothing(codeOf)
   const index = indexOf(known, names, addresses.slice(0, addressesMax))
-  // Most texts contain no match, and are searched again as part of larger texts.
+  // Texts without a match. Most texts have none, and are searched again as part of larger texts.
   const clean = new Set<string>()
   const findsIn = (texts: readonly string[]) => {
     const open = clean.size === 0 ? texts : texts.filter((text) => !clean.has(text))
@@ -122,8 +125,8 @@ function redactNothing(codeOf: CodeOf): AddressRedactor {
 const noTexts: ReadonlySet<string> = new Set()
 
 /**
- * Returns the texts that contain an address: all are searched as one text, with separators that no
- * fold joins.
+ * Returns the texts that contain an address. Searches all of them as one text, joined by separators
+ * that no match can cross.
  */
 function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet<string> {
   const starts: number[] = []
@@ -137,7 +140,7 @@ function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet
   const isOpen = (place: number) => !named.has(lastUpTo(starts, place))
   for (const place of placesInText(whole, index, isOpen)) {
     named.add(lastUpTo(starts, place))
-    // A text with the name often has it in a thousand places: one is enough.
+    // A text often has thousands of matches; one for each text is enough.
     if (named.size === texts.length) break
   }
   return new Set(texts.filter((_, at) => named.has(at)))
@@ -192,8 +195,8 @@ function runOf(digitsMin: number): RegExp {
 type Replacing = { index: AddressIndex; codeOf: CodeOf; budget: RedactionBudget }
 
 /**
- * Redacts the matches in the views of a text. Returns whether the views are free of matches
- * afterwards.
+ * Redacts the matches in the views of a text. Returns the redacted text, and whether its views are
+ * free of matches; undefined when the budget is used up.
  */
 function redactViews(text: string, { index, codeOf, budget }: Replacing) {
   let redacted = text
@@ -222,8 +225,8 @@ function shownIn(views: readonly TextView[], { addresses, findNames }: AddressIn
 }
 
 /**
- * Returns the positions, in the written text, of the matches in its views; of two that overlap, the
- * first one shown.
+ * Returns the positions, in the written text, of the matches in its views. Of two that overlap,
+ * keeps the one from the earlier view.
  */
 function writtenPlaces(shown: readonly Shown[]): readonly Found[] {
   return shown.reduce<readonly Found[]>((places, one) => withOthers(places, placesOf(one)), [])
@@ -242,7 +245,7 @@ function placesOf({ found, view }: Shown): Found[] {
   return places
 }
 
-/** Returns the first positions, and the other positions that do not overlap them, in order. */
+/** Returns `places`, and those of `others` that do not overlap them, together in order. */
 function withOthers(places: readonly Found[], others: readonly Found[]): readonly Found[] {
   if (places.length === 0) return others
   const joined: Found[] = []

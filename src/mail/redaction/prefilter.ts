@@ -85,25 +85,29 @@ const lettersOfAny = 5
 const bitsOfPlace = 12
 
 /**
- * Creates a test that returns false only if a text certainly contains no match: no domain in the
- * decoding of any base64 run of at least `runMin` digits, from each of its first four digits on, in
- * either case; none in runs nested in these decodings; none in hexadecimal runs; and no known hash.
- * It may return true without a match.
+ * Creates a test that returns false only if a text certainly contains no match:
  *
- * Four base64 digits are three letters. A domain of five letters or more contains three letters
- * that fill four digits at any offset, and those begin with its first, second or third letter. So
- * each group of four digits of a run is looked up; the last group is padded with zeros. The first
- * three letters of a shorter domain may also begin inside the first or second of five digits, which
- * are then looked up too. Six hexadecimal digits are also three letters. A decoding with enough
- * digits for a nested run is decoded and looked up in the same way. This takes a tenth of the time
- * of decoding everything four times.
+ * - no domain, in upper or lower case, in a base64 run of at least `runMin` digits, decoded from
+ *   each of its first four digits on, or in a run nested in these decodings
+ * - no domain in a hexadecimal run
+ * - no known hash
+ *
+ * The test may return true for a text without a match.
+ *
+ * Four base64 digits encode three letters. A domain of five letters or more contains three letters
+ * that fill four digits at any offset; these begin with its first, second or third letter. So each
+ * group of four digits of a run is looked up; the last group is padded with zeros. The first three
+ * letters of a shorter domain may also begin inside the first or second of five digits, so these
+ * digits are looked up too. Six hexadecimal digits also encode three letters. A decoding with
+ * enough digits for a nested run is decoded and looked up in the same way. This takes a tenth of
+ * the time of decoding everything four times.
  */
 export function createRunTest({ domains, runMin, hashes }: SoughtInRuns): RunTest {
-  // Two letters occur nearly everywhere, and NULs pad runs.
+  // No useful test is possible: two letters occur nearly everywhere, and runs are padded with NULs.
   if (domains.some((domain) => domain.length < lettersMin || /[\0-\x20]/.test(domain))) {
     return () => true
   }
-  // Bytes contain only letters up to Latin-1.
+  // A byte can only encode a letter of Latin-1.
   const letters = lettersOf(domains.filter((domain) => !/[^\0-\xff]/.test(domain)))
   const sought = { letters, runMin, hashes }
   return (text) => {
@@ -146,7 +150,7 @@ function bytesOf(text: string): Buffer {
   return kept
 }
 
-/** Three letters by which a domain is recognized. */
+/** The groups of three letters by which the domains are recognized. */
 type Letters = { places: Uint8Array; values: ReadonlySet<number>; isShort: boolean }
 
 function lettersOf(domains: readonly string[]): Letters {

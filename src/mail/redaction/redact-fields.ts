@@ -5,12 +5,16 @@ import { composeEncodedWords, foldText } from '../seven-bit.ts'
 import { type AddressRedactor, redactedDomain, type RedactionBudget } from './address-redactor.ts'
 import type { TokenRedactor } from './token-redactor.ts'
 
-/** The replacements; without `tokens`, tokens are kept, for the consumer that issued them. */
+/**
+ * The redactors for one message. Without `tokens`, tokens are kept, because the consumer issued
+ * them.
+ */
 export type Redactors = {
   people: AddressRedactor
   tokens: TokenRedactor | undefined
   /**
-   * The budget for the whole message. `fieldChars` counts fields with personal names, except lists.
+   * The remaining budget for the whole message. `fieldChars`: characters of fields that identify
+   * the reporter, not counting lists of recipients.
    */
   budget: RedactionBudget & { fieldChars: number }
   /** The remaining number of nested encoded messages to decode. */
@@ -62,8 +66,8 @@ export function recipientsIn(fields: readonly HeaderField[]): {
 }
 
 /**
- * Returns the strings that look like addresses by searching from one `@` to the next, because most
- * of a text has none.
+ * Returns the strings in a text that look like addresses. Searches from one `@` to the next,
+ * because most text has none.
  */
 function addressesInText(text: string): string[] {
   const found: string[] = []
@@ -113,8 +117,8 @@ export function redactFields(
 }
 
 /**
- * Redacts `for jane`, a local user of the machine that wrote the line, whose name completes the
- * address.
+ * Redacts `for jane` in a Received field. Without a domain, `jane` is a user of the machine that
+ * wrote the field, so the name identifies a mailbox like an address.
  */
 function withoutLocalUser(field: HeaderField, people: AddressRedactor): HeaderField {
   const raw = field.raw.replace(localFor, (_, before: string, user: string) => {
@@ -131,7 +135,7 @@ function redactField(field: HeaderField, redactor: AddressRedactor): HeaderField
   const readable = value.includes('=?') ? decodeHeaderText(value) : value
   const raw = redactor.redact(withoutCutParameters(field.raw, redactor))
   const changed = raw === field.raw ? field : withRaw(field, raw)
-  // Encoded words are decoded rather than searched: half of one would not be a valid word.
+  // Encoded words are decoded first, because replacing a part of one would leave an invalid word.
   const isInWords = readable !== value && redactor.finds(readable)
   if (!isInWords && !tells(changed, redactor)) return changed
   const ascii = composeEncodedWords(Buffer.from(redactor.redact(readable)).toString('latin1'))
@@ -184,9 +188,7 @@ function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
   return redacted === value ? field : withRaw(field, `${raw.slice(0, -value.length)}${redacted}`)
 }
 
-/**
- * Replaces recipients by codes without their names: `To: "Jane Doe" <…>` names her too.
- */
+/** Replaces recipients by codes and drops their display names, which also identify the reporter. */
 function redactRecipients({ name, value }: HeaderField, redactor: AddressRedactor): HeaderField {
   const found = addressesInText(decodeHeaderText(value.slice(0, 64 * 1024)))
   const codes = [...new Set(found)].map((one) => `${redactor.codeOf(one)}@${redactedDomain}`)

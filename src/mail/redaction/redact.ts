@@ -40,8 +40,8 @@ export type RedactionOptions = {
   /** The reporter's own addresses; those in the header are found automatically. */
   addresses: readonly string[]
   /**
-   * The authenticated authors. Authors who write to themselves, as when hiding recipients, do not
-   * count as reporters: the desk needs their account.
+   * The authenticated authors. An author who is also a recipient, as in mail that hides its
+   * recipients, does not count as the reporter: the abuse desk needs this address.
    */
   authors?: readonly string[]
   /** The consumer's key, from `redactionKey`. */
@@ -100,9 +100,10 @@ export function redactMessage(
 }
 
 /**
- * A message that names its recipient more often, or in longer fields besides To and Cc, is sent
- * with its header alone, because each occurrence causes further searches. The maximum in 980 real
- * messages was 176 occurrences and 5,206 characters of such fields.
+ * Maximum number of occurrences of the recipient in a message, and maximum number of characters in
+ * fields that name the recipient, not counting To and Cc. Above these limits only the header is
+ * sent, because each occurrence causes further searches. The maximum in 980 real messages was 176
+ * occurrences and 5,206 characters of such fields.
  */
 const OCCURRENCES_MAX = 1_000
 const NAMING_FIELD_CHARS_MAX = 16 * 1024
@@ -114,9 +115,7 @@ function isSpent({ occurrences, fieldChars }: Redactors['budget']): boolean {
 /** Maximum number of addresses written by the provider that count as the reporter's own. */
 const deliveredMax = 10
 
-/**
- * Returns the accounts that the message claims to be from: a desk acts on them, so they are kept.
- */
+/** Returns the addresses in From. They are kept, because the abuse desk acts on these accounts. */
 function authorsOf(fields: readonly HeaderField[]): string[] {
   return fields
     .filter(({ key }) => key === 'from')

@@ -26,8 +26,8 @@ export function createCodes(key: Buffer): CodeOf {
 
 /**
  * Creates codes for tokens, which are case-sensitive; no token has the code of an address. Hashes
- * twice with a separate key, which is an HMAC except for its padding and takes a quarter of the
- * time: a newsletter has a hundred tokens.
+ * twice with a separate key. That is an HMAC except for its padding, and takes a quarter of the
+ * time, which matters because a newsletter has a hundred tokens.
  */
 export function createTokenCodes(key: Buffer): CodeOf {
   const secret = createHmac('sha256', key).update('tokens').digest('hex')
@@ -99,8 +99,8 @@ const greetedCharsMin = 3
  * the local parts of their addresses. A full name of two to four words counts everywhere, with
  * spaces between its words, in either order. A local part counts as a word if it is unlikely to be
  * another word: five letters with a digit or sign among them, or eight letters, and not a common
- * mailbox name. Shorter local parts and first names count only after a salutation. So a sender
- * cannot write a name in order to hide a host name.
+ * mailbox name. Shorter local parts and first names count only after a salutation. This prevents a
+ * sender from hiding a host name by writing it as a display name.
  */
 export function reporterNames(
   fields: readonly HeaderField[],
@@ -187,7 +187,7 @@ const greetings =
   'dear|hi|hello|hey|hallo|hola|bonjour|bonsoir|salut|cher|ch\\S{1,8}re|ciao|caro|cara|' +
   'liebe|lieber|estimado|estimada|greetings|welcome|attn|attention|mr|mrs|ms|mme|herr|frau'
 
-/** Finds names in a lower-case text; undefined if there are no names. */
+/** Finds names in a lower-case text. */
 export type NameFinder = {
   /** Whether a word of a name occurs in a text without cuts; ten times as fast as `find`. */
   mayOccurIn(text: string): boolean
@@ -242,9 +242,9 @@ const gap = `(?:[ \t\r\n\v\f${CUT}]|\xe2?\xa0|${blankBytes})`
 const between = `,?${gap}{1,${String(gapsMax)}}`
 const blanksRun = new RegExp(`,?${gap}+`, 'g')
 /**
- * Matches a symbol beyond ASCII, which is not a letter of a word. In UTF-8: U+0080 to U+00BF, whose
- * first byte, C2, becomes E2 in lower case, U+2000 to U+207F, and U+3000 to U+303F. In single-byte
- * charsets: a byte from 80 to BF after an ASCII character.
+ * Matches a symbol beyond ASCII that is not a letter of a word. In UTF-8: U+0080 to U+00BF, U+2000
+ * to U+207F, and U+3000 to U+303F; lowercasing turns C2, the first byte of the first range, into
+ * E2. In single-byte charsets: a byte from 80 to BF after an ASCII character.
  */
 const signBefore =
   '\xe2[\x80-\xbf]|\xe2[\x80\x81][\x80-\xbf]|\xe3\x80[\x80-\xbf]|[^\x80-\xff][\x80-\xbf]'
@@ -256,7 +256,10 @@ function cuttable(word: string): string {
   return [...word].map(escaped).join(`${CUT}{0,${String(gapsMax)}}`)
 }
 
-/** Removes spaces, some of which look like half a letter: either from both texts or from none. */
+/**
+ * Removes the blanks and commas from a name, to compare a name in a text with a known one. A blank
+ * may also be one half of a letter in UTF-8: then both names lose the same bytes.
+ */
 function bare(text: string): string {
   return text.replace(blanksRun, '')
 }

@@ -16,8 +16,8 @@ const algorithms: ReadonlyMap<number, string> = new Map([
 ])
 
 /**
- * Returns addresses by their hashes, computed when a text first contains a hash of that length,
- * which is rare.
+ * Creates a search for addresses by their hashes. The hashes of one length are computed when a text
+ * first contains a hash of that length, which is rare.
  */
 export function hashesOf(addresses: readonly string[]): AddressHashes {
   const byLength = new Map<number, ReadonlyMap<string, string>>()
@@ -58,7 +58,7 @@ export type Locals = {
   named(local: string): string | undefined
 }
 
-/** The local parts by domain. */
+/** The addresses to search for, as domains with their local parts. */
 export type SoughtAddresses = {
   /** Returns every occurrence of a domain in a lower-case text. */
   domainsIn(text: string): readonly { at: number; domain: string; locals: Locals }[]
@@ -77,7 +77,7 @@ const dotless = new Set(['gmail.com', 'googlemail.com'])
 const ONE_BY_ONE_MAX = 8
 const LETTERS = 3
 
-/** Searches for any number of addresses in time linear in the text. */
+/** Creates a search for any number of addresses. The search takes time linear in the text. */
 export function seekAddresses(addresses: readonly string[]): SoughtAddresses {
   const byDomain = Map.groupBy(addresses, (one) => one.slice(one.lastIndexOf('@') + 1))
   const localsOf = new Map(

@@ -57,8 +57,9 @@ function tagEnd(text: string, { start, firstEnd, quotedEnd }: TagSearch): number
 }
 
 /**
- * Finds the end of a tag with quoted values; undefined if it is more than 10,000 characters away.
- * Stores the ends found by failed searches, so that no text is searched twice.
+ * Creates a search for the end of a tag with quoted values. The search returns undefined if the end
+ * is more than 10,000 characters away. Stores the ends found by failed searches, so that no text is
+ * searched twice.
  */
 function createQuotedEnd(text: string): (start: number) => number | undefined {
   const ends = new Map<number, number>()
@@ -108,20 +109,21 @@ function isAfterEqualsSign(text: string, at: number): boolean {
 
 /** A decoded text, with the positions in the written text. */
 export type TextView = {
-  /** In lower case, with one character for each encoded one. */
+  /** In lower case, with one character in place of each encoded character. */
   text: string
   /** Returns the start in the written text of the character at `at`. */
   startOf(at: number): number
   /** Returns the end in the written text of the character at `at`. */
   endOf(at: number): number
   /**
-   * Returns the same with a `CUT` for everything removed between two characters: folds, soft line
-   * breaks, invisible characters, tags. A sender can use them to split a name or a word.
+   * Returns the same view with a `CUT` in place of everything that was removed between two
+   * characters: folds, soft line breaks, invisible characters, tags. A sender can use these to
+   * split a name or a word.
    */
   withCuts(): TextView
 }
 
-/** Replaces invisible content in a view. */
+/** The character that replaces removed content in a view with cuts. */
 export const CUT = '\x01'
 
 /**
@@ -223,7 +225,10 @@ function markAt(written: string, start: number): Mark | undefined {
   return first === '=' ? quoteAt(written, start) : escapeAt(written, start)
 }
 
-/** Returns an invisible character, or a run of them without a visible space. */
+/**
+ * Returns the mark for the invisible characters at a position: one character shown as a space, or a
+ * run of characters without width. Undefined if there are none.
+ */
 function invisibleMark(written: string, start: number): Mark | undefined {
   const { length, shows } = invisibleAt(written, start)
   if (length === 0) return undefined
@@ -290,7 +295,10 @@ function viewOf(written: string, marks: readonly Mark[], kind: Kind): TextView {
   return viewBy(written, { marks, deepest: depth[kind], cut: '', withCuts })
 }
 
-/** How a view decodes a text: with the marks up to a depth; `cut` replaces invisible content. */
+/**
+ * How to decode a text for a view: applies the marks up to the depth `deepest`, and puts `cut` in
+ * place of invisible content.
+ */
 type Reading = {
   marks: readonly Mark[]
   deepest: number
@@ -329,7 +337,10 @@ function viewBy(written: string, reading: Reading): TextView {
   return view
 }
 
-/** Pieces of a view: the start of each in the view and in the written text, and its width there. */
+/**
+ * The pieces of a view: the start of each in the view, its start in the written text, and the
+ * written width of its characters.
+ */
 type Pieces = { viewAt: number[]; writtenAt: number[]; width: number[] }
 
 /** Returns the pieces where a view differs from the written text. */

@@ -23,8 +23,8 @@ const tokenCharsMin = 5
  * Whether a piece of a link, an address or a field looks machine-made, so that it may identify one
  * recipient: a long number that is not a date, hexadecimal digits, mixed letters and digits, or
  * letters in an order that no word has. Words, words with a number (`winter2026`), dates and short
- * names do not. In doubt it decides for the reporter: a path that looks like a token counts as one.
- * Short paths, such as those of link shorteners, do not count, because the desk could not act
+ * names do not. To protect the reporter, a text that may be either counts as machine-made. Short
+ * paths, such as those of link shorteners, do not count, because the abuse desk could not act
  * without them.
  */
 export function looksOpaque(text: string, place: TokenPlace): boolean {
@@ -80,16 +80,17 @@ export type TokenRedactor = {
   redact(text: string): string
   /** Like `redact`, in the body of a message, where only links count. */
   redactLinks(text: string): string
-  /** Whether fields with this name are left unchanged. */
+  /** Whether fields with the name of the given field are left unchanged. */
   leaves(field: HeaderField): boolean
   /** Redacts the value of a field according to its purpose; lines may be folded. */
   redactField(field: HeaderField): string
 }
 
 /**
- * `authors` are the claimed authors of a message: accounts that a desk can act on. `locals` are the
- * local parts of the recipient's addresses in lower case: a local part that is a whole value in a
- * link (`?u=jane`) is a token.
+ * Creates a redactor of tokens. `key` is the consumer's key. `authors` are the claimed authors of a
+ * message: accounts that an abuse desk can act on, so they are kept. `locals` are the local parts
+ * of the recipient's addresses in lower case: a local part that is a whole value in a link
+ * (`?u=jane`) is a token.
  */
 export function createTokenRedactor(
   key: Buffer,
@@ -198,7 +199,7 @@ function redactLink(link: string, codeOf: CodeOf): string {
   ].join('')
 }
 
-/** A user name before the host does not identify the page: `https://user@host/`. */
+/** Redacts the user name before the host (`https://user@host/`): it does not identify the page. */
 function redactUser(origin: string, codeOf: CodeOf): string {
   const [, scheme = '', user = '', host = ''] = /^([^/]*\/\/)(.*)(@[^@]*)$/s.exec(origin) ?? []
   return host === '' ? origin : scheme + redactLocal(user, codeOf) + host
@@ -261,7 +262,7 @@ function redactNested(link: string, codeOf: CodeOf): string {
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 const localPiece = new RegExp(`(${codeShape.source})|${uuid}|[A-Za-z0-9]+`, 'g')
 
-/** Redacts piece by piece: `bounce+4711-…` keeps the word `bounce`. */
+/** Redacts a local part piece by piece: `bounce+4711-…` keeps the word `bounce`. */
 function redactLocal(local: string, codeOf: CodeOf): string {
   if (!isToken(local, 'mailbox')) return local
   return local.replace(localPiece, (piece, code?: string) =>
@@ -278,8 +279,8 @@ function redactMessageIds(value: string, codeOf: CodeOf): string {
 }
 
 /**
- * Redacts the digits of a signature, which belong to one copy and cannot be verified any more; `z=`
- * contains fields.
+ * Redacts the hashes (`bh=`), the signature (`b=`) and the copied fields (`z=`) of a signature
+ * field. They are unique to one copy of the message and can no longer be verified.
  */
 function redactSignature(value: string, codeOf: CodeOf): string {
   return value.replace(/(\b(?:bh?|z)\s*=)([^;]*)/g, (_, tag: string, digits: string) => {
@@ -295,8 +296,8 @@ const linkPart = 'https?:\\/\\/[^\\s<>"]+|mailto:[^\\s<>"]+'
 const runPart = '[A-Za-z0-9][A-Za-z0-9+/_=-]{5,}'
 const runShape = runsBut(addressPart, linkPart, hostPart)
 /**
- * The same pattern for texts without addresses and links: searching for addresses and links takes
- * most of the time.
+ * Like `runShape`, for texts without addresses and links: searching for these takes most of the
+ * time.
  */
 const plainRunShape = runsBut(hostPart)
 
@@ -323,7 +324,7 @@ function isToken(text: string, place: TokenPlace): boolean {
   return looksOpaque(text.includes(codeStart) ? text.replace(codes, '') : text, place)
 }
 
-/** Decodes percent signs if possible: a token is the same however it is written. */
+/** Percent-decodes a text if possible, so that a token is the same however it is written. */
 function plain(text: string): string {
   if (!text.includes('%')) return text
   try {

@@ -32,8 +32,8 @@ const instancesMax = 10
 
 /**
  * Finds the chain, and decides whether verifying it can add any information. If all seals are from
- * the registrable domain that wrote the topmost Received lines, the chain only repeats what the
- * receiver says there: it is `own`, and is not verified, which saves time.
+ * the registrable domain that wrote the topmost Received lines, the chain only repeats the
+ * receiver's own statements: it is `own`, and is not verified, which saves time.
  */
 export function findChain(fields: readonly HeaderField[], hops: readonly Hop[]): ArcChain {
   const sets = arcFields(fields)
@@ -76,7 +76,6 @@ function instanceOf({ key, value }: HeaderField): string {
   return parseTagList(value)?.get('i') ?? ''
 }
 
-/** The reason for a result. */
 export type ArcReason =
   | 'no-seal'
   | 'gaps'
@@ -100,8 +99,8 @@ export type ArcFinding = {
 }
 
 /**
- * The results that one sealer recorded when it received the message; they are only as reliable as
- * the sealer.
+ * The results that one sealer recorded when it received the message. Only as reliable as the
+ * sealer.
  */
 type SealFinding = {
   instance: number

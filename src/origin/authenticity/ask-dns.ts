@@ -21,7 +21,7 @@ export type DnsTools = {
 const recordsMax = 10
 const recordCharsMax = 4096
 
-/** Sends all DNS queries that the analysis of a message needs (`questionsOf`, `askDns`). */
+/** Sends all DNS queries that the analysis of a message needs and returns the answers. */
 export function askAbout(
   raw: Buffer,
   options: DnsOptions,
@@ -63,7 +63,7 @@ async function askSpf(
 ): Promise<SpfFinding | undefined> {
   const domain = question && spfDomain(question)
   if (!question || domain === undefined) return undefined
-  // The library behind it is loaded only when needed.
+  // The library behind `checkSpf` is loaded only when needed.
   const { checkSpf } = await import('./spf.ts')
   return inTime(
     checkSpf(question, resolve),

@@ -79,10 +79,10 @@ type Verifiable = {
 
 /**
  * Runs the library's verifier on the chosen signatures and the ARC sets among `fields`. By default
- * the library takes a stream, reads the header byte by byte, and searches for MIME boundaries,
- * which is most of its time. With our parsed header, the body in one piece and no Content-Type it
- * needs half as long (scripts/bench/README.md). Signed fields are still searched in the whole
- * header.
+ * the library takes a stream, reads the header byte by byte, and searches for MIME boundaries;
+ * these steps take most of its time. With our parsed header, the body in one piece and no
+ * Content-Type, it takes half as long (scripts/bench/README.md). The library still looks up signed
+ * fields in the whole header.
  */
 async function runVerifier(
   { raw, header, resolver, receivedAt }: Verifiable,
@@ -107,7 +107,7 @@ async function runVerifier(
 const keys = new LRUCache<string, Promise<unknown>>({ max: 500 })
 
 /**
- * Caches keys by their records: parsing a key costs as much as verifying with it, and few domains
+ * Caches keys by their records: parsing a key costs as much as verifying with it, and a few domains
  * sign much of the mail. A cached key depends only on the record and the algorithm.
  */
 function remembering(lookUp: KeyLookup, resolver: LibraryResolver): KeyLookup {
@@ -128,7 +128,8 @@ function remembering(lookUp: KeyLookup, resolver: LibraryResolver): KeyLookup {
 }
 
 /**
- * Converts a field. `line` is computed on demand, because most fields of a message are not signed.
+ * Converts a field to the library's form. `line` is computed on demand, because most fields of a
+ * message are not signed.
  */
 function asLibraryField({ key, name, raw }: HeaderField): LibraryField {
   return {
@@ -150,10 +151,11 @@ const scratchBytesMax = 512 * 1024
 let scratch = Buffer.alloc(0)
 
 /**
- * The body with CRLF line ends. `relaxed`: white space is reduced as in that canonicalization
- * (RFC 6376 §3.4.4); the library does so line by line, six times slower, and then finds nothing
- * left to change. Copies bytes to a buffer that is reused, because strings and new buffers cost
- * more in garbage collection than the loop. The result is valid until the next call.
+ * Returns the body with CRLF line ends. `relaxed`: also reduces white space as that
+ * canonicalization does (RFC 6376 §3.4.4). The library would do this line by line, six times
+ * slower; after this function it finds nothing left to change. Copies bytes to a buffer that is
+ * reused, because strings and new buffers cost more in garbage collection than the loop. The result
+ * is valid until the next call.
  */
 function bodyOf(raw: Buffer, { bodyOffset, lineEnd }: Header, canon: 'relaxed' | 'simple'): Buffer {
   const isRelaxed = canon === 'relaxed'
@@ -163,7 +165,7 @@ function bodyOf(raw: Buffer, { bodyOffset, lineEnd }: Header, canon: 'relaxed' |
   for (let at = bodyOffset; at < raw.length; at++) {
     const byte = raw[at] ?? 0
     const isSpace = isRelaxed && (byte === space || byte === tab)
-    // Nearly all bytes are greater than these and need only one comparison.
+    // Nearly all bytes are greater than a space and need only one comparison.
     const isEnd = byte < space && isLineEnd(raw, at, lineEnd)
     if (hasSpace && !isSpace && !isEnd) out[length++] = space
     hasSpace = isSpace

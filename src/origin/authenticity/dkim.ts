@@ -166,14 +166,13 @@ function isHostName(name: string): boolean {
 }
 
 /**
- * The result for a signature (RFC 6376) in the terms of RFC 8601 §2.7.1. `fail` is no evidence
- * against anybody: a mail program or mailing list may have changed the message. `permerror`: the
- * key is missing or unusable. `policy`: the signature covers too little, or its key is too weak.
+ * The result for a signature (RFC 6376) in the terms of RFC 8601 §2.7.1. `fail` does not prove a
+ * forgery: a mail program or mailing list may have changed the message. `permerror`: the key is
+ * missing or unusable. `policy`: the signature covers too little, or its key is too weak.
  * `neutral`: it cannot be evaluated.
  */
 type DkimResult = 'pass' | 'fail' | 'neutral' | 'policy' | 'temperror' | 'permerror'
 
-/** The reason for a result. */
 export type DkimReason =
   | 'sha1'
   | 'unknown-algorithm'

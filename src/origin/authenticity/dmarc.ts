@@ -42,9 +42,9 @@ function lineage(domain: string, registrable: string): string[] {
 
 /**
  * Whether the message is authenticated for the author's domain (DMARC, RFC 9989). `none`: the
- * domain publishes no policy, or the message has not exactly one author's domain. `unknown`: the
- * result depends on missing information: a DNS answer, the return path, or the host that handed the
- * message over.
+ * domain publishes no policy, or the message does not name exactly one author domain. `unknown`:
+ * the result depends on missing information: a DNS answer, the return path, or the host that handed
+ * the message over.
  */
 export type DmarcFinding = {
   result: 'pass' | 'fail' | 'none' | 'unknown'

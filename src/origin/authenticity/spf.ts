@@ -94,8 +94,8 @@ function returnPathOf(value = ''): string {
 const policiesMax = 10
 const recordsMax = 100
 /**
- * Maximum length of a policy in characters; legitimate ones are shorter. A hostile one of 60 KB
- * takes the thread that queries 10 to 25 ms.
+ * Maximum length of a policy in characters; legitimate policies are shorter. A hostile policy of 60
+ * KB would block the thread that sends the queries for 10 to 25 ms.
  */
 const policyCharsMax = 4_096
 

@@ -161,7 +161,8 @@ function networkFields(record: MmdbMap): {
 }
 
 /**
- * The country of the network, else the country of its registration. A country's name is not a code.
+ * The country code of the network, else that of its registration. Ignores a value that is not a
+ * code, such as the name of a country.
  */
 function countryOf(record: MmdbMap): string | null {
   const codes = [
@@ -198,8 +199,8 @@ const GAP_BYTES = 16
 const VERSION = 2
 const READINGS_KEPT_MAX = 50_000
 /**
- * Some writers store equal parts of the tree only once. More visits per node mean that the tree is
- * circular.
+ * Maximum number of visits per node of the tree, on average. Some writers store equal parts of the
+ * tree only once, so nodes may be visited repeatedly. More visits mean that the tree is circular.
  */
 const VISITS_PER_NODE_MAX = 4
 

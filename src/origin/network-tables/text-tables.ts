@@ -17,7 +17,7 @@ type RangeReading = {
 
 /**
  * The result of parsing one line. `skipped` lines are valid but describe no network: comments,
- * sums, ranges that are not routed. `nothing` is an empty line or a header.
+ * totals, ranges that are not routed. `nothing` is an empty line or a header.
  */
 export type LineReading =
   | RangeReading
@@ -158,8 +158,8 @@ const ADDRESSES = 2 ** 32
  * Statistics Exchange Format", version 2 and its extended form):
  * `registry|country|ipv4|first address|number of addresses|date|status[|holder]`. The number need
  * not be a power of two; for `ipv6` it is the length of the prefix. A line gives only the country,
- * neither a name nor an abuse contact. Skips the version, the sums, AS numbers, and reserved or
- * available ranges.
+ * neither a name nor an abuse contact. Skips the version line, the totals, AS numbers, and reserved
+ * or available ranges.
  */
 export function readDelegated(line: string): LineReading {
   const row = line.trimEnd()
@@ -183,7 +183,7 @@ export function readDelegated(line: string): LineReading {
   return { is: 'range', blocks, asn: null, name: null, country, contacts: [] }
 }
 
-/** Whether a line looks like one of these statistics. */
+/** Whether a line looks like one of the registries' statistics. */
 function isDelegated(line: string): boolean {
   return /^(?:\d+(?:\.\d+)?\|[a-z]+\||[a-z]+\|(?:[a-z]{2}|\*)?\|(?:ipv4|ipv6|asn)\|)/i.test(line)
 }
@@ -247,7 +247,6 @@ function addressOf(text: string): string {
  */
 export const tableFormats = ['csv', 'ip2asn', 'rir', 'mmdb'] as const
 
-/** The format of a network table. */
 export type TableFormat = (typeof tableFormats)[number]
 
 /**
