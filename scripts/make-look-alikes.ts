@@ -68,7 +68,10 @@ for (const [sources, letter] of Object.entries(alsoRead)) {
 }
 process.stdout.write(composed())
 
-/** Single characters that look like one ASCII letter or digit, and are not converted by NFKD. */
+/**
+ * Parses Unicode's table. Returns the single characters that look like one ASCII letter, and that
+ * NFKD does not convert, with their letters.
+ */
 function readTable(text: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const line of text.split('\n')) {

@@ -37,7 +37,7 @@ type Message = string | ((count: number) => string)
  */
 export type InputProblem = { message: string; field?: string | undefined }
 
-/** An audit entry under another name than that of its action. */
+/** An audit entry under a different name than its action. */
 export type AuditDetail = { action: AuditAction; detail: string }
 
 /** The result of an action. `done` and `unchanged` are names of its messages. */
@@ -47,7 +47,7 @@ export type Outcome<Code extends string = string> =
       /** The detail of each audit entry. Without it, no entry is written. */
       audit?: string | readonly (string | AuditDetail)[]
       count?: number
-      /** The output of the command, in place of the message. */
+      /** The output of the command; it replaces the message. */
       text?: string
       /** The id of the created row, for the page that shows it. */
       id?: string
@@ -150,7 +150,7 @@ export function readInput<Input extends z.ZodObject>(
   return { problems }
 }
 
-/** The message of an outcome. */
+/** Returns the message for a code of an outcome; an empty text for an unknown code. */
 export function messageOf({ messages }: Pick<Action, 'messages'>, code: string, count = 0): string {
   const message = Object.hasOwn(messages, code) ? messages[code] : undefined
   return typeof message === 'function' ? message(count) : (message ?? '')
@@ -162,7 +162,8 @@ export function isId(text: string): boolean {
 }
 
 /**
- * A required line of text, trimmed and cut at `charsMax`; `missing` is the error for an empty one.
+ * The schema of a required line of text, trimmed and cut at `charsMax`; `missing` is the error for
+ * an empty line.
  */
 export function textField(charsMax: number, missing: string) {
   return z
@@ -171,7 +172,7 @@ export function textField(charsMax: number, missing: string) {
     .pipe(z.string().min(1, missing))
 }
 
-/** A whole number from `min` to `max`. */
+/** The schema of a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number) {
   const error = `Enter a whole number from ${min} to ${max}.`
   return z.coerce
@@ -181,7 +182,7 @@ export function wholeNumber(min: number, max: number) {
     .pipe(z.number().min(min, error).max(max, error))
 }
 
-/** One of the given words. */
+/** The schema of one of the given words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, { error: `Choose one of ${words.join(', ')}.` })
 }
@@ -189,7 +190,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 const DAY_MS = 86_400_000
 const DAYS_MAX = 3_650
 
-/** A number of days; without it, the action has no end. */
+/** A number of days; without it, the effect of the action has no end. */
 export const daysField = wholeNumber(1, DAYS_MAX).optional().meta({ value: 'N' })
 
 /** The instant that is this many days after the action; null without a number of days. */

@@ -255,8 +255,8 @@ export const phraseParameters = {
 export type PhraseCode = keyof typeof phraseParameters
 
 /**
- * A sentence as rows store it: its code, and the values in it. Readers get it in their language
- * from `texts`.
+ * A sentence as stored in rows: its code, and the values for its placeholders. The texts in `texts`
+ * contain the sentence in each language.
  */
 export type Phrase = {
   code: PhraseCode

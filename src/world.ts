@@ -22,7 +22,6 @@ export type DnsAnswer =
 /** Queries the DNS. It is passed as a parameter; never rejects, and answers in bounded time. */
 export type Resolve = (name: string, type: DnsType) => Promise<DnsAnswer>
 
-/** The system clock. */
 export const systemClock: Clock = () => new Date()
 
 /** The monotonic system clock in milliseconds, for durations. */

@@ -106,7 +106,7 @@ async function compare(
   print(contestants, rounds, single, costs)
 }
 
-/** Returns the messages in the order of the corpus, each time changed into a new one. */
+/** Returns a function that returns the messages in turn, each changed so that no two are equal. */
 function variants(messages: readonly Buffer[]): () => Buffer {
   let number = 0
   return () => {

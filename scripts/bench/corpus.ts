@@ -6,7 +6,9 @@ import { readMessage } from '../../src/mail/message.ts'
 
 const corpus = path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus')
 
-/** The messages in some folders of the corpus that intake accepts. Exits if there is no corpus. */
+/**
+ * The messages in the given folders of the corpus that intake accepts. Exits if there is no corpus.
+ */
 export function readCorpus(folders: readonly string[]): Buffer[] {
   if (!existsSync(corpus)) {
     console.error(`There are no real messages in ${corpus}; this benchmark needs them.`)

@@ -23,10 +23,10 @@ type Form = 'plain' | 'packed'
 const none = { webCpu: Number.NaN, p50: Number.NaN, p99: Number.NaN }
 
 /**
- * Measures how many reports per second are accepted durably over HTTP, compared with the upper
- * bound: the same prepared bytes with their fields, key and job, inserted by multi-row VALUES over
- * two connections. For a second bound, the bytes are packed beforehand, as the program stores them.
- * The cases alternate, so that a drift of the machine affects all.
+ * Measures how many reports per second are accepted durably over HTTP, compared with an upper
+ * bound: the same prepared bytes with their fields, key and job are inserted by multi-row VALUES
+ * over two connections. For a second bound, the bytes are packed beforehand, as the program stores
+ * them. The cases alternate, so that a drift of the machine affects all.
  */
 export async function benchIntake(): Promise<void> {
   const messages = readCorpus(['phishing', 'ham', 'newsletters', 'spam'])

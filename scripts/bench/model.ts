@@ -15,9 +15,9 @@ const identity = { slope: 1, intercept: 0 }
 const CATBOOST = { trees: 1_000, levels: 6 }
 
 /**
- * Measures the evaluation of one row as CPU time, in the best of several rounds: with a model
- * trained on the corpus, and with a CatBoost model of the usual size over the same features. The
- * reference is reading the features, which both do.
+ * Measures the CPU time of evaluating one row, in the best of several rounds: with a model trained
+ * on the corpus, and with a CatBoost model of the usual size over the same features. The reference
+ * is reading the features, which both models need.
  */
 export async function benchModel(): Promise<void> {
   const samples = await readSamples(corpus)

@@ -21,8 +21,8 @@ const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 type Index = 'SP-GiST' | 'GiST' | 'equality with 33/129 blocks'
 
 /**
- * Measures a table of a million ranges: the import by the real command, look-ups alone and in
- * batches of fifty with our index and with alternatives, and look-ups while the table is replaced.
+ * Measures a table of a million ranges: the import by the real command, look-ups of one address and
+ * of fifty with our index and with alternatives, and look-ups while the table is replaced.
  */
 export async function benchNetworks(): Promise<void> {
   const instance = await startInstance()

@@ -23,8 +23,9 @@ const besides = [
 ]
 
 /**
- * Measures the CPU time of rules per message, with their own cost control as in the program: the
- * facts of real messages, the shipped conditions, and some that search texts and lists.
+ * Measures the CPU time of rules per message, with the same cost control as in the program. The
+ * facts are those of real messages; the conditions are the shipped ones, and some that search texts
+ * and lists.
  */
 export async function benchRules(): Promise<void> {
   const messages = readCorpus(['phishing', 'newsletters', 'spam', 'ham'])

@@ -5,8 +5,8 @@ export type Arrival = { id: string; at: number }
 
 /**
  * A mail server that accepts everything immediately, and stores only the time at which each
- * feedback report arrived: a child process that reports its port, then a list of arrivals every 100
- * ms.
+ * feedback report arrived. It is a child process, which reports its port, and then a list of
+ * arrivals every 100 ms.
  *
  * It uses no library, because it must cost almost nothing compared with the measured program.
  */

@@ -51,7 +51,6 @@ export function defineQuery<Input extends z.ZodObject>(query: Query<Input>): Que
 /** The commands of one subject. */
 export type Operations = readonly (Action | Query)[]
 
-/** The streams of a command. */
 export type Streams = {
   stdin: Readable
   stdout: { write: (text: string) => unknown }
@@ -78,7 +77,7 @@ export function operatorCommand(load: () => Promise<{ operations: Operations }>)
  * nothing.
  *
  * @param args begin with the second word of the command
- * @throws UsageError if the arguments name no operation, or fields have values they cannot have
+ * @throws UsageError if the arguments name no operation, or if a field has an invalid value
  */
 export async function runOperation(
   operations: Operations,
@@ -214,7 +213,7 @@ function bare(schema: z.ZodType): z.ZodType {
   return schema
 }
 
-/** The usages of operations, from their input. */
+/** Returns the usage and the summary of each operation; the usage follows from its input. */
 export function describeAll(operations: Operations): Described[] {
   return operations.map((operation) => {
     const { name, summary } = operation

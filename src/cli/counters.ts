@@ -99,7 +99,7 @@ function windowLines({ counts }: KnownPiece, prefix: Prefix): string[] {
   ]
 }
 
-/** The last day with one character per half hour; all rows have the same scale. */
+/** Formats the last day with one character per half hour; all rows have the same scale. */
 function dayLines({ series }: KnownPiece, prefix: Prefix, { isAscii, now }: Look): string[] {
   const last = Math.floor(now.getTime() / SLOT_MS)
   const first = last - SLOTS + 1
@@ -119,7 +119,10 @@ function dayLines({ series }: KnownPiece, prefix: Prefix, { isAscii, now }: Look
   return ['', `  ${head}`, ...lines]
 }
 
-/** Two weeks with one line per day and a bar for complaints, or for verdicts if there are none. */
+/**
+ * Formats two weeks with one line per day and a bar for complaints, or for verdicts if there are no
+ * complaints.
+ */
 function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[] {
   const today = Math.floor(look.now.getTime() / DAY_MS)
   const days = sumsOf(series?.[prefix]?.days ?? [], (at) =>
@@ -182,8 +185,8 @@ function allLines(pieces: readonly KnownPiece[], columns: number): string[] {
 }
 
 /**
- * The type of a piece and its text, shortened to fit; a star if checks do not count it from the
- * first occurrence.
+ * The type of a piece and its text, shortened to fit; followed by a star if checks do not count the
+ * piece from its first occurrence.
  */
 function nameOf({ type, piece, hash, countedFrom }: KnownPiece, columns: number): string {
   if (type === null) return `hash ${hash}`
@@ -212,7 +215,7 @@ function sumsOf(
   return sums
 }
 
-/** The character for a share; only zero or less is blank. */
+/** Returns the character for a share from 0 to 1; only a share of zero or less is blank. */
 function signFor(share: number, isAscii: boolean): string {
   const signs = isAscii ? '.:-=+*#@' : '▁▂▃▄▅▆▇█'
   if (share <= 0) return ' '

@@ -20,7 +20,6 @@ import { routeJson } from '../web/api/route-json.ts'
 import { pictureText } from './picture-text.ts'
 import { ownFileLimits } from './report.ts'
 
-/** The streams of a command. */
 export type CommandIo = {
   stdin: NodeJS.ReadableStream
   stdout: NodeJS.WritableStream
@@ -197,7 +196,10 @@ async function inspectLines(task: Task): Promise<number> {
 type Given = Unpacked | { name: string; unread: string }
 type Prepared = Error | { raw: Buffer; options: AnalysisOptions }
 
-/** Each output line describes one file, so a file with several messages is an error. */
+/**
+ * Prepares the analysis of a file's only message. A file with several messages is an error, because
+ * each output line describes one file.
+ */
 async function prepareOnly(file: string, task: Task): Promise<Prepared> {
   const [one, ...others] = await messagesIn(file, task.io)
   if (one && others.length === 0) return prepare(one, task)

@@ -113,7 +113,10 @@ function details(station: Station, hop: TracedHop | undefined, found: Pictured):
   ].map(clean)
 }
 
-/** Untrusted text must not contain control characters or change the text direction. */
+/**
+ * Makes untrusted text safe to print: at most `TEXT_CHARS_MAX` characters, without control
+ * characters or changes of the text direction.
+ */
 function clean(text: string): string {
   return shownLine(text, TEXT_CHARS_MAX)
 }

@@ -106,7 +106,7 @@ function refuse(problem: string): never {
 
 const CHANGED_SHOWN = 100
 
-/** The active rules, the processes that use them, and the rules that were cut off. */
+/** Formats the active rules, the processes that use them, and the rules that were cut off. */
 function rulesText(
   { version, isShipped }: RuleVersion,
   rules: readonly Rule[],
@@ -136,7 +136,7 @@ function rulesText(
   ].join('\n')
 }
 
-/** The versions, newest first. */
+/** Formats the list of versions, newest first. */
 function historyText(lines: readonly RuleSetLine[]): string {
   if (lines.length === 0)
     return 'No rules have been applied. The rules shipped with the program are active.'
@@ -149,7 +149,7 @@ function historyText(lines: readonly RuleSetLine[]): string {
   ).join('\n')
 }
 
-/** All facts that conditions may use. */
+/** Formats the list of all facts that conditions may use. */
 function factsText(definitions: readonly FactDefinition[]): string {
   const types = { bool: 'bool', double: 'number', string: 'string', strings: 'list of strings' }
   return columns(
@@ -157,7 +157,7 @@ function factsText(definitions: readonly FactDefinition[]): string {
   ).join('\n')
 }
 
-/** The effect that a set of rules would have had. */
+/** Describes the effect that a set of rules would have had. */
 function dryRunText(result: DryRunResult): string {
   const { reports, changed, changedTotal, moves, symbols, errors, cutOff } = result
   const more = changedTotal - Math.min(changed.length, CHANGED_SHOWN)
@@ -205,7 +205,6 @@ type Needs = Pick<App, 'pool' | 'clock'>
 /** Runs a task that needs the database. */
 export type OpenDatabase = <T>(chore: (app: Needs) => Promise<T>) => Promise<T>
 
-/** The streams of the command. */
 export type RulesIo = {
   stdin: NodeJS.ReadableStream
   stdout: { write: (text: string) => unknown }

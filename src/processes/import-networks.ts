@@ -154,7 +154,6 @@ async function* networksIn(chunks: Chunks): AsyncGenerator<Reading[]> {
   yield part
 }
 
-/** Options of an import. */
 export type ImportOptions = {
   /**
    * The name under which a later import replaces this one; by default the file name without `.gz`.
@@ -165,7 +164,6 @@ export type ImportOptions = {
   tell?: (ranges: number) => void
 }
 
-/** The result of an import. */
 export type ImportSummary = {
   source: string
   format: TableFormat

@@ -79,7 +79,7 @@ export async function withDatabase<T>(
 
 /** Migrates the database that `withDatabase` would use. */
 export async function migrateDatabase(config: Config): Promise<string[]> {
-  // Its list of queues loads all handlers, which no other command needs.
+  // Imported only here, because this module imports all job handlers, which no other command needs.
   const { migrateAll } = await import('./migrate.ts')
   return withUrl(config, (url) => migrateAll(config.databaseDirectUrl ?? url, systemClock()))
 }
@@ -89,8 +89,8 @@ async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Pr
   if (noted !== undefined && (config.databaseUrl !== undefined || (await isReachable(noted)))) {
     return work(noted)
   }
-  // Only the owner of the data folder may start a server on it, which would stop a running one
-  // first.
+  // Only a process that has claimed the data folder may start a server on it, because this first
+  // stops a server that is still running.
   const release = await claimDataDir(config.dataDir)
   if (!release)
     throw new DatabaseUnavailable('Signalpost is starting or stopping. Try again in a moment.')

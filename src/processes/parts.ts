@@ -58,10 +58,11 @@ function workArguments(names: readonly string[]): string[] {
 }
 
 /**
- * Starts a part with a small heap and allocator: measured on two cores, the two workers use 190 and
- * 265 MB instead of 260 and 330 at the same speed. Buffers of messages live outside the heap and
- * trigger full collections, one per 65 reports; a heap that may double between collections spends a
- * tenth less of its total time on them, for 20 MB more. Compiled code is cached in the data folder.
+ * Starts a part with a small heap and allocator. Measured on two cores, the two workers use 190 and
+ * 265 MB instead of 260 and 330 MB, at the same speed. Buffers of messages are outside the heap and
+ * trigger full collections, one per 65 reports. If the heap may double between two collections,
+ * collections take a tenth less of the total time, for 20 MB more. Compiled code is cached in the
+ * data folder.
  */
 export function startPart(
   main: string,

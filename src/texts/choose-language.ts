@@ -12,7 +12,7 @@ export type LanguageWishes = {
 const RANGES_MAX = 20
 
 /**
- * Chooses the language of a response: from the address of the page, the account, the cookie that
+ * Chooses the language of a response: from the query of the URL, the account, the cookie that
  * stores an earlier choice, or the browser's preferences (RFC 9110 §12.5.4), in this order.
  * `isStated` is false when the request itself states no language, as with simple robots. The
  * account does not count as a statement of the request, because it does not show whether a program

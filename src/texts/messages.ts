@@ -114,7 +114,9 @@ const catalogs = { en: readCatalog('en'), fr: readCatalog('fr'), ru: readCatalog
 
 export const { textsIn, message } = createMessages(catalogs)
 
-/** The codes that begin with `start`, in order, with the parts of the rest. */
+/**
+ * Returns the codes that begin with `start`, in order, each with its remainder split at the dots.
+ */
 export function codesBelow(start: string): { code: string; rest: string[] }[] {
   return Object.keys(catalogs.en)
     .filter((code) => code.startsWith(start))

@@ -52,7 +52,10 @@ export function failureOf(error: unknown, log: Logger): FailedRequest | undefine
 const OUTAGE_LOG_MS = 10_000
 let outageToldAt = Number.NEGATIVE_INFINITY
 
-/** Logs at most once in ten seconds: the metrics count the requests. */
+/**
+ * Logs an outage of the database, at most once every ten seconds; the metrics count the failed
+ * requests.
+ */
 function logOutage(error: unknown, log: Logger): void {
   if (performance.now() - outageToldAt < OUTAGE_LOG_MS) return
   outageToldAt = performance.now()
@@ -77,7 +80,10 @@ function callerFailure(status: number, detail: string): FailedRequest {
   return { problem, status, detail, headers: {} }
 }
 
-/** Returns the status below 500 with which Express marks errors caused by the client. */
+/**
+ * Returns the 4xx status that Express set on an error caused by the client; undefined for other
+ * errors.
+ */
 function clientStatus(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined
   if (error instanceof URIError) return 400

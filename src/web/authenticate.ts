@@ -14,8 +14,8 @@ const challenges: Record<Scheme, string> = {
 
 /**
  * Authenticates a request by bearer token (RFC 6750) or Basic credentials (RFC 7617). A token is
- * also accepted as the Basic password, for clients without bearer support. `scope` is the required
- * scope; the password allows everything, and `any` is allowed to every token.
+ * also accepted as the Basic password, for clients without bearer support. `scope` is the scope
+ * that a token must have; `any` accepts every token. A password has all scopes.
  *
  * @throws ProblemError 401 with a challenge, identical whether or not the account exists, and 403
  * if the token is valid but lacks the scope

@@ -55,8 +55,8 @@ async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string
 }
 
 /**
- * Uses the trust check of `/checkv2`, because behind a proxy every request comes from the proxy's
- * machine.
+ * Allows programs on this machine and administrators. Programs are recognized as for `/checkv2`,
+ * because behind a proxy every request comes from the proxy's machine.
  */
 async function requireWatcher(req: Request, site: Needs): Promise<void> {
   if (site.isTrusted(req)) return

@@ -16,7 +16,7 @@ export function clientAddress(req: IncomingMessage, proxies: NetworkSet): string
   if (!client || !proxies.has(client)) return client?.text
   for (const text of forwardedFor(req).reverse()) {
     const before = parseIpAndPort(text)
-    // A hidden or malformed name: the client behind it is unknown.
+    // This entry is hidden or malformed, so the address of the client is unknown.
     if (!before) break
     client = before
     if (!proxies.has(client)) break
@@ -51,8 +51,8 @@ function listOf(header: string | string[] | undefined): string[] {
 type Needs = Pick<Site, 'limits' | 'config'>
 
 /**
- * Counts an attempt of the client and sets the rate limit headers. Adds the address to the actor.
- * `shadowed`: respond as usual, and hold the reports.
+ * Counts an attempt of the client, identified by its address and the fields of `actor`, and sets
+ * the rate limit headers. After `shadowed`, respond as usual, but hold the reports.
  *
  * @throws ProblemError 429 with Retry-After above the limit; the attempt is still counted
  */
@@ -108,15 +108,15 @@ export function admitReports(
 }
 
 /**
- * Admits one verification of the password of a name; rejects with a ProblemError above the limit.
- * Call the returned function if the password was correct.
+ * Counts one verification of the password of the account with this name; rejects with a
+ * ProblemError above the limit. If the password was correct, call the returned function.
  */
 export type PasswordGuard = (name: string) => Promise<() => Promise<void>>
 
 const guards = new WeakMap<IncomingMessage, PasswordGuard>()
 
 /**
- * Lets `authenticate` count the passwords in requests: wrong ones together with those of the
+ * Lets `authenticateRequest` count the passwords in requests: wrong ones together with those of the
  * sign-in page, and every verification, because each costs processor time.
  */
 export function guardPasswords(site: Pick<Site, 'limits' | 'config'>) {

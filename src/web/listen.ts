@@ -16,8 +16,8 @@ export type Listener = {
   port: number
   /**
    * Continues to answer for `drainMs`, so that a load balancer can notice that this process is not
-   * ready. Then accepts no more connections, lets active requests finish for at most 10 s, and
-   * closes the rest. Calls `drained` in between.
+   * ready, and then calls `drained`. After that, accepts no more connections, lets active requests
+   * finish for at most 9.5 s, and closes the rest.
    */
   close: (drained?: () => void) => Promise<void>
 }
@@ -35,7 +35,6 @@ const CLOSE_MS = 9_500
  */
 const DRAIN_MS = 5_000
 
-/** The address to listen on, and options. */
 export type ListenOptions = {
   host: string
   port: number
@@ -44,13 +43,13 @@ export type ListenOptions = {
   http?: ServerOptions
   /** Maximum number of header fields per request; Node responds with 431 above its own limit. */
   fieldsMax?: number
-  /** Receives connections first, and passes on those with HTTP. */
+  /** Receives each new connection, and passes it to `speaksHttp` if the client uses HTTP. */
   connections?: (socket: Socket, speaksHttp: (socket: Socket) => void) => void
 }
 
 /**
- * Listens, with time limits for slow and malformed clients. The handler is created when the port is
- * known.
+ * Starts an HTTP server with time limits for slow and malformed clients. `createHandler` is called
+ * when the port is known.
  */
 export async function listen(
   createHandler: (port: number, isClosing: () => boolean) => RequestListener,
@@ -83,13 +82,14 @@ export async function listen(
     res.once('close', () => inHand.delete(res))
     if (isClosing) res.setHeader('connection', 'close')
     else if (hasBody(req) && !res.shouldKeepAlive) closeAfterBody(req, res)
-    // Must run before Node reads the rest at full speed.
+    // Must run before Node reads the rest of the body at full speed.
     res.once('prefinish', () => {
       if (!req.complete) discardRest(req)
     })
     handle(req, res)
   })
-  // The code that reads the body requests it, after all checks that may refuse the request.
+  // Sends no 100 Continue here: the code that reads the body sends it, after all checks that may
+  // refuse the request.
   server.on('checkContinue', (req, res) => void server.emit('request', req, res))
   return {
     port: taken,
@@ -108,8 +108,9 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Closes the connection after the body has ended if the client requests it. Node would close it
- * after the response; a client that is still sending would only see a reset connection.
+ * If the client asked for the connection to be closed, closes it after the end of the body. Node
+ * would close it after the response; a client that is still sending would only see a reset
+ * connection.
  */
 function closeAfterBody(req: IncomingMessage, res: ServerResponse): void {
   // A client that waits for 100-continue has not started its body.

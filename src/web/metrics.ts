@@ -13,7 +13,7 @@ import type { MailNow, QueueState, ReadMail, ReadQueues } from './site.ts'
 type CounterMetrics = (health: CounterHealth) => Promise<string>
 
 /**
- * A registry for these metrics only, so that they can be left out while the database is
+ * Uses a separate registry, so that the counter metrics can be left out while the database is
  * unavailable.
  */
 function createCounterMetrics(): CounterMetrics {
@@ -127,8 +127,8 @@ async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): 
 }
 
 /**
- * The health of the rules in every process that judges, which each process stores every ten
- * seconds, in the Prometheus text format; empty while the database is unavailable.
+ * Composes the health of the rules in every process that judges, in the Prometheus text format.
+ * Each process stores its data every ten seconds. Empty while the database is unavailable.
  */
 export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Promise<string> {
   const registry = new Registry()
@@ -191,7 +191,9 @@ export type IntakeMetrics = {
 /** The metrics of one web process. */
 export type Metrics = {
   intake: IntakeMetrics
-  /** Express middleware that measures every request, by route and never by address. */
+  /**
+   * Express middleware that measures every request under its route pattern, never under its URL.
+   */
   requests: RequestHandler
   /** All metrics in the Prometheus text format, with current queue data. */
   text: () => Promise<{ contentType: string; body: string }>
@@ -209,7 +211,9 @@ const misnamed = [
   'nodejs_eventloop_utilization_summary',
 ]
 
-/** Longer than a process lives: no timer measures what is removed below. */
+/**
+ * Longer than a process lives, so that the library starts no timer for the metrics removed below.
+ */
 const NEVER_MS = 2 ** 31 - 1
 
 let ofProcess: Registry | undefined
@@ -224,7 +228,7 @@ function processMetrics(): Registry {
 }
 
 /**
- * Creates a registry for each server; metrics of the database are left out while it is unavailable.
+ * Creates the metrics of one server; those from the database are left out while it is unavailable.
  * `others` return the text of other registries.
  */
 export function createMetrics(

@@ -88,7 +88,7 @@ export type Site = App & {
   credentials: Credentials
   /** Whether a request comes from a program on this machine without a proxy. */
   isTrusted: (req: IncomingMessage) => boolean
-  /** The rate limits; routes call `admit` of `web/limits.ts`. */
+  /** The rate limits. Routes check them with `admit` in `web/limits.ts`. */
   limits: Limits
   submit: Submit
   /** Accepts files of any supported format that contain messages. */
@@ -119,7 +119,6 @@ export type MailNow = {
   refused: Readonly<Record<MailKind, number>>
 }
 
-/** Reads the state of outgoing mail. */
 export type ReadMail = () => Promise<MailNow>
 
 /** Queries the database on each call. */

@@ -83,7 +83,7 @@ export type SubmitOutcome =
   | ({ taken: true } & AcceptedReport)
   | { taken: false; refusal: ProblemError }
 
-/** Submits messages to the intake. */
+/** Submits one message of a request to the intake. */
 export type Submit = (
   reporter: Reporter,
   channel: Channel,

@@ -102,7 +102,10 @@ const namesItsConstraints: Check = ({ name, constraints }) =>
     .filter((constraint) => !isNamedByHand(name, constraint))
     .map((constraint) => `${name}: give ${constraint.name} a name of its own, from ${name}_`)
 
-/** PostgreSQL's own names end in `_check`, `_check1`, `_key`, or repeat the columns. */
+/**
+ * Whether a name was chosen by hand. Names chosen by PostgreSQL end in `_check`, `_check1` or
+ * `_key`, or repeat the columns.
+ */
 function isNamedByHand(table: string, { name, kind, columns }: Table['constraints'][0]): boolean {
   if (!name.startsWith(`${table}_`)) return false
   if (kind === 'p') return name === `${table}_pkey`

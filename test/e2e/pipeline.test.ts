@@ -83,7 +83,7 @@ function returnPath(reportId: string): string {
   return composeReturnPath({ reportId, number: 1 }, siteSettings)
 }
 
-/** Sends a bounce to this address and returns the final reply of the mail server. */
+/** Sends a bounce to the address `to` and returns the final reply of the mail server. */
 async function deliver(port: number, to: string, options: { lmtp?: boolean } = {}) {
   const transport = createTransport({ host: '127.0.0.1', port, ...options })
   try {

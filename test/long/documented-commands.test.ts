@@ -38,7 +38,7 @@ const elsewhere = [
   'rbldnsd ', // run by test/system/lists.test.ts
   'npm run bench',
   'npx node scripts/quality.ts', // needs a labeled collection
-  'npx node src/main.ts train --from-reports', // run by test/db/training-rows.test.ts
+  'npx node src/main.ts train --from-reports', // run by test/db/cli/training-rows.test.ts
 ]
 
 const site = await makeSite()

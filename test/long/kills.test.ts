@@ -11,7 +11,7 @@ import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts'
 
 const REPORTS = 320
 const AT_ONCE = 16
-/** A process is killed whenever this many more reports were accepted. */
+/** Number of accepted reports between two kills. */
 const KILL_EVERY = 40
 const PATIENCE_MS = 180_000
 
@@ -120,7 +120,10 @@ async function asked(databaseUrl: string, statement: string): Promise<{ done: nu
   }
 }
 
-/** A feedback report may arrive twice after a kill, but only as an identical mail. */
+/**
+ * Checks that the feedback report of every accepted report arrived. After a kill it may arrive
+ * twice, but only as an identical mail.
+ */
 function expectEachOnce(far: SmtpSink, accepted: readonly Accepted[]): void {
   const mails = new Map<string, Set<string>>()
   for (const { from, raw } of far.messages) {

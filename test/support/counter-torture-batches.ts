@@ -12,9 +12,9 @@ const INCREMENTS = 200
 const REPORT_SHINGLES = 10
 
 /**
- * Returns the increments of one batch, which are always the same for one start: reports on few hot
- * keys and many cold ones, with hot uniques; recent, some days old, and older than the retention;
- * some of them retracted.
+ * Returns the increments of one batch, always the same for the same arguments: reports with a few
+ * hot keys and many cold ones, and with hot uniques. Some are recent, some are days old, some are
+ * older than the retention, and some are retracted.
  */
 export function batchOf(startMs: number, appender: number, batch: number): Increment[] {
   const chance = chanceFrom(appender * 1_000_003 + batch * 7_919 + 1)

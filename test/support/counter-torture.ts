@@ -117,8 +117,8 @@ async function compare(pool: Pool, startMs: number): Promise<Omit<Tortured, 'kil
 }
 
 /**
- * Returns the increments of keys with three sightings: all of them were counted, the first ones by
- * credit.
+ * Returns the increments of keys that were seen three times. All of them count, because the gate
+ * adds the sightings that it held back.
  */
 function passed(increments: readonly Increment[]): Increment[] {
   const byKey = Map.groupBy(increments, ({ shingle }) => shingle)

@@ -17,10 +17,13 @@ import { composeFeedback, type FeedbackContent } from '../../src/parsing/feedbac
 import { recipientsIn } from '../../src/mail/redaction/redact-fields.ts'
 import type { Secrets } from './leaks.ts'
 
-/** A message with a reporter inserted in every known way, and its feedback report. */
+/**
+ * A message into which the data of its reporter was inserted in every known way, and the input of
+ * its feedback report.
+ */
 export type ReportedMessage = {
   name: string
-  /** The message that contains the reporter. */
+  /** The message with the reporter's data. */
   planted: Buffer
   content: FeedbackContent
   analysis: PlainAnalysis

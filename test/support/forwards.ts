@@ -15,7 +15,8 @@ export function forwardOf(
 ): Buffer {
   const hash = createHash('sha1')
   for (const { body } of parts) hash.update(body)
-  // A boundary inside another part must not end it.
+  // Derived from the parts, so that the boundary of a forward inside another does not end the outer
+  // one.
   const boundary = `=_${hash.update(header.join()).digest('hex')}`
   const lines = [
     ...before,

@@ -24,17 +24,17 @@ const modules = path.join(import.meta.dirname, '..', '..', 'node_modules')
 process.env['NODE_COMPILE_CACHE'] ??= path.join(modules, '.cache', 'compiled')
 
 /**
- * Each partition costs every clone a dozen files. Tests that look further ahead migrate their clone
- * again.
+ * Few partitions are created, because each costs every clone a dozen files. Tests that need later
+ * partitions migrate their clone again.
  */
 const AHEAD = { weeks: 1, generations: 1 }
 
 /**
- * Provides every test file with a PostgreSQL and a template database built by the real migrations:
- * a server of the bundled programs, or of those in TEST_POSTGRES_DIR (such as
- * `/usr/lib/postgresql/15`), or the running one of TEST_DATABASE_URL. Databases of the run are
- * dropped at the end from a running server. A separate server is deleted as a whole, and its
- * databases are dropped earlier if they are in memory.
+ * Provides every test file with a PostgreSQL server and a template database built by the real
+ * migrations. The server runs the bundled programs or those in TEST_POSTGRES_DIR (such as
+ * `/usr/lib/postgresql/15`), or is the running one of TEST_DATABASE_URL. At the end, the databases
+ * of the run are dropped from a running server; any other server is deleted as a whole, and if it
+ * is in memory, each database is dropped as soon as its tests have ended.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['TEST_DATABASE_URL']

@@ -3,8 +3,6 @@ import { insertInboundMail, type InboundPurpose } from '../../src/db/inbox.ts'
 import { pack } from '../../src/db/rows.ts'
 import { uuidv7 } from '../../src/world.ts'
 
-/** Mails from mail systems and people to us, written for the tests. */
-
 function mail(lines: readonly string[]): Buffer<ArrayBuffer> {
   return Buffer.from(lines.join('\r\n'))
 }

@@ -5,7 +5,7 @@ import { createReputationReader } from '../../src/counting/reputation-reader.ts'
 import type { Clock } from '../../src/world.ts'
 import { shippedRules } from './shipped-rules.ts'
 
-/** Creates a judge with the shipped rules and no model, which keeps no state between cases. */
+/** Creates a judge with the shipped rules and no model. Its caches keep nothing between cases. */
 export function testJudge(pool: Pool, clock: Clock): Judge {
   const rules = shippedRules()
   const nothingKept = { keysMax: 1, freshMs: 0 }

@@ -1,8 +1,8 @@
 import path from 'node:path'
 
 /**
- * Composes a spam message that came from `ip`, an address of the bundled sample networks. `below`
- * has the lines of Received fields that its author's servers wrote.
+ * Composes a spam message that came from `ip`, by default an address of the bundled sample
+ * networks. `below` contains the lines of Received fields written by servers of its author.
  */
 export function spamMessage(
   mark: string,

@@ -10,7 +10,6 @@ export type MmdbRecord =
   | MmdbRecord[]
   | { [key: string]: MmdbRecord }
 
-/** Options for writing a file. */
 export type MmdbOptions = {
   ipVersion?: 4 | 6
   recordBits?: 24 | 28 | 32
@@ -133,7 +132,7 @@ function insert(root: Node, bits: string, content: number | Node): void {
       return
     }
     const child = node.children[side]
-    // A block inside a larger one: the larger one's record covers the rest of it.
+    // The block is inside a larger one, and the record of the larger one covers the rest.
     if (!child || 'place' in child) node.children[side] = { children: [child, child] }
     node = node.children[side] as Node
   }

@@ -7,7 +7,7 @@ import { nastyMail, withinTime } from './nasty-mail.ts'
 
 const address = 'zoe.quarry4711@reporters.example'
 
-/** The input of redaction: what to search for, and the message. */
+/** Pieces of hostile messages: separators, encodings, and the data for which redaction searches. */
 const pieces = [
   ...[
     '-',

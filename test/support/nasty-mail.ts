@@ -131,7 +131,7 @@ const header = fc
   .map(([lines, times]) => lines.join('').repeat(times).slice(0, 200_000))
   .map((text) => Buffer.from(text, 'latin1'))
 
-/** Damage is more likely near the top, where the header is. */
+/** Applies a change to a message. Most changes are near the top, where the header is. */
 function changed(raw: Buffer, other: Buffer, { how, at, length, piece: text }: Change): Buffer {
   const start = Math.floor(at * at * raw.length)
   const [before, after] = [raw.subarray(0, start), raw.subarray(start)]

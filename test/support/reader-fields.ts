@@ -35,8 +35,9 @@ export function plain(fields: readonly (readonly [string, string])[]): ReadField
 const code = /redacted-[a-z2-7]{16}(?:@redacted\.invalid)?/
 
 /**
- * Returns the parts of the reported message that the report contains neither unchanged except for
- * codes, nor replaced by a note with their checksum. Adds `lost` if the number of parts differs.
+ * Returns the parts of the reported message that the feedback report changes unexpectedly: it may
+ * only replace texts by codes, or a whole part by a note with its checksum. Returns `lost` if the
+ * number of parts differs.
  */
 export function changedParts(planted: Buffer, report: Buffer): string[] {
   const before = parseMimeTree(planted)
@@ -68,7 +69,7 @@ function isSame(before: Entity, after: Entity): boolean {
   return given.endsWith(pieces.at(-1) ?? '')
 }
 
-/** The line end before a boundary belongs to the boundary. */
+/** Removes line ends at the end, because the last one before a boundary belongs to the boundary. */
 function trimmed(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(/\s+$/, '')
 }

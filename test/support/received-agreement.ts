@@ -59,7 +59,10 @@ export function compareRelay(relay: SpamAssassinRelay, field: ReceivedField | un
   })
 }
 
-/** Their `ignore` means a hand-over without a peer on the network, or fetched mail. */
+/**
+ * Compares a line with SpamAssassin's expected result. Its `ignore` means a line that names no peer
+ * on the network, or fetched mail.
+ */
 function spamAssassin(field: ReceivedField | undefined, expected: Expected): Comparison {
   if (expected['outcome'] === 'unparseable') return { compared: 0, differing: [] }
   if (expected['outcome'] === 'relay') {
@@ -72,8 +75,9 @@ function spamAssassin(field: ReceivedField | undefined, expected: Expected): Com
 const nobody = ['unknown', 'nodnsquery', 'no.name.available']
 
 /**
- * In stalwart's cases, `from` is the first word, regardless of its meaning; `ident` is any user's
- * name; only a word of `via` is kept; unknown protocols and dates are omitted.
+ * Pairs our values with those of a case of stalwart. There, `from` is the first word, regardless of
+ * its meaning; `ident` is any user's name; only a word of `via` is kept; unknown protocols and
+ * dates are omitted.
  */
 function stalwart(field: ReceivedField | undefined, expected: Expected): Pairs {
   const { from, by } = field ?? {}
@@ -125,7 +129,10 @@ function mailParserField(field: ReceivedField | undefined, name: string): string
   return field?.[name as 'with' | 'via' | 'id' | 'for']
 }
 
-/** In rspamd's cases, `from_hostname` is the first word without its brackets. */
+/**
+ * Pairs our values with those of a case of rspamd. There, `from_hostname` is the first word without
+ * its brackets.
+ */
 function rspamd(field: ReceivedField | undefined, expected: Expected): Pairs {
   const map = expected['exact_map'] as Record<string, string>
   const { from, by } = field ?? {}
@@ -150,7 +157,8 @@ function rubyMail(field: ReceivedField | undefined, expected: Expected): Pairs {
 }
 
 /**
- * In zbateson's cases, `byHostname` is a name in a comment of the by clause, which we do not keep.
+ * Pairs our values with those of a case of zbateson. There, `byHostname` is a name in a comment of
+ * the by clause, which we do not keep.
  */
 function zbateson(field: ReceivedField | undefined, expected: Expected): Pairs {
   const { from, by } = field ?? {}

@@ -29,7 +29,7 @@ export async function addReports(pool: Pool, reports: readonly NewReport[]): Pro
   return reports.map(({ id }) => id)
 }
 
-/** Resolves when `work` waits for a lock of another transaction, according to PostgreSQL. */
+/** Resolves when a statement in the database waits for a lock of another transaction. */
 export async function untilBlocked(pool: Pool): Promise<void> {
   for (;;) {
     const { rows } = await pool.query(

@@ -24,7 +24,7 @@ const rules = await openRules({
 const facts = { links: { count: 9 } }
 let [version, judged, mixed, isOver] = [-1, 0, 0, false]
 process.once('message', () => (isOver = true))
-// The test ended without stopping this process.
+// Ends if the test ended without stopping this process.
 process.once('disconnect', () => (isOver = true))
 
 while (!isOver) {

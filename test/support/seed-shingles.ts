@@ -1,7 +1,7 @@
 import { seedShingles } from '../../src/pieces/shingles/hash.ts'
 
 /**
- * Test files share modules, so the seed of an instance that one file opens would also apply to the
- * others.
+ * Sets a fixed seed, because test files share modules: the seed of an instance that one file opens
+ * would also apply to the others.
  */
 seedShingles(0x7368696e676c6573n)

@@ -6,7 +6,6 @@ import type { Resolve } from '../../src/world.ts'
 /** A key pair for signing: the private key, and the record for the DNS. */
 export type SigningKey = { privateKey: string; record: string }
 
-/** Creates an RSA key. */
 export function rsaKey(bits = 2048): SigningKey {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: bits })
   const p = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')

@@ -57,7 +57,10 @@ export async function startExim(checkPort: number): Promise<Exim> {
   }
 }
 
-/** Exim delivers as nobody if root runs it, and otherwise as the account that runs it. */
+/**
+ * Composes the configuration. Exim delivers as nobody if root runs it, and otherwise as the account
+ * that runs it.
+ */
 function configuration({ folder, port, asking, program }: Setup): string {
   const { username } = userInfo()
   return `

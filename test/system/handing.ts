@@ -36,7 +36,9 @@ export async function ruleOut(pool: Pool): Promise<void> {
   await applyRules({ pool, definitions: factDefinitions }, rule, 0, deed)
 }
 
-/** Returns the messages of a mailbox that have the mark in their Message-ID. */
+/**
+ * Returns the message of a mailbox that has the mark in its Message-ID; undefined if there is none.
+ */
 export function mailIn(mailbox: string, mark: string): string | undefined {
   return mailbox.split(/^From /m).find((mail) => mail.includes(`<${mark}@`))
 }

@@ -141,7 +141,7 @@ test('a list that is not renewed expires', async () => {
   now = new Date(now.getTime() - 4 * 86_400_000)
   await publish()
   const before = server.said().length
-  // The server checks their expiry only when it looks for newer files.
+  // The server checks whether its lists have expired only when it looks for newer files.
   await server.reload()
   await server.reload()
   expect(server.said().slice(before)).toContain('expired')

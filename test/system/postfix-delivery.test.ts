@@ -30,7 +30,10 @@ afterEach(async () => {
   await site.clear()
 })
 
-/** Sends a returned mail to Postfix for both addresses, and waits for its log about each. */
+/**
+ * Sends a returned mail to Postfix for both addresses, and waits until it has logged both results;
+ * returns the log.
+ */
 async function deliver(server: Postfix): Promise<string> {
   for (const to of [good, forged]) {
     expect(await hand(server.port, returned, { from: '', to })).toBe(250)

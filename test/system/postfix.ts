@@ -45,7 +45,8 @@ postlog unix-dgram n - n - 1 postlogd
 /**
  * Starts a Postfix; `main` and `master` are added to a minimal configuration.
  *
- * @throws Error if Postfix is not installed, or if we are not root, which it needs
+ * @throws Error if Postfix is not installed, or if the test does not run as root, which Postfix
+ * requires
  */
 export async function startPostfix(main: string, master = ''): Promise<Postfix> {
   const folder = await openFolder('postfix')

@@ -6,7 +6,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** The lists of a server: by zone, the data sets of rbldnsd by their type. */
+/** The lists of a server: for each zone, the lines of its data sets by rbldnsd's type. */
 export type Zones = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
 
 /** A real rbldnsd on the loopback interface. */

@@ -174,5 +174,4 @@ const whole: Rule = {
   passes: [{ 'test/a.test.ts': "test.skipIf(a)('test.only', b)\ntest.for([])('c', d)" }],
 }
 
-/** Rules about the code. */
 export const codeRules: readonly Rule[] = [environment, chance, names, barrels, whole]

@@ -91,7 +91,8 @@ function isAllowed({ from, to, isType, names }: Crossing): boolean {
   if (to === 'errors' || to === 'phrase') return true
   const isKnowing = knowledge.includes(from)
   if (isType && freeTypes.includes(to)) return !(isKnowing && to === 'app')
-  // Ids are created where rows are created, and their time is a parameter.
+  // Every folder except those of pure knowledge may create ids and random bytes; only the system
+  // clock is passed as a parameter.
   if (to === 'world') return !isKnowing && !names.includes('systemClock')
   const allowed = mayImport[from]
   if (!allowed) return false
@@ -188,5 +189,4 @@ const transactions: Rule = {
   ],
 }
 
-/** Rules about imports. */
 export const importRules: readonly Rule[] = [rooms, pure, endings, transactions]

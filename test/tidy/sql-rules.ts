@@ -24,8 +24,8 @@ const statement = new RegExp(
 )
 
 /**
- * Returns every text that is SQL: tagged `sql` or by a tag of `db/rows.ts`, or a statement. Its
- * placeholders become `…`.
+ * Returns every text that is SQL: a template with the tag `sql` or a tag of `db/rows.ts`, or a text
+ * that looks like a statement. Placeholders are replaced by `…`.
  */
 function sqlOf(file: TidyFile): { at: string; node: ts.Node; sql: string }[] {
   return collect(file, (node) => {
@@ -67,8 +67,8 @@ const home: Rule = {
 type Ban = { pattern: RegExp; advice: string; example: string }
 
 /**
- * Patterns of SQL that cannot be distributed, or that behaves differently once it is (see the rules
- * of the schema).
+ * Patterns of SQL that fails or behaves differently in a distributed database (see the rules of the
+ * schema).
  */
 const bans: readonly Ban[] = [
   {

@@ -34,8 +34,8 @@ const ignoredFolders = new Set(['node_modules', '.git', 'var', 'coverage'])
 const readable = /\.(ts|js|mjs|json|sql|md|eta|css|csv|example)$|(^|\/)(\.npmrc|run|LICENSE)$/
 
 /**
- * Reads the tree below a folder, without generated and installed files. Files of mail have no text
- * in it.
+ * Reads the tree below a folder, without generated and installed files. The text of files in other
+ * formats, such as mail, is empty.
  */
 export function readTree(root: string): Tree {
   return walk(root, '').map((file) => {
@@ -97,7 +97,6 @@ export type Import = {
   names: readonly string[]
 }
 
-/** Returns all imports of a file. */
 export function importsOf(file: TidyFile): Import[] {
   return collect(file, (node) => {
     const at = placeOf(file, node)

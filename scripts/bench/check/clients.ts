@@ -9,9 +9,8 @@ export type Client = { ask: (message: Buffer) => Promise<Asked>; close: () => vo
 const HEADER_END = '\r\n\r\n'
 
 /**
- * Sends checks over `connections` connections in parallel for `seconds`; each connection sends the
- * next check when the previous one is answered. The messages repeat, each time changed by
- * `variant`.
+ * Sends checks over `connections` connections in parallel for `seconds`. Each connection sends the
+ * message that `next` returns when the previous check is answered.
  */
 export async function askFor(
   seconds: number,

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 const REQUESTS_AT_ONCE = 2_000
 
-/** A connection to a server on this machine that may still be starting. */
+/** Connects to a server on this machine, and retries while it is starting. */
 export async function connected(port: number): Promise<Socket> {
   for (let attempt = 0; ; attempt++) {
     const socket = connect(port, '127.0.0.1')

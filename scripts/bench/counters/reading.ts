@@ -24,8 +24,8 @@ const SHINGLES = 40
 const AT_ONCE = 64
 
 /**
- * Increments and reads the 40 shingles of a message in all windows: with a cache for a tenth of the
- * keys and uniform access, and with a filled cache for all of them.
+ * Increments and reads the 40 shingles of a message in all windows: first with uniform access and a
+ * cache for a tenth of the keys, then with a filled cache for all keys.
  */
 export async function benchReading(stage: Stage, seconds: number): Promise<void> {
   const { pool } = stage
@@ -95,7 +95,9 @@ async function drive(
   return { perSecond: times.length / seconds, times }
 }
 
-/** Yields keys with buckets: every key has a few, most have one. */
+/**
+ * Yields one increment per bucket: a quarter of the keys have seven buckets, the others have one.
+ */
 function* history(now: Date): Generator<Increment> {
   for (let key = 0; key < KEYS; key++) {
     for (let slot = key % 4 === 0 ? 6 : 0; slot >= 0; slot--) {

@@ -29,7 +29,7 @@ function incrementOf({ hi, lo }: { hi: number; lo: number }): string {
   return `*4\r\n$7\r\nHINCRBY\r\n$${key.length}\r\n${key}\r\n$1\r\ns\r\n$1\r\n1\r\n`
 }
 
-/** Each answer is an integer, which begins with a colon. */
+/** Counts the answers in received bytes. Each is an integer, which begins with a colon. */
 function answersIn(data: Buffer): number {
   let answers = 0
   for (const byte of data) if (byte === 58) answers++

@@ -27,7 +27,7 @@ const NEW_KEYS = 2 ** 31
 
 /**
  * Makes exact increments in batches of reports, each batch in a transaction, with a parallel
- * roll-up. In the last kind of run, a seventh may be held back at the gate.
+ * roll-up. In the last kind of run, the gate may hold back a seventh of the increments.
  */
 export async function benchReports(stage: Stage, seconds: number, keys: number): Promise<void> {
   const spreads: Record<string, () => number> = {
@@ -68,7 +68,7 @@ export async function benchReports(stage: Stage, seconds: number, keys: number):
   printTable(['report path', 'appended a second', 'rolled up a second', 'lag', cpu], table)
 }
 
-/** The waiting increments of a few seconds, in bytes. */
+/** Limit in bytes for the increments that wait for the roll-up: those of a few seconds. */
 const BACKLOG_REPORTS_MAX = 16_000_000
 const PEOPLE = 100_000
 

@@ -121,7 +121,7 @@ export function keyOf(number: number): { hi: number; lo: number } {
   return { hi: scramble(number), lo: scramble(number ^ 0x5bd1e995) }
 }
 
-/** Returns the same key as one 64-bit hash. */
+/** Returns the key of `keyOf` as one 64-bit hash. */
 export function shingleOf(number: number): bigint {
   return wholeOf(keyOf(number))
 }

@@ -12,10 +12,10 @@ type Node = {
   Plans?: Node[]
 }
 
-/** A table with fewer rows is rightly read without an index. */
+/** Below this number of rows, PostgreSQL may read a table without an index. */
 const ROWS_MANY = 5_000
 
-/** Returns the statements whose plan scans a large table, or a week of one. */
+/** Returns the statements whose plan scans a large table, or a weekly partition of one. */
 export async function explain(pool: Pool, statements: readonly Statement[]): Promise<SlowPlan[]> {
   const large = await listLarge(pool)
   const slow: SlowPlan[] = []

@@ -4,8 +4,9 @@ import { createPool } from '../../../src/db/pool.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { createMailer, createSigner } from '../../../src/net/mailer.ts'
 
-// Sends the stored copies of feedback reports: by nodemailer's pool alone, which is the reference,
-// by our mailer on top of it, or by our mailer with a signature. Five connections each.
+// Sends the stored copies of feedback reports in one of three ways: by nodemailer's pool alone,
+// which is the reference, by our mailer on top of the pool, or by our mailer with a signature. Each
+// way uses five connections.
 const [databaseUrl = '', port = '', way = 'bare'] = process.argv.slice(2)
 const pool = createPool(databaseUrl, { connectionsMax: 1, name: 'bare', onLost: () => undefined })
 const { rows } = await pool.query<{

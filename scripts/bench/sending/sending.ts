@@ -32,9 +32,9 @@ const ways: readonly (readonly [Way, string])[] = [
 ]
 
 /**
- * Compares three ways to send the same bytes, alternately, over equally many connections, each way
- * in a separate process: nodemailer's pool alone, our mailer on top of it with and without
- * signatures, and the whole path from queued rows to sent rows in one worker. The sink is another
+ * Compares three ways to send the same bytes over equally many connections: nodemailer's pool
+ * alone, our mailer on top of it with and without signatures, and the whole path from queued rows
+ * to sent rows in one worker. The ways alternate, each in a separate process. The sink is another
  * process.
  */
 export async function benchSending(): Promise<void> {

@@ -55,7 +55,7 @@ export function reportText(report: ModelReport): string {
   ].join('\n')
 }
 
-/** At most twelve points; the admin pages show the whole curve. */
+/** Formats at most twelve points of the curve; the admin pages show the whole curve. */
 function rocLines(points: ModelReport['roc']): string[] {
   const step = Math.max(1, Math.ceil(points.length / 12))
   return points

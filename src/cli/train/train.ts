@@ -33,7 +33,6 @@ import { growTrees } from './grow-trees.ts'
 import { reportText } from './models.ts'
 import { type LabeledFolder, readFolders, readReports } from './read-reports.ts'
 
-/** The settings of a training. */
 export type Training = {
   definitions: readonly FactDefinition[]
   /** The symbols that a model may use. */
@@ -152,7 +151,6 @@ const DAYS_USUAL = 90
 const DAYS_MAX = 400
 const DAY_MS = 86_400_000
 
-/** Parses the options. */
 export function parseTrain(args: readonly string[]): TrainRequest {
   const text = { type: 'string' } as const
   const { values } = parseArgs({
@@ -185,8 +183,8 @@ export function parseTrain(args: readonly string[]): TrainRequest {
 }
 
 /**
- * Trains a model and stores it as a candidate, or writes the rows for training elsewhere. Returns
- * the output.
+ * Trains a model and stores it as a candidate, or only writes the rows to a file. Returns the
+ * output.
  */
 export async function train(
   request: TrainRequest,

@@ -15,7 +15,6 @@ import type { Recipient } from './recipients.ts'
  */
 export type SmtpReply = Error & { responseCode: number }
 
-/** Creates a refusal. */
 export function smtpReply(responseCode: number, text: string, cause?: unknown): SmtpReply {
   return Object.assign(new Error(text, { cause }), { responseCode })
 }
@@ -102,8 +101,8 @@ const HEADER_BYTES = 200_000
 
 /**
  * Stores a mail and a job for each of its recipients, all or none. A mail already stored for the
- * same recipient with the same bytes is not stored again: the client did not receive our reply, and
- * gets the same reply again.
+ * same recipient with the same bytes is not stored again; a client that sends it again, because it
+ * did not receive our reply, gets the same reply.
  *
  * @throws SmtpReply if the mail loops
  */
@@ -138,7 +137,10 @@ export async function keepMail(
   })
 }
 
-/** Relays may change the case of addresses. */
+/**
+ * Hashes the recipient and the content. The recipient is in lower case, because relays may change
+ * the case of addresses.
+ */
 function keyOf({ rcptTo }: Recipient, content: Buffer): Buffer {
   return createHash('sha256').update(`${rcptTo.toLowerCase()}\0`).update(content).digest()
 }

@@ -103,7 +103,6 @@ function lacks(missing: string, given: string): string {
   return `RECEIVE_TLS_${missing}_FILE is missing: RECEIVE_TLS_${given}_FILE needs it.`
 }
 
-/** A listener that receives mail. */
 export type MailListener = {
   port: number
   /** Rereads the certificate, which otherwise happens every minute. */
@@ -263,7 +262,10 @@ function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): No
   return setTimeout(cut, ms).unref()
 }
 
-/** The reply to a client. Errors other than refusals become a temporary failure without details. */
+/**
+ * Returns the reply to a client for a thrown error. Errors other than refusals become a temporary
+ * failure without details.
+ */
 function replyTo(error: unknown, { log }: Pick<Needs, 'log'>): Error {
   if (isSmtpReply(error)) return error
   log.error(withoutData(error), 'Could not store an incoming mail. Its sender is asked to retry.')

@@ -33,12 +33,12 @@ export type PeerLimits = {
  * for loopback addresses.
  */
 export type Peers = {
-  /** Starts a session; it counts until `leave` unless it is refused. */
+  /** Counts a session until `endSession` is called. Returns the refusal if there are too many. */
   startSession: (sessionId: string, address: string, now: Date) => SmtpReply | undefined
   endSession: (sessionId: string) => void
-  /** Counts a recipient. */
+  /** Counts a recipient. Returns the refusal above the limit. */
   countRecipient: (sessionId: string, now: Date) => SmtpReply | undefined
-  /** Counts a completely received mail before it is stored. */
+  /** Counts a completely received mail before it is stored. Returns the refusal above the limit. */
   countBytes: (sessionId: string, bytes: number, now: Date) => SmtpReply | undefined
   /**
    * Counts an unknown recipient. Returns the reply: `refusal`, or the end of the session above the

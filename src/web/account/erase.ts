@@ -27,8 +27,7 @@ export function eraseRoutes(site: Needs): Router {
     const reporter = requireReporter(req, res)
     if (reporter) await erase(req, res, site, form, reporter)
   })
-  // Anyone with the address may view this page, because the account and its session no longer
-  // exist.
+  // Anyone with the URL may view this page, because the account and its session no longer exist.
   router.get('/account/erased/:token', async (req, res) => {
     const erasure = await findErasureByToken(site.pool, erasureHash(req.params.token))
     if (!erasure) throw new ProblemError('not-found', 'Erasure not found. It may have ended.')

@@ -201,7 +201,7 @@ async function* entriesOf(reporter: Reporter, site: ArchiveNeeds): AsyncGenerato
   yield* mailEntries(reporter, site)
 }
 
-/** Indented JSON, for people. */
+/** Formats a value as indented JSON, so that people can read it. */
 function jsonBytes(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
 }

@@ -98,7 +98,10 @@ function timeOf(reportId: string | undefined): Date | undefined {
   return reportId === undefined ? undefined : uuidTime(reportId)
 }
 
-/** The two charts, and the different reporters, networks and authors by day. */
+/**
+ * Returns the two charts of a campaign, and for each day, newest first, the number of different
+ * reporters, networks and authors.
+ */
 function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) {
   const points = days.map(({ day, reports }) => ({ startsAt: new Date(day), reports }))
   const from = points[0]?.startsAt ?? now
@@ -129,7 +132,10 @@ function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) 
   }
 }
 
-/** The origins of reports, their subjects and authors, and the hosts of their links. */
+/**
+ * Returns the origins of the given reports, and their most frequent subjects, authors and link
+ * hosts.
+ */
 async function describeContent(ids: readonly string[], { pool }: Needs) {
   const [origins, details] = await Promise.all([
     countOrigins(pool, ids, ORIGINS_SHOWN),
@@ -156,7 +162,7 @@ async function describeContent(ids: readonly string[], { pool }: Needs) {
 /** Names that end in a mail address get no link, because they cannot be looked up. */
 const endsInAddress = /[^\s<>@"]{1,64}@[^\s<>@"]{1,255}>?$/
 
-/** Adds to each line a link to its counters. */
+/** Adds to each line a link to the counters of its value. */
 function asking(
   { lines, more }: ReturnType<typeof mostFrequent>,
   query: (value: string) => string | false,
@@ -177,7 +183,8 @@ async function listDetails(ids: readonly string[], pool: Needs['pool']): Promise
   const rows = await listPackedAnalyses(pool, ids)
   rows.sort((a, b) => (a.id < b.id ? 1 : -1))
   const found: Saying[] = []
-  // Unpacked one at a time: a few KB may unpack to half a megabyte, so all would need hundreds.
+  // Unpacked one at a time: a few KB may unpack to half a megabyte, so all rows together could need
+  // 100 MB.
   for (const row of rows) {
     const { headers, links } = JSON.parse((await unpack(row)).toString()) as Details
     const hosts = [...new Set(links.map(({ host }) => host))]
@@ -186,7 +193,10 @@ async function listDetails(ids: readonly string[], pool: Needs['pool']): Promise
   return found
 }
 
-/** Returns the first of the given reports that still exists and is not retracted, with its text. */
+/**
+ * Returns the first of the given reports that still exists and is not retracted, with the text of
+ * its message.
+ */
 async function findSample(ids: readonly string[], { pool }: Needs) {
   for (const id of ids) {
     const [report, raw] = await Promise.all([findReport(pool, id), findRawMessage(pool, id)])
@@ -281,7 +291,10 @@ async function describe(
   }))
 }
 
-/** Reads the last line of the previous page. */
+/**
+ * Parses the parameters that name the last line of the previous page; undefined if they are absent
+ * or invalid.
+ */
 function readAfter(given: URLSearchParams): CampaignLine | undefined {
   const [campaignId, reports] = [given.get('after'), Number(given.get('reports'))]
   const isCount = Number.isInteger(reports) && reports > 0 && reports <= REPORTS_MAX

@@ -34,7 +34,6 @@ const consumerActions = {
   enroll: enrollConsumer,
 }
 
-/** Sends the page of one consumer. */
 async function sendConsumer(
   req: Request,
   res: Response,

@@ -90,7 +90,7 @@ function shown({ question, pieces, told }: Known, now: Date) {
   }
 }
 
-/** Recipients, and hosts named only in unverified fields, are not shown as bad. */
+/** Types that are never shown as bad: recipients, and hosts named only in unverified fields. */
 const innocentTypes = /^(?:recipient|claimed)-|-helo\b/
 
 function isBad({ type, counts }: KnownPiece): boolean {

@@ -21,7 +21,7 @@ export const exemptionChoices = exemptionTerms.map((value) => {
   return { value, says }
 })
 
-/** The days of a term in a form, as an action takes them; undefined without end. */
+/** Returns the chosen term in days, as text for the action; undefined if the term is permanent. */
 export function daysOfTerm(form: Form): string | undefined {
   const term = form.text('term') ?? ''
   return term === 'good' ? undefined : term

@@ -26,7 +26,6 @@ const fieldNames = [
   ...advices,
 ] as const
 
-/** An empty form. */
 const emptyFields: MarketerFields = {
   ...{ key: '', name: '', state: 'declared', practice: '', website: '', contact: '' },
   ...{ feedback: '', signers: '', ranges: '', list_ids: '', authors: '' },

@@ -23,7 +23,7 @@ export function networkRoutes(site: Site): Router {
     '/',
     postAction(site, {
       actions: { set: setNetwork, unset: unsetNetwork },
-      // An empty field leaves a property to the imported tables.
+      // For an empty field, the value of the imported tables stays in effect.
       fields: (_, form) => {
         const text = (name: string) => form.text(name) ?? ''
         const [abuse, name, asn, country] = ['abuse', 'name', 'asn', 'country'].map(text)

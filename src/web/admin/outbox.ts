@@ -135,7 +135,10 @@ export function outboxRoutes(site: Site): Router {
   return router
 }
 
-/** Queues feedback reports again: one, all of a consumer, or all. */
+/**
+ * Adds the routes of the forms that queue feedback reports again: one report, all of a consumer, or
+ * all.
+ */
 function releaseRoutes(router: Router, site: Site): void {
   const back = () => '/admin/outbox'
   for (const [path, actions] of Object.entries(releases)) {

@@ -51,7 +51,10 @@ export function worstOf(words: readonly (HealthStatus | undefined)[]): HealthSta
   return ranks.map((tone) => words.find((word) => word?.tone === tone)).find(Boolean)
 }
 
-/** Checks the longest wait first: a long queue that moves is healthy, a stalled one is not. */
+/**
+ * Describes the health of the queues by the longest wait, then by dead letters. The number of
+ * waiting jobs does not matter: a long queue that moves is healthy, a stalled one is not.
+ */
 export function healthWord(queues: readonly QueueState[], deadLetterName: string): HealthStatus {
   const worked = queues.filter(({ name }) => name !== deadLetterName)
   const dead = queues.find(({ name }) => name === deadLetterName)?.ready ?? 0

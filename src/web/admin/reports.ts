@@ -227,7 +227,7 @@ export function readSearch(form: SearchForm): { query: ReportQuery; faults: stri
   return { query, faults }
 }
 
-/** Authors are stored with their domain in lower case. */
+/** Converts the domain of an address to lower case, because authors are stored so. */
 function withLowerDomain(address: string): string {
   const at = address.lastIndexOf('@')
   return at < 0 ? address : address.slice(0, at) + address.slice(at).toLowerCase()

@@ -28,7 +28,6 @@ type Needs = Pick<Site, 'pool'>
 
 const LINES = 50
 
-/** The audit log. */
 function auditRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {

@@ -190,7 +190,7 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
   if (req.headers['idempotency-key'] !== undefined) {
     throw new ProblemError('bad-request', 'Give each message its own idempotency_key instead.')
   }
-  // Checked before the body is read, because a refused request need not be read.
+  // The rate limit is checked first, because the body of a refused request need not be read.
   const entry = await admitReports(req, res, site, reporter)
   const given: Given[] = []
   const lineBytesMax = bodyBytesMax('application/json', site.config.messageBytesMax)
@@ -206,7 +206,7 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
     const isShadowed = [entry, admission].includes('shadowed')
     const sender = { reporter, admission: isShadowed ? 'shadowed' : 'admitted' } as const
     const read = await Promise.all(some.map((one) => prepare(one, sender, site)))
-    // In the order of the lines: of equal messages, the last line counts.
+    // Submitted in the order of the lines: of equal messages, the last line counts.
     given.push(...(await Promise.all(read.map((submit) => submit()))))
     if (some.length === lines.length) return 'more'
     given.push({ ref: null, outcome: refused(tooMany()) })
@@ -216,7 +216,10 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
   await sendBulk(res, given, site)
 }
 
-/** A request above the rate limit ends; its earlier lines stay accepted. */
+/**
+ * Admits further lines of a request. Above the rate limit, returns the problem instead of throwing
+ * it, because earlier lines stay accepted.
+ */
 async function admitMore(
   req: Request,
   res: Response,

@@ -34,7 +34,10 @@ export function cors(req: Request, res: Response, next: NextFunction): void {
     .end()
 }
 
-/** A preflight request of a browser; only other programs send Authorization with OPTIONS. */
+/**
+ * Whether a request is a preflight of a browser. Only other programs send Authorization with
+ * OPTIONS.
+ */
 function isPreflight(req: Request): boolean {
   const { origin, authorization } = req.headers
   return (
@@ -129,7 +132,7 @@ export function withFiles(answer: ApiAnswer, names: readonly (string | null)[]):
   return { ...answer, body: { ...answer.body, results: named } }
 }
 
-/** Without file names, because they are content. */
+/** Serializes the body of a response without file names, because these are content. */
 function withoutFiles({ body }: ApiAnswer): string {
   return JSON.stringify(body, (name, value: unknown) => (name === 'file' ? null : value))
 }

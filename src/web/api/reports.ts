@@ -271,7 +271,7 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
   const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'report')
   const type = ((req.headers['content-type'] ?? '').split(';')[0] ?? '').trim().toLowerCase()
   if (!isTaken(type)) throw wrongType()
-  // Checked before the body is read, because a refused request need not be read.
+  // The rate limit is checked first, because the body of a refused request need not be read.
   const entry = await admitReports(req, res, site, reporter)
   const submission = await readSubmission(req, res, site, { type, ownerId: reporter.id })
   const key = req.headers['idempotency-key']

@@ -27,7 +27,9 @@ export function reportUrl(publicUrl: string, id: string): string {
 }
 
 /**
- * Returns 202 for a new or changed report, 200 for a repeat, and a problem for a refused message.
+ * Returns a response with status 202 for a new or changed report, or 200 for a repeat.
+ *
+ * @throws ProblemError if the message was refused
  */
 export async function receiptAnswer(outcome: SubmitOutcome, site: ResultSite): Promise<ApiAnswer> {
   if (!outcome.taken) throw outcome.refusal
@@ -37,8 +39,9 @@ export async function receiptAnswer(outcome: SubmitOutcome, site: ResultSite): P
 }
 
 /**
- * One result per message, in order. 202 if at least one report is new or changed, 200 if all
- * accepted ones are repeats. If none was accepted, their common problem, or `nothing-accepted`.
+ * Returns a response with one result per message, in order. The status is 202 if at least one
+ * report is new or changed, and 200 if all accepted ones are repeats. If none was accepted, returns
+ * their common problem, or `nothing-accepted`.
  */
 export async function resultsAnswer(
   given: readonly { file: string | null; outcome: SubmitOutcome }[],
@@ -52,7 +55,7 @@ export async function resultsAnswer(
   return { status: taken.some(({ is }) => is !== 'repeated') ? 202 : 200, body: { results } }
 }
 
-/** The result of each message. */
+/** Returns one result per message, in order, each with its mark. */
 export async function resultLines<Mark extends object>(
   given: readonly { mark: Mark; outcome: SubmitOutcome }[],
   site: ResultSite,
@@ -102,7 +105,10 @@ export function sendJson(res: Response, status: number, body: unknown): void {
   res.end(JSON.stringify(body))
 }
 
-/** A repeated report may be analyzed already; a new or changed one waits for its analysis. */
+/**
+ * Returns the receipts of accepted messages. A repeated report may already be analyzed; a new or
+ * changed one waits for its analysis.
+ */
 async function receiptsOf(
   outcomes: readonly SubmitOutcome[],
   site: ResultSite,
@@ -151,14 +157,13 @@ export const takenTypes = [
 /** Maximum number of files in one form. */
 export const FILES_MAX = 100
 const REMARK_BYTES_MAX = 16_000
-/** The maximum size in bytes of a body of this type, including its encoding. */
+/** The maximum size in bytes of a body with the given media type, including its encoding. */
 export function bodyBytesMax(type: string, messageBytesMax: number): number {
   if (type === 'application/json') return Math.ceil(messageBytesMax * 1.4) + 64_000
   if (type === 'multipart/form-data') return messageBytesMax * 2
   return messageBytesMax
 }
 
-/** Dependencies for reading bodies. */
 type BodyReader = Pick<Site, 'readBody' | 'takeBody' | 'bodies' | 'config'>
 
 /**

@@ -15,9 +15,9 @@ export type WaitForTurn = <T>(owner: Waiting, work: () => Promise<T>) => Promise
 
 /**
  * Runs at most `places` pieces of work in parallel, never two of the same reporter, so that slow
- * work delays only its own reporter. Waiting work of one reporter is limited to `ownBytesMax`
- * bytes, or one upload. A client that disconnects loses its place, and its work is rejected with an
- * AbortedError.
+ * work delays only its own reporter. Each reporter may have waiting work of up to `ownBytesMax`
+ * bytes in total; a single piece may be larger. A client that disconnects loses its place, and its
+ * work is rejected with an AbortedError.
  */
 export function createTurns(places: number, ownBytesMax: number): WaitForTurn {
   const served = new Set<string>()
@@ -113,7 +113,7 @@ export function createBodyPool(bytesMax: number): BodyPool {
     idleTimeout: IDLE_MS,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES_MAX, maxYoungGenerationSizeMb: 24 },
   })
-  // Waiting work is already limited by the number of bytes held in memory.
+  // The work that waits here needs no limit, because the number of bytes held in memory is limited.
   const inTurn: WaitForTurn = createTurns(THREADS_MAX, Number.POSITIVE_INFINITY)
 
   async function runInThread(task: ThreadTask): Promise<ThreadMade> {
@@ -143,12 +143,12 @@ export function createBodyPool(bytesMax: number): BodyPool {
   }
 }
 
-/** The signal of clients that cannot disconnect. */
+/** A signal that is never aborted, for callers without a client. */
 const STAYS = new AbortController().signal
 
 /**
  * Copies bytes to a buffer of their own if needed, because the whole underlying buffer would be
- * transferred.
+ * transferred to the thread.
  */
 function alone(bytes: Buffer): Uint8Array {
   return bytes.buffer.byteLength < bytes.length * 2 ? bytes : new Uint8Array(bytes)

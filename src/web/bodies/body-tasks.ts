@@ -148,7 +148,6 @@ export const bodyTasks = {
   base64: (text: Buffer) => ({ raw: messageInBase64(text.toString('latin1').trim()) }),
 } as const
 
-/** The tasks by name. */
 export type BodyTasks = typeof bodyTasks
 
 function messageOfJson<Schema extends typeof submissionSchema>(

@@ -11,7 +11,6 @@ export type FormPart = {
   isCut: boolean
 }
 
-/** Limits of a form. */
 export type FormLimits = { partBytesMax: number; partsMax: number }
 
 /**

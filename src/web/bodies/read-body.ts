@@ -81,7 +81,7 @@ const DISCARDED_BYTES_MAX = 64_000_000
  */
 const DISCARDED_BYTES_PER_MS = 50_000
 
-/** Maximum size of a small body; one is accepted even while many large bodies are held. */
+/** Maximum size of a small body. A small body is accepted even while many large ones are held. */
 const SMALL_BYTES_MAX = 500_000
 /** Share of the memory that large bodies may use. */
 const LARGE_SHARE = 0.8

@@ -123,7 +123,7 @@ const ANSWER_MS_MAX = 5_000
 const WAITING_MAX = 500
 const WAITING_BYTES_MAX = 150_000_000
 
-/** Creates the function that answers all checks of one process, for both protocols. */
+/** Creates the function that answers all checks of one process, over HTTP and the line protocol. */
 export function createAsk(
   checker: Pick<MessageChecker, 'check'>,
   scores: CheckScores,
@@ -132,7 +132,7 @@ export function createAsk(
 ): Ask {
   let [waiting, waitingBytes] = [0, 0]
 
-  /** A check that timed out keeps its place until it ends. */
+  /** Checks a message. A check that timed out keeps its place until it ends. */
   const checked = async (raw: Buffer, fields: Fields) => {
     waiting++
     waitingBytes += raw.length

@@ -110,7 +110,10 @@ async function converse(socket: Socket, ask: Ask, bytesMax: number, log: Logger)
   }
 }
 
-/** Any reply other than "0 EX_OK" makes the mail server use its fallback; 75 is EX_TEMPFAIL. */
+/**
+ * Refuses a check. Any reply other than "0 EX_OK" makes the mail server use its fallback; 75 is
+ * EX_TEMPFAIL.
+ */
 function refuse(socket: Socket, why: string): void {
   socket.end(`RSPAMD/1.3 75 ${why}\r\n\r\n`)
 }

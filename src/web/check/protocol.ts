@@ -26,7 +26,6 @@ const BLOCKING_BYTES_MAX = 256_000
 const UNPACKED_BLOCKING_BYTES_MAX = 1_000_000
 const SLICE_BYTES = 1_000_000
 
-/** The header fields of an HTTP request. */
 export function fieldsOfRequest(req: IncomingMessage): Fields {
   return req.headersDistinct
 }
@@ -90,7 +89,7 @@ async function unpacked(body: Buffer, bytesMax: number): Promise<CheckedBody> {
 
 let lastTurn: Promise<unknown> = Promise.resolve()
 
-/** Runs one task at a time, because each uses up to twice 25 MB. */
+/** Runs one task at a time, because each task uses up to twice 25 MB of memory. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const made = lastTurn.then(work)
   lastTurn = made.catch(() => undefined)
@@ -98,8 +97,8 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Copies one slice per turn of the event loop, because copying everything in one step would block
- * it for long.
+ * Decompresses a body, and copies one slice per turn of the event loop, because copying everything
+ * in one step would block it for long.
  */
 async function unpackedInSlices(body: Buffer, bytesMax: number): Promise<Buffer | 'too-big'> {
   const slices: Buffer[] = []
@@ -121,7 +120,7 @@ async function unpackedInSlices(body: Buffer, bytesMax: number): Promise<Buffer 
 }
 
 /**
- * Decompresses a body in one step; undefined if that would block for long, because a few bytes may
+ * Decompresses a body in one step. Undefined if that would block for long: a few bytes may
  * decompress to very many.
  */
 function unpackedAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {

@@ -19,8 +19,8 @@ type Question = { feedback: Feedback; kind: AnswerKind; token: string }
 /**
  * The pages where recipients answer a feedback report by its links. GET changes nothing, because
  * mail scanners follow links. The link is the only authorization: the routes read no session and
- * set no cookie, so they are mounted before both, and a foreign site can do nothing with them that
- * its visitor could not do.
+ * set no cookie, and are therefore mounted before both. A foreign site that submits these forms
+ * gains nothing, because anyone who knows the link may use them.
  */
 export function answerRoutes(site: Needs): Router {
   const router = Router()

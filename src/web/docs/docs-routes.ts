@@ -225,7 +225,10 @@ export function wellKnownRoutes(site: WellKnownNeeds): Router {
   return router
 }
 
-/** The first day of a month, so that the text changes only monthly. */
+/**
+ * Returns the first day of the month that is `VALID_MONTHS` after this one, so that the text
+ * changes only monthly.
+ */
 function expiresAfter(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + VALID_MONTHS, 1))
 }

@@ -99,7 +99,7 @@ async function requireOwnCopy(
   return { feedback, copy: await findOwnCopy(pool, feedback, head, patient) }
 }
 
-/** The text part of our mail, which is the first part and in 7 bits. */
+/** Returns the text part of a mail that we composed: its first part, which is 7-bit text. */
 function firstText(raw: Buffer): Buffer {
   const part = raw.indexOf('\r\nContent-Type: text/plain')
   const from = part < 0 ? -1 : raw.indexOf('\r\n\r\n', part)
@@ -108,7 +108,10 @@ function firstText(raw: Buffer): Buffer {
   return raw.subarray(from + 4, to < 0 ? raw.length : to)
 }
 
-/** Stores the answer in a form to a report's question; returns the problem if it is refused. */
+/**
+ * Stores the reporter's answer to the question about a report; returns the problem if the answer is
+ * refused.
+ */
 export async function takeRelayAnswer(
   req: Request,
   site: Pick<Site, 'pool' | 'boss' | 'clock'>,

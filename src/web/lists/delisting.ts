@@ -169,7 +169,10 @@ function sendForm(
   })
 }
 
-/** Shows no data about the requester, because others may get the address of this page. */
+/**
+ * Sends the state of a request, without data about the requester, because others may get the URL of
+ * this page.
+ */
 function sendStatus(req: Request, res: Response, request: DelistingRequest): void {
   const { id, name, state, answer } = request
   const data = { name, state, answer, askedAt: uuidTime(id) }

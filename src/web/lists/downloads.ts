@@ -33,7 +33,10 @@ export function askerOf(
   return actorKey('address', { address }) ?? 'unknown'
 }
 
-/** Returns the identity as a keyed hash that cannot be reversed without the secret. */
+/**
+ * Returns the identity of a client (see `askerOf`) as a keyed hash, which cannot be reversed
+ * without the secret.
+ */
 export function askerHash(
   req: IncomingMessage,
   config: { trustedProxies: readonly string[]; secret: string },
@@ -43,7 +46,10 @@ export function askerHash(
     .digest()
 }
 
-/** Admits an amount of use; returns undefined, or the number of seconds until there is room. */
+/**
+ * Counts an amount of use by a client. Returns undefined if it is within the limit, otherwise the
+ * number of seconds until the client may try again.
+ */
 export type Throttle = (asker: string, now: Date, amount?: number) => number | undefined
 
 /**
@@ -124,7 +130,7 @@ async function readManifest(folder: string) {
   return text === undefined ? undefined : manifestSchema.parse(JSON.parse(text))
 }
 
-/** Sends from one open file, so that a new edition does not affect a running download. */
+/** Sends a list from one open file, so that a new edition does not affect a running download. */
 async function sendFile(
   req: Request,
   res: Response,

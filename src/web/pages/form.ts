@@ -9,7 +9,6 @@ import { requireFormToken, tokenField, visitOf } from './visit.ts'
 /** Dependencies for reading forms and counting anonymous attempts. */
 export type FormReader = Pick<Site, 'takeBody' | 'takeAnonymousBody' | 'limits' | 'config'>
 
-/** A submitted form. */
 export type Form = {
   /** The first field of that name, trimmed; undefined if absent. */
   text: (name: string) => string | undefined
@@ -25,12 +24,12 @@ export type Form = {
 const PARTS_MAX = 300
 const TEXT_BYTES_MAX = 16_000
 const COUNTED_BYTES = 1_000_000
-/** Forms whose password field identifies the sender. */
+/** The paths of forms in which a password may identify the reporter. */
 const takesPassword = new Set(['/sign-in', '/report'])
 
 /**
- * Reads an urlencoded or multipart form. A signed-in sender must include the form token of the
- * session. Other forms are counted before they are read.
+ * Reads an urlencoded or multipart form. A form of a signed-in reporter must include the form token
+ * of the session. A form of any other visitor counts against the rate limit before it is read.
  *
  * @throws ProblemError
  */

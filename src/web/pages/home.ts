@@ -76,7 +76,7 @@ const PROGRAMS = 'help.programs.'
 
 /**
  * The guide for a mail program: ways to get a message with its complete header, the best first, and
- * what is not possible. Undefined when there is none.
+ * what is not possible. Undefined if there is no guide.
  */
 function guideOf(client: string, texts: Texts) {
   const found = [...codesBelow(WEB_MAIL), ...codesBelow(PROGRAMS)].filter(

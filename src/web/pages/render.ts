@@ -36,8 +36,8 @@ export function isUuid(value: unknown): value is string {
 export type ListPage<Row> = { lines: Row[]; next: string | undefined }
 
 /**
- * Makes a page from rows, of which one more was read than the page shows; `keyOf` returns the query
- * parameters for the page after a row.
+ * Makes a page from rows. Pass `limit` + 1 rows if there are as many: the extra one shows that
+ * there is a next page. `keyOf` returns the query parameters for the page after a row.
  */
 export function pageOf<Row>(
   rows: readonly Row[],

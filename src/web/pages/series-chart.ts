@@ -228,7 +228,9 @@ function linesOf({ base, step, above, below, unit }: Scale, short: (n: number) =
   return lines
 }
 
-/** Labels for days by their date, counted back from today; for ten minutes at every third hour. */
+/**
+ * Labels days by their date, counted back from today, and ten-minute periods at every third hour.
+ */
 function labelsOf(
   span: Span,
   period: BarPeriod,

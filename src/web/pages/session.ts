@@ -114,7 +114,7 @@ export function createSessionStore(pool: Pool, warn: () => void): Store {
   })
 }
 
-/** All content except the cookie, whose expiry changes with time. */
+/** Returns the content of a session as JSON, except the cookie, whose expiry changes with time. */
 function heldBy(data: SessionData): string {
   return JSON.stringify({ ...data, cookie: undefined })
 }

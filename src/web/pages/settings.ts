@@ -41,7 +41,7 @@ export function relayRoutes(site: RelayNeeds): Router {
   return router
 }
 
-/** Performs the change in the form; returns the problem otherwise. */
+/** Makes the change that a form requests; returns the problem if it is refused. */
 async function changeRelays(
   req: Request,
   site: RelayNeeds,

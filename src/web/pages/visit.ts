@@ -18,7 +18,7 @@ export type Visit = {
   texts: Texts
   /** The path of the page, without its query. */
   path: string
-  /** The token for forms of a session; undefined before `welcome` has run. */
+  /** The token for forms of a session; undefined before `identifyVisitor` has run. */
   tokenOf?: (sessionId: string) => string
 }
 
@@ -38,7 +38,7 @@ export function identifyVisitor(site: Needs) {
   }
 }
 
-/** The visit of a request. Error pages may need it before `welcome` has run. */
+/** The visit of a request. Error pages may need it before `identifyVisitor` has run. */
 export function visitOf(req: Request): Visit {
   const known = visits.get(req)
   if (known) return known

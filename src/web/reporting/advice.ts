@@ -59,7 +59,7 @@ export async function shownAdvice(
   }
 }
 
-/** The report, and the reporter to respond to. */
+/** The report with its analysis, the language of its reader, and the present time. */
 export type AdviceQuestion = {
   report: Report
   analysis: KeptAnalysis | undefined

@@ -25,7 +25,7 @@ const helpPaths: Readonly<Partial<Record<ProblemName, string>>> = {
 
 /**
  * Sends the result of each message of an upload, with totals at the top. The status is a success if
- * at least one was accepted.
+ * at least one message was accepted.
  */
 function sendResults(req: Request, res: Response, lines: readonly UploadLine[]): void {
   const results = lines.map(resultOf)

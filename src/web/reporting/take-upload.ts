@@ -29,7 +29,6 @@ export type UploadLine = {
   rebuiltFrom?: RebuiltFrom | undefined
 }
 
-/** The context of an upload. */
 export type Upload = {
   reporter: Reporter
   channel: Channel
@@ -103,7 +102,7 @@ type Found = Unpacked | { name: string; refusal: 'too-big' }
 
 type Opening = { unpackUpload: UnpackUpload; gone: AbortSignal; limits: UnpackLimits }
 
-/** The size and time limits apply to all files together. */
+/** Unpacks all files of an upload; the size and time limits apply to all of them together. */
 async function unpackAll(
   files: readonly UploadedFile[],
   { unpackUpload, gone, limits }: Opening,

@@ -49,7 +49,10 @@ function breaking(pool: Pool, isFatal: (text: string) => boolean): Pool {
   return Object.assign(Object.create(pool) as Pool, { connect })
 }
 
-/** The server keeps the locks of a cut connection until it notices that the connection is cut. */
+/**
+ * Lists the advisory locks that are held. The server keeps those of a cut connection until it
+ * notices the cut.
+ */
 async function listAdvisoryLocks(pool: Pool): Promise<unknown[]> {
   const { rows } = await pool.query(
     `select objid from pg_locks

@@ -52,7 +52,7 @@ test('a shard that cannot be rolled up delays no other, and is logged once', asy
   const { pool } = database
   const told: unknown[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void told.push(JSON.parse(line)) })
-  // Ten bytes that are not a varint, older than the valid ones.
+  // A delta whose content is not a valid varint, older than the valid ones.
   const broken = { shard: 0, id: uuidFloor(new Date(0)), content: Buffer.alloc(40, 0xff) }
   await insertDeltas(pool, [broken])
   const roller = runRollUps({ pool, clock: () => now, log })

@@ -28,7 +28,10 @@ async function change(address: string, what: string) {
   await app.pool.query(`update consumers set ${what} where address = $1`, [address])
 }
 
-/** Creates reports that one mail represents: its head, and the others. */
+/**
+ * Creates feedback reports that are merged into one mail; returns the head, whose mail is sent, and
+ * the others.
+ */
 async function oneMail(address: string, marks: readonly string[], pace = 'campaign') {
   const keys = await owe(app, address, marks)
   await change(address, `pace = '${pace}'`)

@@ -30,8 +30,8 @@ export type NewsletterOptions = {
 }
 
 /**
- * Composes a newsletter of example.org, signed by it, with everything that one-click unsubscribing
- * needs.
+ * Composes a newsletter, signed by its domain, with everything that one-click unsubscribing needs.
+ * By default, the domain is example.org.
  */
 export async function newsletter({
   mark,
@@ -90,7 +90,6 @@ export function newsletterDns(): DnsTools {
 /** An application that accepts newsletters, analyzes them and writes advice. */
 export type Newsletters = Awaited<ReturnType<typeof openNewsletters>>
 
-/** Opens the application. */
 export async function openNewsletters() {
   const app: TestApp = await openTestApp()
   const parser = createParserPool(1)

@@ -19,7 +19,7 @@ const site = await closeAfterTests(startWebSite())
 const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 await site.app.pool.query('update rate_limits set attempts_max = 1000000')
-// The names have equal length, so that the results do not differ by it.
+// The addresses have equal length, because answers with a shorter address would be shorter.
 const [banned, usual] = [
   await site.addPerson('eve@x.example'),
   await site.addPerson('bob@x.example'),

@@ -7,8 +7,8 @@ import { type SmtpTalk, smtpTalk } from '../../support/smtp-talk.ts'
 type Limits = Partial<typeof usualLimits>
 
 /**
- * Starts a listener of an application on a free port. `env` changes its settings, `limits` its
- * limits.
+ * Starts a listener on a free port. `change` replaces settings of the application, and `limits`
+ * replaces the usual limits.
  */
 export async function listenFor(
   app: TestApp,

@@ -28,7 +28,7 @@ function analyze(reportId: string, by: ParserPool = parser) {
   return runAnalyzeReport([{ reportId }], { ...app, parser: by })
 }
 
-/** Returns a parser that runs something once, just after a message was read. */
+/** Returns a parser that calls `happens` once, just after it has read the first message. */
 function onceAfterReading(happens: () => Promise<unknown>): ParserPool {
   let isDone = false
   return {
@@ -46,7 +46,9 @@ function tell(how: 'set' | 'refused', cidr = relay, now = new Date()) {
   return setRelays({ ...app, clock: () => now }, app.ann, [{ cidr, name: null, how }])
 }
 
-/** Returns the state of a report, how often it was queued, and how often only for later. */
+/**
+ * Returns the state of a report, the number of its analysis jobs, and how many of them start later.
+ */
 async function stands(id: string): Promise<unknown[]> {
   const [report] = await listReportsByIds(app.pool, [id])
   const [jobs] = await app.rows(

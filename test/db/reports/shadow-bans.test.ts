@@ -73,7 +73,7 @@ const analyze = (...ids: string[]) =>
     },
   )
 
-/** Returns the rows about a report that other people could notice. */
+/** Returns the number of rows, by table, through which other people could notice a report. */
 async function effectsOf(id: string) {
   const { pool } = site.app
   const { rows } = await pool.query<Record<string, number>>(
@@ -88,7 +88,7 @@ async function effectsOf(id: string) {
   return rows[0]
 }
 
-/** Reads all rows that determine counts and reputations, by table. */
+/** Returns the number of rows and reports that determine counts and reputations. */
 const sums = () =>
   count(
     `select ((select count(*) from counter_deltas) + (select count(*) from reputation_evidence)

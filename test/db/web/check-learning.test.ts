@@ -92,8 +92,8 @@ test('each check counts once: every shingle of the message, under "checks"', asy
 })
 
 /**
- * Returns the increments that wait for the roll-up, by head without unique and slot, key and
- * unique.
+ * Returns the sums of the increments that wait for the roll-up. Each is identified by its head
+ * (without the bit for uniques), its key and its unique, but not by its slot.
  */
 async function increments(): Promise<Map<string, number>> {
   const rows = await site.app.rows('select content from counter_deltas')

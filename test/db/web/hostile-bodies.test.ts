@@ -24,7 +24,7 @@ const admin = await site.addPerson('admin@reporters.example', { isAdmin: true })
 const cookie = (await signedInBrowser(site.url, admin)).cookies()
 await site.app.pool.query(`update rate_limits set behavior = 'off'`)
 
-/** Returns the headers of a client that may send to that address. */
+/** Returns the headers of a client that may send to the path. */
 function senderTo(path: string): Sender {
   if (path.startsWith('/api/signaler')) return { authorization: admin.basic }
   if (path.startsWith('/api/')) return { authorization: `Bearer ${admin.token}` }

@@ -42,7 +42,10 @@ export async function startNotifyingSite() {
       )
       return events.map(({ event }) => event)
     },
-    /** Deletes the statements of desks about themselves. */
+    /**
+     * Deletes the effects of answers by desks: suppressions, corrections, and the states of
+     * consumers.
+     */
     async forget() {
       await pool.query('delete from suppressions')
       await pool.query('delete from contact_corrections')

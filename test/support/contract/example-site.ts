@@ -19,7 +19,6 @@ export type ExampleSite = {
 /** The answer to an operation, as far as the examples show it. */
 export type ExampleAnswer = { status: number; text: string }
 
-/** Starts an example site. */
 export async function startExampleSite(): Promise<ExampleSite> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-examples-'))
   const site = await startWebSite({ LISTS_DIR: folder, LISTS_PUBLIC: 'yes' })

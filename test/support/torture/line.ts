@@ -12,7 +12,8 @@ import { sampleNetworks } from '../messages.ts'
 import { descendants, type Program, startProgram } from '../process.ts'
 
 /**
- * High enough for messages received by a known provider. For other messages the reporter is asked.
+ * The origin of a message received by a known provider reaches this confidence. About other
+ * messages the reporter is asked.
  */
 export const originConfidenceMin = 0.95
 
@@ -120,7 +121,7 @@ async function keepPostgres(dataDir: string): Promise<Postgres> {
       await server.ended
       server = await startEmbedded({ ...options, port: server.port })
     },
-    /** The server then ends all other backends, and recovers by itself. */
+    /** Kills one backend. The server then ends all other backends, and recovers by itself. */
     async killBackend() {
       const servants = descendants(await postmaster()).filter(({ command }) =>
         /^postgres: signalpost signalpost .*\d\)/.test(command),

@@ -117,7 +117,10 @@ function amountsOf({ kind }: AcceptedByApi, verdict: string | undefined): Partia
 
 type Later = Partial<Record<PieceName, string | number | undefined>>
 
-/** Adds the shingles that are not in the message itself. */
+/**
+ * Adds the shingles of data that is not in the message itself, such as the reporter, and their
+ * pairs.
+ */
 function withLater(shingles: readonly Shingle[], later: Later): Shingle[] {
   const pieces = Object.entries(later).flatMap(([name, piece]): Shingle[] => {
     if (piece === undefined) return []
@@ -142,7 +145,7 @@ function incrementOf({ type, hash, of }: Shingle, amounts: Amounts): Increment {
   if (of === undefined) return { ...base, shingle: own }
   const { hi, lo } = pairKey(type, halvesOf(BigInt(`0x${of}`)))
   const shingle = (BigInt(hi) << 32n) | BigInt(lo)
-  // A redemption has no partner.
+  // A redemption counts no uniques.
   return amounts.redeemed ? { ...base, shingle } : { ...base, shingle, unique: own }
 }
 

@@ -121,7 +121,10 @@ async function repeat(tools: Tools, writing: Writing | AcceptedByApi): Promise<v
   })
 }
 
-/** The later of two actions on one report decides, so only one lane may act on it at a time. */
+/**
+ * Acts on a report, unless another lane is acting on it: the later of two actions on one report
+ * decides, so only one lane may act at a time.
+ */
 async function alone(
   { account, busy }: Tools,
   { raw }: Pick<Writing, 'raw'>,

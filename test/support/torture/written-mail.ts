@@ -4,7 +4,6 @@ import { bounceMessage } from '../messages.ts'
 /** The kinds of a report; `spam` is listed twice because it is the most frequent. */
 const kinds = ['spam', 'spam', 'phishing', 'not-spam'] as const
 
-/** The kind of a report. */
 export type Kind = (typeof kinds)[number]
 
 /** A message as it is reported. */
@@ -24,10 +23,11 @@ const CAMPAIGN_WORDS = 60
 const OUTBREAK_MESSAGES = 8
 
 /**
- * Writes random messages: of a few campaigns with similar messages, and single ones. They are plain
- * text or HTML, with links, pictures and files, come from several networks, directly to a known
- * provider or through a relay of the mailbox, and are occasionally written by a mail system. Equal
- * seeds give equal campaigns. `number` is in the Message-ID, so no two have the same bytes.
+ * Writes random messages: similar messages of a few campaigns, and single messages. They are plain
+ * text or HTML, with links, pictures and files, and come from several networks. Some come directly
+ * to a known provider, others through a relay of the mailbox, and a few are written by a mail
+ * system. Equal seeds give equal campaigns. `number` is in the Message-ID, so no two have the same
+ * bytes.
  */
 export function createWriter(seed: number): {
   write: (chance: Chance, mailbox: Mailbox, number: string) => Writing
@@ -55,7 +55,10 @@ export function createWriter(seed: number): {
   }
 }
 
-/** No question is asked about wanted mail, so later statements about the relay change nothing. */
+/**
+ * The kinds of reports on relayed mail. No question is asked about wanted mail, so a later
+ * statement about the relay would change nothing.
+ */
 const accusing = ['spam', 'phishing'] as const
 
 /** Some addresses of each network in the sample table. */
@@ -69,7 +72,7 @@ const addresses = [
   '2001:db8:5::25',
 ]
 
-/** Returns the autonomous system of an address in that table. */
+/** Returns the autonomous system of an address in the sample table. */
 export function asnOf(ip: string): number {
   if (ip.includes(':')) return 64500
   const [first, , , last] = ip.split('.')

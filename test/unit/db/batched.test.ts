@@ -3,7 +3,7 @@ import { batched } from '../../../src/db/batched.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Creates work whose rounds end when the test ends them. */
+/** Creates a batched function. Each of its rounds ends when the test ends it. */
 function work(lanes: number) {
   const rounds: { questions: readonly number[]; end: (answers?: readonly string[]) => void }[] = []
   const ask = batched<number, string>(

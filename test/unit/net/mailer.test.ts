@@ -14,7 +14,10 @@ import {
   startSmtpSink,
 } from '../../support/smtp-sink.ts'
 
-/** Only for servers that stall: on a busy machine a working one may need longer. */
+/**
+ * Short time limits, used only with servers that stall: on a busy machine, a working server may
+ * need longer.
+ */
 const impatient: Partial<MailerLimits> = { connectionMs: 200, greetingMs: 200, silenceMs: 200 }
 const raw = Buffer.from('Subject: one\r\n\r\n.a line that begins with a dot\r\n..\r\nend\r\n')
 const envelope = { from: 'fb-abc@bounce.example.org', to: 'abuse@example.net' }
@@ -147,7 +150,7 @@ test('a message that stalls without a free slow place is cut off', async () => {
   await slow
 })
 
-test('no place in the slow lane for a while means later, and no one is to blame', async () => {
+test('a message without a place in the slow lane waits, and no server is at fault', async () => {
   const narrow = createMailer(sink.url, { slowMax: 1, placeMs: 20 })
   sink.failNext('rcpt', 'stall')
   const first = narrow.send({ envelope, raw, lane: 'slow' })

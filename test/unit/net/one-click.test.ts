@@ -36,7 +36,10 @@ function at(
   return createOneClick({ resolve, mayConnect, userAgent, forTests })
 }
 
-/** Sends a request without the options that only tests use: nothing may reach this machine. */
+/**
+ * Creates a client without the options that only tests use; it must not send requests to this
+ * machine.
+ */
 function asInProduction(resolve: Resolve) {
   return createOneClick({ resolve, userAgent: 'Signalpost (https://here.example)' })
 }

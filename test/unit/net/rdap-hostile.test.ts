@@ -17,7 +17,7 @@ async function answerTo(reply: RdapReply, options?: RdapPlaceOptions) {
 
 const json = { 'content-type': 'application/rdap+json' }
 
-/** Sends one more space whenever the previous one was sent. */
+/** Sends spaces without end. */
 function endless(_req: IncomingMessage, res: ServerResponse): void {
   res.writeHead(200, json)
   const more = () => {

@@ -42,7 +42,10 @@ function at(
   })
 }
 
-/** Sends a request without the options that only tests use: nothing may reach this machine. */
+/**
+ * Creates a client without the options that only tests use; it must not send requests to this
+ * machine.
+ */
 function asInProduction(resolve: Resolve) {
   return createPostWebhook({
     resolve,

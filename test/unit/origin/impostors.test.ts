@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type AnalysisOptions, analyzeMessage } from '../../../src/pieces/analyze.ts'
 
-/** In each case, a spammer at 198.51.100.9 wants 203.0.113.4 to be accused, which must fail. */
+/** In each case, a spammer at 198.51.100.9 tries to have 203.0.113.4 accused, which must fail. */
 const innocent = '203.0.113.4'
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 const lineAt = (writer: string, rest = 'with ESMTPS id C1') =>

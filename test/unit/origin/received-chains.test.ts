@@ -72,8 +72,9 @@ describe.skipIf(!cases)('chains of the public test suites, if the corpus is pres
 })
 
 /**
- * SpamAssassin omits lines above the fetching of mail, lines without an address, and the line of a
- * scanner on the receiving machine, whose return path it assigns to the line below.
+ * Removes the hops that SpamAssassin omits: lines above the fetching of mail, lines without an
+ * address, and the line of a scanner on the receiving machine, whose return path it assigns to the
+ * line below.
  */
 function withoutHandOvers(hops: readonly Hop[]): Hop[] {
   const fetched = hops.findLastIndex(({ field }) => /^(imap|pop3)/i.test(field?.with ?? ''))
@@ -95,7 +96,9 @@ async function analysisOf({ headers = '', config }: ReceivedCase) {
   })
 }
 
-/** SpamAssassin allows omitting the zeros at the end of an IPv4 network: `10/8`. */
+/**
+ * Completes an IPv4 network whose zeros at the end are omitted, which SpamAssassin allows: `10/8`.
+ */
 function fullCidr(network: string): string {
   const [address = '', length] = network.split('/')
   if (address.includes(':') || length === undefined) return network

@@ -7,8 +7,8 @@ import { changedParts, mailparserFields, ownFields } from '../../support/reader-
 const folders = ['phishing', 'spam', 'ham', 'newsletters', 'robustness', 'bounces'] as const
 const corpus = corpusFiles(...folders)
 /**
- * Tests one message in this many; test/system/feedback-readers.test.ts tests all consumers, with
- * more parsers.
+ * One in this many messages is tested here; test/system/feedback-readers.test.ts tests all of them,
+ * with more parsers.
  */
 const EVERY = 16
 

@@ -46,7 +46,7 @@ test('a message that takes too long fails its own job, and its thread is replace
   pool = parser
   const result = parser.analyze(await pack(STALLING_MESSAGE), { trustedRelays: [] })
   await expect(result).rejects.toThrow('could not be parsed within 1 s')
-  // On a busy machine the new thread may need several tries to start in that time.
+  // On a busy machine, several tries may be needed until the new thread starts in time.
   expect(await until('a sound message', () => survives(parser))).toBe('198.51.100.23')
 })
 
@@ -57,7 +57,7 @@ test('a message that stalls moves to a separate lane and delays no other', async
   let hasEnded = false
   const stalled = parser.analyze(await pack(STALLING_MESSAGE), { trustedRelays: [] })
   const ended = stalled.catch(() => undefined).then(() => (hasEnded = true))
-  // If the new thread does not start in time, that message waits behind the stalled one.
+  // If the new thread does not start in time, the message of this try waits behind the stalled one.
   const inTime = () => Promise.race([survives(parser).catch(() => undefined), wait(1_500)])
   expect(await until('a sound message', inTime)).toBe('198.51.100.23')
   expect(hasEnded).toBe(false)
@@ -74,7 +74,7 @@ test('a message that cannot be composed in time is composed with its header alon
   const analysis = await pack(Buffer.from(JSON.stringify(reported?.analysis)))
   const packed = await pack(STALLING_MESSAGE)
   const compose = () => parser.compose(packed, analysis, contentOf(1)).catch(() => undefined)
-  // On a busy machine the new thread may need several tries to start in that time.
+  // On a busy machine, several tries may be needed until the new thread starts in time.
   const composed = await until('the header', async () => (await compose())?.raw.toString())
   expect(composed).toContain('Content-Type: text/rfc822-headers')
   expect(composed).toContain('Subject: stalls-for-good')
@@ -93,7 +93,7 @@ test('the wait in the slow lane counts toward the time limit of the message', as
       .compose(packed, analysis, contentOf(1), () => slow.resolve(undefined))
       .catch(() => undefined)
     await slow.promise
-    // If waiting counted, the third message would take three times its limit.
+    // If the wait did not count, the third message would take three times its limit.
     const over = wait(limits.messageMsMax * 2.5, 'over')
     return (await Promise.race([composed, over])) !== 'over'
   })

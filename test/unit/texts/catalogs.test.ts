@@ -91,7 +91,8 @@ test('each use of a message gives the parameters that it needs', () => {
   const wrong = sources.flatMap(({ file, text }) =>
     callsIn(text).flatMap(({ call, codes, given }) => {
       const meant = messages.filter(({ code }) => codes.test(code))
-      // Functions of forms have the same name. TypeScript checks the codes, but not in templates.
+      // A source file may call another function named `texts`, that of a form. TypeScript checks
+      // the codes in source files, but not in templates.
       if (meant.length === 0) return file.endsWith('.eta') ? [`${file}: ${call}: no message`] : []
       const isServed = meant.some(({ holes }) => holes.every((hole) => given.includes(hole)))
       return isServed ? [] : [`${file}: ${call}: a parameter is missing`]

@@ -6,7 +6,7 @@ const consumer = { ...healthyRecord, pausedUntil: null, enrolledAt: null, takes:
 const now = new Date('2026-11-22T12:00:00Z')
 
 // Both the consumer itself and an administrator can stop or pause reports.
-test.for(['stopped', 'paused'] as const)('stopping %s reports is no one’s request', (state) => {
+test.for(['stopped', 'paused'] as const)('the text for %s reports names no requester', (state) => {
   const told = mayNotify({ ...consumer, state }, undefined, now)
   const why = 'why' in told ? told.why : null
   expect(why?.code).toBe(`recipient-${state}`)

@@ -28,7 +28,9 @@ const upload = (more: Partial<Upload> = {}): Upload => ({
 
 const submit: Submit = () => Promise.resolve({ taken: true, id: 'report', is: 'new' })
 
-/** Creates an upload handler, and a clock that advances by the cost of each file. */
+/**
+ * Creates an upload handler that cannot unpack any file; each attempt advances the clock by `msOf`.
+ */
 function station(msOf: (msMax: number) => number) {
   let now = 0
   vi.spyOn(performance, 'now').mockImplementation(() => now)

@@ -41,7 +41,6 @@ const events = z
   .transform((some) => [...new Set(some)])
   .describe('The events that are sent.')
 
-/** A new webhook. */
 export const newWebhookSchema = z.object({ url, events })
 
 /** The changeable fields of a webhook. */
@@ -80,7 +79,6 @@ export const webhookSecretSchema = webhookSchema.extend({
     .describe('The secret that signs messages (Standard Webhooks). Shown once.'),
 })
 
-/** All webhooks of a reporter. */
 export const webhooksSchema = z.object({ webhooks: list(webhookSchema) })
 
 /** The messages sent to a webhook, and their delivery results. */

@@ -52,7 +52,6 @@ const schemas = {
   CheckStatistics: knowledge.checkStatisticsSchema,
 } as const
 
-/** The name of a schema. */
 export type SchemaName = keyof typeof schemas
 
 /** The schemas of request bodies, in which fields with defaults are optional. */
@@ -187,7 +186,7 @@ function answersOf({ answers }: Operation): Json {
   )
 }
 
-/** Combines the schemas of one media type, which have different parameters after a semicolon. */
+/** Combines the schemas of media types that differ only in the parameters after the semicolon. */
 function answerContent(content: NonNullable<OperationResponse['content']>): Json {
   const types = [...new Set(Object.keys(content).map((type) => type.split(';')[0] ?? type))]
   return Object.fromEntries(
@@ -300,7 +299,10 @@ function composeSchemas(): Json {
   )
 }
 
-/** Objects are left open, because responses may get new fields; no field is marked read-only. */
+/**
+ * Converts a schema to JSON Schema. Objects may have further fields, because responses may get new
+ * ones; no field is marked read-only.
+ */
 function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema, ...json } = z.toJSONSchema(schema, {
     io,

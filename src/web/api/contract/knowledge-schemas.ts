@@ -7,7 +7,6 @@ export const relayStatementSchema = z.object({
   how: z.enum(['set', 'refused'], { error: 'must be "set" or "refused"' }).default('set'),
 })
 
-/** The caller's relays. */
 export const relaysSchema = z.object({
   relays: list(
     z.object({
@@ -57,7 +56,6 @@ export const counterQuestionSchema = z.object({
 
 const byPrefix = z.record(z.string(), z.unknown())
 
-/** The counters of a value. */
 export const countersSchema = z.object({
   summary: z.string(),
   question: z.record(z.string(), z.unknown()),

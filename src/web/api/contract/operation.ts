@@ -24,7 +24,6 @@ export const answerHeaders = {
   'RateLimit-Policy': { description: 'The limits that apply.', type: 'string' },
 } as const
 
-/** The name of a header field of an answer. */
 export type HeaderName = keyof typeof answerHeaders
 
 /** The chapters of the reference, in order. */

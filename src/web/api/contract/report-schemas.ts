@@ -19,10 +19,8 @@ export const refusedSchema = problemSchema
 /** An instant in responses. */
 export const instant = z.iso.datetime().describe('A time in UTC (RFC 3339).')
 
-/** The id of a report. */
 export const reportId = z.uuid().describe('A version 7 UUID: ids sort by time.')
 
-/** A read-only list. */
 export function list<Item extends z.ZodType>(item: Item) {
   return z.array(item).readonly()
 }

@@ -126,7 +126,7 @@ test('a correct password by Basic never counts, sequentially or concurrently', a
   const here = at(220)
   const atOnce = Array.from({ length: 60 }, () => byBasic(jo.email, jo.password, here))
   expect(new Set(await Promise.all(atOnce))).toEqual(new Set([200]))
-  // Each spelling of the address is tested again.
+  // Each spelling of the address is verified anew.
   const ways = Array.from({ length: 30 }, (_, n) =>
     [...jo.email].map((char, place) => ((n >> place) & 1 ? char.toUpperCase() : char)).join(''),
   )

@@ -84,7 +84,7 @@ function textOf(query: unknown): string {
   return typeof query === 'string' ? query : (query as { text: string }).text
 }
 
-/** The queue also looks for jobs meanwhile. */
+/** Excludes the statements of the queue, which also looks for jobs during the requests. */
 function isOurs(text: string): boolean {
   return !text.includes('pgboss')
 }

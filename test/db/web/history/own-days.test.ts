@@ -14,7 +14,7 @@ import { closeAfterTests } from '../../../support/after-tests.ts'
 import { openTestApp } from '../../../support/app.ts'
 
 const today = () => new Date().toISOString().slice(0, 10)
-/** Returns an instant later than any pause after a count. */
+/** Returns an instant at which any pause between two counts of a day is over. */
 const later = () => new Date(Date.now() + 3_600_000)
 
 const app = {

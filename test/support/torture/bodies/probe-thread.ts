@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** Sends one request after another until it is stopped. */
+/** The site to which this thread sends one request after another until it is stopped. */
 export type Probe = { url: string; token: string }
 
 const PAUSE_MS = 10

@@ -36,7 +36,10 @@ async function attack(): Promise<Tried[]> {
   return tried
 }
 
-/** Each stream has a separate time range in the future. */
+/**
+ * Makes the steady attempts of this process, with a simulated clock in the future. Returns how many
+ * were refused.
+ */
 async function stream(): Promise<number> {
   const everyMs = plan.windowMs / ((plan.attemptsMax * 59) / 60)
   const begin = Date.now() + 1_000_000

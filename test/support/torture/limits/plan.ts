@@ -7,12 +7,12 @@ export type Plan = {
   windowMs: number
   attemptsMax: number
   /**
-   * Keys that all processes attack at the same time, in groups; the other groups are not used
-   * meanwhile.
+   * Number of keys that all processes attack at the same time. The keys are divided into groups,
+   * and only one group is attacked at a time.
    */
   attackedKeys: number
   /**
-   * The duration of an attack on one group in milliseconds; then the group is not used until all
+   * Number of groups. Each is attacked for `attackMs` milliseconds, and then not used until all
    * others have been attacked.
    */
   groups: number

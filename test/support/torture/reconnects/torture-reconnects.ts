@@ -16,7 +16,7 @@ const PASSWORD = 'a password of the torture'
 type Answer = { status: number | string; retryAfter: string | undefined; tookMs: number }
 
 /**
- * 500 clients that were connected to `web` reconnect simultaneously after its restart, each on a
+ * Simulates 500 clients of `web` that reconnect simultaneously after its restart, each on a
  * separate connection with four reports: by token, by the password of one account, and by passwords
  * of 500 accounts. All must be answered within five seconds, and a refusal must say when to retry.
  * Returns the faults.

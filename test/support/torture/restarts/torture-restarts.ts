@@ -15,9 +15,8 @@ const LANES = 16
 type Backend = { url: string; env: Record<string, string>; isReady: boolean; program: Program }
 
 /**
- * Restarts one of two `web` processes after the other behind a load balancer, which checks
- * `/readyz` twice a second and sends both processes as many requests as they accept. No request may
- * fail.
+ * Restarts two `web` processes in turn, behind a load balancer that checks `/readyz` twice a second
+ * and sends both processes as many requests as they accept. No request may fail.
  */
 export async function tortureRestarts(
   restarts: number,

@@ -32,7 +32,8 @@ const REFUSED_MS = 12_000
 const SETTLE_MS = 120_000
 
 /**
- * Sends through a mail server that refuses everything for a while in each way; returns the faults.
+ * Sends through a mail server that refuses everything for a while, in one way after another;
+ * returns the faults.
  */
 export async function tortureRelay(say: (line: string) => void): Promise<string[]> {
   const faults: string[] = []

@@ -31,8 +31,8 @@ const CONSUMERS = 12
 const ONE_IN = 12
 const SETTLE_MS = 180_000
 /**
- * In milliseconds. A sender that was killed within this time after the answer may not have recorded
- * it.
+ * In milliseconds. A process that was killed within this time after it received an answer may not
+ * have recorded the answer.
  */
 const KILLED_MS = 3_000
 

@@ -3,16 +3,19 @@ import { compareSamples } from '../../kolmogorov-smirnov.ts'
 
 const WARM_PAIRS = 20
 const SIGNIFICANCE = 0.01
-/** A hundredth of all correct runs fail by chance, so a second run, twice as long, decides. */
+/**
+ * One in a hundred correct runs fails by chance, so after a failure a second run, twice as long,
+ * decides.
+ */
 const RUNS = 2
 
 /** A site, and the tokens of a banned and of an ordinary reporter. */
 type Both = { url: string; banned: string; usual: string }
 
 /**
- * Posts equally many different messages by the banned and by the ordinary reporter, and returns the
- * differences between the answers: a status, a header, a body, or the time (Kolmogorov-Smirnov, 1
- * %).
+ * Posts equally many different messages as the banned and as the ordinary reporter. Returns the
+ * differences between the answers: in status, header or body, or in time (Kolmogorov-Smirnov test
+ * at a significance of 0.01).
  */
 export async function compareAnswers(both: Both, pairs: number): Promise<string[]> {
   let sent = 0

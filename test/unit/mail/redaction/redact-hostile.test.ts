@@ -65,7 +65,10 @@ const held = runOf(`mail=${address}`)
 const otherRuns = Array.from({ length: 33_000 }, (_, n) => `${runOf(`u${n}v${n * 7919}w${n}x`)} `)
 const page = '<b>Jane</b> Doe &#64; jane.doe=40mailbox.example %20 '
 
-/** Messages of a megabyte each. */
+/**
+ * Messages of a megabyte each, with the expected form of the redacted message and the time limit in
+ * milliseconds.
+ */
 const naming: readonly (readonly [string, string, 'whole' | 'headers', number])[] = [
   ['a field of runs of digits', `X-A: ${held} ${otherRuns.join('')}\r\n\r\nx`, 'headers', 150],
   ['a body of runs of digits', `\r\n${held} ${otherRuns.join('')}`, 'whole', 280],

@@ -4,7 +4,9 @@ import { hexOf, shingleHash } from '../../../../src/pieces/shingles/hash.ts'
 import { pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
 import { messageOf } from '../../../support/shingles.ts'
 
-/** Returns the names of the pieces about the route, if an origin counts from that confidence on. */
+/**
+ * Returns the origin, and the pieces about the route, for a given minimum confidence of an origin.
+ */
 async function piecesOfTheWay(originConfidenceMin: number) {
   const { shingles, origin } = await analyzeMessage(messageOf({ text: 'An offer.' }), {
     trustedRelays: [],

@@ -39,7 +39,10 @@ test('names of prototypes in the facts are never looked up', () => {
   expect(bookOf(ruleText('AB', 'links.count > 3')).run(facts)).toEqual([])
 })
 
-/** Measures the costs of rules on a clock that only they advance: `costs[at]` in milliseconds. */
+/**
+ * Runs rules on a clock that only they advance: each evaluation of rule `at` takes `costs[at]`
+ * milliseconds.
+ */
 function watched(rules: number, costs: Record<number, number>) {
   let now = 0
   const cutOffs = new Map<number, RuleCutOff>()
