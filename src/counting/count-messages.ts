@@ -33,7 +33,7 @@ export async function appendBlocks(
   )
 }
 
-/** How a report was counted, in packed form: the amounts that were 1, then its shingles. */
+/** How a report was counted: its amounts, each 1 or absent, and its packed shingles. */
 export type CountedShingles = { amounts: Amounts; shingles: PackedShingles }
 
 /** Amounts of a report, in the order of their bits. */

@@ -66,8 +66,8 @@ export async function appendEvidence(
 }
 
 /**
- * Inserts the exact opposite of the evidence of reports, in the caller's transaction. Works once: a
- * second call finds no evidence. Returns the ids of reports that had evidence.
+ * Inserts the exact opposite of the evidence of reports, in the caller's transaction. A second call
+ * for the same report has no effect. Returns the ids of reports that had evidence.
  */
 export async function takeBackEvidence(
   tx: Db,

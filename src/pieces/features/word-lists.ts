@@ -15,8 +15,7 @@ type WordKind = (typeof wordKinds)[number]
 
 /**
  * Words and word pairs in English, French, German, Spanish, Italian, Portuguese and Dutch; 0 stands
- * for any number. Deliberately short: words that come to any reader's mind, chosen without a mail
- * collection.
+ * for any number. Deliberately short: general knowledge, not derived from a mail collection.
  */
 const lists: Readonly<Record<WordKind, string>> = {
   money: `bank transfer; wire transfer; million dollars; million euros; inheritance;

@@ -104,7 +104,8 @@ const SURE_SCORE_MIN = 0.65
 /** Minimum number of reporters with full karma for a score to count as certain. */
 const SURE_REPORTERS_MIN = 6
 /**
- * Days after the last report for which such a score stays certain, although the evidence decays.
+ * Number of days after the last report for which a certain score stays certain, although the
+ * evidence decays.
  */
 const SURE_DAYS = 3
 /**
