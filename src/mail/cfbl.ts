@@ -30,7 +30,7 @@ type CfblObstacle =
  * them.
  */
 export type CfblFinding = {
-  /** The permitted addresses in header order; empty without a signature that counts. */
+  /** The permitted addresses in header order; empty when no signature counts. */
   addresses: CfblAddress[]
   /** The identifier to return with a complaint, without white space and comments. */
   feedbackId: string | null

@@ -30,9 +30,9 @@ const textCharsMax = 200
 
 /**
  * Parses a mail date: RFC 5322 §3.3 with its obsolete forms (two-digit years, zone names,
- * comments), the order of asctime, and ISO 8601, also with a space instead of the T. A date without
- * a zone is read as UTC. Undefined when the text contains no date, or one before 1970 or after
- * 2199.
+ * comments), the order that asctime uses, and ISO 8601, also with a space instead of the T. A date
+ * without a zone is read as UTC. Undefined when the text contains no date, or one before 1970 or
+ * after 2199.
  */
 export function parseMailDate(text: string): Date | undefined {
   return usualDate(text) ?? anyDate(text)

@@ -128,7 +128,6 @@ export type BlacklistEntry = {
   subject: string
   /** The returned addresses (127.0.0.0/8), sorted. */
   codes: readonly string[]
-  /** What the answer means on that list. */
   category: (typeof blacklistCategories)[number]
   /** The meaning as a sentence for people. */
   meaning: string

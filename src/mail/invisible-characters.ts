@@ -48,7 +48,8 @@ const nextLine = 0x85
 const noBreakSpace = 0xa0
 
 /**
- * The first characters of all invisible characters, as the inside of a regular expression class.
+ * The first characters of all invisible characters, for use inside the brackets of a regular
+ * expression class.
  */
 export const invisibleLeads = leadsOf()
 

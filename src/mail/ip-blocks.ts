@@ -126,7 +126,10 @@ export function addressRefusal(address: IpAddress): RelayRefusal | undefined {
   return linkLocal.has(address) ? 'link-local' : undefined
 }
 
-/** Formats an address as a block of one: /32 or /128. Undefined when the text is not an address. */
+/**
+ * Formats an address as a block of one address: /32 or /128. Undefined when the text is not an
+ * address.
+ */
 export function blockOfAddress(text: string): string | undefined {
   const address = parseIp(text)
   return address && `${address.text}/${address.family === 4 ? 32 : 128}`

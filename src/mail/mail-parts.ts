@@ -29,7 +29,7 @@ export type FeedbackFacts = {
   sourcePort?: number | undefined
   /** When the reporter's provider received the message. */
   arrivedAt?: Date | undefined
-  /** The host that received the message, by its own statement. */
+  /** The host that received the message, as the host names itself. */
   reportingMta?: string | undefined
   /** The MAIL FROM of the message, without angle brackets; empty for the null return path. */
   mailFrom?: string | undefined

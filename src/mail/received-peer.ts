@@ -238,12 +238,18 @@ export type ReceivedPeer = {
   helo?: string
   /** The reverse DNS name of the peer's address, as the receiver looked it up. */
   rdns?: string
-  /** A reverse DNS name that does not, or may not, resolve to the address: anybody can have one. */
+  /**
+   * A reverse DNS name that does not, or may not, resolve to the address: anybody can set up such a
+   * name.
+   */
   unprovenRdns?: string
   /** The peer's address in canonical text, as the receiver saw it on the connection. */
   ip?: string
   port?: number
-  /** RFC 1413 user, or the mailbox that some mail systems write there. */
+  /**
+   * The user name from the ident protocol (RFC 1413), or a mailbox that some mail systems write
+   * instead.
+   */
   ident?: string
   /** The user name with which the peer authenticated. */
   account?: string

@@ -127,8 +127,8 @@ export function unfoldField({ raw }: HeaderField): string {
   return trimBlanks(value.replace(/^[ \t]+/, ''))
 }
 
-// In a Latin-1 view of UTF-8 a no-break space is half a letter, so only space and tab count as
-// blank.
+// In a Latin-1 view of UTF-8, the byte of a no-break space may be half a letter, so only space and
+// tab count as blank.
 function isBlank(text: string): boolean {
   return /^[ \t]+$/.test(text)
 }

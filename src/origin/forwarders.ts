@@ -28,7 +28,7 @@ export function withoutStamps(fields: readonly HeaderField[]): HeaderField[] {
 export type Submitter = {
   /** Canonical text of the address. */
   ip: string
-  /** The evidence. */
+  /** The evidence for this client. */
   how: Phrase
   /** The confidence, 0 to 1. */
   confidence: number

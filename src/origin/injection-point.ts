@@ -31,7 +31,7 @@ export type Walk = {
   certainty: number
   /** The hop where an external host handed the message over; undefined when there is none. */
   entry: Hop | undefined
-  /** Why there is no entry. */
+  /** Why there is no entry; undefined when there is one. */
   obstacle: Phrase | undefined
 }
 

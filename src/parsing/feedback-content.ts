@@ -209,10 +209,7 @@ function inOrder(sources: readonly MessageSource[]): MessageSource[] {
   return sources.toSorted((a, b) => (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0))
 }
 
-/**
- * A display name is chosen by its owner and may contain the name of the recipient, so it is
- * redacted.
- */
+/** Redacts a display name. Its owner chooses it, and it may contain the name of the recipient. */
 function redactedName(name: string | null | undefined, redactText: (text: string) => string) {
   return name ? redactText(name) : undefined
 }

@@ -87,7 +87,7 @@ function alone(bytes: Buffer): Buffer {
   return Buffer.from(new Uint8Array(bytes).buffer)
 }
 
-/** Returns packed bytes from another thread with a Buffer. */
+/** Like `asBuffer`, for packed bytes. */
 export function asBuffers({ encoding, content }: Packed): Packed {
   return { encoding, content: asBuffer(content) }
 }

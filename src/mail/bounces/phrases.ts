@@ -29,7 +29,10 @@ const providers = table.providers.map(({ hosts, isQuoting, reasons }) => ({
 }))
 
 const anyTextPhrases = phrasesIn(table.phrases)
-/** Phrases whose effect depends on the status and on the stage of the session. */
+/**
+ * All phrases by reason: those for any text, and those that count only with certain statuses or at
+ * certain stages of the session.
+ */
 export const phrases = new Map([...anyTextPhrases, ...phrasesIn(table.refusalPhrases)])
 /** Reasons whose phrases are searched in any text, in this order. */
 export const anyTextReasons = anyTextPhrases.map(([reason]) => reason)
@@ -41,7 +44,7 @@ const statuses = Object.entries(table.statuses).flatMap(([reason, listed]) =>
 )
 /** The reason that an enhanced status code of class 4 or 5 names (RFC 3463). */
 export const reasonsByStatus: ReadonlyMap<string, BounceReason> = new Map(statuses)
-/** The detail of the status code that is made from a reason when none was stated. */
+/** For each reason, the detail of the status code that is made when no status was stated. */
 export const inferredDetails: Partial<Record<BounceReason, number>> = table.inferredDetails
 
 const categories = new Map(Object.entries(table.categories) as [string, BounceReason][])

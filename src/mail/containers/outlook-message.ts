@@ -90,7 +90,7 @@ function decompress(from: Buffer, to: Buffer): number {
 
 const rtfBytesMax = 2_000_000
 /**
- * Maximum nesting of RTF groups. Each level costs the library time for every byte; real mail has
+ * Maximum nesting of RTF groups. Every level makes the library slower for each byte; real mail has
  * about ten levels.
  */
 const RTF_NESTING_MAX = 40

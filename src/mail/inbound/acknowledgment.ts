@@ -129,11 +129,15 @@ const receiptTexts: readonly RegExp[] = [
 ]
 
 /**
- * Whether a mail is the acknowledgment that a ticket system sends for incoming mail. Either it says
- * that our mail was received, and a ticket system or a machine wrote it or its subject contains a
- * new case number; or it is automatic, comes from a ticket system and contains a case number. A
- * person's answer through a ticket system does not count, because it is not automatic and does not
- * say that our mail was received.
+ * Whether a mail is the acknowledgment that a ticket system sends for incoming mail. That is the
+ * case in two situations:
+ *
+ * - the mail says that our mail was received, and either a ticket system or a machine wrote it, or
+ *   its subject contains a new case number
+ * - the mail is automatic, comes from a ticket system and contains a case number
+ *
+ * A person's answer through a ticket system does not count, because it is not automatic and does
+ * not say that our mail was received.
  */
 export function isAcknowledgment(
   fields: readonly HeaderField[],

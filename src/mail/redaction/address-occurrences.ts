@@ -141,7 +141,8 @@ function localBefore(text: string, domainAt: number, locals: Locals) {
 function localEndingAt(text: string, end: number, locals: Locals) {
   const local = locals.endingAt(text, end)
   const isSign = text.charAt(end) === '@'
-  // Without a letter in the name, the two slashes before a host would count as an address.
+  // If a name without a letter counted, the two slashes before a host would be taken for an
+  // address.
   if (local !== undefined && (isSign || /[a-z0-9\x80-\uffff]/.test(local))) {
     return { address: local, start: end - local.length }
   }

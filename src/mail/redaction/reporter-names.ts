@@ -209,7 +209,7 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
       .map(({ text }) => text.split(' ').map(cuttable).join(between))
       .join('|')
   const [free, greeted] = [sources(false), sources(true)]
-  // A look-behind at letters that begin no name would be far slower.
+  // Tests the first letter before the look-behind, which is much slower.
   const initials = [...new Set(sorted.map(({ text }) => escaped(text.charAt(0))))].join('')
   const first = `(?=[${initials}])`
   const patterns = [

@@ -58,7 +58,7 @@ export type Signature = {
   keyName: string
   /** Whether the domain and the author's domain have the same owner. */
   isAligned: boolean
-  /** The names of the fields it covers, in lower case, with repetitions. */
+  /** The names of the fields that the signature covers, in lower case, with repetitions. */
   covered: readonly string[]
   /** Why every verifier would reject the signature; undefined when its form is valid. */
   fault: DkimReason | undefined
