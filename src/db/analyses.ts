@@ -169,7 +169,10 @@ export function listJudgedFacts(
     order by id desc limit ${page.limit}`
 }
 
-/** Counts the symbols raised in the newest reports, and those reports. */
+/**
+ * Counts how often each symbol was raised in the newest reports. Also returns the number of
+ * reports.
+ */
 export async function countRaisedSymbols(
   db: Db,
   reports: number,

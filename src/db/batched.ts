@@ -1,4 +1,3 @@
-/** How calls are combined. */
 type BatchOptions<Question> = {
   /** The number of batches that run in parallel. */
   lanes: number

@@ -194,7 +194,10 @@ export type OriginCount = {
   reports: number
 }
 
-/** Counts the origin addresses of reports, the most frequent first. */
+/**
+ * Returns the origin addresses of reports with the number of reports from each, the most frequent
+ * first.
+ */
 export function countOrigins(
   db: Db,
   reportIds: readonly string[],

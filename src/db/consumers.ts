@@ -161,7 +161,8 @@ const WAITING_MS = 7 * 86_400_000
 
 /**
  * Whether any feedback report sent to a consumer between two instants (both exclusive) has not
- * bounced. It reads all reports of that time: call it for bounces, not for every mail.
+ * bounced. Reads all feedback reports of that time, so call it only for bounces, not for every
+ * mail.
  */
 export async function hasDelivered(
   db: Db,

@@ -127,7 +127,7 @@ function split(found: Buffer): FoundCounter[] {
   return counters
 }
 
-/** Inserts keys that have no row in their generation, given in key order. */
+/** Inserts the rows of keys without a row in their generation, given in key order. */
 export async function insertCounters(tx: Db, rows: readonly CounterRow[]): Promise<void> {
   await eachGeneration(rows, (table, some) =>
     copyRows(

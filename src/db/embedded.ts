@@ -326,7 +326,7 @@ async function answers(url: string): Promise<boolean> {
 
 async function ensureDatabase(url: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
-  // A server that dies meanwhile fails the query; without a listener the event would end the
+  // If the server dies meanwhile, the query fails; without this listener, the event would end the
   // process.
   client.on('error', () => undefined)
   try {

@@ -28,7 +28,7 @@ export type EnrollmentRequest = {
 const columns = sql`id, address, state, wish, consumer_id as "consumerId",
   decided_at as "decidedAt"`
 
-/** Stores an enrollment request; of its token and its client only hashes are stored. */
+/** Stores an enrollment request. Of the token and the client, it stores only hashes. */
 export async function insertEnrollment(
   tx: Db,
   request: Pick<EnrollmentRequest, 'id' | 'address' | 'wish'> & {

@@ -154,7 +154,7 @@ function valuesOf({ base, detail }: WholeReputation): unknown[] {
 /** A search by the beginning of names, for one kind or for all. */
 export type ReputationSearch = { prefix: string; kind: SubjectKind | undefined; limit: number }
 
-/** Returns subjects by the beginning of their names, sorted by name. */
+/** Returns the subjects with names that begin with `prefix`, sorted by name. */
 export async function searchReputations(
   db: Db,
   { prefix, kind, limit }: ReputationSearch,

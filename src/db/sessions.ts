@@ -149,7 +149,7 @@ export type Token = {
   name: string
   scopes: readonly TokenScope[]
   createdAt: Date
-  /** Updated at most once an hour; null: never used since the program records this. */
+  /** Updated at most once an hour; null: no use was recorded. */
   usedAt: Date | null
 }
 

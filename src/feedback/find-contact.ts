@@ -221,7 +221,7 @@ async function draw(
   })
 }
 
-/** Stores a conclusion; undefined if another run has stored one. */
+/** Stores and returns a conclusion; undefined if another run has stored one. */
 async function end(tx: Db, conclusion: Conclusion): Promise<Conclusion | undefined> {
   const { analysis, known, drawn } = conclusion
   const judgment = { ...analysis.judgment, consequence: drawn.consequence }

@@ -231,7 +231,7 @@ export async function keepReply(
   if (!feedback) return forPeople(phrase(letter ? 'inbound-letter-reply' : 'inbound-unmatched'))
   if (answer === undefined) return forPeople(phrase('inbound-free-text'))
   if (isAutomatic) return forPeople(phrase('inbound-answer-automatic'))
-  // A reporter can derive the Message-ID from the number of the report.
+  // A Message-ID proves nothing, because a reporter can derive it from the number of the report.
   if (by !== 'recipient') return forPeople(phrase('inbound-answer-unproven'))
   if (author === null || !isOfDesk(author, feedback.address)) {
     return forPeople(phrase('inbound-answer-foreign'))

@@ -97,7 +97,7 @@ export async function delist(
   return delistName(tx, { list, name, at, reporters })
 }
 
-/** Returns the current listings of a query, the most specific first. */
+/** Returns the current listings that match a query, the most specific first. */
 export function findListed({ pool, clock }: Needs, asks: ListQuestion['asks']): Promise<Listing[]> {
   return findLiveListings(pool, asks, clock())
 }

@@ -20,7 +20,10 @@ export function isPublicAddress(text: string): boolean {
   return addressScope(address) === 'public' && !furtherSpecial.has(address) && !isIsatap(address)
 }
 
-/** Ranges of IANA's special-purpose registries that mail may come from: AS112, 6to4. */
+/**
+ * Special-purpose ranges of IANA's registries that are refused here, although mail may come from
+ * them: AS112, 6to4.
+ */
 const furtherSpecial = networkSet([
   ...['192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24', '2002::/16', '2620:4f:8000::/48'],
 ])

@@ -29,7 +29,7 @@ type Place = {
   leave: () => void
 }
 
-/** The places of both lanes. */
+/** The places of both lanes. A message occupies one while it is sent. */
 export type Lanes = {
   /** Waits for a place for at most `waitMs`; undefined when none became free. */
   enter: (lane: Lane, waitMs: number) => Promise<Place | undefined>

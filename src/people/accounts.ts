@@ -81,7 +81,8 @@ type LetterNeeds = Needs & Pick<App, 'boss' | 'config'> & { publicUrl: string }
 
 /**
  * Creates the account for a mailed link and deletes the link. The account is not vouched for.
- * Undefined when the link is invalid, or the address has an account in the meantime.
+ * Undefined when the link is invalid, or when an account with the address was created in the
+ * meantime.
  */
 export async function makeAccount(
   { pool, clock }: Needs,

@@ -168,7 +168,9 @@ export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX)
   return { byPassword, byPasswordNow, byToken }
 }
 
-/** Stores the use in the background; if that fails, the next request stores it. */
+/**
+ * Stores the time of a token's use in the background; if that fails, the next request stores it.
+ */
 function noteTokenUse(
   db: Db,
   { digest, usedAt, now }: { digest: Buffer; usedAt: Date | null; now: Date },

@@ -72,7 +72,6 @@ export type JsonAnswer =
 /** The time limit in milliseconds and the maximum body size of one request. */
 export type RequestLimits = { timeoutMs: number; bodyBytesMax: number }
 
-/** Dependencies of a request. */
 export type RequestTools = { fetch: Fetch; now: Date; limits: RequestLimits }
 
 const RETRY_AFTER_MS_MAX = 86_400_000
