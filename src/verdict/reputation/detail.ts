@@ -29,8 +29,9 @@ export function epochOf(day: number): number {
 }
 
 /**
- * Sums of statements, each weighted by the karma of its reporter; slow and fast, as of the epoch of
- * their detail (see `growth`).
+ * Sums of statements, each weighted by the karma of its reporter: with slow decay (`good`, `bad`)
+ * and with fast decay (`recentGood`, `recentBad`). Stored as of the epoch of the detail; see
+ * `growth`.
  */
 export type EvidenceSums = { good: number; bad: number; recentGood: number; recentBad: number }
 
@@ -235,9 +236,9 @@ const SURE = PROVEN_KARMA_MIN - CROWD_MAX
 /**
  * Estimates when a proven reporter last complained, from the base part of a reputation. The base
  * part contains only the time of the last report by anyone. But recent evidence halves every day,
- * so if less is left at that time than one proven reporter adds, the last certain complaint was
- * earlier, by a day for each halving. After a large burst, the estimate may be too late by the time
- * that the burst takes to decay, at most a week.
+ * so the amount left at that time shows how many days earlier the last certain complaint was. After
+ * a large burst, the estimate may be too late by the time that the burst takes to decay, at most a
+ * week.
  */
 export function lastComplaintAt({
   recentBad,
