@@ -11,8 +11,8 @@ export type DnsType = 'A' | 'AAAA' | 'MX' | 'PTR' | 'TXT'
 
 /**
  * The answer to a DNS query. `none`: the name or the record does not exist. `unknown`: no answer
- * (timeout, SERVFAIL, no resolver), which does not mean that it does not exist. The strings of a
- * TXT record are joined; MX records are host names in order of preference.
+ * (timeout, SERVFAIL, no resolver), so the record may or may not exist. The strings of a TXT record
+ * are joined; MX records are host names in order of preference.
  */
 export type DnsAnswer =
   | { is: 'found'; records: readonly string[] }

@@ -10,8 +10,9 @@ import { openWorld, type World } from './world.ts'
 const TIMES = 3
 
 /**
- * The simulated events of a campaign, in time order: the reported messages, and the messages that
- * are checked then.
+ * A simulated campaign: the messages that are reported, in time order, and a later message that is
+ * checked before and after the reports. A campaign of a single message reports and checks that
+ * message (`isSame`).
  */
 type Campaign = { kind: RowKind; reported: readonly Sample[]; asked: Sample; isSame: boolean }
 

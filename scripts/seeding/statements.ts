@@ -52,7 +52,7 @@ export const plan = `
       date_trunc('milliseconds', $1::timestamptz - interval '1 day' * $4 * (n::float8 / $3)) as at
     from generate_series(0, $3::bigint - 1) as n) as numbered`
 
-/** Inserts people and desks; `$1` is the busy reporter's instant. */
+/** Inserts the reporters besides the busy one, their karma, and the consumers. */
 export const people = [
   `insert into reporters (id, email, is_admin, created_at)
    select seed_id('2025-01-01', 'reporter', n), 'reporter-' || n || '@reporters.example', false,

@@ -105,7 +105,7 @@ export function parseReputation(args: readonly string[]): ReputationRequest {
   return { kind: first, name: normal(second), isJson }
 }
 
-/** Links are case-sensitive; all other names are in lower case. */
+/** Converts a name to lower case, except a link, because links are case-sensitive. */
 function normal(name: string): string {
   return name.includes('/') ? name : name.toLowerCase()
 }

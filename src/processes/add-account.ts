@@ -24,7 +24,7 @@ type Print = (text: string) => unknown
 
 /**
  * Reads a secret from standard input: its first line, or hidden input on a terminal. Secrets are
- * not arguments, because every user of the machine can list those.
+ * not arguments, because every user of the machine can list the arguments of a process.
  *
  * @throws UsageError if the input is empty
  */
@@ -49,7 +49,7 @@ export async function readNewSecret(name: string, terminal: Terminal): Promise<s
   throw new UsageError([`${name}: The two entries are not the same. Try again.`])
 }
 
-/** Discards the echo of a terminal. */
+/** Returns a stream that discards its input, to hide the echo of a terminal. */
 function nowhere(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }

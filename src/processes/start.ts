@@ -191,7 +191,7 @@ async function openDatabase(
   }
 }
 
-/** Restarts the server whenever it ends, until the returned function is called. */
+/** Restarts the embedded PostgreSQL whenever it ends, until the returned function is called. */
 function keepRunning(
   first: EmbeddedServer,
   startAgain: () => Promise<EmbeddedServer>,

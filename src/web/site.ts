@@ -121,7 +121,7 @@ export type MailNow = {
 
 export type ReadMail = () => Promise<MailNow>
 
-/** Queries the database on each call. */
+/** Creates a function that reads the state of outgoing mail from the database on each call. */
 export function createReadMail({ pool }: { pool: Pool }): ReadMail {
   return async () => {
     const [relay, totals, waiting] = await Promise.all([

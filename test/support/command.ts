@@ -6,8 +6,8 @@ import { type Operations, runOperation } from '../../src/cli/command.ts'
 export type Ran = { code: number; stdout: string; stderr: string }
 
 /**
- * Runs an operation as its command does, on parts of an application: the arguments begin with its
- * second word.
+ * Runs an operation as its command does, on parts of an application. The arguments begin with the
+ * second word of the command.
  */
 export async function runCommand(
   operations: Operations,

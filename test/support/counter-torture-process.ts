@@ -13,7 +13,10 @@ process.once('disconnect', () => process.exit())
 if (role === 'roll-up') runRollUps({ pool, clock: systemClock, log: pino({ level: 'silent' }) })
 else await appendForever(pool, Number(number))
 
-/** Continues after the last committed batch, whether or not the next one was interrupted. */
+/**
+ * Appends batches without end, each after the last committed one, whether or not a later one was
+ * interrupted.
+ */
 async function appendForever(db: Pool, appender: number): Promise<never> {
   for (;;) {
     try {

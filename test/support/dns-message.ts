@@ -46,7 +46,7 @@ export function encodeAnswer(
 function encodeRecord(record: TestRecord): Buffer {
   const data = encodeData(record)
   const fixed = Buffer.alloc(12)
-  // The name is a pointer to that of the question.
+  // The name is a pointer to the name in the question.
   fixed.writeUInt16BE(0xc000 | HEADER_BYTES, 0)
   fixed.writeUInt16BE(types[record.type] ?? 0, 2)
   fixed.writeUInt16BE(1, 4)

@@ -137,7 +137,10 @@ export function reply(
   ])
 }
 
-/** The recipient address and the author of a mail; null if the address has no purpose. */
+/**
+ * How a mail arrived: the purpose of its recipient address, the author, and what the address refers
+ * to.
+ */
 export type Arrived = {
   purpose: InboundPurpose
   mailFrom?: string

@@ -5,7 +5,7 @@ import { setMark } from '../../src/db/reputations.ts'
 import { reputationKey } from '../../src/counting/reputation-reader.ts'
 import type { Subject } from '../../src/verdict/reputation/reputation.ts'
 
-/** Lists a subject manually, as an administrator does, using the hash seed of that database. */
+/** Lists a subject manually, as an administrator does, using the hash seed of the database. */
 export async function listByHand(pool: Pool, subject: Subject): Promise<void> {
   seedShingles((await findShingleSeed(pool)) ?? 0n)
   const key = reputationKey(subject)

@@ -61,7 +61,7 @@ export function labeledMessage(kind: 'phishing' | 'ham', number: number): Buffer
   )
 }
 
-/** Digits are not enough: texts that differ only in digits belong to one campaign. */
+/** Writes a number in letters, because texts that differ only in digits belong to one campaign. */
 function inLetters(number: number): string {
   return Array.from(String((number * 7919) % 9973), (digit) => 'bcdfghklmn'[Number(digit)]).join('')
 }

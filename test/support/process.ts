@@ -41,7 +41,7 @@ export function startProgram(args: readonly string[], env: Record<string, string
   return startCommand([process.execPath, main, ...args], env)
 }
 
-/** Starts a command in the same way, in the folder of the project. */
+/** Starts a command like `startProgram`, in the folder of the project. */
 export function startCommand(
   [file, ...args]: readonly [string, ...string[]],
   env: Record<string, string>,

@@ -1,6 +1,7 @@
 /**
- * The cases of the public suites that we parse differently, each with the reason. All other cases
- * must agree, and these must not, so that an outdated table fails.
+ * The cases of the public suites that we parse differently, each with the reason. The test fails if
+ * any other case differs, and also if one of these does not, so that the table cannot become
+ * outdated.
  */
 export const assertionsWeRefuse: Record<string, string> = {
   'spamassassin-rcvd_parser-4c64df5d':

@@ -106,7 +106,10 @@ function fileOf(zone: string, type: string): string {
   return `${zone}.${type}`
 }
 
-/** Waits for new output of the server; rejects if it ends instead. */
+/**
+ * Collects the output of the server. `says` waits for new output that matches, and rejects if the
+ * server ends instead.
+ */
 function listen(child: ChildProcess): {
   says: (words: RegExp) => Promise<void>
   said: () => string

@@ -8,7 +8,7 @@ import { clearCounters, type Stage, storedBytes, untilRolledUp, withCpu } from '
 import { printTable } from '../corpus.ts'
 
 const REPORTS_PER_SECOND = 400
-/** As many reports per transaction as the workers handle under load. */
+/** Number of reports per transaction, as under load in the workers. */
 const REPORTS_AT_ONCE = 25
 const REPORTS_BEFORE = 30_000
 

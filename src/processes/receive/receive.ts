@@ -250,8 +250,8 @@ async function listen(server: SMTPServer, { config, log }: Needs): Promise<numbe
 }
 
 /**
- * Ends a session after this time in milliseconds, even if the client is active, because a client
- * could send one byte per minute.
+ * Ends a session after `ms` milliseconds, even if the client is active, because a client could send
+ * one byte per minute.
  */
 function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): NodeJS.Timeout {
   const cut = () => {

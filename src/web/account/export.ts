@@ -246,7 +246,10 @@ export function exportRoutes(site: Needs): Router {
   return router
 }
 
-/** Destroys the response on an error, so that the browser does not keep a truncated archive. */
+/**
+ * Sends the archive. Destroys the response on an error, so that the browser does not keep a
+ * truncated archive.
+ */
 async function sendArchive(res: Response, reporter: Reporter, site: Needs): Promise<void> {
   const day = site.clock().toISOString().slice(0, 10)
   res.statusCode = 200

@@ -43,7 +43,7 @@ import {
 type ListNeeds = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'credentials' | 'limits'>
 
 /**
- * Returns the caller's reports: the newest first, continuing at `before`; or those after `after`,
+ * Sends the caller's reports: the newest first, continuing at `before`; or those after `after`,
  * oldest first, for clients that poll for new ones.
  */
 async function listReports(req: Request, res: Response, site: ListNeeds): Promise<void> {

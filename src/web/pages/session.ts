@@ -199,8 +199,8 @@ export async function openSession(
 }
 
 /**
- * Stores that the password was accepted, under a new id. The user is not signed in before the
- * second step.
+ * Stores in the session, under a new session id, that the password was accepted. The user is not
+ * signed in before the second step.
  */
 export async function awaitSecondStep(
   req: Request,

@@ -48,7 +48,7 @@ async function limited(
   attempt: Attempt,
   actor: Pick<Actor, 'name' | 'device'>,
 ): Promise<void> {
-  // Express sets the response of every request.
+  // Always true, because Express sets the response of every request.
   if (req.res) await admit(req, req.res, site, attempt, actor)
 }
 

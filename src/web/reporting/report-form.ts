@@ -169,7 +169,7 @@ function megabytes(bytes: number): number {
 
 function filesOf(form: Form, pastedName: string): UploadedFile[] {
   const pasted = form.bytes(pastedField)
-  // No message starts with more whitespace.
+  // A message does not start with this much whitespace, so the rest need not be searched.
   const isPasted = pasted?.subarray(0, BLANK_START_MAX).some((byte) => byte > 0x20) ?? false
   const files = form.files('messages')
   return [

@@ -44,7 +44,7 @@ export type ShownSite = {
   /** A reporter whose reports are held. */
   banned: string
   campaign: string
-  /** Paths with a secret in them. */
+  /** Paths that contain a secret. */
   links: Record<Link, string>
   consumer: string
   letter: string

@@ -27,8 +27,8 @@ export async function compareCounters(
 }
 
 /**
- * Formats buckets as lines. Redemptions are separate, because their time is known only to a slot,
- * and the whole run is in one slot.
+ * Formats buckets as lines. Redemptions have lines of their own, which name a period only if the
+ * whole run was in one slot, because their time is not known exactly.
  */
 function linesOf(model: Model, isOneSlot: boolean): Map<string, string> {
   const lines = new Map<string, string>()

@@ -14,7 +14,7 @@ import type { Ledger } from './reporters.ts'
 export type Examined = {
   accepted: number
   retracted: number
-  /** Reports that were retracted before they were counted. */
+  /** Number of reports that were retracted before they were counted. */
   neverCounted: number
   analyzedTwice: number
   campaigns: number

@@ -25,9 +25,9 @@ export type Line = {
   victims: readonly string[]
   /** Kills one process immediately; it is restarted without a pause. */
   kill: (victim: string) => Promise<void>
-  /** Stops one process until the returned function is called. */
+  /** Suspends one process until the returned function is called. */
   freeze: (part: string) => () => void
-  /** The processes that can be stopped. */
+  /** The processes that can be suspended. */
   parts: readonly string[]
   /** Resolves when every process has reported that it is ready. */
   untilReady: () => Promise<void>

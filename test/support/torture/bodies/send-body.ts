@@ -7,7 +7,7 @@ export type BodyRoute = { method: string; path: string }
 /** The server's answer, and the number of bytes sent before it. */
 export type BodyAnswer = { status: number; sentBytes: number }
 
-/** The client: its header fields and its session. */
+/** The header fields that identify a client and its session. */
 export type Sender = Record<string, string>
 
 /**

@@ -135,7 +135,7 @@ async function attack(
   return faults
 }
 
-/** Measures the same client without attacks. */
+/** Measures the requests of the other client while there are no attacks. */
 async function measureQuiet(site: string, { token }: Account): Promise<string> {
   const probe = startProbe({ url: site, token })
   await wait(QUIET_MS)

@@ -4,7 +4,7 @@ import { type Plan, type Tried, turnAt } from './plan.ts'
 export type Judged = {
   faults: string[]
   admitted: number
-  /** Attacks on one key that had enough attempts to fill its limit. */
+  /** Number of attacks on one key with enough attempts to fill its limit. */
   filled: number
   /** The maximum number of attempts certainly accepted within one window. */
   mostInWindow: number

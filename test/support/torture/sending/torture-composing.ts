@@ -65,8 +65,8 @@ function lastOf(left: readonly Left[]): number {
 }
 
 /**
- * Returns a hostile message: a line of 2 MB, a boundary of 8,000 characters, or a text on which the
- * thread stalls.
+ * Returns a hostile message for every tenth index, and undefined for the others. The message has a
+ * line of 2 MB, a boundary of 8,000 characters, or a text on which the thread stalls.
  */
 function poisonOf(index: number): Buffer | undefined {
   if (index % 10 !== 0) return undefined

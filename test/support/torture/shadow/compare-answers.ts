@@ -31,8 +31,8 @@ export async function compareAnswers(both: Both, pairs: number): Promise<string[
 }
 
 /**
- * Returns the durations of both. They are measured in turn, and the order alternates from pair to
- * pair, so that noise affects both alike.
+ * Returns the durations of the answers to both reporters. They are measured in turn, and the order
+ * alternates from pair to pair, so that noise affects both alike.
  */
 async function timesOfBoth(both: Both, pairs: number, mark: () => string) {
   const times = { banned: [] as number[], usual: [] as number[], shown: new Set<string>() }
