@@ -12,7 +12,7 @@ export type AskedSite = {
   site: Site
   check: Program
   checkPort: number
-  /** The database URL of `check`. */
+  /** The connection of `check` to its database, which tests can cut. */
   wire: Wire
   clear: () => Promise<void>
 }

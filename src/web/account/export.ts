@@ -206,7 +206,7 @@ function jsonBytes(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** Resolves when the bytes have been consumed. */
+/** Adds a file to the archive, and resolves when its bytes have been read. */
 async function add(zip: ZipFile, { path, at, bytes }: ArchiveEntry, gone: AbortSignal) {
   const taken = new Promise<void>((resolve, reject) => {
     zip.addReadStreamLazy(path, { mtime: at }, (give) => {
