@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
-import { chown, cp, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { chown, cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -149,7 +149,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     const port = options.port ?? (await freePort())
     const settings = [...usualSettings, ...options.settings, `port=${port}`]
     const logged = existsSync(logFile) ? statSync(logFile).size : 0
-    const server = await launch(programs, folder, settings, logFile, identity)
+    const server = launch(programs, folder, settings, logFile, identity)
     const ended = new Promise<void>((resolve) => server.once('close', () => resolve()))
     const stop = async () => {
       server.kill('SIGINT')
@@ -178,22 +178,23 @@ async function mayRecover(server: ChildProcess, logFile: string, logged: number)
   return output.includes('shared memory block')
 }
 
-async function launch(
+/** Starts the server. Synchronous, because the caller must listen before the server can end. */
+function launch(
   programs: string,
   folder: string,
   settings: readonly string[],
   logFile: string,
   identity: Identity,
-): Promise<ChildProcess> {
-  const log = await open(logFile, 'a')
+): ChildProcess {
+  const log = openSync(logFile, 'a')
   try {
     return spawn(
       path.join(programs, 'postgres'),
       ['-D', folder, ...settings.flatMap((setting) => ['-c', setting])],
-      { ...identity, stdio: ['ignore', log.fd, log.fd], detached: true, env: environment() },
+      { ...identity, stdio: ['ignore', log, log], detached: true, env: environment() },
     )
   } finally {
-    await log.close()
+    closeSync(log)
   }
 }
 

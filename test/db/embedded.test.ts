@@ -1,4 +1,5 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { pbkdf2 } from 'node:crypto'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
@@ -42,6 +43,29 @@ test('no second server starts while a process of the killed one is still running
   expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }])
   await client.end()
 })
+
+test('a server that ends immediately is an error, also while files are slow', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
+  closers.push(() => rm(dataDir, { recursive: true, force: true }))
+  await chmod(dataDir, 0o755)
+  await mkdir(path.join(dataDir, 'bin'))
+  await mkdir(path.join(dataDir, 'postgres'))
+  await writeFile(path.join(dataDir, 'postgres', 'PG_VERSION'), '18')
+  await writeFile(path.join(dataDir, 'bin', 'postgres'), '#!/bin/sh\nexit 3\n', { mode: 0o755 })
+  const stop = keepThreadsBusy()
+  const start = startEmbedded({ dataDir, password: 'test', settings: [], programs: dataDir })
+  await expect(start.finally(stop)).rejects.toThrow('exited during its start (code 3)')
+})
+
+/** Makes every operation on files wait for about 50 ms, until it is stopped. */
+function keepThreadsBusy(): () => void {
+  let isBusy = true
+  const work = () => isBusy && pbkdf2('', '', 100_000, 32, 'sha256', work)
+  for (let thread = 0; thread < 8; thread++) work()
+  return () => {
+    isBusy = false
+  }
+}
 
 /** Stops the server process of a connection, so that it cannot notice the end of its server. */
 async function frozenBackend({ url }: EmbeddedServer): Promise<number> {
