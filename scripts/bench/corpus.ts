@@ -35,7 +35,7 @@ export function variantOf(message: Buffer, number: number): Buffer {
   ])
 }
 
-/** Returns the median and the 99th percentile of numbers. */
+/** Returns the median, the 99th percentile and the maximum. */
 export function percentiles(values: readonly number[]): { p50: number; p99: number; max: number } {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN

@@ -13,7 +13,7 @@ export type ReportRequest = {
   kind: string
 }
 
-/** The parsed arguments. */
+/** The request as on the command line: the token is still in a file. */
 export type ReportArguments = Omit<ReportRequest, 'token'> & { tokenFile: string | undefined }
 
 type Print = (line: string) => void

@@ -138,7 +138,8 @@ async function countDueDay(tx: Db, now: Date): Promise<boolean> {
 }
 
 /**
- * Maximum delay in milliseconds of a reporter's statistics, except for days with very many reports.
+ * Pause in milliseconds between rounds if no day was due; after a round that counted days, a fifth
+ * of it.
  */
 const PAUSE_MS = 5_000
 
@@ -147,7 +148,7 @@ const PAUSE_MS = 5_000
  * at a time.
  */
 export function runReporterDayCounts(app: { pool: Pool; clock: Clock; log: Logger }): Rounds {
-  const complain = complainer(app, 'Could not update the statistics of campaigns. Will retry.')
+  const complain = complainer(app, 'Could not update the statistics of reporters. Will retry.')
   return runRounds(async (isClosed) => {
     const counted = await countReporterDays(app.pool, app.clock, isClosed).catch(
       (error: unknown) => {

@@ -23,8 +23,8 @@ type Admission = { ticket: Ticket } | { waitsUntil: Date }
 
 /**
  * The queues of all consumers in one process. Each consumer receives at most a fixed number of
- * mails in parallel. After a stall or failure, its mail is sent in the slow lane, and after
- * repeated ones sending pauses with exponential backoff, so that it does not delay other consumers.
+ * mails in parallel. After a stall or failure, the consumer's mail is sent in the slow lane. After
+ * several, sending to it pauses with exponential backoff. So no consumer delays the others.
  */
 export type ConsumerQueues = {
   admit: (consumer: { id: string; connectionsMax: number | null }) => Admission

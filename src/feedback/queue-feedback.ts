@@ -119,7 +119,7 @@ export type QueuedFeedback = {
   consumer: Consumer
   /** Default: a complaint. */
   kind?: FeedbackKind
-  /** Default: as the abuse desk of the network. */
+  /** Why the consumer is notified. Default: as the abuse desk of the origin's network. */
   recipientRole?: RecipientRole
   keepsTokens?: boolean
 }

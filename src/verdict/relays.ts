@@ -55,8 +55,9 @@ const SHARE_MIN = 0.9
 const PEER_NETWORKS_MIN = 5
 const AUTHOR_DOMAINS_MIN = 5
 /**
- * Minimum number of signing domains of wanted mail through a relay. A single one may be a mistake
- * of the reporter.
+ * A relay is learned without a question to the reporter if aligned signatures of at least this many
+ * author domains came through it in not-spam reports; otherwise it is only proposed. A single
+ * domain may be the reporter's mistake.
  */
 const WANTED_DOMAINS_MIN = 3
 /**

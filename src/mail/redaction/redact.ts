@@ -40,8 +40,8 @@ export type RedactionOptions = {
   /** The reporter's own addresses; those in the header are found automatically. */
   addresses: readonly string[]
   /**
-   * The authenticated authors. An author who is also a recipient, as in mail that hides its
-   * recipients, does not count as the reporter: the abuse desk needs this address.
+   * Author addresses that passed authentication. They are kept even if To or Cc repeats them, as in
+   * mail with hidden recipients, because the abuse desk needs them.
    */
   authors?: readonly string[]
   /** The consumer's key, from `redactionKey`. */
@@ -184,8 +184,8 @@ function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
 
 /**
  * Redacts content with a transfer encoding. An attached message must not be encoded (RFC 2046), but
- * some are encoded anyway, and they are redacted too. Each level is parsed again, so only the
- * outermost levels are decoded.
+ * some are encoded anyway, and they are redacted too. Encoded messages may contain further ones; at
+ * most `ENCODED_LEVELS_MAX` levels are decoded, because each is parsed again.
  */
 function redactContent(entity: Entity, content: string, redactors: Redactors): string | undefined {
   const { encodedLevels = ENCODED_LEVELS_MAX } = redactors

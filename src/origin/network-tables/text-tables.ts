@@ -183,7 +183,7 @@ export function readDelegated(line: string): LineReading {
   return { is: 'range', blocks, asn: null, name: null, country, contacts: [] }
 }
 
-/** Whether a line looks like one of the registries' statistics. */
+/** Whether a line looks like one of a registry's delegation file (`registry|cc|type|…`). */
 function isDelegated(line: string): boolean {
   return /^(?:\d+(?:\.\d+)?\|[a-z]+\||[a-z]+\|(?:[a-z]{2}|\*)?\|(?:ipv4|ipv6|asn)\|)/i.test(line)
 }

@@ -52,11 +52,9 @@ export type Detail = {
   newcomers: EvidenceSums
   /** The last 30 days with any evidence, oldest first. */
   days: DaySums[]
-  /**
-   * Milliseconds since 1970 of the last statement of a proven source, and of the last one that
-   * ended a long silence; 0: never.
-   */
+  /** Time of the latest statement of a proven source, in milliseconds since 1970; 0: none. */
   provenAt: number
+  /** Time of the latest such statement that ended a long silence; 0: none. */
   wokenAt: number
 }
 

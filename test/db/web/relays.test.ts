@@ -77,7 +77,7 @@ test('the page adds, shows and removes relays, and explains a refusal', async ()
   expect(refused.status).toBe(422)
   expect(await refused.text()).toContain('value="10.0.0.1&quot;&gt;&lt;b&gt;"')
   const linkLocal = await browser.post('/relays', { do: 'add', cidr: '169.254.0.9' })
-  expect(await linkLocal.text()).toContain('It means another machine on every network')
+  expect(await linkLocal.text()).toContain('On each network it can belong to a different machine')
   const foreign = await browser.post(
     '/relays',
     { do: 'add', cidr: '203.0.113.1' },

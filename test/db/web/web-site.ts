@@ -108,7 +108,7 @@ async function addPerson(app: App, email: string, isAdmin: boolean): Promise<Per
   return { id, email, password, token, basic }
 }
 
-/** Composes a spam message that two servers handed over; `mark` makes it unique. */
+/** Composes a spam message with two Received fields; `mark` makes it unique. */
 export function sampleMessage(mark: string): Buffer<ArrayBuffer> {
   const below = [
     'Received: from app (localhost [127.0.0.1]) by mail.shop.example (Postfix) with ESMTP id 1',

@@ -12,8 +12,8 @@ import { sampleNetworks } from '../messages.ts'
 import { descendants, type Program, startProgram } from '../process.ts'
 
 /**
- * The origin of a message received by a known provider reaches this confidence. About other
- * messages the reporter is asked.
+ * The origin of a message received by a known provider reaches this confidence. For any other
+ * message, the reporter is asked.
  */
 export const originConfidenceMin = 0.95
 

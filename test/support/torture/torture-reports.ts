@@ -62,10 +62,10 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   }
 }
 
-/** Runs work with the hash seed of the line's processes. */
+/** Runs work with the shingle seed of the instance under test. */
 async function seeded<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
   const seed = await findShingleSeed(pool)
-  if (seed === undefined) throw new Error('The line has no seed.')
+  if (seed === undefined) throw new Error('The instance has no seed.')
   const before = shingleSeed()
   seedShingles(seed)
   return work().finally(() => seedShingles(before))
