@@ -33,6 +33,7 @@ import {
   signed,
 } from '../verdict/rules/rule-book.ts'
 import { faultLine, type Rule, ruleBounds, type RuleFault } from '../verdict/rules/rule-file.ts'
+import { columns } from './command.ts'
 
 /** The subcommands of `rules`; a file is given by its path, `-` is standard input. */
 export type RulesRequest =
@@ -185,19 +186,6 @@ function dryRunText(result: DryRunResult): string {
 
 function rounded(score: number): string {
   return String(Math.round(score * 100) / 100)
-}
-
-/** Aligns rows in columns; the last column is not padded. */
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((cells) => (cells[at] ?? '').length)),
-  )
-  return rows.map((cells) =>
-    cells
-      .map((cell, at) => (at === cells.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
-      .join('  ')
-      .trimEnd(),
-  )
 }
 
 type Needs = Pick<App, 'pool' | 'clock'>

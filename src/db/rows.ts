@@ -83,8 +83,11 @@ export function namedRows(
   rows: readonly (readonly unknown[])[],
   compose: (values: Sql) => Sql,
 ): pg.QueryConfig {
-  const text = rowsTexts.get(name) ?? compose(bulk(rows)).text
-  rowsTexts.set(name, text)
+  let text = rowsTexts.get(name)
+  if (text === undefined) {
+    text = compose(bulk(rows)).text
+    rowsTexts.set(name, text)
+  }
   return { name, text, values: rows.flat() }
 }
 

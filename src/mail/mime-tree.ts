@@ -83,13 +83,11 @@ const parameters = /;([^=;"]*)=\s*(?:"((?:[^"\\]|\\.)*)|([^\s;]*))/gs
 export function fieldParameter(value: string, name: string): string | undefined {
   for (const [, key = '', quoted, bare] of value.slice(0, parameterCharsMax).matchAll(parameters)) {
     // The first part of a value that RFC 2231 splits or encodes has the name `name*` or `name*0*`.
-    if (
-      key
-        .trim()
-        .toLowerCase()
-        .replace(/\*0?\*?$/, '') !== name
-    )
-      continue
+    const bareKey = key
+      .trim()
+      .toLowerCase()
+      .replace(/\*0?\*?$/, '')
+    if (bareKey !== name) continue
     const found = quoted?.replace(/\\(.)/gs, '$1') ?? bare
     if (quoted !== undefined || found !== '') return found
   }

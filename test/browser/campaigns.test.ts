@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
-import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { createParserPool } from '../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { rollUpAll } from '../support/counter-rows.ts'
 import { messageOf } from '../support/shingles.ts'
 import { startWebSite } from '../db/web/web-site.ts'
 import { openPage, startChromium } from './chromium.ts'
-import { testJudge } from '../support/judge.ts'
+import { analyzeReports } from '../support/judge.ts'
 
 const LINK = 'https://shop.example/offer'
 const text =
@@ -22,13 +21,7 @@ const ids = await Promise.all(
     site.report(admin, Buffer.from(messageOf({ subject, text }))),
   ),
 )
-const payloads = ids.map((reportId) => ({ reportId }))
-await runAnalyzeReport(payloads, {
-  ...site.app,
-  parser,
-  judge: testJudge(site.app.pool, site.app.clock),
-  rdap: undefined,
-})
+await analyzeReports({ ...site.app, parser }, ids)
 await rollUpAll(site.app.pool, new Date())
 
 test.for([

@@ -1,12 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { createParserPool } from '../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { relayedMessage } from '../support/messages.ts'
 import { sampleMessage, startWebSite, type Person } from '../db/web/web-site.ts'
 import { openPage, startChromium } from './chromium.ts'
-import { testJudge } from '../support/judge.ts'
+import { analyzeReports } from '../support/judge.ts'
 
 const site = await closeAfterTests(startWebSite({ ORIGIN_CONFIDENCE_MIN: '1' }))
 const parser = await closeAfterTests(createParserPool(1))
@@ -77,12 +76,7 @@ async function askedReport(mark: string): Promise<string> {
 }
 
 function analyze(reportId: string) {
-  return runAnalyzeReport([{ reportId }], {
-    ...site.app,
-    parser,
-    judge: testJudge(site.app.pool, site.app.clock),
-    rdap: undefined,
-  })
+  return analyzeReports({ ...site.app, parser }, [reportId])
 }
 
 test.for(visitors)('a visitor %s sees the route as a picture', async ([mark, options]) => {

@@ -2,6 +2,7 @@ import { createCounterReader } from '../../src/counting/reader.ts'
 import type { Pool } from '../../src/db/pool.ts'
 import { createJudge, type Judge } from '../../src/judging/judge.ts'
 import { createReputationReader } from '../../src/counting/reputation-reader.ts'
+import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import type { Clock } from '../../src/world.ts'
 import { shippedRules } from './shipped-rules.ts'
 
@@ -16,4 +17,16 @@ export function testJudge(pool: Pool, clock: Clock): Judge {
     model: { current: () => undefined },
     clock,
   })
+}
+
+type AnalysisApp = Parameters<typeof runAnalyzeReport>[1]
+
+/** Analyzes reports with the test judge, without queries to registries. */
+export function analyzeReports(
+  app: Omit<AnalysisApp, 'judge' | 'rdap'>,
+  ids: readonly string[],
+): ReturnType<typeof runAnalyzeReport> {
+  const judge = testJudge(app.pool, app.clock)
+  const payloads = ids.map((reportId) => ({ reportId }))
+  return runAnalyzeReport(payloads, { ...app, judge, rdap: undefined })
 }

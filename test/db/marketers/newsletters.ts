@@ -58,7 +58,7 @@ export async function newsletter({
     `Dear customer, here is what is new this autumn: ${mark}.`,
     '',
   ].join('\r\n')
-  const whole = await signed(Buffer.from(raw), { domain, key, fields: covered })
+  const whole = await signed(Buffer.from(raw), { domain, key, covering: covered })
   return forged ? Buffer.from(whole.toString().replace('Dear customer', 'Dear victim')) : whole
 }
 

@@ -8,11 +8,10 @@ import {
   liftBan,
   releaseHeldReports,
 } from '../../../src/reports/shadow-bans.ts'
-import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
-import { testJudge } from '../../support/judge.ts'
+import { analyzeReports } from '../../support/judge.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { signedInBrowser } from '../web/browser.ts'
 import { sampleMessage, startWebSite, type Person } from '../web/web-site.ts'
@@ -62,16 +61,7 @@ const jobsOf = (queue: string, id: string) =>
     id,
   ])
 
-const analyze = (...ids: string[]) =>
-  runAnalyzeReport(
-    ids.map((reportId) => ({ reportId })),
-    {
-      ...site.app,
-      parser,
-      rdap: undefined,
-      judge: testJudge(site.app.pool, site.app.clock),
-    },
-  )
+const analyze = (...ids: string[]) => analyzeReports({ ...site.app, parser }, ids)
 
 /** Returns the number of rows, by table, through which other people could notice a report. */
 async function effectsOf(id: string) {

@@ -1,13 +1,12 @@
 import type { RelayJson } from '../../../src/web/api/account.ts'
 import type { ReportJson } from '../../../src/web/api/reports.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
-import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { relayedMessage, sampleNetworks } from '../../support/messages.ts'
 import { signedInBrowser } from './browser.ts'
 import { startWebSite, type Person } from './web-site.ts'
-import { testJudge } from '../../support/judge.ts'
+import { analyzeReports } from '../../support/judge.ts'
 
 /**
  * Starts a web process with a confidence threshold that no origin reaches, so that the reporter is
@@ -22,13 +21,7 @@ export async function startAskingSite() {
     const headers = { authorization: person.basic, ...init.headers }
     return fetch(`${site.url}/api/v1${path}`, { ...init, headers })
   }
-  const analyze = (reportId: string) =>
-    runAnalyzeReport([{ reportId }], {
-      ...site.app,
-      parser,
-      judge: testJudge(site.app.pool, site.app.clock),
-      rdap: undefined,
-    })
+  const analyze = (reportId: string) => analyzeReports({ ...site.app, parser }, [reportId])
   return {
     site,
     api,

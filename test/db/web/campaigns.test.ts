@@ -4,7 +4,6 @@ import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { addToCampaignDays, insertCampaigns } from '../../../src/db/campaigns.ts'
 import { insertCountedReports } from '../../../src/db/counter-rows.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { uuidTime, uuidv7 } from '../../../src/world.ts'
@@ -14,7 +13,7 @@ import { rollUpAll } from '../../support/counter-rows.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
 import { offer } from './offer-message.ts'
 import { startWebSite, type Person } from './web-site.ts'
-import { testJudge } from '../../support/judge.ts'
+import { analyzeReports } from '../../support/judge.ts'
 
 const networks = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
 
@@ -41,13 +40,7 @@ async function reported(person: Person, raw: Buffer<ArrayBuffer>): Promise<strin
 }
 
 async function analyzed(...ids: string[]): Promise<void> {
-  const payloads = ids.map((reportId) => ({ reportId }))
-  await runAnalyzeReport(payloads, {
-    ...site.app,
-    parser,
-    judge: testJudge(site.app.pool, site.app.clock),
-    rdap: undefined,
-  })
+  await analyzeReports({ ...site.app, parser }, ids)
   await rollUpAll(site.app.pool, new Date())
 }
 
