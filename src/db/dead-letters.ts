@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { rowsOf } from './rows.ts'
+import { named, rowsOf } from './rows.ts'
 
 /** A job that ran out of retries. */
 export type DeadLetter = {
@@ -140,6 +140,27 @@ export async function keepFirstDue(
       ${successors.map(({ formerId }) => formerId)}::uuid[]) as pair (id, former_id)
     join pgboss.job as former on former.name = ${name} and former.id = pair.former_id
     where next.name = ${name} and next.id = pair.id`)
+}
+
+/** Returns which queues have a job that a worker could take now. */
+export async function listDueQueues(db: Db, names: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(named('list-due-queues')`
+    select name from unnest(${names}::text[]) as asked (name) where exists (
+      select from pgboss.job
+      where job.name = asked.name and state < 'active' and not blocked
+        and start_after <= pgboss.job_now())`)
+  return rows.map(({ name }) => name)
+}
+
+/** Uses up the retries of active jobs: the next failure of this attempt is final. */
+export async function endRetries(
+  tx: Db,
+  name: string,
+  jobs: readonly { id: string; retryCount: number }[],
+): Promise<void> {
+  await tx.query(sql`
+    update pgboss.job set retry_limit = retry_count
+    where name = ${name} and id = any(${jobs.map(({ id }) => id)}::uuid[]) and state = 'active'`)
 }
 
 /** The data fields that contain the id of a job's subject. */

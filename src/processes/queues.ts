@@ -34,8 +34,11 @@ type Tools = App &
     deliveries: DeliveriesInProgress
   }
 
-/** A queue, and the function that starts to process its jobs. */
-type HandledQueue = { queue: Queue; work: (tools: Tools) => Promise<void> }
+/** A queue, and the function that starts its worker. */
+type HandledQueue = {
+  queue: Queue
+  work: (tools: Tools) => Promise<{ close: () => Promise<void> }>
+}
 
 /** All queues with their handlers. */
 export const handledQueues: readonly HandledQueue[] = [

@@ -64,11 +64,12 @@ export async function startWork(
     ...{ ...known, ...posting, ...mailIn },
   }
   if (names.includes(analyzeReport.name)) void blacklists.test()
-  for (const { queue, work } of handledQueues) if (names.includes(queue.name)) await work(tools)
+  const wanted = handledQueues.filter(({ queue }) => names.includes(queue.name))
+  const workers = await Promise.all(wanted.map(({ work }) => work(tools)))
   app.log.info({ queues: names, threads: app.config.workers }, 'Processing jobs.')
   return {
     close: async () => {
-      await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))
+      await Promise.all(workers.map((worker) => worker.close()))
       closeDns()
       await opened?.close()
       await marketers?.close()

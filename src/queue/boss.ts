@@ -4,7 +4,37 @@ import { gatherQueueStatistics } from '../db/dead-letters.ts'
 import type { Db } from '../db/pool.ts'
 import { deadLetterQueue, type Queue } from './define-queue.ts'
 
-export type Boss = PgBoss
+/** A worker of a queue; see `QueueWorker`. */
+type Worker = { wake: () => void; close: () => Promise<void>; abandon: () => Promise<void> }
+
+/** pg-boss with workers of our own, which it notifies of new jobs. */
+export class Boss extends PgBoss {
+  /** The workers of this process by queue. */
+  readonly workers = new Map<string, Worker>()
+  /** Whether this process is notified of new jobs. */
+  isListening = false
+  /** Whether a loop looks for jobs that are due. */
+  isPolling = false
+
+  /** Returns the connections of pg-boss, which also pass notifications on to the workers. */
+  override getDb(): ReturnType<PgBoss['getDb']> {
+    const db = super.getDb()
+    const { listen } = db
+    if (!listen || Object.hasOwn(db, 'listen')) return db
+    db.listen = (channel, onQueue, onReconnect) => {
+      const onNotification = (name: string) => {
+        onQueue(name)
+        this.workers.get(name)?.wake()
+      }
+      return listen.call(db, channel, onNotification, () => {
+        onReconnect()
+        this.isListening = true
+        for (const worker of this.workers.values()) worker.wake()
+      })
+    }
+    return db
+  }
+}
 
 /** What a process does with the queues; all roles can add jobs. */
 export type BossRole = 'sends' | 'works' | 'migrates'
@@ -15,8 +45,8 @@ const HEARTBEAT_SECONDS = 20
 
 /**
  * Connects pg-boss with connections of its own. A process that `works` listens for new jobs,
- * monitors expired ones, runs the schedules, and stores the queue statistics. With `listens` false
- * it polls for new jobs every two seconds.
+ * monitors expired ones and runs the schedules. With `listens` false it polls for new jobs every
+ * two seconds.
  */
 export async function startBoss(
   databaseUrl: string,
@@ -24,19 +54,25 @@ export async function startBoss(
   options: { name: string; onError: (error: Error) => void; listens?: boolean },
 ): Promise<Boss> {
   const works = role === 'works'
-  const boss = new PgBoss({
+  const boss = new Boss({
     connectionString: databaseUrl,
     application_name: `signalpost ${options.name} queue`,
-    max: works ? 6 : 2,
+    max: 2,
     migrate: role === 'migrates',
     createSchema: role === 'migrates',
     supervise: works,
     schedule: works,
-    persistQueueStats: true,
-    persistWarnings: true,
     // Both intervals are set, because jobs of a dead worker are detected at the longer one.
     superviseIntervalSeconds: 10,
     monitorIntervalSeconds: 10,
+    // Each monitoring reads the whole job table, so ended jobs are deleted soon.
+    maintenanceIntervalSeconds: 300,
+    // Nothing reads the history, the stored warnings and the state of autovacuum. No job depends
+    // on another one.
+    persistQueueStats: false,
+    persistWarnings: false,
+    monitorVacuum: false,
+    flowIntervalSeconds: 3600,
     useListenNotify: works && options.listens !== false,
   })
   boss.on('error', options.onError)
@@ -73,17 +109,30 @@ export function bossDb(tx: Db): BossDb {
 
 /**
  * Returns an adapter like `bossDb`, for statements that are repeated with other parameters: each
- * connection keeps them prepared. Planning is a third of the cost of adding the jobs of a batch.
+ * connection keeps them prepared. Planning is a third of the cost of adding the jobs of a batch,
+ * and three quarters of fetching one.
  */
-function preparedBossDb(tx: Db): BossDb {
+export function preparedBossDb(tx: Db): BossDb {
   return {
     executeSql: (text, values) =>
       tx.query({ name: hash('sha1', text), text, values: values ?? [] }),
   }
 }
 
-/** Closes the connection after the active jobs have ended, but waits at most `timeoutMs`. */
+/**
+ * Stops the workers and closes the connections. Waits at most `timeoutMs` for the jobs in progress,
+ * and returns the others to their queues.
+ */
 export async function stopBoss(boss: Boss, timeoutMs: number): Promise<void> {
+  const workers = [...boss.workers.values()]
+  const late = Promise.withResolvers<'late'>()
+  const timer = setTimeout(() => late.resolve('late'), timeoutMs)
+  const ended = await Promise.race([
+    Promise.all(workers.map((worker) => worker.close())),
+    late.promise,
+  ])
+  clearTimeout(timer)
+  if (ended === 'late') await Promise.all(workers.map((worker) => worker.abandon()))
   await boss.stop({ graceful: true, timeout: timeoutMs, close: true })
 }
 

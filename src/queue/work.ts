@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
-import type { Job, JobResult } from 'pg-boss'
+import type { Job } from 'pg-boss'
 import { keepFirstDue } from '../db/dead-letters.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { forLog, PermanentError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Boss, bossDb } from './boss.ts'
 import type { Queue } from './define-queue.ts'
+import { QueueWorker } from './worker.ts'
 
 /**
  * The result of one job: done, to be retried, permanently failed, or postponed. A postponed job
@@ -23,42 +24,30 @@ export type JobOutcome =
  */
 export type Handler<Payload> = (payloads: readonly Payload[]) => Promise<readonly JobOutcome[]>
 
-/** Polling interval in seconds while NOTIFY works; then polling only finds retries that are due. */
-const NOTIFY_POLL_SECONDS = 5
-
 /**
- * Starts a worker for a queue. It is notified of new jobs immediately, and fetches again without
- * waiting while batches are full. A scheduled queue gets one job at each of its times, regardless
- * of the number of processes.
+ * Starts a worker for a queue, which closes when its jobs in progress have ended. A scheduled queue
+ * gets one job at each of its times, regardless of the number of processes.
  */
 export async function workQueue<Payload extends object>(
   app: { boss: Boss; pool: Pool; log: Logger },
   queue: Queue<Payload>,
   handle: Handler<Payload>,
-): Promise<void> {
-  await app.boss.work<object>(
-    queue.name,
-    {
-      batchSize: queue.batchSize,
-      localConcurrency: queue.concurrency,
-      burstWhenBatchFull: true,
-      notifyPollingIntervalSeconds: NOTIFY_POLL_SECONDS,
-      perJobResults: true as const,
-    },
-    async (jobs: Job<object>[]) => {
-      const outcomes = await runBatch(queue, jobs, handle)
-      await postpone(app, queue, jobs, outcomes)
-      return outcomes.map((outcome, index) => {
-        const id = jobs[index]?.id ?? ''
-        if (outcome !== 'done' && !('postponedTo' in outcome)) {
-          const reason = 'retry' in outcome ? outcome.retry : outcome.failed
-          app.log.warn({ queue: queue.name, jobId: id, reason: forLog(reason) }, 'A job failed.')
-        }
-        return settle(id, outcome)
-      })
-    },
-  )
+): Promise<QueueWorker> {
+  const worker = new QueueWorker(app, queue, async (jobs) => {
+    const outcomes = await runBatch(queue, jobs, handle)
+    await postpone(app, queue, jobs, outcomes)
+    return jobs.flatMap((job, index) => {
+      const outcome = outcomes[index] ?? { retry: 'The handler returned no outcome.' }
+      if (outcome === 'done') return { job, status: 'done' }
+      if ('postponedTo' in outcome) return []
+      const isFinal = 'failed' in outcome
+      const reason = isFinal ? outcome.failed : outcome.retry
+      app.log.warn({ queue: queue.name, jobId: job.id, reason: forLog(reason) }, 'A job failed.')
+      return { job, status: isFinal ? 'failed' : 'retry', reason }
+    })
+  })
   if (queue.cron !== undefined) await app.boss.schedule(queue.name, queue.cron, {}, { tz: 'UTC' })
+  return worker
 }
 
 /**
@@ -146,12 +135,4 @@ async function attempt<Payload>(
 function outcomeOf(error: unknown): JobOutcome {
   const reason = reasonOf(error)
   return error instanceof PermanentError ? { failed: reason } : { retry: reason }
-}
-
-function settle(id: string, outcome: JobOutcome): JobResult {
-  if (outcome === 'done' || 'postponedTo' in outcome) return { id, status: 'completed' }
-  if ('failed' in outcome) {
-    return { id, status: 'deadletter', output: { message: outcome.failed } }
-  }
-  return { id, status: 'failed', output: { message: outcome.retry } }
 }

@@ -178,16 +178,15 @@ test('a postponed job keeps the age of the first one', async () => {
   )
   const log = await createLogger('silent', 'test')
   let runs = 0
-  const ran = new Promise<void>((resolve) => {
-    void workQueue({ ...app, log }, queue, (jobs) => {
-      runs++
-      if (runs === 2) resolve()
-      const postponedTo = new Date(Date.now() + (runs === 1 ? 0 : 3_600_000))
-      return Promise.resolve(jobs.map((payload) => ({ postponedTo, payload })))
-    })
+  const ran = Promise.withResolvers<undefined>()
+  const worker = await workQueue({ ...app, log }, queue, (jobs) => {
+    runs++
+    if (runs === 2) ran.resolve(undefined)
+    const postponedTo = new Date(Date.now() + (runs === 1 ? 0 : 3_600_000))
+    return Promise.resolve(jobs.map((payload) => ({ postponedTo, payload })))
   })
-  await ran
-  await app.boss.offWork('postponed', { wait: true })
+  await ran.promise
+  await worker.close()
   const [backlog] = await listBacklogs(app.pool, ['postponed'], new Date())
   expect(backlog).toMatchObject({ ready: 0, deferred: 1 })
   expect(backlog?.oldestJobSeconds).toBeGreaterThanOrEqual(3 * 3_600)

@@ -7,17 +7,31 @@ import { expectEffort } from '../../support/effort.ts'
 
 test('a failed job is logged without the addresses that a mail server quoted', async () => {
   const lines: unknown[] = []
-  let run: ((jobs: object[]) => Promise<unknown>) | undefined
-  const boss = { work: (_: string, __: object, its: typeof run) => void (run = its) }
-  const app = { boss, pool: {}, log: { warn: (line: object) => lines.push(line) } }
+  const job = { id: '1', data: {}, retryCount: 0 }
+  const failed = Promise.withResolvers<undefined>()
+  const boss = {
+    workers: new Map(),
+    isPolling: true,
+    fetch: () => Promise.resolve([job]),
+    fail: () => Promise.resolve(failed.resolve(undefined)),
+  }
+  const connection = {
+    query: () => Promise.resolve(),
+    on: () => undefined,
+    removeListener: () => undefined,
+    release: () => undefined,
+  }
+  const pool = { connect: () => Promise.resolve(connection) }
+  const app = { boss, pool, log: { warn: (line: object) => lines.push(line) } }
   const queue = defineQueue({
     name: 'q',
     payload: z.object({}),
-    ...{ retryLimit: 0, retryDelay: 1, retryDelayMax: 1, expireInSeconds: 1 },
+    ...{ retryLimit: 0, retryDelay: 1, retryDelayMax: 1, expireInSeconds: 1, batchSize: 2 },
   })
   const reason = '450 4.2.1 <ann@reporters.example>: try report-abc234@bounces.test.example later'
-  await workQueue(app as never, queue, () => Promise.resolve([{ retry: reason }]))
-  await run?.([{ id: '1', data: {} }])
+  const worker = await workQueue(app as never, queue, () => Promise.resolve([{ retry: reason }]))
+  await failed.promise
+  await worker.close()
   expect(lines).toEqual([{ queue: 'q', jobId: '1', reason: '450 4.2.1 <…@…>: try …@… later' }])
 })
 

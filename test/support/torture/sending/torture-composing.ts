@@ -100,10 +100,12 @@ async function startForwarding(app: OpenApp): Promise<{ close: () => Promise<voi
   const mailer = createMailer(app.config.smtpUrl)
   const forwarding = openForwarding(app)
   const tools = { ...app, parser, mailer }
-  await workQueue(app, forwardReport, (jobs) => runForwardReport(jobs, tools, forwarding))
+  const worker = await workQueue(app, forwardReport, (jobs) =>
+    runForwardReport(jobs, tools, forwarding),
+  )
   return {
     async close() {
-      await app.boss.offWork(forwardReport.name, { wait: true })
+      await worker.close()
       await mailer?.close()
       await forwardingIdle(forwarding)
       await parser.close()

@@ -1,0 +1,251 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Job } from 'pg-boss'
+import { endRetries, listDueQueues } from '../db/dead-letters.ts'
+import { inTransaction, type Pool } from '../db/pool.ts'
+import { reasonOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { type Boss, bossDb, preparedBossDb } from './boss.ts'
+import type { Queue } from './define-queue.ts'
+
+/** The result of a job that was not postponed. */
+type JobResult = { job: Job<object> } & (
+  | { status: 'done' }
+  | { status: 'retry' | 'failed'; reason: string }
+)
+
+type Needs = { boss: Boss; pool: Pool; log: Logger }
+type Worked = Pick<Queue, 'name' | 'batchSize' | 'concurrency' | 'expireInSeconds' | 'cron'>
+
+/**
+ * Time in milliseconds between the notification of a job and the fetch, so that jobs that arrive
+ * together are fetched together. No person waits for a job.
+ */
+const GATHER_MS = 8
+/** Time in milliseconds for which ended jobs are collected before one statement removes them. */
+const SETTLE_MS = 200
+/** Polling interval in milliseconds while notified of new jobs: it finds retries that are due. */
+const NOTIFIED_POLL_MS = 5_000
+const POLL_MS = 2_000
+const HEARTBEAT_MS = 10_000
+
+type Run = (jobs: readonly Job<object>[]) => Promise<readonly JobResult[]>
+
+/**
+ * Fetches jobs of a queue and calls `run` with batches of them, at most `queue.concurrency` at the
+ * same time. It is woken by notifications and by polling, fetches for one batch at a time, and
+ * fetches again at once while batches are full.
+ */
+export class QueueWorker {
+  readonly #app: Needs
+  readonly #queue: Worked
+  readonly #run: Run
+  readonly #endings: Endings
+  readonly #inProgress = new Map<Promise<void>, readonly Job<object>[]>()
+  /** Whether jobs may be due that no fetch has looked for. */
+  #isDue = true
+  #isClosed = false
+  #timer: NodeJS.Timeout | undefined
+  #fetching: Promise<void> | undefined
+
+  constructor(app: Needs, queue: Worked, run: Run) {
+    this.#app = app
+    this.#queue = queue
+    this.#run = run
+    this.#endings = new Endings(app, queue)
+    app.boss.workers.set(queue.name, this)
+    if (!app.boss.isPolling) void poll(app)
+    this.#fetchAfter(0)
+  }
+
+  /** Fetches jobs soon. */
+  wake(): void {
+    this.#isDue = true
+    this.#fetchAfter(GATHER_MS)
+  }
+
+  /** Stops fetching, and resolves when the jobs in progress have ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#fetching
+    await Promise.all(this.#inProgress.keys())
+    await this.#endings.flush()
+    this.#app.boss.workers.delete(this.#queue.name)
+  }
+
+  /** Has the jobs in progress retried, possibly by another process. */
+  async abandon(): Promise<void> {
+    const claims = [...this.#inProgress.values()].flat().map(claimOf)
+    const reason = { message: 'The process was stopped.' }
+    if (claims.length > 0) await this.#app.boss.fail(this.#queue.name, claims, reason)
+  }
+
+  #fetchAfter(ms: number): void {
+    const isFull = this.#inProgress.size >= this.#queue.concurrency
+    if (this.#isClosed || this.#timer || this.#fetching || !this.#isDue || isFull) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#fetching = this.#fetch().then((jobs) => {
+        this.#fetching = undefined
+        const isFullBatch = jobs === this.#queue.batchSize
+        this.#isDue ||= isFullBatch
+        this.#fetchAfter(isFullBatch ? 0 : GATHER_MS)
+      })
+    }, ms)
+  }
+
+  async #fetch(): Promise<number> {
+    const { boss, pool, log } = this.#app
+    const { name, batchSize } = this.#queue
+    this.#isDue = false
+    try {
+      const jobs = await boss.fetch<object>(name, { batchSize, db: preparedBossDb(pool) })
+      if (jobs.length > 0) this.#start(jobs)
+      return jobs.length
+    } catch (error) {
+      log.warn({ err: error, queue: name }, 'Could not fetch jobs.')
+      return 0
+    }
+  }
+
+  #start(jobs: readonly Job<object>[]): void {
+    const { log } = this.#app
+    const ended = runInTime(this.#app, this.#queue, jobs, this.#run)
+      .then(async (results) => {
+        this.#endings.add(results)
+        await failJobs(this.#app, this.#queue.name, results)
+      })
+      .catch((error: unknown) => {
+        log.warn({ err: error, queue: this.#queue.name }, 'Could not store the results of jobs.')
+      })
+      .then(() => {
+        this.#inProgress.delete(ended)
+        this.#fetchAfter(0)
+      })
+    this.#inProgress.set(ended, jobs)
+  }
+}
+
+/** Wakes the workers of a process whose queues have jobs that are due, until all are closed. */
+async function poll({ boss, pool, log }: Needs): Promise<void> {
+  boss.isPolling = true
+  while (boss.workers.size > 0) {
+    await wait(boss.isListening ? NOTIFIED_POLL_MS : POLL_MS, undefined, { ref: false })
+    try {
+      const due = await listDueQueues(pool, [...boss.workers.keys()])
+      for (const name of due) boss.workers.get(name)?.wake()
+    } catch (error) {
+      if (boss.workers.size > 0) log.warn({ err: error }, 'Could not look for jobs.')
+    }
+  }
+  boss.isPolling = false
+}
+
+/**
+ * Runs a batch and sends heartbeats meanwhile. A batch that takes longer than its jobs may is
+ * retried while `run` continues.
+ */
+async function runInTime(
+  { boss, log }: Needs,
+  { name, expireInSeconds }: Worked,
+  jobs: readonly Job<object>[],
+  run: Run,
+): Promise<readonly JobResult[]> {
+  const beating = setInterval(() => {
+    boss.touch(name, jobs.map(claimOf)).catch((error: unknown) => {
+      log.warn({ err: error, queue: name }, 'Could not send a heartbeat.')
+    })
+  }, HEARTBEAT_MS)
+  const late = Promise.withResolvers<readonly JobResult[]>()
+  const timer = setTimeout(() => {
+    const reason = `The job took longer than ${expireInSeconds} seconds.`
+    late.resolve(jobs.map((job) => ({ job, status: 'retry', reason })))
+  }, expireInSeconds * 1_000)
+  try {
+    return await Promise.race([run(jobs), late.promise])
+  } catch (error) {
+    return jobs.map((job) => ({ job, status: 'retry', reason: reasonOf(error) }))
+  } finally {
+    clearInterval(beating)
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Collects jobs that are done, and ends them together a moment later. Until then they are active; a
+ * job whose end is lost runs again.
+ */
+class Endings {
+  readonly #app: Needs
+  readonly #queue: Worked
+  #done: Job<object>[] = []
+  #timer: NodeJS.Timeout | undefined
+  #ending = Promise.resolve()
+
+  constructor(app: Needs, queue: Worked) {
+    this.#app = app
+    this.#queue = queue
+  }
+
+  add(results: readonly JobResult[]): void {
+    for (const { job, status } of results) if (status === 'done') this.#done.push(job)
+    if (this.#done.length > 0) this.#timer ??= setTimeout(() => void this.flush(), SETTLE_MS)
+  }
+
+  /** Resolves when all jobs that were added have ended. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const jobs = this.#done.splice(0)
+    if (jobs.length > 0) this.#ending = Promise.all([this.#ending, this.#end(jobs)]).then(noop)
+    return this.#ending
+  }
+
+  async #end(jobs: readonly Job<object>[]): Promise<void> {
+    try {
+      await endJobs(this.#app, this.#queue, jobs)
+    } catch (error) {
+      this.#app.log.warn({ err: error, queue: this.#queue.name }, 'Could not remove ended jobs.')
+    }
+  }
+}
+
+const noop = () => undefined
+
+/**
+ * Ends jobs that are done. Their rows are deleted, which costs the server a third of an update. A
+ * scheduled job is kept for a while, because its row prevents a second job for the same time.
+ */
+async function endJobs(
+  { boss, pool }: Needs,
+  { name, cron }: Worked,
+  jobs: readonly Job<object>[],
+): Promise<void> {
+  const claims = jobs.map(claimOf)
+  const db = preparedBossDb(pool)
+  if (cron === undefined) await boss.deleteJob(name, claims, { db })
+  else await boss.complete(name, claims, null, { db })
+}
+
+/** Retries jobs, or makes them dead letters, with one statement for each reason. */
+async function failJobs(
+  { boss, pool }: Needs,
+  name: string,
+  results: readonly JobResult[],
+): Promise<void> {
+  const unsuccessful = results.flatMap((one) => (one.status === 'done' ? [] : [one]))
+  const byReason = Map.groupBy(unsuccessful, ({ status, reason }) => `${status} ${reason}`)
+  for (const some of byReason.values()) {
+    const [{ status, reason } = { status: 'retry', reason: '' }] = some
+    const claims = some.map(({ job }) => claimOf(job))
+    await inTransaction(pool, async (tx) => {
+      if (status === 'failed') await endRetries(tx, name, claims)
+      await boss.fail(name, claims, { message: reason }, { db: bossDb(tx) })
+    })
+  }
+}
+
+/** Identifies one attempt of a job, so that another attempt is not ended by mistake. */
+function claimOf({ id, retryCount }: Job<object>): { id: string; retryCount: number } {
+  return { id, retryCount }
+}
