@@ -18,7 +18,7 @@ export type Instance = {
   server: EmbeddedServer
   /** Starts a part like `signalpost start`, and waits until it is ready. */
   run: (
-    name: 'web' | 'analyze' | 'forward' | 'count' | 'receive' | 'check',
+    name: 'web' | 'work' | 'count' | 'receive' | 'check',
     env?: NodeJS.ProcessEnv,
   ) => Promise<ChildProcess>
   httpUrl: string

@@ -14,13 +14,12 @@ export async function benchMemory(): Promise<void> {
   const sink = await startSink()
   try {
     const web = await instance.run('web')
-    const analyze = await instance.run('analyze')
-    const forward = await instance.run('forward', {
+    const work = await instance.run('work', {
       SMTP_URL: `smtp://127.0.0.1:${sink.port}?ignoreTLS=true`,
       FEEDBACK_HOURLY_MAX: '1000000',
     })
     const receive = await instance.run('receive')
-    const pids = [web, analyze, forward, receive].map(({ pid }) => pid ?? 0)
+    const pids = [web, work, receive].map(({ pid }) => pid ?? 0)
     const rows: string[][] = []
     for (let done = 0; done < REPORTS; done += STEP) {
       const step = Array.from({ length: STEP }, (_, index) =>
@@ -38,7 +37,7 @@ export async function benchMemory(): Promise<void> {
       console.log(rows.at(-1)?.join('  '))
     }
     console.log('')
-    printTable(['reports, resident megabytes', 'web', 'analyze', 'forward', 'receive'], rows)
+    printTable(['reports, resident megabytes', 'web', 'work', 'receive'], rows)
   } finally {
     await instance.close()
     await endOf(sink.child)

@@ -49,8 +49,7 @@ export async function benchPipeline(): Promise<void> {
       FEEDBACK_HOURLY_MAX: '1000000',
     }
     const web = await instance.run('web')
-    const analyze = await instance.run('analyze')
-    const forward = await instance.run('forward', env)
+    const work = await instance.run('work', env)
     const count = await instance.run('count')
     let number = 0
     const fresh = (reports: number) =>
@@ -60,8 +59,7 @@ export async function benchPipeline(): Promise<void> {
       })
     const pids = {
       web: web.pid ?? 0,
-      analyze: analyze.pid ?? 0,
-      forward: forward.pid ?? 0,
+      work: work.pid ?? 0,
       count: count.pid ?? 0,
       sink: sink.child.pid ?? 0,
     }

@@ -172,9 +172,13 @@ export type FeedbackOutcome = FeedbackKey & {
 /**
  * Stores the results of queued feedback reports, and returns the keys of those it updated; those
  * that another run updated before are absent. A feedback report that was withdrawn while it was
- * being sent becomes `sent`. A feedback report that has already bounced stays `bounced`.
+ * being sent becomes `sent`. A feedback report that has already bounced stays `bounced`. `isHead`:
+ * whether others may be merged into it.
  */
-export function markFeedback(tx: Db, outcomes: readonly FeedbackOutcome[]): Promise<FeedbackKey[]> {
+export function markFeedback(
+  tx: Db,
+  outcomes: readonly FeedbackOutcome[],
+): Promise<(FeedbackKey & { isHead: boolean })[]> {
   // The outcomes are one JSON object, because in a distributed database an update cannot join
   // VALUES.
   const byKey = Object.fromEntries(
@@ -192,7 +196,7 @@ export function markFeedback(tx: Db, outcomes: readonly FeedbackOutcome[]): Prom
       and (state = 'queued' or state in ('withdrawn', 'bounced')
         and ${outcome} ->> 'state' = 'sent')
       and ${all}::jsonb ? (report_id::text || ' ' || number)
-    returning report_id as "reportId", number`
+    returning report_id as "reportId", number, incidents > 1 or is_digest as "isHead"`
 }
 
 /**

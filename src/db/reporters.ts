@@ -124,16 +124,17 @@ export async function listReporterEmails(
 /**
  * Locks reporters until the transaction ends: `change` blocks all other callers, `keep-still` only
  * those with `change`. The lock protects data about the reporter as a whole, such as known relays;
- * it does not block new reports.
+ * it does not block new reports. Returns the reporters' addresses, by id.
  */
 export async function holdReporters(
   tx: Db,
   ids: readonly string[],
   why: 'change' | 'keep-still',
-): Promise<void> {
+): Promise<Map<string, string>> {
   const lock = raw(why === 'change' ? 'for no key update' : 'for share')
-  await tx.query(sql`
-    select id from reporters where id = any(${ids}::uuid[]) order by id ${lock}`)
+  const { rows } = await tx.query<{ id: string; email: string }>(sql`
+    select id, email from reporters where id = any(${ids}::uuid[]) order by id ${lock}`)
+  return new Map(rows.map(({ id, email }) => [id, email]))
 }
 
 /** A reporter's settings for mail. */

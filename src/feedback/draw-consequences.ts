@@ -36,13 +36,14 @@ export type DrawnConsequence = {
 /**
  * Decides the consequences of cases, in order, using the known contacts of their networks and the
  * enrollments. Recipients who are notified for the first time are added as consumers. The number of
- * queries does not depend on the number of cases.
+ * queries does not depend on the number of cases. `emails`: the reporters' addresses, if known.
  */
 export async function drawConsequences(
   tx: Db,
   cases: readonly Case[],
   app: Pick<App, 'config'>,
   now: Date,
+  emails?: ReadonlyMap<string, string>,
 ): Promise<DrawnConsequence[]> {
   const scopesOf = await scopesByCase(tx, cases)
   const addressesOf = (one: Case) => [
@@ -52,7 +53,7 @@ export async function drawConsequences(
   ]
   const addresses = new Set(cases.flatMap(addressesOf))
   const { byAddress: known, consumers } = await knownContacts(tx, [...addresses], now)
-  const ownOf = await findOwn(tx, addresses.size > 0 ? cases : [], app)
+  const ownOf = await findOwn(tx, addresses.size > 0 ? cases : [], app, emails)
   const drawn = cases.map((one) => {
     const judged = { ...one, known, own: ownOf(one.reporterId), scopes: scopesOf(one) }
     const consequence = consequenceOf(judged)
@@ -124,11 +125,12 @@ async function findOwn(
   tx: Db,
   cases: readonly Case[],
   { config: { mailFrom, returnPathDomain: domain } }: Pick<App, 'config'>,
+  known?: ReadonlyMap<string, string>,
 ): Promise<(reporterId: string) => OwnAddresses> {
   const ids = [...new Set(cases.map(({ reporterId }) => reporterId))]
-  const emails = ids.length > 0 ? await listReporterEmails(tx, ids) : new Map<string, string>()
+  const emails = known ?? (ids.length > 0 ? await listReporterEmails(tx, ids) : undefined)
   return (reporterId) => {
-    const email = emails.get(reporterId)
+    const email = emails?.get(reporterId)
     return { addresses: email === undefined ? [mailFrom] : [mailFrom, email], domain }
   }
 }

@@ -1,13 +1,15 @@
+import { hash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
-import { listFeedback, nameOf } from '../db/feedback-reports.ts'
+import { type FeedbackKey, listFeedback, nameOf } from '../db/feedback-reports.ts'
 import { reasonOf } from '../errors.ts'
 import {
   COMPOSING_MS_MAX,
   type RelayResult,
   isRefusal,
+  SEND_MS_MAX,
   type SendOutcome,
 } from '../letters/relay-gate.ts'
 import { composeReturnPath } from '../mail/verp.ts'
@@ -46,15 +48,22 @@ export const forwardReport = defineQueue({
 })
 
 type How = Parameters<SendTurn>[0]
-type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'mailer'> & {
+type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'mailer' | 'log'> & {
   parser: Pick<ParserPool, 'compose' | 'sign'>
 }
 type Payload = z.infer<typeof forwardReport.payload>
-type Placed = SendableFeedback & { ticket: Ticket | undefined; refusedSince?: string | undefined }
+type Placed = SendableFeedback & {
+  ticket: Ticket | undefined
+  refusedSince?: string | undefined
+  /** For a mail with a job in reserve: its job, and when it is too late to send without it. */
+  reserve?: { jobId: string; sendBefore: Date }
+}
 
 /** A feedback report that is being composed or sent. */
 type FeedbackInProgress = {
   name: string
+  feedback: FeedbackKey
+  reserve: Placed['reserve']
   ticket: Ticket | undefined
   composing: Composing
   ended: Promise<JobOutcome>
@@ -88,7 +97,8 @@ export async function runForwardReport(
   const pausedUntil = app.mailer && (await forwarding.relay.pausedUntil())
   if (pausedUntil) return payloads.map((payload) => postponeUntilRelay(payload, pausedUntil))
   const outcomes = new Map<string, JobOutcome>()
-  const placed = await findPlaces(payloads, app, forwarding, outcomes)
+  const sendable = await findSendable(payloads, app, forwarding, outcomes)
+  const placed = await findPlaces(sendable, app, forwarding, outcomes)
   const loaded = await loadFeedback(
     app.pool,
     placed.map(({ feedback }) => feedback),
@@ -98,16 +108,7 @@ export async function runForwardReport(
       reports: placed.flatMap(({ report }) => (report ? [report] : [])),
     },
   )
-  const under = placed.flatMap((one) => {
-    const its = loaded.get(nameOf(one.feedback))
-    if (its) return [startSending(one, its, app, forwarding)]
-    one.ticket?.drop()
-    const failed = 'The report of this feedback report is no longer complete.'
-    outcomes.set(nameOf(one.feedback), { failed })
-    return []
-  })
-  await waitFor(under, forwarding)
-  for (const one of under) outcomes.set(one.name, one.outcome ?? postpone(one, app, forwarding))
+  await sendPlaced(placed, loaded, app, forwarding, outcomes)
   return payloads.map((payload) => {
     const outcome = outcomes.get(nameOf(payload)) ?? 'done'
     outcomes.delete(nameOf(payload))
@@ -117,15 +118,90 @@ export async function runForwardReport(
   })
 }
 
+/** A feedback report that was created a moment ago, with everything to compose it from. */
+export type HandedOver = SendableFeedback & { loaded: LoadedFeedback }
+
+/** Time in milliseconds after which a mail that was handed over is left to its job in reserve. */
+const AT_ONCE_MS_MAX = 30_000
+
 /**
- * Selects the reports that may be sent now, and takes their places in the queues and hourly limits.
+ * Sends feedback reports right after the transaction that created them, in the same process. The
+ * transaction has checked that they may be sent, and everything is still in memory, so that no job
+ * has to be fetched and nothing loaded. Never rejects: what is not sent here is left to the job in
+ * reserve, which starts a minute later, or later still while the mail is being sent.
  */
-async function findPlaces(
+export async function forwardAtOnce(
+  handed: readonly HandedOver[],
+  app: Needs,
+  forwarding: Forwarding,
+): Promise<void> {
+  const sendBefore = new Date(app.clock().getTime() + AT_ONCE_MS_MAX)
+  forwarding.handedOver += handed.length
+  try {
+    if (app.mailer && (await forwarding.relay.pausedUntil())) return
+    const outcomes = new Map<string, JobOutcome>()
+    const placed = (await findPlaces(handed, app, forwarding, outcomes)).map((one) => ({
+      ...one,
+      reserve: { jobId: reserveJobId(one.feedback), sendBefore },
+    }))
+    const loaded = new Map(handed.map((one) => [nameOf(one.feedback), one.loaded]))
+    const underWay = await sendPlaced(placed, loaded, app, forwarding, outcomes)
+    for (const one of underWay) await postponeReserve(one, outcomes.get(one.name), app)
+  } catch (error) {
+    app.log.warn({ reason: reasonOf(error) }, 'Feedback reports are left to their jobs.')
+  } finally {
+    forwarding.handedOver -= handed.length
+  }
+}
+
+/** Lets the job in reserve start only when the mail in progress has certainly ended. */
+async function postponeReserve(
+  { feedback: { reportId, number }, reserve }: FeedbackInProgress,
+  outcome: JobOutcome | undefined,
+  { boss }: Needs,
+): Promise<void> {
+  if (!reserve || typeof outcome !== 'object' || !('postponedTo' in outcome)) return
+  const options = { id: reserve.jobId, startAfter: outcome.postponedTo }
+  const { updated } = await boss.update(forwardReport.name, { reportId, number }, options)
+  if (updated > 0) reserve.sendBefore = new Date(outcome.postponedTo.getTime() - SEND_MS_MAX)
+}
+
+/** Returns the id of the job in reserve of a feedback report. */
+export function reserveJobId({ reportId, number }: FeedbackKey): string {
+  return hash('md5', `${forwardReport.name} ${reportId} ${number}`)
+}
+
+/**
+ * Sends mail that has its places, and records an outcome for each. Returns the mail in progress.
+ */
+async function sendPlaced(
+  placed: readonly Placed[],
+  loaded: ReadonlyMap<string, LoadedFeedback>,
+  app: Needs,
+  forwarding: Forwarding,
+  outcomes: Map<string, JobOutcome>,
+): Promise<FeedbackInProgress[]> {
+  const under = placed.flatMap((one) => {
+    const its = loaded.get(nameOf(one.feedback))
+    if (its) return [startSending(one, its, app, forwarding)]
+    one.ticket?.drop()
+    const failed = 'The report of this feedback report is no longer complete.'
+    outcomes.set(nameOf(one.feedback), { failed })
+    return []
+  })
+  await waitFor(under, forwarding)
+  const underWay = under.filter(({ outcome }) => outcome === undefined)
+  for (const one of under) outcomes.set(one.name, one.outcome ?? postpone(one, app, forwarding))
+  return underWay
+}
+
+/** Selects the reports that may be sent now. */
+async function findSendable(
   payloads: readonly Payload[],
   app: Needs,
-  { queues, inProgress, retryMs }: Forwarding,
+  { inProgress, retryMs }: Forwarding,
   outcomes: Map<string, JobOutcome>,
-): Promise<Placed[]> {
+): Promise<(SendableFeedback & { refusedSince?: string | undefined })[]> {
   const wanted = new Map(payloads.map((payload) => [nameOf(payload), payload]))
   const ids = [...new Set(payloads.map(({ reportId }) => reportId))]
   const queued = (await listFeedback(app.pool, ids)).filter(
@@ -137,12 +213,23 @@ async function findPlaces(
     outcomes.set(nameOf(feedback), { postponedTo: new Date(now.getTime() + retryMs), payload: {} })
     return false
   })
-  const leaving = await selectSendable(idle, app)
+  const sendable = await selectSendable(idle, app)
+  return sendable.map((one) => {
+    return { ...one, refusedSince: wanted.get(nameOf(one.feedback))?.refusedSince }
+  })
+}
+
+/** Takes the places of feedback reports in the queues of their consumers and hourly limits. */
+async function findPlaces(
+  leaving: readonly (SendableFeedback & { refusedSince?: string | undefined })[],
+  app: Needs,
+  { queues }: Forwarding,
+  outcomes: Map<string, JobOutcome>,
+): Promise<Placed[]> {
   if (!app.mailer) return leaving.map((one) => ({ ...one, ticket: undefined }))
   const inLine = leaving.flatMap((one) => {
     const admission = queues.admit(one.consumer)
-    const refusedSince = wanted.get(nameOf(one.feedback))?.refusedSince
-    if ('ticket' in admission) return [{ ...one, ticket: admission.ticket, refusedSince }]
+    if ('ticket' in admission) return [{ ...one, ticket: admission.ticket }]
     outcomes.set(nameOf(one.feedback), { postponedTo: admission.waitsUntil, payload: {} })
     return []
   })
@@ -165,6 +252,8 @@ function startSending(
   })
   const started: FeedbackInProgress = {
     name,
+    feedback: one.feedback,
+    reserve: one.reserve,
     ticket: one.ticket,
     composing,
     ended,
@@ -198,9 +287,12 @@ async function deliver(
   app: Needs,
   { queues, keeper, relay, retryMs }: Forwarding,
 ): Promise<JobOutcome> {
-  const { feedback, consumer, refusedSince } = one
+  const { feedback, consumer, refusedSince, reserve } = one
   const takenAt = app.clock()
   const { raw, packed } = await composing.composed
+  if (reserve && app.clock() > reserve.sendBefore) {
+    throw new Error('Composing took so long that the mail is left to its job.')
+  }
   const ticket = composing.isSlow() ? takePlaceAgain(one, takenAt, queues, app) : one.ticket
   const since = refusedSince === undefined ? undefined : new Date(refusedSince)
   const sending = (how: How) => relay.send(() => sendOne(raw, feedback, how, app), since)
@@ -225,6 +317,7 @@ async function deliver(
     outcome: { reportId, number, state, at, messageId: messageIdOf(loaded), reply },
     rejectedFor: result !== 'held' && result.outcome === 'rejected' ? result.about : undefined,
     copy: packed,
+    jobId: reserve?.jobId,
     event: { reportId, at, event: state, phrases: [outcomePhrase(state, loaded)] },
   })
   return 'done'

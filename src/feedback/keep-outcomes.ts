@@ -15,6 +15,8 @@ import { listReportsByIds, markReports } from '../db/reports.ts'
 import type { Packed } from '../db/rows.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { type Phrase, phrase } from '../phrase.ts'
+import { dropJobs } from '../queue/boss.ts'
+import { forwardReport } from './forward-report.ts'
 import { suppressConsumer } from './suppress.ts'
 import { takeBackComplaints } from './take-back-complaints.ts'
 
@@ -25,6 +27,8 @@ type Sent = {
   rejectedFor?: 'gone' | 'unreachable' | 'message' | undefined
   copy: Packed
   event: ReportEvent
+  /** The job to drop, if the mail was sent without it. */
+  jobId?: string | undefined
 }
 
 /** Stores the outcome of each feedback report as soon as it is known. */
@@ -41,10 +45,12 @@ type Pending = { sent: Sent; resolve: () => void; reject: (error: unknown) => vo
 
 const BATCH_MAX = 64
 /**
- * Time in milliseconds to collect outcomes, because a commit of several costs no more than a commit
- * of one. The delay affects only the job, whose mail has already been sent.
+ * Time in milliseconds to collect outcomes, because storing several costs little more than storing
+ * one. The mail has already been sent, so only its job waits, if it has one.
  */
-const GATHER_MS = 25
+const gatherMs = { withJob: 25, withoutJob: 250 }
+/** With this number of outcomes, they are stored at once. */
+const ENOUGH = 16
 const PATIENCE_MS = 60_000
 const PAUSES_MS = [100, 500, 2_000, 5_000]
 
@@ -52,9 +58,12 @@ const PAUSES_MS = [100, 500, 2_000, 5_000]
 export function createKeeper(app: Needs): Keeper {
   const line: Pending[] = []
   let isRunning = false
+  let start: NodeJS.Timeout | undefined
 
   async function run(): Promise<void> {
-    await wait(GATHER_MS)
+    isRunning = true
+    clearTimeout(start)
+    start = undefined
     while (line.length > 0) await settle(app, line.splice(0, BATCH_MAX))
     isRunning = false
   }
@@ -64,8 +73,11 @@ export function createKeeper(app: Needs): Keeper {
       return new Promise((resolve, reject) => {
         line.push({ sent, resolve, reject })
         if (isRunning) return
-        isRunning = true
-        void run()
+        if (line.length >= ENOUGH) return void run()
+        const ms = sent.jobId === undefined ? gatherMs.withJob : gatherMs.withoutJob
+        if (start && ms === gatherMs.withoutJob) return
+        clearTimeout(start)
+        start = setTimeout(() => void run(), ms)
       })
     },
   }
@@ -98,14 +110,19 @@ async function keepPatiently(app: Needs, sent: readonly Sent[]): Promise<void> {
 
 async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> {
   const { boss } = app
-  const outcomes = sent.map(({ outcome }) => outcome)
-  const marked = new Set((await markFeedback(tx, outcomes)).map(nameOf))
-  const mine = sent.filter(({ outcome }) => marked.has(nameOf(outcome)))
-  if (mine.length === 0) return
-  const covered = await listMerged(
+  await dropJobs(
+    boss,
+    forwardReport,
+    sent.flatMap(({ jobId }) => jobId ?? []),
     tx,
-    mine.map(({ outcome }) => outcome),
   )
+  const outcomes = sent.map(({ outcome }) => outcome)
+  const marked = await markFeedback(tx, outcomes)
+  const names = new Set(marked.map(nameOf))
+  const mine = sent.filter(({ outcome }) => names.has(nameOf(outcome)))
+  if (mine.length === 0) return
+  const heads = marked.filter(({ isHead }) => isHead)
+  const covered = heads.length > 0 ? await listMerged(tx, heads) : []
   const left = mine.filter(({ outcome }) => outcome.state === 'sent')
   const leftNames = new Set(left.map(({ outcome }) => nameOf(outcome)))
   const leftWith = covered.filter(({ head }) => leftNames.has(nameOf(head)))

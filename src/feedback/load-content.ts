@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
 import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, listFeedback, nameOf } from '../db/feedback-reports.ts'
+import { type Feedback, listFeedback, nameOf, type NewFeedback } from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
 import { listReporterEmails } from '../db/reporters.ts'
@@ -185,6 +185,41 @@ async function reporterEmailsOf(
       return email === undefined ? [] : [[id, email]]
     }),
   )
+}
+
+/** What the analysis of a report knows of a feedback report that it has just created. */
+export type CreatedFeedback = {
+  row: NewFeedback
+  consumer: Consumer
+  network: Network
+  reporterEmail: string
+  verdict: Verdict
+  /** The packed message, and its packed analysis. */
+  packed: Packed
+  analysis: Packed
+}
+
+/**
+ * Returns the content of a feedback report as `loadFeedback` would load it, from the values that
+ * were stored a moment ago.
+ */
+export function contentOfCreated(created: CreatedFeedback, settings: Settings): LoadedFeedback {
+  const { row, consumer, network, reporterEmail, verdict, packed, analysis } = created
+  const feedback: Feedback = {
+    ...{ reportId: row.reportId, number: row.number, consumerId: row.consumerId },
+    ...{ kind: row.kind ?? 'complaint', state: 'queued', incidents: 1, isDigest: false },
+    ...{ recipientRole: row.recipientRole ?? 'network', keepsTokens: row.keepsTokens ?? false },
+    ...{ address: row.address, createdAt: row.createdAt, dueAt: null, finishedAt: null },
+    ...{ mergedInto: null, mergedNumber: null, messageId: null, reply: null },
+    ...{ bouncedAt: null, bounceStatus: null, bounceReason: null },
+  }
+  const feedbackType = feedbackTypeOf(feedback, verdict)
+  const { cidr, asn, name, country, abuse } = network
+  const stored = { cidr, asn, name, country, abuse, contacts: abuse === null ? [] : [abuse] }
+  const content = contentOf(feedback, consumer, settings, {
+    ...{ network: stored, reporterEmail, feedbackType, others: undefined, takenBack: undefined },
+  })
+  return { feedback, consumer, parts: [{ feedback, content, packed, analysis }] }
 }
 
 type Known = Pick<

@@ -15,10 +15,10 @@ import { listShadowedAmong, listShadowedFeedback, releaseShadowedFeedback } from
 import type { Db } from '../db/pool.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
-import { send } from '../queue/boss.ts'
+import { type Boss, send, sendInReserve } from '../queue/boss.ts'
 import type { KnownContact, RecipientRole } from '../verdict/choose-contact.ts'
 import { contactOf } from '../verdict/contact-health.ts'
-import { forwardReport } from './forward-report.ts'
+import { forwardReport, reserveJobId } from './forward-report.ts'
 import type { LoadedFeedback } from './load-content.ts'
 import { paceOf } from './pace-feedback.ts'
 
@@ -122,6 +122,15 @@ export type QueuedFeedback = {
   /** Why the consumer is notified. Default: as the abuse desk of the origin's network. */
   recipientRole?: RecipientRole
   keepsTokens?: boolean
+  /** Whether the report has no effect on others; looked up if absent. */
+  isShadowed?: boolean
+}
+
+function shadowedAmong(tx: Db, owed: readonly QueuedFeedback[]): Promise<ReadonlySet<string>> {
+  if (owed.some(({ isShadowed }) => isShadowed === undefined)) {
+    return listShadowedAmong(tx, [...new Set(owed.map(({ reportId }) => reportId))])
+  }
+  return Promise.resolve(new Set(owed.flatMap((one) => (one.isShadowed ? [one.reportId] : []))))
 }
 
 /** The largest number that fits into the token of a return path. */
@@ -132,18 +141,20 @@ const NUMBER_MAX = 255
  * to wait until the consumer's pace allows sending. Skips a consumer whose last feedback about the
  * report was of the same kind; withdrawn feedback does not count. Feedback on shadowed reports is
  * stored but not sent, so that their reporters see what would be sent. Returns the queued feedback.
+ * `isHandedOver`: the caller passes it to `forwardAtOnce` after its transaction.
  */
 export async function queueFeedback(
   tx: Db,
   owed: readonly QueuedFeedback[],
   app: Pick<App, 'boss'>,
   now: Date,
+  { isHandedOver = false } = {},
 ): Promise<NewFeedback[]> {
   if (owed.length === 0) return []
   const reportIds = [...new Set(owed.map(({ reportId }) => reportId))]
   const [notified, shadowed] = await Promise.all([
     listFeedback(tx, reportIds),
-    listShadowedAmong(tx, reportIds),
+    shadowedAmong(tx, owed),
   ])
   const lastKinds = new Map(
     notified.flatMap((one) => (one.state === 'withdrawn' ? [] : [[nameOf(one), one.kind]])),
@@ -169,8 +180,23 @@ export async function queueFeedback(
   const jobs = feedback
     .filter(({ state }) => state === 'queued')
     .map(({ reportId, number }) => ({ reportId, number }))
-  await Promise.all([insertFeedback(tx, feedback), send(app.boss, forwardReport, jobs, tx)])
+  await Promise.all([
+    insertFeedback(tx, feedback),
+    isHandedOver ? reserveJobs(tx, app.boss, jobs) : send(app.boss, forwardReport, jobs, tx),
+  ])
   return feedback
+}
+
+/**
+ * Time in seconds after which workers take the jobs of feedback reports that the process which
+ * analyzed the report should have sent.
+ */
+const RESERVE_SECONDS = 60
+
+/** Creates the jobs in reserve of feedback reports that this process sends itself. */
+function reserveJobs(tx: Db, boss: Boss, keys: readonly FeedbackKey[]): Promise<void> {
+  const jobs = keys.map((data) => ({ id: reserveJobId(data), data }))
+  return sendInReserve(boss, forwardReport, jobs, tx, RESERVE_SECONDS)
 }
 
 function nameOf(one: { reportId: string; consumerId: string }): string {

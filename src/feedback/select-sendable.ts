@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../app.ts'
 import { takePlaces } from '../db/consumer-scopes.ts'
 import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
@@ -151,6 +152,8 @@ export type Forwarding = {
   relay: RelayGate
   /** Reports being composed or sent, by name, until their outcome is stored. */
   inProgress: Map<string, Promise<unknown>>
+  /** The number of reports that are sent without their jobs. */
+  handedOver: number
   /** Time in milliseconds that a batch waits for mail that is being sent. */
   waitMsMax: number
   /**
@@ -170,10 +173,30 @@ export function openForwarding(
 ): Forwarding {
   const queues = createConsumerQueues(app.clock, pauses)
   const kept = { keeper: createKeeper(app), relay: createRelayGate(app) }
-  return { queues, ...kept, inProgress: new Map(), waitMsMax, leaseMs, retryMs }
+  return { queues, ...kept, inProgress: new Map(), handedOver: 0, waitMsMax, leaseMs, retryMs }
+}
+
+/** With this number of handed-over reports, further ones are left to their jobs. */
+const HANDED_OVER_MAX = 200
+const ROOM_MS_MAX = 250
+const ROOM_POLL_MS = 10
+
+/**
+ * Whether further feedback reports may be handed over. Waits a moment for the earlier ones, so that
+ * the analysis does not overtake the composing; a slow mail server does not delay it further.
+ */
+export async function hasRoom(forwarding: Forwarding): Promise<boolean> {
+  for (let ms = 0; forwarding.handedOver > HANDED_OVER_MAX / 2 && ms < ROOM_MS_MAX;) {
+    ms += ROOM_POLL_MS
+    await wait(ROOM_POLL_MS)
+  }
+  return forwarding.handedOver < HANDED_OVER_MAX
 }
 
 /** Resolves when no feedback report is being composed or sent. */
-export async function forwardingIdle({ inProgress }: Forwarding): Promise<void> {
-  while (inProgress.size > 0) await Promise.allSettled(inProgress.values())
+export async function forwardingIdle(forwarding: Forwarding): Promise<void> {
+  const { inProgress } = forwarding
+  while (inProgress.size > 0 || forwarding.handedOver > 0) {
+    await Promise.allSettled([...inProgress.values(), wait(ROOM_POLL_MS)])
+  }
 }

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import path from 'node:path'
-import { queueNames } from './queues.ts'
 
 /**
  * A part of Signalpost that runs as a separate process: its name, command line and allocator
@@ -10,8 +9,8 @@ export type ProcessPart = {
   name: string
   args: readonly string[]
   allocator: NodeJS.ProcessEnv
-  /** Whether the process may use all parser threads of the machine, because clients wait for it. */
-  isWaitedFor?: boolean
+  /** Whether the process uses all parser threads of the machine; the others use half of them. */
+  usesAllThreads?: boolean
 }
 
 /**
@@ -21,26 +20,13 @@ export type ProcessPart = {
 const thrifty = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '8000000' }
 const swift = { MALLOC_ARENA_MAX: '2' }
 
-const analyzing: readonly string[] = [
-  'analyze-report',
-  'find-contact',
-  'redeem-report',
-  'keep-house',
-  'mark-dead',
-]
-
 /**
- * The processes of a whole instance. Analysis and forwarding are separate, so that a slow mail
- * server or a large message delays only one of them, and each stays under 300 MB.
+ * The processes of a whole instance. One worker processes all queues, so that a report is forwarded
+ * from the memory in which it was analyzed.
  */
 export const parts: readonly ProcessPart[] = [
   { name: 'web', args: ['web'], allocator: swift },
-  { name: 'analyze', args: workArguments(analyzing), allocator: thrifty },
-  {
-    name: 'forward',
-    args: workArguments(queueNames.filter((name) => !analyzing.includes(name))),
-    allocator: thrifty,
-  },
+  { name: 'work', args: ['work'], allocator: thrifty, usesAllThreads: true },
   { name: 'count', args: ['count'], allocator: thrifty },
   { name: 'receive', args: ['receive'], allocator: swift },
 ]
@@ -50,11 +36,7 @@ export const checkPart: ProcessPart = {
   name: 'check',
   args: ['check'],
   allocator: swift,
-  isWaitedFor: true,
-}
-
-function workArguments(names: readonly string[]): string[] {
-  return ['work', '--queues', names.join(',')]
+  usesAllThreads: true,
 }
 
 /**
@@ -66,7 +48,7 @@ function workArguments(names: readonly string[]): string[] {
  */
 export function startPart(
   main: string,
-  { args, allocator, isWaitedFor = false }: ProcessPart,
+  { args, allocator, usesAllThreads = false }: ProcessPart,
   env: NodeJS.ProcessEnv,
   machine: { dataDir: string; workers: number },
 ): ChildProcess {
@@ -76,8 +58,7 @@ export function startPart(
       ...allocator,
       NODE_COMPILE_CACHE: path.join(machine.dataDir, 'compile-cache'),
       ...env,
-      // The two processes that no client waits for share the parser threads of the machine.
-      WORKERS: String(isWaitedFor ? machine.workers : Math.ceil(machine.workers / 2)),
+      WORKERS: String(usesAllThreads ? machine.workers : Math.ceil(machine.workers / 2)),
     },
   })
 }

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
-import { forwardingIdle, openForwarding } from '../feedback/select-sendable.ts'
+import { forwardAtOnce, forwardReport, type HandedOver } from '../feedback/forward-report.ts'
+import { forwardingIdle, hasRoom, openForwarding } from '../feedback/select-sendable.ts'
 import { SEND_MS_MAX } from '../letters/relay-gate.ts'
 import { openJudge } from '../judging/judge.ts'
 import { openMarketers } from '../marketers/live-marketers.ts'
@@ -58,10 +59,16 @@ export async function startWork(
   const forwarding = openForwarding(app)
   const mailIn = { intake: createIntake(app), limits: createLimits(app) }
   const posting = { postOneClick, postWebhook, deliveries: openDeliveries() }
+  const sender = { ...app, parser, mailer }
   const tools = {
-    ...app,
-    ...{ parser, mailer, dns, rdap, judge, forwarding },
+    ...{ ...sender, dns, rdap, judge, forwarding },
     ...{ ...known, ...posting, ...mailIn },
+    forwardAtOnce: names.includes(forwardReport.name)
+      ? {
+          hasRoom: () => hasRoom(forwarding),
+          send: (created: readonly HandedOver[]) => void forwardAtOnce(created, sender, forwarding),
+        }
+      : undefined,
   }
   if (names.includes(analyzeReport.name)) void blacklists.test()
   const wanted = handledQueues.filter(({ queue }) => names.includes(queue.name))

@@ -154,3 +154,33 @@ export async function send<Payload extends object>(
     { db: preparedBossDb(tx), returnId: false },
   )
 }
+
+/**
+ * Adds jobs that the caller does itself, in its transaction. Workers take those that the caller has
+ * not dropped within `seconds` by the clock of the database, because its process may have ended.
+ */
+export async function sendInReserve<Payload extends object>(
+  boss: Boss,
+  queue: Queue<Payload>,
+  jobs: readonly { id: string; data: Payload }[],
+  tx: Db,
+  seconds: number,
+): Promise<void> {
+  if (jobs.length === 0) return
+  await boss.insert(
+    queue.name,
+    jobs.map((job) => ({ ...job, startAfter: seconds })),
+    { db: preparedBossDb(tx), returnId: false },
+  )
+}
+
+/** Drops jobs that their sender has done itself, in the transaction that stores their results. */
+export async function dropJobs(
+  boss: Boss,
+  queue: Pick<Queue, 'name'>,
+  ids: readonly string[],
+  tx: Db,
+): Promise<void> {
+  if (ids.length === 0) return
+  await boss.deleteJob(queue.name, [...ids], { db: preparedBossDb(tx) })
+}

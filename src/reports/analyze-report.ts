@@ -3,15 +3,10 @@ import type { WorkApp } from '../app.ts'
 import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
 import { readKarmas } from '../counting/reputation-reader.ts'
 import { insertAnalyses, listPackedAnalyses, type NewAnalysis } from '../db/analyses.ts'
+import type { NewFeedback } from '../db/feedback-reports.ts'
 import { claimReleased } from '../db/limits.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import {
-  insertEvents,
-  listReportsWith,
-  markJudged,
-  markSentBefore,
-  type ReportEvent,
-} from '../db/report-events.ts'
+import { insertEvents, markJudged, markSentBefore, type ReportEvent } from '../db/report-events.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { listReportsByIds, type Report, type ReportKind, type ReportState } from '../db/reports.ts'
 import {
@@ -21,6 +16,8 @@ import {
   findKnownNetworks,
 } from '../feedback/draw-consequences.ts'
 import { findContact } from '../feedback/find-contact.ts'
+import type { HandedOver } from '../feedback/forward-report.ts'
+import { contentOfCreated } from '../feedback/load-content.ts'
 import { queueFeedback, sendShadowed } from '../feedback/queue-feedback.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import type { CaseToJudge, Judge } from '../judging/judge.ts'
@@ -31,7 +28,7 @@ import type { Network } from '../origin/networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { type Phrase, phrase } from '../phrase.ts'
-import { type Boss, send } from '../queue/boss.ts'
+import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
@@ -53,6 +50,7 @@ import {
   toCount,
 } from './read-messages.ts'
 import { findRelays, type ReportRelays } from './relays.ts'
+import { requeueReports } from './set-relays.ts'
 
 /** Determines what a reported message is and where it came from. */
 export const analyzeReport = defineQueue({
@@ -67,7 +65,15 @@ type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> &
     judge: Judge
     /** Absent if marketers are not to be recognized. */
     marketers?: Pick<LiveMarketers, 'current'>
+    /** Sends feedback reports at once; absent if this process does not send them. */
+    forwardAtOnce?: ForwardAtOnce | undefined
   }
+/** Sends feedback reports that an analysis has just created, in the same process. */
+type ForwardAtOnce = {
+  /** Waits briefly until the process can take more, and returns whether it can. */
+  hasRoom: () => Promise<boolean>
+  send: (created: readonly HandedOver[]) => void
+}
 type RelaysOf = (reportId: string) => ReportRelays
 type NetworkOf = (ip: string | undefined) => Network | undefined
 
@@ -109,13 +115,17 @@ async function judgeAndKeep(
   const campaignOf = await findCampaigns(analyses, app)
   const judgments = await judge(analyses, relaysOf, campaignOf, app)
   if (judgments.length === 0) return
-  await inTransaction(app.pool, async (tx) => {
+  const isAtOnce = (await app.forwardAtOnce?.hasRoom()) ?? false
+  const created = await inTransaction(app.pool, async (tx) => {
     const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
-    const { valid, overtaken } = await splitByRelays(tx, fresh, relaysOf)
-    if (valid.length > 0) await keep(tx, valid, campaignOf, app)
+    const { valid, overtaken, emails } = await splitByRelays(tx, fresh, relaysOf)
+    const queued =
+      valid.length > 0 ? await keep(tx, valid, { campaignOf, emails, isAtOnce }, app) : []
     await release(tx, withVerdicts(judgments, verdicts), campaignOf, app)
     await requeueReports(tx, app.boss, { ids: overtaken, now: app.clock() })
+    return queued
   })
+  if (isAtOnce && created.length > 0) app.forwardAtOnce?.send(created)
 }
 
 type Verdicts = ReadonlyMap<string, Verdict>
@@ -169,7 +179,7 @@ async function judge(
   const { originConfidenceMin } = app.config
   const book = app.marketers?.current()
   const judgedCases = await app.judge(await casesOf(analyses, { networkOf, campaignOf }, app))
-  return analyses.flatMap(({ report, analysis }, index) => {
+  return analyses.flatMap(({ report, raw, analysis }, index) => {
     const judgedCase = judgedCases[index]
     if (!judgedCase) return []
     const marketer = book?.recognize(analysis, originConfidenceMin) ?? null
@@ -192,7 +202,7 @@ async function judge(
       verifiedDomains: analysis.verifiedDomains,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
-    return [{ report, analysis, judgedCase, judged, submitterAsn }]
+    return [{ report, raw, analysis, judgedCase, judged, submitterAsn }]
   })
 }
 
@@ -243,28 +253,38 @@ async function splitByRelays(
   tx: Db,
   judgments: readonly Judgment[],
   relaysOf: RelaysOf,
-): Promise<{ valid: Judgment[]; overtaken: string[] }> {
+): Promise<{ valid: Judgment[]; overtaken: string[]; emails: ReadonlyMap<string, string> }> {
   const reports = judgments.map(({ report }) => report)
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
-  await holdReporters(tx, reporterIds, 'keep-still')
-  const nowOf = await findRelays(tx, reports)
+  const emails = await holdReporters(tx, reporterIds, 'keep-still')
+  const nowOf = await findRelays(tx, reports, emails)
   const isValid = ({ report: { id }, analysis }: Judgment) =>
     analysis.addressesAsked.every((ip) => nowOf(id).knownOf(ip) === relaysOf(id).knownOf(ip))
   return {
     valid: judgments.filter(isValid),
     overtaken: judgments.flatMap((one) => (isValid(one) ? [] : [one.report.id])),
+    emails,
   }
 }
 
+type Keeping = {
+  campaignOf: Campaigns
+  /** The reporters' addresses, by id. */
+  emails: ReadonlyMap<string, string>
+  /** Whether the caller sends the feedback reports after the transaction. */
+  isAtOnce: boolean
+}
+
+/** Stores judgments and what follows from them; returns the feedback reports to send. */
 async function keep(
   tx: Db,
   judgments: readonly Judgment[],
-  campaignOf: Campaigns,
+  { campaignOf, emails, isAtOnce }: Keeping,
   app: Needs,
-): Promise<void> {
+): Promise<HandedOver[]> {
   const now = app.clock()
   const cases = judgments.map(({ judged }) => judged)
-  const drawn = await drawConsequences(tx, cases, app, now)
+  const drawn = await drawConsequences(tx, cases, app, now, emails)
   const outcomes = judgments.flatMap((judgment, index) => {
     const one = drawn[index]
     return one ? [outcomeOf(judgment, one, campaignOf, now)] : []
@@ -279,9 +299,13 @@ async function keep(
   ])
   const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
-  if (kept.length === 0) return
+  if (kept.length === 0) return []
   const lookUps = kept.filter(({ row }) => row.judgment.consequence.action === 'look-up')
-  await Promise.all([
+  const owed = kept.flatMap(({ row, told, judgedAs: { hasEffect } }) =>
+    told.map((one) => ({ reportId: row.id, ...one, isShadowed: !hasEffect })),
+  )
+  const [queued] = await Promise.all([
+    queueFeedback(tx, owed, app, now, { isHandedOver: isAtOnce }),
     insertAnalyses(
       tx,
       kept.map(({ row }) => row),
@@ -289,12 +313,6 @@ async function keep(
     insertEvents(
       tx,
       kept.map(({ event }) => event),
-    ),
-    queueFeedback(
-      tx,
-      kept.flatMap(({ row, told }) => told.map((one) => ({ reportId: row.id, ...one }))),
-      app,
-      now,
     ),
     send(
       app.boss,
@@ -310,6 +328,30 @@ async function keep(
   await takeEffect(tx, effective, campaignOf, app)
   const held = timely.flatMap(({ report }) => (hasEffect(report) ? [] : [report.id]))
   await markSentBefore(tx, held)
+  return isAtOnce ? handedOver(queued, { judgments, kept, emails }, app) : []
+}
+
+/** Returns the feedback reports that wait for nothing, with their content. */
+function handedOver(
+  queued: readonly NewFeedback[],
+  from: { judgments: readonly Judgment[]; kept: readonly Outcome[]; emails: Keeping['emails'] },
+  { config }: Needs,
+): HandedOver[] {
+  const judgmentOf = new Map(from.judgments.map((one) => [one.report.id, one]))
+  const keptOf = new Map(from.kept.map((one) => [one.row.id, one]))
+  return queued.flatMap((row) => {
+    const { report, raw, analysis, judgedCase } = judgmentOf.get(row.reportId) ?? {}
+    const its = keptOf.get(row.reportId)
+    const { consumer } = its?.told.find((one) => one.consumer.id === row.consumerId) ?? {}
+    const network = its?.row.network
+    const reporterEmail = from.emails.get(report?.reporterId ?? '')
+    if (row.state !== 'queued' || reporterEmail === undefined) return []
+    if (!report || !raw || !analysis || !judgedCase || !consumer || !network) return []
+    const { verdict } = judgedCase
+    const known = { row, consumer, network, reporterEmail, verdict, packed: raw }
+    const loaded = contentOfCreated({ ...known, analysis: analysis.packed }, config)
+    return [{ feedback: loaded.feedback, report, consumer, loaded }]
+  })
 }
 
 function isTimely({ judged }: Judgment): boolean {
@@ -429,35 +471,4 @@ function bareNetwork({ origin }: Case): Network | null {
 function originPhrases({ origin, originObstacle }: AnalysisDigest): Phrase[] {
   if (!origin) return [originObstacle ?? phrase('origin-not-found')]
   return [phrase('origin-found', { ip: origin.ip, percent: percentOf(origin.confidence) })]
-}
-
-/**
- * Minimum time in milliseconds between two repeated analyses of a report, because each costs a
- * complete analysis and a reporter may change answers often.
- */
-const REOPENING_MS = 3_600_000
-
-/**
- * Queues reports for another analysis because of new knowledge about relays. A report that was
- * queued for this reason within the last hour starts an hour later, unless it is the one whose
- * question was answered.
- */
-export async function requeueReports(
-  tx: Db,
-  boss: Boss,
-  { ids, answeredId, now }: { ids: readonly string[]; answeredId?: string | undefined; now: Date },
-): Promise<void> {
-  if (ids.length === 0) return
-  const pausedSince = new Date(now.getTime() - REOPENING_MS)
-  const recent = new Set(await listReportsWith(tx, 'reopened', ids, pausedSince))
-  const isLater = (id: string) => recent.has(id) && id !== answeredId
-  const phrases = [phrase('machines-learned')]
-  await insertEvents(
-    tx,
-    ids.map((reportId) => ({ reportId, at: now, event: 'reopened', phrases })),
-  )
-  const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
-  await send(boss, analyzeReport, jobs(ids.filter((id) => !isLater(id))), tx)
-  const startAfter = new Date(now.getTime() + REOPENING_MS)
-  await send(boss, analyzeReport, jobs(ids.filter(isLater)), tx, { startAfter })
 }

@@ -1,6 +1,6 @@
 import type { WorkApp } from '../app.ts'
 import { listRawMessages, type RawMessage, type Report } from '../db/reports.ts'
-import { unpack } from '../db/rows.ts'
+import { type Packed, unpack } from '../db/rows.ts'
 import { reasonOf } from '../errors.ts'
 import type { Case } from '../feedback/draw-consequences.ts'
 import type { JudgedCase } from '../judging/judge.ts'
@@ -19,8 +19,8 @@ export type Readers = Pick<WorkApp, 'pool' | 'config'> & {
   dns?: DnsTools | undefined
 }
 
-/** A report and the analysis of its message. */
-export type ReadReport = { report: Report; analysis: AnalysisDigest }
+/** A report, its packed message, and the analysis of the message. */
+export type ReadReport = { report: Report; raw: Packed; analysis: AnalysisDigest }
 
 /** A report whose message could not be read in this run. */
 type ReadFailure = { reportId: string; reason: string }
@@ -82,7 +82,7 @@ async function readOne(
     const options = { ...relays.options, originConfidenceMin, isRebuilt }
     const dns = await findingsOf(raw, options, app)
     const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options, onSlow)
-    return { report, analysis }
+    return { report, raw, analysis }
   } catch (error) {
     return { reportId: report.id, reason: reasonOf(error) }
   }
@@ -105,6 +105,7 @@ async function findingsOf(
 /** A report with its analysis and judgment, before anything is stored. */
 export type Judgment = {
   report: Report
+  raw: Packed
   analysis: AnalysisDigest
   judgedCase: JudgedCase
   judged: Case

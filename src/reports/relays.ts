@@ -18,15 +18,16 @@ export type ReportRelays = {
   knownOf: (ip: string) => string
 }
 
-/** Returns the relays of reports, by report id. */
+/** Returns the relays of reports, by report id. `emails`: the reporters' addresses, if known. */
 export async function findRelays(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId' | 'receivedVia'>[],
+  emails?: ReadonlyMap<string, string>,
 ): Promise<(id: string) => ReportRelays> {
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
   const [relays, addresses] = await Promise.all([
     listRelaysOf(db, reporterIds),
-    listReporterEmails(db, reporterIds),
+    emails ?? listReporterEmails(db, reporterIds),
   ])
   const found = new Map(
     reports.map(({ id, reporterId, receivedVia }) => {

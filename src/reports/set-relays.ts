@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { findAnalysis, type KeptAnalysis, removeAnalyses } from '../db/analyses.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { insertEvents, listEvents, type StoredEvent } from '../db/report-events.ts'
+import { insertEvents, listEvents, listReportsWith, type StoredEvent } from '../db/report-events.ts'
 import { listRelays, putRelays, removeRelay, trimRelays } from '../db/reporter-relays.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { listAskedReports, markReports, type Report } from '../db/reports.ts'
@@ -9,7 +9,7 @@ import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { networkSet } from '../mail/ip.ts'
 import { storableText } from '../mail/text.ts'
 import { phrase } from '../phrase.ts'
-import type { Boss } from '../queue/boss.ts'
+import { type Boss, send } from '../queue/boss.ts'
 import {
   openCandidates,
   readAnswer,
@@ -18,7 +18,7 @@ import {
   relayCandidates,
 } from '../verdict/relays.ts'
 import { uuidFloor } from '../world.ts'
-import { requeueReports } from './analyze-report.ts'
+import { analyzeReport } from './analyze-report.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
@@ -209,4 +209,35 @@ async function storeAnswer(
     await insertEvents(tx, [{ reportId: report.id, at: now, event: 'answered', phrases: [said] }])
     return result
   })
+}
+
+/**
+ * Minimum time in milliseconds between two repeated analyses of a report, because each costs a
+ * complete analysis and a reporter may change answers often.
+ */
+const REOPENING_MS = 3_600_000
+
+/**
+ * Queues reports for another analysis because of new knowledge about relays. A report that was
+ * queued for this reason within the last hour starts an hour later, unless it is the one whose
+ * question was answered.
+ */
+export async function requeueReports(
+  tx: Db,
+  boss: Boss,
+  { ids, answeredId, now }: { ids: readonly string[]; answeredId?: string | undefined; now: Date },
+): Promise<void> {
+  if (ids.length === 0) return
+  const pausedSince = new Date(now.getTime() - REOPENING_MS)
+  const recent = new Set(await listReportsWith(tx, 'reopened', ids, pausedSince))
+  const isLater = (id: string) => recent.has(id) && id !== answeredId
+  const phrases = [phrase('machines-learned')]
+  await insertEvents(
+    tx,
+    ids.map((reportId) => ({ reportId, at: now, event: 'reopened', phrases })),
+  )
+  const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
+  await send(boss, analyzeReport, jobs(ids.filter((id) => !isLater(id))), tx)
+  const startAfter = new Date(now.getTime() + REOPENING_MS)
+  await send(boss, analyzeReport, jobs(ids.filter(isLater)), tx, { startAfter })
 }

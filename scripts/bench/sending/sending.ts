@@ -81,7 +81,7 @@ async function measureWhole(instance: Instance, port: number): Promise<Measured>
     SMTP_URL: `smtp://127.0.0.1:${port}?ignoreTLS=true`,
     FEEDBACK_HOURLY_MAX: '1000000',
   }
-  const child = await instance.run('forward', env)
+  const child = await instance.run('work', env)
   const cpuBefore = await cpuSeconds(child.pid ?? 0)
   const count = async () => {
     const { rows } = await instance.pool.query<{ sent: number; first: Date; last: Date }>(
