@@ -146,9 +146,18 @@ const emptyBody: MessageBody = { text: '', html: '', attachments: [] }
  */
 export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Promise<Analysis> {
   const { plain, parts } = await read(raw, options)
-  // Loaded only if the pieces are requested.
-  const pieces = await import('./shingles/take-apart.ts')
+  const pieces = await piecesModule()
   return { ...plain, ...pieces.takeApart(parts) }
+}
+
+// Loaded only if they are requested, and only once: every `import()` takes 40 µs.
+const piecesModule = once(() => import('./shingles/take-apart.ts'))
+const authenticateModule = once(() => import('../origin/authenticity/authenticate.ts'))
+const featuresModule = once(() => import('./features/features.ts'))
+
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined
+  return () => (loaded ??= load())
 }
 
 /** An analysis with the packed shingles and the features, for counting and judging. */
@@ -170,8 +179,8 @@ export async function analyzeForCounting(
   options: AnalysisOptions,
 ): Promise<CountedAnalysis> {
   const { plain, parts } = await read(raw, options)
-  const pieces = await import('./shingles/take-apart.ts')
-  const { messageFeatures } = await import('./features/features.ts')
+  const pieces = await piecesModule()
+  const { messageFeatures } = await featuresModule()
   const { shingles, fingerprints, view, telephones } = pieces.takeApartPacked(parts)
   const features = messageFeatures({ ...plain, ...parts, view, shingles })
   return { analysis: plain, shingles, fingerprints, features, telephones }
@@ -255,7 +264,7 @@ async function authenticated(
   hops: readonly Hop[],
   dns: DnsFindings,
 ): Promise<Authenticated> {
-  const { authenticate } = await import('../origin/authenticity/authenticate.ts')
+  const { authenticate } = await authenticateModule()
   return authenticate(raw, header, hops, dns)
 }
 
