@@ -106,7 +106,17 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
 
 async function check(raw: Buffer, options: ParserOptions): Promise<CheckDigest> {
   const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
-  return { ...digestOf(made, options), messageId: made.analysis.headers.messageId }
+  const { analysis, shingles, fingerprints, features, telephones } = made
+  const { originConfidenceMin = 0 } = options
+  return {
+    origin: analysis.origin,
+    listings: analysis.listings,
+    shingles: owned(shingles),
+    fingerprints,
+    features,
+    subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
+    messageId: analysis.headers.messageId,
+  }
 }
 
 function digestOf(

@@ -45,7 +45,18 @@ const kinds: readonly (readonly [kind: string, prefix: string, what: string])[] 
   ['phone', 'phone', 'the worst telephone number'],
   ['campaign', 'campaign', 'its campaign'],
 ]
-const prefixOf = new Map(kinds.map(([kind, prefix]) => [kind, prefix]))
+/** Prefix and fact names of each kind, because composing names costs more than the rest. */
+const factsOfKind = new Map(
+  kinds.map(([kind, prefix]) => [
+    kind,
+    {
+      prefix,
+      score: `${prefix}_score`,
+      weight: `${prefix}_weight`,
+      knownDays: `${prefix}_known_days`,
+    },
+  ]),
+)
 
 const flags = ['listed', 'welcome', 'awake', 'jumped', 'new', 'exempt'] as const
 const flaggedMax = 20
@@ -88,25 +99,29 @@ export function reputationFacts(
   const flagged = new Set<string>()
   let [count, worst, best] = [0, 0, 0]
   for (const { kind, score, weight, flags: its, firstSeenAt } of known) {
-    const prefix = prefixOf.get(kind)
-    if (prefix === undefined) continue
+    const names = factsOfKind.get(kind)
+    if (!names) continue
     for (const flag of its) {
       if (!flags.some((one) => one === flag)) continue
       facts[`any_${flag}`] = true
-      flagged.add(`${prefix}:${flag}`)
+      flagged.add(`${names.prefix}:${flag}`)
     }
     if (weight <= 0 && firstSeenAt === null) continue
     count++
     const sure = round(score * (weight / (weight + HALF_EFFECT_WEIGHT)))
     worst = Math.min(worst, sure)
     best = Math.max(best, sure)
-    const before = facts[`${prefix}_score`]
+    const before = facts[names.score]
     if (before !== undefined && Number(before) <= score) continue
-    facts[`${prefix}_score`] = round(score)
-    facts[`${prefix}_weight`] = round(weight)
-    facts[`${prefix}_known_days`] = firstSeenAt ? daysSince(firstSeenAt, now) : 0
+    facts[names.score] = round(score)
+    facts[names.weight] = round(weight)
+    facts[names.knownDays] = firstSeenAt ? daysSince(firstSeenAt, now) : 0
   }
-  return { ...facts, known: count, worst, best, flagged: [...flagged].sort().slice(0, flaggedMax) }
+  facts.known = count
+  facts.worst = worst
+  facts.best = best
+  facts.flagged = [...flagged].sort().slice(0, flaggedMax)
+  return facts
 }
 
 function daysSince(then: Date, now: Date): number {

@@ -146,12 +146,6 @@ export type SeenWindows = {
 /** Numbers by fact name; empty when nothing was seen. */
 export type SeenFacts = Record<string, number>
 
-const windows = [
-  ['hour', 'hour'],
-  ['day', 'day'],
-  ['twoWeeks', 'weeks'],
-] as const
-
 /** Definitions of the facts in the group `seen`. */
 export const seenDefinitions: readonly FactDefinition[] = Object.entries(seenGroups).flatMap(
   ([group, what]) =>
@@ -183,6 +177,23 @@ export const seenDefinitions: readonly FactDefinition[] = Object.entries(seenGro
 const PRIOR_REPORTS = 5
 const PRIOR_COPIES = 20
 
+/** Places of the facts of a group of pieces, in the order of their definitions. */
+const [COMPLAINTS, SPAM, HAM, REPORTERS, COPIES, BLAME, SHARE] = [0, 3, 4, 5, 6, 9, 10] as const
+const FACTS_OF_GROUP = 11
+const windows = ['hour', 'day', 'twoWeeks'] as const
+const firstPlaces = Object.fromEntries(
+  Object.keys(seenGroups).map((group, index) => [group, index * FACTS_OF_GROUP]),
+) as Record<SeenGroup, number>
+
+/**
+ * Names by place, and the values while facts are computed: an object with computed names would cost
+ * ten times as much.
+ */
+const names: readonly string[] = seenDefinitions.map(({ name }) => name)
+const values = new Float64Array(names.length)
+/** The places that have a value, in the order in which they got it. */
+const given: number[] = []
+
 /**
  * Reduces the windows of the pieces to facts, in the order of `groups`. If a group has several
  * pieces, the largest count of each kind is used. Our own verdicts on unreported traffic count as
@@ -192,41 +203,63 @@ export function seenFacts(
   groups: readonly SeenKey[],
   known: readonly (SeenWindows | undefined)[],
 ): SeenFacts {
-  const facts: SeenFacts = {}
-  for (const [index, { group, counts }] of groups.entries()) {
-    const { reports, checks } = known[index] ?? {}
-    if (counts === 'reporters') {
-      raise(facts, `${group}_reporters_weeks`, reports?.twoWeeks.unique)
-      continue
-    }
-    for (const [name, suffix] of windows) {
-      if (reports) raise(facts, `${group}_complaints_${suffix}`, reports[name].complaint)
-      if (checks) raise(facts, `${group}_copies_${suffix}`, checks[name].ham + checks[name].spam)
-    }
-    if (reports) addShares(facts, group, reports.twoWeeks, checks?.twoWeeks)
+  for (let index = 0; index < groups.length; index++) {
+    const one = groups[index]
+    const windowsOfOne = known[index]
+    if (one && windowsOfOne) addPiece(firstPlaces[one.group], one.counts, windowsOfOne)
   }
+  const facts: SeenFacts = {}
+  for (const place of given) {
+    facts[names[place] ?? ''] = values[place] ?? 0
+    values[place] = 0
+  }
+  given.length = 0
   return facts
 }
 
+function addPiece(
+  first: number,
+  counts: SeenKey['counts'],
+  { reports, checks }: SeenWindows,
+): void {
+  if (counts === 'reporters') {
+    if (reports) raise(first + REPORTERS, reports.twoWeeks.unique)
+    return
+  }
+  for (let at = 0; at < windows.length; at++) {
+    const name = windows[at] ?? 'hour'
+    if (reports) raise(first + COMPLAINTS + at, reports[name].complaint)
+    if (checks) raise(first + COPIES + at, checks[name].ham + checks[name].spam)
+  }
+  if (reports) addShares(first, reports.twoWeeks, checks?.twoWeeks)
+}
+
 function addShares(
-  facts: SeenFacts,
-  group: SeenGroup,
+  first: number,
   { complaint, ham, spam }: SeenCounts,
   checked: SeenCounts | undefined,
 ): void {
-  raise(facts, `${group}_spam_weeks`, spam)
-  raise(facts, `${group}_ham_weeks`, ham)
+  raise(first + SPAM, spam)
+  raise(first + HAM, ham)
   const reported = Math.max(0, complaint) + Math.max(0, ham)
   const copies = checked ? Math.max(0, checked.ham + checked.spam) : 0
-  const blame = (complaint - ham) / (reported + PRIOR_REPORTS)
-  const before = facts[`${group}_blame`]
-  // Uses the piece with the highest blame, not the one with the fewest good reports.
-  if (before === undefined || blame > before) facts[`${group}_blame`] = round(blame)
-  raise(facts, `${group}_complaint_share`, round(complaint / (reported + copies + PRIOR_COPIES)))
+  raiseBlame(first + BLAME, (complaint - ham) / (reported + PRIOR_REPORTS))
+  raise(first + SHARE, round(complaint / (reported + copies + PRIOR_COPIES)))
 }
 
-function raise(facts: SeenFacts, name: string, count: number | undefined): void {
-  if (count !== undefined && count > (facts[name] ?? 0)) facts[name] = count
+/** Uses the piece with the highest blame, not the one with the fewest good reports. */
+function raiseBlame(place: number, blame: number): void {
+  const isGiven = given.includes(place)
+  if (isGiven && blame <= (values[place] ?? 0)) return
+  values[place] = round(blame)
+  if (!isGiven) given.push(place)
+}
+
+function raise(place: number, count: number): void {
+  const before = values[place] ?? 0
+  if (count <= before) return
+  values[place] = count
+  if (before === 0) given.push(place)
 }
 
 function round(value: number): number {

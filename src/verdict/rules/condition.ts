@@ -1,6 +1,7 @@
 import { Environment, EvaluationError, ParseError, TypeError } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
 import type { FactDefinition, FactValue } from '../facts/fact.ts'
+import { createFastCompiler, type FastCondition } from './fast-condition.ts'
 import { type ConditionFault, rewriteCondition } from './rewrite-condition.ts'
 import { ruleBounds } from './rule-file.ts'
 
@@ -15,6 +16,11 @@ export type Condition = {
    * @throws Error when the condition cannot be evaluated, such as `double("x")`
    */
   holds: (values: FactValues) => boolean
+  /**
+   * Returns the same as `holds`, faster, for facts that have their defined types. Undefined for a
+   * condition with expressions that are not covered.
+   */
+  holdsFast: FastCondition | undefined
   /** The facts that the condition uses, in order. */
   facts: readonly string[]
 }
@@ -51,6 +57,7 @@ export function createConditionCompiler(definitions: readonly FactDefinition[]):
   for (const { group, name, type } of definitions) {
     environment.registerVariable(`${group}.${name}`, celTypes[type])
   }
+  const compileFast = createFastCompiler(definitions)
   const keepPattern = (pattern: string) => keep(patterns, pattern)
   return (when) => {
     try {
@@ -63,7 +70,8 @@ export function createConditionCompiler(definitions: readonly FactDefinition[]):
         const reason = `The condition is of type ${checked.type}; it must be true or false.`
         return { faults: [{ offset: 0, reason }] }
       }
-      return { holds: (values) => parsed(values) === true, facts: rewritten.facts }
+      const holds = (values: FactValues) => parsed(values) === true
+      return { holds, holdsFast: compileFast(parsed.ast), facts: rewritten.facts }
     } catch (error) {
       return { faults: [faultOf(error)] }
     }

@@ -1,5 +1,5 @@
 import { phrase } from '../../phrase.ts'
-import type { FactDefinition, Facts, FactValue } from '../facts/fact.ts'
+import type { FactDefinition, Facts, FactType, FactValue } from '../facts/fact.ts'
 import { basisOf, type VerdictSymbol } from '../verdict.ts'
 import { type Condition, createConditionCompiler } from './condition.ts'
 import { type Elapsed, RuleCosts, type RuleCutOff } from './rule-costs.ts'
@@ -32,7 +32,13 @@ export class RuleBook {
   readonly rules: readonly Rule[]
   readonly #active: readonly RuleWithCondition[]
   readonly #symbols: readonly VerdictSymbol[]
-  readonly #facts: readonly { key: string; group: string; name: string; empty: FactValue }[]
+  readonly #facts: readonly UsedFact[]
+  /** The facts of the current message by their places in the list of definitions. */
+  readonly #values: FactValue[]
+  /** The same facts by name, for the conditions that the library evaluates. Made when needed. */
+  #named: Record<string, FactValue> | undefined
+  /** Whether the facts of the current message have their defined types. */
+  #isTyped = true
   readonly #errors: number[]
   readonly #costs: RuleCosts | undefined
 
@@ -51,13 +57,15 @@ export class RuleBook {
     }))
     const used = new Set(this.#active.flatMap(({ condition }) => condition.facts))
     this.#facts = definitions
-      .map(({ group, name, type }) => ({
+      .map(({ group, name, type }, place) => ({
+        place,
         key: `${group}.${name}`,
         group,
         name,
-        empty: emptyFacts[type],
+        type,
       }))
       .filter(({ key }) => used.has(key))
+    this.#values = definitions.map(({ type }) => emptyFacts[type])
     this.#errors = this.#active.map(() => 0)
     if (timing.elapsed) {
       const told = (at: number, why: RuleCutOff) =>
@@ -71,12 +79,10 @@ export class RuleBook {
    * evaluated does not hold; missing facts have the empty value. Never throws.
    */
   run(facts: Facts): VerdictSymbol[] {
-    const values: Record<string, FactValue> = {}
-    for (const { key, group, name, empty } of this.#facts)
-      values[key] = facts[group]?.[name] ?? empty
+    this.#read(facts)
     const found: VerdictSymbol[] = []
-    const ask = (at: number) => this.#holds(at, values)
-    const askAgain = (at: number) => void this.#evaluate(at, values)
+    const ask = (at: number) => this.#holds(at)
+    const askAgain = (at: number) => void this.#evaluate(at)
     const take = (at: number) => {
       const symbol = this.#symbols[at]
       if (symbol) found.push(symbol)
@@ -98,8 +104,30 @@ export class RuleBook {
     }))
   }
 
-  #holds(at: number, values: Record<string, FactValue>): boolean {
-    const answer = this.#evaluate(at, values)
+  #read(facts: Facts): void {
+    const values = this.#values
+    let isTyped = true
+    let [its, before]: [Facts[string] | undefined, string] = [undefined, '']
+    for (const { place, group, name, type } of this.#facts) {
+      if (group !== before) its = facts[(before = group)]
+      const value = its?.[name] ?? emptyFacts[type]
+      values[place] = value
+      isTyped &&= type === 'strings' ? Array.isArray(value) : typeof value === jsTypes[type]
+    }
+    this.#isTyped = isTyped
+    this.#named = undefined
+  }
+
+  #byName(): Record<string, FactValue> {
+    if (this.#named) return this.#named
+    const named: Record<string, FactValue> = {}
+    for (const { key, place, type } of this.#facts)
+      named[key] = this.#values[place] ?? emptyFacts[type]
+    return (this.#named = named)
+  }
+
+  #holds(at: number): boolean {
+    const answer = this.#evaluate(at)
     if (answer === 'error') this.#errors[at] = (this.#errors[at] ?? 0) + 1
     return answer === true
   }
@@ -109,22 +137,30 @@ export class RuleBook {
    * message.
    */
   #spare(found: VerdictSymbol[], costs: RuleCosts): void {
+    if (!costs.hasCutOffs) return
     for (const [at, symbol] of this.#symbols.entries()) {
       if (symbol.weight >= 0 || !costs.cutOff(at) || found.includes(symbol)) continue
       found.push({ ...symbol, meaning: phrase('rule-assumed') })
     }
   }
 
-  #evaluate(at: number, values: Record<string, FactValue>): boolean | 'error' {
+  #evaluate(at: number): boolean | 'error' {
+    const condition = this.#active[at]?.condition
+    if (!condition) return false
+    if (condition.holdsFast && this.#isTyped) return condition.holdsFast(this.#values)
     try {
-      return this.#active[at]?.condition.holds(values) === true
+      return condition.holds(this.#byName())
     } catch {
       return 'error'
     }
   }
 }
 
+/** A fact that at least one active rule uses. `place` is its index in the list of definitions. */
+type UsedFact = { place: number; key: string; group: string; name: string; type: FactType }
+
 const emptyFacts = { bool: false, double: 0, string: '', strings: [] } as const
+const jsTypes = { bool: 'boolean', double: 'number', string: 'string' } as const
 
 /** Returns the group of a fact name `group.name`. */
 function groupOf(fact: string): string {

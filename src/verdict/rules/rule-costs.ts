@@ -50,6 +50,7 @@ export class RuleCosts {
   readonly #costs: (number | undefined)[]
   #runs = 0
   #sampled = 0
+  #hasCutOffs = false
 
   constructor(rules: number, elapsed: Elapsed, onCutOff: (at: number, why: RuleCutOff) => void) {
     this.#elapsed = elapsed
@@ -78,6 +79,11 @@ export class RuleCosts {
   costUs(at: number): number | undefined {
     const cost = this.#costs[at]
     return cost === undefined ? undefined : cost * 1000
+  }
+
+  /** Whether any rule is cut off. */
+  get hasCutOffs(): boolean {
+    return this.#hasCutOffs
   }
 
   cutOff(at: number): RuleCutOff | undefined {
@@ -136,6 +142,7 @@ export class RuleCosts {
   #cut(at: number, why: RuleCutOff['why'], tookMs: number): void {
     const cutOff = { why, costUs: Math.round(tookMs * 1000) }
     this.#cutOffs[at] = cutOff
+    this.#hasCutOffs = true
     this.#onCutOff(at, cutOff)
   }
 }

@@ -161,3 +161,13 @@ test('large messages are parsed one at a time, small ones together', async () =>
   expect(started).toEqual([])
   expect(handed).toEqual([[600_000], [600_000], [600_000, small.length, small.length]])
 })
+
+test('messages that wait are divided among the threads', async () => {
+  const run = vi.spyOn(Piscina.prototype, 'run')
+  const parser = createParserPool(2)
+  pool = parser
+  const messages = Array.from({ length: 6 }, (_, number) => spamMessage(`divided-${number}`))
+  await Promise.all(messages.map((raw) => parser.check(raw, { trustedRelays: [] })))
+  const [, ...handed] = run.mock.calls.map(([chunk]) => (chunk as ParserChunk).tasks.length)
+  expect(handed).toEqual([3, 3])
+})

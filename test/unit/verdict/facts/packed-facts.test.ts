@@ -34,6 +34,25 @@ test('unpacked facts equal the packed ones', () => {
   )
 })
 
+test('the packed text is the one that JSON.stringify returns', () => {
+  const known = {
+    report: { kind: 'a "quoted" \\ text\u2028\ud800', is_given: true, karma: 1e21, gone: 1 },
+    links: { count: -0.1, total: Number.POSITIVE_INFINITY, hosts: -0 },
+    attachments: { extensions: ['pdf', 'é"'], kinds: [] },
+    blacklists: {},
+  }
+  expect(packFacts(known).toString()).toBe(
+    JSON.stringify({
+      report: { kind: known.report.kind, is_given: true, karma: 1e21 },
+      links: { count: -0.1 },
+      attachments: { extensions: ['pdf', 'é"'] },
+    }),
+  )
+  expect(packFacts({ reputation: { known: Number.NEGATIVE_INFINITY } }).toString()).toBe(
+    '{"reputation":{"known":null}}',
+  )
+})
+
 test('only facts that are not empty are stored', () => {
   const facts = factsWith({ 'links.count': 3, 'report.kind': 'spam', 'text.language': '' })
   expect(JSON.parse(packFacts(facts).toString())).toEqual({
