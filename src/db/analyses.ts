@@ -1,10 +1,11 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { Network } from '../origin/networks.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import type { Consequence } from '../verdict/consequences.ts'
 import type { Verdict, VerdictClass } from '../verdict/verdict.ts'
 import type { Db } from './pool.ts'
+import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { changesAny, type Packed, rowsOf, unpack } from './rows.ts'
 
 /**
@@ -68,11 +69,16 @@ export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): 
     analysis.packed.content,
     analysis.facts,
   ])
-  await tx.query(sql`
+  await tx.query(
+    preparedInsert(
+      rows,
+      (values) => sql`
     insert into analyses (id, analyzed_at, origin_ip, origin_confidence, network_cidr,
       network_asn, network_name, network_country, network_abuse, verdict_class, verdict_score,
       subject_words, judgment, encoding, content, facts)
-    values ${bulk(rows)}`)
+    values ${values}`,
+    ),
+  )
 }
 
 type Row = Findings & Packed & { judgment: StoredJudgment }
@@ -95,7 +101,7 @@ export async function removeAnalyses(tx: Db, ids: readonly string[]): Promise<vo
 
 /** Returns the analyses of several reports, unordered and still packed. */
 export function listPackedAnalyses(db: Db, ids: readonly string[]): Promise<Row[]> {
-  return rowsOf(db)`
+  return preparedRowsOf(db)`
     select id, analyzed_at as "analyzedAt", host(origin_ip) as "originIp",
       origin_confidence as "originConfidence",
       case when network_cidr is not null then json_build_object('cidr', network_cidr::text,
@@ -104,7 +110,7 @@ export function listPackedAnalyses(db: Db, ids: readonly string[]): Promise<Row[
         'contacts', array_remove(array[network_abuse], null)) end as network,
       verdict_class as "verdictClass", verdict_score as "verdictScore",
       judgment, encoding, content
-    from analyses where id = any(${ids}::uuid[])`
+    from analyses where ${isOneOfIds('id', ids)}`
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { uuidOf } from '../world.ts'
 import { foundColumns, type FoundReport } from './own-reports.ts'
 import type { Db } from './pool.ts'
+import { isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, first, rowsOf } from './rows.ts'
 
 /** A campaign, with the fingerprints of its first message. */
@@ -45,15 +46,16 @@ export type CampaignHead = { id: string; firstReportId: string }
 /** Returns campaigns by id, unordered, without their fingerprints. */
 export async function listCampaignHeads(db: Db, ids: readonly string[]): Promise<CampaignHead[]> {
   if (ids.length === 0) return []
-  return rowsOf(db)`
-    select id, first_report_id as "firstReportId" from campaigns where id = any(${ids}::uuid[])`
+  return preparedRowsOf(db)`
+    select id, first_report_id as "firstReportId" from campaigns
+    where ${isOneOfIds('id', ids)}`
 }
 
 /** Returns the given campaigns that still exist, unordered. */
 export async function listCampaignsByIds(db: Db, ids: readonly string[]): Promise<Campaign[]> {
   if (ids.length === 0) return []
-  return rowsOf(db)`
-    select id, fingerprints from campaigns where id = any(${ids}::uuid[])`
+  return preparedRowsOf(db)`
+    select id, fingerprints from campaigns where ${isOneOfIds('id', ids)}`
 }
 
 /** A key under which a campaign can be found; `key` has 16 hexadecimal digits. */
@@ -65,7 +67,8 @@ const ROW_BYTES = 28
 
 /**
  * Returns all campaigns under any of the keys in the given generations, unordered. The server sends
- * them as one value, which is cheaper for the driver than one row each.
+ * them as one value, which is cheaper for the driver than one row each. The generations are part of
+ * the text, so that only their partitions are planned.
  */
 export async function findCampaignKeys(
   db: Db,
@@ -73,11 +76,11 @@ export async function findCampaignKeys(
   [oldest, newest]: readonly [number, number],
 ): Promise<CampaignKey[]> {
   if (keys.length === 0) return []
-  const { rows } = await db.query<{ found: Buffer | null }>(sql`
+  const { rows } = await db.query<{ found: Buffer | null }>(prepared`
     select string_agg(int8send(key) || int4send(generation) || uuid_send(campaign_id), ''::bytea)
       as found
     from campaign_keys where key = any(${bigintArray(Buffer.from(keys.join(''), 'hex'))}::bigint[])
-      and generation between ${oldest} and ${newest}`)
+      and generation between ${raw(String(oldest))} and ${raw(String(newest))}`)
   const found = rows[0]?.found ?? Buffer.alloc(0)
   return Array.from({ length: found.length / ROW_BYTES }, (_, index) => {
     const at = index * ROW_BYTES
@@ -275,10 +278,16 @@ export async function addToCampaignDays(
 ): Promise<void> {
   const rows = await withoutGone(tx, sumByDay(changes))
   if (rows.length === 0) return
-  const values = bulk(rows.map(({ campaignId, day, reports }) => [campaignId, day, reports]))
-  await tx.query(sql`insert into campaign_days (campaign_id, day, reports) values ${values}
+  const all = rows.map(({ campaignId, day, reports }) => [campaignId, day, reports])
+  await tx.query(
+    preparedInsert(
+      all,
+      (values) => sql`
+    insert into campaign_days (campaign_id, day, reports) values ${values}
     on conflict (campaign_id, day)
-      do update set reports = campaign_days.reports + excluded.reports`)
+      do update set reports = campaign_days.reports + excluded.reports`,
+    ),
+  )
 }
 
 /** The number of reports of a campaign on a day (UTC, `2026-11-20`). */

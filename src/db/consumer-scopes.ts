@@ -2,6 +2,7 @@ import sql, { bulk } from 'sql-template-tag'
 import type { ConsumerScope } from '../verdict/consumers.ts'
 import type { ScopeMatch } from '../verdict/choose-contact.ts'
 import type { Db } from './pool.ts'
+import { isOneOf, numbered, prepared, preparedInsert } from './prepared.ts'
 
 /** A scope that covers one of several addresses, autonomous systems or domains. */
 export type FoundScope = ScopeMatch & {
@@ -19,16 +20,16 @@ export async function findScopes(
   db: Db,
   of: { ips: readonly string[]; asns: readonly number[]; domains: readonly string[] },
 ): Promise<FoundScope[]> {
-  const { rows } = await db.query<ScopeMatch & { at: number | null }>(sql`
+  const { rows } = await db.query<ScopeMatch & { at: number | null }>(prepared`
     select kind, value, address, asked.at
-    from unnest(${of.ips}::inet[]) with ordinality as asked (ip, at)
+    from ${numbered(of.ips, 'inet')} as asked (ip, at)
     join consumer_scopes on block >>= asked.ip
     join consumers on id = consumer_id where state <> 'found'
     union all
     select kind, value, address, null
     from consumer_scopes join consumers on id = consumer_id
-    where state <> 'found' and (kind = 'as' and value = any(${of.asns.map(String)}::text[])
-      or kind = 'domain' and value = any(${of.domains}::text[]))`)
+    where state <> 'found' and (kind = 'as' and ${isOneOf('value', of.asns.map(String), 'text[]')}
+      or kind = 'domain' and ${isOneOf('value', of.domains, 'text[]')})`)
   return rows.map(({ at, ...row }) => ({ ...row, ip: at === null ? null : (of.ips[at - 1] ?? '') }))
 }
 
@@ -85,9 +86,12 @@ export async function takePlaces(
   for (const [hourlyMax, its] of Map.groupBy(inOrder, (one) => one.hourlyMax)) {
     // A request above the hourly limit cannot get more than the limit.
     const rows = its.map(({ consumerId, wanted }) => [consumerId, Math.min(wanted, hourlyMax)])
-    const values = bulk(rows.map(([consumerId, places]) => [consumerId, hourAt, places, places]))
+    const all = rows.map(([consumerId, places]) => [consumerId, hourAt, places, places])
     const max = sql`${hourlyMax}::integer`
-    const answer = await db.query<{ consumerId: string; granted: number }>(sql`
+    const answer = await db.query<{ consumerId: string; granted: number }>(
+      preparedInsert(
+        all,
+        (values) => sql`
       insert into consumer_hours (consumer_id, hour_at, told, granted)
       values ${values}
       on conflict (consumer_id) do update
@@ -98,7 +102,9 @@ export async function takePlaces(
         granted = case when consumer_hours.hour_at >= excluded.hour_at
           then greatest(0, least(excluded.told, ${max} - consumer_hours.told))
           else excluded.granted end
-      returning consumer_id as "consumerId", granted`)
+      returning consumer_id as "consumerId", granted`,
+      ),
+    )
     for (const row of answer.rows) granted.set(row.consumerId, row.granted)
   }
   return granted

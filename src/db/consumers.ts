@@ -3,6 +3,7 @@ import type { ConsumerSource, FeedbackTopic } from '../verdict/choose-contact.ts
 import type { Health, HealthRecord } from '../verdict/contact-health.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
+import { isOneOf, prepared } from './prepared.ts'
 import { changesAny, first, rowOf, rowsOf } from './rows.ts'
 
 /** A recipient of feedback reports: an abuse desk found by its network, or one that enrolled. */
@@ -73,8 +74,8 @@ export async function listConsumers(
   db: Db,
   addresses: readonly string[],
 ): Promise<Map<string, Consumer>> {
-  const { rows } = await db.query<Consumer>(sql`
-    select ${columns} from consumers where address = any(${addresses}::text[])`)
+  const { rows } = await db.query<Consumer>(prepared`
+    select ${columns} from consumers where ${isOneOf('address', addresses, 'text[]')}`)
   return new Map(rows.map((consumer) => [consumer.address, consumer]))
 }
 
@@ -83,8 +84,8 @@ export async function listConsumersByIds(
   db: Db,
   ids: readonly string[],
 ): Promise<Map<string, Consumer>> {
-  const { rows } = await db.query<Consumer>(sql`
-    select ${columns} from consumers where id = any(${ids}::uuid[])`)
+  const { rows } = await db.query<Consumer>(prepared`
+    select ${columns} from consumers where ${isOneOf('id', ids, 'uuid[]')}`)
   return new Map(rows.map((consumer) => [consumer.id, consumer]))
 }
 

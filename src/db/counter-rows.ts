@@ -1,5 +1,6 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, rowsOf } from './rows.ts'
 
 /** Selects the members of one unique counter in a range of days, at most `chunksMax` chunks. */
@@ -140,8 +141,13 @@ export async function insertCountedReports(
   reports: readonly CountedReport[],
 ): Promise<void> {
   if (reports.length === 0) return
-  const values = bulk(reports.map((one) => [one.id, one.campaignId, one.content]))
-  await tx.query(sql`insert into counted_reports (id, campaign_id, content) values ${values}`)
+  const rows = reports.map((one) => [one.id, one.campaignId, one.content])
+  await tx.query(
+    preparedInsert(
+      rows,
+      (values) => sql`insert into counted_reports (id, campaign_id, content) values ${values}`,
+    ),
+  )
 }
 
 /**
@@ -149,8 +155,8 @@ export async function insertCountedReports(
  * that are not counted, or no longer counted, are absent.
  */
 export function takeCountedReports(tx: Db, ids: readonly string[]): Promise<CountedReport[]> {
-  return rowsOf(tx)`
-    delete from counted_reports where id = any(${ids}::uuid[])
+  return preparedRowsOf(tx)`
+    delete from counted_reports where ${isOneOfIds('id', ids)}
     returning id, campaign_id as "campaignId", content`
 }
 

@@ -5,6 +5,7 @@ import type { Language } from '../texts/messages.ts'
 import { uuidFloor } from '../world.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
+import { numbered, prepared } from './prepared.ts'
 import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /**
@@ -112,8 +113,8 @@ export async function listDisowned(
 ): Promise<Map<string, Set<string>>> {
   const disowned = new Map<string, Set<string>>()
   if (ips.length === 0) return disowned
-  const { rows } = await db.query<{ at: number; address: string }>(sql`
-    select asked.at, address from unnest(${ips}::inet[]) with ordinality as asked (ip, at)
+  const { rows } = await db.query<{ at: number; address: string }>(prepared`
+    select asked.at, address from ${numbered(ips, 'inet')} as asked (ip, at)
     join contact_corrections on cidr >>= asked.ip where until > ${now}`)
   for (const { at, address } of rows) {
     const ip = ips[at - 1] ?? ''

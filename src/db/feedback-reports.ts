@@ -1,7 +1,8 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { withdrawMerged } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
+import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
 
 /** The states of a feedback report; see the diagram in `src/README.md`. */
@@ -88,30 +89,33 @@ export type NewFeedback = FeedbackKey & {
 /** Inserts feedback reports that are still to be composed and sent. */
 export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): Promise<void> {
   if (feedback.length === 0) return
-  const values = bulk(
-    feedback.map((row) => [
-      row.reportId,
-      row.number,
-      row.consumerId,
-      row.kind ?? 'complaint',
-      row.state ?? 'queued',
-      row.address,
-      row.createdAt,
-      row.dueAt ?? null,
-      row.recipientRole ?? 'network',
-      row.keepsTokens ?? false,
-    ]),
-  )
-  await tx.query(sql`insert into feedback_reports
+  const rows = feedback.map((row) => [
+    row.reportId,
+    row.number,
+    row.consumerId,
+    row.kind ?? 'complaint',
+    row.state ?? 'queued',
+    row.address,
+    row.createdAt,
+    row.dueAt ?? null,
+    row.recipientRole ?? 'network',
+    row.keepsTokens ?? false,
+  ])
+  await tx.query(
+    preparedInsert(
+      rows,
+      (values) => sql`insert into feedback_reports
       (report_id, number, consumer_id, kind, state, address, created_at, due_at, told_as,
        keeps_tokens)
-    values ${values}`)
+    values ${values}`,
+    ),
+  )
 }
 
 /** Returns the feedback reports of several reports, by report and number. */
 export function listFeedback(db: Db, reportIds: readonly string[]): Promise<Feedback[]> {
-  return rowsOf(db)`select ${columns} from feedback_reports
-    where report_id = any(${reportIds}::uuid[]) order by report_id, number`
+  return preparedRowsOf(db)`select ${columns} from feedback_reports
+    where ${isOneOfIds('report_id', reportIds)} order by report_id, number`
 }
 
 /** Returns the latest feedback reports to a consumer, newest first. */
@@ -186,12 +190,13 @@ export function markFeedback(
   )
   const all = JSON.stringify(byKey)
   const outcome = sql`${all}::jsonb -> (report_id::text || ' ' || number)`
-  return rowsOf(tx)`
+  const ids = outcomes.map(({ reportId }) => reportId)
+  return preparedRowsOf(tx)`
     update feedback_reports
     set state = case when state = 'bounced' then state else ${outcome} ->> 'state' end,
       finished_at = (${outcome} ->> 'at')::timestamptz, message_id = ${outcome} ->> 'messageId',
       reply = ${outcome} ->> 'reply'
-    where report_id = any(${outcomes.map(({ reportId }) => reportId)}::uuid[])
+    where ${isOneOfIds('report_id', ids)}
       and message_id is null
       and (state = 'queued' or state in ('withdrawn', 'bounced')
         and ${outcome} ->> 'state' = 'sent')
@@ -231,17 +236,20 @@ export async function insertFeedbackMessages(
   tx: Db,
   messages: readonly (FeedbackKey & Packed)[],
 ): Promise<void> {
-  const values = bulk(
-    messages.map(({ reportId, number, encoding, content }) => [
-      reportId,
-      number,
-      encoding,
-      content,
-    ]),
-  )
-  await tx.query(sql`
+  const rows = messages.map(({ reportId, number, encoding, content }) => [
+    reportId,
+    number,
+    encoding,
+    content,
+  ])
+  await tx.query(
+    preparedInsert(
+      rows,
+      (values) => sql`
     insert into feedback_messages (report_id, number, encoding, content) values ${values}
-    on conflict (report_id, number) do nothing`)
+    on conflict (report_id, number) do nothing`,
+    ),
+  )
 }
 
 /** Returns the exact copy of one feedback report, packed. */

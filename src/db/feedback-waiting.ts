@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { type Feedback, type FeedbackKey, type FeedbackKind, nameOf } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
+import { isOneOfIds, preparedRowsOf } from './prepared.ts'
 import { changesAny, rowsOf } from './rows.ts'
 
 /** Returns the feedback reports merged into each of the given ones, by report and number. */
@@ -8,6 +9,8 @@ export async function listMerged(
   db: Db,
   heads: readonly FeedbackKey[],
 ): Promise<{ member: FeedbackKey; head: FeedbackKey }[]> {
+  const several = await listWithMembers(db, heads)
+  if (several.length === 0) return []
   const { rows } = await db.query<{
     reportId: string
     number: number
@@ -15,10 +18,22 @@ export async function listMerged(
     headNumber: number
   }>(sql`
     select report_id as "reportId", number, merged_into as "headId", merged_number as "headNumber"
-    from feedback_reports where ${isMergedInto(heads)} order by report_id, number`)
+    from feedback_reports where ${isMergedInto(several)} order by report_id, number`)
   return rows.map(({ headId, headNumber, ...member }) => {
     return { member, head: { reportId: headId, number: headNumber } }
   })
+}
+
+/**
+ * Returns those of the given feedback reports that represent others. Most do not, and a search for
+ * what is merged into them would read an index of each week.
+ */
+function listWithMembers(db: Db, heads: readonly FeedbackKey[]): Promise<FeedbackKey[]> {
+  const ids = heads.map(({ reportId }) => reportId)
+  return preparedRowsOf(db)`
+    select report_id as "reportId", number from feedback_reports
+    where ${isOneOfIds('report_id', ids)} and incidents > 1
+      and report_id::text || ' ' || number = any(${heads.map(nameOf)}::text[])`
 }
 
 /** Withdraws the feedback reports that were merged into withdrawn ones, and returns their keys. */

@@ -1,5 +1,6 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import { preparedInsert } from './prepared.ts'
 import { first } from './rows.ts'
 
 /** The stored answer to a request with an idempotency key. */
@@ -69,13 +70,18 @@ export async function claimReportKeys(tx: Db, keys: readonly ReportKey[]): Promi
     (a, b) =>
       Buffer.compare(a.contentHash, b.contentHash) || (a.reporterId < b.reporterId ? -1 : 1),
   )
-  const values = bulk(
-    ordered.map(({ contentHash, reporterId, reportId }) => [contentHash, reporterId, reportId]),
+  const all = ordered.map(({ contentHash, reporterId, reportId }) => {
+    return [contentHash, reporterId, reportId]
+  })
+  const { rows } = await tx.query<{ reportId: string }>(
+    preparedInsert(
+      all,
+      (values) => sql`
+        insert into report_keys (content_hash, reporter_id, report_id) values ${values}
+        on conflict (content_hash, reporter_id) do nothing
+        returning report_id as "reportId"`,
+    ),
   )
-  const { rows } = await tx.query<{ reportId: string }>(sql`
-    insert into report_keys (content_hash, reporter_id, report_id) values ${values}
-    on conflict (content_hash, reporter_id) do nothing
-    returning report_id as "reportId"`)
   const claimed = new Set(rows.map(({ reportId }) => reportId))
   const taken = keys.filter(({ reportId }) => !claimed.has(reportId))
   const owners = taken.length > 0 ? await listOwners(tx, taken) : new Map<string, string>()

@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
+import { isOneOf, isOneOfIds, prepared } from './prepared.ts'
 import { type Report, reportColumns } from './reports.ts'
 import { changesAny, named, rowOf, rowsOf } from './rows.ts'
 
@@ -184,9 +185,9 @@ export async function listBannedAmong(
   db: Db,
   reporterIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ reporterId: string }>(named('list-banned-among')`
+  const { rows } = await db.query<{ reporterId: string }>(prepared`
     select reporter_id as "reporterId" from shadow_bans
-    where reporter_id = any(${reporterIds}::uuid[])`)
+    where ${isOneOf('reporter_id', reporterIds, 'uuid[]')}`)
   return new Set(rows.map(({ reporterId }) => reporterId))
 }
 
@@ -254,8 +255,8 @@ export async function listShadowedAmong(
   db: Db,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ id: string }>(sql`
-    select id from reports where id = any(${ids}::uuid[]) and shadow is not null`)
+  const { rows } = await db.query<{ id: string }>(prepared`
+    select id from reports where ${isOneOfIds('id', ids)} and shadow is not null`)
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -264,8 +265,8 @@ export async function listShadowedAmong(
  * ends.
  */
 export async function keepShadowed(tx: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const { rows } = await tx.query<{ id: string }>(sql`select id from reports
-    where id = any(${ids}::uuid[]) and shadow is not null order by id for share`)
+  const { rows } = await tx.query<{ id: string }>(prepared`select id from reports
+    where ${isOneOfIds('id', ids)} and shadow is not null order by id for share`)
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -275,8 +276,8 @@ export async function keepShadowed(tx: Db, ids: readonly string[]): Promise<Read
  */
 export async function claimReleased(tx: Db, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
-  const { rows } = await tx.query<{ id: string }>(sql`update reports set shadow = null
-    where id = any(${ids}::uuid[]) and shadow = 'released'
+  const { rows } = await tx.query<{ id: string }>(prepared`update reports set shadow = null
+    where ${isOneOfIds('id', ids)} and shadow = 'released'
       and state in ('analyzed', 'forwarded', 'kept', 'failed')
     returning id`)
   return rows.map(({ id }) => id)

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import { prepared } from './prepared.ts'
 import { changesAny, first, rowsOf } from './rows.ts'
 
 /** The state of our own mail server (the relay), shared by all processes. */
@@ -97,7 +98,7 @@ export async function countMails(
   for (const outcome of ['bounced', 'refused', 'sent'] as const) {
     const count = outcomes.filter((one) => one === outcome).length
     if (count === 0) continue
-    await tx.query(sql`
+    await tx.query(prepared`
       insert into mail_totals (kind, outcome, total) values (${kind}, ${outcome}, ${count})
       on conflict (kind, outcome) do update set total = mail_totals.total + excluded.total`)
   }

@@ -1,6 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { NetworkLayer, NetworkOverride } from '../origin/networks.ts'
 import type { Db } from './pool.ts'
+import { numbered, prepared } from './prepared.ts'
 import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /** The data of an imported table about a block. */
@@ -22,10 +23,10 @@ export const LAYERS_PER_STATEMENT = 1_000
  * @throws SQLSTATE 22P02 when an address is invalid
  */
 export async function listLayers(db: Db, ips: readonly string[], now: Date): Promise<FoundLayer[]> {
-  const { rows } = await db.query<Omit<FoundLayer, 'ip'> & { at: number }>(sql`
+  const { rows } = await db.query<Omit<FoundLayer, 'ip'> & { at: number }>(prepared`
     select asked.at, cidr::text, source, asn, networks.name, country, contacts,
       is_muted as "isMuted", imported_at as "importedAt", expires_at as "expiresAt"
-    from unnest(${ips}::inet[]) with ordinality as asked (ip, at)
+    from ${numbered(ips, 'inet')} as asked (ip, at)
     join networks on cidr >>= asked.ip
     where expires_at is null or expires_at > ${now}`)
   return rows.map(({ at, ...layer }) => ({ ...layer, ip: ips[at - 1] ?? '' }))

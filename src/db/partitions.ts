@@ -146,7 +146,7 @@ export const partitionedTables = [
   'audit_log',
 ] as const
 
-const WEEK_MS = 7 * 86_400_000
+export const WEEK_MS = 7 * 86_400_000
 /** Milliseconds from Thursday 1 January 1970 to the first Monday. */
 const MONDAY_MS = 4 * 86_400_000
 

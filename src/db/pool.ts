@@ -28,6 +28,8 @@ export function createPool(
     keepAliveInitialDelayMillis: 10_000,
     pipeline: true,
     idleTimeoutMillis: 60_000,
+    // Ends the statements prepared for past weeks.
+    maxLifetimeSeconds: 86_400,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),

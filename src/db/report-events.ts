@@ -1,15 +1,16 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import { type Phrase, phrase, type StoredPhrases } from '../phrase.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
+import { isInWeekOf, isOneOfIds, prepared, preparedInsert } from './prepared.ts'
 import type { ReportKind } from './reports.ts'
 import { changesAny, rowsOf } from './rows.ts'
 
 /** Notes that reports changed, so that the days on which they arrived are counted again. */
 async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promise<void> {
   if (reportIds.length === 0) return
-  await tx.query(sql`
+  await tx.query(prepared`
     insert into report_news (id, report_ids) values (${uuidv7(at)},
       ${[...new Set(reportIds)]}::uuid[])`)
 }
@@ -62,14 +63,18 @@ export type EventName =
  */
 export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {
   if (events.length === 0) return
-  const values = bulk(
-    events.map(({ reportId, at, event, phrases }) => {
-      return [reportId, uuidv7(at), at, event, JSON.stringify(phrases)]
-    }),
-  )
+  const rows = events.map(({ reportId, at, event, phrases }) => {
+    return [reportId, uuidv7(at), at, event, JSON.stringify(phrases)]
+  })
   const [{ at } = { at: new Date(0) }] = events
   await Promise.all([
-    tx.query(sql`insert into report_events (report_id, id, at, event, phrases) values ${values}`),
+    tx.query(
+      preparedInsert(
+        rows,
+        (values) =>
+          sql`insert into report_events (report_id, id, at, event, phrases) values ${values}`,
+      ),
+    ),
     insertNews(
       tx,
       events.map(({ reportId }) => reportId),
@@ -169,9 +174,10 @@ export async function markJudged(
 ): Promise<string[]> {
   if (reports.length === 0) return []
   const read = reports.map(({ id, kind, hasEffect }) => [id, `${kind} ${hasEffect}`])
-  const { rows } = await tx.query<{ id: string }>(sql`
+  const ids = reports.map(({ id }) => id)
+  const { rows } = await tx.query<{ id: string }>(prepared`
     update reports set state = ${to}, shadow = nullif(shadow, 'released')
-    where id = any(${reports.map(({ id }) => id)}::uuid[]) and state = any(${from}::text[])
+    where ${isOneOfIds('id', ids)} and state = any(${from}::text[])
       and kind || ' ' || (coalesce(shadow,
         'released') = 'released') = ${JSON.stringify(Object.fromEntries(read))}::jsonb ->> id::text
     returning id`)
@@ -181,11 +187,13 @@ export async function markJudged(
 /** Marks analyzed reports as forwarded if their complaint was sent before their kind changed. */
 export async function markSentBefore(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  await tx.query(sql`update reports set state = 'forwarded'
-    where id = any(${ids}::uuid[]) and state = 'analyzed' and exists (
+  await tx.query(prepared`update reports set state = 'forwarded'
+    where ${isOneOfIds('id', ids)} and state = 'analyzed' and exists (
       select from feedback_reports
-      where report_id = reports.id and kind = 'complaint' and state in ('sent', 'merged'))
+      where report_id = reports.id and ${isInWeekOf('report_id', ids)}
+        and kind = 'complaint' and state in ('sent', 'merged'))
       and not exists (
       select from feedback_reports
-      where report_id = reports.id and state in ('queued', 'waiting', 'held', 'shadowed'))`)
+      where report_id = reports.id and ${isInWeekOf('report_id', ids)}
+        and state in ('queued', 'waiting', 'held', 'shadowed'))`)
 }

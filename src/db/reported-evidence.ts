@@ -1,5 +1,6 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { rowsOf } from './rows.ts'
 
 /** The evidence from a report, packed by `counting/evidence.ts`. */
@@ -11,8 +12,13 @@ export async function insertReportedEvidence(
   rows: readonly ReportedEvidence[],
 ): Promise<void> {
   if (rows.length === 0) return
-  const values = bulk(rows.map(({ id, content }) => [id, content]))
-  await tx.query(sql`insert into reported_evidence (id, content) values ${values}`)
+  const all = rows.map(({ id, content }) => [id, content])
+  await tx.query(
+    preparedInsert(
+      all,
+      (values) => sql`insert into reported_evidence (id, content) values ${values}`,
+    ),
+  )
 }
 
 /**
@@ -24,8 +30,8 @@ export async function takeReportedEvidence(
   ids: readonly string[],
 ): Promise<ReportedEvidence[]> {
   if (ids.length === 0) return []
-  return rowsOf(tx)`
-    delete from reported_evidence where id = any(${ids}::uuid[]) returning id, content`
+  return preparedRowsOf(tx)`
+    delete from reported_evidence where ${isOneOfIds('id', ids)} returning id, content`
 }
 
 /** Packed evidence that is not folded into reputations yet. */
@@ -37,8 +43,13 @@ const LOCK_CLASS = 20_815
 /** Appends evidence. It counts exactly once, if the transaction commits. */
 export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Promise<void> {
   if (rows.length === 0) return
-  const values = bulk(rows.map(({ shard, id, content }) => [shard, id, content]))
-  await tx.query(sql`insert into reputation_evidence (shard, id, content) values ${values}`)
+  const all = rows.map(({ shard, id, content }) => [shard, id, content])
+  await tx.query(
+    preparedInsert(
+      all,
+      (values) => sql`insert into reputation_evidence (shard, id, content) values ${values}`,
+    ),
+  )
 }
 
 /**

@@ -1,5 +1,6 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import { isOneOf, preparedRowsOf } from './prepared.ts'
 import { changesAny, first, rowsOf } from './rows.ts'
 
 /**
@@ -39,9 +40,9 @@ export function listRelaysOf(
   db: Db,
   reporterIds: readonly string[],
 ): Promise<(ReporterRelay & { reporterId: string })[]> {
-  return rowsOf(db)<ReporterRelay & { reporterId: string }>`
+  return preparedRowsOf(db)<ReporterRelay & { reporterId: string }>`
     select reporter_id as "reporterId", ${columns} from reporter_relays
-    where reporter_id = any(${reporterIds}::uuid[])`
+    where ${isOneOf('reporter_id', reporterIds, 'uuid[]')}`
 }
 
 /**

@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Language } from '../texts/messages.ts'
 import type { Db } from './pool.ts'
+import { isOneOf, prepared } from './prepared.ts'
 import { changesAny, first, rowOf } from './rows.ts'
 
 /** A reporter or an administrator. */
@@ -116,8 +117,8 @@ export async function listReporterEmails(
   db: Db,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const { rows } = await db.query<{ id: string; email: string }>(sql`
-    select id, email from reporters where id = any(${ids}::uuid[])`)
+  const { rows } = await db.query<{ id: string; email: string }>(prepared`
+    select id, email from reporters where ${isOneOf('id', ids, 'uuid[]')}`)
   return new Map(rows.map(({ id, email }) => [id, email]))
 }
 
@@ -132,8 +133,8 @@ export async function holdReporters(
   why: 'change' | 'keep-still',
 ): Promise<Map<string, string>> {
   const lock = raw(why === 'change' ? 'for no key update' : 'for share')
-  const { rows } = await tx.query<{ id: string; email: string }>(sql`
-    select id, email from reporters where id = any(${ids}::uuid[]) order by id ${lock}`)
+  const { rows } = await tx.query<{ id: string; email: string }>(prepared`
+    select id, email from reporters where ${isOneOf('id', ids, 'uuid[]')} order by id ${lock}`)
   return new Map(rows.map(({ id, email }) => [id, email]))
 }
 

@@ -1,6 +1,7 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import type { Db } from './pool.ts'
+import { isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { type Packed, rowOf, rowsOf, unpack } from './rows.ts'
 
 /** The packed bytes of a reported message. */
@@ -8,8 +9,13 @@ export type RawMessage = Packed & { id: string }
 
 /** Stores raw messages under the ids of their reports. */
 export async function insertRawMessages(tx: Db, messages: readonly RawMessage[]): Promise<void> {
-  const values = bulk(messages.map(({ id, encoding, content }) => [id, encoding, content]))
-  await tx.query(sql`insert into raw_messages (id, encoding, content) values ${values}`)
+  const rows = messages.map(({ id, encoding, content }) => [id, encoding, content])
+  await tx.query(
+    preparedInsert(
+      rows,
+      (values) => sql`insert into raw_messages (id, encoding, content) values ${values}`,
+    ),
+  )
 }
 
 /** Returns the message of a report as it was received. */
@@ -20,8 +26,8 @@ export async function findRawMessage(db: Db, id: string): Promise<Buffer | undef
 
 /** Returns the packed messages of several reports, unordered. */
 export function listRawMessages(db: Db, ids: readonly string[]): Promise<RawMessage[]> {
-  return rowsOf(db)`
-    select id, encoding, content from raw_messages where id = any(${ids}::uuid[])`
+  return preparedRowsOf(db)`
+    select id, encoding, content from raw_messages where ${isOneOfIds('id', ids)}`
 }
 
 /** The reporter's statement about a message. */
@@ -75,29 +81,32 @@ export const reportColumns = sql`reports.id, reports.reporter_id as "reporterId"
 
 /** Inserts reports in the state `received`. */
 export async function insertReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
-  const values = bulk(
-    reports.map((report) => [
-      report.id,
-      report.reporterId,
-      report.channel,
-      report.kind,
-      'received',
-      report.receivedAt,
-      report.messageBytes,
-      report.author,
-      report.subject,
-      report.messageId,
-      report.datedAt,
-      report.comment,
-      report.receivedVia,
-      report.rebuiltFrom,
-      report.shadow ?? null,
-    ]),
-  )
-  await tx.query(sql`
+  const rows = reports.map((report) => [
+    report.id,
+    report.reporterId,
+    report.channel,
+    report.kind,
+    'received',
+    report.receivedAt,
+    report.messageBytes,
+    report.author,
+    report.subject,
+    report.messageId,
+    report.datedAt,
+    report.comment,
+    report.receivedVia,
+    report.rebuiltFrom,
+    report.shadow ?? null,
+  ])
+  await tx.query(
+    preparedInsert(
+      rows,
+      (values) => sql`
     insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
       author, subject, message_id, dated_at, comment, received_via, rebuilt_from, shadow)
-    values ${values}`)
+    values ${values}`,
+    ),
+  )
 }
 
 export function findReport(db: Db, id: string): Promise<Report | undefined> {
@@ -106,8 +115,8 @@ export function findReport(db: Db, id: string): Promise<Report | undefined> {
 
 /** Returns reports by id, unordered. */
 export function listReportsByIds(db: Db, ids: readonly string[]): Promise<Report[]> {
-  return rowsOf(db)`
-    select ${reportColumns} from reports where id = any(${ids}::uuid[])`
+  return preparedRowsOf(db)`
+    select ${reportColumns} from reports where ${isOneOfIds('id', ids)}`
 }
 
 /**
@@ -121,8 +130,8 @@ export async function markReports(
   to: ReportState,
 ): Promise<string[]> {
   if (ids.length === 0) return []
-  const { rows } = await tx.query<{ id: string }>(sql`update reports set state = ${to}
-    where id = any(${ids}::uuid[]) and state = any(${from}::text[])
+  const { rows } = await tx.query<{ id: string }>(prepared`update reports set state = ${to}
+    where ${isOneOfIds('id', ids)} and state = any(${from}::text[])
     returning id`)
   return rows.map(({ id }) => id)
 }

@@ -2,6 +2,7 @@ import sql, { bulk, type Sql } from 'sql-template-tag'
 import type { KarmaState } from '../verdict/reputation/karma.ts'
 import type { Mark, StoredReputation, SubjectKind } from '../verdict/reputation/reputation.ts'
 import type { Db } from './pool.ts'
+import { isOneOf, prepared } from './prepared.ts'
 import { named, namedRows, rowOf } from './rows.ts'
 
 /** The karma of a reporter. */
@@ -19,11 +20,11 @@ type FlatRow = Omit<KarmaRow, 'counts'> & {
  * Returns the karmas of reporters by id, unordered; reporters without any activity may be absent.
  */
 export async function findKarmas(db: Db, reporterIds: readonly string[]): Promise<KarmaRow[]> {
-  const { rows } = await db.query<FlatRow>(named('find-karmas')`
+  const { rows } = await db.query<FlatRow>(prepared`
     select reporter_id as "reporterId", is_vouched as "isVouched", agreed, disagreed,
       agreements, retractions, wanted_mail as "wantedMail", contradictions, overrulings,
       agreed_on::text as "agreedOn"
-    from karmas where reporter_id = any(${reporterIds}::uuid[])`)
+    from karmas where ${isOneOf('reporter_id', reporterIds, 'uuid[]')}`)
   return rows.map(
     ({ agreements, retractions, wantedMail, contradictions, overrulings, ...row }) => ({
       ...row,

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import { isOneOf, prepared } from './prepared.ts'
 import { rowOf, rowsOf } from './rows.ts'
 
 type SuppressionReason = 'hard-bounce' | 'soft-bounces' | 'complaint' | 'stop' | 'operator'
@@ -52,9 +53,10 @@ export async function listSuppressed(
   now: Date,
 ): Promise<Map<string, Suppression>> {
   if (addresses.length === 0) return new Map()
-  const { rows } = await db.query<Suppression>(sql`
+  const lower = addresses.map((address) => address.toLowerCase())
+  const { rows } = await db.query<Suppression>(prepared`
     select address, reason, status, detail, since, until from suppressions
-    where address = any(${addresses.map((address) => address.toLowerCase())}::text[])
+    where ${isOneOf('address', lower, 'text[]')}
       and (until is null or until > ${now})`)
   return new Map(rows.map((row) => [row.address, row]))
 }

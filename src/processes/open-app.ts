@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { databaseState, findShingleSeed } from '../db/installation.ts'
 import { createPool, findPooling, type Pool } from '../db/pool.ts'
+import { keepPlansOfRecentWeeks } from '../db/prepared.ts'
 import { DatabaseUnsuitable } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { seedShingles } from '../pieces/shingles/hash.ts'
@@ -27,7 +28,7 @@ export type WaitPolicy = 'for ever' | 'a moment'
 
 /**
  * Connects the process to its database and queues, and waits if the database is still starting.
- * Sets the process's seed for shingle hashes to that of the database.
+ * Sets the process's seed for shingle hashes to that of the database, and the clock of its plans.
  *
  * @throws DatabaseUnavailable if the database is not available in time
  * @throws DatabaseUnsuitable behind an unsupported connection pooler
@@ -51,6 +52,7 @@ export async function openApp(
     onLost: onError,
   })
   await seedFrom(pool)
+  keepPlansOfRecentWeeks(systemClock)
   const boss = await startBoss(
     role === 'works' ? (listenUrl ?? config.databaseUrl) : config.databaseUrl,
     role,

@@ -2,9 +2,13 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { ensureCounterPartitions, ensurePartitions } from '../../src/db/partitions.ts'
 import { createPool, type Pool } from '../../src/db/pool.ts'
+import { keepPlansOfRecentWeeks } from '../../src/db/prepared.ts'
 
 /** A database for one test file, and a pool on it. */
 export type TestDatabase = { url: string; pool: Pool; close: () => Promise<void> }
+
+// As in every process, see `openApp`.
+keepPlansOfRecentWeeks(() => new Date())
 
 let made = 0
 

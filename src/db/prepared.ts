@@ -1,0 +1,122 @@
+import { hash } from 'node:crypto'
+import type pg from 'pg'
+import sql, { bulk, join, raw, type RawValue, type Sql } from 'sql-template-tag'
+import { type Clock, uuidFloor, uuidTime } from '../world.ts'
+import { weekOf, WEEK_MS } from './partitions.ts'
+import type { Db } from './pool.ts'
+
+/**
+ * Statements that run for each report are prepared, and their conditions are written so that
+ * PostgreSQL keeps one plan for all executions ("generic plan"). It does so if that plan seems to
+ * cost no more than one made for the given values. Hence two rules: the number of values is part of
+ * the text, and the partition is known from the text.
+ *
+ * With `any($1)`, in contrast, PostgreSQL plans every execution again, over all partitions.
+ */
+
+/** Longer lists are passed as one array, and their statements are planned each time. */
+const LISTED_MAX = 64
+/** Statements that insert more rows are not prepared, because there would be too many of them. */
+const ROWS_MAX = 8
+
+type Values = readonly RawValue[]
+
+/**
+ * A template tag like `sql`, for a statement that each connection prepares once. Its name is
+ * derived from its text, so the text must have few variants.
+ */
+export function prepared(strings: readonly string[], ...values: Values): pg.QueryConfig {
+  const { text, values: flat } = sql(strings, ...values)
+  return { name: hash('sha1', text), text, values: flat }
+}
+
+/** Like `rowsOf`, for a statement that is prepared. */
+export function preparedRowsOf(db: Db) {
+  return async <T extends pg.QueryResultRow>(strings: readonly string[], ...values: Values) =>
+    (await db.query<T>(prepared(strings, ...values))).rows
+}
+
+/** Like `prepared`, for a statement that inserts these rows; `compose` receives their list. */
+export function preparedInsert(
+  rows: readonly Values[],
+  compose: (values: Sql) => Sql,
+): pg.QueryConfig {
+  const { text, values } = compose(bulk(rows.map((row) => [...row])))
+  return rows.length > ROWS_MAX ? { text, values } : { name: hash('sha1', text), text, values }
+}
+
+/** The condition that a column has one of the values, which are of the type of `array`. */
+export function isOneOf(
+  column: string,
+  values: readonly string[],
+  array: 'uuid[]' | 'text[]',
+): Sql {
+  if (values.length === 0 || values.length > LISTED_MAX) {
+    return sql`${raw(column)} = any(${values}::${raw(array)})`
+  }
+  return sql`${raw(column)} in (${join(padded(values, values.at(-1)))})`
+}
+
+/**
+ * The condition that a column of a table partitioned by week has one of the ids. If all are of this
+ * week or the last one, their week is part of the text, so that the plan reads one partition only.
+ */
+export function isOneOfIds(column: string, ids: readonly string[]): Sql {
+  const week = commonWeek(ids)
+  const isRecent = week !== undefined && isThisWeekOrLast(week)
+  if (!isRecent || ids.length > LISTED_MAX) return sql`${raw(column)} = any(${ids}::uuid[])`
+  return sql`${isOneOf(column, ids, 'uuid[]')} and ${inWeek(column, week)}`
+}
+
+/**
+ * The condition that a column is in the common week of some ids; true if they have none that is
+ * recent. For a column that equals one of the ids for another reason, for example in a subquery.
+ */
+export function isInWeekOf(column: string, ids: readonly string[]): Sql {
+  const week = commonWeek(ids)
+  return week !== undefined && isThisWeekOrLast(week) ? inWeek(column, week) : sql`true`
+}
+
+/** A list of rows of a value and its position, from 1: `(values ($1::inet, 1), …)`. */
+export function numbered(values: readonly string[], type: 'inet'): Sql {
+  const all = padded<string | null>(values.length > 0 ? values : [null], null)
+  const rows = all.map((one, at) => sql`(${one}::${raw(type)}, ${raw(String(at + 1))})`)
+  return sql`(values ${join(rows)})`
+}
+
+/** Repeats `filler` until the number of values is a power of two. */
+function padded<T>(values: readonly T[], filler: T | undefined): T[] {
+  const length = 2 ** Math.ceil(Math.log2(values.length))
+  return Array.from({ length }, (_, at) => (at < values.length ? values[at] : filler) as T)
+}
+
+function inWeek(column: string, week: number): Sql {
+  const from = uuidFloor(new Date(week))
+  const to = uuidFloor(new Date(week + WEEK_MS))
+  return raw(`${column} >= '${from}' and ${column} < '${to}'`)
+}
+
+/** The start of the week of all ids, in Unix milliseconds; undefined if their weeks differ. */
+function commonWeek(ids: readonly string[]): number | undefined {
+  const [first, ...others] = ids
+  if (first === undefined) return undefined
+  const week = weekOf(uuidTime(first)).getTime()
+  return others.every((id) => weekOf(uuidTime(id)).getTime() === week) ? week : undefined
+}
+
+let clock: Clock | undefined
+
+/**
+ * Sets the clock that tells which weeks are recent. Until then, plans for single weeks are not
+ * kept.
+ */
+export function keepPlansOfRecentWeeks(its: Clock): void {
+  clock = its
+}
+
+/** Limits the number of prepared statements: ids of any age may be asked for. */
+function isThisWeekOrLast(week: number): boolean {
+  if (!clock) return false
+  const current = weekOf(clock()).getTime()
+  return week === current || week === current - WEEK_MS
+}
