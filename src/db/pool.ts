@@ -8,6 +8,7 @@ export type Db = Pick<pg.ClientBase, 'query'>
 export type Pool = pg.Pool
 
 const INT8 = 20
+const BYTEA = 17
 
 /**
  * Creates a pool of connections. It returns 64-bit integers as numbers, because all of them are
@@ -32,11 +33,33 @@ export function createPool(
     maxLifetimeSeconds: 86_400,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
+        (format === 'binary' ? undefined : parsers.get(oid)) ?? pg.types.getTypeParser(oid, format),
     } as pg.CustomTypesConfig,
   })
   pool.on('error', options.onLost)
   return pool
+}
+
+const parsers = new Map<number, (text: string) => unknown>([
+  [INT8, Number],
+  [BYTEA, parseBytea],
+])
+
+const parseEscaped = pg.types.getTypeParser(BYTEA)
+/** Longer bytes get memory of their own. */
+const SHARED_BYTES_MAX = 1_024
+
+/**
+ * Parses bytes as PostgreSQL writes them. Long bytes do not share memory with others: a thread that
+ * gets them would otherwise get a copy of all of that memory, 64 KB.
+ */
+function parseBytea(text: string): unknown {
+  if (!text.startsWith('\\x')) return parseEscaped(text)
+  const length = text.length / 2 - 1
+  if (length <= SHARED_BYTES_MAX) return Buffer.from(text.slice(2), 'hex')
+  const bytes = Buffer.allocUnsafeSlow(length)
+  bytes.write(text.slice(2), 'hex')
+  return bytes
 }
 
 /**

@@ -87,11 +87,12 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 }
 
 /**
- * Copies bytes that share a much larger memory block, because the whole block would be transferred.
+ * Copies bytes that share a much larger memory block, because the whole block would be sent to the
+ * thread.
  */
-function alone(bytes: Buffer): Buffer {
-  if (bytes.buffer.byteLength < bytes.length * 2) return bytes
-  return Buffer.from(new Uint8Array(bytes).buffer)
+function withOwnMemory({ encoding, content }: Packed): Packed {
+  if (content.buffer.byteLength < content.length * 2) return { encoding, content }
+  return { encoding, content: Buffer.from(new Uint8Array(content).buffer) }
 }
 
 /** Like `asBuffer`, for packed bytes. */
@@ -218,18 +219,21 @@ export function createParserPool(
   })
   return {
     async analyze(packed, options, onSlow) {
-      const made = await inLine({ work: 'analyze', packed, options }, onSlow)
+      const made = await inLine({ work: 'analyze', packed: withOwnMemory(packed), options }, onSlow)
       const digest = made as AnalysisDigest
       const shingles = asBuffer(digest.shingles)
       return { ...digest, shingles, packed: asBuffers(digest.packed) }
     },
     async check(raw, options) {
-      const packed: Packed = { encoding: 'identity', content: alone(raw) }
+      const packed = withOwnMemory({ encoding: 'identity', content: raw })
       const digest = (await inLine({ work: 'check', packed, options })) as CheckDigest
       return { ...digest, shingles: asBuffer(digest.shingles) }
     },
     async compose(packed, analysis, content, onSlow) {
-      const task: ComposeTask = { work: 'compose', packed, analysis, content, isHeaderOnly: false }
+      const [own, ownAnalysis] = [withOwnMemory(packed), withOwnMemory(analysis)]
+      const task: ComposeTask = {
+        ...{ work: 'compose', packed: own, analysis: ownAnalysis, content, isHeaderOnly: false },
+      }
       const made = await inLine(task, onSlow).catch((error: unknown) =>
         // If the header alone fails as well, the first error is reported.
         inLine({ ...task, isHeaderOnly: true }).catch(() => Promise.reject(error as Error)),
