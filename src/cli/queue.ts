@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { listBacklogs } from '../db/dead-letters.ts'
 import { queueNames } from '../processes/queues.ts'
 import { deadLetterQueue } from '../queue/define-queue.ts'
-import { purgeQueue, retryDeadLetters } from '../queue/redrive.ts'
+import { demoteWaiting, purgeQueue, retryDeadLetters } from '../queue/redrive.ts'
 import { defineQuery, type Operations } from './command.ts'
 
 const names = [...queueNames, deadLetterQueue]
 
 /** Only existing queues are accepted: a misspelled name is a usage error. */
 const queue = z.enum(names, { error: `Name one of the queues ${names.join(', ')}.` })
+const worked = z.enum(queueNames, { error: `Name one of the queues ${queueNames.join(', ')}.` })
 const argument = { argument: 'QUEUE' }
 
 const list = defineQuery({
@@ -35,5 +36,6 @@ export const operations: Operations = [
     ...retryDeadLetters,
     input: retryDeadLetters.input.extend({ queue: queue.optional().meta(argument) }),
   },
+  { ...demoteWaiting, input: z.object({ queue: worked.meta(argument) }) },
   { ...purgeQueue, input: z.object({ queue: queue.meta(argument) }) },
 ]

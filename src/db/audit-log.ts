@@ -19,6 +19,7 @@ export type AuditEntry = {
 export type AuditAction =
   | 'redrive'
   | 'purge'
+  | 'demote'
   | 'retract'
   | 'release'
   | 'resend'

@@ -128,14 +128,36 @@ export async function listBacklogs(
 }
 
 /**
- * Copies the creation time of jobs to their successors, so that a postponed job does not look new.
+ * Puts the waiting jobs of a queue behind those that are added later, and returns how many jobs
+ * this changed. Among the waiting jobs the order by creation time stays, also if some were put back
+ * before. Jobs that another transaction holds are skipped, because it is about to start or to
+ * delete them; so this never waits for a worker and cannot deadlock with one.
+ */
+export async function demoteWaitingJobs(tx: Db, name: string): Promise<number> {
+  const { rowCount } = await tx.query(sql`
+    with waiting as (
+      select id from pgboss.job as pgboss_job
+      where name = ${name} and state < 'active' and not blocked and priority > ${DEMOTED}::int
+      for update of pgboss_job skip locked)
+    update pgboss.job set priority = ${DEMOTED}::int
+    from waiting where job.name = ${name} and job.id = waiting.id`)
+  return rowCount ?? 0
+}
+
+/** The priority of jobs behind the others, which have 0. Workers fetch the highest first. */
+const DEMOTED = -1
+
+/**
+ * Copies the creation time and the priority of jobs to their successors, so that a postponed job
+ * does not look new.
  */
 export async function keepFirstDue(
   tx: Db,
   name: string,
   successors: readonly { id: string; formerId: string }[],
 ): Promise<void> {
-  await tx.query(sql`update pgboss.job as next set created_on = former.created_on
+  await tx.query(sql`update pgboss.job as next
+    set created_on = former.created_on, priority = former.priority
     from unnest(${successors.map(({ id }) => id)}::uuid[],
       ${successors.map(({ formerId }) => formerId)}::uuid[]) as pair (id, former_id)
     join pgboss.job as former on former.name = ${name} and former.id = pair.former_id

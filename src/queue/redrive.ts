@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ActionContext, defineAction } from '../actions.ts'
-import { restartRetries } from '../db/dead-letters.ts'
+import { demoteWaitingJobs, restartRetries } from '../db/dead-letters.ts'
 import { bossDb } from './boss.ts'
 import { deadLetterQueue } from './define-queue.ts'
 
@@ -45,6 +45,32 @@ export const retryDeadLetters = defineAction({
     const which = ids ? 'chosen' : queue === undefined ? 'all' : `of ${queue}`
     const audit = `${moved} dead letters were returned to their queues (${which}).`
     return { done: 'moved', count: moved, audit }
+  },
+})
+
+/**
+ * Lets the jobs that are added from now on overtake those that wait in a queue, so that new reports
+ * are handled at once while workers catch up after an outage. There is no mode to end: the order is
+ * as before as soon as the waiting jobs are done.
+ */
+export const demoteWaiting = defineAction({
+  name: 'queue demote',
+  summary: 'process new jobs of a queue before those that wait now',
+  audit: 'demote',
+  input: z.object({ queue: queueField.meta({ argument: 'QUEUE' }) }),
+  messages: {
+    demoted: (count: number) =>
+      count === 1
+        ? 'New jobs are processed before 1 waiting job.'
+        : `New jobs are processed before ${count} waiting jobs.`,
+    none: 'No waiting jobs to demote: the queue is empty, or its jobs were demoted before.',
+  },
+  async run(tx, { queue }) {
+    const count = await demoteWaitingJobs(tx, queue)
+    if (count === 0) return { unchanged: 'none' }
+    const jobs = count === 1 ? '1 waiting job' : `${count} waiting jobs`
+    const audit = `New jobs of ${queue} are processed before ${jobs}.`
+    return { done: 'demoted', count, audit }
   },
 })
 

@@ -49,6 +49,8 @@ const misuses = [
   'queue list analyze-report extra',
   'queue purge',
   'queue purge nonsense',
+  'queue demote',
+  'queue demote dead-letter',
   'queue retry nonsense',
   'rules',
   'rules list all',

@@ -102,7 +102,8 @@ const bans: readonly Ban[] = [
     example: 'insert into reports (id) values ($1) returning xmax = 0',
   },
   {
-    pattern: /\bskip\s+locked\b|\bfor\s+(no key\s+)?update\b(?!\s+of\s+pgboss)/i,
+    pattern:
+      /(?<!of\s+pgboss\w*\s+)\bskip\s+locked\b|\bfor\s+(no key\s+)?update\b(?!\s+of\s+pgboss)/i,
     advice: 'no row locks over a table: claim work by its queue',
     example: 'select id from reports for update skip locked',
   },

@@ -5,7 +5,7 @@ import { countUnread } from '../../db/inbox.ts'
 import { forwardReport } from '../../feedback/forward-report.ts'
 import { sendLetter } from '../../letters/send-letter.ts'
 import { deadLetterQueue } from '../../queue/define-queue.ts'
-import { retryDeadLetters } from '../../queue/redrive.ts'
+import { demoteWaiting, retryDeadLetters } from '../../queue/redrive.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
 import type { MailNow, QueueState, Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
@@ -61,7 +61,7 @@ export function healthWord(queues: readonly QueueState[], deadLetterName: string
   const slowest = worked.toSorted((a, b) => b.longestWaitSeconds - a.longestWaitSeconds)[0]
   const wait = slowest?.longestWaitSeconds ?? 0
   if (slowest && wait >= WAIT_BAD_SECONDS) {
-    const stands = `Queue ${slowest.name} has made no progress for ${shownDuration(wait)}.`
+    const stands = `Queue ${slowest.name} is far behind: a job has waited ${shownDuration(wait)}.`
     return { tone: 'bad', sentence: `${stands} Check that workers are running.` }
   }
   if (slowest && wait >= WAIT_WARN_SECONDS) {
@@ -125,19 +125,17 @@ function keyOf(at: unknown, id: unknown): DeadLetterKey | undefined {
   return { givenUpMicros: Number(at), id }
 }
 
-type Needs = Pick<
-  Site,
-  'pool' | 'clock' | 'config' | 'readQueues' | 'readMail' | 'readCounterHealth'
->
-
 /** Time in seconds after which counting is late; a roll-up normally runs every half second. */
 const COUNTING_LATE_SECONDS = 60
 
 /** Unread mail above this number is not counted exactly. */
 const UNREAD_MAX = 100
 
-/** The overview page: the state of the queues, counters and outgoing mail. */
-export function overviewRoutes(site: Needs): Router {
+/**
+ * The overview page: the state of the queues, counters and outgoing mail. The waiting jobs of a
+ * queue can be put behind new ones.
+ */
+export function overviewRoutes(site: Site): Router {
   const router = Router()
   router.get('/', async (req, res) => {
     const [queues, mail, counted, unread] = await Promise.all([
@@ -165,9 +163,11 @@ export function overviewRoutes(site: Needs): Router {
         unreadMax: UNREAD_MAX,
         isHeld,
         forwardTo: site.config.forwardTo,
+        done: doneMessage(req, demoteWaiting),
       },
     })
   })
+  router.post('/', postAction(site, { actions: demoteWaiting, back: () => '/admin' }))
   return router
 }
 

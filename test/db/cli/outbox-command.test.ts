@@ -84,6 +84,29 @@ test('refused mail of both kinds is sent again, and logged', async () => {
   expect(await noted()).toMatchObject([{ action: 'resend' }, { action: 'resend' }])
 })
 
+test('demoted jobs are counted and logged, and a job is demoted once', async () => {
+  await app.pool.query('delete from audit_log')
+  await app.pool.query('delete from pgboss.job')
+  expect(await queue('demote forward-report')).toMatchObject({
+    stdout: expect.stringContaining('No waiting jobs to demote') as string,
+  })
+  expect(await noted()).toEqual([])
+  await app.boss.send('forward-report', { reportId: payloads[0]?.reportId, number: 1 })
+  await app.boss.send('forward-report', { reportId: payloads[1]?.reportId, number: 1 })
+  expect(await queue('demote forward-report')).toEqual({
+    code: 0,
+    stdout: 'New jobs are processed before 2 waiting jobs.\n',
+    stderr: '',
+  })
+  expect((await queue('demote forward-report')).stdout).toContain('No waiting jobs to demote')
+  expect(await noted()).toEqual([
+    {
+      ...{ reporter_id: null, action: 'demote' },
+      detail: 'New jobs of forward-report are processed before 2 waiting jobs.',
+    },
+  ])
+})
+
 test('retried dead letters and purged jobs are logged', async () => {
   await app.pool.query('delete from audit_log')
   expect((await queue('retry')).stdout).toContain('0 dead letters')

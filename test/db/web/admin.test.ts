@@ -40,12 +40,40 @@ test('the overview shows length and oldest job of each queue', async () => {
   )
   await expect
     .poll(async () => await (await desk.get('/admin')).text())
-    .toContain('Queue analyze-report has made no progress for 2 h')
+    .toContain('Queue analyze-report is far behind: a job has waited 2 h')
   const metrics = await (await fetch(`${site.url}/metrics`)).text()
   expect(metrics).toMatch(/signalpost_queue_oldest_job_seconds\{queue="analyze-report"\} 72\d\d/)
   expect(metrics).toMatch(/signalpost_queue_jobs\{queue="analyze-report",state="ready"\} \d/)
   expect(metrics).toMatch(/signalpost_intake_messages_total\{channel="api",outcome="accepted"\} \d/)
   expect(metrics).toMatch(/signalpost_http_request_seconds_bucket\{.*route="\/api\/v1\/reports\//)
+})
+
+test('new jobs of a queue can be put before those that wait, and this is logged', async () => {
+  const old = await report(sampleMessage('waits'))
+  const overview = async () => (await desk.get('/admin')).text()
+  await expect.poll(overview).toContain('aria-label="New jobs first in analyze-report"')
+  expect(await overview()).not.toContain('New jobs first in dead-letter')
+  const moved = await desk.post('/admin', { queue: 'analyze-report' })
+  const location = moved.headers.get('location') ?? ''
+  expect(location).toMatch(/^\/admin\?done=demoted&count=[1-9]\d*$/)
+  expect(await (await desk.get(location)).text()).toMatch(
+    /New jobs are processed before \d+ waiting/,
+  )
+  const young = await report(sampleMessage('arrives'))
+  const { rows } = await site.app.pool.query<{ id: string }>(
+    `select data ->> 'reportId' as id from pgboss.job
+     where name = 'analyze-report' and state < 'active' order by priority desc, created_on`,
+  )
+  expect(rows[0]?.id).toBe(young)
+  expect(rows.map(({ id }) => id)).toContain(old)
+  const again = await desk.post('/admin', { queue: 'analyze-report' })
+  expect(again.headers.get('location')).toBe('/admin?done=demoted&count=1')
+  const none = await desk.post('/admin', { queue: 'analyze-report' })
+  expect(none.headers.get('location')).toBe('/admin?done=none')
+  const audit = await (await desk.get('/admin/audit')).text()
+  expect(audit).toContain('New jobs of analyze-report are processed before 1 waiting job.')
+  const stranger = await signedInBrowser(site.url, ann, 'fr')
+  expect((await stranger.post('/admin', { queue: 'analyze-report' })).status).toBe(403)
 })
 
 test('the metrics are for this machine and for administrators', async () => {

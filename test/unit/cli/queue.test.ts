@@ -5,10 +5,11 @@ import { parseQueues } from '../../../src/processes/work.ts'
 import { runCommand } from '../../support/command.ts'
 
 test.for([
-  ['no verb', [], 'Use "queue list", "queue retry" or "queue purge"'],
+  ['no verb', [], 'Use "queue list", "queue retry", "queue demote" or "queue purge"'],
   ['an unknown verb', ['drain'], 'Use "queue list"'],
   ['everything at once', ['purge'], 'QUEUE: Name one of the queues'],
   ['an unknown queue', ['purge', 'analyse-report'], 'Name one of the queues analyze-report'],
+  ['dead letters, which no worker takes', ['demote', 'dead-letter'], 'Name one of the queues'],
   ['the name of a method', ['retry', 'constructor'], 'Name one of the queues'],
   ['two queues', ['retry', 'analyze-report', 'forward-report'], 'Unexpected argument'],
   ['an option', ['list', '--all'], /--all/],
