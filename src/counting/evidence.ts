@@ -48,21 +48,29 @@ export async function appendEvidence(
   now: Date,
 ): Promise<void> {
   if (reports.length === 0) return
-  const ids = reports.map(({ reportId }) => reportId)
-  const writer = newWriter()
-  for (const { content } of await takeReportedEvidence(tx, ids)) {
-    putOpposite(writer, content, 'new-analysis', now)
-  }
-  const kept = reports.map((report) => {
-    const testified = testimonyOf(report)
+  const given = reports.map((report) => {
     const piece = pieceOf(report)
     const subjects = piece ? keyed(answerable(report.subjects, piece)) : []
-    putReport(writer, { piece, subjects, testified })
+    return { piece, subjects, testified: testimonyOf(report) }
+  })
+  const kept = given.map(({ piece, subjects, testified }, index) => {
     const bare = subjects.map(({ key }) => ({ key, subject: undefined }))
     const evidence = piece ? packReport({ piece, subjects: bare }) : Buffer.alloc(0)
-    return { id: report.reportId, content: Buffer.concat([packTestified(testified), evidence]) }
+    const content = Buffer.concat([packTestified(testified), evidence])
+    return { id: reports[index]?.reportId ?? '', content }
   })
-  await Promise.all([insertReportedEvidence(tx, kept), write(tx, writer, now)])
+  // Sent together, and run in this order.
+  const [before] = await Promise.all([
+    takeReportedEvidence(
+      tx,
+      kept.map(({ id }) => id),
+    ),
+    insertReportedEvidence(tx, kept),
+  ])
+  const writer = newWriter()
+  for (const { content } of before) putOpposite(writer, content, 'new-analysis', now)
+  for (const one of given) putReport(writer, one)
+  await write(tx, writer, now)
 }
 
 /**

@@ -45,15 +45,22 @@ export async function drawConsequences(
   now: Date,
   emails?: ReadonlyMap<string, string>,
 ): Promise<DrawnConsequence[]> {
-  const scopesOf = await scopesByCase(tx, cases)
-  const addressesOf = (one: Case) => [
-    ...(one.network?.contacts ?? []),
-    ...one.requestedRecipients.map(({ address }) => address),
-    ...scopesOf(one).map(({ address }) => address),
-  ]
-  const addresses = new Set(cases.flatMap(addressesOf))
-  const { byAddress: known, consumers } = await knownContacts(tx, [...addresses], now)
-  const ownOf = await findOwn(tx, addresses.size > 0 ? cases : [], app, emails)
+  const addresses = new Set(
+    cases.flatMap(({ network, requestedRecipients }) => [
+      ...(network?.contacts ?? []),
+      ...requestedRecipients.map(({ address }) => address),
+    ]),
+  )
+  const [scopesOf, contacts] = await Promise.all([
+    scopesByCase(tx, cases),
+    knownContacts(tx, [...addresses], now),
+  ])
+  const enrolled = new Set(cases.flatMap((one) => scopesOf(one).map(({ address }) => address)))
+  const others = await knownContacts(tx, [...enrolled.difference(addresses)], now)
+  const known = new Map([...contacts.byAddress, ...others.byAddress])
+  const consumers = new Map([...contacts.consumers, ...others.consumers])
+  const isAnybodyKnown = addresses.size + enrolled.size > 0
+  const ownOf = await findOwn(tx, isAnybodyKnown ? cases : [], app, emails)
   const drawn = cases.map((one) => {
     const judged = { ...one, known, own: ownOf(one.reporterId), scopes: scopesOf(one) }
     const consequence = consequenceOf(judged)

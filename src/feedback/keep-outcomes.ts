@@ -110,14 +110,12 @@ async function keepPatiently(app: Needs, sent: readonly Sent[]): Promise<void> {
 
 async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> {
   const { boss } = app
-  await dropJobs(
-    boss,
-    forwardReport,
-    sent.flatMap(({ jobId }) => jobId ?? []),
-    tx,
-  )
   const outcomes = sent.map(({ outcome }) => outcome)
-  const marked = await markFeedback(tx, outcomes)
+  const jobIds = sent.flatMap(({ jobId }) => jobId ?? [])
+  const [marked] = await Promise.all([
+    markFeedback(tx, outcomes),
+    dropJobs(boss, forwardReport, jobIds, tx),
+  ])
   const names = new Set(marked.map(nameOf))
   const mine = sent.filter(({ outcome }) => names.has(nameOf(outcome)))
   if (mine.length === 0) return
@@ -146,14 +144,14 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> 
     ),
     insertEvents(tx, events),
     queueWebhooks(tx, boss, { 'report.told': reportIds }, now),
+    markForwarded(tx, [...new Set(reportIds)], app, now),
+    countMails(
+      tx,
+      'feedback',
+      mine.map(({ outcome }) => outcome.state),
+    ),
   ])
-  await markForwarded(tx, [...new Set(reportIds)], app, now)
   await failRecipients(tx, mine, app)
-  await countMails(
-    tx,
-    'feedback',
-    mine.map(({ outcome }) => outcome.state),
-  )
 }
 
 /** Suppresses the refused addresses and notifies the next contacts. */

@@ -37,7 +37,7 @@ import { packFacts } from '../verdict/facts/facts.ts'
 import { openCandidates } from '../verdict/relays.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { percentOf } from '../verdict/walk-picture.ts'
-import { countReports } from './count-reports.ts'
+import { type CountedBefore, countReports } from './count-reports.ts'
 import { joinCampaigns } from './join-campaigns.ts'
 import {
   adviceCase,
@@ -256,8 +256,9 @@ async function splitByRelays(
 ): Promise<{ valid: Judgment[]; overtaken: string[]; emails: ReadonlyMap<string, string> }> {
   const reports = judgments.map(({ report }) => report)
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
-  const emails = await holdReporters(tx, reporterIds, 'keep-still')
-  const nowOf = await findRelays(tx, reports, emails)
+  // Sent together, and run in this order.
+  const held = holdReporters(tx, reporterIds, 'keep-still')
+  const [emails, nowOf] = await Promise.all([held, findRelays(tx, reports, held)])
   const isValid = ({ report: { id }, analysis }: Judgment) =>
     analysis.addressesAsked.every((ip) => nowOf(id).knownOf(ip) === relaysOf(id).knownOf(ip))
   return {
@@ -301,11 +302,14 @@ async function keep(
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
   if (kept.length === 0) return []
   const lookUps = kept.filter(({ row }) => row.judgment.consequence.action === 'look-up')
+  const timely = judgments.filter((one) => mine.has(one.report.id) && isTimely(one))
+  const effective = timely.filter(({ report }) => hasEffect(report))
   const owed = kept.flatMap(({ row, told, judgedAs: { hasEffect } }) =>
     told.map((one) => ({ reportId: row.id, ...one, isShadowed: !hasEffect })),
   )
-  const [queued] = await Promise.all([
+  const [queued, counted] = await Promise.all([
     queueFeedback(tx, owed, app, now, { isHandedOver: isAtOnce }),
+    takeEffect(tx, effective, campaignOf, now),
     insertAnalyses(
       tx,
       kept.map(({ row }) => row),
@@ -321,13 +325,11 @@ async function keep(
       tx,
     ),
     queueWebhooks(tx, app.boss, webhookEventsOf(kept), now),
+    queueAdvice(tx, timely.map(adviceCase), app),
   ])
-  const timely = judgments.filter((one) => mine.has(one.report.id) && isTimely(one))
-  await queueAdvice(tx, timely.map(adviceCase), app)
-  const effective = timely.filter(({ report }) => hasEffect(report))
-  await takeEffect(tx, effective, campaignOf, app)
   const held = timely.flatMap(({ report }) => (hasEffect(report) ? [] : [report.id]))
-  await markSentBefore(tx, held)
+  await takeBackComplaints(tx, counted.complaintsTakenBack, app, now)
+  await markSentBefore(tx, [...counted.ids, ...held])
   return isAtOnce ? handedOver(queued, { judgments, kept, emails }, app) : []
 }
 
@@ -378,32 +380,36 @@ async function release(
   )
   if (released.length === 0) return
   const effective = judgments.filter((one) => released.includes(one.report.id) && isTimely(one))
-  await takeEffect(tx, effective, campaignOf, app)
-  await sendShadowed(tx, released, app, app.clock())
+  const now = app.clock()
+  const counted = await takeEffect(tx, effective, campaignOf, now)
+  await takeBackComplaints(tx, counted.complaintsTakenBack, app, now)
+  await markSentBefore(tx, counted.ids)
+  await sendShadowed(tx, released, app, now)
 }
 
-/** Counts reports and their evidence, and corrects earlier counts and feedback. */
+/**
+ * Counts reports and their evidence, and corrects earlier counts. Returns the reports that had been
+ * counted before; the caller corrects their feedback.
+ */
 async function takeEffect(
   tx: Db,
   judgments: readonly Judgment[],
   campaignOf: Campaigns,
-  app: Needs,
-): Promise<void> {
-  if (judgments.length === 0) return
-  const now = app.clock()
+  now: Date,
+): Promise<CountedBefore> {
+  if (judgments.length === 0) return { ids: [], complaintsTakenBack: [] }
   const before = await countReports(
     tx,
     judgments.map((judgment) => toCount(judgment, campaignOf)),
     now,
   )
   await takeBackEvidence(tx, before.complaintsTakenBack, 'retraction', now)
-  await takeBackComplaints(tx, before.complaintsTakenBack, app, now)
-  await markSentBefore(tx, before.ids)
   await appendEvidence(
     tx,
     judgments.map((judgment) => evidenceOf(judgment, campaignOf)),
     now,
   )
+  return before
 }
 
 /** All rows to store for a report; `judgedAs` is the report's kind and effect when it was read. */

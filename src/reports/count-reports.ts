@@ -35,25 +35,24 @@ export async function countReports(
   reports: readonly ReportToCount[],
   now: Date,
 ): Promise<CountedBefore> {
-  const before = await takeCountedReports(
-    tx,
-    reports.map(({ report }) => report.id),
-  )
-  const rowBefore = new Map(before.map((row) => [row.id, row]))
   const counted = reports.map(({ report, verdict, shingles, ...known }) => ({
     report,
     campaignId: known.campaignId ?? null,
     amounts: amountsOf(report, verdict),
     shingles: withLaterShingles(shingles, { ...known, reporterId: report.reporterId }),
   }))
-  await insertCountedReports(
-    tx,
-    counted.map(({ report: { id }, campaignId, ...one }) => ({
-      id,
-      campaignId,
-      content: packCounted(one),
-    })),
-  )
+  const rows = counted.map(({ report: { id }, campaignId, ...one }) => {
+    return { id, campaignId, content: packCounted(one) }
+  })
+  // Sent together, and run in this order.
+  const [before] = await Promise.all([
+    takeCountedReports(
+      tx,
+      rows.map(({ id }) => id),
+    ),
+    insertCountedReports(tx, rows),
+  ])
+  const rowBefore = new Map(before.map((row) => [row.id, row]))
   const complaintsTakenBack: string[] = []
   const messages = counted.flatMap(({ report, amounts, shingles }): CountedMessage[] => {
     const message = messageOf(report, { amounts, shingles })
@@ -64,14 +63,11 @@ export async function countReports(
     complaintsTakenBack.push(report.id)
     return [...redemption(former, now), message]
   })
-  await countMessages(tx, messages, now)
-  await addToCampaignDays(
-    tx,
-    counted.flatMap(({ report, campaignId }) => [
-      ...campaignDay(report, rowBefore.get(report.id)?.campaignId, -1),
-      ...campaignDay(report, campaignId, 1),
-    ]),
-  )
+  const days = counted.flatMap(({ report, campaignId }) => [
+    ...campaignDay(report, rowBefore.get(report.id)?.campaignId, -1),
+    ...campaignDay(report, campaignId, 1),
+  ])
+  await Promise.all([countMessages(tx, messages, now), addToCampaignDays(tx, days)])
   return { ids: [...rowBefore.keys()], complaintsTakenBack }
 }
 

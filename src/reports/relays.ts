@@ -22,7 +22,7 @@ export type ReportRelays = {
 export async function findRelays(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId' | 'receivedVia'>[],
-  emails?: ReadonlyMap<string, string>,
+  emails?: Promise<ReadonlyMap<string, string>>,
 ): Promise<(id: string) => ReportRelays> {
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
   const [relays, addresses] = await Promise.all([
