@@ -82,7 +82,7 @@ export function flaggedVerdict(
 }
 
 /** A message to judge: its analysis, and what is known besides its bytes. */
-export type CaseToJudge = {
+type CaseToJudge = {
   digest: Pick<AnalysisDigest, 'features' | 'listings' | 'origin' | 'shingles' | 'subjects'>
   /** Network of the origin. */
   network?: Network | undefined

@@ -8,19 +8,26 @@ import { claimReleased } from '../db/limits.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents, markJudged, markSentBefore, type ReportEvent } from '../db/report-events.ts'
 import { holdReporters } from '../db/reporters.ts'
-import { listReportsByIds, type Report, type ReportKind, type ReportState } from '../db/reports.ts'
+import {
+  listRawMessages,
+  listReportsByIds,
+  type Report,
+  type ReportKind,
+  type ReportState,
+} from '../db/reports.ts'
 import {
   type Case,
   drawConsequences,
   type DrawnConsequence,
   findKnownNetworks,
+  type KnownNetwork,
 } from '../feedback/draw-consequences.ts'
 import { findContact } from '../feedback/find-contact.ts'
 import type { HandedOver } from '../feedback/forward-report.ts'
 import { contentOfCreated } from '../feedback/load-content.ts'
 import { queueFeedback, sendShadowed } from '../feedback/queue-feedback.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
-import type { CaseToJudge, Judge } from '../judging/judge.ts'
+import type { Judge } from '../judging/judge.ts'
 import { withoutShippedMeanings } from '../judging/rule-versions.ts'
 import { queueAdvice } from '../letters/advise-reporter.ts'
 import type { LiveMarketers } from '../marketers/live-marketers.ts'
@@ -60,7 +67,7 @@ export const analyzeReport = defineQueue({
   ...{ batchSize: 50, concurrency: 2 },
 })
 
-type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> &
+type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'rdap'> &
   Readers & {
     judge: Judge
     /** Absent if marketers are not to be recognized. */
@@ -75,7 +82,6 @@ type ForwardAtOnce = {
   send: (created: readonly HandedOver[]) => void
 }
 type RelaysOf = (reportId: string) => ReportRelays
-type NetworkOf = (ip: string | undefined) => Network | undefined
 
 /** `failed`: the job became a dead letter and is now retried. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
@@ -92,11 +98,14 @@ export async function runAnalyzeReport(
   app: Needs,
 ): Promise<JobOutcome[]> {
   const ids = payloads.map(({ reportId }) => reportId)
-  const { reports, verdicts } = await listWaiting(ids, app)
+  const [{ reports, verdicts }, raws] = await Promise.all([
+    listWaiting(ids, app),
+    listRawMessages(app.pool, ids),
+  ])
   if (reports.length === 0) return payloads.map(() => 'done')
   const relaysOf = await findRelays(app.pool, reports)
   const failed = new Map<string, string>()
-  for await (const { analyses, failures } of readMessages(reports, relaysOf, app)) {
+  for await (const { analyses, failures } of readMessages(reports, raws, relaysOf, app)) {
     await judgeAndKeep(analyses, verdicts, relaysOf, app)
     for (const { reportId, reason } of failures) failed.set(reportId, reason)
   }
@@ -112,8 +121,9 @@ async function judgeAndKeep(
   relaysOf: RelaysOf,
   app: Needs,
 ): Promise<void> {
-  const campaignOf = await findCampaigns(analyses, app)
-  const judgments = await judge(analyses, relaysOf, campaignOf, app)
+  const lookedUp = await lookUp(analyses, app)
+  const { campaignOf } = lookedUp
+  const judgments = await judge(analyses, relaysOf, lookedUp, app)
   if (judgments.length === 0) return
   const isAtOnce = (await app.forwardAtOnce?.hasRoom()) ?? false
   const created = await inTransaction(app.pool, async (tx) => {
@@ -165,20 +175,44 @@ function withVerdicts(judgments: readonly Judgment[], verdicts: Verdicts): Judgm
   })
 }
 
-async function judge(
-  analyses: readonly ReadReport[],
-  relaysOf: RelaysOf,
-  campaignOf: Campaigns,
-  app: Needs,
-): Promise<Judgment[]> {
+/** What is known of messages besides their content. */
+type LookedUp = {
+  campaignOf: Campaigns
+  networks: ReadonlyMap<string, KnownNetwork>
+  /** By reporter. */
+  karmas: ReadonlyMap<string, number>
+}
+
+async function lookUp(analyses: readonly ReadReport[], app: Needs): Promise<LookedUp> {
   const ips = analyses.flatMap(({ analysis: { origin, submitterIp } }) =>
     [origin?.ip, submitterIp].filter((ip) => ip !== undefined),
   )
-  const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
+  const reporterIds = [...new Set(analyses.map(({ report }) => report.reporterId))]
+  const [campaignOf, networks, karmas] = await Promise.all([
+    findCampaigns(analyses, app),
+    findKnownNetworks(app.pool, ips, app.rdap, app.clock()),
+    readKarmas(app.pool, reporterIds, app.clock()),
+  ])
+  return { campaignOf, networks, karmas }
+}
+
+async function judge(
+  analyses: readonly ReadReport[],
+  relaysOf: RelaysOf,
+  { campaignOf, networks, karmas }: LookedUp,
+  app: Needs,
+): Promise<Judgment[]> {
   const networkOf = (ip: string | undefined) => networks.get(ip ?? '')?.network
   const { originConfidenceMin } = app.config
   const book = app.marketers?.current()
-  const judgedCases = await app.judge(await casesOf(analyses, { networkOf, campaignOf }, app))
+  const judgedCases = await app.judge(
+    analyses.map(({ report: { id, reporterId, kind, channel }, analysis: digest }) => ({
+      digest,
+      campaignId: campaignOf.get(id),
+      network: networkOf(digest.origin?.ip),
+      report: { kind, channel, karma: karmas.get(reporterId) ?? 0 },
+    })),
+  )
   return analyses.flatMap(({ report, raw, analysis }, index) => {
     const judgedCase = judgedCases[index]
     if (!judgedCase) return []
@@ -204,21 +238,6 @@ async function judge(
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
     return [{ report, raw, analysis, judgedCase, judged, submitterAsn }]
   })
-}
-
-async function casesOf(
-  analyses: readonly ReadReport[],
-  { networkOf, campaignOf }: { networkOf: NetworkOf; campaignOf: Campaigns },
-  { pool, clock }: Needs,
-): Promise<CaseToJudge[]> {
-  const reporterIds = [...new Set(analyses.map(({ report }) => report.reporterId))]
-  const karmas = await readKarmas(pool, reporterIds, clock())
-  return analyses.map(({ report: { id, reporterId, kind, channel }, analysis: digest }) => ({
-    digest,
-    campaignId: campaignOf.get(id),
-    network: networkOf(digest.origin?.ip),
-    report: { kind, channel, karma: karmas.get(reporterId) ?? 0 },
-  }))
 }
 
 async function findCampaigns(analyses: readonly ReadReport[], app: Needs): Promise<Campaigns> {

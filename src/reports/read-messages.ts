@@ -1,5 +1,5 @@
 import type { WorkApp } from '../app.ts'
-import { listRawMessages, type RawMessage, type Report } from '../db/reports.ts'
+import type { RawMessage, Report } from '../db/reports.ts'
 import { type Packed, unpack } from '../db/rows.ts'
 import { reasonOf } from '../errors.ts'
 import type { Case } from '../feedback/draw-consequences.ts'
@@ -13,7 +13,7 @@ import type { ReportToCount } from './count-reports.ts'
 import type { ReportRelays } from './relays.ts'
 
 /** Dependencies for reading messages. */
-export type Readers = Pick<WorkApp, 'pool' | 'config'> & {
+export type Readers = Pick<WorkApp, 'config'> & {
   parser: ParserPool
   /** Absent without a DNS resolver: then no DNS queries are sent. */
   dns?: DnsTools | undefined
@@ -38,13 +38,10 @@ type Read = { analyses: ReadReport[]; failures: ReadFailure[] }
  */
 export async function* readMessages(
   reports: readonly Report[],
+  raws: readonly RawMessage[],
   relaysOf: (reportId: string) => ReportRelays,
   app: Readers,
 ): AsyncGenerator<Read> {
-  const raws = await listRawMessages(
-    app.pool,
-    reports.map(({ id }) => id),
-  )
   const rawOf = new Map(raws.map((raw) => [raw.id, raw]))
   const slow = new Set<string>()
   const readings = reports.map((report) => {
