@@ -1,6 +1,6 @@
 import { inTransaction } from '../../src/db/pool.ts'
 import { appendEvidence, KARMA_SHARD } from '../../src/counting/evidence.ts'
-import { foldShard } from '../../src/counting/fold-evidence.ts'
+import { foldShards } from '../../src/counting/fold-evidence.ts'
 import { createReputationReader } from '../../src/counting/reputation-reader.ts'
 import type { ReportEvidence } from '../../src/verdict/reputation/evidence.ts'
 import type { Subject } from '../../src/verdict/reputation/reputation.ts'
@@ -70,7 +70,7 @@ async function appendAll({ pool }: Instance): Promise<void> {
 
 async function foldAll({ pool }: Instance): Promise<void> {
   for (let shard = 0; shard <= KARMA_SHARD; shard++) {
-    while (((await foldShard(pool, shard, new Date()))?.rows ?? 0) > 0);
+    while (((await foldShards(pool, [shard], new Date()))?.rows ?? 0) > 0);
   }
 }
 

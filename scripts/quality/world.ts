@@ -11,7 +11,7 @@ import { pack } from '../../src/db/rows.ts'
 import { createIntake } from '../../src/reports/accept-report.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { KARMA_SHARD } from '../../src/counting/evidence.ts'
-import { foldShard } from '../../src/counting/fold-evidence.ts'
+import { foldShards } from '../../src/counting/fold-evidence.ts'
 import { findCampaigns } from '../../src/judging/find-campaigns.ts'
 import { createJudge, type Judge } from '../../src/judging/judge.ts'
 import { findKnownNetworks } from '../../src/feedback/draw-consequences.ts'
@@ -101,10 +101,10 @@ export async function openWorld(): Promise<World> {
 
   async function settle(): Promise<void> {
     for (let shard = 0; shard < SHARDS; shard++) {
-      while (((await rollUp(pool, shard, clock()))?.entries ?? 0) > 0);
+      while (((await rollUp(pool, [shard], clock()))?.entries ?? 0) > 0);
     }
     for (let shard = 0; shard <= KARMA_SHARD; shard++) {
-      while (((await foldShard(pool, shard, clock()))?.rows ?? 0) > 0);
+      while (((await foldShards(pool, [shard], clock()))?.rows ?? 0) > 0);
     }
     ahead += HOUR_MS
   }

@@ -34,7 +34,7 @@ import {
 import type { Subject } from '../verdict/reputation/reputation.ts'
 import type { Clock } from '../world.ts'
 import { KARMA_SHARD, shardOfSubject } from './evidence.ts'
-import { complainer, type Rounds, runRounds } from './run-roll-ups.ts'
+import { complainer, inGroups, type Rounds, runRounds } from './run-roll-ups.ts'
 
 type Desk = {
   karmas: Map<string, KarmaRow>
@@ -123,31 +123,40 @@ const BYTES_MAX = 256_000
 const KEYS_AT_ONCE = 1_000
 
 /**
- * Folds waiting evidence of a shard, up to a limit: deletes it and adds it to the reputations, or
- * to the karma, in one transaction. So each piece of evidence counts exactly once, even after a
- * crash. Returns undefined immediately while another process folds the shard.
+ * Folds waiting evidence of some shards, up to a limit: deletes it and adds it to the reputations,
+ * or to the karma, in one transaction. So each piece of evidence counts exactly once, even after a
+ * crash. Leaves out shards that another process folds; returns undefined immediately if these are
+ * all.
  */
-export async function foldShard(
+export async function foldShards(
   pool: Pool,
-  shard: number,
+  shards: readonly number[],
   now: Date,
 ): Promise<FoldDone | undefined> {
   return inTransaction(pool, async (tx) => {
-    if (!(await claimEvidence(tx, shard))) return undefined
-    const ids = await chooseRows(tx, shard)
+    const claimed = await claimEvidence(tx, shards)
+    if (claimed.length === 0) return undefined
+    const ids = await chooseRows(tx, claimed)
     if (ids.length === 0) return { rows: 0, bytes: 0 }
-    const contents = await takeEvidence(tx, shard, ids)
-    if (shard === KARMA_SHARD) await foldTestimonies(tx, contents.flatMap(unpackTestified), now)
-    else await foldSubjects(tx, contents, now)
-    const bytes = contents.reduce((sum, { length }) => sum + length, 0)
-    return { rows: contents.length, bytes }
+    const rows = await takeEvidence(tx, claimed, ids)
+    const isKarma = ({ shard }: { shard: number }) => shard === KARMA_SHARD
+    const testimonies = rows.filter(isKarma).flatMap(({ content }) => unpackTestified(content))
+    if (testimonies.length > 0) await foldTestimonies(tx, testimonies, now)
+    const ofSubjects = rows.filter((row) => !isKarma(row))
+    await foldSubjects(
+      tx,
+      ofSubjects.map(({ content }) => content),
+      now,
+    )
+    const bytes = rows.reduce((sum, { content }) => sum + content.length, 0)
+    return { rows: rows.length, bytes }
   })
 }
 
-async function chooseRows(tx: Db, shard: number): Promise<string[]> {
+async function chooseRows(tx: Db, shards: readonly number[]): Promise<string[]> {
   const ids: string[] = []
   let room = BYTES_MAX
-  for (const { id, bytes } of await listEvidence(tx, shard, ROWS_MAX)) {
+  for (const { id, bytes } of await listEvidence(tx, shards, ROWS_MAX)) {
     if (ids.length > 0 && bytes > room) break
     room -= bytes
     ids.push(id)
@@ -205,8 +214,9 @@ async function findKnown(tx: Db, keys: readonly bigint[]): Promise<Map<bigint, F
 const PAUSE_MS = 500
 /**
  * Pause after a round, in milliseconds. Subjects that occur again in the meantime are written once.
+ * The judge caches reputations for longer.
  */
-const ROUND_PAUSE_MS = 1_000
+const ROUND_PAUSE_MS = 2_000
 /** Amount of waiting evidence in bytes above which the next round follows without a pause. */
 const BYTES_MANY = 1_000_000
 
@@ -221,24 +231,33 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
     'Could not add new evidence to the reputations. Will retry.',
   )
 
+  /** Returns the number of bytes that were folded; undefined if no shard was free. */
+  async function foldSome(shards: readonly number[]): Promise<number | undefined> {
+    try {
+      return (await foldShards(pool, shards, clock()))?.bytes
+    } catch (error) {
+      if (shards.length === 1) return void complain(error)
+    }
+    let bytes: number | undefined
+    for (const shard of shards) bytes = ((await foldSome([shard])) ?? 0) + (bytes ?? 0)
+    return bytes
+  }
+
   /** Returns how much was folded, and how much is still waiting. */
-  async function foldShards(isClosed: () => boolean): Promise<{ folded: number; left: number }> {
+  async function foldAll(isClosed: () => boolean): Promise<{ folded: number; left: number }> {
     let folded = 0
     let waiting = 0
-    for (const { shard, bytes } of await listEvidenceBacklogs(pool)) {
+    for (const { shards, bytes } of inGroups(await listEvidenceBacklogs(pool), BYTES_MAX)) {
       if (isClosed()) break
-      const done = await foldShard(pool, shard, clock()).catch((error: unknown) => {
-        complain(error)
-        return undefined
-      })
-      folded += done?.bytes ?? 0
-      if (done) waiting += Number(bytes)
+      const done = await foldSome(shards)
+      folded += done ?? 0
+      if (done !== undefined) waiting += bytes
     }
     return { folded, left: waiting - folded }
   }
 
   return runRounds(async (isClosed) => {
-    const { folded, left } = await foldShards(isClosed).catch((error: unknown) => {
+    const { folded, left } = await foldAll(isClosed).catch((error: unknown) => {
       complain(error)
       return { folded: 0, left: 0 }
     })

@@ -3,7 +3,14 @@ import type { CounterRow } from '../db/counters.ts'
 import { generationOf } from '../db/partitions.ts'
 import type { Db } from '../db/pool.ts'
 import { creditLast, type Gate, timesAtGate } from './gate.ts'
-import { countedSlot, dayOf, oldestDayKept, oldestSlotKept, SLOTS_PER_DAY } from './keys.ts'
+import {
+  countedSlot,
+  dayOf,
+  oldestDayKept,
+  oldestSlotKept,
+  shardOf,
+  SLOTS_PER_DAY,
+} from './keys.ts'
 import { add, type Count, type Cursor, REDEEMED, UNIQUE } from './packed/cursor.ts'
 import { HAS_UNIQUE, entryPrefix, readEntry, readHalf } from './packed/delta-packing.ts'
 import {
@@ -232,8 +239,8 @@ function highestPowerOf(number: number): number {
 /** Some keys, with the bounds of their deltas in the sorted order. */
 export type Stretch = { keys: Buffer; bounds: number[] }
 
-/** A merge of deltas, with `now` as the current slot. */
-export type Task = { deltas: SortedDeltas; gate: Gate | undefined; now: number }
+/** A merge of deltas; `gates` by shard, and `now` as the current slot. */
+export type Task = { deltas: SortedDeltas; gates: readonly (Gate | undefined)[]; now: number }
 
 /** The newest row of a key, if it exists. */
 export type FoundRow = { generation: number; content: Buffer } | undefined
@@ -255,7 +262,7 @@ const EMPTY = Buffer.alloc(0)
  */
 export async function mergeStretch(
   tx: Db,
-  { deltas, gate, now }: Task,
+  { deltas, gates, now }: Task,
   { keys, bounds }: Stretch,
   found: readonly FoundRow[],
 ): Promise<Merged> {
@@ -267,7 +274,8 @@ export async function mergeStretch(
     const before = found[index]
     const key = keys.subarray(index * 8, index * 8 + 8)
     const range = [bounds[index] ?? 0, bounds[index + 1] ?? 0] as const
-    const credit = before || !gate ? 0 : creditOf(gate, deltas, key, range)
+    const gate = before ? undefined : gates[shardOf(key.readUInt32BE(0))]
+    const credit = !gate ? 0 : creditOf(gate, deltas, key, range)
     if (credit === undefined) continue
     if (before) readHistory(before.content, history)
     else clearHistory(history)

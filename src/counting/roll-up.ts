@@ -1,14 +1,15 @@
 import { listDeltas, takeDeltas, upsertMemberChunks } from '../db/counter-rows.ts'
 import {
-  addToShard,
-  claimShard,
+  addToShards,
+  type ClaimedShard,
+  claimShards,
   findCounters,
   insertCounters,
   updateCounters,
 } from '../db/counters.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
-import type { Gates } from './gate.ts'
-import { generationsAt, slotOf } from './keys.ts'
+import type { Gate, Gates } from './gate.ts'
+import { generationsAt, shardOf, SHARDS, slotOf } from './keys.ts'
 import { type FoundRow, type Merged, mergeStretch, type Stretch, type Task } from './merge.ts'
 import { sortDeltas, type SortedDeltas } from './sorted-deltas.ts'
 
@@ -19,45 +20,81 @@ const DELTA_BYTES_MAX = 8_000_000
 const KEYS_AT_ONCE = 4_000
 
 /**
- * Rolls up the waiting deltas of a shard, at most 8 MB: deletes them and adds them to counters and
- * members, all in one transaction. So each increment counts exactly once, even after a crash.
- * Returns undefined immediately while another process rolls up the shard. Without gates, all keys
- * are admitted.
+ * Rolls up the waiting deltas of some shards, at most 8 MB: deletes them and adds them to counters
+ * and members, all in one transaction. So each increment counts exactly once, even after a crash.
+ * Leaves out shards that another process rolls up; returns undefined immediately if these are all.
+ * Without gates, all keys are admitted.
  */
 export async function rollUp(
   pool: Pool,
-  shard: number,
+  shards: readonly number[],
   now: Date,
   gates?: Gates,
 ): Promise<RolledUp | undefined> {
-  let version: number | undefined
+  let claimed: readonly ClaimedShard[] = []
   try {
     const done = await inTransaction(pool, async (tx) => {
-      version = await claimShard(tx, shard)
-      if (version === undefined) return undefined
-      const blocks = await takeDeltas(tx, shard, await chooseDeltas(tx, shard))
+      claimed = await claimShards(tx, shards)
+      if (claimed.length === 0) return undefined
+      const own = claimed.map(({ shard }) => shard)
+      const blocks = await takeDeltas(tx, own, await chooseDeltas(tx, own))
       if (blocks.length === 0) return { entries: 0, keys: 0, bytes: 0 }
       const deltas = sortDeltas(blocks)
-      const gate = deltas.gated.includes(1)
-        ? await gates?.open(tx, { shard, version }, slotOf(now))
-        : undefined
-      const keys = await mergeAll(tx, { deltas, gate, now: slotOf(now) })
-      await gate?.save()
-      await addToShard(tx, shard, deltas.length, gate?.numbers())
+      const totals = totalsOf(deltas)
+      const open = await openGates(tx, { claimed, totals, gates }, slotOf(now))
+      const keys = await mergeAll(tx, { deltas, gates: open, now: slotOf(now) })
+      for (const gate of open) await gate?.save()
+      await addToShards(
+        tx,
+        claimed.map(({ shard }) => {
+          return { shard, deltas: totals[shard]?.deltas ?? 0, gate: open[shard]?.numbers() }
+        }),
+      )
       return { entries: deltas.length, keys, bytes: deltas.bytes.length }
     })
-    if (version !== undefined) gates?.keep({ shard, version })
+    for (const one of claimed) gates?.keep(one)
     return done
   } catch (error) {
-    gates?.forget(shard)
+    for (const shard of shards) gates?.forget(shard)
     throw error
   }
 }
 
-async function chooseDeltas(tx: Db, shard: number): Promise<string[]> {
+/** Number of deltas of each shard, and whether a gate may hold back any of them. */
+type Totals = { deltas: number; isGated: boolean }[]
+
+function totalsOf({ hi, gated, length }: SortedDeltas): Totals {
+  const totals = Array.from({ length: SHARDS }, () => ({ deltas: 0, isGated: false }))
+  for (let index = 0; index < length; index++) {
+    const one = totals[shardOf(hi[index] ?? 0)]
+    if (!one) continue
+    one.deltas++
+    one.isGated ||= gated[index] === 1
+  }
+  return totals
+}
+
+/** Opens the gates of the shards that need one; returns them by shard. */
+async function openGates(
+  tx: Db,
+  {
+    claimed,
+    totals,
+    gates,
+  }: { claimed: readonly ClaimedShard[]; totals: Totals; gates: Gates | undefined },
+  now: number,
+): Promise<(Gate | undefined)[]> {
+  const open: (Gate | undefined)[] = []
+  for (const one of claimed) {
+    if (totals[one.shard]?.isGated) open[one.shard] = await gates?.open(tx, one, now)
+  }
+  return open
+}
+
+async function chooseDeltas(tx: Db, shards: readonly number[]): Promise<string[]> {
   const ids: string[] = []
   let room = DELTA_BYTES_MAX
-  for (const { id, bytes } of await listDeltas(tx, shard, DELTA_ROWS_MAX)) {
+  for (const { id, bytes } of await listDeltas(tx, shards, DELTA_ROWS_MAX)) {
     if (ids.length > 0 && bytes > room) break
     room -= bytes
     ids.push(id)

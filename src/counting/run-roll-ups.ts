@@ -84,6 +84,11 @@ const PAUSE_MS = 500
  */
 const SMALL_ROUND_PAUSE_MS = 2_000
 /**
+ * Maximum size in bytes of the deltas of shards that are rolled up in one transaction, about 20,000
+ * increments. At 17 reports a second all shards fit, and a round takes a tenth of the statements.
+ */
+const GROUP_BYTES_MAX = 256_000
+/**
  * Number of increments in a round above which the next round follows without a pause; and number of
  * generations of partitions created in advance.
  */
@@ -113,13 +118,22 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
     if (NO_PARTITION.has(sqlState(error) ?? '')) await makePartitions({ pool, clock, log })
     return 0
   }
+  const rollUpSome = async (shards: readonly number[]): Promise<number> => {
+    try {
+      return (await rollUp(pool, shards, clock(), gates))?.entries ?? 0
+    } catch (error) {
+      if (shards.length === 1) return failed(error)
+    }
+    // A shard that fails does not block the others.
+    let entries = 0
+    for (const shard of shards) entries += await rollUpSome([shard])
+    return entries
+  }
   const rollUpShards = async (isClosed: () => boolean): Promise<number> => {
     let entries = 0
-    for (const { shard } of await listShardBacklogs(pool)) {
+    for (const { shards } of inGroups(await listShardBacklogs(pool), GROUP_BYTES_MAX)) {
       if (isClosed()) break
-      // A shard that fails does not block the others.
-      const done = rollUp(pool, shard, clock(), gates)
-      entries += await done.then((rolled) => rolled?.entries ?? 0, failed)
+      entries += await rollUpSome(shards)
     }
     return entries
   }
@@ -128,6 +142,23 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
     if (entries >= ENTRIES_MANY) return 0
     return entries === 0 ? PAUSE_MS : SMALL_ROUND_PAUSE_MS
   })
+}
+
+/** Returns shards in groups of at most `bytesMax` to process together, in the same order. */
+export function inGroups(
+  backlogs: readonly { shard: number; bytes: number }[],
+  bytesMax: number,
+): { shards: number[]; bytes: number }[] {
+  const groups: { shards: number[]; bytes: number }[] = []
+  for (const { shard, bytes } of backlogs) {
+    const group = groups.at(-1)
+    if (!group || group.bytes + bytes > bytesMax) groups.push({ shards: [shard], bytes })
+    else {
+      group.shards.push(shard)
+      group.bytes += bytes
+    }
+  }
+  return groups
 }
 
 async function makePartitions({ pool, clock, log }: Needs) {

@@ -125,9 +125,8 @@ export type SortedDeltas = {
 const ENTRY_BYTES_MIN = 10
 
 /**
- * Sorts the increments of one shard by key. Sorting indexes in two passes over the bits below those
- * of the shard costs less than a hash table of keys, and gives the order in which rows must be
- * written.
+ * Sorts increments by key. Sorting indexes in three passes over the high half costs less than a
+ * hash table of keys, and gives the order in which rows must be written.
  */
 export function sortDeltas(blocks: readonly Buffer[]): SortedDeltas {
   const bytes = Buffer.concat(blocks)
@@ -154,23 +153,24 @@ export function sortDeltas(blocks: readonly Buffer[]): SortedDeltas {
   return { length, bytes, hi, lo, slot: slots, at: places, gated: gates, order }
 }
 
-const BITS = 14
+const BITS = 11
 const BUCKETS = 1 << BITS
 const MASK = BUCKETS - 1
+const starts = new Uint32Array(BUCKETS + 1)
 
 function sortByHalves(hi: Uint32Array, lo: Uint32Array, length: number): Uint32Array {
   const first = new Uint32Array(length)
   for (let index = 0; index < length; index++) first[index] = index
   const second = new Uint32Array(length)
   sortPass(hi, first, second, 0)
-  // The highest four bits, the shard, are equal for all.
   sortPass(hi, second, first, BITS)
-  sortEquals(hi, lo, first)
-  return first
+  sortPass(hi, first, second, 2 * BITS)
+  sortEquals(hi, lo, second)
+  return second
 }
 
 function sortPass(hi: Uint32Array, from: Uint32Array, to: Uint32Array, shift: number): void {
-  const starts = new Uint32Array(BUCKETS + 1)
+  starts.fill(0)
   for (const half of hi.subarray(0, from.length)) {
     const bucket = ((half >>> shift) & MASK) + 1
     starts[bucket] = (starts[bucket] ?? 0) + 1

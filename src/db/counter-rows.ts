@@ -1,7 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
-import { bigintArray, rowsOf } from './rows.ts'
+import { bigintArray, named, preparedRows, rowsOf } from './rows.ts'
 
 /** Selects the members of one unique counter in a range of days, at most `chunksMax` chunks. */
 export type MemberSpan = {
@@ -36,21 +36,27 @@ export async function insertDeltas(tx: Db, rows: readonly DeltaRow[]): Promise<v
   await tx.query(sql`insert into counter_deltas (shard, id, content) values ${values}`)
 }
 
-/** Returns the ids and sizes of the oldest rows of a shard, without their content. */
-export function listDeltas(
+/** Returns the ids and sizes of the oldest rows of shards, without their content. */
+export async function listDeltas(
   db: Db,
-  shard: number,
+  shards: readonly number[],
   rowsMax: number,
 ): Promise<{ id: string; bytes: number }[]> {
-  return rowsOf(db)`
+  const { rows } = await db.query<{ id: string; bytes: number }>(named('list-deltas')`
     select id, octet_length(content) as bytes from counter_deltas
-    where shard = ${shard} order by id limit ${rowsMax}`
+    where shard = any(${shards}::int[]) order by id limit ${rowsMax}`)
+  return rows
 }
 
-/** Deletes rows of a shard and returns their contents. */
-export async function takeDeltas(tx: Db, shard: number, ids: readonly string[]): Promise<Buffer[]> {
-  const { rows } = await tx.query<{ content: Buffer }>(sql`
-    delete from counter_deltas where shard = ${shard} and id = any(${ids}::uuid[])
+/** Deletes rows of shards and returns their contents. */
+export async function takeDeltas(
+  tx: Db,
+  shards: readonly number[],
+  ids: readonly string[],
+): Promise<Buffer[]> {
+  if (ids.length === 0) return []
+  const { rows } = await tx.query<{ content: Buffer }>(named('take-deltas')`
+    delete from counter_deltas where shard = any(${shards}::int[]) and id = any(${ids}::uuid[])
     returning content`)
   return rows.map(({ content }) => content)
 }
@@ -88,8 +94,6 @@ export async function insertGateState(
       ${isWhole}, ${content})`)
 }
 
-const ROWS_PER_STATEMENT = 1_000
-
 /** Identifies the members of one unique counter on one day; `key` has 8 bytes, big-endian. */
 export type MemberSetId = { key: Buffer; day: number; prefix: number }
 
@@ -120,16 +124,14 @@ export async function findMemberChunks(
 
 /** Inserts or replaces chunks, given in the order of their keys. */
 export async function upsertMemberChunks(tx: Db, chunks: readonly MemberChunk[]): Promise<void> {
-  for (let at = 0; at < chunks.length; at += ROWS_PER_STATEMENT) {
-    const values = bulk(
-      chunks
-        .slice(at, at + ROWS_PER_STATEMENT)
-        .map(({ key, day, prefix, chunk, content }) => [key, day, prefix, chunk, content]),
-    )
-    await tx.query(sql`
+  const statements = preparedRows(
+    { name: 'upsert-member-chunks', rowsMax: 250 },
+    chunks.map(({ key, day, prefix, chunk, content }) => [key, day, prefix, chunk, content]),
+    (values) => sql`
       insert into counter_members (shingle, day, prefix, chunk, content) values ${values}
-      on conflict (shingle, day, prefix, chunk) do update set content = excluded.content`)
-  }
+      on conflict (shingle, day, prefix, chunk) do update set content = excluded.content`,
+  )
+  await Promise.all(statements.map((statement) => tx.query(statement)))
 }
 
 /** What a report was counted as; `content` is in the packed format of the counters. */

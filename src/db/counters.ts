@@ -1,30 +1,37 @@
 import sql, { raw } from 'sql-template-tag'
 import { countersOf } from './partitions.ts'
 import type { Db } from './pool.ts'
-import { bigintArray, copyRows, first, int4, named, namedRows } from './rows.ts'
+import { bigintArray, copyRows, int4, named, preparedRows } from './rows.ts'
 
 /** Differs from the classes of all other advisory locks of the program. */
 const LOCK_CLASS = 20_813
 
+/** A shard, with the version that a roll-up has claimed. */
+export type ClaimedShard = { shard: number; version: number }
+
 /**
- * Locks a shard for its roll-up until the transaction ends, and returns the shard's new version.
- * Returns undefined immediately when another transaction holds the lock.
+ * Locks shards for their roll-up until the transaction ends, and returns their new versions, in
+ * order. Shards whose lock another transaction holds are absent.
  *
  * The roll-up needs no synchronous commit: its transaction also deletes the increments, so if the
  * server dies and loses the commit, the increments are still there. The settings make the planner
  * use the index for each key, even on a table without statistics, and reuse one plan per
  * connection.
  */
-export async function claimShard(tx: Db, shard: number): Promise<number | undefined> {
-  const { rows } = await tx.query<{ free: boolean }>(sql`
-    select set_config('synchronous_commit', 'off', true),
-    set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-    set_config('plan_cache_mode', 'force_generic_plan', true),
-    pg_try_advisory_xact_lock(${LOCK_CLASS}, ${shard}) as free`)
-  if (!rows[0]?.free) return undefined
-  const claimed = await tx.query<{ version: number }>(sql`
-    update counter_shards set version = version + 1 where shard = ${shard} returning version`)
-  return first(claimed)?.version
+export async function claimShards(tx: Db, shards: readonly number[]): Promise<ClaimedShard[]> {
+  const { rows } = await tx.query<{ shard: number; free: boolean }>(named('claim-shards')`
+    with settings as materialized (
+      select set_config('synchronous_commit', 'off', true),
+      set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+      set_config('plan_cache_mode', 'force_generic_plan', true))
+    select shard, pg_try_advisory_xact_lock(${LOCK_CLASS}, shard) as free
+    from settings, unnest(${shards}::int[]) as shard`)
+  const free = rows.flatMap((row) => (row.free ? row.shard : []))
+  if (free.length === 0) return []
+  const claimed = await tx.query<ClaimedShard>(named('raise-shard-versions')`
+    update counter_shards set version = version + 1 where shard = any(${free}::int[])
+    returning shard, version`)
+  return claimed.rows.sort((a, b) => a.shard - b.shard)
 }
 
 /** Statistics of the gate in a roll-up. */
@@ -40,25 +47,30 @@ export type GateNumbers = {
   hasTurned: boolean
 }
 
+/** What a roll-up adds to the totals of a shard. */
+export type ShardTotals = { shard: number; deltas: number; gate: GateNumbers | undefined }
+
 /**
- * Adds the numbers of a roll-up to a shard. The statistics of the gate, if given, replace the
+ * Adds the numbers of a roll-up to shards. The statistics of the gate, if given, replace the
  * earlier ones.
  */
-export async function addToShard(
-  tx: Db,
-  shard: number,
-  deltas: number,
-  gate: GateNumbers | undefined,
-): Promise<void> {
-  const { passed = 0, heldBack = 0, hasTurned = false } = gate ?? {}
-  await tx.query(sql`
-    update counter_shards set deltas = deltas + ${deltas}, gate_passed = gate_passed + ${passed},
-      gate_held_back = gate_held_back + ${heldBack},
-      gate_turnovers = gate_turnovers + ${hasTurned ? 1 : 0},
-      gate_false_positives = coalesce(${gate?.falsePositives}, gate_false_positives),
-      gate_fill = coalesce(${gate?.fill}, gate_fill),
-      gate_began_at = coalesce(${gate?.beganAt}, gate_began_at)
-    where shard = ${shard}`)
+export async function addToShards(tx: Db, totals: readonly ShardTotals[]): Promise<void> {
+  const all = <T>(pick: (one: ShardTotals) => T) => totals.map(pick)
+  await tx.query(named('add-to-shards')`
+    update counter_shards set deltas = counter_shards.deltas + added.deltas,
+      gate_passed = gate_passed + passed, gate_held_back = gate_held_back + held_back,
+      gate_turnovers = gate_turnovers + turnovers,
+      gate_false_positives = coalesce(false_positives, gate_false_positives),
+      gate_fill = coalesce(fill, gate_fill), gate_began_at = coalesce(began_at, gate_began_at)
+    from unnest(${all(({ shard }) => shard)}::int[], ${all(({ deltas }) => deltas)}::bigint[],
+      ${all(({ gate }) => gate?.passed ?? 0)}::bigint[],
+      ${all(({ gate }) => gate?.heldBack ?? 0)}::bigint[],
+      ${all(({ gate }) => (gate?.hasTurned ? 1 : 0))}::bigint[],
+      ${all(({ gate }) => gate?.falsePositives ?? null)}::float8[],
+      ${all(({ gate }) => gate?.fill ?? null)}::float8[],
+      ${all(({ gate }) => gate?.beganAt.toISOString() ?? null)}::timestamptz[])
+      as added (shard, deltas, passed, held_back, turnovers, false_positives, fill, began_at)
+    where counter_shards.shard = added.shard`)
 }
 
 /** A shard, with the totals of its roll-ups. */
@@ -145,27 +157,16 @@ export async function insertCounters(tx: Db, rows: readonly CounterRow[]): Promi
  */
 export async function updateCounters(tx: Db, rows: readonly CounterRow[]): Promise<void> {
   await eachGeneration(rows, async (table, some) => {
-    const statements: Promise<unknown>[] = []
-    for (let at = 0; at < some.length;) {
-      const size = statementRows.find((count) => count <= some.length - at) ?? 1
-      const values = some
-        .slice(at, at + size)
-        .map(({ key, generation, content }) => [key, generation, content])
-      const update = namedRows(
-        `update-${table}-${size}`,
-        values,
-        (list) => sql`
+    const statements = preparedRows(
+      { name: `update-${table}`, rowsMax: 1_000 },
+      some.map(({ key, generation, content }) => [key, generation, content]),
+      (list) => sql`
         insert into ${raw(table)} (shingle, generation, content) values ${list}
         on conflict (shingle, generation) do update set content = excluded.content`,
-      )
-      statements.push(tx.query(update))
-      at += size
-    }
-    await Promise.all(statements)
+    )
+    await Promise.all(statements.map((statement) => tx.query(statement)))
   })
 }
-
-const statementRows = [1_000, 250, 60, 15, 4, 1] as const
 
 /**
  * Calls `write` for each generation in `rows`: nearly always one, because only a process whose

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
-import { rowsOf } from './rows.ts'
+import { named, rowsOf } from './rows.ts'
 
 /** The evidence from a report, packed by `counting/evidence.ts`. */
 export type ReportedEvidence = { id: string; content: Buffer }
@@ -53,16 +53,18 @@ export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Prom
 }
 
 /**
- * Locks the folding of a shard until the transaction ends; false immediately when another
- * transaction holds the lock. Folding needs no synchronous commit: its transaction also deletes the
- * evidence, so if the server dies and loses the commit, the evidence is still there.
+ * Locks the folding of shards until the transaction ends, and returns those that were free. Folding
+ * needs no synchronous commit: its transaction also deletes the evidence, so if the server dies and
+ * loses the commit, the evidence is still there.
  */
-export async function claimEvidence(tx: Db, shard: number): Promise<boolean> {
-  const { rows } = await tx.query<{ free: boolean }>(sql`
-    select set_config('synchronous_commit', 'off', true),
-    set_config('enable_seqscan', 'off', true),
-    pg_try_advisory_xact_lock(${LOCK_CLASS}, ${shard}) as free`)
-  return rows[0]?.free === true
+export async function claimEvidence(tx: Db, shards: readonly number[]): Promise<number[]> {
+  const { rows } = await tx.query<{ shard: number; free: boolean }>(named('claim-evidence')`
+    with settings as materialized (
+      select set_config('synchronous_commit', 'off', true),
+      set_config('enable_seqscan', 'off', true))
+    select shard, pg_try_advisory_xact_lock(${LOCK_CLASS}, shard) as free
+    from settings, unnest(${shards}::int[]) as shard`)
+  return rows.flatMap(({ shard, free }) => (free ? shard : []))
 }
 
 /** Locks the folding of a shard until the transaction ends, and waits for the lock. */
@@ -70,27 +72,28 @@ export async function awaitEvidence(tx: Db, shard: number): Promise<void> {
   await tx.query(sql`select pg_advisory_xact_lock(${LOCK_CLASS}, ${shard})`)
 }
 
-/** Returns the ids and sizes of the oldest rows of a shard, without their content. */
-export function listEvidence(
+/** Returns the ids and sizes of the oldest rows of shards, without their content. */
+export async function listEvidence(
   db: Db,
-  shard: number,
+  shards: readonly number[],
   rowsMax: number,
 ): Promise<{ id: string; bytes: number }[]> {
-  return rowsOf(db)`
+  const { rows } = await db.query<{ id: string; bytes: number }>(named('list-evidence')`
     select id, octet_length(content) as bytes from reputation_evidence
-    where shard = ${shard} order by id limit ${rowsMax}`
+    where shard = any(${shards}::int[]) order by id limit ${rowsMax}`)
+  return rows
 }
 
-/** Deletes rows of a shard and returns their contents, oldest first. */
+/** Deletes and returns rows of shards, oldest first. */
 export async function takeEvidence(
   tx: Db,
-  shard: number,
+  shards: readonly number[],
   ids: readonly string[],
-): Promise<Buffer[]> {
-  const { rows } = await tx.query<{ id: string; content: Buffer }>(sql`
-    delete from reputation_evidence where shard = ${shard} and id = any(${ids}::uuid[])
-    returning id, content`)
-  return rows.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ content }) => content)
+): Promise<EvidenceRow[]> {
+  const { rows } = await tx.query<EvidenceRow>(named('take-evidence')`
+    delete from reputation_evidence where shard = any(${shards}::int[]) and id = any(${ids}::uuid[])
+    returning shard, id, content`)
+  return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** The evidence of one shard that is not folded yet. */

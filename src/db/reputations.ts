@@ -3,7 +3,7 @@ import type { KarmaState } from '../verdict/reputation/karma.ts'
 import type { Mark, StoredReputation, SubjectKind } from '../verdict/reputation/reputation.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
-import { named, namedRows, rowOf } from './rows.ts'
+import { named, preparedRows, rowOf } from './rows.ts'
 
 /** The karma of a reporter. */
 export type KarmaRow = KarmaState & { reporterId: string }
@@ -109,22 +109,14 @@ export async function findWholeReputations(
 }
 
 /**
- * Inserts or updates both parts of reputations, given in the order of their keys. Full groups of
- * rows use a prepared statement: parsing the long text each time was a fifth of the server's work.
+ * Inserts or updates both parts of reputations, given in the order of their keys. Uses prepared
+ * statements: parsing the long text each time was a fifth of the server's work.
  */
 export async function upsertReputations(tx: Db, rows: readonly WholeReputation[]): Promise<void> {
-  const done: Promise<unknown>[] = []
-  for (let at = 0; at < rows.length; at += GROUP_ROWS) {
-    const group = rows.slice(at, at + GROUP_ROWS).map(valuesOf)
-    const isFull = group.length === GROUP_ROWS
-    done.push(
-      tx.query(isFull ? namedRows('upsert-reputations', group, upsertOf) : upsertOf(bulk(group))),
-    )
-  }
-  await Promise.all(done)
+  const which = { name: 'upsert-reputations', rowsMax: 60 }
+  const statements = preparedRows(which, rows.map(valuesOf), upsertOf)
+  await Promise.all(statements.map((statement) => tx.query(statement)))
 }
-
-const GROUP_ROWS = 100
 
 function upsertOf(values: Sql): Sql {
   return sql`

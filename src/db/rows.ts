@@ -78,7 +78,7 @@ const rowsTexts = new LRUCache<string, string>({ max: 100 })
  * It is called once for each name, because composing the text, up to 50 kB, takes eight times as
  * long as collecting the values.
  */
-export function namedRows(
+function namedRows(
   name: string,
   rows: readonly (readonly unknown[])[],
   compose: (values: Sql) => Sql,
@@ -90,6 +90,26 @@ export function namedRows(
   }
   return { name, text, values: rows.flat() }
 }
+
+/**
+ * Returns statements on rows as `namedRows` does, in the same order: each has one of a few fixed
+ * numbers of rows, at most `rowsMax`, so that a connection prepares each only once.
+ */
+export function preparedRows(
+  { name, rowsMax }: { name: string; rowsMax: number },
+  rows: readonly (readonly unknown[])[],
+  compose: (values: Sql) => Sql,
+): pg.QueryConfig[] {
+  const statements: pg.QueryConfig[] = []
+  for (let at = 0; at < rows.length;) {
+    const size = STATEMENT_ROWS.find((one) => one <= rowsMax && one <= rows.length - at) ?? 1
+    statements.push(namedRows(`${name}-${size}`, rows.slice(at, at + size), compose))
+    at += size
+  }
+  return statements
+}
+
+const STATEMENT_ROWS = [1_000, 250, 60, 15, 4, 1] as const
 
 type Values = readonly RawValue[]
 

@@ -21,7 +21,7 @@ export async function storedModel(db: Db): Promise<Model> {
 /** Rolls up until no delta is left. */
 export async function rollUpAll(pool: Pool, now: Date): Promise<void> {
   for (let shard = 0; shard < SHARDS; shard++) {
-    while (((await rollUp(pool, shard, now))?.entries ?? 0) > 0);
+    while (((await rollUp(pool, [shard], now))?.entries ?? 0) > 0);
   }
 }
 

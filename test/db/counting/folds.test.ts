@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { inTransaction, type Pool } from '../../../src/db/pool.ts'
 import { claimEvidence, listEvidenceBacklogs } from '../../../src/db/reported-evidence.ts'
 import { shardOfSubject } from '../../../src/counting/evidence.ts'
-import { foldShard, runFolds } from '../../../src/counting/fold-evidence.ts'
+import { foldShards, runFolds } from '../../../src/counting/fold-evidence.ts'
 import { reputationKey } from '../../../src/counting/reputation-reader.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
@@ -76,12 +76,12 @@ test('each piece of evidence counts once, at whatever step a fold crashes', asyn
     /^commit/,
   ]
   for (const step of steps) {
-    let deaths = 0
-    const isFatal = (text: string) => step.test(text.trim()) && ++deaths > 0
+    const died = new Set<number>()
     for (const shard of [0, 1, 2, 3]) {
-      await foldShard(breaking(pool, isFatal), shard, start).catch(() => undefined)
+      const isFatal = (text: string) => step.test(text.trim()) && died.add(shard).has(shard)
+      await foldShards(breaking(pool, isFatal), [shard], start).catch(() => undefined)
     }
-    expect([step, deaths]).toEqual([step, 4])
+    expect([step, died.size]).toEqual([step, 4])
   }
   expect(await weights(subjects)).toEqual(subjects.map(() => 0))
   await expect.poll(() => listAdvisoryLocks(pool)).toEqual([])
@@ -110,10 +110,34 @@ test('while one process folds a shard, another continues with the next', async (
     await reportedBy(pool, await vouchedReporters(pool, 1), { subjects: [subject] }),
   )
   await inTransaction(pool, async (tx) => {
-    expect(await claimEvidence(tx, shard)).toBe(true)
-    expect(await foldShard(pool, shard, start)).toBeUndefined()
+    expect(await claimEvidence(tx, [shard])).toEqual([shard])
+    expect(await foldShards(pool, [shard], start)).toBeUndefined()
   })
-  expect(await foldShard(pool, shard, start)).toMatchObject({ rows: 1 })
+  expect(await foldShards(pool, [shard], start)).toMatchObject({ rows: 1 })
+})
+
+test('a shard that cannot be folded delays no other, and is logged once', async () => {
+  const { pool } = database
+  const subjects = hosts('sound', 12)
+  const [trapped] = subjects
+  const shardOf = (subject: Subject) => shardOfSubject(reputationKey(subject))
+  const others = subjects.filter((one) => trapped && shardOf(one) !== shardOf(trapped))
+  expect(others.length).toBeGreaterThan(0)
+  await append(pool, await reportedBy(pool, await vouchedReporters(pool, 1), { subjects }))
+  await pool.query(`alter table reputations add constraint reputations_trap
+    check (name <> 'sound-0.example') not valid`)
+  const told: unknown[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void told.push(JSON.parse(line)) })
+  const folds = runFolds({ pool, clock: () => start, log })
+  await expect.poll(() => weights(others)).toEqual(others.map(() => 1))
+  await folds.close()
+  expect(await listEvidenceBacklogs(pool)).toHaveLength(1)
+  expect(told).toMatchObject([
+    { msg: 'Could not add new evidence to the reputations. Will retry.' },
+  ])
+  await pool.query('alter table reputations drop constraint reputations_trap')
+  await foldAll(pool)
+  expect(await weights(subjects)).toEqual(subjects.map(() => 1))
 })
 
 test('the loop folds waiting and new evidence, and ends when it is closed', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createGates } from '../../../src/counting/gate.ts'
 import { rollUp } from '../../../src/counting/roll-up.ts'
-import { claimShard, listShards } from '../../../src/db/counters.ts'
+import { claimShards, listShards } from '../../../src/db/counters.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
@@ -28,7 +28,7 @@ async function see(
 ): Promise<bigint | undefined> {
   const one: Increment = { prefix: 'checks', shingle: BigInt(shingle), spam, gated, at }
   await appendDeltas(database.pool, [one], at)
-  await rollUp(database.pool, 0, at, gates)
+  await rollUp(database.pool, [0], at, gates)
   const day = Math.floor(at.getTime() / DAY_MS)
   return (await storedModel(database.pool)).get(`${shingle}/checks/day/${day}`)?.[1]
 }
@@ -84,7 +84,7 @@ test('a failed roll-up adds nothing to the gate', async () => {
   )
   await expect(see(7, gates)).rejects.toThrow('counter_gates_trap')
   await pool.query('alter table counter_gates drop constraint counter_gates_trap')
-  await rollUp(pool, 0, now, gates)
+  await rollUp(pool, [0], now, gates)
   expect(await storedModel(pool)).toEqual(new Map())
   expect(await see(7, gates)).toBe(3n)
 })
@@ -98,7 +98,7 @@ test('two alternating processes see each other’s sightings', async () => {
 test('a version without a roll-up makes the cached gate stale, not wrong', async () => {
   const gates = createGates(3)
   expect(await see(7, gates)).toBeUndefined()
-  await inTransaction(database.pool, (tx) => claimShard(tx, 0))
+  await inTransaction(database.pool, (tx) => claimShards(tx, [0]))
   expect(await see(7, gates)).toBeUndefined()
   expect(await see(7, gates)).toBe(3n)
 })
@@ -129,7 +129,7 @@ test('the filter is rewritten before its change log grows larger, and contains i
       at: now,
     }))
     await appendDeltas(pool, batch, now)
-    await rollUp(pool, 0, now, gates)
+    await rollUp(pool, [0], now, gates)
   }
   const { rows } = await pool.query<{ states: number }>(
     'select count(*)::int as states from counter_gates',
@@ -150,7 +150,7 @@ async function after(...rollUps: readonly (readonly Increment[])[]): Promise<big
   const gates = createGates(3)
   for (const increments of rollUps) {
     await appendDeltas(database.pool, increments, now)
-    await rollUp(database.pool, 0, now, gates)
+    await rollUp(database.pool, [0], now, gates)
   }
   const day = Math.floor(now.getTime() / DAY_MS)
   return (await storedModel(database.pool)).get(`7/reports/day/${day}`)?.slice(0, 4)

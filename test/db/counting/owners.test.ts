@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { rollUp } from '../../../src/counting/roll-up.ts'
 import { runRollUps } from '../../../src/counting/run-roll-ups.ts'
 import { insertDeltas, listShardBacklogs } from '../../../src/db/counter-rows.ts'
-import { claimShard } from '../../../src/db/counters.ts'
+import { claimShards, listShards } from '../../../src/db/counters.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { uuidFloor } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
@@ -71,11 +71,29 @@ test('a shard that is being rolled up is refused at once, and only that shard', 
   const { pool } = database
   await appendDeltas(pool, [one(1n), one(2n ** 63n)], now)
   await inTransaction(pool, async (tx) => {
-    expect(await claimShard(tx, 0)).toBeGreaterThan(0)
-    expect(await rollUp(pool, 0, now)).toBeUndefined()
-    expect(await rollUp(pool, 8, now)).toMatchObject({ entries: 1, keys: 1 })
+    expect(await claimShards(tx, [0])).toHaveLength(1)
+    expect(await rollUp(pool, [0], now)).toBeUndefined()
+    expect(await rollUp(pool, [8], now)).toMatchObject({ entries: 1, keys: 1 })
   })
-  expect(await rollUp(pool, 0, now)).toMatchObject({ entries: 1, keys: 1 })
+  expect(await rollUp(pool, [0], now)).toMatchObject({ entries: 1, keys: 1 })
+})
+
+test('free shards are rolled up together, each with its own totals', async () => {
+  const { pool } = database
+  const increments = [one(1n), one(2n), one(2n ** 63n), one(2n ** 64n - 1n)]
+  const before = await listShards(pool)
+  await appendDeltas(pool, increments, now)
+  await inTransaction(pool, async (tx) => {
+    expect(await claimShards(tx, [8])).toMatchObject([{ shard: 8 }])
+    expect(await rollUp(pool, [0, 8, 15], now)).toMatchObject({ entries: 3, keys: 3 })
+    expect(await listShardBacklogs(pool)).toMatchObject([{ shard: 8 }])
+  })
+  expect(await rollUp(pool, [0, 8, 15], now)).toMatchObject({ entries: 1, keys: 1 })
+  expect(linesOf(await storedModel(pool))).toEqual(linesOf(modelOf(increments, now)))
+  const after = await listShards(pool)
+  expect(after.map(({ deltas }, at) => deltas - (before[at]?.deltas ?? 0))).toEqual(
+    Array.from({ length: 16 }, (_, shard) => ({ 0: 2, 8: 1, 15: 1 })[shard] ?? 0),
+  )
 })
 
 test('increments that commit late under an older id are not skipped', async () => {
@@ -108,7 +126,7 @@ test('a roll-up that fails midway leaves everything to the next', async () => {
   await pool.query(
     `alter table counters add constraint counters_trap check (shingle <> 8500) not valid`,
   )
-  await expect(rollUp(pool, 0, now)).rejects.toThrow('counters_trap')
+  await expect(rollUp(pool, [0], now)).rejects.toThrow('counters_trap')
   await pool.query('alter table counters drop constraint counters_trap')
   expect(await storedModel(pool)).toEqual(new Map())
   await rollUpAll(pool, now)

@@ -11,7 +11,7 @@ import { setRelays } from '../../../src/reports/set-relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runKeepHouse } from '../../../src/reports/keep-house.ts'
 import { KARMA_SHARD } from '../../../src/counting/evidence.ts'
-import { foldShard } from '../../../src/counting/fold-evidence.ts'
+import { foldShards } from '../../../src/counting/fold-evidence.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { closeAfterTests, closeAfterThisTest } from '../../support/after-tests.ts'
@@ -186,7 +186,7 @@ test('a retraction by an administrator counts against its reporter as overruled'
 })
 
 async function karma(): Promise<{ retractions: number; overrulings: number }> {
-  while (((await foldShard(app.pool, KARMA_SHARD, new Date()))?.rows ?? 0) > 0);
+  while (((await foldShards(app.pool, [KARMA_SHARD], new Date()))?.rows ?? 0) > 0);
   const text = 'select retractions, overrulings from karmas where reporter_id = $1'
   const [row] = await app.rows(text, [app.ann])
   return { retractions: Number(row?.['retractions']), overrulings: Number(row?.['overrulings']) }

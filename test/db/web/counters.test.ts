@@ -37,7 +37,7 @@ const checked = {
 } as const
 await countWritten(site.app.pool, [one, one, checked], now)
 const gates = createGates(3)
-for (let shard = 0; shard < SHARDS; shard++) await rollUp(site.app.pool, shard, now, gates)
+for (let shard = 0; shard < SHARDS; shard++) await rollUp(site.app.pool, [shard], now, gates)
 
 const api = (query: string, person: Person = admin, init: RequestInit = {}) =>
   fetch(`${site.url}/api/v1/counters${query}`, {
