@@ -83,6 +83,7 @@ async function reports(): Promise<string[]> {
   console.log(`${retracted} were retracted, ${neverCounted} of them before they were counted`)
   console.log(`${analyzedTwice} were analyzed again; ${campaigns} campaigns were created`)
   const { slots, days } = done.compared
+  console.log(`${done.mail.sent} feedback reports were sent, ${done.mail.repeats} mails repeated`)
   console.log(`compared exactly: ${slots} buckets of ten minutes, ${days} of days`)
   return done.faults
 }

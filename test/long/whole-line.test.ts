@@ -12,5 +12,6 @@ test('each report counts once, and not after a retraction, whatever is killed', 
   expect(done.kills).toHaveLength(KILLS)
   expect(done.retracted).toBeGreaterThan(done.neverCounted)
   expect(done.analyzedTwice).toBeGreaterThan(0)
+  expect(done.mail.sent).toBeGreaterThan(0)
   expect(done.compared.slots).toBeGreaterThan(1_000)
 })

@@ -36,7 +36,7 @@ export type Line = {
   close: () => Promise<void>
 }
 
-const queues = 'analyze-report,redeem-report'
+const queues = 'analyze-report,redeem-report,forward-report'
 const commands: Readonly<Record<string, readonly string[]>> = {
   web: ['web'],
   'work 1': ['work', '--queues', queues],
@@ -46,8 +46,8 @@ const commands: Readonly<Record<string, readonly string[]>> = {
 }
 const AGAIN_MS = 300
 
-/** Starts PostgreSQL, `web`, two of `work` and two of `count`. */
-export async function startLine(): Promise<Line> {
+/** Starts PostgreSQL, `web`, two of `work` and two of `count`; mail goes to `smtpUrl`. */
+export async function startLine(smtpUrl: string): Promise<Line> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-torture-'))
   await chmod(dataDir, 0o711)
   const postgres = await keepPostgres(dataDir)
@@ -67,6 +67,8 @@ export async function startLine(): Promise<Line> {
     RDAP_BOOTSTRAP_URL: 'none',
     MESSAGE_AGE_MAX: '0',
     ORIGIN_CONFIDENCE_MIN: String(originConfidenceMin),
+    SMTP_URL: smtpUrl,
+    FEEDBACK_HOURLY_MAX: '1000000',
   })
   const close = async () => {
     await parts.close()

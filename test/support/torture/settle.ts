@@ -4,8 +4,8 @@ import { until } from '../process.ts'
 
 const PATIENCE_MS = 120_000
 
-/** The queues whose jobs count and retract. */
-const counting = ['analyze-report', 'redeem-report']
+/** The queues whose jobs count, retract and send. */
+const worked = ['analyze-report', 'redeem-report', 'forward-report']
 
 /**
  * Makes current jobs look as if their workers had been silent for long. Jobs of dead workers are
@@ -15,7 +15,7 @@ export async function silenceWorkers(pool: Pool): Promise<void> {
   await pool.query(
     `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute'
      where state = 'active' and name = any($1::text[])`,
-    [counting],
+    [worked],
   )
 }
 
@@ -32,12 +32,12 @@ export async function settle(pool: Pool): Promise<void> {
     await pool.query(
       `update pgboss.job set start_after = now()
        where state in ('created', 'retry') and start_after > now() and name = any($1::text[])`,
-      [counting],
+      [worked],
     )
     const { rows } = await pool.query<{ waiting: number }>(
       `select count(*)::int as waiting from pgboss.job
        where name = any($1::text[]) and state in ('created', 'retry', 'active')`,
-      [counting],
+      [worked],
     )
     if (rows[0]?.waiting !== 0) return undefined
     return (await listShardBacklogs(pool)).length === 0 ? true : undefined

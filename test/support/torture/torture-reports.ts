@@ -6,7 +6,9 @@ import { systemClock } from '../../../src/world.ts'
 import { findShingleSeed } from '../../../src/db/installation.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { chanceFrom } from '../chance.ts'
+import { startSmtpSink } from '../smtp-sink.ts'
 import { type Examined, examine } from './examine.ts'
+import { type ExaminedMail, examineMail } from './examine-mail.ts'
 import { type Line, startLine } from './line.ts'
 import { type Account, startReporters } from './reporters.ts'
 import { settle, silenceWorkers } from './settle.ts'
@@ -14,6 +16,7 @@ import { pick } from './written-mail.ts'
 
 /** The result of a torture run of the whole line; `faults` is empty on success. */
 export type TorturedLine = Examined & {
+  mail: ExaminedMail
   kills: string[]
   requests: number
   /** Process ends that the test did not cause. */
@@ -39,11 +42,13 @@ const STANDSTILL_MS_MAX = 1_500
 
 /**
  * Lets simulated reporters report while it kills the processes one after another. Then waits until
- * all reports are processed, and compares the counts with an offline count of the accepted reports.
+ * all reports are processed, compares the counts with an offline count of the accepted reports, and
+ * checks that each feedback report was sent.
  */
 export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   const startedAt = new Date()
-  const line = await startLine()
+  const sink = await startSmtpSink()
+  const line = await startLine(sink.url)
   try {
     const accounts = await addAccounts(line.pool)
     await line.untilReady()
@@ -56,9 +61,13 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
     await settle(line.pool)
     const { ledger } = reporters
     const examined = await seeded(line.pool, () => examine(line.pool, ledger, startedAt))
-    return { kills, requests: ledger.requests, surprises: line.surprises, ...examined }
+    const mail = await examineMail(line.pool, sink.messages)
+    const faults = [...examined.faults, ...mail.faults]
+    const { requests } = ledger
+    return { kills, requests, surprises: line.surprises, ...examined, mail, faults }
   } finally {
     await line.close()
+    await sink.close()
   }
 }
 

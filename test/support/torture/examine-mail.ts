@@ -1,0 +1,40 @@
+import type { Pool } from '../../../src/db/pool.ts'
+import { type Packed, unpack } from '../../../src/db/rows.ts'
+import type { SunkMail } from '../smtp-sink.ts'
+
+/** The number of feedback reports that were sent, and of the mails that arrived more than once. */
+export type ExaminedMail = { sent: number; repeats: number; faults: string[] }
+
+type Row = Packed & { reportId: string; number: number; state: string; messageId: string | null }
+
+/**
+ * Checks that each feedback report was sent, that its copy is what arrived, and that a mail that
+ * arrived again had the same bytes: a process may end after sending and before recording it.
+ */
+export async function examineMail(pool: Pool, mails: readonly SunkMail[]): Promise<ExaminedMail> {
+  const { rows } = await pool.query<Row>(
+    `select report_id as "reportId", number, state, message_id as "messageId", encoding, content
+     from feedback_reports left join feedback_messages using (report_id, number)`,
+  )
+  const arrived = Map.groupBy(mails, ({ raw }) => messageIdOf(raw))
+  const faults: string[] = []
+  for (const { reportId, number, state, messageId, encoding, content } of rows) {
+    const name = `feedback report ${reportId} ${number}`
+    if (state !== 'sent') {
+      if (state !== 'withdrawn') faults.push(`${name} ended as ${state}`)
+      continue
+    }
+    const its = arrived.get(messageId ?? '') ?? []
+    arrived.delete(messageId ?? '')
+    if (its.length === 0) faults.push(`${name} is sent, and did not arrive`)
+    const copy = await unpack({ encoding, content })
+    if (its.some(({ raw }) => !raw.equals(copy))) faults.push(`${name} arrived with other bytes`)
+  }
+  for (const messageId of arrived.keys()) faults.push(`${messageId} arrived, and is not sent`)
+  const sent = rows.filter(({ state }) => state === 'sent').length
+  return { sent, repeats: mails.length - sent, faults }
+}
+
+function messageIdOf(raw: Buffer): string {
+  return /^Message-ID: (\S+)/m.exec(raw.toString('latin1'))?.[1] ?? ''
+}
