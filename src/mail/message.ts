@@ -3,7 +3,7 @@ import { parseMailDate } from './date.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import { fieldValue, type Header, type HeaderField, parseHeader } from './header.ts'
 import { isAutomaticReply } from './inbound/automatic.ts'
-import { readOrdinaryBody } from './ordinary-body.ts'
+import { loadNames, readOrdinaryBody } from './ordinary-body.ts'
 import { withShortBlankRuns } from './seven-bit.ts'
 import { storableText } from './text.ts'
 
@@ -91,8 +91,8 @@ export type BodyAttachment = { name: string | undefined; type: string; content: 
  */
 export async function parseBody(raw: Buffer, header: Header): Promise<MessageBody | undefined> {
   const body = withShortBlankRuns(raw.subarray(header.bodyOffset))
-  const ordinary = header.lineEnd === 'lf' ? readOrdinaryBody(header.fields, body) : undefined
-  return ordinary ?? parseAnyBody(raw, header)
+  const read = () => (header.lineEnd === 'lf' ? readOrdinaryBody(header.fields, body) : undefined)
+  return read() ?? ((await loadNames()) ? read() : undefined) ?? parseAnyBody(raw, header)
 }
 
 /**

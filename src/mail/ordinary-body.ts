@@ -7,8 +7,8 @@ import type { BodyAttachment, MessageBody } from './message.ts'
  * Reads the body of an ordinary message with the result of mailparser, which takes ten times as
  * long: it moves every message through a dozen streams. Undefined for everything that is not
  * ordinary, where the result of mailparser is not certain: unfinished and unusual structure, rare
- * charsets, encoded file names. `fields` is the header of the message, with lines that end in LF or
- * CRLF. A test compares both readers. Linear.
+ * charsets, and encoded file names before `loadNames`. `fields` is the header of the message, with
+ * lines that end in LF or CRLF. A test compares both readers. Linear.
  */
 export function readOrdinaryBody(
   fields: readonly HeaderField[],
@@ -29,6 +29,23 @@ export function readOrdinaryBody(
 
 const encodingKey = 'content-transfer-encoding'
 
+/**
+ * The functions with which mailparser reads file names that are encoded, and finds media types by
+ * file name. Undefined until `loadNames`, because loading takes 25 ms and few messages need them.
+ */
+let names: (typeof import('libmime'))['default'] | undefined
+
+/**
+ * Loads what is needed for encoded file names. Returns whether it was not loaded before, so that
+ * another attempt may succeed.
+ */
+export async function loadNames(): Promise<boolean> {
+  if (names) return false
+  names = (await import('libmime')).default
+  knownParts.clear()
+  return true
+}
+
 /** The properties of an entity that its header states. */
 type Part = TextForm & {
   /** In lower case. */
@@ -38,6 +55,8 @@ type Part = TextForm & {
   delimiter: Buffer | undefined
   isAttachment: boolean
   name: string | undefined
+  /** The type to report, if it is derived from the name. */
+  namedType: string | undefined
 }
 
 const cachedCharsMax = 200
@@ -66,18 +85,20 @@ function newPart(typeField = '', dispositionField = '', encodingField = ''): Par
     return undefined
   if (typeField === '' ? dispositionField !== '' : type === undefined) return undefined
   const { value = 'text/plain', parameters = noParameters } = type ?? {}
-  const name = disposition.parameters.get('filename') || parameters.get('name') || undefined
+  const written = disposition.parameters.get('filename') || parameters.get('name') || ''
+  const name = decodedName(written)
   const boundary = parameters.get('boundary')
   const contentType = value.toLowerCase()
   const shown = disposition.value.toLowerCase()
   const isMultipart = contentType.startsWith('multipart/')
+  const isUntyped = contentType === 'application/octet-stream' && name !== ''
   const isUnusual =
     !/^[^\s/]+\/[^\s/]+$/.test(contentType) ||
     (boundary && (!isMultipart || boundary.length > delimiterCharsMax)) ||
-    /=\?|\0/.test(`${name ?? ''} ${shown}`) ||
+    name === undefined ||
+    /=\?|\0/.test(shown) ||
     (contentType === 'message/rfc822' && shown === 'inline') ||
-    // mailparser derives the type from the name.
-    (contentType === 'application/octet-stream' && name !== undefined)
+    (isUntyped && !names)
   if (isUnusual) return undefined
   return {
     type: contentType,
@@ -88,7 +109,18 @@ function newPart(typeField = '', dispositionField = '', encodingField = ''): Par
     isFlowed: parameters.get('format')?.toLowerCase().trim() === 'flowed',
     delSp: parameters.get('delsp')?.toLowerCase().trim() === 'yes',
     isAttachment: !shownTypes.has(contentType) || (shown !== '' && shown !== 'inline'),
-    name,
+    name: name === '' ? undefined : name,
+    namedType: isUntyped ? names?.detectMimeType(name) : undefined,
+  }
+}
+
+/** Undefined when the name is encoded and `names` is not loaded. */
+function decodedName(written: string): string | undefined {
+  if (!/=\?|\0/.test(written)) return written
+  try {
+    return names?.decodeWords(written)
+  } catch {
+    return written
   }
 }
 
@@ -106,7 +138,8 @@ const whiteSpace = new Set([' ', '\t', '\r', '\n', '\f', '\v'])
 
 /**
  * Splits a value into its first part and its parameters. The last one of equal parameters counts.
- * Undefined for values that are not ASCII or are split or encoded by RFC 2231.
+ * Undefined for values that are not ASCII, and for parameters that are split or encoded by RFC 2231
+ * while `names` is not loaded.
  */
 function readValue(raw: string): FieldValue | undefined {
   const text = fieldText(raw)
@@ -156,8 +189,11 @@ function readValue(raw: string): FieldValue | undefined {
     }
   }
   finish()
-  for (const name of parameters.keys()) if (name.includes('*')) return undefined
-  return { value: main ?? '', parameters }
+  if (!parameters.keys().some((name) => name.includes('*'))) {
+    return { value: main ?? '', parameters }
+  }
+  const read = names?.parseHeaderValue(text)
+  return read && { value: read.value || '', parameters: new Map(Object.entries(read.params)) }
 }
 
 /** A part that is not a multipart; `isAlternative`: it is inside a multipart/alternative. */
@@ -208,7 +244,7 @@ function findLeaves(root: Part, body: Buffer, leaves: Leaf[]): boolean {
     }
     if (next.isClose) continue
     parts++
-    const entity = readEntity(body, at)
+    const entity = readEntity(body, at, level.delimiter)
     if (!entity) return false
     const { part, bodyAt } = entity
     at = bodyAt
@@ -304,8 +340,15 @@ function contentBefore(body: Buffer, start: number, { start: end, isClose }: Del
 
 const headerLinesMax = 100
 
-/** Reads the header of a part; undefined when it is unfinished or unusual. */
-function readEntity(body: Buffer, start: number): { part: Part; bodyAt: number } | undefined {
+/**
+ * Reads the header of a part; undefined when it is unusual, or unfinished before the next
+ * delimiter.
+ */
+function readEntity(
+  body: Buffer,
+  start: number,
+  delimiter: Buffer | undefined,
+): { part: Part; bodyAt: number } | undefined {
   const fields: Record<string, string> = {}
   let fieldAt = start
   let fieldEnd = start
@@ -327,7 +370,8 @@ function readEntity(body: Buffer, start: number): { part: Part; bodyAt: number }
     const isBlank = found === at || (found === at + 1 && first === carriageReturn)
     if (first === 0x20 || first === 0x09) {
       if (at === start) return undefined
-    } else if (first === dash || (first === carriageReturn && !isBlank)) return undefined
+    } else if (first === carriageReturn && !isBlank) return undefined
+    else if (first === dash && delimiter && startsWith(body, at, delimiter)) return undefined
     else {
       if (!keep()) return undefined
       fieldAt = at
@@ -346,6 +390,10 @@ function readEntity(body: Buffer, start: number): { part: Part; bodyAt: number }
   return undefined
 }
 
+function startsWith(body: Buffer, at: number, text: Buffer): boolean {
+  return body.subarray(at, at + text.length).equals(text)
+}
+
 /** Joins the leaves as mailparser does; undefined if one cannot be decoded with certainty. */
 function composeBody(leaves: readonly Leaf[]): MessageBody | undefined {
   const texts: string[] = []
@@ -359,7 +407,7 @@ function composeBody(leaves: readonly Leaf[]): MessageBody | undefined {
     if (part.isAttachment) {
       const bytes = decodedBytes(content, part.encoding)
       if (!bytes) return undefined
-      attachments.push({ name: part.name, type: part.type, content: bytes })
+      attachments.push({ name: part.name, type: part.namedType ?? part.type, content: bytes })
       continue
     }
     const text = decodeText(content, part)

@@ -94,8 +94,9 @@ export function isAwayNote(fields: readonly HeaderField[]): boolean {
   return byField || hasAwaySubject(fields)
 }
 
-function isMachineField({ key, value }: HeaderField): boolean {
-  return machineFields.get(key)?.test(value.slice(0, valueCharsMax)) === true
+function isMachineField(field: HeaderField): boolean {
+  // Reads the value only if it matters, because it is unfolded on demand.
+  return machineFields.get(field.key)?.test(field.value.slice(0, valueCharsMax)) === true
 }
 
 /**
