@@ -1,13 +1,12 @@
-import { LRUCache } from 'lru-cache'
 import { getDomain, parse } from 'tldts'
-import { characterSet } from './text.ts'
+import { characterSet, remembered } from './text.ts'
 
 const hostCharsMax = 253
-/** The registrable domain of each cached host; an empty string for a host without one. */
-const domains = new LRUCache<string, string>({
-  max: 2000,
-  memoMethod: (host) => getDomain(host, { allowPrivateDomains: false }) ?? '',
-})
+/** The registrable domain of a host; undefined for a host without one. */
+const knownDomain = remembered(
+  (host) => getDomain(host, { allowPrivateDomains: false }) || undefined,
+  { max: 2000, charsMax: hostCharsMax },
+)
 
 /**
  * The registrable domain of a host: a public suffix plus one label, private suffixes not counted
@@ -16,7 +15,7 @@ const domains = new LRUCache<string, string>({
  */
 export function registrableDomain(host: string): string | undefined {
   if (host.length > hostCharsMax || !host.includes('.')) return undefined
-  return domains.memo(host) || undefined
+  return knownDomain(host)
 }
 
 /** Like `registrableDomain`; undefined also for an undefined host. */
@@ -90,7 +89,14 @@ const mailboxesMax = 50
  * bare addresses. An entry without an `@` has an empty address. Reads at most 50 entries of the
  * first 16,384 characters; linear; never throws.
  */
-export function parseMailboxes(value: string): Mailbox[] {
+export function parseMailboxes(value: string): readonly Mailbox[] {
+  return knownMailboxes(value)
+}
+
+/** Several parts of the analysis read the same few address lists. */
+const knownMailboxes = remembered(readMailboxes, { max: 50, charsMax: 2000 })
+
+function readMailboxes(value: string): Mailbox[] {
   const mailboxes: Mailbox[] = []
   for (const entry of splitEntries(value.slice(0, listCharsMax))) {
     const mailbox = readEntry(entry)

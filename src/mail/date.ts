@@ -47,7 +47,33 @@ const usualForm = new RegExp(
 
 function usualDate(text: string): Date | undefined {
   const usual = usualForm.exec(text)?.[0]
-  return usual === undefined ? undefined : valid(Date.parse(usual))
+  return usual === undefined ? undefined : (writtenDate(usual) ?? valid(Date.parse(usual)))
+}
+
+const usualChars = 26
+
+/**
+ * Reads a text of the usual form with an English month and a year from 1970 to 2199. Same result as
+ * `Date.parse`, which takes several times as long. Undefined for others.
+ */
+function writtenDate(usual: string): Date | undefined {
+  // Counted from the end, because the weekday and the number of digits of the day vary.
+  const start = usual.length - usualChars
+  const number = (at: number, length: number) => {
+    let value = 0
+    for (let next = start + at; next < start + at + length; next++) {
+      value = value * 10 + usual.charCodeAt(next) - 0x30
+    }
+    return value
+  }
+  const tens = usual.charCodeAt(start)
+  const day = number(1, 1) + (tens >= 0x30 && tens <= 0x39 ? (tens - 0x30) * 10 : 0)
+  const month = months.indexOf(usual.slice(start + 3, start + 6).toLowerCase())
+  const year = number(7, 4)
+  if (month < 0 || day < 1 || day > 31 || year < 1970 || year > 2199) return undefined
+  const time = Date.UTC(year, month, day, number(12, 2), number(15, 2), number(18, 2))
+  const zone = (number(22, 2) * 60 + number(24, 2)) * 60_000
+  return valid(usual.charCodeAt(start + 21) === 0x2d ? time + zone : time - zone)
 }
 
 const isoZone = /(z|[+-]\d\d:?\d\d)$/i

@@ -44,7 +44,8 @@ export function parseHeader(raw: Buffer): Header {
  * The value of the first field with the given name (in lower case); undefined when there is none.
  */
 export function fieldValue(fields: readonly HeaderField[], key: string): string | undefined {
-  return fields.find((field) => field.key === key)?.value
+  for (const field of fields) if (field.key === key) return field.value
+  return undefined
 }
 
 /** The values of all fields with the given name (in lower case), top first. */
@@ -94,6 +95,35 @@ function readBlock(text: string, lineEnd: Header['lineEnd'], complete: boolean) 
   return complete ? { fields, bodyOffset: text.length, lineEnd } : undefined
 }
 
+const keySlots = 1024
+const keys: (string | undefined)[] = Array.from({ length: keySlots })
+
+/**
+ * Returns the first `end` characters of a field, its name, in lower case. Nearly all names are in a
+ * table: equal names are then the same string, which compares faster, and no string is created.
+ */
+function keyOf(raw: string, end: number): string {
+  let hash = end
+  for (let at = 0; at < end; at++) hash = Math.imul(hash, 31) + (raw.charCodeAt(at) | 0x20)
+  const slot = (hash ^ (hash >>> 10)) & (keySlots - 1)
+  const known = keys[slot]
+  if (known !== undefined && isSameName(known, raw, end)) return known
+  // Not a slice, which would keep the whole message in memory.
+  const key = Buffer.from(raw.slice(0, end).toLowerCase(), 'latin1').toString('latin1')
+  keys[slot] = key
+  return key
+}
+
+function isSameName(key: string, raw: string, end: number): boolean {
+  if (key.length !== end) return false
+  for (let at = 0; at < end; at++) {
+    const code = raw.charCodeAt(at)
+    const isCapital = code >= 0x41 && code <= 0x5a
+    if ((isCapital ? code | 0x20 : code) !== key.charCodeAt(at)) return false
+  }
+  return true
+}
+
 /** A field as written. Name and value are computed on demand, because most are never used. */
 class WrittenField implements HeaderField {
   readonly key: string
@@ -106,7 +136,7 @@ class WrittenField implements HeaderField {
   constructor(raw: string, colon: number, separator: string) {
     let end = colon
     while (isBlank(raw.charCodeAt(end - 1))) end--
-    this.key = raw.slice(0, end).toLowerCase()
+    this.key = keyOf(raw, end)
     this.raw = raw
     this.nameLength = end
     this.valueAt = colon + 1

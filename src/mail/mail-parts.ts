@@ -180,6 +180,16 @@ export function parseFeedbackReport(raw: Buffer): FeedbackFields | undefined {
   return tree && feedbackReportIn(tree)
 }
 
+/** Whether a message with this header may be a feedback report: a quick check without its body. */
+export function mayBeFeedbackReport(fields: readonly HeaderField[]): boolean {
+  const type = fieldValue(fields, 'content-type') ?? ''
+  return (
+    /^(?:multipart|message)\//i.test(type) ||
+    isAppleComplaint(fieldValue(fields, 'x-apple-unsubscribe')) ||
+    bareSubject.test(fieldValue(fields, 'subject') ?? '')
+  )
+}
+
 /** Like `parseFeedbackReport`, for a message that is already parsed. */
 export function feedbackReportIn(tree: Entity): FeedbackFields | undefined {
   const part = ownPart(tree, 'message/feedback-report')
@@ -191,11 +201,15 @@ export function feedbackReportIn(tree: Entity): FeedbackFields | undefined {
 const bareSubject = /^\s*complaint about message from \[?[0-9a-f.:]{3,45}\]?\s*$/i
 
 function isBareComplaint(tree: Entity): boolean {
-  if (/^\s*true\b/i.test(entityField(tree, 'x-apple-unsubscribe') ?? '')) return true
+  if (isAppleComplaint(entityField(tree, 'x-apple-unsubscribe'))) return true
   return (
     bareSubject.test(entityField(tree, 'subject') ?? '') &&
     ownPart(tree, 'message/rfc822') !== undefined
   )
+}
+
+function isAppleComplaint(value = ''): boolean {
+  return /^\s*true\b/i.test(value)
 }
 
 /** Patterns of an address, a link and a Message-ID that can be written into a field unchanged. */

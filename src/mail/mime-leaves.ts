@@ -1,5 +1,5 @@
 import { decodeHeaderText } from './encoded-word.ts'
-import { fieldValue, type HeaderField, headerLineEnd, parseHeader } from './header.ts'
+import { fieldValue, type Header, type HeaderField, headerLineEnd, parseHeader } from './header.ts'
 import { boundaryOf, fieldParameter } from './mime-tree.ts'
 import { decodeTransfer, transferEncoding, type TransferEncoding } from './transfer-encoding.ts'
 
@@ -119,18 +119,39 @@ export type StructureLimits = { headersMax: number; partsMax: number; nestingMax
  * Names the first limit that a message exceeds: the number of header fields, of MIME parts, or of
  * levels of parts inside parts. First counts the byte sequences that could begin a part: in
  * ordinary mail, even that number is within the limits. Otherwise walks the MIME structure (RFC
- * 2046 §5.1), line by line and without recursion. Linear.
+ * 2046 §5.1), line by line and without recursion. Linear. `header` is that of the message, if it is
+ * already parsed; it saves time.
  */
 export function exceedsLimits(
   raw: Buffer,
   limits: StructureLimits,
+  header?: Header,
 ): 'headers' | 'parts' | 'nesting' | undefined {
+  if (header && isPlainlyWithin(raw, limits, header)) return undefined
   if (headerLines(raw, limits.headersMax) > limits.headersMax) return 'headers'
   const separators = countSeparators(raw)
   const enclosed = countOf(raw, '822') + countOf(raw, 'message/global')
   const partsAtMost = separators + enclosed + 1
   if (partsAtMost <= limits.partsMax && partsAtMost <= limits.nestingMax) return undefined
   return measure(raw, limits)
+}
+
+/** A line has at least two bytes, one of them its line end. */
+const lineBytesMin = 2
+
+/** Whether the message has a short header and its body is a single part. */
+function isPlainlyWithin(
+  raw: Buffer,
+  { headersMax }: StructureLimits,
+  { fields, bodyOffset, lineEnd }: Header,
+): boolean {
+  const end = lineEnd === 'lf' ? 0x0a : 0x0d
+  let before = bodyOffset - 2
+  if (lineEnd === 'lf' && raw[before] === 0x0d) before--
+  const endsBlank = raw[bodyOffset - 1] === end && raw[before] === end
+  if (!endsBlank || bodyOffset > headersMax * lineBytesMin) return false
+  const type = fieldValue(fields, 'content-type')
+  return type !== undefined && !/^(?:multipart|message)\//i.test(type)
 }
 
 /** The number of header lines that start a field; counting stops one above the limit. */
@@ -156,7 +177,7 @@ function isLineEnd(code: number | undefined): boolean {
 
 /** The number of lines that start with two dashes: every delimiter of a part is one. */
 function countSeparators(raw: Buffer): number {
-  return countOf(raw, '\n--') + countOf(raw, '\r--')
+  return countOf(raw, headerLineEnd(raw) === 'lf' ? '\n--' : '\r--')
 }
 
 function countOf(raw: Buffer, text: string): number {

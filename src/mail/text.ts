@@ -8,6 +8,32 @@ export function storableText(text: string, charsMax: number): string {
   return whole.includes('\0') ? whole.replaceAll('\0', '\uFFFD') : whole
 }
 
+/**
+ * Returns a function that computes the same and remembers its last results, up to twice `max`, for
+ * texts of at most `charsMax` characters: for what is asked again and again about one message, or
+ * about every message. Results must not be changed. An LRU cache takes several times as long.
+ */
+export function remembered<T>(
+  compute: (text: string) => T,
+  { max, charsMax }: { max: number; charsMax: number },
+): (text: string) => T {
+  let latest = new Map<string, { result: T }>()
+  let older = latest
+  return (text) => {
+    const known = latest.get(text)
+    if (known) return known.result
+    if (text.length > charsMax) return compute(text)
+    const found = older.get(text) ?? { result: compute(text) }
+    if (latest.size >= max) {
+      older = latest
+      latest = new Map()
+    }
+    // A copy of the text: a slice would keep the whole message in memory.
+    latest.set(` ${text}`.slice(1), found)
+    return found.result
+  }
+}
+
 const lineCharsMax = 76
 const labelChars = 15
 const factCharsMax = 300

@@ -88,7 +88,8 @@ function entrySeen(entry: Hop, provider: ProviderProfile | undefined): Phrase {
   return phrase(isOwn ? 'entry-of-provider' : 'entry-foreign', { ...seen, witness })
 }
 
-function distinct(phrases: readonly Phrase[]): Phrase[] {
+function distinct(phrases: readonly Phrase[]): readonly Phrase[] {
+  if (phrases.length < 2) return phrases
   return [...new Map(phrases.map((one) => [JSON.stringify(one), one])).values()]
 }
 

@@ -205,10 +205,10 @@ async function read(
   const { cfbl, authentication } = await identified(raw, signed, hops, options.dns)
   const seals = sealsOf(authentication)
   const { originObstacle, ...way } = findOrigin(fields, hops, { ...options, seals })
-  const isBomb = exceedsLimits(raw, bodyLimits) !== undefined
+  const isBomb = exceedsLimits(raw, bodyLimits, header) !== undefined
   const body = isBomb ? emptyBody : ((await parseBody(raw, header)) ?? emptyBody)
   const bounce = isBomb ? null : readBounce(raw, fields)
-  const feedback = isBomb ? null : readFeedback(raw)
+  const feedback = isBomb ? null : readFeedback(raw, header.fields)
   const links = findLinks(body)
   const attachments = describeAttachments(body.attachments)
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []

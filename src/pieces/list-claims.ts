@@ -5,7 +5,7 @@ import { parseTagList } from '../mail/dkim-signature.ts'
 import { decodeHeaderText } from '../mail/encoded-word.ts'
 import { fieldValue, fieldValues, type HeaderField } from '../mail/header.ts'
 import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
-import { parseFeedbackReport } from '../mail/mail-parts.ts'
+import { mayBeFeedbackReport, parseFeedbackReport } from '../mail/mail-parts.ts'
 import { storableText } from '../mail/text.ts'
 import type { Authentication } from '../origin/authenticity/authenticate.ts'
 import { chooseSignatures } from '../origin/authenticity/dkim.ts'
@@ -131,18 +131,19 @@ export function readBounce(raw: Buffer, fields: readonly HeaderField[]): Bounce 
   return { token: null, results }
 }
 
-/** Parses the fields of a feedback report; null for other mail. */
-export function readFeedback(raw: Buffer): ReturnedFeedback | null {
+/** Parses the fields of a feedback report; null for other mail. `fields` is its whole header. */
+export function readFeedback(raw: Buffer, fields: readonly HeaderField[]): ReturnedFeedback | null {
+  if (!mayBeFeedbackReport(fields)) return null
   if (!raw.includes('feedback-report') && !raw.includes('complaint about message')) return null
   const report = parseFeedbackReport(raw)
   if (!report) return null
-  const fields = report.fields
+  const found = report.fields
     .slice(0, fieldsMax)
     .map(([name, value]): [string, string] => [
       storableText(name, STATUS_CHARS_MAX),
       storableText(value, STATUS_CHARS_MAX),
     ])
-  return { fields }
+  return { fields: found }
 }
 
 /** A cheap check, so that the MIME tree is built for few messages. */

@@ -1,3 +1,4 @@
+import { remembered } from '../../mail/text.ts'
 import {
   endsChunk,
   isBlankInLine,
@@ -411,13 +412,31 @@ const marks = new RegExp(`[${invisibleOnes}${accents}]+`, 'gu')
 
 /** Folds compatibility forms, and removes accents and invisible characters. */
 export function withoutMarks(text: string): string {
-  return isAscii(text) ? text : withoutHeaps(text).normalize('NFKD').replace(marks, '')
+  const foreign = foreignUnits(text)
+  if (foreign === 0) return text
+  if (foreign > text.length / 8) return decomposed(withoutHeaps(text))
+  const hasHeaps = text.length >= heapCharsMin
+  return text.replace(foreignRun, (run) =>
+    hasHeaps && run.length > 30 ? decomposed(run.replace(heaps, '$1')) : decomposedRun(run),
+  )
 }
 
 /** Removes invisible characters but keeps accents, which distinguish host names. */
 export function withoutInvisible(text: string): string {
-  return isAscii(text) ? text : withoutHeaps(text).normalize('NFKC').replace(invisible, '')
+  const isAscii = foreignUnits(text) === 0
+  return isAscii ? text : withoutHeaps(text).normalize('NFKC').replace(invisible, '')
 }
+
+function decomposed(text: string): string {
+  return text.normalize('NFKD').replace(marks, '')
+}
+
+/**
+ * Characters beyond ASCII. Most texts have few. When a text is decomposed, an ASCII character neither
+ * changes nor combines with others (UAX #15), so each run is decomposed alone.
+ */
+const foreignRun = /[^\0-\x7f]+/g
+const decomposedRun = remembered(decomposed, { max: 500, charsMax: 4 })
 
 /**
  * Minimum length of a text whose combining marks are limited. Normalization sorts the marks of one
@@ -434,7 +453,9 @@ function withoutHeaps(text: string): string {
   return text.length < heapCharsMin ? text : text.replace(heaps, '$1')
 }
 
-/** Whether every character takes one byte in UTF-8. Far faster than a regular expression. */
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length
+/**
+ * The number of additional bytes in UTF-8: 0 for ASCII. Far faster than a regular expression.
+ */
+function foreignUnits(text: string): number {
+  return Buffer.byteLength(text) - text.length
 }

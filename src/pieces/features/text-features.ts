@@ -99,21 +99,28 @@ export function textFeatures({ body, view, shingles }: Material) {
   }
 }
 
-/** Common spellings of CSS that hides an element. */
-const hiddenStyles = [
-  'display:none',
-  'display: none',
-  'visibility:hidden',
-  'font-size:0',
-  'font-size: 0',
-  'font-size:1px',
-  'opacity:0',
+/** Common spellings of CSS that hides an element: each property with its values. */
+const hiddenStyles: readonly (readonly [property: string, values: readonly string[]])[] = [
+  ['display', ['none', ' none']],
+  ['visibility', ['hidden']],
+  ['font-size', ['0', ' 0', '1px']],
+  ['opacity', ['0']],
 ]
 
+/** Counts the spellings that occur. Looks only at colons, of which there are few. */
 function countHiding(html: string): number {
-  let count = 0
-  for (const style of hiddenStyles) if (html.includes(style)) count++
-  return count
+  let found: Set<string> | undefined
+  for (let at = html.indexOf(':'); at >= 0; at = html.indexOf(':', at + 1)) {
+    const last = html.charCodeAt(at - 1)
+    if (last !== 0x79 && last !== 0x65) continue
+    for (const [property, values] of hiddenStyles) {
+      if (!html.startsWith(property, at - property.length)) continue
+      for (const value of values) {
+        if (html.startsWith(value, at + 1)) (found ??= new Set()).add(`${property}:${value}`)
+      }
+    }
+  }
+  return found?.size ?? 0
 }
 
 /** Returns which kinds of interactive and embedded elements occur. */

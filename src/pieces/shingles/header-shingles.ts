@@ -2,6 +2,7 @@ import { registrableDomain } from '../../mail/address.ts'
 import { decodeHeaderText } from '../../mail/encoded-word.ts'
 import { fieldValue, type HeaderField } from '../../mail/header.ts'
 import type { IpAddress } from '../../mail/ip.ts'
+import { remembered } from '../../mail/text.ts'
 import { plainLine, withoutMarks } from '../disguise/plain-text.ts'
 import type { ShingleList } from './shingle-list.ts'
 
@@ -113,10 +114,12 @@ const relayFields = new RegExp(
   ].join('|')})`,
 )
 
+const isOfRelay = remembered((key) => relayFields.test(key), { max: 1000, charsMax: 128 })
+
 const usual = new Set(['message-id', 'mime-version', 'reply-to', 'content-transfer-encoding'])
 
 function addWriting(list: ShingleList, fields: readonly HeaderField[]): void {
-  const own = fields.filter(({ key }) => !relayFields.test(key)).slice(0, namesMax)
+  const own = fields.filter(({ key }) => !isOfRelay(key)).slice(0, namesMax)
   if (own.length === 0) return
   const names = own.map(({ key }) => key)
   list.add('header-order', names.join(' '))

@@ -125,9 +125,12 @@ export class ShingleList {
   /** Returns the hashes of the pieces of one type, as `hexOf` formats them. */
   hashesOf(name: PieceName): string[] {
     const { number } = pieceTypes[name]
-    return Array.from({ length: this.#known[number] ?? 0 }, (_, index) =>
-      hexOfHalves(this.#hashes, this.#placeOf(number, index)),
-    )
+    const known = this.#known[number] ?? 0
+    const hashes: string[] = []
+    for (let index = 0; index < known; index++) {
+      hashes.push(hexOfHalves(this.#hashes, this.#placeOf(number, index)))
+    }
+    return hashes
   }
 
   #placeOf(type: number, index: number): number {

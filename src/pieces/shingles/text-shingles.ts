@@ -117,9 +117,14 @@ function addHtml(list: ShingleList, html: HtmlView): void {
  * seldom makes a difference.
  */
 function countsOf(tags: readonly string[]): string {
-  const counts = new Map<string, number>()
-  for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
-  const sizes = [...counts].map(([tag, count]) => `${tag}${31 - Math.clz32(count)}`)
+  const counts = new Map<string, { count: number }>()
+  for (const tag of tags) {
+    const known = counts.get(tag)
+    if (known) known.count++
+    else counts.set(tag, { count: 1 })
+  }
+  const sizes: string[] = []
+  for (const [tag, { count }] of counts) sizes.push(`${tag}${31 - Math.clz32(count)}`)
   return sizes.sort().join(' ')
 }
 

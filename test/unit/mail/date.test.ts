@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseMailDate } from '../../../src/mail/date.ts'
 
@@ -43,4 +44,32 @@ test('an ISO date without a zone is UTC, whatever the time zone of the machine',
     if (before === undefined) delete process.env['TZ']
     else process.env['TZ'] = before
   }
+})
+
+const two = (max: number) => fc.nat(max).map((number) => String(number).padStart(2, '0'))
+const usual = fc
+  .record({
+    weekday: fc.constantFrom('', 'Tue, ', 'xyz,  '),
+    day: fc.oneof(fc.nat(40).map(String), two(40)),
+    month: fc.constantFrom('Jan', 'feb', 'MAR', 'Apr', 'jun', 'Nov', 'Dec', 'Mon', 'utc', 'xyz'),
+    year: fc.oneof(fc.integer({ min: 1900, max: 2300 }), fc.integer({ min: 1000, max: 9999 })),
+    time: fc.tuple(two(23), two(59), two(59)).map((numbers) => numbers.join(':')),
+    zone: fc.tuple(fc.constantFrom('+', '-'), two(99), two(99)).map((parts) => parts.join('')),
+  })
+  .map(
+    ({ weekday, day, month, year, time, zone }) =>
+      `${weekday}${day} ${month} ${year} ${time} ${zone}`,
+  )
+
+test('dates of the usual form are those of Date.parse', () => {
+  fc.assert(
+    fc.property(usual, (text) => {
+      const instant = Date.parse(text)
+      const isKnown = instant >= 0 && instant < Date.UTC(2200, 0, 1)
+      // A text that Date.parse refuses may still be readable.
+      if (isKnown) expect(parseMailDate(text)?.getTime()).toBe(instant)
+      else if (!Number.isNaN(instant)) expect(parseMailDate(text)).toBeUndefined()
+    }),
+    { numRuns: 5_000 },
+  )
 })

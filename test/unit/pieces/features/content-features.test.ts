@@ -61,6 +61,12 @@ test.for<[string, string, Partial<MessageFeatures['text']>]>([
     '<p style="display:none">x</p><p style="font-size: 0;">y</p>',
     { hidden_styles: 2 },
   ],
+  [
+    'every spelling of hidden text',
+    '<p style="display:none;display: none;visibility:hidden;font-size:0;font-size: 0">' +
+      '<p style="font-size:1px;opacity:0;display:none">',
+    { hidden_styles: 7 },
+  ],
   ['a shown block', '<p style="display:block;font-size:10px">x</p>', { hidden_styles: 0 }],
   ['hidden characters', '<p>Pay\u200bpal\u202e</p>', { hidden_characters: 2 }],
   ['letters that pose', '<p>P\u0430yp\u0430l</p>', { look_alikes: 2 }],
