@@ -432,8 +432,8 @@ function decomposed(text: string): string {
 }
 
 /**
- * Characters beyond ASCII. Most texts have few. When a text is decomposed, an ASCII character neither
- * changes nor combines with others (UAX #15), so each run is decomposed alone.
+ * Characters beyond ASCII. Most texts have few. When a text is decomposed, an ASCII character
+ * neither changes nor combines with others (UAX #15), so each run is decomposed alone.
  */
 const foreignRun = /[^\0-\x7f]+/g
 const decomposedRun = remembered(decomposed, { max: 500, charsMax: 4 })
