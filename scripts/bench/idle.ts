@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { freePort } from '../../src/db/embedded.ts'
+import { printTable } from './corpus.ts'
+import { cpuSeconds, endOf } from './instance.ts'
+
+const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+const SETTLE_MS = 30_000
+const MEASURED_MS = 60_000
+
+/**
+ * Measures what `npm start` costs while nobody reports: the time until it is ready, with an empty
+ * and with an existing data folder, then the CPU time and the memory of each process, including
+ * PostgreSQL. Memory is the proportional set size, so that shared pages count once.
+ */
+export async function benchIdle(): Promise<void> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-idle-'))
+  await chmod(dataDir, 0o755)
+  try {
+    const first = await startProgram(dataDir)
+    await endOf(first.child)
+    const { child, readyMs } = await startProgram(dataDir)
+    try {
+      await wait(SETTLE_MS)
+      const before = await measure(child.pid ?? 0)
+      await wait(MEASURED_MS)
+      print(before, await measure(child.pid ?? 0), [first.readyMs, readyMs])
+    } finally {
+      await endOf(child)
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** Runs `signalpost start` until it prints that it is running. */
+async function startProgram(dataDir: string): Promise<{ child: ChildProcess; readyMs: number }> {
+  const env = {
+    ...process.env,
+    DATA_DIR: dataDir,
+    HTTP_PORT: String(await freePort()),
+    RECEIVE_PORT: String(await freePort()),
+    RDAP_BOOTSTRAP_URL: 'none',
+    DNS_SERVERS: 'none',
+    LOG_LEVEL: 'warn',
+  }
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [main, 'start'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (said) => {
+      if (String(said).includes('Signalpost is running')) resolve()
+    })
+    child.once('exit', (code) => reject(new Error(`start ended with ${code}`)))
+  })
+  return { child, readyMs: performance.now() - startedAt }
+}
+
+type Usage = { name: string; cpuSeconds: number; megabytes: number }
+
+/** The CPU time and memory of a process and its descendants, by part. */
+async function measure(root: number): Promise<Map<string, Usage>> {
+  const usages = new Map<string, Usage>()
+  const add = async (pid: number): Promise<void> => {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    if (command === '') return
+    const name = partOf(command.split('\0'))
+    const usage = usages.get(name) ?? { name, cpuSeconds: 0, megabytes: 0 }
+    usage.cpuSeconds += await cpuSeconds(pid).catch(() => 0)
+    usage.megabytes += await proportionalMegabytes(pid).catch(() => 0)
+    usages.set(name, usage)
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+    for (const child of children.trim().split(' ').filter(Boolean)) await add(Number(child))
+  }
+  await add(root)
+  return usages
+}
+
+/** Names a process by its arguments; all processes of PostgreSQL together are `database`. */
+function partOf(args: readonly string[]): string {
+  const at = args.findIndex((arg) => arg.endsWith('main.ts'))
+  if (at < 0) return 'database'
+  const queues = args[at + 3]
+  if (queues === undefined) return args[at + 1] ?? ''
+  return queues.includes('analyze-report') ? 'analyze' : 'forward'
+}
+
+async function proportionalMegabytes(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
+  return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024
+}
+
+function print(
+  before: ReadonlyMap<string, Usage>,
+  after: ReadonlyMap<string, Usage>,
+  readyMs: readonly number[],
+): void {
+  const used = [...after.values()].map(({ name, cpuSeconds: seconds, megabytes }) => {
+    const share = (seconds - (before.get(name)?.cpuSeconds ?? seconds)) / (MEASURED_MS / 1_000)
+    return { name, share, megabytes }
+  })
+  const total = {
+    name: 'together',
+    share: used.reduce((sum, { share }) => sum + share, 0),
+    megabytes: used.reduce((sum, { megabytes }) => sum + megabytes, 0),
+  }
+  printTable(
+    ['bench idle', 'CPU, % of a core', 'memory (PSS), MB'],
+    [...used, total].map(({ name, share, megabytes }) => {
+      return [name, (share * 100).toFixed(2), megabytes.toFixed(0)]
+    }),
+  )
+  const [empty, existing] = readyMs.map((ms) => (ms / 1_000).toFixed(1))
+  console.log(
+    `\nReady after ${empty} s with an empty data folder, ${existing} s with an existing one.`,
+  )
+}
