@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import { prepared } from './prepared.ts'
 import { named, rowsOf } from './rows.ts'
 
 /** A job that ran out of retries. */
@@ -172,6 +173,17 @@ export async function listDueQueues(db: Db, names: readonly string[]): Promise<s
       where job.name = asked.name and state < 'active' and not blocked
         and start_after <= pgboss.job_now())`)
   return rows.map(({ name }) => name)
+}
+
+/**
+ * Has the statements of a transaction on the job table use its indexes, and its commit not wait for
+ * the disk. The plan of a prepared statement is kept: one made while the table was empty would read
+ * the whole table when it is full.
+ */
+export async function readByIndex(tx: Db): Promise<void> {
+  await tx.query(prepared`
+    select set_config('enable_seqscan', 'off', true),
+      set_config('synchronous_commit', 'off', true)`)
 }
 
 /** Uses up the retries of active jobs: the next failure of this attempt is final. */

@@ -15,6 +15,8 @@ export class Boss extends PgBoss {
   isListening = false
   /** Whether a loop looks for jobs that are due. */
   isPolling = false
+  /** When this process last analyzed the job table, as a time of `performance`. */
+  analyzedAt = Number.NEGATIVE_INFINITY
 
   /** Returns the connections of pg-boss, which also pass notifications on to the workers. */
   override getDb(): ReturnType<PgBoss['getDb']> {

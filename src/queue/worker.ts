@@ -1,6 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Job } from 'pg-boss'
-import { endRetries, listDueQueues } from '../db/dead-letters.ts'
+import {
+  endRetries,
+  gatherQueueStatistics,
+  listDueQueues,
+  readByIndex,
+} from '../db/dead-letters.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -27,6 +32,10 @@ const SETTLE_MS = 200
 const NOTIFIED_POLL_MS = 5_000
 const POLL_MS = 2_000
 const HEARTBEAT_MS = 10_000
+/** A fetch that takes longer, in milliseconds, may have a plan made for fewer jobs. */
+const SLOW_FETCH_MS = 100
+/** Minimum time in milliseconds between two analyses of the job table by a process. */
+const ANALYZED_MS = 60_000
 
 type Run = (jobs: readonly Job<object>[]) => Promise<readonly JobResult[]>
 
@@ -98,9 +107,11 @@ export class QueueWorker {
     const { boss, pool, log } = this.#app
     const { name, batchSize } = this.#queue
     this.#isDue = false
+    const startedAt = performance.now()
     try {
-      const jobs = await boss.fetch<object>(name, { batchSize, db: preparedBossDb(pool) })
+      const jobs = await claiming(pool, (db) => boss.fetch<object>(name, { batchSize, db }))
       if (jobs.length > 0) this.#start(jobs)
+      if (performance.now() - startedAt > SLOW_FETCH_MS) await renewPlans(this.#app)
       return jobs.length
     } catch (error) {
       log.warn({ err: error, queue: name }, 'Could not fetch jobs.')
@@ -132,13 +143,27 @@ async function poll({ boss, pool, log }: Needs): Promise<void> {
   while (boss.workers.size > 0) {
     await wait(boss.isListening ? NOTIFIED_POLL_MS : POLL_MS, undefined, { ref: false })
     try {
-      const due = await listDueQueues(pool, [...boss.workers.keys()])
+      const due = await inTransaction(pool, async (tx) => {
+        await readByIndex(tx)
+        return listDueQueues(tx, [...boss.workers.keys()])
+      })
       for (const name of due) boss.workers.get(name)?.wake()
     } catch (error) {
       if (boss.workers.size > 0) log.warn({ err: error }, 'Could not look for jobs.')
     }
   }
   boss.isPolling = false
+}
+
+/**
+ * Analyzes the job table, which also makes PostgreSQL plan again. A plan made for an empty table
+ * took 1.3 s for a fetch among 100,000 jobs, and the new one 4 ms.
+ */
+async function renewPlans({ boss, pool }: Needs): Promise<void> {
+  const now = performance.now()
+  if (now - boss.analyzedAt < ANALYZED_MS) return
+  boss.analyzedAt = now
+  await gatherQueueStatistics(pool)
 }
 
 /**
@@ -222,9 +247,22 @@ async function endJobs(
   jobs: readonly Job<object>[],
 ): Promise<void> {
   const claims = jobs.map(claimOf)
-  const db = preparedBossDb(pool)
-  if (cron === undefined) await boss.deleteJob(name, claims, { db })
-  else await boss.complete(name, claims, null, { db })
+  await claiming(pool, (db) =>
+    cron === undefined
+      ? boss.deleteJob(name, claims, { db })
+      : boss.complete(name, claims, null, { db }),
+  )
+}
+
+/**
+ * Runs a prepared statement of pg-boss on the job table. If a crash of the database undoes it, the
+ * jobs run again, so the commit does not wait for the disk.
+ */
+function claiming<T>(pool: Pool, work: (db: ReturnType<typeof bossDb>) => Promise<T>): Promise<T> {
+  return inTransaction(pool, async (tx) => {
+    const [, result] = await Promise.all([readByIndex(tx), work(preparedBossDb(tx))])
+    return result
+  })
 }
 
 /** Retries jobs, or makes them dead letters, with one statement for each reason. */

@@ -214,3 +214,26 @@ test('a process that must stop returns its jobs in progress to their queue', asy
     { state: 'retry', reason: 'The process was stopped.' },
   ])
 })
+
+test('a fetch with a plan made for an empty table has the table analyzed', async () => {
+  const queue = await makeQueue({ batchSize: 50, concurrency: 1 })
+  let handled = 0
+  await start(queue, async (payloads) => {
+    handled += payloads.length
+    return payloads.map(() => 'done')
+  })
+  // PostgreSQL keeps a plan from the sixth execution on.
+  for (let round = 1; round <= 8; round++) {
+    await add(queue, 'a')
+    await until('the job', () => Promise.resolve(handled === round || undefined))
+  }
+  const jobsOf = (part: number) => Array.from({ length: 5_000 }, (_, at) => `job ${part} ${at}`)
+  for (let part = 0; part < 5; part++) await add(queue, ...jobsOf(part))
+  await until('the analysis', async () => {
+    const { rows } = await database.pool.query<{ known: number }>(
+      `select reltuples as known from pg_class where relname = 'job_common'`,
+    )
+    return (rows[0]?.known ?? 0) > 1_000 || undefined
+  })
+  await database.pool.query('truncate pgboss.job_common')
+})
