@@ -76,7 +76,7 @@ export function createTally(keysMax: number, firstSlot: number): Tally {
       return true
     },
     size: () => size,
-    pack: () => packSums(lanes, sums, slot),
+    pack: () => (size > 0 ? packSums(lanes, sums, slot) : []),
   }
 }
 

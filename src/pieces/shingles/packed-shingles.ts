@@ -31,52 +31,28 @@ export const isPairType = Uint8Array.from({ length: 256 }, (_, number) =>
   pairTypes.some((type) => type.number === number) ? 1 : 0,
 )
 
-/** Packs shingles. A piece must precede the pairs that are counted under it. */
-export function packShingles(shingles: readonly Shingle[]): PackedShingles {
-  return appendShingles(Buffer.alloc(0), shingles)
-}
-
 /**
- * Appends shingles to packed ones.
+ * Packs shingles. A piece must precede the pairs that are counted under it.
  *
- * @throws RangeError for a pair whose counted piece is in neither
+ * @throws RangeError for a pair whose counted piece is absent
  */
-export function appendShingles(
-  packed: PackedShingles,
-  shingles: readonly Shingle[],
-): PackedShingles {
+export function packShingles(shingles: readonly Shingle[]): PackedShingles {
   const placeOf = new Map<string, number>()
-  let place = 0
-  eachEntry(packed, (at, isPair) => {
-    if (!isPair) placeOf.set(hexAt(packed, at), place)
-    place++
-  })
-  const longer = Buffer.allocUnsafe(packed.length + shingles.length * PAIR_BYTES)
-  let at = packed.copy(longer)
-  for (const { type, hash, of } of shingles) {
-    at = longer.writeUInt8(type, at)
-    at += longer.write(hash, at, 'hex')
+  const packed = Buffer.allocUnsafe(shingles.length * PAIR_BYTES)
+  let at = 0
+  for (const [place, { type, hash, of }] of shingles.entries()) {
+    at = packed.writeUInt8(type, at)
+    at += packed.write(hash, at, 'hex')
     if (of === undefined) placeOf.set(hash, place)
-    else at = longer.writeUInt16BE(requirePlace(placeOf, of), at)
-    place++
+    else at = packed.writeUInt16BE(requirePlace(placeOf, of), at)
   }
-  return longer.subarray(0, at)
+  return packed.subarray(0, at)
 }
 
 function requirePlace(placeOf: ReadonlyMap<string, number>, hash: string): number {
   const place = placeOf.get(hash)
   if (place === undefined) throw new RangeError('A pair refers to a missing piece.')
   return place
-}
-
-/** Returns the hashes of pieces of some types, in hexadecimal, indexed by type number. */
-export function hashesByType(packed: PackedShingles, types: ReadonlySet<number>): string[][] {
-  const byType: string[][] = []
-  eachEntry(packed, (at, isPair) => {
-    const type = packed[at] ?? 0
-    if (!isPair && types.has(type)) (byType[type] ??= []).push(hexAt(packed, at))
-  })
-  return byType
 }
 
 /** Returns all packed shingles, in order. */
@@ -103,15 +79,14 @@ export function unpackShingles(packed: PackedShingles): Shingle[] {
 }
 
 /** Calls `look` with the offset of each complete entry. */
-function eachEntry(packed: PackedShingles, look: (at: number, isPair: boolean) => void): void {
+export function eachEntry(
+  packed: PackedShingles,
+  look: (at: number, isPair: boolean) => void,
+): void {
   for (let at = 0; at < packed.length;) {
     const isPair = isPairType[packed[at] ?? 0] === 1
     const next = at + (isPair ? PAIR_BYTES : PIECE_BYTES)
     if (next <= packed.length) look(at, isPair)
     at = next
   }
-}
-
-function hexAt(packed: PackedShingles, at: number): string {
-  return packed.toString('hex', at + 1, at + PIECE_BYTES)
 }

@@ -1,12 +1,11 @@
+import { type HashHalves, hexOfHalves, writePairHash, writePieceHash } from './hash.ts'
 import {
-  type HashHalves,
-  hexOf,
-  hexOfHalves,
-  shingleHash,
-  writePairHash,
-  writePieceHash,
-} from './hash.ts'
-import { isPairType, type PackedShingles, PAIR_BYTES, PIECE_BYTES } from './packed-shingles.ts'
+  eachEntry,
+  isPairType,
+  type PackedShingles,
+  PAIR_BYTES,
+  PIECE_BYTES,
+} from './packed-shingles.ts'
 import { type PairType, pairTypes } from './pair-types.ts'
 import { type PieceName, pieceTypes } from './piece-types.ts'
 
@@ -164,22 +163,66 @@ function numbersOf({ number, name, counted, unique }: PairType): PairNumbers {
   }
 }
 
-/** Returns all pairs of the given pieces: `byType` has their hashes, indexed by type number. */
-export function pairsOf(
-  byType: readonly (readonly string[] | undefined)[],
+/** A normalized piece that is not in the message, with the number of its type. */
+export type LaterPiece = { type: number; piece: string }
+
+let laterHashes: HashHalves = new Int32Array((shinglesMax + pairsMax + 8) * 2)
+const laterPlaces = new Uint16Array(typesMax * pairedMax)
+const laterKnown = new Uint8Array(typesMax)
+
+/**
+ * Appends pieces to packed shingles, and the pairs of the given types that all these pieces form.
+ * Works on bytes, because a text for the hash of each piece took most of the time of counting.
+ */
+export function appendPaired(
+  packed: PackedShingles,
+  pieces: readonly LaterPiece[],
   types: readonly PairType[],
-): Shingle[] {
-  const pairs: Shingle[] = []
+): PackedShingles {
+  const shinglesLeast = Math.ceil(packed.length / PIECE_BYTES) + pieces.length + pairsMax
+  if (laterHashes.length < shinglesLeast * 2) laterHashes = new Int32Array(shinglesLeast * 2)
+  laterKnown.fill(0)
+  let place = 0
+  eachEntry(packed, (at, isPair) => {
+    laterHashes[place * 2] = packed.readInt32BE(at + 1)
+    laterHashes[place * 2 + 1] = packed.readInt32BE(at + 5)
+    if (!isPair) notePlace(packed[at] ?? 0, place)
+    place++
+  })
+  const longer = Buffer.allocUnsafe(
+    packed.length + pieces.length * PIECE_BYTES + pairsMax * PAIR_BYTES,
+  )
+  let end = packed.copy(longer)
+  const write = (type: number) => {
+    longer[end] = type
+    longer.writeInt32BE(laterHashes[place * 2] ?? 0, end + 1)
+    end = longer.writeInt32BE(laterHashes[place * 2 + 1] ?? 0, end + 5)
+    place++
+  }
+  for (const { type, piece } of pieces) {
+    writePieceHash(laterHashes, place, type, piece)
+    notePlace(type, place)
+    write(type)
+  }
   eachPair(
     types.map(numbersOf),
-    (type) => byType[type]?.length ?? 0,
-    ({ number, name, counted, unique }, ofIndex, otherIndex) => {
-      const of = byType[counted]?.[ofIndex] ?? ''
-      const other = byType[unique]?.[otherIndex] ?? ''
-      pairs.push({ type: number, name, hash: hexOf(shingleHash(number, `${of} ${other}`)), of })
+    (type) => laterKnown[type] ?? 0,
+    ({ number, counted, unique }, ofIndex, otherIndex) => {
+      const of = laterPlaces[counted * pairedMax + ofIndex] ?? 0
+      const other = laterPlaces[unique * pairedMax + otherIndex] ?? 0
+      writePairHash(laterHashes, place, { type: number, of, other })
+      write(number)
+      end = longer.writeUInt16BE(of, end)
     },
   )
-  return pairs
+  return longer.subarray(0, end)
+}
+
+function notePlace(type: number, place: number): void {
+  const known = laterKnown[type] ?? 0
+  if (known === pairedMax) return
+  laterPlaces[type * pairedMax + known] = place
+  laterKnown[type] = known + 1
 }
 
 /** Calls `make` for each possible pair, with the indexes of both pieces within their types. */

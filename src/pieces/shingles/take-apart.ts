@@ -11,17 +11,11 @@ import { plainHost } from '../disguise/plain-link.ts'
 import { type Fingerprints, fingerprintsOf } from '../fingerprints.ts'
 import type { Link } from '../links.ts'
 import { addAddresses, addFiles, type Signer } from './address-shingles.ts'
-import { hexOf, shingleHash } from './hash.ts'
 import { addHeader, networkOf, withoutTokens } from './header-shingles.ts'
-import {
-  appendShingles,
-  hashesByType,
-  type PackedShingles,
-  unpackShingles,
-} from './packed-shingles.ts'
+import { type PackedShingles, unpackShingles } from './packed-shingles.ts'
 import { pairTypes } from './pair-types.ts'
 import { type PieceName, pieceTypes } from './piece-types.ts'
-import { pairsOf, type Shingle, ShingleList } from './shingle-list.ts'
+import { appendPaired, type LaterPiece, type Shingle, ShingleList } from './shingle-list.ts'
 import { addContacts, addLinks, addPassages, addWholeText } from './text-shingles.ts'
 
 /** The route of a message. */
@@ -91,11 +85,6 @@ export type ReportContext = {
 const laterPieces = ['reporter', 'origin-as', 'submitter-as', 'campaign'] as const
 const isLater = (name: PieceName) => laterPieces.some((later) => later === name)
 const laterPairs = pairTypes.filter(({ counted, unique }) => isLater(counted) || isLater(unique))
-const pairedTypes = new Set(
-  laterPairs.flatMap(({ counted, unique }) => [pieceTypes[counted], pieceTypes[unique]]),
-)
-const pairedNumbers = new Set([...pairedTypes].map(({ number }) => number))
-
 /**
  * Adds the shingles that the analysis could not know: reporter, autonomous systems and campaign,
  * and their pairs with the existing pieces.
@@ -104,20 +93,16 @@ export function withLaterShingles(
   shingles: PackedShingles,
   { reporterId, originAsn, submitterAsn, campaignId }: ReportContext,
 ): PackedShingles {
-  const byType = hashesByType(shingles, pairedNumbers)
-  const pieces: Shingle[] = []
+  const pieces: LaterPiece[] = []
   const add = (name: (typeof laterPieces)[number], piece: string | number | null | undefined) => {
     if (piece === null || piece === undefined) return
-    const { number } = pieceTypes[name]
-    const hash = hexOf(shingleHash(number, String(piece)))
-    pieces.push({ type: number, name, hash })
-    ;(byType[number] ??= []).push(hash)
+    pieces.push({ type: pieceTypes[name].number, piece: String(piece) })
   }
   add('reporter', reporterId)
   add('origin-as', originAsn)
   add('submitter-as', submitterAsn)
   add('campaign', campaignId)
-  return appendShingles(shingles, [...pieces, ...pairsOf(byType, laterPairs)])
+  return appendPaired(shingles, pieces, laterPairs)
 }
 
 /** The findings from which the pieces of a message are made. */

@@ -4,16 +4,14 @@ import {
   type Fingerprints,
   isSameCampaign,
 } from '../../../src/pieces/fingerprints.ts'
-import { hexOf, shingleHash } from '../../../src/pieces/shingles/hash.ts'
-import { pairTypes } from '../../../src/pieces/shingles/pair-types.ts'
-import { type PieceName, pieceTypes } from '../../../src/pieces/shingles/piece-types.ts'
-import { pairsOf, type Shingle } from '../../../src/pieces/shingles/shingle-list.ts'
+import type { Shingle } from '../../../src/pieces/shingles/shingle-list.ts'
 import { halvesOf, pairKey } from '../../../src/counting/keys.ts'
 import type { KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
 import { originConfidenceMin } from './line.ts'
 import type { Ledger, AcceptedByApi } from './reporters.ts'
 import { asnOf } from './written-mail.ts'
 import type { Increment } from '../increments.ts'
+import { withLater } from '../later-shingles.ts'
 
 /**
  * The expected counts of the accepted reports, computed from the bytes that their reporters sent.
@@ -113,28 +111,6 @@ function amountsOf({ kind }: AcceptedByApi, verdict: string | undefined): Partia
   if (verdict === 'legitimate') return { ...complaint, ham: 1 }
   const isUnwanted = ['spam', 'phishing', 'malware'].includes(verdict ?? '')
   return isUnwanted ? { ...complaint, spam: 1 } : complaint
-}
-
-type Later = Partial<Record<PieceName, string | number | undefined>>
-
-/**
- * Adds the shingles of data that is not in the message itself, such as the reporter, and their
- * pairs.
- */
-function withLater(shingles: readonly Shingle[], later: Later): Shingle[] {
-  const pieces = Object.entries(later).flatMap(([name, piece]): Shingle[] => {
-    if (piece === undefined) return []
-    const { number } = pieceTypes[name as PieceName]
-    const hash = hexOf(shingleHash(number, String(piece)))
-    return [{ type: number, name, hash }]
-  })
-  const byType: string[][] = []
-  for (const { type, hash, of } of [...shingles, ...pieces]) {
-    if (of === undefined) (byType[type] ??= []).push(hash)
-  }
-  const names = new Set<string>(['reporter', 'origin-as', 'submitter-as', 'campaign'])
-  const types = pairTypes.filter(({ counted, unique }) => names.has(counted) || names.has(unique))
-  return [...shingles, ...pieces, ...pairsOf(byType, types)]
 }
 
 type Amounts = Partial<Increment> & { at: Date }

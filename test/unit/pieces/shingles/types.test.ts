@@ -7,11 +7,13 @@ import {
   takeApart,
   withLaterShingles,
 } from '../../../../src/pieces/shingles/take-apart.ts'
+import { hexOf, shingleHash } from '../../../../src/pieces/shingles/hash.ts'
 import { packShingles, unpackShingles } from '../../../../src/pieces/shingles/packed-shingles.ts'
 import { pairTypes } from '../../../../src/pieces/shingles/pair-types.ts'
 import { gatedTypes, pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
 import type { Shingle } from '../../../../src/pieces/shingles/shingle-list.ts'
 import { parseHeader } from '../../../../src/mail/header.ts'
+import { withLater } from '../../../support/later-shingles.ts'
 import { messageOf } from '../../../support/shingles.ts'
 
 const pieces = Object.values(pieceTypes)
@@ -148,6 +150,31 @@ function laterOf(shingles: readonly Shingle[], known: ReportContext): Shingle[] 
   expect(all.slice(0, shingles.length)).toEqual(shingles)
   return all.slice(shingles.length)
 }
+
+test('shingles of later data are those of a plain implementation', async () => {
+  // A message has no piece twice.
+  const rich = [...new Map((await richShingles()).map((one) => [one.hash, one])).values()]
+  const many = Array.from({ length: 600 }, (_, at) => {
+    return { type: 50, name: 'subject', hash: hexOf(shingleHash(50, String(at))) }
+  })
+  const contexts: ReportContext[] = [
+    {},
+    { reporterId: 'r1' },
+    { reporterId: 'r1', originAsn: 0, submitterAsn: 64501, campaignId: 'c1' },
+    { originAsn: null, campaignId: 'c2', reporterId: 'ü'.repeat(20_000) },
+  ]
+  for (const shingles of [rich, [], rich.slice(0, 3), [...rich, ...many]]) {
+    for (const one of contexts) {
+      const plain = withLater(shingles, {
+        reporter: one.reporterId,
+        'origin-as': one.originAsn ?? undefined,
+        'submitter-as': one.submitterAsn ?? undefined,
+        campaign: one.campaignId ?? undefined,
+      })
+      expect(withLaterShingles(packShingles(shingles), one)).toEqual(packShingles(plain))
+    }
+  }
+})
 
 describe('every type', () => {
   test('occurs in some message', async () => {

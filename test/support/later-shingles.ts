@@ -1,0 +1,44 @@
+import { hexOf, shingleHash } from '../../src/pieces/shingles/hash.ts'
+import { type PairType, pairTypes } from '../../src/pieces/shingles/pair-types.ts'
+import { type PieceName, pieceTypes } from '../../src/pieces/shingles/piece-types.ts'
+import type { Shingle } from '../../src/pieces/shingles/shingle-list.ts'
+
+type Later = Partial<Record<PieceName, string | number | undefined>>
+
+/**
+ * Adds the shingles of data that is not in the message itself, such as the reporter, and their
+ * pairs.
+ */
+export function withLater(shingles: readonly Shingle[], later: Later): Shingle[] {
+  const pieces = Object.entries(later).flatMap(([name, piece]): Shingle[] => {
+    if (piece === undefined) return []
+    const { number } = pieceTypes[name as PieceName]
+    const hash = hexOf(shingleHash(number, String(piece)))
+    return [{ type: number, name, hash }]
+  })
+  const byType: string[][] = []
+  for (const { type, hash, of } of [...shingles, ...pieces]) {
+    if (of === undefined) (byType[type] ??= []).push(hash)
+  }
+  const names = new Set<string>(['reporter', 'origin-as', 'submitter-as', 'campaign'])
+  const types = pairTypes.filter(({ counted, unique }) => names.has(counted) || names.has(unique))
+  const pairs = types.flatMap((type) => pairsOf(type, byType)).slice(0, PAIRS_MAX)
+  return [...shingles, ...pieces, ...pairs]
+}
+
+/** Maximum number of pairs of a message, and of pieces of each of the two types of a pair. */
+const PAIRS_MAX = 90
+const PAIRED_MAX = 4
+
+function pairsOf({ number, name, counted, unique }: PairType, byType: string[][]): Shingle[] {
+  const of = byType[pieceTypes[counted].number]?.slice(0, PAIRED_MAX) ?? []
+  const others = byType[pieceTypes[unique].number]?.slice(0, PAIRED_MAX) ?? []
+  return of.flatMap((own) =>
+    others.map((other) => ({
+      type: number,
+      name,
+      hash: hexOf(shingleHash(number, `${own} ${other}`)),
+      of: own,
+    })),
+  )
+}
