@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
@@ -15,7 +14,7 @@ import {
 import { composeReturnPath } from '../mail/verp.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import type { JobOutcome } from '../queue/work.ts'
+import { type JobOutcome, waitAtMost } from '../queue/work.ts'
 import { composeLoaded, messageIdOf } from './compose-feedback.ts'
 import type { SendTurn, Ticket } from './consumer-queues.ts'
 import {
@@ -368,13 +367,6 @@ async function waitFor(
   await waitAtMost(Promise.all(quick.map(({ ended }) => ended)), waitMsMax)
   // Outcomes are recorded one microtask after delivery ends.
   await Promise.resolve()
-}
-
-async function waitAtMost(awaited: Promise<unknown>, ms: number): Promise<void> {
-  const over = new AbortController()
-  const patience = wait(ms, undefined, { signal: over.signal }).catch(() => undefined)
-  await Promise.race([awaited, patience])
-  over.abort()
 }
 
 /**

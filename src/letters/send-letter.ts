@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import type { App, WorkApp } from '../app.ts'
 import {
@@ -17,7 +16,7 @@ import { composeLetter, type LetterContent } from '../mail/letter.ts'
 import { composeLetterAnswerAddress, composeLetterReturnPath } from '../mail/verp.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import type { JobOutcome } from '../queue/work.ts'
+import { type JobOutcome, waitAtMost } from '../queue/work.ts'
 import { uuidv7 } from '../world.ts'
 import {
   createRelayGate,
@@ -124,10 +123,7 @@ export async function runSendLetter(
       retry: reasonOf(error),
     }))
   })
-  const over = new AbortController()
-  const patience = wait(patienceMs, undefined, { signal: over.signal }).catch(() => undefined)
-  await Promise.race([Promise.all(ended), patience])
-  over.abort()
+  await waitAtMost(Promise.all(ended), patienceMs)
   return payloads.map((payload, index) => outcomes[index] ?? postponeAgain(payload, app.clock()))
 }
 

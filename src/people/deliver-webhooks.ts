@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
@@ -27,7 +26,7 @@ import {
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import type { JobOutcome } from '../queue/work.ts'
+import { type JobOutcome, waitAtMost } from '../queue/work.ts'
 import { uuidTime, uuidv7 } from '../world.ts'
 
 /** Delivers one event to one webhook. Postponed while its receiver fails. */
@@ -221,10 +220,7 @@ export async function runDeliverWebhook(
     const deliveries = [...(byWebhook.get(webhook.id) ?? [])]
     return deliverTo({ webhook, deliveries, isPaused: pauseOf(webhook, app.clock()) }, batch)
   })
-  const over = new AbortController()
-  const patience = wait(inProgress.waitMsMax, undefined, { signal: over.signal })
-  await Promise.race([Promise.all(runs), patience.catch(() => undefined)])
-  over.abort()
+  await waitAtMost(Promise.all(runs), inProgress.waitMsMax)
   batch.isOver = true
   return payloads.map((payload) => {
     if (!waiting.some(({ id }) => id === payload.deliveryId)) return 'done'

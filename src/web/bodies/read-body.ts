@@ -66,10 +66,13 @@ export class AbortedError extends Error {
 /** Returns a signal that is aborted when the client disconnects or has received its response. */
 export function goneSignal(res: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  if (res.destroyed) gone.abort()
-  else res.once('close', () => gone.abort())
+  // Without a reason, each request would create an error with its stack.
+  if (res.destroyed) gone.abort(closed)
+  else res.once('close', () => gone.abort(closed))
   return gone.signal
 }
+
+const closed = new AbortedError('The connection was closed.')
 
 /**
  * Maximum number of bytes read and discarded after a refusal, so that the client receives the
