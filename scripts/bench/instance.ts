@@ -16,7 +16,10 @@ export type Instance = {
   databaseUrl: string
   pool: Pool
   server: EmbeddedServer
-  /** Starts a part like `signalpost start`, and waits until it is ready. */
+  /**
+   * Starts a part like `signalpost start`, and waits until it is ready. Each call starts another
+   * process.
+   */
   run: (
     name: 'web' | 'work' | 'count' | 'receive' | 'check',
     env?: NodeJS.ProcessEnv,
@@ -28,9 +31,15 @@ export type Instance = {
 
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
-/** Starts a migrated, embedded PostgreSQL with the usual durable settings and one reporter. */
-export async function startInstance(): Promise<Instance> {
-  const server = await openOwnServer()
+/** Settings of PostgreSQL for up to sixteen workers; the usual ones are for one machine. */
+export const manyConnections: readonly string[] = ['max_connections=400']
+
+/**
+ * Starts a migrated, embedded PostgreSQL with the usual durable settings, unless `settings` change
+ * them (`name=value`), and one reporter.
+ */
+export async function startInstance(settings: readonly string[] = []): Promise<Instance> {
+  const server = await openOwnServer(settings)
   const { dataDir } = server
   await migrateAll(server.url, new Date())
   const onLost = () => undefined
@@ -43,7 +52,7 @@ export async function startInstance(): Promise<Instance> {
     { pool, clock },
   )
   const port = await freePort()
-  const settings = {
+  const environment = {
     ...process.env,
     DATABASE_URL: server.url,
     DATA_DIR: dataDir,
@@ -66,7 +75,7 @@ export async function startInstance(): Promise<Instance> {
     async run(name, env = {}) {
       const part = [...parts, checkPart].find((one) => one.name === name)
       if (!part) throw new Error(`There is no part ${name}.`)
-      const child = startPart(main, part, { ...settings, ...env }, { dataDir, workers })
+      const child = startPart(main, part, { ...environment, ...env }, { dataDir, workers })
       children.push(child)
       await new Promise<void>((resolve, reject) => {
         child.once('message', () => resolve())

@@ -1,5 +1,5 @@
-import { forwardable, startSink } from './pipeline.ts'
-import { printTable, readCorpus, variantOf } from './corpus.ts'
+import { readForwardable, sendingTo, startSink } from './pipeline.ts'
+import { printTable, variantOf } from './corpus.ts'
 import { endOf, residentMegabytes, startInstance } from './instance.ts'
 import { postAll } from './load.ts'
 
@@ -9,15 +9,12 @@ const CONNECTIONS = 8
 
 /** Measures the memory of each process while 100,000 reports are processed: it must level off. */
 export async function benchMemory(): Promise<void> {
-  const messages = await forwardable(readCorpus(['phishing', 'newsletters', 'spam', 'ham']))
+  const messages = await readForwardable()
   const instance = await startInstance()
   const sink = await startSink()
   try {
     const web = await instance.run('web')
-    const work = await instance.run('work', {
-      SMTP_URL: `smtp://127.0.0.1:${sink.port}?ignoreTLS=true`,
-      FEEDBACK_HOURLY_MAX: '1000000',
-    })
+    const work = await instance.run('work', sendingTo(sink))
     const receive = await instance.run('receive')
     const pids = [web, work, receive].map(({ pid }) => pid ?? 0)
     const rows: string[][] = []

@@ -18,14 +18,28 @@ if ('faults' in compiled) throw new Error(compiled.faults.map(faultLine).join('\
 const { rules } = compiled
 
 type Pace = { connections: number } | { rate: number }
-type Measured = {
+export type Measured = {
   name: string
   perSecond: number
   postToAnswer: ReturnType<typeof percentiles>
   postToArf: ReturnType<typeof percentiles>
+  /** Microseconds per report. */
   cpu: Record<string, number>
 }
-type Sink = { child: ChildProcess; port: number; arrivals: Map<string, number> }
+export type Sink = {
+  child: ChildProcess
+  port: number
+  /** The time at which the first mail about each report arrived. */
+  arrivals: Map<string, number>
+  /** How many mails arrived; more than `arrivals` if some arrived twice. */
+  mails: () => number
+}
+/** An instance with its measured processes by name, and the sink to which it sends. */
+export type Stage = {
+  instance: Instance
+  sink: Sink
+  processes: Record<string, readonly ChildProcess[]>
+}
 
 const REPORTS = 8_000
 const CONNECTIONS = 16
@@ -35,58 +49,52 @@ const WAIT_MS = 300_000
 
 /**
  * Measures reports per second from the POST to the ARF accepted by a mail server, with everything
- * on this machine: the client, `web`, both workers, `count`, PostgreSQL and the sink. Then repeats
- * the measurement at 17 reports per second. The messages are those of the corpus that are unwanted
+ * on this machine: the client, `web`, `work`, `count`, PostgreSQL and the sink. Then repeats the
+ * measurement at 17 reports per second. The messages are those of the corpus that are unwanted
  * after one report and have a network to notify, so each POST leads to one ARF.
  */
 export async function benchPipeline(): Promise<void> {
-  const messages = await forwardable(readCorpus(['phishing', 'newsletters', 'spam', 'ham']))
+  const fresh = variantsOf(await readForwardable())
   const instance = await startInstance()
   const sink = await startSink()
   try {
-    const env = {
-      SMTP_URL: `smtp://127.0.0.1:${sink.port}?ignoreTLS=true`,
-      FEEDBACK_HOURLY_MAX: '1000000',
+    const processes = {
+      web: [await instance.run('web')],
+      work: [await instance.run('work', sendingTo(sink))],
+      count: [await instance.run('count')],
     }
-    const web = await instance.run('web')
-    const work = await instance.run('work', env)
-    const count = await instance.run('count')
-    let number = 0
-    const fresh = (reports: number) =>
-      Array.from({ length: reports }, () => {
-        number++
-        return variantOf(messages[number % messages.length] ?? Buffer.alloc(0), number)
-      })
-    const pids = {
-      web: web.pid ?? 0,
-      work: work.pid ?? 0,
-      count: count.pid ?? 0,
-      sink: sink.child.pid ?? 0,
-    }
-    await measure('warm-up', fresh(1_000), { connections: CONNECTIONS }, instance, sink, pids)
-    const flood = await measure(
-      'as fast as possible',
-      fresh(REPORTS),
-      { connections: CONNECTIONS },
-      instance,
-      sink,
-      pids,
-    )
-    print(flood)
+    const stage = { instance, sink, processes }
+    const flood = { connections: CONNECTIONS }
+    await measure('warm-up', fresh(1_000), flood, stage)
+    print(await measure('as fast as possible', fresh(REPORTS), flood, stage))
     const peak = fresh(SIGNAL_SPAM_PEAK * PEAK_SECONDS)
-    print(
-      await measure(
-        `${SIGNAL_SPAM_PEAK} a second`,
-        peak,
-        { rate: SIGNAL_SPAM_PEAK },
-        instance,
-        sink,
-        pids,
-      ),
-    )
+    print(await measure(`${SIGNAL_SPAM_PEAK} a second`, peak, { rate: SIGNAL_SPAM_PEAK }, stage))
   } finally {
     await instance.close()
     await endOf(sink.child)
+  }
+}
+
+/** The messages of the corpus whose report leads to one ARF. */
+export function readForwardable(): Promise<Buffer[]> {
+  return forwardable(readCorpus(['phishing', 'newsletters', 'spam', 'ham']))
+}
+
+/** Returns a function that makes messages, each different from all others. */
+export function variantsOf(messages: readonly Buffer[]): (reports: number) => Buffer[] {
+  let number = 0
+  return (reports) =>
+    Array.from({ length: reports }, () => {
+      number++
+      return variantOf(messages[number % messages.length] ?? Buffer.alloc(0), number)
+    })
+}
+
+/** The environment of a worker that sends to the sink without a limit. */
+export function sendingTo({ port }: Sink): NodeJS.ProcessEnv {
+  return {
+    SMTP_URL: `smtp://127.0.0.1:${port}?ignoreTLS=true`,
+    FEEDBACK_HOURLY_MAX: '1000000',
   }
 }
 
@@ -94,10 +102,14 @@ export async function benchPipeline(): Promise<void> {
 export async function startSink(): Promise<Sink> {
   const child = fork(path.join(import.meta.dirname, 'sink.ts'))
   const arrivals = new Map<string, number>()
+  let mails = 0
   return new Promise((resolve) => {
     child.on('message', (told: { port?: number; arrivals?: Arrival[] }) => {
-      for (const { id, at } of told.arrivals ?? []) arrivals.set(id, at)
-      if (told.port !== undefined) resolve({ child, port: told.port, arrivals })
+      for (const { id, at } of told.arrivals ?? []) {
+        mails++
+        if (!arrivals.has(id)) arrivals.set(id, at)
+      }
+      if (told.port !== undefined) resolve({ child, port: told.port, arrivals, mails: () => mails })
     })
   })
 }
@@ -125,20 +137,18 @@ function verdictOn(features: FactsInput['features']): Verdict {
   return decide({ facts, symbols: rules.run(facts) })
 }
 
-async function measure(
+/** Posts reports and waits until each has led to an ARF at the sink. */
+export async function measure(
   name: string,
   messages: readonly Buffer[],
   pace: Pace,
-  instance: Instance,
-  sink: Sink,
-  pids: Record<string, number>,
+  stage: Stage,
 ): Promise<Measured> {
-  const before = await cpuOf(pids, instance)
-  const posted = await postAll(messages, { url: instance.httpUrl, token: instance.token }, pace)
-  const refused = posted.filter(({ status }) => status !== 202)
-  if (refused.length > 0) throw new Error(`${refused.length} posts were not accepted`)
+  const { sink } = stage
+  const before = await cpuOf(stage)
+  const posted = await postAccepted(messages, stage.instance, pace)
   await untilArrived(posted, sink)
-  const after = await cpuOf(pids, instance)
+  const after = await cpuOf(stage)
   const arrivedAt = ({ id }: Posted) => sink.arrivals.get(id) ?? Number.NaN
   const first = Math.min(...posted.map(({ startedAt }) => startedAt))
   const last = Math.max(...posted.map(arrivedAt))
@@ -147,16 +157,24 @@ async function measure(
     perSecond: (posted.length * 1000) / (last - first),
     postToAnswer: percentiles(posted.map(({ ms }) => ms)),
     postToArf: percentiles(posted.map((one) => arrivedAt(one) - one.startedAt)),
-    cpu: Object.fromEntries(
-      Object.entries(after).map(([part, seconds]) => [
-        part,
-        ((seconds - (before[part] ?? 0)) / posted.length) * 1e6,
-      ]),
-    ),
+    cpu: cpuPerReport(before, after, posted.length),
   }
 }
 
-async function untilArrived(posted: readonly Posted[], sink: Sink): Promise<void> {
+/** Posts reports; throws if one is not accepted. */
+export async function postAccepted(
+  messages: readonly Buffer[],
+  { httpUrl, token }: Instance,
+  pace: Pace,
+): Promise<Posted[]> {
+  const posted = await postAll(messages, { url: httpUrl, token }, pace)
+  const refused = posted.filter(({ status }) => status !== 202)
+  if (refused.length > 0) throw new Error(`${refused.length} posts were not accepted`)
+  return posted
+}
+
+/** Waits until each report has led to a mail; throws after five minutes. */
+export async function untilArrived(posted: readonly Posted[], sink: Sink): Promise<void> {
   const patience = performance.now() + WAIT_MS
   while (posted.some(({ id }) => !sink.arrivals.has(id))) {
     if (performance.now() > patience) {
@@ -167,12 +185,13 @@ async function untilArrived(posted: readonly Posted[], sink: Sink): Promise<void
   }
 }
 
-async function cpuOf(
-  pids: Record<string, number>,
-  instance: Instance,
-): Promise<Record<string, number>> {
+/** Seconds of CPU of the measured processes, the database, the sink and the client so far. */
+export async function cpuOf({ instance, sink, processes }: Stage): Promise<Record<string, number>> {
   const parts = await Promise.all(
-    Object.entries(pids).map(async ([name, pid]) => [name, await cpuSeconds(pid)] as const),
+    Object.entries({ ...processes, sink: [sink.child] }).map(async ([name, its]) => {
+      const seconds = await Promise.all(its.map(({ pid = 0 }) => cpuSeconds(pid)))
+      return [name, seconds.reduce((sum, one) => sum + one, 0)] as const
+    }),
   )
   const { user, system } = process.cpuUsage()
   return {
@@ -180,6 +199,20 @@ async function cpuOf(
     database: await serverCpuSeconds(instance.server),
     client: (user + system) / 1e6,
   }
+}
+
+/** Microseconds of CPU per report between two calls of `cpuOf`. */
+export function cpuPerReport(
+  before: Record<string, number>,
+  after: Record<string, number>,
+  reports: number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(after).map(([part, seconds]) => [
+      part,
+      ((seconds - (before[part] ?? 0)) / reports) * 1e6,
+    ]),
+  )
 }
 
 function print({ name, perSecond, postToAnswer, postToArf, cpu }: Measured): void {
