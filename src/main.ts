@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { shownText } from './mail/text.ts'
 import type { App } from './app.ts'
-import { type Command, describe, operatorCommand } from './cli/command.ts'
+import { type Command, describe, operatorCommand } from './cli/command-table.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { createLogger, type Logger } from './log.ts'

@@ -12,25 +12,8 @@ import {
   runAction,
 } from '../actions.ts'
 import type { App } from '../app.ts'
-import type { Config } from '../config.ts'
 import { CallerError, reasonOf, UsageError } from '../errors.ts'
-import type { Logger } from '../log.ts'
-
-/** The input of a command. */
-type CommandContext = { args: readonly string[]; config: Config; log: Logger }
-
-/** How to call a command, and what it does. */
-export type Described = { usage: string; summary: string }
-
-/** A command in the table of `main.ts`. Resolves to the exit code; throws UsageError. */
-export type Command = (Described | { describe: () => Promise<readonly Described[]> }) & {
-  run: (context: CommandContext) => Promise<number>
-}
-
-/** The usages and summaries of a command. */
-export async function describe(command: Command): Promise<readonly Described[]> {
-  return 'describe' in command ? command.describe() : [command]
-}
+import type { Described } from './command-table.ts'
 
 /**
  * A command without an audit entry: it only reads, or does what is scheduled anyway. Throws a
@@ -55,21 +38,6 @@ export type Streams = {
   stdin: Readable
   stdout: { write: (text: string) => unknown }
   stderr: { write: (text: string) => unknown }
-}
-
-/** Creates a command from the actions and queries of a subject, which are loaded when it runs. */
-export function operatorCommand(load: () => Promise<{ operations: Operations }>): Command {
-  return {
-    describe: async () => describeAll((await load()).operations),
-    run: async ({ args, config, log }) => {
-      const { operations } = await load()
-      const open = async (work: (app: App) => Promise<number>) => {
-        const { withDatabase } = await import('../processes/open-app.ts')
-        return withDatabase(config, log, work)
-      }
-      return runOperation(operations, args, open, process)
-    },
-  }
 }
 
 /**

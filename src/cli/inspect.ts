@@ -7,7 +7,7 @@ import { shownLine } from '../mail/text.ts'
 import { reasonOf } from '../errors.ts'
 import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
 import { isCidr } from '../mail/ip.ts'
-import { askAbout, type DnsTools } from '../origin/authenticity/ask-dns.ts'
+import type { DnsTools } from '../origin/authenticity/ask-dns.ts'
 import {
   type Analysis,
   type AnalysisOptions,
@@ -17,7 +17,6 @@ import {
 } from '../pieces/analyze.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { routeJson } from '../web/api/route-json.ts'
-import { pictureText } from './picture-text.ts'
 import { ownFileLimits } from './report.ts'
 
 export type CommandIo = {
@@ -104,7 +103,7 @@ type Command =
     }
 
 /** Formats one analysis for output. */
-type Shown = (file: string, analysis: Found, io: CommandIo) => string
+type Shown = (file: string, analysis: Found, io: CommandIo) => string | Promise<string>
 
 function readArguments(args: readonly string[]): Command {
   const parsed = parse(args)
@@ -157,7 +156,7 @@ async function inspectFiles(files: readonly string[], show: Shown, task: Task): 
       if ('error' in result) {
         io.stderr.write(`${one.name}: ${result.error}\n`)
         status = 1
-      } else await write(io.stdout, `${show(one.name, result, io)}\n`)
+      } else await write(io.stdout, `${await show(one.name, result, io)}\n`)
     }
   }
   return status
@@ -167,7 +166,8 @@ function asJson(file: string, analysis: Found): string {
   return JSON.stringify(contractJson(file, analysis), undefined, 2)
 }
 
-function drawn(file: string, analysis: Found, { stdout }: CommandIo): string {
+async function drawn(file: string, analysis: Found, { stdout }: CommandIo): Promise<string> {
+  const { pictureText } = await import('./picture-text.ts')
   const paint = (style: Parameters<typeof styleText>[0], text: string) =>
     styleText(style, text, { stream: stdout as NodeJS.WriteStream })
   const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
@@ -213,6 +213,8 @@ async function prepare(one: Given, { options, dns: tools }: Task): Promise<Prepa
   if ('refusal' in one) return new Error(`No message found: ${one.refusal}.`)
   const { raw } = one
   if (!tools) return { raw, options }
+  // Loaded only here: the libraries that verify signatures take 0.1 s.
+  const { askAbout } = await import('../origin/authenticity/ask-dns.ts')
   const dns = await askAbout(raw, options, tools, AbortSignal.timeout(dnsMsMax))
   return { raw, options: { ...options, dns } }
 }

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { buffer } from 'node:stream/consumers'
 import { reasonOf, UsageError } from '../errors.ts'
 import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
-import { readSecret, type Terminal } from '../processes/add-account.ts'
+import type { Terminal } from '../processes/add-account.ts'
 
 /** The request of `report`. */
 export type ReportRequest = {
@@ -46,8 +46,9 @@ export function parseReport(args: readonly string[]): ReportArguments {
 
 /** Reads the token from the given file, or from standard input if no file is given. */
 export async function readToken(file: string | undefined, terminal: Terminal): Promise<string> {
-  if (file === undefined) return readSecret('Token', terminal)
-  return (await readFile(file, 'utf8')).trim()
+  if (file !== undefined) return (await readFile(file, 'utf8')).trim()
+  const { readSecret } = await import('../processes/add-account.ts')
+  return readSecret('Token', terminal)
 }
 
 /** Limits for the user's own local files. */

@@ -1,3 +1,4 @@
+import type libmime from 'libmime'
 import { LRUCache } from 'lru-cache'
 import { decodeBase64, decodeQuoted, decodeText, type TextForm } from './body-encoding.ts'
 import type { HeaderField } from './header.ts'
@@ -33,7 +34,7 @@ const encodingKey = 'content-transfer-encoding'
  * The functions with which mailparser reads file names that are encoded, and finds media types by
  * file name. Undefined until `loadNames`, because loading takes 25 ms and few messages need them.
  */
-let names: (typeof import('libmime'))['default'] | undefined
+let names: typeof libmime | undefined
 
 /**
  * Loads what is needed for encoded file names. Returns whether it was not loaded before, so that

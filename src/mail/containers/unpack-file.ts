@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib'
-import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl'
+import type { Entry, getFileNameLowLevel, ZipFile } from 'yauzl'
 import { looksCompound } from './compound-file.ts'
-import { readOutlookMessage } from './outlook-message.ts'
 
 /** The messages of a mailbox file. `isCut`: the file has more messages than the limit. */
 export type MboxMessages = { messages: Buffer[]; isCut: boolean }
@@ -140,11 +139,15 @@ function looksZip(bytes: Buffer): boolean {
  * larger than it declares is refused. Names are for display; never use them as paths. Never throws.
  */
 async function readZip(bytes: Buffer, limits: ZipLimits): Promise<ZipContents> {
+  // Loaded only for archives, like the library for Outlook files below.
+  const { fromBufferPromise, getFileNameLowLevel: readName } = await import('yauzl')
   try {
     const zip = await fromBufferPromise(bytes, { lazyEntries: true, decodeStrings: false })
     if (zip.entryCount > limits.entriesMax) return { refusal: 'too-many-messages' }
     const listed: Listed[] = []
-    for await (const entry of zip.eachEntry()) listed.push({ entry, name: nameOf(entry) })
+    for await (const entry of zip.eachEntry()) {
+      listed.push({ entry, name: nameOf(entry, readName) })
+    }
     if (overlap(listed, bytes.length)) return { refusal: 'damaged-archive' }
     if (listed.some(({ name }) => documentParts.test(name))) return { refusal: 'not-a-message' }
     return { entries: await readEntries(zip, listed, limits.unpackedBytesMax) }
@@ -159,9 +162,9 @@ type Listed = { entry: Entry; name: string }
  * Decodes the name of an entry from its raw bytes. The library types `fileName` as a string, but
  * with `decodeStrings: false` it contains bytes.
  */
-function nameOf(entry: Entry): string {
+function nameOf(entry: Entry, readName: typeof getFileNameLowLevel): string {
   const raw = entry.fileNameRaw
-  const name = getFileNameLowLevel(entry.generalPurposeBitFlag, raw, entry.extraFields, false)
+  const name = readName(entry.generalPurposeBitFlag, raw, entry.extraFields, false)
   return name.slice(0, nameCharsMax)
 }
 
@@ -266,7 +269,9 @@ export function containerOf(bytes: Buffer): Container | undefined {
  * limits and the size of the file. Never throws.
  */
 export async function unpackFile(file: GivenFile, limits: UnpackLimits): Promise<Unpacked[]> {
-  if (containerOf(file.bytes) !== 'zip') return capped(opened(file, limits), file.name, limits)
+  if (containerOf(file.bytes) !== 'zip') {
+    return capped(await opened(file, limits), file.name, limits)
+  }
   const zip = await readZip(file.bytes, limits)
   if ('refusal' in zip) return [{ name: file.name, refusal: zip.refusal }]
   if (zip.entries.length === 0) return [{ name: file.name, refusal: 'not-a-message' }]
@@ -275,19 +280,20 @@ export async function unpackFile(file: GivenFile, limits: UnpackLimits): Promise
     if (found.length > limits.messagesMax) break
     const name = `${file.name} › ${entry.name}`
     if ('refusal' in entry) found.push({ name, refusal: entry.refusal })
-    else found.push(...inside({ name, bytes: entry.content }, limits))
+    else found.push(...(await inside({ name, bytes: entry.content }, limits)))
   }
   return capped(found, file.name, limits)
 }
 
-function inside(file: GivenFile, limits: UnpackLimits): Unpacked[] {
+async function inside(file: GivenFile, limits: UnpackLimits): Promise<Unpacked[]> {
   const isArchive = containerOf(file.bytes) === 'zip'
   return isArchive ? [{ name: file.name, refusal: 'nested-archive' }] : opened(file, limits)
 }
 
-function opened({ name, bytes }: GivenFile, limits: UnpackLimits): Unpacked[] {
+async function opened({ name, bytes }: GivenFile, limits: UnpackLimits): Promise<Unpacked[]> {
   switch (containerOf(bytes)) {
     case 'msg': {
+      const { readOutlookMessage } = await import('./outlook-message.ts')
       const read = readOutlookMessage(bytes)
       return [{ name, ...('raw' in read ? { ...read, rebuiltFrom: 'msg' } : read) }]
     }

@@ -1,0 +1,42 @@
+import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
+import type { Logger } from '../log.ts'
+import type { Operations } from './command.ts'
+
+/** The input of a command. */
+type CommandContext = { args: readonly string[]; config: Config; log: Logger }
+
+/** How to call a command, and what it does. */
+export type Described = { usage: string; summary: string }
+
+/** A command in the table of `main.ts`. Resolves to the exit code; throws UsageError. */
+export type Command = (Described | { describe: () => Promise<readonly Described[]> }) & {
+  run: (context: CommandContext) => Promise<number>
+}
+
+/** The usages and summaries of a command. */
+export async function describe(command: Command): Promise<readonly Described[]> {
+  return 'describe' in command ? command.describe() : [command]
+}
+
+/**
+ * Creates a command from the actions and queries of a subject. These, and the code that runs them,
+ * are loaded when the command runs: otherwise every command would take 0.1 s longer.
+ */
+export function operatorCommand(load: () => Promise<{ operations: Operations }>): Command {
+  return {
+    describe: async () => {
+      const { describeAll } = await import('./command.ts')
+      return describeAll((await load()).operations)
+    },
+    run: async ({ args, config, log }) => {
+      const { runOperation } = await import('./command.ts')
+      const { operations } = await load()
+      const open = async (work: (app: App) => Promise<number>) => {
+        const { withDatabase } = await import('../processes/open-app.ts')
+        return withDatabase(config, log, work)
+      }
+      return runOperation(operations, args, open, process)
+    },
+  }
+}
