@@ -63,7 +63,7 @@ export async function takeDeltas(
 
 /** Returns the shards with increments to roll up, the one that has waited longest first. */
 export function listShardBacklogs(db: Db): Promise<ShardBacklog[]> {
-  return rowsOf(db)`
+  return preparedRowsOf(db)`
     select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
       min(id::text) as "oldestId"
     from counter_deltas group by shard order by min(id::text)`

@@ -101,7 +101,7 @@ export type EvidenceBacklog = { shard: number; rows: number; bytes: number; olde
 
 /** Returns the shards with evidence to fold, the one that has waited longest first. */
 export function listEvidenceBacklogs(db: Db): Promise<EvidenceBacklog[]> {
-  return rowsOf(db)`
+  return preparedRowsOf(db)`
     select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
       min(id::text) as "oldestId"
     from reputation_evidence group by shard order by min(id::text)`

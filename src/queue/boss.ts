@@ -14,7 +14,7 @@ export class Boss extends PgBoss {
   /** Whether this process is notified of new jobs. */
   isListening = false
   /** Whether a loop looks for jobs that are due. */
-  isPolling = false
+  polling: 'no' | 'starting' | 'running' = 'no'
   /** When this process last analyzed the job table, as a time of `performance`. */
   analyzedAt = Number.NEGATIVE_INFINITY
 

@@ -51,7 +51,7 @@ export class QueueWorker {
   readonly #endings: Endings
   readonly #inProgress = new Map<Promise<void>, readonly Job<object>[]>()
   /** Whether jobs may be due that no fetch has looked for. */
-  #isDue = true
+  #isDue = false
   #isClosed = false
   #timer: NodeJS.Timeout | undefined
   #fetching: Promise<void> | undefined
@@ -62,8 +62,8 @@ export class QueueWorker {
     this.#run = run
     this.#endings = new Endings(app, queue)
     app.boss.workers.set(queue.name, this)
-    if (!app.boss.isPolling) void poll(app)
-    this.#fetchAfter(0)
+    if (app.boss.polling === 'no') void poll(app)
+    else if (app.boss.polling === 'running') this.wake()
   }
 
   /** Fetches jobs soon. */
@@ -137,11 +137,15 @@ export class QueueWorker {
   }
 }
 
-/** Wakes the workers of a process whose queues have jobs that are due, until all are closed. */
+/**
+ * Wakes the workers of a process whose queues have jobs that are due, until all are closed. Starts
+ * a moment later, when the process has created its workers.
+ */
 async function poll({ boss, pool, log }: Needs): Promise<void> {
-  boss.isPolling = true
+  boss.polling = 'starting'
+  await wait(GATHER_MS)
+  boss.polling = 'running'
   while (boss.workers.size > 0) {
-    await wait(boss.isListening ? NOTIFIED_POLL_MS : POLL_MS, undefined, { ref: false })
     try {
       const due = await inTransaction(pool, async (tx) => {
         await readByIndex(tx)
@@ -151,8 +155,9 @@ async function poll({ boss, pool, log }: Needs): Promise<void> {
     } catch (error) {
       if (boss.workers.size > 0) log.warn({ err: error }, 'Could not look for jobs.')
     }
+    await wait(boss.isListening ? NOTIFIED_POLL_MS : POLL_MS, undefined, { ref: false })
   }
-  boss.isPolling = false
+  boss.polling = 'no'
 }
 
 /**
