@@ -93,7 +93,7 @@ const GROUP_BYTES_MAX = 256_000
  * generations of partitions created in advance.
  */
 const ENTRIES_MANY = 500_000
-const GENERATIONS_AHEAD = 6
+const GENERATIONS_AHEAD = 2
 /** Number of sightings from which a gated key gets a counter. */
 export const GATE_TIMES_MIN = 3
 /**

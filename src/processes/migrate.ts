@@ -9,7 +9,7 @@ import { queues } from './queues.ts'
 /** Number of partitions created in advance: weeks of reports, generations of counters. */
 type Ahead = { weeks: number; generations: number }
 
-const usualAhead: Ahead = { weeks: 12, generations: 6 }
+const usualAhead: Ahead = { weeks: 4, generations: 2 }
 
 /**
  * Brings a database up to date: our schema, its hash seed, the partitions of the coming weeks,

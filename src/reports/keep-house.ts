@@ -136,8 +136,8 @@ async function insertJobs<Payload extends object>(
 type HouseNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
 
 const DAY_MS = 86_400_000
-const WEEKS_AHEAD = 12
-const GENERATIONS_AHEAD = 6
+const WEEKS_AHEAD = 4
+const GENERATIONS_AHEAD = 2
 const IDEMPOTENCY_MS = 2 * DAY_MS
 /** Time in milliseconds to keep keys of inbound mail: longer than mail servers retry. */
 const INBOUND_MS = 10 * DAY_MS

@@ -46,13 +46,13 @@ test('the list of partitioned tables equals the one in the catalog', async () =>
   )
 })
 
-test('a migrated database has partitions for this week and the next twelve', async () => {
-  for (const table of partitionedTables) expect(await partitionsOf(table)).toHaveLength(13)
+test('a migrated database has partitions for this week and the next four', async () => {
+  for (const table of partitionedTables) expect(await partitionsOf(table)).toHaveLength(5)
 })
 
 test('existing partitions are not changed', async () => {
   const before = await partitionsOf('reports')
-  await ensurePartitions(database.pool, new Date(), 12)
+  await ensurePartitions(database.pool, new Date(), 4)
   expect(await partitionsOf('reports')).toEqual(before)
 })
 
