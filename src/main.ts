@@ -1,4 +1,6 @@
+import { enableCompileCache } from 'node:module'
 import { availableParallelism } from 'node:os'
+import path from 'node:path'
 import { shownText } from './mail/text.ts'
 import type { App } from './app.ts'
 import { type Command, describe, operatorCommand } from './cli/command-table.ts'
@@ -42,6 +44,8 @@ const commands: Record<string, Command> = {
     summary: 'run all parts of Signalpost on this machine',
     async run({ args, config, log }) {
       refuseArguments(args)
+      // As for the parts, see `startPart`.
+      enableCompileCache(path.join(config.dataDir, 'compile-cache'))
       const { start } = await import('./processes/start.ts')
       const stopping = stopSignal()
       const main = import.meta.filename
