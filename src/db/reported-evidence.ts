@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
-import { named, rowsOf } from './rows.ts'
+import { named } from './rows.ts'
 
 /** The evidence from a report, packed by `counting/evidence.ts`. */
 export type ReportedEvidence = { id: string; content: Buffer }
