@@ -165,8 +165,8 @@ function nextStretch({ order, hi, lo, length }: SortedDeltas, from: number): Str
 async function findRows(tx: Db, { keys }: Stretch, now: number): Promise<FoundRow[]> {
   const rows = Array.from<FoundRow>({ length: keys.length / 8 })
   const found = await findCounters(tx, keys, generationsAt(now))
-  for (const { hi, lo, ...row } of found) {
-    const index = placeOf(keys, hi, lo)
+  for (const row of found) {
+    const index = placeOf(keys, row.hi, row.lo)
     if ((rows[index]?.generation ?? -1) < row.generation) rows[index] = row
   }
   return rows

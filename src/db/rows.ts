@@ -88,7 +88,10 @@ function namedRows(
     text = compose(bulk(rows)).text
     rowsTexts.set(name, text)
   }
-  return { name, text, values: rows.flat() }
+  const values: unknown[] = []
+  // By hand, because flat() takes several times as long.
+  for (const row of rows) for (const value of row) values.push(value)
+  return { name, text, values }
 }
 
 /**
