@@ -1,9 +1,11 @@
 import { publicDomain } from '../address.ts'
 import { characterSet, hasRun, runsOf } from '../text.ts'
 import { foldedBase64 } from '../transfer-encoding.ts'
+import { latin1Of } from './latin1.ts'
 import { base64Digits, hashesIn, HEX_MIN, hexDigits, type RunTest } from './prefilter.ts'
 import type { CodeOf, NameFinder } from './reporter-names.ts'
 import type { AddressHashes, Locals, SoughtAddresses } from './sought-addresses.ts'
+import { isLineEnd, lowerOf, mayLead, type Pattern, type TextScan } from './text-scan.ts'
 import { type TextView, textViews } from './text-views.ts'
 
 /** The addresses and names to search for. */
@@ -63,6 +65,100 @@ export function* placesIn(
     const place = cut.startOf(start)
     if (isWanted(place) && !isRegistrable(start, end)) yield place
   }
+}
+
+/**
+ * Whether a text may contain an address, a name or a hash in any form. If not, `placesIn` finds
+ * nothing in its views and `placesInRuns` finds nothing in its runs. Most texts contain nothing.
+ */
+export function mayIdentify(text: string, { scan, mayHold }: AddressIndex): boolean {
+  if (text === '') return false
+  const latin1 = latin1Of(text)
+  if (latin1 === undefined || scan.mayShow(latin1) || mayHold(latin1)) return true
+  return foldedBase64(text).some(({ decoded }) => {
+    const inside = latin1Of(decoded)
+    return inside === undefined || scan.mayShow(inside)
+  })
+}
+
+/** Whether a text as written may contain a name. */
+export function mayNameIn(text: string, { scan, findNames }: AddressIndex): boolean {
+  if (findNames === undefined) return false
+  const latin1 = latin1Of(text)
+  return latin1 === undefined || scan.mayContain(latin1)
+}
+
+const wordLetters = characterSet('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789')
+
+/** Returns the patterns without which a text contains no name: the longest word of each. */
+export function namePatterns(names: NameFinder | undefined): Pattern[] {
+  return (names?.words ?? []).map((text) => ({
+    text,
+    // A name counts only as a whole word.
+    mayCount: (bytes, { start, end, from }) =>
+      (start === from || wordLetters[bytes[start - 1] ?? 0] !== 1) &&
+      wordLetters[bytes[end] ?? 0] !== 1,
+  }))
+}
+
+/** Returns the patterns without which a text contains no address: the domains. */
+export function domainPatterns({ domains, localsOf }: SoughtAddresses): Pattern[] {
+  return domains.map((text) => {
+    const lastLetters = new Uint8Array(256)
+    for (const local of localsOf(text)) {
+      const last = local.charCodeAt(local.length - 1)
+      if (last <= 0xff) lastLetters[last] = 1
+    }
+    return {
+      text,
+      mayCount: (bytes, { start, end, from }) =>
+        mayTurn(bytes, end) ||
+        mayEndLocal(bytes, { end: start, from, lastLetters }) ||
+        mayEndWord(bytes, start, from),
+    }
+  })
+}
+
+/** Whether a sign may follow a domain, as in a return path: perhaps an encoded one. */
+function mayTurn(bytes: Buffer, end: number): boolean {
+  const byte = bytes[end] ?? 0
+  return turningSigns[byte] === 1 || (mayLead[byte] === 1 && !isLineEnd(bytes, end))
+}
+
+/** Whether a sign may be before a domain, and a local part before the sign. */
+function mayEndLocal(
+  bytes: Buffer,
+  { end, from, lastLetters }: { end: number; from: number; lastLetters: Uint8Array },
+): boolean {
+  if (end - 2 < from) return true
+  const sign = bytes[end - 1] ?? 0
+  if (signs[sign] !== 1) return false
+  const last = lowerOf[bytes[end - 2] ?? 0] ?? 0
+  if (lastLetters[last] === 1) return true
+  if (sign !== 0x40) return false
+  if (!isOfWord(last)) return true
+  // A local part may have a tag.
+  for (let at = end - 2; end - at <= tagCharsMax + 3; at--) {
+    if (at < from) return true
+    const byte = bytes[at] ?? 0
+    if (byte === 0x2b) return true
+    if (tagEnds[byte] === 1) return false
+  }
+  return false
+}
+
+function isOfWord(byte: number): boolean {
+  return wordLetters[byte] === 1
+}
+
+/** Whether the word `at` may be before a domain, instead of a sign. */
+function mayEndWord(bytes: Buffer, end: number, from: number): boolean {
+  let at = end - 1
+  while (at >= from && end - at <= 3 && wordLetters[bytes[at] ?? 0] !== 1) at--
+  if (at === end - 1) return false
+  return (
+    at - 1 < from || (((bytes[at] ?? 0) | 0x20) === 0x74 && ((bytes[at - 1] ?? 0) | 0x20) === 0x61)
+  )
 }
 
 /** Matches, and the view to which their positions refer: for names, the view with cuts. */
@@ -172,6 +268,8 @@ function taggedBefore(text: string, sign: number, locals: Locals) {
 
 /** The values to search for in runs of base64 and hexadecimal digits. */
 export type AddressIndex = Sought & {
+  /** Searches for the domains and the names: fast, and without false negatives. */
+  scan: TextScan
   hashes: AddressHashes
   /** Whether any run may contain a match: fast, and without false negatives. */
   mayHold: RunTest

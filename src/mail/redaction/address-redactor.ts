@@ -3,7 +3,11 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 import {
   addressesShown,
   type AddressIndex,
+  domainPatterns,
   type Found,
+  mayIdentify,
+  mayNameIn,
+  namePatterns,
   namesShown,
   placesIn,
   placesInRuns,
@@ -13,6 +17,7 @@ import {
 import { createRunTest } from './prefilter.ts'
 import { type CodeOf, createCodes, createNameFinder, type ReporterName } from './reporter-names.ts'
 import { hashesOf, seekAddresses } from './sought-addresses.ts'
+import { createTextScan } from './text-scan.ts'
 import { lastUpTo, plainView, type TextView, textViews } from './text-views.ts'
 
 /**
@@ -47,6 +52,8 @@ export type RedactionBudget = { occurrences: number }
 /** The domain of every code: reserved, so that it never reaches anyone (RFC 2606). */
 export const redactedDomain = 'redacted.invalid'
 
+/** Shorter texts are scanned before they are looked up, which would take as long. */
+const LOOKED_UP_CHARS = 2_000
 const addressesMax = 300
 const roundsMax = 8
 
@@ -70,14 +77,19 @@ export function createAddressRedactor(
   key: Buffer,
   names: readonly ReporterName[] = [],
 ): AddressRedactor {
-  const known = normalized(addresses)
   const codeOf = createCodes(key)
-  if (known.length === 0) return redactNothing(codeOf)
-  const index = indexOf(known, names, addresses.slice(0, addressesMax))
+  const index = createAddressIndex(addresses, names)
+  if (index === undefined) return redactNothing(codeOf)
   // Texts without a match. Most texts have none, and are searched again as part of larger texts.
   const clean = new Set<string>()
+  // The last text that was redacted and contained nothing: adding all of them would take longer.
+  let lastClean = ''
   const findsIn = (texts: readonly string[]) => {
-    const open = clean.size === 0 ? texts : texts.filter((text) => !clean.has(text))
+    const open = texts.filter((text) =>
+      text.length > LOOKED_UP_CHARS
+        ? !clean.has(text) && mayIdentify(text, index)
+        : mayIdentify(text, index) && !clean.has(text),
+    )
     const named = open.length > 0 ? textsNaming(open, index) : noTexts
     if (named.size === 0) {
       for (const text of open) clean.add(text)
@@ -87,13 +99,20 @@ export function createAddressRedactor(
     return texts.map((text) => named.has(text))
   }
   const redactWithin = (budget: RedactionBudget, text: string) => {
+    if (text.length > LOOKED_UP_CHARS && clean.has(text)) return text
+    if (!mayIdentify(text, index)) {
+      lastClean = text
+      return text
+    }
     if (clean.has(text)) return text
     const views = redactViews(text, { index, codeOf, budget })
     if (views === undefined) return undefined
-    const redacted = redactRuns(views.text, index, (address) => {
-      budget.occurrences -= 1
-      return codeOf(address)
-    })
+    const redacted = views.isCertain
+      ? views.text
+      : redactRuns(views.text, index, (address) => {
+          budget.occurrences -= 1
+          return codeOf(address)
+        })
     if (views.isClean && redacted === views.text) clean.add(redacted)
     return budget.occurrences < 0 ? undefined : redacted
   }
@@ -102,9 +121,10 @@ export function createAddressRedactor(
     redactWithin,
     finds: (text) => findsIn([text])[0] ?? false,
     findsIn,
-    findsNameIn: (text) => namesShown(plainView(text), index.findNames) !== undefined,
+    findsNameIn: (text) =>
+      mayNameIn(text, index) && namesShown(plainView(text), index.findNames) !== undefined,
     vouchFor(text, origin) {
-      if (clean.has(origin)) clean.add(text)
+      if (text !== origin && (origin === lastClean || clean.has(origin))) clean.add(text)
     },
     codeOf,
   }
@@ -148,7 +168,8 @@ function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet
 
 const TEXT_SEPARATOR = '\r\n\r\n'
 
-function* placesInText(
+/** Returns the places in a text at which it identifies the reporter, by the exact search alone. */
+export function* placesInText(
   text: string,
   index: AddressIndex,
   isOpen: (place: number) => boolean,
@@ -157,17 +178,22 @@ function* placesInText(
   yield* placesInRuns(text, index, isOpen)
 }
 
-function indexOf(
-  known: readonly string[],
+/** Creates what the searches for addresses and names need; undefined if no address is valid. */
+export function createAddressIndex(
+  addresses: readonly string[],
   names: readonly ReporterName[],
-  asWritten: readonly string[],
-): AddressIndex {
+): AddressIndex | undefined {
+  const known = normalized(addresses)
+  if (known.length === 0) return undefined
+  const asWritten = addresses.slice(0, addressesMax)
   const sought = seekAddresses(known)
   const hashes = hashesOf([...new Set([...asWritten, ...known])])
   const shortest = Math.min(...known.map(({ length }) => length))
+  const findNames = createNameFinder(names)
   const digitsMin = Math.min(22, Math.max(8, Math.floor((shortest * 4) / 3)))
   return {
-    findNames: createNameFinder(names),
+    findNames,
+    scan: createTextScan([...domainPatterns(sought), ...namePatterns(findNames)]),
     hashes,
     mayHold: createRunTest({
       domains: sought.domains,
@@ -195,22 +221,26 @@ function runOf(digitsMin: number): RegExp {
 type Replacing = { index: AddressIndex; codeOf: CodeOf; budget: RedactionBudget }
 
 /**
- * Redacts the matches in the views of a text. Returns the redacted text, and whether its views are
- * free of matches; undefined when the budget is used up.
+ * Redacts the matches in the views of a text. Returns the redacted text, whether its views are free
+ * of matches, and whether its runs of digits certainly are too; undefined when the budget is used
+ * up.
  */
 function redactViews(text: string, { index, codeOf, budget }: Replacing) {
   let redacted = text
   // A match that was split by a replaced one is complete in the next round.
   for (let round = 0; round < roundsMax; round += 1) {
+    if (round > 0 && !mayIdentify(redacted, index)) {
+      return { text: redacted, isClean: true, isCertain: true }
+    }
     const shown = shownIn(textViews(redacted), index)
     if (shown.some(({ found }) => found.length > budget.occurrences)) return undefined
     const places = writtenPlaces(shown)
-    if (places.length === 0) return { text: redacted, isClean: true }
+    if (places.length === 0) return { text: redacted, isClean: true, isCertain: false }
     budget.occurrences -= places.length
     if (budget.occurrences < 0) return undefined
     redacted = replacePlaces(redacted, places, codeOf)
   }
-  return { text: redacted, isClean: false }
+  return { text: redacted, isClean: false, isCertain: false }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { characterSet, runsOf } from '../text.ts'
+import { type Latin1, latin1Of } from './latin1.ts'
 import type { AddressHashes } from './sought-addresses.ts'
 
 /** The values to search for in runs of digits. */
@@ -11,7 +12,7 @@ export type SoughtInRuns = {
 }
 
 /** Whether a text may contain a match in its runs of digits. */
-export type RunTest = (text: string) => boolean
+export type RunTest = (text: string | Latin1) => boolean
 
 /** Hexadecimal digits, in either case. */
 export const hexDigits = characterSet('0123456789abcdefABCDEF')
@@ -21,7 +22,7 @@ export const base64Digits = characterSet(`${base64Alphabet}-_`)
 /** The minimum number of hexadecimal digits of a run that is decoded. */
 export const HEX_MIN = 16
 /** The lengths of hashes in base64, without padding; the shortest first. */
-const hashDigits: ReadonlySet<number> = new Set([22, 27, 43, 86])
+const hashDigits = [22, 27, 43, 86] as const
 const HASH_DIGITS_MIN = 22
 /** Base64 digits that also separate the parts of links. */
 const separatorDigits = characterSet('+/-_')
@@ -54,15 +55,32 @@ function base64HashesIn(
     if (to < end && separatorDigits[run[to] ?? 0] !== 1) continue
     for (const length of hashDigits) {
       const from = to - length
-      if (from < start) break
-      if (from > start && separatorDigits[run[from - 1] ?? 0] !== 1) continue
-      if (!hashes.begins(threeBytes(run, from))) continue
+      if (!mayBeHash(run, { start, from, to }, hashes)) continue
       const read = Buffer.from(run.toString('latin1', from, to), 'base64').toString('hex')
       const address = hashes.addressOf(read)
       if (address !== undefined) held.push({ start: from, end: to, address })
     }
   }
   return held
+}
+
+/** Whether a known hash may begin at `from`: at the start of a run or after a separator. */
+function mayBeHash(
+  run: Buffer,
+  { start, from, to }: { start: number; from: number; to: number },
+  hashes: AddressHashes,
+): boolean {
+  if (from < start || (from > start && separatorDigits[run[from - 1] ?? 0] !== 1)) return false
+  return hashes.begins(threeBytes(run, from), Math.floor(((to - from) * 6) / 8) * 2)
+}
+
+/** Whether a known hash may end at a separator or at the end of a run. */
+function mayEndHash(run: Buffer, start: number, to: number, hashes: AddressHashes): boolean {
+  if (to - start < HASH_DIGITS_MIN) return false
+  for (const digits of hashDigits) {
+    if (mayBeHash(run, { start, from: to - digits, to }, hashes)) return true
+  }
+  return false
 }
 
 /** Returns the three bytes encoded by four base64 digits. */
@@ -76,6 +94,10 @@ const valueOf = new Uint8Array(256)
 for (const [value, digit] of [...base64Alphabet].entries()) valueOf[digit.charCodeAt(0)] = value
 valueOf['-'.charCodeAt(0)] = 62
 valueOf['_'.charCodeAt(0)] = 63
+/** The value of each digit; more than 63 for all other bytes. */
+const digitOf = valueOf.map((value, byte) => (base64Digits[byte] === 1 ? value : 0xff))
+
+const none = { bytes: Buffer.alloc(0), length: 0 }
 
 /** Sets the bit that makes three letters lower case. */
 const lowerCase = 0x202020
@@ -112,8 +134,7 @@ export function createRunTest({ domains, runMin, hashes }: SoughtInRuns): RunTes
   const sought = { letters, runMin, hashes }
   return (text) => {
     if (text.length < runMin) return false
-    const bytes = bytesOf(text)
-    const { length } = text
+    const { bytes, length } = (typeof text === 'string' ? narrowed(text) : text) ?? none
     let start = 0
     for (let at = runMin - 1; at < length; at = start + runMin - 1) {
       let last = at
@@ -122,71 +143,101 @@ export function createRunTest({ domains, runMin, hashes }: SoughtInRuns): RunTes
         start = last + 1
         continue
       }
-      let end = at + 1
-      while (end < length && base64Digits[bytes[end] ?? 0] === 1) end++
-      if (saysLetters(bytes, start, end, letters)) return true
-      if (holdsNestedRun(bytes, start, end, sought) || holdsHex(bytes, start, end, sought))
+      const end = readRun(bytes, start, length, sought)
+      if (end < 0) return true
+      if (holdsNestedRun(bytes, start, end, sought) || holdsHex(bytes, start, end, sought)) {
         return true
+      }
       start = end + 1
     }
     return false
   }
 }
 
-const keptBytesMax = 1024 * 1024
-let kept = Buffer.alloc(64 * 1024)
+/** Returns the end of a run; -1 if it may hold letters of a domain, or a hash. */
+function readRun(
+  bytes: Buffer,
+  start: number,
+  length: number,
+  { letters, hashes }: SoughtInHex,
+): number {
+  const { places } = letters
+  let held = 0
+  let at = start
+  for (; at < length; at++) {
+    const byte = bytes[at] ?? 0
+    const value = digitOf[byte] ?? 0
+    if (value > 63) break
+    held = (held << 6) | value
+    if (places[held & 0xfff] === 1 && isLetters(held, letters)) return -1
+    // The last two digits also separate the parts of links.
+    if (value >= 62 && mayEndHash(bytes, start, at, hashes)) return -1
+  }
+  return endsInLetters(held, letters) || mayEndHash(bytes, start, at, hashes) ? -1 : at
+}
 
-/**
- * Returns a text as bytes, in memory that the next call reuses: bytes are read twice as fast as
- * characters.
- */
-function bytesOf(text: string): Buffer {
-  // Characters beyond Latin-1 are not digits and must not become digits; this test is free for
-  // Latin-1 texts.
-  const written = /[^\0-\xff]/.test(text) ? text.replace(/[^\0-\xff]/g, ' ') : text
-  if (text.length > keptBytesMax) return Buffer.from(written, 'latin1')
-  if (text.length > kept.length) kept = Buffer.alloc(Math.min(keptBytesMax, text.length * 2))
-  kept.write(written, 0, 'latin1')
-  return kept
+/** Returns a text as bytes; characters beyond Latin-1 are not digits and must not become digits. */
+function narrowed(text: string): Latin1 | undefined {
+  return latin1Of(text) ?? latin1Of(text.replace(/[^\0-\xff]/g, ' '))
 }
 
 /** The groups of three letters by which the domains are recognized. */
-type Letters = { places: Uint8Array; values: ReadonlySet<number>; isShort: boolean }
+type Letters = {
+  /** Set to 1 at the values that the last two of the digits of a group may have. */
+  places: Uint8Array
+  values: ReadonlySet<number>
+  /** Those of short domains, which may begin inside a digit. */
+  shortValues: ReadonlySet<number>
+}
 
 function lettersOf(domains: readonly string[]): Letters {
   const places = new Uint8Array(1 << bitsOfPlace)
   const values = new Set<number>()
+  const shortValues = new Set<number>()
   for (const domain of domains) {
-    for (const first of domain.length < lettersOfAny ? [0] : [0, 1, 2]) {
+    const isShort = domain.length < lettersOfAny
+    for (const first of isShort ? [0] : [0, 1, 2]) {
       const [one = 0, two = 0, three = 0] = [0, 1, 2].map((at) => domain.charCodeAt(first + at))
       const value = (one << 16) | (two << 8) | three | lowerCase
-      places[placeOf(value)] = 1
       values.add(value)
+      if (isShort) shortValues.add(value)
+      for (const upper of [0, 0x20]) {
+        const end = value & ~upper & 0xfff
+        places[end] = 1
+        // Letters that begin inside a digit end before the last bits of another one.
+        for (let rest = 0; isShort && rest < 16; rest++) {
+          places[((end << 4) | rest) & 0xfff] = 1
+          places[((end << 2) | (rest & 3)) & 0xfff] = 1
+        }
+      }
     }
   }
-  return { places, values, isShort: domains.some(({ length }) => length < lettersOfAny) }
-}
-
-function placeOf(letters: number): number {
-  return Math.imul(letters, 0x9e3779b1) >>> (32 - bitsOfPlace)
+  return { places, values, shortValues }
 }
 
 function saysLetters(run: Buffer, start: number, end: number, letters: Letters): boolean {
-  const { places, values, isShort } = letters
+  const { places } = letters
   let held = 0
-  // The last letter may end in the zeros that pad the last digits.
-  for (let at = start; at < end + 3; at++) {
-    const value = at < end ? (valueOf[run[at] ?? 0] ?? 0) : 0
-    held = (held << 6) | value
-    const folded = (held & 0xffffff) | lowerCase
-    if (places[placeOf(folded)] === 1 && values.has(folded)) return true
-    if (!isShort) continue
-    const second = ((held >>> 4) & 0xffffff) | lowerCase
-    if (places[placeOf(second)] === 1 && values.has(second)) return true
-    const third = ((held >>> 2) & 0xffffff) | lowerCase
-    if (places[placeOf(third)] === 1 && values.has(third)) return true
+  for (let at = start; at < end; at++) {
+    held = (held << 6) | (valueOf[run[at] ?? 0] ?? 0)
+    if (places[held & 0xfff] === 1 && isLetters(held, letters)) return true
   }
-  return false
+  return endsInLetters(held, letters)
+}
+
+/** Whether the last letter ends in the zeros that pad the last digits. */
+function endsInLetters(held: number, letters: Letters): boolean {
+  return [6, 12, 18].some((bits) => isLetters(held << bits, letters))
+}
+
+/** Whether the last four of the held digits encode sought letters; if short, the last five. */
+function isLetters(held: number, { values, shortValues }: Letters): boolean {
+  if (values.has((held & 0xffffff) | lowerCase)) return true
+  if (shortValues.size === 0) return false
+  return (
+    shortValues.has(((held >>> 4) & 0xffffff) | lowerCase) ||
+    shortValues.has(((held >>> 2) & 0xffffff) | lowerCase)
+  )
 }
 
 type SoughtInside = { letters: Letters; runMin: number }
@@ -196,7 +247,7 @@ type SoughtInside = { letters: Letters; runMin: number }
  * digits early, in zeros, because all runs of a text are read as one, each padded to a whole group.
  */
 function holdsNestedRun(bytes: Buffer, start: number, end: number, sought: SoughtInside): boolean {
-  const { runMin } = sought
+  const { runMin, letters } = sought
   for (let first = start - 3; first <= start; first++) {
     const length = Math.ceil(((end - first) * 6) / 8)
     let from = 0
@@ -209,14 +260,16 @@ function holdsNestedRun(bytes: Buffer, start: number, end: number, sought: Sough
         from = last + 1
         continue
       }
-      const run: number[] = []
-      for (let inside = from; inside < length; inside++) {
+      let held = 0
+      let inside = from
+      for (; inside < length; inside++) {
         const digit = byteAt(bytes, start, end, first, inside)
         if (base64Digits[digit] !== 1) break
-        run.push(digit)
+        held = (held << 6) | (valueOf[digit] ?? 0)
+        if (letters.places[held & 0xfff] === 1 && isLetters(held, letters)) return true
       }
-      if (saysLetters(Buffer.from(run), 0, run.length, sought.letters)) return true
-      from += run.length + 1
+      if (endsInLetters(held, letters)) return true
+      from = inside + 1
     }
   }
   return false
@@ -224,7 +277,7 @@ function holdsNestedRun(bytes: Buffer, start: number, end: number, sought: Sough
 
 /** Returns a byte decoded from the digits starting at `first`, padded with zeros on both sides. */
 function byteAt(bytes: Buffer, start: number, end: number, first: number, at: number): number {
-  const group = Math.trunc(at / 3)
+  const group = (at / 3) | 0
   const phase = at - group * 3
   const digit = first + group * 4 + phase
   const high = digit < start ? 0 : (valueOf[bytes[digit] ?? 0] ?? 0)
@@ -238,7 +291,6 @@ function byteAt(bytes: Buffer, start: number, end: number, first: number, at: nu
 type SoughtInHex = SoughtInside & Pick<SoughtInRuns, 'hashes'>
 
 function holdsHex(bytes: Buffer, start: number, end: number, sought: SoughtInHex): boolean {
-  if (base64HashesIn(bytes, { start, end }, sought.hashes).length > 0) return true
   let from = start
   for (let at = start + HEX_MIN - 1; at < end; at = from + HEX_MIN - 1) {
     let last = at

@@ -1,6 +1,6 @@
 import { decodeHeaderText } from '../encoded-word.ts'
 import type { HeaderField } from '../header.ts'
-import { newField } from '../mime-tree.ts'
+import { type Body, newField } from '../mime-tree.ts'
 import { composeEncodedWords, foldText } from '../seven-bit.ts'
 import { type AddressRedactor, redactedDomain, type RedactionBudget } from './address-redactor.ts'
 import type { TokenRedactor } from './token-redactor.ts'
@@ -12,6 +12,8 @@ import type { TokenRedactor } from './token-redactor.ts'
 export type Redactors = {
   people: AddressRedactor
   tokens: TokenRedactor | undefined
+  /** Fields and bodies of leaves that were searched, and in which nothing was found. */
+  clean: Set<HeaderField | Body>
   /**
    * The remaining budget for the whole message. `fieldChars`: characters of fields that identify
    * the reporter, not counting lists of recipients.
@@ -91,7 +93,7 @@ function addressesInText(text: string): string[] {
  */
 export function redactFields(
   fields: readonly HeaderField[],
-  { people, tokens, budget }: Redactors,
+  { people, tokens, budget, clean }: Redactors,
   level: Level,
 ): HeaderField[] {
   const kept = fields.filter(({ key }) => level === 'inner' || !mailboxFields.has(key))
@@ -100,6 +102,7 @@ export function redactFields(
   const naming = identifyingFields(
     kept.filter((field) => !isList(field)),
     people,
+    clean,
   )
   return kept.flatMap((original) => {
     let field = original
@@ -111,7 +114,6 @@ export function redactFields(
       field = redactField(field, people)
     }
     const opaque = tokens ? redactTokens(field, tokens) : field
-    if (opaque !== field) people.vouchFor(wordsOf(opaque), wordsOf(field))
     return opaque
   })
 }
@@ -214,21 +216,24 @@ function tells(field: HeaderField, redactor: AddressRedactor): boolean {
 
 /**
  * Returns the fields that identify the reporter, as written, or after folds and encoded words are
- * decoded. Runs two searches for all fields together.
+ * decoded. Runs two searches for all fields together. Skips the fields in `clean`, and adds those
+ * in which nothing is found.
  */
 export function identifyingFields(
   fields: readonly HeaderField[],
   redactor: AddressRedactor,
+  clean = new Set<HeaderField | Body>(),
 ): Set<HeaderField> {
-  const inWords = fields.filter(({ raw }) => raw.includes('=?'))
-  const asWritten = redactor.findsIn(fields.map(wordsOf))
-  const inPieces = fields.filter(({ raw }) => raw.includes('*1'))
+  const open = fields.filter((field) => !clean.has(field))
+  const inWords = open.filter(({ raw }) => raw.includes('=?'))
+  const asWritten = redactor.findsIn(open.map(wordsOf))
+  const inPieces = open.filter(({ raw }) => raw.includes('*1'))
   const whole = redactor.findsIn(
     inPieces.map(({ raw }) => [...joinedParameters(raw).values()].join('\r\n\r\n')),
   )
   const decoded = redactor.findsIn(inWords.map(({ raw }) => decodeHeaderText(raw)))
-  return new Set([
-    ...fields.filter(
+  const telling = new Set([
+    ...open.filter(
       ({ raw }, index) =>
         // Unfolding joins the two words of a name if the fold is between them.
         asWritten[index] === true || (raw.includes('\r\n') && redactor.findsNameIn(raw)),
@@ -236,6 +241,8 @@ export function identifyingFields(
     ...inWords.filter((_, index) => decoded[index]),
     ...inPieces.filter((_, index) => whole[index]),
   ])
+  for (const field of open) if (!telling.has(field)) clean.add(field)
+  return telling
 }
 
 function wordsOf(field: HeaderField): string {

@@ -16,7 +16,7 @@ import {
 } from '../mime-tree.ts'
 import { composeEncodedWords } from '../seven-bit.ts'
 import { encodeTransfer } from '../transfer-encoding.ts'
-import { type AddressRedactor, createAddressRedactor } from './address-redactor.ts'
+import { createAddressRedactor } from './address-redactor.ts'
 import { identifyingFields, recipientsIn, redactFields, type Redactors } from './redact-fields.ts'
 import { localParts, reporterNames } from './reporter-names.ts'
 import { createTokenRedactor } from './token-redactor.ts'
@@ -76,7 +76,7 @@ export function redactMessage(
   const opaque =
     tokens === 'kept' ? undefined : createTokenRedactor(key, authorsOf(fields), localParts(own))
   const budget = { occurrences: OCCURRENCES_MAX, fieldChars: NAMING_FIELD_CHARS_MAX }
-  const redactors = { people, tokens: opaque, budget }
+  const redactors: Redactors = { people, tokens: opaque, clean: new Set(), budget }
   const redactText = (text: string) => {
     const named = people.redact(text)
     return opaque ? opaque.redact(named) : named
@@ -84,13 +84,17 @@ export function redactMessage(
   const recipient = delivered[0] ?? addresses[0]
   const rest = { redactText, recipient: recipient && people.redact(recipient) }
   const top = redactFields(fields, redactors, 'top')
-  const telling = identifyingFields(top, people)
+  const telling = identifyingFields(top, people, redactors.clean)
   const isUnsafe = tree === undefined || telling.size > 0 || isSpent(budget)
   const redacted = isUnsafe ? undefined : redactBody({ ...tree, fields: top }, redactors)
   if (tree && redacted) {
     const whole = composeMimeTree(redacted)
     const read = parseMimeTree(whole)
-    if (read && isClean(read, people, leavesOf(tree).length)) {
+    if (
+      read &&
+      leavesOf(read).length === leavesOf(tree).length &&
+      isClean(read, redacted, redactors)
+    ) {
       return { raw: whole, tree: read, form: 'whole', ...rest }
     }
   }
@@ -165,11 +169,13 @@ function isMime({ key }: HeaderField): boolean {
 
 function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
   const { body, encoding, type } = entity
-  const { people, tokens } = redactors
+  const { people, tokens, clean } = redactors
   if (body.kind !== 'leaf' || encoding === undefined) return undefined
   const content = leafText(entity)
   if (!isText(type) && !readsAsText(content)) {
-    return isOpaque(type, content) || people.finds(content) ? withheld(entity, content) : entity
+    if (isOpaque(type, content) || people.finds(content)) return withheld(entity, content)
+    clean.add(body)
+    return entity
   }
   const redacted = redactContent(entity, content, redactors)
   if (redacted === undefined) return undefined
@@ -177,7 +183,10 @@ function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
     return withheld(entity, content)
   }
   if (isUtf7(entity) && people.finds(decodeUtf7(redacted))) return withheld(entity, content)
-  if (redacted === content) return entity
+  if (redacted === content) {
+    clean.add(body)
+    return entity
+  }
   const text = encoding === 'identity' ? redacted : encodeTransfer(redacted, encoding)
   return { ...entity, body: { kind: 'leaf', text } }
 }
@@ -260,19 +269,35 @@ function withheld(entity: Entity, content: string): Entity {
   return { fields, type: 'text/plain', encoding: 'identity', body }
 }
 
-/** Whether the result, parsed as a receiver would, contains no match and has lost no part. */
-function isClean(tree: Entity, redactor: AddressRedactor, leaves: number): boolean {
-  if (leavesOf(tree).length !== leaves) return false
-  return entitiesOf(tree).every((entity) => {
-    if (identifyingFields(entity.fields, redactor).size > 0) return false
-    if (entity.body.kind === 'leaf') return !redactor.finds(leafText(entity))
-    return entity.body.kind === 'message' || !redactor.finds(entity.body.preamble)
-  })
+/**
+ * Whether the result, parsed as a receiver would, contains no match. What was searched in the
+ * redacted tree and is the same in the result is not searched again.
+ */
+function isClean(read: Entity, sent: Entity | undefined, redactors: Redactors): boolean {
+  const { people, clean } = redactors
+  const isSame = sent?.fields.length === read.fields.length && sent.fields.every(isFieldOf(read))
+  const fields = isSame ? sent.fields : read.fields
+  if (identifyingFields(fields, people, clean).size > 0) return false
+  const { body } = read
+  const other = sent?.body
+  if (body.kind === 'leaf') {
+    const isKnown =
+      other?.kind === 'leaf' &&
+      clean.has(other) &&
+      read.encoding === sent?.encoding &&
+      body.text === other.text
+    return isKnown || !people.finds(leafText(read))
+  }
+  if (body.kind === 'message') {
+    return isClean(body.message, other?.kind === 'message' ? other.message : undefined, redactors)
+  }
+  const parts = other?.kind === 'multipart' ? other.parts : []
+  return (
+    !people.finds(body.preamble) &&
+    body.parts.every(({ entity }, index) => isClean(entity, parts[index]?.entity, redactors))
+  )
 }
 
-function entitiesOf(entity: Entity): Entity[] {
-  const { body } = entity
-  if (body.kind === 'leaf') return [entity]
-  if (body.kind === 'message') return [entity, ...entitiesOf(body.message)]
-  return [entity, ...body.parts.flatMap((part) => entitiesOf(part.entity))]
+function isFieldOf({ fields }: Entity): (field: HeaderField, index: number) => boolean {
+  return ({ raw }, index) => fields[index]?.raw === raw
 }

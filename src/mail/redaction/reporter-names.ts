@@ -19,9 +19,8 @@ const codeBytes = 10
  * however the address is written. The codes cannot be reversed.
  */
 export function createCodes(key: Buffer): CodeOf {
-  return remembered((address) =>
-    codeOfHash(createHmac('sha256', key).update(address.toLowerCase()).digest('hex')),
-  )
+  const sign = hmacOf(key)
+  return remembered((address) => codeOfHash(sign(address.toLowerCase())))
 }
 
 /**
@@ -30,11 +29,29 @@ export function createCodes(key: Buffer): CodeOf {
  * time, which matters because a newsletter has a hundred tokens.
  */
 export function createTokenCodes(key: Buffer): CodeOf {
-  const secret = createHmac('sha256', key).update('tokens').digest('hex')
+  const secret = hmacOf(key)('tokens')
   return remembered((token) => {
     const inner = hash('sha256', `${secret}${token}`)
     return codeOfHash(hash('sha256', `${secret}${inner}`))
   })
+}
+
+const hmacBlockBytes = 64
+
+/**
+ * Returns HMAC-SHA256 (RFC 2104) in hexadecimal digits, for a key of at most 64 bytes. Two hashes
+ * take a fifth of the time of creating a key for an HMAC.
+ */
+function hmacOf(key: Buffer): (text: string) => string {
+  if (key.length > hmacBlockBytes) {
+    return (text) => createHmac('sha256', key).update(text).digest('hex')
+  }
+  const padded = Buffer.concat([key], hmacBlockBytes)
+  const [inner, outer] = [padded.map((byte) => byte ^ 0x36), padded.map((byte) => byte ^ 0x5c)]
+  return (text) => {
+    const read = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer')
+    return hash('sha256', Buffer.concat([outer, read]))
+  }
 }
 
 function codeOfHash(digits: string): string {
@@ -189,6 +206,8 @@ const greetings =
 
 /** Finds names in a lower-case text. */
 export type NameFinder = {
+  /** The longest word of each name: no name occurs in a text without its word. */
+  words: readonly string[]
   /** Whether a word of a name occurs in a text without cuts; ten times as fast as `find`. */
   mayOccurIn(text: string): boolean
   /** Finds the names in a text in which a `CUT` marks removed invisible content. */
@@ -225,6 +244,7 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
   // A search for a word takes a tenth of the time of a regular expression.
   const lastWords = [...new Set(sorted.map(({ text }) => text.split(' ').at(-1) ?? text))]
   return {
+    words: [...new Set(sorted.map(({ text }) => longestWord(text)))],
     mayOccurIn: (text) => lastWords.some((word) => text.includes(word)),
     *find(text) {
       for (const pattern of patterns) {
@@ -235,6 +255,10 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
       }
     },
   }
+}
+
+function longestWord(name: string): string {
+  return name.split(' ').reduce((one, other) => (other.length > one.length ? other : one))
 }
 
 const gapsMax = 16

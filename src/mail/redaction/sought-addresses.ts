@@ -4,8 +4,11 @@ import { hash } from 'node:crypto'
 export type AddressHashes = {
   /** Returns the known address with this hash, both in lower case. */
   addressOf(digits: string): string | undefined
-  /** Whether any known hash begins with the given three bytes: a fast test before decoding. */
-  begins(bytes: number): boolean
+  /**
+   * Whether any known hash of a length in hexadecimal digits begins with the given three bytes: a
+   * fast test before decoding.
+   */
+  begins(bytes: number, length: number): boolean
 }
 
 const algorithms: ReadonlyMap<number, string> = new Map([
@@ -31,16 +34,20 @@ export function hashesOf(addresses: readonly string[]): AddressHashes {
     }
     return hashes
   }
-  let beginnings: ReadonlySet<number> | undefined
+  const beginnings = new Map<number, ReadonlySet<number>>()
+  const beginningsOfLength = (length: number): ReadonlySet<number> => {
+    const digits = [...(hashesOfLength(length)?.keys() ?? [])]
+    return new Set(digits.map((one) => Number.parseInt(one.slice(0, 6), 16)))
+  }
   return {
     addressOf: (digits) => hashesOfLength(digits.length)?.get(digits),
-    begins(bytes) {
-      beginnings ??= new Set(
-        [...algorithms.keys()]
-          .flatMap((length) => [...(hashesOfLength(length)?.keys() ?? [])])
-          .map((digits) => Number.parseInt(digits.slice(0, 6), 16)),
-      )
-      return beginnings.has(bytes)
+    begins(bytes, length) {
+      let known = beginnings.get(length)
+      if (known === undefined) {
+        known = beginningsOfLength(length)
+        beginnings.set(length, known)
+      }
+      return known.has(bytes)
     },
   }
 }
@@ -65,6 +72,8 @@ export type SoughtAddresses = {
   /** Whether any domain occurs in the text. */
   occurIn(text: string): boolean
   domains: readonly string[]
+  /** Returns the local parts at a domain. */
+  localsOf(domain: string): readonly string[]
 }
 
 /** Domains whose mailbox names ignore dots. */
@@ -99,6 +108,8 @@ export function seekAddresses(addresses: readonly string[]): SoughtAddresses {
         return locals ? [{ at, domain, locals }] : []
       }),
     occurIn: (text) => places(text).length > 0,
+    localsOf: (domain) =>
+      byDomain.get(domain)?.map((one) => one.slice(0, one.lastIndexOf('@'))) ?? [],
   }
 }
 

@@ -9,7 +9,7 @@ const tagCharsMax = 10_000
  * The tags and comments of a text, in order. A `>` in a quoted value does not end a tag. If the
  * quote is still open after 10,000 characters, the first `>` ends the tag. Linear time.
  */
-function tagsIn(text: string): Tag[] {
+export function tagsIn(text: string): Tag[] {
   const tags: Tag[] = []
   let firstEnd = 0
   let commentEnd = 0
@@ -195,6 +195,12 @@ const lead = new RegExp(
   'g',
 )
 
+/** Whether a mark may begin with two characters; a line end needs one more for a fold. */
+export function isLead(pair: string): boolean {
+  lead.lastIndex = 0
+  return pair === '\r\n' || lead.exec(pair)?.index === 0
+}
+
 /** Returns all escapes and invisible characters in the text, from left to right. */
 function marksIn(written: string): Mark[] {
   const marks: Mark[] = []
@@ -207,7 +213,8 @@ function marksIn(written: string): Mark[] {
   return marks
 }
 
-function markAt(written: string, start: number): Mark | undefined {
+/** Returns the mark that begins at a position where `isLead` is true, if any. */
+export function markAt(written: string, start: number): Mark | undefined {
   const first = written.charAt(start)
   if (first === '=' || first === '%') {
     const value = byteOf(written, start + 1)

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { replaceMailboxes } from '../address.ts'
 import type { HeaderField } from '../header.ts'
-import { characterSet } from '../text.ts'
 import { type CodeOf, codeShape, createTokenCodes } from './reporter-names.ts'
 
 /**
@@ -29,26 +28,49 @@ const tokenCharsMin = 5
  */
 export function looksOpaque(text: string, place: TokenPlace): boolean {
   if (place === 'query' && text.length > wholeMax && !/[\s+]|%20/.test(text)) return true
+  const { length } = text
   let start = 0
-  for (let at = 0; at <= text.length; at++) {
-    if (lettersAndDigits[text.charCodeAt(at)] === 1) continue
-    if (at - start >= tokenCharsMin && isDrawn(text.slice(start, at), place)) return true
+  let kinds = 0
+  for (let at = 0; at <= length; at++) {
+    const kind = at < length ? (kindOf[text.charCodeAt(at)] ?? 0) : 0
+    kinds |= kind
+    if (kind !== 0) continue
+    if (at - start >= tokenCharsMin && isDrawn(text, { start, end: at, kinds }, place)) return true
     start = at + 1
+    kinds = 0
   }
   return false
 }
 
-const lettersAndDigits = characterSet(
-  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
-)
+/** Kinds of letters and digits, as bits; 0 for all other characters. */
+const DIGIT = 1
+const LOWER_HEX = 2
+const UPPER_HEX = 4
+const OTHER = 8
+const kindOf = new Uint8Array(256)
+for (let code = 0; code < 256; code++) {
+  const character = String.fromCharCode(code)
+  if (/[0-9]/.test(character)) kindOf[code] = DIGIT
+  else if (/[a-f]/.test(character)) kindOf[code] = LOWER_HEX
+  else if (/[A-F]/.test(character)) kindOf[code] = UPPER_HEX
+  else if (/[A-Za-z]/.test(character)) kindOf[code] = OTHER
+}
 
-function isDrawn(run: string, place: TokenPlace): boolean {
-  const hasDigit = /\d/.test(run)
-  if (!hasDigit && run.length < lettersMin) return false
-  if (/^\d+$/.test(run)) return run.length >= digitsMin[place] && !/^(?:19|20)\d{6}$/.test(run)
-  if (hasDigit && run.length >= hexMin && /^(?:[0-9a-f]+|[0-9A-F]+)$/.test(run)) return true
-  if (hasDigit) return run.length >= mixedMin[place] && !isNumberedWord(run)
-  return run.length >= lettersMin && isUnpronounceable(run)
+/** A run of letters and digits in a text, and the kinds of its characters. */
+type Run = { start: number; end: number; kinds: number }
+
+function isDrawn(text: string, { start, end, kinds }: Run, place: TokenPlace): boolean {
+  const length = end - start
+  if ((kinds & DIGIT) === 0) {
+    return length >= lettersMin && isUnpronounceable(text.slice(start, end))
+  }
+  if (kinds === DIGIT) {
+    return length >= digitsMin[place] && !/^(?:19|20)\d{6}$/.test(text.slice(start, end))
+  }
+  if (length >= hexMin && (kinds === (DIGIT | LOWER_HEX) || kinds === (DIGIT | UPPER_HEX))) {
+    return true
+  }
+  return length >= mixedMin[place] && !isNumberedWord(text.slice(start, end))
 }
 
 /**
@@ -296,10 +318,11 @@ const linkPart = 'https?:\\/\\/[^\\s<>"]+|mailto:[^\\s<>"]+'
 const runPart = '[A-Za-z0-9][A-Za-z0-9+/_=-]{5,}'
 const runShape = runsBut(addressPart, linkPart, hostPart)
 /**
- * Like `runShape`, for texts without addresses and links: searching for these takes most of the
- * time.
+ * Like `runShape`, for words without addresses and links, and for those without a dot: searching
+ * for these takes most of the time.
  */
-const plainRunShape = runsBut(hostPart)
+const hostRunShape = runsBut(hostPart)
+const plainRunShape = runsBut('[]')
 
 function runsBut(...named: readonly string[]): RegExp {
   return new RegExp(`${codePart}|(${named.join('|')})|${runPart}`, 'g')
@@ -310,10 +333,18 @@ function runsBut(...named: readonly string[]): RegExp {
  */
 function redactRuns(value: string, codeOf: CodeOf): string {
   if (!value.includes(codeStart) && !looksOpaque(value, 'field')) return value
-  const shape = /@|:\/\/|mailto:/.test(value) ? runShape : plainRunShape
-  return value.replace(shape, (run, code?: string, named?: string) =>
-    code === undefined && named === undefined && looksOpaque(run, 'field') ? codeOf(run) : run,
-  )
+  // None of the shapes contains white space, so most words need no regular expression.
+  return value.replace(/\S{6,}/g, (word) => {
+    if (!word.includes(codeStart) && !looksOpaque(word, 'field')) return word
+    return word.replace(shapeOf(word), (run, code?: string, named?: string) =>
+      code === undefined && named === undefined && looksOpaque(run, 'field') ? codeOf(run) : run,
+    )
+  })
+}
+
+function shapeOf(word: string): RegExp {
+  if (/@|:\/\/|mailto:/.test(word)) return runShape
+  return word.includes('.') ? hostRunShape : plainRunShape
 }
 
 const codeStart = 'redacted-'
