@@ -4,7 +4,12 @@ import { reasonOf } from '../errors.ts'
 import { signMail } from '../mail/dkim-signature.ts'
 import { parseHeader } from '../mail/header.ts'
 import { readInbound } from '../mail/inbound/read-inbound.ts'
-import { analyzeForCounting, type PlainAnalysis } from '../pieces/analyze.ts'
+import {
+  analyzeTogether,
+  type CountedAnalysis,
+  type GivenMessage,
+  type PlainAnalysis,
+} from '../pieces/analyze.ts'
 import { seedShingles } from '../pieces/shingles/hash.ts'
 import { trustedTimes } from '../verdict/consequences.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relays.ts'
@@ -26,25 +31,64 @@ seedShingles(seed)
 
 /**
  * Runs the tasks of a chunk in a thread of the parser pool and returns an outcome for each, in
- * order. Transfers the bytes instead of copying them, because a copy would be garbage on both
- * sides.
+ * order: first those that analyze a message, together, then the others. Transfers the bytes instead
+ * of copying them, because a copy would be garbage on both sides.
  */
 export default async function run({ tasks, progress }: ParserChunk): Promise<unknown> {
+  const start = (index: number) => Atomics.store(progress, 0, index)
+  const analyzed = await analyzeAll(tasks, start)
   const outcomes: ParserOutcome[] = []
   for (const [index, task] of tasks.entries()) {
-    Atomics.store(progress, 0, index)
-    outcomes.push(
-      await make(task).then(
-        (made) => ({ made }),
-        (error: unknown) => ({ fault: reasonOf(error) }),
-      ),
-    )
+    const known = analyzed.get(index)
+    if (!known) start(index)
+    outcomes.push(known ?? (await outcomeOf(() => make(task))))
   }
   const contents = outcomes.flatMap((outcome) => ('made' in outcome ? bytesOf(outcome.made) : []))
   return move({
     [transferableSymbol]: contents.map(({ buffer }) => buffer),
     [valueSymbol]: outcomes,
   })
+}
+
+async function outcomeOf(make: () => Promise<Made>): Promise<ParserOutcome> {
+  try {
+    return { made: await make() }
+  } catch (error) {
+    return { fault: reasonOf(error) }
+  }
+}
+
+type AnalysisTask = Extract<ParserTask, { work: 'analyze' | 'check' }>
+
+function isAnalysis(task: ParserTask): task is AnalysisTask {
+  return task.work === 'analyze' || task.work === 'check'
+}
+
+/** Analyzes the messages of those tasks that request it; returns the outcomes by task. */
+async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) => void) {
+  const outcomes = new Map<number, ParserOutcome>()
+  const given: (GivenMessage & { index: number; work: AnalysisTask['work'] })[] = []
+  for (const [index, task] of tasks.entries()) {
+    if (!isAnalysis(task)) continue
+    start(index)
+    try {
+      const raw = await unpack(asBuffers(task.packed))
+      given.push({ index, work: task.work, raw, options: { ...task.options, ignoreStamps: false } })
+    } catch (error) {
+      outcomes.set(index, { fault: reasonOf(error) })
+    }
+  }
+  const attempts = await analyzeTogether(given, (at) => start(given[at]?.index ?? 0))
+  for (const [at, { index, work, options }] of given.entries()) {
+    start(index)
+    const outcome = await outcomeOf(async () => {
+      const attempt = attempts[at]
+      if (!attempt || 'error' in attempt) throw attempt?.error
+      return work === 'check' ? checkDigest(attempt.made, options) : digest(attempt.made, options)
+    })
+    outcomes.set(index, outcome)
+  }
+  return outcomes
 }
 
 function bytesOf(made: Made): Buffer[] {
@@ -73,9 +117,8 @@ async function packOwned(bytes: Buffer): Promise<Packed> {
 }
 
 async function make(task: ParserTask): Promise<Made> {
+  if (isAnalysis(task)) throw new Error('Messages are analyzed together.')
   const raw = await unpack(asBuffers(task.packed))
-  if (task.work === 'check') return check(raw, task.options)
-  if (task.work === 'analyze') return analyze(raw, task.options)
   if (task.work === 'inbound') return readInbound(raw, task.mailFrom)
   // Imported only here, because threads that only analyze do not need the texts of reports.
   const { composeFeedback } = await import('./feedback-content.ts')
@@ -98,14 +141,12 @@ function headerOf(raw: Buffer): Buffer {
   return start.subarray(0, parseHeader(start).bodyOffset)
 }
 
-async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
-  const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
+async function digest(made: CountedAnalysis, options: ParserOptions): Promise<AnalysisDigest> {
   const packed = await packOwned(Buffer.from(JSON.stringify(made.analysis)))
   return { ...digestOf(made, options), packed }
 }
 
-async function check(raw: Buffer, options: ParserOptions): Promise<CheckDigest> {
-  const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
+function checkDigest(made: CountedAnalysis, options: ParserOptions): CheckDigest {
   const { analysis, shingles, fingerprints, features, telephones } = made
   const { originConfidenceMin = 0 } = options
   return {
@@ -119,10 +160,7 @@ async function check(raw: Buffer, options: ParserOptions): Promise<CheckDigest> 
   }
 }
 
-function digestOf(
-  made: Awaited<ReturnType<typeof analyzeForCounting>>,
-  options: ParserOptions,
-): Omit<AnalysisDigest, 'packed'> {
+function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisDigest, 'packed'> {
   const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
   const { authentication, claims, unsubscribe, cfbl } = analysis

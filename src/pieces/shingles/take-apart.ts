@@ -117,18 +117,14 @@ export type Findings = Way & {
 
 /**
  * Splits a message into the pieces that are counted, and computes its fingerprints. At most 480
- * shingles, the most informative first. Linear time; no lookups. `withLaterShingles` adds pieces
- * that are not in the message.
+ * shingles, the most informative first. `view` is that of the body. Linear time; no lookups.
+ * `withLaterShingles` adds pieces that are not in the message.
  */
-export function takeApartPacked(findings: Findings): {
-  shingles: PackedShingles
-  fingerprints: Fingerprints
-  /** The view of the body, for reuse. */
-  view: BodyView
-  telephones: string[]
-} {
-  const { fields, body, links, attachments, signers } = findings
-  const view = viewBody(body)
+export function takeApartPacked(
+  findings: Findings,
+  view: BodyView = viewBody(findings.body),
+): { shingles: PackedShingles; fingerprints: Fingerprints; view: BodyView; telephones: string[] } {
+  const { fields, links, attachments, signers } = findings
   list.clear()
   addAddresses(list, fields, signers)
   addOrigin(list, findings)

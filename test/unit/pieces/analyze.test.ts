@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { analyzeMessage } from '../../../src/pieces/analyze.ts'
+import { analyzeForCounting, analyzeMessage, analyzeTogether } from '../../../src/pieces/analyze.ts'
 
 const root = path.join(import.meta.dirname, '../../..')
 const options = { trustedRelays: [], ignoreStamps: true }
@@ -142,4 +142,25 @@ test('an analysis is bounded, and can be cloned and stored', async () => {
   expect(analysis.links.length).toBeLessThanOrEqual(200)
   expect(structuredClone(analysis)).toEqual(JSON.parse(JSON.stringify(analysis)))
   expect(JSON.stringify(analysis)).not.toContain('\\u0000')
+})
+
+test('messages that are analyzed together give the same results as alone', async () => {
+  const raws = ['newsletter', 'phish-at-microsoft', 'origin-unknown'].map(sample)
+  const broken = {
+    raw: Buffer.alloc(0),
+    options: {
+      trustedRelays: [],
+      get ignoreStamps(): boolean {
+        throw new Error('broken settings')
+      },
+    },
+  }
+  const given = raws.map((raw) => ({ raw, options }))
+  const started: number[] = []
+  const attempts = await analyzeTogether(given.toSpliced(1, 0, broken), (at) => started.push(at))
+  const alone = await Promise.all(raws.map((raw) => analyzeForCounting(raw, options)))
+  expect(attempts.toSpliced(1, 1)).toEqual(alone.map((made) => ({ made })))
+  expect(attempts[1]).toEqual({ error: new Error('broken settings') })
+  // Every step is made for all messages before the next one.
+  expect(started.slice(0, 8)).toEqual([0, 1, 2, 3, 0, 1, 2, 3])
 })
