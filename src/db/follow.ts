@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sqlState } from '../errors.ts'
+import type { Db } from './pool.ts'
+import { prepared } from './prepared.ts'
 
 /**
  * Interval of polling in milliseconds, and the time limit of reading a version: together less than
@@ -8,9 +10,40 @@ import { sqlState } from '../errors.ts'
 const LOOK_MS = 800
 const ANSWER_MS_MAX = 1_000
 
-/** A setting in the database that a process follows. */
+/** The versions of all settings that processes follow; a change gives a setting another one. */
+type Versions = {
+  /** The newest rules; 0 if there are only the shipped ones. */
+  rules: number
+  /** The active model. */
+  model: number | undefined
+  /** The registry of marketers. */
+  marketers: number
+}
+
+async function readVersions(db: Db): Promise<Versions> {
+  const { rows } = await db.query<Record<keyof Versions, number | null>>(prepared`
+    select (select max(version) from rule_sets) as rules,
+      (select version from models where state = 'active') as model,
+      (select version from marketer_registry where is_only) as marketers`)
+  const { rules, model, marketers } = rows[0] ?? {}
+  return { rules: rules ?? 0, model: model ?? undefined, marketers: marketers ?? 0 }
+}
+
+const readings = new WeakMap<Db, { startedAt: number; versions: Promise<Versions> }>()
+const SHARED_MS = 50
+
+/** Reads the versions, or returns the result of a read that began less than 50 ms ago. */
+function readShared(db: Db): Promise<Versions> {
+  const startedAt = performance.now()
+  const last = readings.get(db)
+  if (last && startedAt - last.startedAt < SHARED_MS) return last.versions
+  const versions = readVersions(db)
+  readings.set(db, { startedAt, versions })
+  return versions
+}
+
+/** How a process follows a setting in the database. */
 type Followed<Version> = {
-  readVersion: () => Promise<Version>
   /** Starts to use a version. If it throws, the version is loaded again 0.8 s later. */
   load: (version: Version) => Promise<void>
   /** Called after each poll. */
@@ -24,22 +57,25 @@ type Followed<Version> = {
 
 /**
  * Reads and loads the version of a setting now. Until `close` is called, reads the version again
- * 0.8 s after the previous read and loads it if it is new. Each read except the first is limited to
- * one second, so that a connection that stopped responding delays only one of them.
+ * every 0.8 s, at the same time as those of the other settings, and loads it if it is new. Each
+ * read except the first is limited to one second, so that a connection that stopped responding
+ * delays only one of them.
  *
  * @throws the error of the first read or load
  */
-export async function follow<Version>(
-  followed: Followed<Version>,
+export async function follow<Setting extends keyof Versions>(
+  db: Db,
+  setting: Setting,
+  { load, afterwards, onFailure }: Followed<Versions[Setting]>,
 ): Promise<{ close: () => Promise<void> }> {
-  const { readVersion, load, afterwards, onFailure } = followed
+  type Version = Versions[Setting]
   let seen: { version: Version } | undefined
   let isClosed = false
   let isFailing = false
   let timer: NodeJS.Timeout | undefined
 
-  async function look(reading: Promise<Version>): Promise<void> {
-    const version = await reading
+  async function look(reading: Promise<Versions>): Promise<void> {
+    const version = (await reading)[setting]
     if (!seen || version !== seen.version) await load(version)
     seen = { version }
     await afterwards?.()
@@ -47,7 +83,7 @@ export async function follow<Version>(
 
   async function lookAgain(): Promise<void> {
     try {
-      await look(inTime(readVersion()))
+      await look(inTime(readShared(db)))
       isFailing = false
     } catch (error) {
       if (!isFailing && !isClosed) onFailure(error)
@@ -58,11 +94,11 @@ export async function follow<Version>(
 
   function lookLater(): void {
     if (isClosed) return
-    timer = setTimeout(() => (looking = lookAgain()), LOOK_MS)
+    timer = setTimeout(() => (looking = lookAgain()), LOOK_MS - (performance.now() % LOOK_MS))
     timer.unref()
   }
 
-  let looking = look(readVersion())
+  let looking = look(readVersions(db))
   await looking
   lookLater()
   return {

@@ -66,13 +66,6 @@ async function raiseVersion(tx: Db): Promise<void> {
   await tx.query(sql`update marketer_registry set version = version + 1 where is_only`)
 }
 
-/** Returns the version of the registry, which rises with each change. */
-export async function findRegistryVersion(db: Db): Promise<number> {
-  const { rows } = await db.query<{ version: number }>(sql`
-    select version from marketer_registry where is_only`)
-  return rows[0]?.version ?? 0
-}
-
 type ProposalState = 'open' | 'dismissed' | 'taken'
 
 /** A signer of legitimate bulk mail that may be a marketer. */

@@ -82,7 +82,7 @@ export function findModelContent(
 }
 
 /** Returns the active version; undefined when there is none. */
-export async function findActiveModel(db: Db): Promise<number | undefined> {
+async function findActiveModel(db: Db): Promise<number | undefined> {
   const { rows } = await db.query<{ version: number }>(sql`
     select version from models where state = 'active'`)
   return rows[0]?.version

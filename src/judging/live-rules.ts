@@ -1,11 +1,6 @@
 import { follow } from '../db/follow.ts'
 import type { Pool } from '../db/pool.ts'
-import {
-  findRuleSet,
-  keepRuleProcess,
-  newestRuleVersion,
-  removeRuleProcess,
-} from '../db/rule-sets.ts'
+import { findRuleSet, keepRuleProcess, removeRuleProcess } from '../db/rule-sets.ts'
 import type { Logger } from '../log.ts'
 import type { FactDefinition } from '../verdict/facts/fact.ts'
 import {
@@ -120,8 +115,7 @@ export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
   const id = uuidv7(clock())
   const active = new ActiveRules(options)
   let toldAt = 0
-  const following = await follow({
-    readVersion: () => newestRuleVersion(pool),
+  const following = await follow(pool, 'rules', {
     async load(version) {
       if (version === 0) return
       const set = await findRuleSet(pool, version)

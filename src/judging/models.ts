@@ -3,7 +3,6 @@ import { defineAction, oneOf, wholeNumber } from '../actions.ts'
 import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import { follow } from '../db/follow.ts'
 import {
-  findActiveModel,
   findModelContent,
   insertModel,
   type NewModel,
@@ -194,8 +193,7 @@ export async function openModel({
     })
   }
 
-  const following = await follow({
-    readVersion: () => findActiveModel(pool),
+  const following = await follow(pool, 'model', {
     load: take,
     onFailure: (err) => log.warn({ err }, 'Could not read the active model from the database.'),
   })

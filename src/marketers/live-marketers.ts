@@ -1,5 +1,5 @@
 import { follow } from '../db/follow.ts'
-import { findRegistryVersion, listActingMarketers } from '../db/marketers.ts'
+import { listActingMarketers } from '../db/marketers.ts'
 import type { Pool } from '../db/pool.ts'
 import type { Logger } from '../log.ts'
 import { createMarketerBook, type MarketerBook } from '../pieces/marketer.ts'
@@ -26,9 +26,8 @@ export async function openMarketers({
   log: Pick<Logger, 'info' | 'warn'>
 }): Promise<LiveMarketers> {
   let book = createMarketerBook([])
-  const following = await follow({
-    // The version is read first, so that a change made during the load is loaded again.
-    readVersion: () => findRegistryVersion(pool),
+  // The version is read first, so that a change made during the load is loaded again.
+  const following = await follow(pool, 'marketers', {
     async load(version) {
       book = createMarketerBook(await listActingMarketers(pool))
       log.info({ version, marketers: book.count }, 'Loaded the registry of marketers.')
