@@ -39,8 +39,8 @@ export function createTokenCodes(key: Buffer): CodeOf {
 const hmacBlockBytes = 64
 
 /**
- * Returns HMAC-SHA256 (RFC 2104). For a key of at most 64 bytes, two hashes take a fifth of the time
- * of creating a key for an HMAC.
+ * Returns HMAC-SHA256 (RFC 2104). For a key of at most 64 bytes, two hashes take a fifth of the
+ * time of creating a key for an HMAC.
  */
 function hmacOf(key: Buffer): (text: string) => Buffer {
   if (key.length > hmacBlockBytes) {
