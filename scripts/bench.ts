@@ -2,6 +2,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   intake: async () => (await import('./bench/intake.ts')).benchIntake(),
   pipeline: async () => (await import('./bench/pipeline.ts')).benchPipeline(),
   backlog: async () => (await import('./bench/backlog.ts')).benchBacklog(),
+  growth: async () => (await import('./bench/growth.ts')).benchGrowth(),
   idle: async () => (await import('./bench/idle.ts')).benchIdle(),
   shingles: async () => (await import('./bench/shingles.ts')).benchShingles(),
   authenticate: async () => (await import('./bench/authenticate.ts')).benchAuthenticate(),

@@ -24,8 +24,11 @@ const CONNECTIONS = 16
 const POSTED_AT_ONCE = 2_000
 /** Time between two new reports, in milliseconds. */
 const NEW_REPORT_MS = 1_000
-/** Time without any mail after which a report counts as lost. */
-const STALLED_MS = 300_000
+/**
+ * Time without any mail after which a report counts as lost. It is longer than the lease of 15
+ * minutes after which a mail that was slow to compose is tried again.
+ */
+const STALLED_MS = 1_200_000
 /** Time after which jobs that are still there cannot be about to send a mail twice. */
 const QUIET_MS_MAX = 120_000
 
@@ -60,15 +63,18 @@ export async function benchBacklog(): Promise<void> {
   const messages = await readForwardable()
   console.log(`load before: ${loadOf()}`)
   const all: Drained[] = []
-  for (const workers of values.workers.split(',').map(Number)) {
-    for (const order of ['oldest first', 'new first'] as const) {
-      const drained = await drain(messages, { workers, order, reports: Number(values.reports) })
-      all.push(drained)
-      console.log(`work × ${workers}, ${order}: ${drained.perSecond.toFixed(1)} reports/s`)
+  try {
+    for (const workers of values.workers.split(',').map(Number)) {
+      for (const order of ['oldest first', 'new first'] as const) {
+        const drained = await drain(messages, { workers, order, reports: Number(values.reports) })
+        all.push(drained)
+        console.log(`work × ${workers}, ${order}: ${drained.perSecond.toFixed(1)} reports/s`)
+      }
     }
+  } finally {
+    console.log(`load after: ${loadOf()}\n`)
+    print(all, values.reports)
   }
-  console.log(`load after: ${loadOf()}\n`)
-  print(all, values.reports)
   const duplicates = all.reduce((sum, one) => sum + one.duplicates, 0)
   if (duplicates > 0) throw new Error(`${duplicates} mails arrived twice`)
 }

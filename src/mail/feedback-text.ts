@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { decodeHeaderText } from './encoded-word.ts'
 import type { HeaderField } from './header.ts'
 import {
@@ -84,21 +83,15 @@ export function composeFeedbackText(
       'How we know that it came from this address:',
       ...explanation.why.flatMap((why) => wrap(cleanLine(why), '- ')),
     ],
-    standing.memo(requestOf(facts, explanation)),
-    standing.memo(attachedOf(facts, form)),
-    ...(explanation.isRebuilt === true ? [standing.memo(rebuiltNote)] : []),
+    wrap(requestOf(facts, explanation), ''),
+    wrap(attachedOf(facts, form), ''),
+    ...(explanation.isRebuilt === true ? [wrap(rebuiltNote, '')] : []),
     answerLines(facts, explanation),
     ...(explanation.isUnsolicited === true ? [wrap(unsolicitedOf(explanation), '')] : []),
     closingLines(explanation, format),
   ]
   return paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n')
 }
-
-/** The lines of the paragraphs that are the same in most reports. */
-const standing = new LRUCache<string, readonly string[]>({
-  max: 50,
-  memoMethod: (text) => wrap(text, ''),
-})
 
 /**
  * The first sentence of a report, in the words of RFC 5965 appendix B. Some mail systems recognize
@@ -225,14 +218,16 @@ function answerLines(
     return [...wrap(`${how} confirmation, or reply "stop".`, ''), ...fact('Stop', answers.stop)]
   }
   return [
-    ...standing.memo(
+    ...wrap(
       'Please tell us the result: open one of these pages (each asks for confirmation), or ' +
         'reply to this mail with one of the words.',
+      '',
     ),
     ...answerLabels.flatMap(([kind, label]) => fact(label, answers[kind])),
-    ...standing.memo(
+    ...wrap(
       'Resolved: you have dealt with it. Not ours: you are not responsible for the address. ' +
         'Wrong: the message was not abuse. Stop: send us no more reports.',
+      '',
     ),
   ]
 }
@@ -251,7 +246,7 @@ const formats = {
 } as const
 
 function closingLines({ service }: FeedbackExplanation, format: ReportSample['format']): string[] {
-  return [...fact('Operator', service), '', ...standing.memo(`The ${formats[format]}.`)]
+  return [...fact('Operator', service), '', ...wrap(`The ${formats[format]}.`, '')]
 }
 
 /** Changes a link so that nobody follows it by accident and filters accept the mail. */

@@ -1,6 +1,5 @@
 import { hkdfSync } from 'node:crypto'
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { LRUCache } from 'lru-cache'
 import {
   addressesShown,
   type AddressIndex,
@@ -327,15 +326,8 @@ function sameMailbox(address: string): string[] {
     ? ['gmail.com', 'googlemail.com'].map((domain) => untagged.replace(/[^@]*$/, domain))
     : []
   const [local = '', domain = ''] = untagged.split(/@(?=[^@]*$)/)
-  const named = spellings.memo(domain).filter((one) => one !== '' && one !== domain)
+  const [ascii, readable] = [domainToASCII(domain), domainToUnicode(domain)]
+  const bytes = Buffer.from(readable).toString('latin1').toLowerCase()
+  const named = [ascii, readable, bytes].filter((one) => one !== '' && one !== domain)
   return [...new Set([address, untagged, ...others, ...named.map((one) => `${local}@${one}`)])]
 }
-
-/** The spellings of a domain: in ASCII, as people read it, and as the bytes of that in UTF-8. */
-const spellings = new LRUCache<string, readonly string[]>({
-  max: 500,
-  memoMethod: (domain) => {
-    const [ascii, readable] = [domainToASCII(domain), domainToUnicode(domain)]
-    return [ascii, readable, Buffer.from(readable).toString('latin1').toLowerCase()]
-  },
-})

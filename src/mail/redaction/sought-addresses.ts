@@ -152,26 +152,20 @@ function lettersAt(text: string, at: number): number {
 }
 
 function createLocals(locals: readonly string[], isDotless: boolean): Locals {
-  // Most domains never occur in a message.
-  let forwards: Tree | undefined
-  let backwards: Tree | undefined
+  const forwards = treeOf(locals)
+  const backwards = treeOf(locals.map(reversed))
   const plain = (local: string) => (isDotless ? local.replaceAll('.', '') : local)
-  let byName: ReadonlyMap<string, string> | undefined
+  const byName = new Map(locals.toReversed().map((local) => [plain(local), local]))
   return {
     endingAt(text, end) {
-      backwards ??= treeOf(locals.map(reversed))
       const length = longest(backwards, text, { at: end - 1, step: -1 })
       return length === 0 ? undefined : text.slice(end - length, end)
     },
     beginningAt(text, start) {
-      forwards ??= treeOf(locals)
       const length = longest(forwards, text, { at: start, step: 1 })
       return length === 0 ? undefined : text.slice(start, start + length)
     },
-    named(local) {
-      byName ??= new Map(locals.toReversed().map((one) => [plain(one), one]))
-      return byName.get(plain(local))
-    },
+    named: (local) => byName.get(plain(local)),
   }
 }
 
