@@ -133,8 +133,8 @@ const copied: readonly Copied[] = [
  * weeks before. The program has made these reports, so each table gets as many rows per report, of
  * the same size, as it really does. Exceptions: raw content and feedback mails are only of the last
  * two days, counters only of the generations that are kept, contents that no later report reads are
- * cut and their subjects not indexed, and eight copies share their campaigns and reputations. No process may use the database
- * meanwhile.
+ * cut, old subjects are not indexed, and eight copies share their campaigns and reputations. No
+ * process may use the database meanwhile.
  */
 export async function growReports(
   pool: Pool,
