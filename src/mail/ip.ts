@@ -55,6 +55,7 @@ export function isCidr(text: string): boolean {
 }
 
 export function addressScope(address: IpAddress): AddressScope {
+  if (address.family === 4 && specialOctets[(address.groups[6] ?? 0) >>> 8] === 0) return 'public'
   for (const [scope, networks] of specialNetworks) if (networks.has(address)) return scope
   const first = address.groups[0] ?? 0
   return address.family === 6 && (first & 0xe000) !== 0x2000 ? 'reserved' : 'public'
@@ -224,12 +225,23 @@ function contains({ groups, bits }: Network, address: IpAddress): boolean {
   return differing >>> (16 - rest) === 0
 }
 
-const specialNetworks: readonly (readonly [AddressScope, NetworkSet])[] = [
-  ['loopback', networkSet(['127.0.0.0/8', '::1'])],
-  ['private', networkSet(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'])],
-  ['private', networkSet(['169.254.0.0/16', 'fc00::/7', 'fe80::/10'])],
-  ['documentation', networkSet(['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'])],
-  ['documentation', networkSet(['2001:db8::/32', '3fff::/20'])],
-  ['reserved', networkSet(['0.0.0.0/8', '192.0.0.0/24', '192.88.99.0/24', '198.18.0.0/15'])],
-  ['reserved', networkSet(['224.0.0.0/4', '240.0.0.0/4', '2001::/23'])],
+const specialCidrs: readonly (readonly [AddressScope, readonly string[]])[] = [
+  ['loopback', ['127.0.0.0/8', '::1']],
+  ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10']],
+  ['private', ['169.254.0.0/16', 'fc00::/7', 'fe80::/10']],
+  ['documentation', ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24']],
+  ['documentation', ['2001:db8::/32', '3fff::/20']],
+  ['reserved', ['0.0.0.0/8', '192.0.0.0/24', '192.88.99.0/24', '198.18.0.0/15']],
+  ['reserved', ['224.0.0.0/4', '240.0.0.0/4', '2001::/23']],
 ]
+const specialNetworks = specialCidrs.map(([scope, cidrs]) => [scope, networkSet(cidrs)] as const)
+
+/** 1 for each first octet of an IPv4 address with a special network; most have none. */
+const specialOctets = new Uint8Array(256)
+for (const { groups, bits } of specialCidrs
+  .flatMap(([, cidrs]) => cidrs.map(parseNetwork))
+  .filter((network) => network !== undefined)) {
+  const first = (groups[6] ?? 0) >>> 8
+  const isIpv4 = groups[5] === 0xffff
+  if (isIpv4) specialOctets.fill(1, first, first + Math.max(1, 2 ** (104 - bits)))
+}

@@ -166,6 +166,7 @@ function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisD
   const { authentication, claims, unsubscribe, cfbl } = analysis
   const { originConfidenceMin = 0 } = options
   const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
+  const candidates = relayCandidates(hops)
   return {
     kind,
     origin,
@@ -178,8 +179,8 @@ function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisD
     listId: claims?.listId ?? null,
     authorDomain: claims?.authorDomain ?? null,
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
-    candidates: relayCandidates(hops),
-    addressesAsked: addressesAsked(hops),
+    candidates,
+    addressesAsked: addressesAsked(hops, candidates),
     trustedTimes: trustedTimes(hops),
     submitterIp: submitter && isSure(submitter) ? submitter.ip : undefined,
     shingles: owned(shingles),

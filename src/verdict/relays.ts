@@ -245,10 +245,13 @@ export function relayCandidates(hops: readonly TracedHop[]): RelayCandidate[] {
 
 /**
  * Returns the addresses from the top to the last host that is asked about. A statement of the
- * reporter about any of them can change the trace. At most 30.
+ * reporter about any of them can change the trace. At most 30. `candidates` are those of the hops.
  */
-export function addressesAsked(hops: readonly TracedHop[]): string[] {
-  const last = relayCandidates(hops).at(-1)?.line ?? -1
+export function addressesAsked(
+  hops: readonly TracedHop[],
+  candidates: readonly RelayCandidate[] = relayCandidates(hops),
+): string[] {
+  const last = candidates.at(-1)?.line ?? -1
   const above = hops.filter(({ index }) => index <= last)
   const found = above.flatMap((hop) => candidateOf(hop)?.ip ?? [])
   return [...new Set(found)].slice(-ADDRESSES_MAX)

@@ -1,4 +1,5 @@
 import { registrableDomain } from '../../mail/address.ts'
+import { remembered } from '../../mail/text.ts'
 import { withoutInvisible } from './plain-text.ts'
 import { carriedTarget, redirectTarget } from './redirectors.ts'
 
@@ -28,7 +29,14 @@ export type PlainLink = {
  * invisible characters. Look-alike host names stay different, because they are different hosts.
  * Empty when `written` is not a web address.
  */
-export function plainLinks(written: string): PlainLink[] {
+export function plainLinks(written: string): readonly PlainLink[] {
+  return knownLinks(written)
+}
+
+/** The shingles and the subjects of a message are made from the same links. */
+const knownLinks = remembered(readLinks, { max: 500, charsMax: 1000 })
+
+function readLinks(written: string): PlainLink[] {
   const links: PlainLink[] = []
   let url = parseWritten(written)
   let wrappedBy: string | null = null
