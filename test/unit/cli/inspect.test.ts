@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -215,4 +215,27 @@ test('a mailbox file with one message is that message; a damaged archive has non
   writeFileSync(damaged, 'PK\x03\x04 damaged')
   const { status, err } = await run([damaged])
   expect([status, err]).toEqual([1, `${damaged}: No message found: damaged-archive.\n`])
+})
+
+/** Returns the packages that a module imports statically, also through other modules. */
+function packagesOf(file: string, seen = new Set<string>()): Set<string> {
+  const packages = new Set<string>()
+  if (seen.has(file)) return packages
+  seen.add(file)
+  const imports = readFileSync(file, 'utf8').matchAll(/^import\s(?!type\s)[^']*'([^']+)'/gm)
+  for (const [, name = ''] of imports) {
+    if (!name.startsWith('.')) packages.add(name)
+    else for (const one of packagesOf(path.join(file, '..', name), seen)) packages.add(one)
+  }
+  return packages
+}
+
+test('the command loads no libraries that it does not need, so that it starts fast', () => {
+  const source = path.join(import.meta.dirname, '../../../src')
+  const needed = ['main.ts', 'cli/inspect.ts'].flatMap((file) => [
+    ...packagesOf(path.join(source, file)),
+  ])
+  const packages = needed.filter((name) => !name.startsWith('node:'))
+  const allowed = ['intl-messageformat', 'lru-cache', 'pino', 'tldts', 'zod']
+  expect([...new Set(packages)].sort()).toEqual(allowed)
 })

@@ -103,3 +103,19 @@ test.for([
 ] as const)('%s is a CIDR: %s', ([text, expected]) => {
   expect(isCidr(text)).toBe(expected)
 })
+
+test('the scope of an IPv4 address does not depend on the shortcut by its first octet', () => {
+  for (let octet = 0; octet < 256; octet++) {
+    for (const rest of ['0.0.0', '0.2.1', '18.100.9', '51.100.7', '64.0.1', '168.1.1', '254.3.4']) {
+      const text = `${octet}.${rest}`
+      const isPublic = addressScope(ip(text)) === 'public'
+      expect([text, isPublic]).toEqual([text, !special.has(ip(text))])
+    }
+  }
+})
+
+const special = networkSet([
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
+  ...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16'],
+  ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
+])
