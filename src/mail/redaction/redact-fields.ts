@@ -199,11 +199,13 @@ function redactRecipients({ name, value }: HeaderField, redactor: AddressRedacto
 }
 
 function withRaw(field: HeaderField, raw: string): HeaderField {
+  const colon = raw.indexOf(':')
   const value = raw
-    .slice(raw.indexOf(':') + 1)
+    .slice(colon + 1)
     .replace(/\r\n[ \t]+/g, ' ')
     .trim()
-  return { name: field.name, key: field.key, raw, value }
+  // A sender may write an address into the name, which is redacted too.
+  return { name: raw.slice(0, colon).trimEnd(), key: field.key, raw, value }
 }
 
 /**

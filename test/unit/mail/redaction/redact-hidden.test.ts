@@ -104,6 +104,13 @@ test('a name is found in a single-byte charset', () => {
   expect(outcome.raw.includes(name)).toBe(false)
 })
 
+test('an address in the name of a field with encoded words is found', () => {
+  const word = '=?utf-8?B?TDN2Wks5Wm1IWklNRUdRZ0gyNU9LM2FRMTM1cVhHSw==?='
+  const { text, form } = redacted(`X-A"jane.doe\\u0040mailbox.example"-B: ${word}\n\nHello.\n`)
+  expect(text).not.toContain('mailbox.example')
+  expect(form).toBe('whole')
+})
+
 test('a short name at the beginning of a line is a salutation; elsewhere it is a word', () => {
   const { text } = redacted('Subject: Paris, you won\n\nA trip to Paris, now.\n', [
     'paris@b.example',
