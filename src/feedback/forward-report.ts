@@ -145,7 +145,7 @@ export async function forwardAtOnce(
     }))
     const loaded = new Map(handed.map((one) => [nameOf(one.feedback), one.loaded]))
     const underWay = await sendPlaced(placed, loaded, app, forwarding, outcomes)
-    for (const one of underWay) await postponeReserve(one, outcomes.get(one.name), app)
+    for (const one of underWay) await postponeReserve(one, outcomes.get(one.name), app, forwarding)
   } catch (error) {
     app.log.warn({ reason: reasonOf(error) }, 'Feedback reports are left to their jobs.')
   } finally {
@@ -153,16 +153,31 @@ export async function forwardAtOnce(
   }
 }
 
-/** Lets the job in reserve start only when the mail in progress has certainly ended. */
+/**
+ * Lets the job in reserve start only when the mail in progress has certainly ended. If it ends
+ * without having been sent, the job starts soon.
+ */
 async function postponeReserve(
-  { feedback: { reportId, number }, reserve }: FeedbackInProgress,
+  { name, feedback: { reportId, number }, reserve, ended }: FeedbackInProgress,
   outcome: JobOutcome | undefined,
-  { boss }: Needs,
+  { boss, clock, log }: Needs,
+  { inProgress, retryMs }: Forwarding,
 ): Promise<void> {
   if (!reserve || typeof outcome !== 'object' || !('postponedTo' in outcome)) return
-  const options = { id: reserve.jobId, startAfter: outcome.postponedTo }
-  const { updated } = await boss.update(forwardReport.name, { reportId, number }, options)
+  const startJobAt = (startAfter: Date) =>
+    boss.update(forwardReport.name, { reportId, number }, { id: reserve.jobId, startAfter })
+  const { updated } = await startJobAt(outcome.postponedTo)
   if (updated > 0) reserve.sendBefore = new Date(outcome.postponedTo.getTime() - SEND_MS_MAX)
+  const ending = ended.then(async (late) => {
+    if (late === 'done') return
+    const isPostponed = 'postponedTo' in late
+    await startJobAt(isPostponed ? late.postponedTo : new Date(clock().getTime() + retryMs))
+  })
+  const left = ending.catch((error: unknown) => {
+    log.warn({ reason: reasonOf(error) }, 'A feedback report waits for its job longer than needed.')
+  })
+  inProgress.set(`job of ${name}`, left)
+  void left.then(() => inProgress.delete(`job of ${name}`))
 }
 
 /** Returns the id of the job in reserve of a feedback report. */

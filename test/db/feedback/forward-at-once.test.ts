@@ -132,6 +132,17 @@ test('while a mail is being sent, its job starts only after the end of any attem
   expect(await jobStartsIn(key)).toBeUndefined()
 })
 
+test('if a mail in progress fails in the end, its job starts soon', async () => {
+  const gate = Promise.withResolvers<SendResult>()
+  answer = () => gate.promise
+  const [key = { reportId: '', number: 1 }] = await analyze('fails-late')
+  await sendHanded()
+  expect(await jobStartsIn(key)).toBeGreaterThan(600)
+  gate.resolve({ outcome: 'later', replyCode: 451, reason: '451 busy' })
+  await forwardingIdle(forwarding)
+  expect(await jobStartsIn(key)).toBeLessThanOrEqual(30)
+})
+
 test('mail that is composed too late is not sent, because its job may be', async () => {
   const [key = { reportId: '', number: 1 }] = await analyze('late')
   let minutes = 0
