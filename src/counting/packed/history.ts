@@ -164,7 +164,9 @@ export function packHistory(history: History, now: number): Buffer {
     writeVarint(scratch, sets.length)
     for (const set of sets) writeSet(scratch, set, newest)
   }
-  return Buffer.from(scratch.bytes.subarray(0, scratch.at))
+  const packed = Buffer.allocUnsafe(scratch.at)
+  scratch.bytes.copy(packed, 0, 0, scratch.at)
+  return packed
 }
 
 function writeHash(cursor: Cursor, { hi, lo }: Member): void {
