@@ -121,6 +121,7 @@ test('mail that is refused for now is left to its job', async () => {
 })
 
 test('while a mail is being sent, its job starts only after the end of any attempt', async () => {
+  forwarding.waitMsMax = 700
   const gate = Promise.withResolvers<SendResult>()
   answer = () => gate.promise
   const [key = { reportId: '', number: 1 }] = await analyze('endless')
@@ -133,6 +134,7 @@ test('while a mail is being sent, its job starts only after the end of any attem
 })
 
 test('if a mail in progress fails in the end, its job starts soon', async () => {
+  forwarding.waitMsMax = 700
   const gate = Promise.withResolvers<SendResult>()
   answer = () => gate.promise
   const [key = { reportId: '', number: 1 }] = await analyze('fails-late')
