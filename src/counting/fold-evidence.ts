@@ -1,9 +1,9 @@
 import { findWitnesses, removeOldWitnesses, upsertWitnesses } from '../db/campaigns.ts'
+import { listOldest } from '../db/counter-rows.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import {
   awaitEvidence,
   claimEvidence,
-  listEvidence,
   listEvidenceBacklogs,
   takeEvidence,
 } from '../db/reported-evidence.ts'
@@ -136,7 +136,8 @@ export async function foldShards(
   return inTransaction(pool, async (tx) => {
     const claimed = await claimEvidence(tx, shards)
     if (claimed.length === 0) return undefined
-    const ids = await chooseRows(tx, claimed)
+    const most = { rowsMax: ROWS_MAX, bytesMax: BYTES_MAX }
+    const ids = await listOldest(tx, 'reputation_evidence', claimed, most)
     if (ids.length === 0) return { rows: 0, bytes: 0 }
     const rows = await takeEvidence(tx, claimed, ids)
     const isKarma = ({ shard }: { shard: number }) => shard === KARMA_SHARD
@@ -151,17 +152,6 @@ export async function foldShards(
     const bytes = rows.reduce((sum, { content }) => sum + content.length, 0)
     return { rows: rows.length, bytes }
   })
-}
-
-async function chooseRows(tx: Db, shards: readonly number[]): Promise<string[]> {
-  const ids: string[] = []
-  let room = BYTES_MAX
-  for (const { id, bytes } of await listEvidence(tx, shards, ROWS_MAX)) {
-    if (ids.length > 0 && bytes > room) break
-    room -= bytes
-    ids.push(id)
-  }
-  return ids
 }
 
 async function foldSubjects(tx: Db, contents: readonly Buffer[], now: Date): Promise<void> {

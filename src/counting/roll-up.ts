@@ -1,4 +1,4 @@
-import { listDeltas, takeDeltas, upsertMemberChunks } from '../db/counter-rows.ts'
+import { listOldest, takeDeltas, upsertMemberChunks } from '../db/counter-rows.ts'
 import {
   addToShards,
   type ClaimedShard,
@@ -37,7 +37,9 @@ export async function rollUp(
       claimed = await claimShards(tx, shards)
       if (claimed.length === 0) return undefined
       const own = claimed.map(({ shard }) => shard)
-      const blocks = await takeDeltas(tx, own, await chooseDeltas(tx, own))
+      const most = { rowsMax: DELTA_ROWS_MAX, bytesMax: DELTA_BYTES_MAX }
+      const ids = await listOldest(tx, 'counter_deltas', own, most)
+      const blocks = await takeDeltas(tx, own, ids)
       if (blocks.length === 0) return { entries: 0, keys: 0, bytes: 0 }
       const deltas = sortDeltas(blocks)
       const totals = totalsOf(deltas)
@@ -89,17 +91,6 @@ async function openGates(
     if (totals[one.shard]?.isGated) open[one.shard] = await gates?.open(tx, one, now)
   }
   return open
-}
-
-async function chooseDeltas(tx: Db, shards: readonly number[]): Promise<string[]> {
-  const ids: string[] = []
-  let room = DELTA_BYTES_MAX
-  for (const { id, bytes } of await listDeltas(tx, shards, DELTA_ROWS_MAX)) {
-    if (ids.length > 0 && bytes > room) break
-    room -= bytes
-    ids.push(id)
-  }
-  return ids
 }
 
 /**

@@ -1,4 +1,4 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql, { bulk, raw } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, named, preparedRows, rowsOf } from './rows.ts'
@@ -36,16 +36,27 @@ export async function insertDeltas(tx: Db, rows: readonly DeltaRow[]): Promise<v
   await tx.query(sql`insert into counter_deltas (shard, id, content) values ${values}`)
 }
 
-/** Returns the ids and sizes of the oldest rows of shards, without their content. */
-export async function listDeltas(
+/**
+ * Returns the ids of the oldest waiting rows of shards: at most `rowsMax`, and at least one, but no
+ * more than have `bytesMax` bytes of content together.
+ */
+export async function listOldest(
   db: Db,
+  table: 'counter_deltas' | 'reputation_evidence',
   shards: readonly number[],
-  rowsMax: number,
-): Promise<{ id: string; bytes: number }[]> {
-  const { rows } = await db.query<{ id: string; bytes: number }>(named('list-deltas')`
-    select id, octet_length(content) as bytes from counter_deltas
+  { rowsMax, bytesMax }: { rowsMax: number; bytesMax: number },
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string; bytes: number }>(named(`list-oldest-${table}`)`
+    select id, octet_length(content) as bytes from ${raw(table)}
     where shard = any(${shards}::int[]) order by id limit ${rowsMax}`)
-  return rows
+  const ids: string[] = []
+  let room = bytesMax
+  for (const { id, bytes } of rows) {
+    if (ids.length > 0 && bytes > room) break
+    room -= bytes
+    ids.push(id)
+  }
+  return ids
 }
 
 /** Deletes rows of shards and returns their contents. */

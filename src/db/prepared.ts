@@ -62,9 +62,10 @@ export function isOneOf(
  * week or the last one, their week is part of the text, so that the plan reads one partition only.
  */
 export function isOneOfIds(column: string, ids: readonly string[]): Sql {
-  const week = commonWeek(ids)
-  const isRecent = week !== undefined && isThisWeekOrLast(week)
-  if (!isRecent || ids.length > LISTED_MAX) return sql`${raw(column)} = any(${ids}::uuid[])`
+  const week = recentWeek(ids)
+  if (week === undefined || ids.length > LISTED_MAX) {
+    return sql`${raw(column)} = any(${ids}::uuid[])`
+  }
   return sql`${isOneOf(column, ids, 'uuid[]')} and ${inWeek(column, week)}`
 }
 
@@ -73,8 +74,8 @@ export function isOneOfIds(column: string, ids: readonly string[]): Sql {
  * recent. For a column that equals one of the ids for another reason, for example in a subquery.
  */
 export function isInWeekOf(column: string, ids: readonly string[]): Sql {
-  const week = commonWeek(ids)
-  return week !== undefined && isThisWeekOrLast(week) ? inWeek(column, week) : sql`true`
+  const week = recentWeek(ids)
+  return week === undefined ? sql`true` : inWeek(column, week)
 }
 
 /** A list of rows of a value and its position, from 1: `(values ($1::inet, 1), …)`. */
@@ -96,14 +97,6 @@ function inWeek(column: string, week: number): Sql {
   return raw(`${column} >= '${from}' and ${column} < '${to}'`)
 }
 
-/** The start of the week of all ids, in Unix milliseconds; undefined if their weeks differ. */
-function commonWeek(ids: readonly string[]): number | undefined {
-  const [first, ...others] = ids
-  if (first === undefined) return undefined
-  const week = weekOf(uuidTime(first)).getTime()
-  return others.every((id) => weekOf(uuidTime(id)).getTime() === week) ? week : undefined
-}
-
 let clock: Clock | undefined
 
 /**
@@ -114,9 +107,16 @@ export function keepPlansOfRecentWeeks(its: Clock): void {
   clock = its
 }
 
-/** Limits the number of prepared statements: ids of any age may be asked for. */
-function isThisWeekOrLast(week: number): boolean {
-  if (!clock) return false
+/**
+ * The start of the week of all ids, in Unix milliseconds, if it is this week or the last one.
+ * Undefined for other weeks, because ids of any age may be asked for, which would make too many
+ * statements.
+ */
+function recentWeek(ids: readonly string[]): number | undefined {
+  const [first, ...others] = ids
+  if (first === undefined || !clock) return undefined
+  const week = weekOf(uuidTime(first)).getTime()
   const current = weekOf(clock()).getTime()
-  return week === current || week === current - WEEK_MS
+  if (week !== current && week !== current - WEEK_MS) return undefined
+  return others.every((id) => weekOf(uuidTime(id)).getTime() === week) ? week : undefined
 }

@@ -72,18 +72,6 @@ export async function awaitEvidence(tx: Db, shard: number): Promise<void> {
   await tx.query(sql`select pg_advisory_xact_lock(${LOCK_CLASS}, ${shard})`)
 }
 
-/** Returns the ids and sizes of the oldest rows of shards, without their content. */
-export async function listEvidence(
-  db: Db,
-  shards: readonly number[],
-  rowsMax: number,
-): Promise<{ id: string; bytes: number }[]> {
-  const { rows } = await db.query<{ id: string; bytes: number }>(named('list-evidence')`
-    select id, octet_length(content) as bytes from reputation_evidence
-    where shard = any(${shards}::int[]) order by id limit ${rowsMax}`)
-  return rows
-}
-
 /** Deletes and returns rows of shards, oldest first. */
 export async function takeEvidence(
   tx: Db,

@@ -60,7 +60,6 @@ type Placed = SendableFeedback & {
 
 /** A feedback report that is being composed or sent. */
 type FeedbackInProgress = {
-  name: string
   feedback: FeedbackKey
   reserve: Placed['reserve']
   ticket: Ticket | undefined
@@ -145,7 +144,8 @@ export async function forwardAtOnce(
     }))
     const loaded = new Map(handed.map((one) => [nameOf(one.feedback), one.loaded]))
     const underWay = await sendPlaced(placed, loaded, app, forwarding, outcomes)
-    for (const one of underWay) await postponeReserve(one, outcomes.get(one.name), app, forwarding)
+    for (const one of underWay)
+      await postponeReserve(one, outcomes.get(nameOf(one.feedback)), app, forwarding)
   } catch (error) {
     app.log.warn({ reason: reasonOf(error) }, 'Feedback reports are left to their jobs.')
   } finally {
@@ -158,7 +158,7 @@ export async function forwardAtOnce(
  * without having been sent, the job starts soon.
  */
 async function postponeReserve(
-  { name, feedback: { reportId, number }, reserve, ended }: FeedbackInProgress,
+  { feedback: { reportId, number }, reserve, ended }: FeedbackInProgress,
   outcome: JobOutcome | undefined,
   { boss, clock, log }: Needs,
   { inProgress, retryMs }: Forwarding,
@@ -176,8 +176,8 @@ async function postponeReserve(
   const left = ending.catch((error: unknown) => {
     log.warn({ reason: reasonOf(error) }, 'A feedback report waits for its job longer than needed.')
   })
-  inProgress.set(`job of ${name}`, left)
-  void left.then(() => inProgress.delete(`job of ${name}`))
+  inProgress.set(`job ${reserve.jobId}`, left)
+  void left.then(() => inProgress.delete(`job ${reserve.jobId}`))
 }
 
 /** Returns the id of the job in reserve of a feedback report. */
@@ -205,7 +205,9 @@ async function sendPlaced(
   })
   await waitFor(under, forwarding)
   const underWay = under.filter(({ outcome }) => outcome === undefined)
-  for (const one of under) outcomes.set(one.name, one.outcome ?? postpone(one, app, forwarding))
+  for (const one of under) {
+    outcomes.set(nameOf(one.feedback), one.outcome ?? postpone(one, app, forwarding))
+  }
   return underWay
 }
 
@@ -265,7 +267,6 @@ function startSending(
     return { retry: reasonOf(error) }
   })
   const started: FeedbackInProgress = {
-    name,
     feedback: one.feedback,
     reserve: one.reserve,
     ticket: one.ticket,

@@ -89,7 +89,7 @@ test('lists of different lengths share few statements', () => {
     return new Set(all).size
   }
   expect(names(200, 0)).toBe(8)
-  // The weeks of older reports, and of ids made up by strangers, do not add statements.
+  // Ids of older weeks, and ids that a client invented, add no statements.
   expect(names(200, 30)).toBe(1)
   expect(names(200, -30)).toBe(1)
   const inserts = Array.from({ length: 50 }, (_, index) =>

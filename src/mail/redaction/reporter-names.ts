@@ -20,7 +20,7 @@ const codeBytes = 10
  */
 export function createCodes(key: Buffer): CodeOf {
   const sign = hmacOf(key)
-  return remembered((address) => codeOfHash(sign(address.toLowerCase())))
+  return boundedCodes((address) => codeOfHash(sign(address.toLowerCase())))
 }
 
 /**
@@ -30,7 +30,7 @@ export function createCodes(key: Buffer): CodeOf {
  */
 export function createTokenCodes(key: Buffer): CodeOf {
   const secret = hmacOf(key)('tokens')
-  return remembered((token) => {
+  return boundedCodes((token) => {
     const inner = hash('sha256', `${secret}${token}`)
     return codeOfHash(hash('sha256', `${secret}${inner}`))
   })
@@ -61,7 +61,7 @@ function codeOfHash(digits: string): string {
 /** Maximum number of texts with separate codes; all further ones share one code. */
 const CODES_MAX = 5_000
 
-function remembered(make: CodeOf): CodeOf {
+function boundedCodes(make: CodeOf): CodeOf {
   const codes = new Map<string, string>()
   return (text) => {
     const known = codes.get(text)

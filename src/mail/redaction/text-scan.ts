@@ -275,34 +275,27 @@ class Scanner implements TextScan {
     for (let at = start; at < end; at++) {
       const code = lowerOf[this.bytes[at] ?? 0] ?? 0
       this.held = (this.held << 8) | code
-      let isGram = this.isGram(this.held)
-      if (isQuote) {
-        this.escaped = (this.escaped << 8) | code
-        isGram ||= this.isGram(this.escaped)
-        if (!this.isInTag) {
-          this.shown = (this.shown << 8) | code
-          isGram ||= this.isGram(this.shown)
-        }
-      }
-      if (isGram) this.isFound = true
+      if (isQuote) this.showUnquoted(code)
+      if (this.isGram(this.held)) this.isFound = true
     }
     for (let at = 0; at < character.length; at++) {
       const code = this.codeAt(character, at)
       this.quoted = (this.quoted << 8) | code
-      let isGram = this.isGram(this.quoted)
-      if (!isQuote) {
-        this.escaped = (this.escaped << 8) | code
-        isGram ||= this.isGram(this.escaped)
-        if (!this.isInTag) {
-          this.shown = (this.shown << 8) | code
-          isGram ||= this.isGram(this.shown)
-        }
-      }
-      if (isGram) this.isFound = true
+      if (!isQuote) this.showUnquoted(code)
+      if (this.isGram(this.quoted)) this.isFound = true
     }
     this.apart = this.gramChars
     this.tagApart = this.gramChars
     return this.skip(end)
+  }
+
+  /** Adds a character of a mark to the views in which quotes are not decoded. */
+  private showUnquoted(code: number): void {
+    this.escaped = (this.escaped << 8) | code
+    if (this.isGram(this.escaped)) this.isFound = true
+    if (this.isInTag) return
+    this.shown = (this.shown << 8) | code
+    if (this.isGram(this.shown)) this.isFound = true
   }
 
   private skip(end: number): number {

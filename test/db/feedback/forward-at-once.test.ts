@@ -76,6 +76,17 @@ async function stateOf({ reportId }: { reportId: string }) {
   return one
 }
 
+/** Hands over a mail that is still being sent when the caller goes on; `end` ends the attempt. */
+async function sendSlowly(mark: string) {
+  forwarding.waitMsMax = 700
+  const gate = Promise.withResolvers<SendResult>()
+  answer = () => gate.promise
+  const [key = { reportId: '', number: 1 }] = await analyze(mark)
+  await sendHanded()
+  expect(await jobStartsIn(key)).toBeGreaterThan(600)
+  return { key, end: gate.resolve }
+}
+
 test('what is handed over equals what is stored, and is sent without its job', async () => {
   const keys = await analyze('at-once-1', 'at-once-2')
   expect(handed).toHaveLength(2)
@@ -121,26 +132,16 @@ test('mail that is refused for now is left to its job', async () => {
 })
 
 test('while a mail is being sent, its job starts only after the end of any attempt', async () => {
-  forwarding.waitMsMax = 700
-  const gate = Promise.withResolvers<SendResult>()
-  answer = () => gate.promise
-  const [key = { reportId: '', number: 1 }] = await analyze('endless')
-  await sendHanded()
-  expect(await jobStartsIn(key)).toBeGreaterThan(600)
-  gate.resolve(accepted)
+  const { key, end } = await sendSlowly('endless')
+  end(accepted)
   await forwardingIdle(forwarding)
   expect(await stateOf(key)).toMatchObject({ state: 'sent' })
   expect(await jobStartsIn(key)).toBeUndefined()
 })
 
 test('if a mail in progress fails in the end, its job starts soon', async () => {
-  forwarding.waitMsMax = 700
-  const gate = Promise.withResolvers<SendResult>()
-  answer = () => gate.promise
-  const [key = { reportId: '', number: 1 }] = await analyze('fails-late')
-  await sendHanded()
-  expect(await jobStartsIn(key)).toBeGreaterThan(600)
-  gate.resolve({ outcome: 'later', replyCode: 451, reason: '451 busy' })
+  const { key, end } = await sendSlowly('fails-late')
+  end({ outcome: 'later', replyCode: 451, reason: '451 busy' })
   await forwardingIdle(forwarding)
   expect(await jobStartsIn(key)).toBeLessThanOrEqual(30)
 })

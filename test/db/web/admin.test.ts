@@ -72,8 +72,8 @@ test('new jobs of a queue can be put before those that wait, and this is logged'
   expect(none.headers.get('location')).toBe('/admin?done=none')
   const audit = await (await desk.get('/admin/audit')).text()
   expect(audit).toContain('New jobs of analyze-report are processed before 1 waiting job.')
-  const stranger = await signedInBrowser(site.url, ann, 'fr')
-  expect((await stranger.post('/admin', { queue: 'analyze-report' })).status).toBe(403)
+  const reporter = await signedInBrowser(site.url, ann, 'fr')
+  expect((await reporter.post('/admin', { queue: 'analyze-report' })).status).toBe(403)
 })
 
 test('the metrics are for this machine and for administrators', async () => {

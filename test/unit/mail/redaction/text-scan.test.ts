@@ -131,7 +131,7 @@ function textAbout(secrets: readonly string[]): fc.Arbitrary<string> {
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1')
 
-describe('a text that the scan rejects identifies nobody, according to the exact search', () => {
+describe('the exact search finds nobody in a text that the scan rejects', () => {
   test.for(indexes)('$address', ({ address, name, index }) => {
     const [local = '', domain = ''] = address.split('@')
     const secrets = [address, name, local, domain, name.split(' ')[0] ?? ''].map(latin1)
