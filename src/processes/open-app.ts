@@ -86,7 +86,8 @@ export async function migrateDatabase(config: Config): Promise<string[]> {
   return withUrl(config, (url) => migrateAll(config.databaseDirectUrl ?? url, systemClock()))
 }
 
-async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+/** Like `withDatabase`, for a task that needs only the URL. */
+export async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const noted = config.databaseUrl ?? (await notedDatabaseUrl(config.dataDir))
   if (noted !== undefined && (config.databaseUrl !== undefined || (await isReachable(noted)))) {
     return work(noted)

@@ -1,0 +1,308 @@
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import sql from 'sql-template-tag'
+
+/** A table, or one partition of it, whose rows are moved to another database. */
+export type MovedTable = {
+  /** Schema and name, quoted where necessary. */
+  name: string
+  /** The partitioned table, the bounds and the storage options of a partition. */
+  partition: { of: string; bounds: string; options: string | null } | null
+  columns: string[]
+  /** The columns of the primary key, in its order. */
+  key: { column: string; type: string }[]
+}
+
+/** The key of a row: one text per column. */
+type Key = readonly string[]
+
+/** The rows of a table with keys after `after` up to `until`; null is the end of the table. */
+export type KeyRange = { after: Key | null; until: Key | null }
+
+/** What a range held when it was copied. */
+export type RangeState = {
+  rows: number
+  /** Of all rows, in any order. */
+  checksum: string
+  /** Every later change of the range was made by a transaction with this id or a higher one. */
+  since: string
+}
+
+/** Tables that each database has of its own. */
+const ownTables = [
+  'public.schema_migrations',
+  'public.schema_migrations_lock',
+  'public.table_placements',
+  'public.installation',
+  'pgboss.version',
+]
+
+/**
+ * Opens a connection for moving rows. It does not wait for locks without limit, so that it never
+ * stops the processes that use the database.
+ */
+export async function openMover(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'signalpost move',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  })
+  // A lost connection is noticed by the next statement.
+  client.on('error', () => undefined)
+  await client.connect()
+  await client.query(`set lock_timeout = '60s'`)
+  await client.query('set idle_in_transaction_session_timeout = 0')
+  return client
+}
+
+/** Returns the tables with rows to move, sorted by name. */
+export async function listMovedTables(db: pg.Client): Promise<MovedTable[]> {
+  const { rows } = await db.query<MovedTable>(sql`
+    select format('%I.%I', nspname, relname) as name,
+      case when relispartition then json_build_object(
+        'of', (select inhparent::regclass::text from pg_inherits where inhrelid = c.oid),
+        'bounds', pg_get_expr(relpartbound, c.oid),
+        'options', array_to_string(reloptions, ', ')) end as partition,
+      (select array_agg(quote_ident(attname) order by attnum) from pg_attribute
+        where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '')
+        as columns,
+      coalesce((select json_agg(json_build_object('column', quote_ident(attname),
+          'type', format_type(atttypid, atttypmod)) order by place)
+        from pg_index, unnest(indkey) with ordinality as part (number, place), pg_attribute
+        where indrelid = c.oid and indisprimary and attrelid = c.oid and attnum = number), '[]')
+        as key
+    from pg_class c join pg_namespace n on n.oid = relnamespace
+    where relkind = 'r' and nspname in ('public', 'pgboss')
+      and format('%s.%s', nspname, relname) <> all(${ownTables}::text[])
+    order by 1`)
+  return rows
+}
+
+/** Creates a partition unless it exists. */
+export async function createMovedPartition(db: pg.Client, table: MovedTable): Promise<void> {
+  if (!table.partition) return
+  const { of, bounds, options } = table.partition
+  const storage = options === null ? '' : ` with (${options})`
+  await db.query(`create table if not exists ${table.name} partition of ${of} ${bounds}${storage}`)
+}
+
+/**
+ * Returns the keys that divide a range into parts of `rowsMax` rows; the last part has up to twice
+ * as many.
+ */
+export async function divide(
+  db: pg.Client,
+  table: MovedTable,
+  range: KeyRange,
+  rowsMax: number,
+): Promise<Key[]> {
+  const texts = table.key.map(({ column }) => `${column}::text`).join(', ')
+  const { rows } = await db.query<{ key: string[] }>(`
+    select key from (
+      select array[${texts}] as key, row_number() over (order by ${orderOf(table)}) as number,
+        count(*) over () as total
+      from ${table.name} where ${conditionOf(table, range)}
+    ) as numbered
+    where number % ${rowsMax} = 0 and number + ${rowsMax} <= total order by number`)
+  return rows.map(({ key }) => key)
+}
+
+/**
+ * Whether rows of a range were added, changed or deleted since it was copied, and how many it has
+ * now.
+ */
+export async function changesOf(
+  source: pg.Client,
+  table: MovedTable,
+  range: KeyRange,
+  state: Pick<RangeState, 'rows' | 'since'>,
+): Promise<{ isChanged: boolean; rows: number }> {
+  const { rows } = await source.query<{ rows: number; isNewer: boolean }>(`
+    select count(*)::int as rows,
+      coalesce(bool_or(age(xmin) <= age(${xidOf(state.since)})), false) as "isNewer"
+    from ${table.name} where ${conditionOf(table, range)}`)
+  const found = rows[0] ?? { rows: 0, isNewer: false }
+  return { isChanged: found.isNewer || found.rows !== state.rows, rows: found.rows }
+}
+
+/** The last 32 bits of a transaction id, as the system columns show it. */
+function xidOf(since: string): string {
+  return `'${BigInt.asUintN(32, BigInt(since))}'::xid`
+}
+
+/**
+ * Replaces the rows of a range in the target by those of the source, and compares the checksums of
+ * both. Returns what was copied.
+ *
+ * @throws when the checksums differ
+ */
+export async function copyRange(
+  { source, target }: { source: pg.Client; target: pg.Client },
+  table: MovedTable,
+  range: KeyRange,
+): Promise<RangeState> {
+  await source.query('begin isolation level repeatable read read only')
+  await target.query('begin')
+  try {
+    const { rows } = await source.query<{ since: string }>(
+      'select pg_snapshot_xmin(pg_current_snapshot())::text as since',
+    )
+    const where = conditionOf(table, range)
+    const columns = table.columns.join(', ')
+    await target.query(`delete from ${table.name} where ${where}`)
+    await pipeline(
+      source.query(copyTo(`copy (select ${columns} from ${table.name} where ${where}) to stdout`)),
+      target.query(copyFrom(`copy ${table.name} (${columns}) from stdin`)),
+    )
+    const [sent, arrived] = [
+      await checksumOf(source, table, range),
+      await checksumOf(target, table, range),
+    ]
+    if (sent.rows !== arrived.rows || sent.checksum !== arrived.checksum) {
+      throw new Error(`The copied rows of ${table.name} differ from the original rows.`)
+    }
+    await target.query('commit')
+    await source.query('commit')
+    return { ...sent, since: rows[0]?.since ?? '0' }
+  } catch (error) {
+    await Promise.allSettled([target.query('rollback'), source.query('rollback')])
+    throw error
+  }
+}
+
+/**
+ * Returns the number of rows of a range and a checksum. It is made of the binary form of the
+ * values, which does not depend on settings such as the time zone.
+ */
+async function checksumOf(
+  db: pg.Client,
+  table: MovedTable,
+  range: KeyRange,
+): Promise<Pick<RangeState, 'rows' | 'checksum'>> {
+  const row = `md5(record_send(row(${table.columns.join(', ')})))`
+  const { rows } = await db.query<{ rows: number; checksum: string }>(`
+    select count(*)::int as rows,
+      coalesce(sum(('x' || left(${row}, 15))::bit(60)::bigint), 0)::text as checksum
+    from ${table.name} where ${conditionOf(table, range)}`)
+  return rows[0] ?? { rows: 0, checksum: '0' }
+}
+
+/**
+ * The condition that a row is in a range. Texts are compared byte by byte, because the two
+ * databases may sort texts differently.
+ */
+function conditionOf(table: MovedTable, { after, until }: KeyRange): string {
+  const compare = (operator: '>' | '<=', key: Key | null) =>
+    key === null ? [] : [`(${orderOf(table)}) ${operator} (${literals(table, key)})`]
+  return [...compare('>', after), ...compare('<=', until)].join(' and ') || 'true'
+}
+
+function orderOf({ key }: MovedTable): string {
+  return key.map(({ column, type }) => (isText(type) ? `${column} collate "C"` : column)).join(', ')
+}
+
+function literals({ key }: MovedTable, values: Key): string {
+  return key.map(({ type }, at) => `${pg.escapeLiteral(values[at] ?? '')}::${type}`).join(', ')
+}
+
+function isText(type: string): boolean {
+  return /^(text|character varying)/.test(type)
+}
+
+/** A foreign key, as the statements that drop and restore it. */
+export type ForeignKey = { drop: string; restore: string }
+
+/** Returns the foreign keys of a database. */
+export async function listForeignKeys(db: pg.Client): Promise<ForeignKey[]> {
+  const { rows } = await db.query<{ table: string; name: string; definition: string }>(sql`
+    select conrelid::regclass::text as table, quote_ident(conname) as name,
+      pg_get_constraintdef(oid) as definition
+    from pg_constraint
+    where contype = 'f' and conparentid = 0
+      and connamespace = any(array['public', 'pgboss']::regnamespace[])
+    order by 1, 2`)
+  return rows.map(({ table, name, definition }) => ({
+    drop: `alter table ${table} drop constraint if exists ${name}`,
+    restore: `alter table ${table} add constraint ${name} ${definition}`,
+  }))
+}
+
+/** Drops foreign keys, so that rows can be copied in any order. */
+export async function dropForeignKeys(db: pg.Client, keys: readonly ForeignKey[]): Promise<void> {
+  for (const { drop } of keys) await db.query(drop)
+}
+
+/** Restores dropped foreign keys; the database checks all rows. */
+export async function restoreForeignKeys(
+  db: pg.Client,
+  keys: readonly ForeignKey[],
+): Promise<void> {
+  for (const { drop, restore } of keys) {
+    await db.query(drop)
+    await db.query(restore)
+  }
+}
+
+/** Drops a partition that the source no longer has. */
+export async function dropMovedTable(db: pg.Client, name: string): Promise<void> {
+  await db.query(`drop table if exists ${name}`)
+}
+
+/** Empties all tables to be moved. */
+export async function emptyTables(db: pg.Client, tables: readonly MovedTable[]): Promise<void> {
+  const names = new Set(tables.map(({ name, partition }) => partition?.of ?? name))
+  for (const name of names) await db.query(`truncate ${name}`)
+}
+
+/** Whether a database has reports or accounts. */
+export async function isInUse(db: pg.Client): Promise<boolean> {
+  const { rows } = await db.query<{ isInUse: boolean }>(sql`
+    select exists (select from reports) or exists (select from reporters) as "isInUse"`)
+  return rows[0]?.isInUse ?? false
+}
+
+/** Gives the target the seed of the source, on which all stored hashes depend. */
+export async function setShingleSeed(db: pg.Client, seed: bigint): Promise<void> {
+  await db.query(sql`update installation
+    set shingle_seed = ${BigInt.asIntN(64, seed).toString()}`)
+}
+
+/**
+ * Makes a database read-only for everyone, ends all other connections to it, and waits until they
+ * have ended.
+ *
+ * @throws when connections of another account cannot be ended
+ */
+export async function stopWriting(db: pg.Client): Promise<void> {
+  await setReadOnly(db, true)
+  for (;;) {
+    const { rows } = await db.query<{ pid: number }>(sql`
+      select pg_terminate_backend(pid) as ended, pid from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend'
+        and application_name <> 'signalpost move'`)
+    if (rows.length === 0) return
+    await wait(50)
+  }
+}
+
+/** Sets whether new connections to the database of this connection may only read. */
+export async function setReadOnly(db: pg.Client, isReadOnly: boolean): Promise<void> {
+  const { rows } = await db.query<{ name: string }>(sql`
+    select quote_ident(current_database()) as name`)
+  const database = `alter database ${rows[0]?.name ?? ''}`
+  // This connection may have begun while the database was read-only.
+  await db.query('set default_transaction_read_only = off')
+  await db.query(
+    isReadOnly
+      ? `${database} set default_transaction_read_only = on`
+      : `${database} reset default_transaction_read_only`,
+  )
+}
+
+/** Updates the statistics of the planner, which copied rows do not have. */
+export async function analyzeTables(db: pg.Client): Promise<void> {
+  await db.query('analyze')
+}

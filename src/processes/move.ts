@@ -1,0 +1,246 @@
+import { parseArgs } from 'node:util'
+import type pg from 'pg'
+import { findShingleSeed, missingMigrations, expectedMigrations } from '../db/installation.ts'
+import {
+  deleteMove,
+  deleteRanges,
+  findMove,
+  insertMove,
+  listRanges,
+  type MovedRange,
+  saveRanges,
+} from '../db/move-progress.ts'
+import {
+  analyzeTables,
+  changesOf,
+  copyRange,
+  createMovedPartition,
+  divide,
+  dropForeignKeys,
+  dropMovedTable,
+  emptyTables,
+  isInUse,
+  listForeignKeys,
+  listMovedTables,
+  type MovedTable,
+  openMover,
+  restoreForeignKeys,
+  setReadOnly,
+  setShingleSeed,
+  stopWriting,
+} from '../db/move-rows.ts'
+import { UsageError } from '../errors.ts'
+import { migrateAll } from './migrate.ts'
+
+/** Rows that are copied and verified together. */
+const ROWS_PER_RANGE = 2_000
+/** Pairs of connections that copy at the same time. */
+const LANES = 2
+/** The source is stopped when a pass had to copy no more rows than this again. */
+const ROWS_CHANGED_MAX = 10_000
+const PASSES_MAX = 8
+
+type Link = { source: pg.Client; target: pg.Client }
+
+/** What the command has copied so far. */
+export type MoveProgress = (line: string) => void
+
+/** Parses the arguments of `move`. */
+export function parseMove(args: readonly string[]): { from: string | undefined; to: string } {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { from: { type: 'string' }, to: { type: 'string' } },
+  })
+  if (values.to === undefined) throw new UsageError(['--to is missing.'])
+  const { from, to } = values
+  for (const url of [from, to]) {
+    if (url !== undefined && !/^postgres(ql)?:\/\//.test(url)) {
+      throw new UsageError(['--from and --to must be URLs that begin with postgres://.'])
+    }
+  }
+  return { from, to }
+}
+
+/**
+ * Moves an installation to another database of the same version of Signalpost. Copies while the
+ * source is in use, repeats what has changed, then makes the source read-only, copies the last
+ * changes and verifies everything. Afterwards the source remains read-only, so that no process can
+ * write to it by mistake. A move that was interrupted continues where it was.
+ *
+ * @throws UsageError if one of the databases is unsuitable
+ */
+export async function move(
+  { from, to }: { from: string; to: string },
+  now: Date,
+  tell: MoveProgress,
+): Promise<{ rows: number; stoppedMs: number }> {
+  const first = await openLink(from, to)
+  const links: [Link, ...Link[]] = [first]
+  try {
+    await prepare(first, { to, now }, tell)
+    while (links.length < LANES) links.push(await openLink(from, to))
+    await passUntilFew(links, tell)
+    const stoppedAt = performance.now()
+    let isMoved = false
+    try {
+      await stopWriting(first.source)
+      tell('The old database is read-only now. Copying the last changes.')
+      const { rows } = await pass(links, tell)
+      await finish(first.target)
+      isMoved = true
+      return { rows, stoppedMs: performance.now() - stoppedAt }
+    } finally {
+      if (!isMoved) await setReadOnly(first.source, false)
+    }
+  } finally {
+    await Promise.allSettled(links.flatMap(({ source, target }) => [source.end(), target.end()]))
+  }
+}
+
+async function openLink(from: string, to: string): Promise<Link> {
+  const source = await openMover(from)
+  try {
+    return { source, target: await openMover(to) }
+  } catch (error) {
+    await source.end()
+    throw error
+  }
+}
+
+/** Checks both databases, and empties the target unless an earlier move has filled it. */
+async function prepare(
+  { source, target }: Link,
+  { to, now }: { to: string; now: Date },
+  tell: MoveProgress,
+): Promise<void> {
+  const seed = await findShingleSeed(source)
+  if (seed === undefined) throw new UsageError(['The old database is not one of Signalpost.'])
+  if ((await missingMigrations(source, await expectedMigrations())).length > 0) {
+    throw new UsageError(['The old database has an older schema. Run "signalpost migrate" on it.'])
+  }
+  const begun = await findMove(target)
+  // Would change rows that have been copied already.
+  if (!begun) await migrateAll(to, now)
+  if (begun && begun.shingleSeed !== seed) {
+    throw new UsageError(['The new database contains an unfinished move of another database.'])
+  }
+  if (!begun && (await isInUse(target))) {
+    throw new UsageError(['The new database already contains reports or accounts.'])
+  }
+  const foreignKeys = begun?.foreignKeys ?? (await listForeignKeys(target))
+  if (!begun) await insertMove(target, { shingleSeed: seed, foreignKeys })
+  if ((await listRanges(target)).length > 0) {
+    tell('Continuing the move that was interrupted.')
+    return
+  }
+  await dropForeignKeys(target, foreignKeys)
+  await emptyTables(target, await listMovedTables(target))
+  await setShingleSeed(target, seed)
+}
+
+/** Returns the tables of the source, and creates the partitions that the target lacks. */
+async function tablesToMove({ source, target }: Link): Promise<MovedTable[]> {
+  const tables = await listMovedTables(source)
+  const present = new Set((await listMovedTables(target)).map(({ name }) => name))
+  for (const table of tables) {
+    if (present.has(table.name)) continue
+    if (!table.partition) {
+      throw new UsageError([`The new database lacks the table ${table.name}.`])
+    }
+    await createMovedPartition(target, table)
+  }
+  return tables
+}
+
+/** Repeats passes over all tables until few rows change during one. */
+async function passUntilFew(links: readonly [Link, ...Link[]], tell: MoveProgress): Promise<void> {
+  for (let number = 1; number <= PASSES_MAX; number++) {
+    const { copied, rows } = await pass(links, tell)
+    tell(`Pass ${number}: copied ${grouped(copied)} of ${grouped(rows)} rows.`)
+    if (number > 1 && copied <= ROWS_CHANGED_MAX) return
+  }
+}
+
+/** Copies everything that is new or has changed since the last pass. */
+async function pass(
+  links: readonly [Link, ...Link[]],
+  tell: MoveProgress,
+): Promise<{ copied: number; rows: number }> {
+  const { target } = links[0]
+  const tables = await tablesToMove(links[0])
+  const known = Map.groupBy(await listRanges(target), ({ table }) => table)
+  const names = new Set(tables.map(({ name }) => name))
+  for (const name of [...known.keys()].filter((one) => !names.has(one))) {
+    await dropMovedTable(target, name)
+    await deleteRanges(target, name)
+  }
+  const sum = { copied: 0, rows: 0 }
+  const waiting = tables.values()
+  let toldAt = performance.now()
+  const work = async (link: Link) => {
+    for (const table of waiting) {
+      for await (const { copied, rows } of movedRanges(link, table, known.get(table.name) ?? [])) {
+        sum.copied += copied
+        sum.rows += rows
+        if (performance.now() - toldAt < TELL_MS) continue
+        toldAt = performance.now()
+        tell(`${grouped(sum.copied)} rows copied, at ${table.name}`)
+      }
+    }
+  }
+  await Promise.all(links.map(work))
+  return sum
+}
+
+const TELL_MS = 5_000
+
+/** Copies the ranges of a table that need it, and yields what was done for each range. */
+async function* movedRanges(
+  link: Link,
+  table: MovedTable,
+  known: readonly MovedRange[],
+): AsyncGenerator<{ copied: number; rows: number }> {
+  const ranges = known.length > 0 ? [...known] : [wholeOf(table)]
+  for (let range = ranges.shift(); range; range = ranges.shift()) {
+    const changes = range.state && (await changesOf(link.source, table, range, range.state))
+    if (changes && !changes.isChanged) {
+      yield { copied: 0, rows: changes.rows }
+      continue
+    }
+    // Ranges have positions, so only the last one can be divided.
+    const parts = range.until === null ? await divided(link.source, table, range) : [range]
+    const [now, ...later] = parts
+    if (!now) continue
+    const state = await copyRange(link, table, now)
+    await saveRanges(link.target, [{ ...now, state }, ...later])
+    ranges.unshift(...later)
+    yield { copied: state.rows, rows: state.rows }
+  }
+}
+
+function wholeOf({ name }: MovedTable): MovedRange {
+  return { table: name, number: 0, after: null, until: null, state: null }
+}
+
+async function divided(
+  source: pg.Client,
+  table: MovedTable,
+  range: MovedRange,
+): Promise<MovedRange[]> {
+  const keys = table.key.length > 0 ? await divide(source, table, range, ROWS_PER_RANGE) : []
+  return [...keys, range.until].map((until, at) => {
+    const after = at === 0 ? range.after : (keys[at - 1] ?? null)
+    return { table: range.table, number: range.number + at, after, until, state: null }
+  })
+}
+
+async function finish(target: pg.Client): Promise<void> {
+  const begun = await findMove(target)
+  await restoreForeignKeys(target, begun?.foreignKeys ?? [])
+  await analyzeTables(target)
+  await deleteMove(target)
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en')
+}

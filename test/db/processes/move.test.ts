@@ -1,0 +1,139 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { listMovedTables, openMover } from '../../../src/db/move-rows.ts'
+import { move, parseMove } from '../../../src/processes/move.ts'
+import { freshDatabase } from '../../support/database.ts'
+
+const admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres` })
+await admin.connect()
+afterAll(() => admin.end())
+
+const { url: from, pool } = await freshDatabase()
+const other = await freshDatabase()
+const now = new Date()
+let made = 0
+
+async function emptyDatabase(): Promise<string> {
+  const name = inject('templateName').replace('template', `moved_${process.pid}_${++made}`)
+  await admin.query(`create database ${name}`)
+  return `${inject('serverUrl')}/${name}`
+}
+
+/** Returns the rows of all tables as text, sorted. */
+async function rowsOf(url: string): Promise<Record<string, string[]>> {
+  const client = await openMover(url)
+  const found: Record<string, string[]> = {}
+  for (const { name, columns } of await listMovedTables(client)) {
+    const { rows } = await client.query<{ row: string }>(
+      `select row(${columns.join(', ')})::text as row from ${name} order by 1`,
+    )
+    if (rows.length > 0) found[name] = rows.map(({ row }) => row)
+  }
+  await client.end()
+  return found
+}
+
+const insertKeys = (from: number, until: number) =>
+  pool.query(`insert into report_keys (content_hash, reporter_id, report_id)
+    select sha256(n::text::bytea), gen_random_uuid(), gen_random_uuid()
+    from generate_series(${from}, ${until}) n`)
+
+beforeAll(async () => {
+  await other.pool.query('update installation set shingle_seed = 7')
+  await insertKeys(1, 9_000)
+  await pool.query(`insert into reporters (id, email, is_admin, created_at)
+    select gen_random_uuid(), 'é' || n || '@example.org', false, now()
+    from generate_series(1, 50) n`)
+  await pool.query(`insert into tokens (token_hash, reporter_id, name, created_at, scopes, id)
+    select sha256(id::text::bytea), id, E'tab\\t\\\\N', now(), array['report'], id from reporters`)
+})
+
+test('a move that was interrupted leaves the source writable, and continues', async () => {
+  const { url: to, pool: target } = await freshDatabase()
+  const said: string[] = []
+  const tell = (line: string) => said.push(line)
+  const cut = (async () => {
+    for (;;) {
+      await wait(5)
+      const found = await target
+        .query('select count(*)::int as ranges from signalpost_move.ranges')
+        .catch(() => undefined)
+      if ((found?.rows[0]?.ranges ?? 0) > 20) break
+    }
+    await target.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'signalpost move'`)
+  })()
+  await expect(move({ from, to }, now, tell)).rejects.toThrow()
+  await cut
+  await insertKeys(9_001, 9_001)
+  await expect(move({ from: other.url, to }, now, tell)).rejects.toThrow(
+    'an unfinished move of another database',
+  )
+  await move({ from, to }, now, tell)
+  await admin.query(`alter database ${new URL(from).pathname.slice(1)}
+    reset default_transaction_read_only`)
+  expect(said).toContain('Continuing the move that was interrupted.')
+  expect(await rowsOf(to)).toEqual(await rowsOf(from))
+})
+
+test('rows that arrive changed stop the move', async () => {
+  const { url: to, pool: target } = await freshDatabase()
+  await target.query(`create function spoil() returns trigger language plpgsql as $$
+    begin new.is_admin := not new.is_admin; return new; end $$`)
+  await target.query(`create trigger spoil before insert on reporters
+    for each row execute function spoil()`)
+  await expect(move({ from, to }, now, () => undefined)).rejects.toThrow(
+    'The copied rows of public.reporters differ from the original rows.',
+  )
+})
+
+test('a database that is in use is not overwritten', async () => {
+  await expect(move({ from: other.url, to: from }, now, () => undefined)).rejects.toThrow(
+    'already contains reports or accounts',
+  )
+})
+
+test.for([
+  [['--from', 'postgres://a/b'], '--to is missing'],
+  [['--to', 'mysql://a/b'], 'must be URLs'],
+] as const)('%j is refused', ([args, reason]) => {
+  expect(() => parseMove(args)).toThrow(reason)
+})
+
+test('everything is moved, also what changes meanwhile', async () => {
+  const to = await emptyDatabase()
+  const said: string[] = []
+  let isMoving = true
+  let accepted = 0
+  const writing = (async () => {
+    for (let n = 10_000; isMoving; n++) {
+      const sent = Promise.all([
+        insertKeys(n, n),
+        pool.query(`update reporters set is_admin = not is_admin where email like 'é${n % 50}%'`),
+        pool.query(`delete from report_keys where content_hash = sha256('${n - 9_000}'::bytea)`),
+      ])
+      const isDone = await sent.then(
+        () => true,
+        () => false,
+      )
+      if (isDone) accepted = n
+      await wait(2)
+    }
+  })()
+  const done = await move({ from, to }, now, (line) => said.push(line))
+  isMoving = false
+  await writing
+  const [source, target] = [await rowsOf(from), await rowsOf(to)]
+  expect(accepted).toBeGreaterThan(10_000)
+  expect(target).toEqual(source)
+  expect(source['public.report_keys']?.length).toBeGreaterThan(8_000)
+  expect(done.rows).toBe(Object.values(source).flat().length)
+  expect(said.at(-1)).toContain('read-only')
+  await expect(insertKeys(1, 1)).rejects.toMatchObject({ code: '25006' })
+  const client = await openMover(to)
+  const { rows } = await client.query(`select conname from pg_constraint
+    where contype = 'f' and conname = 'tokens_reporter_fkey'`)
+  expect(rows).toHaveLength(1)
+  await client.end()
+})
