@@ -1,6 +1,6 @@
--- Where each table lives when PostgreSQL is distributed by Citus. On one machine these helpers only
--- write down what would happen, so that a test can hold every table against the rules for a
--- distributable schema, and so that a later move needs no change of the schema.
+-- Where each table is stored when PostgreSQL is distributed by Citus, and what an installation
+-- keeps about itself. On one machine the helpers only record the placement, so that a test can
+-- check every table against the rules for a distributable schema.
 set local citus.multi_shard_modify_mode to 'sequential';
 
 create table table_placements (
@@ -14,7 +14,8 @@ create table table_placements (
     check ((placement = 'distributed') = (distribution_key is not null))
 );
 
--- Spreads a table over the nodes by the hash of one column, beside every table of the same type.
+-- Distributes a table over the nodes by the hash of one column, colocated with every table that is
+-- distributed by a column of the same type.
 create function distribute(target text, key text) returns void language plpgsql as $$
 begin
   if exists (select from pg_extension where extname = 'citus') then
@@ -39,3 +40,32 @@ create function keep_local(target text) returns void language sql as $$
 $$;
 
 select keep_local('table_placements');
+
+-- Returns the bytes on disk of a table with its partitions, indexes and TOAST. The size of a table
+-- that is stored on other nodes is queried there.
+create function table_bytes(target text) returns bigint language plpgsql stable as $$
+declare
+  bytes bigint;
+begin
+  if exists (select from pg_extension where extname = 'citus') and exists (
+    select from table_placements where table_name = target and placement <> 'local'
+  ) then
+    execute 'select sum(citus_total_relation_size(relid)) from pg_partition_tree($1::regclass)'
+      into bytes using target;
+  else
+    select sum(pg_total_relation_size(relid)) into bytes from pg_partition_tree(target::regclass);
+  end if;
+  return coalesce(bytes, 0);
+end $$;
+
+-- One row, inserted by the program when it migrates, and never changed. Shingles are hashed under a
+-- seed that no other installation has: with a seed from the source code, anyone could compose a
+-- piece of text that is counted as another one.
+create table installation (
+  is_only boolean not null,
+  -- The unsigned 64-bit seed, stored as a signed integer.
+  shingle_seed bigint not null,
+  constraint installation_pkey primary key (is_only),
+  constraint installation_once check (is_only)
+);
+select keep_local('installation');

@@ -263,9 +263,6 @@ export type Phrase = {
   params?: Readonly<Record<string, string | number>>
 }
 
-/** Phrases as read from a row. Rows from before phrases had codes contain English text. */
-export type StoredPhrases = readonly Phrase[] | string
-
 type ParamsOf<Code extends PhraseCode> = (typeof phraseParameters)[Code] extends readonly []
   ? []
   : [params: Readonly<Record<(typeof phraseParameters)[Code][number], string | number>>]

@@ -170,8 +170,7 @@ export function listJudgedFacts(
     select id, facts, verdict_class as "verdictClass",
       (judgment #>> '{verdict,probability}')::float8 as probability
     from analyses
-    where facts is not null and (${page.before}::uuid is null or id < ${page.before}::uuid)
-      and ${counts}
+    where (${page.before}::uuid is null or id < ${page.before}::uuid) and ${counts}
     order by id desc limit ${page.limit}`
 }
 

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
-import { type Phrase, phrase, type StoredPhrases } from '../phrase.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
@@ -122,8 +122,8 @@ export type InboxMail = Omit<Filing, 'kind' | 'phrases'> & {
   purpose: InboundPurpose
   state: 'received' | 'handled' | 'failed'
   kind: string | null
-  /** Null until the mail is handled; old mails have English text instead of phrases. */
-  phrases: StoredPhrases | null
+  /** Null until the mail is handled. */
+  phrases: readonly Phrase[] | null
   handledAt: Date | null
   handledBy: string | null
 }
@@ -146,7 +146,7 @@ export type InboxFilter = (typeof inboxFilters)[number]
 const columns = sql`id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo",
   purpose, state, kind, matched_by as "matchedBy", report_id as "reportId", number,
   letter_id as "letterId", subject, author, message_id as "messageId", answer, ticket, said,
-  coalesce(phrases, to_jsonb(outcome)) as phrases, needs_look as "needsLook",
+  phrases, needs_look as "needsLook",
   handled_at as "handledAt", handled_by as "handledBy"`
 
 /** Stores the result of a mail, in the transaction that handles it. */

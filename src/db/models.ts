@@ -165,6 +165,6 @@ export function listJudgedReports(
     from reports
       join analyses on analyses.id = reports.id
       left join counted_reports on counted_reports.id = reports.id
-    where reports.id > ${page.after} and analyses.facts is not null and reports.shadow is null
+    where reports.id > ${page.after} and reports.shadow is null
     order by reports.id limit ${page.limit}`
 }

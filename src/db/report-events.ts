@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
-import { type Phrase, phrase, type StoredPhrases } from '../phrase.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isInWeekOf, isOneOfIds, prepared, preparedInsert } from './prepared.ts'
@@ -33,9 +33,6 @@ export type ReportEvent = {
   event: EventName
   phrases: readonly Phrase[]
 }
-
-/** An event as stored; old ones have English text instead of phrases. */
-export type StoredEvent = Omit<ReportEvent, 'phrases'> & { phrases: StoredPhrases }
 
 export type EventName =
   | 'analyzed'
@@ -84,9 +81,9 @@ export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Prom
 }
 
 /** Returns the history of one report, oldest first. */
-export function listEvents(db: Db, reportId: string): Promise<StoredEvent[]> {
+export function listEvents(db: Db, reportId: string): Promise<ReportEvent[]> {
   return rowsOf(db)`
-    select report_id as "reportId", at, event, coalesce(phrases, to_jsonb(detail)) as phrases
+    select report_id as "reportId", at, event, phrases
     from report_events where report_id = ${reportId} order by at, id`
 }
 
@@ -157,8 +154,7 @@ export function changeKind(
       and (state <> 'retracted' or channel = 'learn' or not exists (
         select from report_events
         where report_id = ${reportId} and event = 'retracted'
-          and (phrases @> ${JSON.stringify([overruled])}
-          or phrases is null and starts_with(detail, 'An administrator took it back.'))))`
+          and phrases @> ${JSON.stringify([overruled])}))`
 }
 
 /**

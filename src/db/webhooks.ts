@@ -179,12 +179,11 @@ export type Delivery = {
   triedAt: Date | null
   /** The last HTTP status; null when there was no response. */
   status: number | null
-  /** Old deliveries have English text instead of a phrase. */
-  outcome: Phrase | string | null
+  outcome: Phrase | null
 }
 
 const DELIVERY_COLUMNS = sql`webhook_id as "webhookId", id, event, report_id as "reportId", state,
-  tries, tried_at as "triedAt", status, coalesce(phrase, to_jsonb(outcome)) as outcome`
+  tries, tried_at as "triedAt", status, phrase as outcome`
 
 /** Inserts deliveries that are still to be sent. */
 export async function insertDeliveries(

@@ -10,7 +10,7 @@ import {
 } from '../db/feedback-answers.ts'
 import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { insertEvents, type StoredEvent } from '../db/report-events.ts'
+import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { queueAnswerLetters } from '../letters/answer-letters.ts'
 import { domainOf } from '../mail/address.ts'
 import { storableText } from '../mail/text.ts'
@@ -178,7 +178,7 @@ export type ShownAnswer = Pick<FeedbackAnswer, 'answer' | 'at' | 'said'> & {
 export async function listAnswersTo(
   db: Db,
   feedback: readonly Feedback[],
-  events: readonly StoredEvent[],
+  events: readonly ReportEvent[],
 ): Promise<ShownAnswer[]> {
   const heads = feedback.flatMap(({ mergedInto }) => mergedInto ?? [])
   const ids = [...new Set([...feedback.map(({ reportId }) => reportId), ...heads])]

@@ -10,7 +10,7 @@ import {
   type ReportLine,
 } from '../db/own-reports.ts'
 import type { Db } from '../db/pool.ts'
-import { listEvents, type StoredEvent } from '../db/report-events.ts'
+import { listEvents, type ReportEvent } from '../db/report-events.ts'
 import type { Report, ReportKind, ReportState } from '../db/reports.ts'
 import { uuidFloor } from '../world.ts'
 import { describeSame, type SameReports } from './same-reports.ts'
@@ -161,7 +161,7 @@ function most(...ids: (string | undefined)[]): string | undefined {
 export type ReportDetails = {
   /** Undefined until the report is analyzed. */
   analysis: KeptAnalysis | undefined
-  events: readonly StoredEvent[]
+  events: readonly ReportEvent[]
   /** Undefined if the report belongs to no campaign. */
   same: SameReports | undefined
   /** Undefined if the reporter is not asked anything. */

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { findAnalysis, type KeptAnalysis, removeAnalyses } from '../db/analyses.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { insertEvents, listEvents, listReportsWith, type StoredEvent } from '../db/report-events.ts'
+import { insertEvents, listEvents, listReportsWith, type ReportEvent } from '../db/report-events.ts'
 import { listRelays, putRelays, removeRelay, trimRelays } from '../db/reporter-relays.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { listAskedReports, markReports, type Report } from '../db/reports.ts'
@@ -121,7 +121,7 @@ export async function findQuestion(
   db: Db,
   report: Report,
   analysis: KeptAnalysis | undefined,
-  events: readonly StoredEvent[],
+  events: readonly ReportEvent[],
 ): Promise<ReportQuestion | undefined> {
   if (report.state !== 'kept' || analysis?.details.consequence.action !== 'ask') return undefined
   const relays = await listRelays(db, report.reporterId)

@@ -1,11 +1,8 @@
 import type { Phrase } from '../phrase.ts'
 import { type Language, message, type TranslatedText } from './messages.ts'
 
-/**
- * Phrases as stored in rows. Rows from before phrases had codes contain English text instead, or an
- * object with the name and the text of an irregularity of a Received line.
- */
-type Stored = Phrase | string | { name: string; text: string }
+/** A phrase as stored in a row, or the text of a rule's meaning, which is in English. */
+type Stored = Phrase | string
 
 /** The person to address: English texts call the reporter "you" only if the reporter reads them. */
 export type Reader = 'reporter' | 'operator'
@@ -34,7 +31,6 @@ const dateNames = new Set(['day', 'firstDay', 'lastDay', 'lastAt', 'untilAt'])
 function sayPhrase(stored: Stored, language: Language, reader: Reader): TranslatedText {
   const lang = language === 'en' ? undefined : 'en'
   if (typeof stored === 'string') return { text: stored, lang }
-  if ('text' in stored) return { text: stored.text, lang }
   const { code, params = {} } = stored
   const dates = Object.entries(params)
     .filter(([name]) => dateNames.has(name))

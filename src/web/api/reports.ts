@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { KeptAnalysis } from '../../db/analyses.ts'
 import { listReporterPage } from '../../db/export-rows.ts'
 import type { Db } from '../../db/pool.ts'
-import type { StoredEvent } from '../../db/report-events.ts'
+import type { ReportEvent } from '../../db/report-events.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { findRawMessage, findReport, type Report } from '../../db/reports.ts'
 import type { TokenScope } from '../../db/sessions.ts'
@@ -134,7 +134,7 @@ function reportJson(
 
 const noRoute = { origin_obstacle: null, submitter: null, hops: [] }
 
-function eventJson({ at, event, phrases }: StoredEvent): ReportJson['timeline'][number] {
+function eventJson({ at, event, phrases }: ReportEvent): ReportJson['timeline'][number] {
   return {
     at: at.toISOString(),
     event,

@@ -227,10 +227,8 @@ export async function useSession(req: Request, now: Date): Promise<string | unde
   const session = (req as Partial<Request>).session
   const reporterId = session?.reporterId
   if (session === undefined || reporterId === undefined) return undefined
-  // Sessions without a start time, from older versions, start now.
-  if (session.openedAt === undefined) name(req, now)
   const life = LIFE_MS[session.isRemembered === true ? 'remembered' : 'passing']
-  if (now.getTime() - Date.parse(session.openedAt ?? '') > life) {
+  if (now.getTime() - Date.parse(session.openedAt ?? '1970-01-01') > life) {
     await closeSession(req)
     return undefined
   }

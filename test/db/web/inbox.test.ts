@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
+import { phrase } from '../../../src/phrase.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { arrive, reply } from '../../support/inbound-mail.ts'
@@ -103,13 +104,14 @@ test('a mail is shown as text, with its thread', async () => {
   expect(await file.text()).toContain('the second')
 })
 
-test('the outcome of a mail is shown, also that of an old row without codes', async () => {
+test('the outcome of a mail is shown, with its parameters escaped', async () => {
   const mailId = await answered(undefined, 'Hello')
   const path = `/admin/inbox/${mailId}`
   expect(await page(path)).toContain('<dd>It matches none of our mail.</dd>')
-  await rows('update inbound_mails set phrases = null, outcome = $1', ['An <old> sentence.'])
-  expect(await page(path)).toContain('<dd>An &lt;old&gt; sentence.</dd>')
-  expect(await page('/admin/inbox')).toContain('An &lt;old&gt; sentence.')
+  const phrases = [phrase('domain-takes-complaints', { domain: 'an <odd> domain' })]
+  await rows('update inbound_mails set phrases = $1', [JSON.stringify(phrases)])
+  expect(await page(path)).toContain('an &lt;odd&gt; domain')
+  expect(await page('/admin/inbox')).toContain('an &lt;odd&gt; domain')
 })
 
 test('a handled mail leaves the list, and the audit log names the administrator', async () => {

@@ -104,10 +104,9 @@ test('a parameter stays as it is', () => {
 })
 
 test.for<[string, Parameters<typeof sayPhrases>[0], string]>([
-  ['a text', 'The reporter took it back.', 'The reporter took it back.'],
-  ['texts', ['It was seen.', 'It fits.'], 'It was seen. It fits.'],
-  ['what was odd', { name: 'odd', text: 'It is odd.' }, 'It is odd.'],
-])('%s of a row without codes is shown as it is, and marked as English', ([, stored, text]) => {
+  ['a meaning', 'The sender is unknown.', 'The sender is unknown.'],
+  ['meanings', ['It was seen.', 'It fits.'], 'It was seen. It fits.'],
+])('%s of a rule is shown as written, and marked as English', ([, stored, text]) => {
   expect(sayPhrases(stored, 'ru', 'reporter')).toEqual({ text, lang: 'en' })
   expect(sayPhrases(stored, 'en', 'reporter')).toEqual({ text, lang: undefined })
 })

@@ -84,8 +84,8 @@ async function busyPerson(email: string): Promise<{ person: Person; ids: string[
   )
   await pool.query(
     `insert into analyses (id, analyzed_at, verdict_class, verdict_score, subject_words, judgment,
-       encoding, content)
-     values ($1, $2, 'spam', 9, to_tsvector('simple', $3), $4, 'identity', $5)`,
+       encoding, content, facts)
+     values ($1, $2, 'spam', 9, to_tsvector('simple', $3), $4, 'identity', $5, '')`,
     [
       ids[0],
       at,

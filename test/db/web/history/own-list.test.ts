@@ -164,19 +164,6 @@ test.for(['fr', 'ru'])('a timeline in %s has no English sentence of ours', async
   expect(main).not.toContain('lang="en"')
 })
 
-test('an event stored before there were codes has its English text', async () => {
-  const id = await site.report(ann, sampleMessage('told-before-codes'))
-  await site.app.pool.query(
-    `insert into report_events (report_id, id, at, event, detail)
-     values ($1, gen_random_uuid(), now(), 'sent', 'It was sent to <b>.')`,
-    [id],
-  )
-  const reader = await signedInBrowser(site.url, ann, 'fr')
-  expect(await (await reader.get(`/reports/${id}`)).text()).toContain(
-    'lang="en">It was sent to &lt;b&gt;.</span>',
-  )
-})
-
 test('statistics have charts, and a table with the same numbers', async () => {
   const day = new Date().toISOString().slice(0, 10)
   await site.app.pool.query(

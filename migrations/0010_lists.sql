@@ -1,10 +1,10 @@
--- What we give out to others as lists of addresses, domains and hosts, whom administrators exempt
--- from them, and who asked to be taken off. Kept on the coordinator: one job writes the entries, in
--- the order of their names, and few people ask.
+-- The published lists of addresses, domains and hosts, the names that administrators exempt from
+-- them, and requests for removal. Kept on the coordinator: one job writes the entries in the order
+-- of their names, and requests are few.
 set local citus.multi_shard_modify_mode to 'sequential';
 
--- Listed while listed_until is to come. What ended is remembered for half a year, so that who comes
--- back stays longer; then publish-lists takes it away.
+-- A name is listed until `listed_until`. Entries are kept for half a year after their end, so that
+-- a name that returns is listed for longer; then the job publish-lists deletes them.
 create table listings (
   list text not null,
   name text collate "C" not null,
@@ -12,7 +12,7 @@ create table listings (
   listed_since timestamptz not null,
   listed_until timestamptz not null,
   times integer not null,
-  -- A round number; the exact one is nobody's business.
+  -- Rounded; the exact number is not published.
   reporters_at_least integer not null,
   last_seen timestamptz not null,
   pardoned_at timestamptz,
@@ -25,11 +25,11 @@ create table listings (
 create index listings_until_idx on listings (listed_until);
 select keep_local('listings');
 
--- Never listed while it holds: a name on all lists, and a domain with all hosts in it.
+-- Names that are not listed: a name is exempt from all lists, a domain with all of its hosts.
 create table list_exemptions (
   name text collate "C" not null,
   reason text not null,
-  -- Null: for good.
+  -- Null: permanent.
   expires_at timestamptz,
   -- Null at the command line.
   reporter_id uuid,
@@ -38,8 +38,8 @@ create table list_exemptions (
 );
 select keep_local('list_exemptions');
 
--- Who asked to be taken off. The answer is found under an address that only the asker was given; of
--- that, and of the machine that asked, hashes are kept.
+-- Requests for removal from a list. The answer is found by a secret address that only the requester
+-- got; the secret and the address of the client are stored as hashes.
 create table delisting_requests (
   id uuid not null,
   token_hash bytea not null,
@@ -50,7 +50,7 @@ create table delisting_requests (
   contact text not null,
   done text not null,
   asker_hash bytea not null,
-  -- What the asker reads; null until there is an answer by hand.
+  -- Shown to the requester; null until a person has answered.
   answer text,
   decided_at timestamptz,
   decided_by uuid,

@@ -1,10 +1,10 @@
--- Where reporters have software of theirs told what becomes of their reports, and what we have told
--- it; and what was answered to requests that came with an Idempotency-Key, so that a repeat hears
--- the same. Small, and asked for in the transactions that keep reports: beside every one of them.
+-- Webhooks of reporters, and the events delivered to them.
 set local citus.multi_shard_modify_mode to 'sequential';
 
--- The secret it is signed with is made of our secret, the id and the generation: nothing here tells
--- it. While a new one is young, what leaves is signed with the one before it too.
+-- The signing secret is derived from SECRET, the id and the generation; it cannot be read here. For
+-- some time after `renewed_at`, deliveries are also signed with the secret of the generation
+-- before. Copied to every node, because the table is small and read in the transactions that store
+-- reports.
 create table webhooks (
   id uuid not null,
   reporter_id uuid not null,
@@ -14,7 +14,8 @@ create table webhooks (
   generation integer not null,
   renewed_at timestamptz,
   created_at timestamptz not null,
-  -- How often in a row it did not take what we sent, since when, and until when we leave it alone.
+  -- The number of failed deliveries in a row, when the first of them was, and until when nothing is
+  -- sent.
   failures integer not null,
   failing_since timestamptz,
   paused_until timestamptz,
@@ -27,20 +28,21 @@ create table webhooks (
 );
 select reference('webhooks');
 
--- What was to be told to a webhook, and how that went. The id is the one its receiver knows it by
--- again; keep-house takes away what is older than a week.
+-- Events to deliver to a webhook, and the results. The receiver recognizes a repeated delivery by
+-- its id. The job keep-house deletes rows older than a week.
 create table webhook_deliveries (
   webhook_id uuid not null,
   id uuid not null,
   event text not null,
-  -- Null for one that only tries the webhook.
+  -- Null for a test event.
   report_id uuid,
   state text not null,
   tries integer not null,
   tried_at timestamptz,
-  -- What HTTP said last; null when nobody answered.
+  -- The last HTTP status; null if there was no response.
   status integer,
-  outcome text,
+  -- The result as a code with parameters (phrase.ts); null before the first attempt.
+  phrase jsonb,
   constraint webhook_deliveries_pkey primary key (webhook_id, id),
   constraint webhook_deliveries_webhook_fkey foreign key (webhook_id) references webhooks (id)
     on delete cascade,
@@ -49,8 +51,3 @@ create table webhook_deliveries (
 );
 create index webhook_deliveries_id_idx on webhook_deliveries (id);
 select distribute('webhook_deliveries', 'webhook_id');
-
--- Null until the first answer is known: who asks meanwhile is answered anew, and who is first keeps
--- his. Without content: ids, states and problems.
-alter table idempotency_keys add column answer_status integer;
-alter table idempotency_keys add column answer_body text;

@@ -1,10 +1,11 @@
--- What is known of those a message can be blamed on, and of those who report. Evidence is appended
--- in the transaction that keeps an analysis and folded later by one owner a shard, so that nobody
--- waits for a row that everybody touches, and each piece of evidence counts exactly once.
+-- Reputations of addresses, authors, links and files, and karma of reporters. Evidence is appended
+-- in the transaction that stores an analysis and added to the reputations later, by one process per
+-- shard: no writer waits for a row that is updated often, and each piece of evidence counts exactly
+-- once.
 set local citus.multi_shard_modify_mode to 'sequential';
 
--- Evidence not yet folded, packed, many subjects to a row; the last shard has what tells of
--- reporters. A row is taken by deleting it, like `counter_deltas`.
+-- Evidence that is not added to the reputations yet, packed, many subjects per row; the last shard
+-- contains evidence about reporters. A row is claimed by deleting it, as in `counter_deltas`.
 create table reputation_evidence (
   shard bigint not null,
   id uuid not null,
@@ -18,8 +19,8 @@ create table reputation_evidence (
 alter table reputation_evidence alter column content set storage external;
 select distribute('reputation_evidence', 'shard');
 
--- What each report is evidence of, so that its opposite can be appended to the digit. Whoever takes
--- the row away does so in the same transaction; so nothing is taken back twice.
+-- The evidence of each report, so that its exact opposite can be appended. The transaction that
+-- deletes the row appends it, so nothing is taken back twice.
 create table reported_evidence (
   id uuid not null,
   content bytea not null,
@@ -28,10 +29,10 @@ create table reported_evidence (
 alter table reported_evidence alter column content set storage external;
 select distribute('reported_evidence', 'id');
 
--- The base part, which most questions read alone, with amounts as of `folded_at`; and in `detail`,
--- packed, who says so and how it behaved day by day. The key is the hash of kind and name; both are
--- kept for people. Small: what was silent for long is forgotten in small steps. Only the name has
--- an index, so that rows change in place.
+-- The key is the hash of kind and name; both are stored for people. Most queries read only the base
+-- part, whose amounts are those at `folded_at`. `detail` contains, packed, who reported the subject
+-- and its activity by day. Subjects without recent activity are deleted in small steps. Besides the
+-- key, only the name has an index, so that rows are updated in place.
 create table reputations (
   key bigint not null,
   kind text not null,
@@ -52,7 +53,7 @@ create index reputations_name_idx on reputations (name text_pattern_ops);
 alter table reputations alter column detail set storage external;
 select distribute('reputations', 'key');
 
--- What administrators say by hand, and until when.
+-- Overrides by administrators, and until when they hold.
 create table reputation_marks (
   key bigint not null,
   kind text not null,
@@ -67,8 +68,8 @@ create table reputation_marks (
 );
 select distribute('reputation_marks', 'key');
 
--- How far a reporter is believed. Amounts grow instead of decaying, see reputation/karma.ts; the
--- counts beside them are for people.
+-- How much the reports of a reporter count. Amounts grow instead of decaying, see
+-- verdict/reputation/karma.ts; the counts are for people.
 create table karmas (
   reporter_id uuid not null,
   is_vouched boolean not null,
@@ -84,17 +85,3 @@ create table karmas (
   constraint karmas_pkey primary key (reporter_id)
 );
 select distribute('karmas', 'reporter_id');
-insert into karmas (reporter_id, is_vouched, updated_at)
-select id, true, created_at from reporters;
-
--- Who reported a campaign as what, the first 32, packed: by that they are found to agree or not.
--- Dropped in small steps once nobody reports it any more.
-create table campaign_witnesses (
-  campaign_id uuid not null,
-  day date not null,
-  content bytea not null,
-  constraint campaign_witnesses_pkey primary key (campaign_id)
-);
-create index campaign_witnesses_day_idx on campaign_witnesses (day);
-alter table campaign_witnesses alter column content set storage external;
-select distribute('campaign_witnesses', 'campaign_id');

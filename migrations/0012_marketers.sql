@@ -1,14 +1,15 @@
--- Who mails in bulk and says so: how they are recognized, and what their readers are told. With it
--- what we advised, what we unsubscribed for others, and whom we might ask an administrator about.
+-- Marketers that declare their bulk mail: how their mail is recognized, the advice to its
+-- recipients, and what we unsubscribed for reporters. Also signers of bulk mail that an
+-- administrator may want to declare.
 set local citus.multi_shard_modify_mode to 'sequential';
 
--- Found by `key` in files and links. A marketer acts while it is confirmed. List-Ids and authors
--- narrow: where there are some, a message must have one of them besides its signer or range.
+-- `key` identifies a marketer in files and links. A marketer has an effect while it is confirmed.
+-- If there are List-Ids or authors, a message must have one of them besides a signer or range.
 create table marketers (
   key text collate "C" not null,
   name text not null,
   state text not null,
-  -- Domains that sign; `*.` in front stands for every name below.
+  -- Signing domains; a leading `*.` stands for all subdomains.
   signers text[] not null,
   ranges cidr[] not null,
   list_ids text[] not null,
@@ -18,7 +19,7 @@ create table marketers (
   -- How to unsubscribe, by language.
   advice jsonb not null,
   contact text,
-  -- Where complaints about its mail go besides the network; null: nowhere.
+  -- The address for complaints about its mail, besides the network's; null: none.
   feedback text,
   changed_at timestamptz not null,
   constraint marketers_pkey primary key (key),
@@ -26,7 +27,7 @@ create table marketers (
 );
 select reference('marketers');
 
--- Raised with each change, so that processes see by one number whether they have the present ones.
+-- Incremented by each change, so that processes see by one number whether their copy is up to date.
 create table marketer_registry (
   is_only boolean not null,
   version integer not null,
@@ -36,11 +37,11 @@ create table marketer_registry (
 select reference('marketer_registry');
 insert into marketer_registry (is_only, version) values (true, 0);
 
--- One mail of advice a reporter, marketer and week. `about` is `marketer KEY` or `signer DOMAIN`.
+-- One mail of advice per reporter, marketer and week. `about` is `marketer KEY` or `signer DOMAIN`.
 create table advices (
   reporter_id uuid not null,
   about text not null,
-  -- The Monday it begins with.
+  -- The Monday with which the week begins.
   week date not null,
   report_id uuid not null,
   advised_at timestamptz not null,
@@ -49,8 +50,8 @@ create table advices (
 create index advices_week_idx on advices (week);
 select distribute('advices', 'reporter_id');
 
--- What we asked a sender to do for a reporter, by one click (RFC 8058): once for a report, whatever
--- became of it. `under-way` says that the POST may have left.
+-- Requests to a sender to unsubscribe a reporter by one click (RFC 8058): at most one per report,
+-- whatever its result. `under-way`: the POST may have been sent.
 create table unsubscribe_requests (
   report_id uuid not null,
   reporter_id uuid not null,
@@ -59,8 +60,6 @@ create table unsubscribe_requests (
   asked_at timestamptz not null,
   begun_at timestamptz,
   finished_at timestamptz,
-  -- What became of it, as a sentence.
-  outcome text,
   constraint unsubscribe_requests_pkey primary key (report_id),
   constraint unsubscribe_requests_state_known
     check (state in ('queued', 'under-way', 'done', 'doubtful', 'refused', 'failed', 'unknown'))
@@ -69,17 +68,17 @@ create index unsubscribe_requests_state_idx on unsubscribe_requests (state, repo
   where state in ('queued', 'under-way');
 select distribute('unsubscribe_requests', 'report_id');
 
--- Signers seen on honest bulk mail that no marketer declares. What is dismissed stays so; what was
--- not seen for long is forgotten.
+-- Signers of legitimate bulk mail that no marketer declares. A dismissed proposal stays dismissed;
+-- proposals that were not seen for long are deleted.
 create table marketer_proposals (
   signer text collate "C" not null,
-  -- Empty: without one.
+  -- Empty for mail without a List-Id.
   list_id text collate "C" not null,
   state text not null,
   author text not null,
   name text not null,
   messages integer not null,
-  -- A round number; the exact one is nobody's business.
+  -- Rounded; the exact number is not shown.
   reporters_at_least integer not null,
   subjects jsonb not null,
   unsubscribe_host text,
@@ -92,6 +91,3 @@ create table marketer_proposals (
 );
 create index marketer_proposals_state_idx on marketer_proposals (state, messages);
 select keep_local('marketer_proposals');
-
--- Whether a reporter wants advice by mail.
-alter table reporters add column wants_advice boolean not null default true;
