@@ -41,6 +41,13 @@ $$;
 
 select keep_local('table_placements');
 
+-- Returns the shard of an id: its last hexadecimal digit, 0 to 15. Tables whose rows have the id of
+-- a report or of a campaign have it in a column and are distributed by it, so that all rows of a
+-- report, and reports that arrive together, are on one node. The program computes the column itself
+-- (`shardOf` in world.ts).
+create function shard_of(id uuid) returns smallint language sql immutable parallel safe
+  return (get_byte(uuid_send(id), 15) & 15)::smallint;
+
 -- Returns the bytes on disk of a table with its partitions, indexes and TOAST. The size of a table
 -- that is stored on other nodes is queried there.
 create function table_bytes(target text) returns bigint language plpgsql stable as $$

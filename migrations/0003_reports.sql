@@ -6,6 +6,7 @@ set local citus.multi_shard_modify_mode to 'sequential';
 
 create table reports (
   id uuid not null,
+  shard smallint not null,
   reporter_id uuid not null,
   -- `learn`: a mail server learned the message; its network is not notified.
   channel text not null,
@@ -26,7 +27,7 @@ create table reports (
   -- Null: the report has an effect on others. `held`, `dropped`: it has none, because its reporter
   -- is shadow-banned. `released`: it has an effect as soon as a job has counted it.
   shadow text,
-  constraint reports_pkey primary key (id),
+  constraint reports_pkey primary key (id, shard),
   constraint reports_channel_known
     check (channel in ('api', 'signaler', 'form', 'mail', 'import', 'learn')),
   constraint reports_kind_known check (kind in ('spam', 'phishing', 'not-spam')),
@@ -39,20 +40,21 @@ create index reports_state_idx on reports (state, id);
 create index reports_reporter_idx on reports (reporter_id, id);
 create index reports_author_idx on reports (author, id) where author is not null;
 create index reports_shadow_idx on reports (shadow, id) where shadow is not null;
-select distribute('reports', 'id');
+select distribute('reports', 'shard');
 
 -- zstd halves a message; EXTERNAL keeps PostgreSQL from compressing it again. The storage is set
 -- before the table is distributed: PostgreSQL 15 cannot set it in `create table`, and Citus cannot
 -- set it later.
 create table raw_messages (
   id uuid not null,
+  shard smallint not null,
   encoding text not null,
   content bytea not null,
-  constraint raw_messages_pkey primary key (id),
+  constraint raw_messages_pkey primary key (id, shard),
   constraint raw_messages_encoding_known check (encoding in ('identity', 'zstd'))
 ) partition by range (id);
 alter table raw_messages alter column content set storage external;
-select distribute('raw_messages', 'id');
+select distribute('raw_messages', 'shard');
 
 -- The same bytes from the same reporter are the same report. Keyed by the content, because a unique
 -- constraint of the partitioned table `reports` would have to contain the id.
@@ -86,6 +88,7 @@ select distribute('idempotency_keys', 'key_hash');
 -- zstd compresses to 1.3 KB. PostgreSQL would compress jsonb at ten times the cost.
 create table analyses (
   id uuid not null,
+  shard smallint not null,
   analyzed_at timestamptz not null,
   origin_ip inet,
   origin_confidence real,
@@ -103,26 +106,27 @@ create table analyses (
   facts bytea not null,
   encoding text not null,
   content bytea not null,
-  constraint analyses_pkey primary key (id),
+  constraint analyses_pkey primary key (id, shard),
   constraint analyses_encoding_known check (encoding in ('identity', 'zstd')),
   constraint analyses_confidence_range check (origin_confidence between 0 and 1)
 ) partition by range (id);
 create index analyses_origin_idx on analyses (origin_ip, id) where origin_ip is not null;
 create index analyses_subject_idx on analyses using gin (subject_words);
 alter table analyses alter column content set storage external;
-select distribute('analyses', 'id');
+select distribute('analyses', 'shard');
 
 -- The history of a report, one row per event, in the order of the ids. `phrases` are codes with
 -- parameters, see phrase.ts.
 create table report_events (
   report_id uuid not null,
+  shard smallint not null,
   id uuid not null,
   at timestamptz not null,
   event text not null,
   phrases jsonb not null,
-  constraint report_events_pkey primary key (report_id, id)
+  constraint report_events_pkey primary key (report_id, id, shard)
 ) partition by range (report_id);
-select distribute('report_events', 'report_id');
+select distribute('report_events', 'shard');
 
 -- Reports whose history changed, one row per statement that added events: the days on which they
 -- were received are counted again. Rows are only appended and deleted, so no writer waits for

@@ -7,6 +7,7 @@ set local citus.multi_shard_modify_mode to 'sequential';
 -- cannot both commit, because they take the same number.
 create table feedback_reports (
   report_id uuid not null,
+  shard smallint not null,
   number smallint not null,
   consumer_id uuid not null,
   -- `redeemed` takes back an earlier complaint (RFC 6430).
@@ -34,7 +35,7 @@ create table feedback_reports (
   bounced_at timestamptz,
   bounce_status text,
   bounce_reason text,
-  constraint feedback_reports_pkey primary key (report_id, number),
+  constraint feedback_reports_pkey primary key (report_id, number, shard),
   constraint feedback_reports_consumer_fkey foreign key (consumer_id) references consumers (id),
   constraint feedback_reports_number_positive check (number between 1 and 255),
   constraint feedback_reports_kind_known check (kind in ('complaint', 'redeemed')),
@@ -53,23 +54,25 @@ create index feedback_reports_due_idx on feedback_reports (consumer_id, due_at)
   where state = 'waiting';
 create index feedback_reports_merged_idx on feedback_reports (merged_into, merged_number)
   where merged_into is not null;
-select distribute('feedback_reports', 'report_id');
+select distribute('feedback_reports', 'shard');
 
 -- The exact mail that was sent, or that is held.
 create table feedback_messages (
   report_id uuid not null,
+  shard smallint not null,
   number smallint not null,
   encoding text not null,
   content bytea not null,
-  constraint feedback_messages_pkey primary key (report_id, number),
+  constraint feedback_messages_pkey primary key (report_id, number, shard),
   constraint feedback_messages_encoding_known check (encoding in ('identity', 'zstd'))
 ) partition by range (report_id);
 alter table feedback_messages alter column content set storage external;
-select distribute('feedback_messages', 'report_id');
+select distribute('feedback_messages', 'shard');
 
 -- The answers of abuse desks to our feedback reports, each kind once.
 create table feedback_answers (
   report_id uuid not null,
+  shard smallint not null,
   number smallint not null,
   answer text not null,
   how text not null,
@@ -78,9 +81,9 @@ create table feedback_answers (
   said text,
   -- The mail that contained the answer.
   mail_id uuid,
-  constraint feedback_answers_pkey primary key (report_id, number, answer),
+  constraint feedback_answers_pkey primary key (report_id, number, answer, shard),
   constraint feedback_answers_answer_known
     check (answer in ('resolved', 'not-ours', 'wrong', 'stop')),
   constraint feedback_answers_how_known check (how in ('link', 'one-click', 'mail', 'operator'))
 ) partition by range (report_id);
-select distribute('feedback_answers', 'report_id');
+select distribute('feedback_answers', 'shard');

@@ -86,11 +86,12 @@ select distribute('counter_gates', 'shard');
 -- transaction that deletes the row appends the opposite, so nothing is taken back twice.
 create table counted_reports (
   id uuid not null,
+  shard smallint not null,
   campaign_id uuid,
   content bytea not null,
-  constraint counted_reports_pkey primary key (id)
+  constraint counted_reports_pkey primary key (id, shard)
 ) partition by range (id);
 create index counted_reports_campaign_idx on counted_reports (campaign_id, id)
   where campaign_id is not null;
 alter table counted_reports alter column content set storage external;
-select distribute('counted_reports', 'id');
+select distribute('counted_reports', 'shard');

@@ -6,12 +6,13 @@ set local citus.multi_shard_modify_mode to 'sequential';
 -- report was analyzed.
 create table campaigns (
   id uuid not null,
+  shard smallint not null,
   first_report_id uuid not null,
   -- As computed by the analysis; compared by the program.
   fingerprints jsonb not null,
-  constraint campaigns_pkey primary key (id)
+  constraint campaigns_pkey primary key (id, shard)
 ) partition by range (id);
-select distribute('campaigns', 'id');
+select distribute('campaigns', 'shard');
 
 -- Index of the fingerprints: similar messages share at least one key, and each key has few
 -- campaigns. The keys of a campaign that continues are written to the present generation (two
@@ -28,12 +29,13 @@ select distribute('campaign_keys', 'key');
 -- the largest campaigns. Rows are written in the order of their keys, at the end of transactions.
 create table campaign_days (
   campaign_id uuid not null,
+  shard smallint not null,
   day date not null,
   reports integer not null,
-  constraint campaign_days_pkey primary key (campaign_id, day)
+  constraint campaign_days_pkey primary key (campaign_id, day, shard)
 ) partition by range (campaign_id);
 create index campaign_days_largest_idx on campaign_days (day, reports desc, campaign_id);
-select distribute('campaign_days', 'campaign_id');
+select distribute('campaign_days', 'shard');
 
 -- The first 32 reporters of a campaign and the kinds they reported, packed: shows which reporters
 -- agree. Deleted in small steps when the campaign is no longer reported.

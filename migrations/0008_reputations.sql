@@ -23,11 +23,12 @@ select distribute('reputation_evidence', 'shard');
 -- deletes the row appends it, so nothing is taken back twice.
 create table reported_evidence (
   id uuid not null,
+  shard smallint not null,
   content bytea not null,
-  constraint reported_evidence_pkey primary key (id)
+  constraint reported_evidence_pkey primary key (id, shard)
 ) partition by range (id);
 alter table reported_evidence alter column content set storage external;
-select distribute('reported_evidence', 'id');
+select distribute('reported_evidence', 'shard');
 
 -- The key is the hash of kind and name; both are stored for people. Most queries read only the base
 -- part, whose amounts are those at `folded_at`. `detail` contains, packed, who reported the subject

@@ -54,19 +54,20 @@ select distribute('advices', 'reporter_id');
 -- whatever its result. `under-way`: the POST may have been sent.
 create table unsubscribe_requests (
   report_id uuid not null,
+  shard smallint not null,
   reporter_id uuid not null,
   state text not null,
   host text not null,
   asked_at timestamptz not null,
   begun_at timestamptz,
   finished_at timestamptz,
-  constraint unsubscribe_requests_pkey primary key (report_id),
+  constraint unsubscribe_requests_pkey primary key (report_id, shard),
   constraint unsubscribe_requests_state_known
     check (state in ('queued', 'under-way', 'done', 'doubtful', 'refused', 'failed', 'unknown'))
 ) partition by range (report_id);
 create index unsubscribe_requests_state_idx on unsubscribe_requests (state, report_id)
   where state in ('queued', 'under-way');
-select distribute('unsubscribe_requests', 'report_id');
+select distribute('unsubscribe_requests', 'shard');
 
 -- Signers of legitimate bulk mail that no marketer declares. A dismissed proposal stays dismissed;
 -- proposals that were not seen for long are deleted.

@@ -71,6 +71,12 @@ begin
   insert into table_placements (table_name, placement) values (target, 'reference');
 end $function$;
 
+CREATE OR REPLACE FUNCTION shard_of(id uuid)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((get_byte(uuid_send(id), 15) & 15))::smallint;
+
 CREATE OR REPLACE FUNCTION table_bytes(target text)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -124,9 +130,10 @@ create table advices (
 );
 create index advices_week_idx on advices (week);
 
--- analyses: distributed by id
+-- analyses: distributed by shard
 create table analyses (
   id uuid not null,
+  shard smallint not null,
   analyzed_at timestamp with time zone not null,
   origin_ip inet,
   origin_confidence real,
@@ -142,7 +149,7 @@ create table analyses (
   facts bytea not null,
   encoding text not null,
   content bytea storage external not null,
-  constraint analyses_pkey PRIMARY KEY (id),
+  constraint analyses_pkey PRIMARY KEY (id, shard),
   constraint analyses_confidence_range CHECK (((origin_confidence >= (0)::double precision) AND (origin_confidence <= (1)::double precision))),
   constraint analyses_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
 ) partition by RANGE (id);
@@ -159,12 +166,13 @@ create table audit_log (
   constraint audit_log_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 
--- campaign_days: distributed by campaign_id
+-- campaign_days: distributed by shard
 create table campaign_days (
   campaign_id uuid not null,
+  shard smallint not null,
   day date not null,
   reports integer not null,
-  constraint campaign_days_pkey PRIMARY KEY (campaign_id, day)
+  constraint campaign_days_pkey PRIMARY KEY (campaign_id, day, shard)
 ) partition by RANGE (campaign_id);
 create index campaign_days_largest_idx on campaign_days (day, reports DESC, campaign_id);
 
@@ -185,12 +193,13 @@ create table campaign_witnesses (
 );
 create index campaign_witnesses_day_idx on campaign_witnesses (day);
 
--- campaigns: distributed by id
+-- campaigns: distributed by shard
 create table campaigns (
   id uuid not null,
+  shard smallint not null,
   first_report_id uuid not null,
   fingerprints jsonb not null,
-  constraint campaigns_pkey PRIMARY KEY (id)
+  constraint campaigns_pkey PRIMARY KEY (id, shard)
 ) partition by RANGE (id);
 
 -- consents: reference
@@ -282,12 +291,13 @@ create table contact_corrections (
 create index contact_corrections_cidr_idx on contact_corrections USING spgist (cidr);
 create index contact_corrections_until_idx on contact_corrections (until);
 
--- counted_reports: distributed by id
+-- counted_reports: distributed by shard
 create table counted_reports (
   id uuid not null,
+  shard smallint not null,
   campaign_id uuid,
   content bytea storage external not null,
-  constraint counted_reports_pkey PRIMARY KEY (id)
+  constraint counted_reports_pkey PRIMARY KEY (id, shard)
 ) partition by RANGE (id);
 create index counted_reports_campaign_idx on counted_reports (campaign_id, id) WHERE (campaign_id IS NOT NULL);
 
@@ -401,33 +411,36 @@ create table erasures (
 );
 create index erasures_ended_idx on erasures (ended_at) WHERE (ended_at IS NOT NULL);
 
--- feedback_answers: distributed by report_id
+-- feedback_answers: distributed by shard
 create table feedback_answers (
   report_id uuid not null,
+  shard smallint not null,
   number smallint not null,
   answer text not null,
   how text not null,
   at timestamp with time zone not null,
   said text,
   mail_id uuid,
-  constraint feedback_answers_pkey PRIMARY KEY (report_id, number, answer),
+  constraint feedback_answers_pkey PRIMARY KEY (report_id, number, answer, shard),
   constraint feedback_answers_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
   constraint feedback_answers_how_known CHECK ((how = ANY (ARRAY['link'::text, 'one-click'::text, 'mail'::text, 'operator'::text])))
 ) partition by RANGE (report_id);
 
--- feedback_messages: distributed by report_id
+-- feedback_messages: distributed by shard
 create table feedback_messages (
   report_id uuid not null,
+  shard smallint not null,
   number smallint not null,
   encoding text not null,
   content bytea storage external not null,
-  constraint feedback_messages_pkey PRIMARY KEY (report_id, number),
+  constraint feedback_messages_pkey PRIMARY KEY (report_id, number, shard),
   constraint feedback_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
 ) partition by RANGE (report_id);
 
--- feedback_reports: distributed by report_id
+-- feedback_reports: distributed by shard
 create table feedback_reports (
   report_id uuid not null,
+  shard smallint not null,
   number smallint not null,
   consumer_id uuid not null,
   kind text not null default 'complaint'::text,
@@ -447,7 +460,7 @@ create table feedback_reports (
   bounced_at timestamp with time zone,
   bounce_status text,
   bounce_reason text,
-  constraint feedback_reports_pkey PRIMARY KEY (report_id, number),
+  constraint feedback_reports_pkey PRIMARY KEY (report_id, number, shard),
   constraint feedback_reports_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
   constraint feedback_reports_incidents_positive CHECK ((incidents > 0)),
   constraint feedback_reports_kind_known CHECK ((kind = ANY (ARRAY['complaint'::text, 'redeemed'::text]))),
@@ -756,12 +769,13 @@ create table rate_limits (
   constraint rate_limits_window_divides CHECK ((((window_ms >= 600) AND (window_ms <= 86400000)) AND ((window_ms % (60)::bigint) = 0)))
 );
 
--- raw_messages: distributed by id
+-- raw_messages: distributed by shard
 create table raw_messages (
   id uuid not null,
+  shard smallint not null,
   encoding text not null,
   content bytea storage external not null,
-  constraint raw_messages_pkey PRIMARY KEY (id),
+  constraint raw_messages_pkey PRIMARY KEY (id, shard),
   constraint raw_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
 ) partition by RANGE (id);
 
@@ -781,14 +795,15 @@ create table relay_lessons (
   constraint relay_lessons_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
 );
 
--- report_events: distributed by report_id
+-- report_events: distributed by shard
 create table report_events (
   report_id uuid not null,
+  shard smallint not null,
   id uuid not null,
   at timestamp with time zone not null,
   event text not null,
   phrases jsonb not null,
-  constraint report_events_pkey PRIMARY KEY (report_id, id)
+  constraint report_events_pkey PRIMARY KEY (report_id, id, shard)
 ) partition by RANGE (report_id);
 
 -- report_keys: distributed by content_hash
@@ -807,11 +822,12 @@ create table report_news (
   constraint report_news_pkey PRIMARY KEY (id)
 );
 
--- reported_evidence: distributed by id
+-- reported_evidence: distributed by shard
 create table reported_evidence (
   id uuid not null,
+  shard smallint not null,
   content bytea storage external not null,
-  constraint reported_evidence_pkey PRIMARY KEY (id)
+  constraint reported_evidence_pkey PRIMARY KEY (id, shard)
 ) partition by RANGE (id);
 
 -- reporter_days: distributed by reporter_id
@@ -871,9 +887,10 @@ create table reporters (
 );
 create index reporters_email_idx on reporters (email COLLATE "C");
 
--- reports: distributed by id
+-- reports: distributed by shard
 create table reports (
   id uuid not null,
+  shard smallint not null,
   reporter_id uuid not null,
   channel text not null,
   kind text not null,
@@ -888,7 +905,7 @@ create table reports (
   received_via cidr[] not null,
   rebuilt_from text,
   shadow text,
-  constraint reports_pkey PRIMARY KEY (id),
+  constraint reports_pkey PRIMARY KEY (id, shard),
   constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text, 'learn'::text]))),
   constraint reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
   constraint reports_rebuilt_from_known CHECK ((rebuilt_from = 'msg'::text)),
@@ -1023,16 +1040,17 @@ create table tokens (
 );
 create index tokens_reporter_idx on tokens (reporter_id);
 
--- unsubscribe_requests: distributed by report_id
+-- unsubscribe_requests: distributed by shard
 create table unsubscribe_requests (
   report_id uuid not null,
+  shard smallint not null,
   reporter_id uuid not null,
   state text not null,
   host text not null,
   asked_at timestamp with time zone not null,
   begun_at timestamp with time zone,
   finished_at timestamp with time zone,
-  constraint unsubscribe_requests_pkey PRIMARY KEY (report_id),
+  constraint unsubscribe_requests_pkey PRIMARY KEY (report_id, shard),
   constraint unsubscribe_requests_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'under-way'::text, 'done'::text, 'doubtful'::text, 'refused'::text, 'failed'::text, 'unknown'::text])))
 ) partition by RANGE (report_id);
 create index unsubscribe_requests_state_idx on unsubscribe_requests (state, report_id) WHERE (state = ANY (ARRAY['queued'::text, 'under-way'::text]));

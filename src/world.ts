@@ -69,6 +69,27 @@ export function uuidFloor(at: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
+/** The number of shards. */
+const SHARDS = 16
+
+/**
+ * The shard of an id: its last hexadecimal digit, 0 to 15. All rows of a report are in the shard of
+ * its id, and a distributed database keeps a shard on one node.
+ */
+export function shardOf(id: string): number {
+  return Number.parseInt(id.slice(-1), SHARDS)
+}
+
+/** Returns a random shard. */
+export function randomShard(random: Random = systemRandom): number {
+  return random(1).readUInt8() % SHARDS
+}
+
+/** Returns an id that differs from `id` only in its shard. */
+export function inShard(id: string, shard: number): string {
+  return id.slice(0, -1) + shard.toString(SHARDS)
+}
+
 /** The instant inside a version 7 UUID. */
 export function uuidTime(id: string): Date {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))

@@ -218,7 +218,8 @@ async function copyStatement(
 
 /**
  * The functions of the statements. `growth_ms` is how much earlier a copy is: the copies follow
- * each other, and the reports of one copy are spread over its time by their random bits.
+ * each other, and the reports of one copy are spread over its time by their random bits. The id of
+ * a copy is in the same shard.
  */
 function functions(copies: number, spanMs: number): string {
   return `
@@ -230,8 +231,8 @@ function functions(copies: number, spanMs: number): string {
       language sql immutable as $$ select (lpad(to_hex(
           ('x' || substr(id::text, 1, 8) || substr(id::text, 10, 4))::bit(48)::bigint
           - growth_ms(subject, copy)), 12, '0')
-        || overlay(overlay(substr(md5(id::text || copy), 1, 20) placing '7' from 1 for 1)
-          placing '8' from 5 for 1))::uuid $$;
+        || overlay(overlay(substr(md5(id::text || copy), 1, 19) placing '7' from 1 for 1)
+          placing '8' from 5 for 1) || right(id::text, 1))::uuid $$;
     create function growth_key(key bigint, copy bigint) returns bigint
       language sql immutable as $$
         select ('x' || substr(md5(key || ' ' || copy), 1, 16))::bit(64)::bigint $$;

@@ -83,13 +83,13 @@ const campaignAt = `date_trunc('day', r.received_at)`
  */
 export const tables: readonly (readonly string[])[] = [
   [
-    `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes, author,
-       subject, message_id, received_via)
-     select id, reporter_id, 'api', kind, state, received_at, 4000 + n % 9000,
+    `insert into reports (id, shard, reporter_id, channel, kind, state, received_at, message_bytes,
+       author, subject, message_id, received_via)
+     select id, shard_of(id), reporter_id, 'api', kind, state, received_at, 4000 + n % 9000,
        'sender-' || n % 5000 || '@shop-' || n % 700 || '.example', ${subject},
        '<' || n || '@shop.example>', '{}' from seed_reports`,
-    `insert into report_events (report_id, id, at, event, phrases)
-     select id, seed_id(at, event, n), at, event, phrases from (
+    `insert into report_events (report_id, shard, id, at, event, phrases)
+     select id, shard_of(id), seed_id(at, event, n), at, event, phrases from (
        select n, id, received_at + interval '1 second' as at, 'analyzed' as event,
          ${found} as phrases
        from seed_reports where state <> 'received'
@@ -121,10 +121,10 @@ export const tables: readonly (readonly string[])[] = [
      from seed_reports where state = 'forwarded' and n % 20 = 0`,
   ],
   [
-    `insert into analyses (id, analyzed_at, origin_ip, origin_confidence, network_cidr, network_asn,
-       network_name, network_country, network_abuse, verdict_class, verdict_score, subject_words,
-       judgment, encoding, content, facts)
-     select id, received_at + interval '1 second', ${address}, 0.95,
+    `insert into analyses (id, shard, analyzed_at, origin_ip, origin_confidence, network_cidr,
+       network_asn, network_name, network_country, network_abuse, verdict_class, verdict_score,
+       subject_words, judgment, encoding, content, facts)
+     select id, shard_of(id), received_at + interval '1 second', ${address}, 0.95,
        network(set_masklen(${address}, 16)), 64496 + ${network}, 'Network ' || ${network},
        ${countries}, 'abuse@network-' || n % ${CONSUMERS} || '.example',
        case when n % 10 = 9 then 'undecided' else 'spam' end, 6,
@@ -134,44 +134,45 @@ export const tables: readonly (readonly string[])[] = [
        t.encoding, t.content, t.facts
      from seed_reports r join seed_templates t on ${template}
      where state <> 'received'`,
-    `insert into raw_messages (id, encoding, content)
-     select id, t.raw_encoding, t.raw
+    `insert into raw_messages (id, shard, encoding, content)
+     select id, shard_of(id), t.raw_encoding, t.raw
      from seed_reports r join seed_templates t on ${template}`,
   ],
   [
-    `insert into feedback_reports (report_id, number, consumer_id, state, address, created_at,
-       finished_at, due_at, message_id)
-     select id, 1, seed_id('2025-01-01', 'consumer', n % ${CONSUMERS}),
+    `insert into feedback_reports (report_id, shard, number, consumer_id, state, address,
+       created_at, finished_at, due_at, message_id)
+     select id, shard_of(id), 1, seed_id('2025-01-01', 'consumer', n % ${CONSUMERS}),
        case state when 'forwarded' then 'sent' else 'waiting' end,
        'abuse@network-' || n % ${CONSUMERS} || '.example', received_at,
        case state when 'forwarded' then received_at end,
        case state when 'analyzed' then received_at + interval '1 day' end,
        case state when 'forwarded' then '<' || id || '@reports.example>' end
      from seed_reports where state in ('forwarded', 'analyzed')`,
-    `insert into feedback_reports (report_id, number, consumer_id, state, address, created_at,
-       finished_at)
-     select id, 2, seed_id('2025-01-01', 'consumer', (n + 1) % ${CONSUMERS}), 'sent',
+    `insert into feedback_reports (report_id, shard, number, consumer_id, state, address,
+       created_at, finished_at)
+     select id, shard_of(id), 2, seed_id('2025-01-01', 'consumer', (n + 1) % ${CONSUMERS}), 'sent',
        'abuse@network-' || (n + 1) % ${CONSUMERS} || '.example', received_at, received_at
      from seed_reports where state = 'forwarded' and n % 7 = 0`,
-    `insert into feedback_messages (report_id, number, encoding, content)
-     select id, 1, t.raw_encoding, t.raw
+    `insert into feedback_messages (report_id, shard, number, encoding, content)
+     select id, shard_of(id), 1, t.raw_encoding, t.raw
      from seed_reports r join seed_templates t on ${template}
      where state = 'forwarded' and r.n % 10 = 0`,
-    `insert into feedback_answers (report_id, number, answer, how, at)
-     select id, 1, 'resolved', 'link', received_at + interval '1 hour'
+    `insert into feedback_answers (report_id, shard, number, answer, how, at)
+     select id, shard_of(id), 1, 'resolved', 'link', received_at + interval '1 hour'
      from seed_reports where state = 'forwarded' and n % 5 = 0`,
-    `insert into campaigns (id, first_report_id, fingerprints)
-     select distinct on (campaign) seed_id(${campaignAt}, 'campaign', campaign), id, '{}'::jsonb
-     from seed_reports r where campaign is not null order by campaign, n desc`,
-    `insert into counted_reports (id, campaign_id, content)
-     select r.id, c.id, '' from seed_reports r join (
+    `insert into campaigns (id, shard, first_report_id, fingerprints)
+     select campaign_id, shard_of(campaign_id), id, '{}'::jsonb from (
+       select distinct on (campaign) seed_id(${campaignAt}, 'campaign', campaign) as campaign_id, id
+       from seed_reports r where campaign is not null order by campaign, n desc) as first`,
+    `insert into counted_reports (id, shard, campaign_id, content)
+     select r.id, shard_of(r.id), c.id, '' from seed_reports r join (
        select distinct on (campaign) campaign, seed_id(${campaignAt}, 'campaign', campaign) as id
        from seed_reports r where campaign is not null order by campaign, n desc) as c
        using (campaign)
      where state not in ('received', 'retracted')`,
-    `insert into campaign_days (campaign_id, day, reports)
-     select campaign_id, (received_at at time zone 'UTC')::date, count(*)
-     from counted_reports join seed_reports using (id) group by 1, 2`,
+    `insert into campaign_days (campaign_id, shard, day, reports)
+     select campaign_id, shard_of(campaign_id), (received_at at time zone 'UTC')::date, count(*)
+     from counted_reports join seed_reports using (id) group by 1, 2, 3`,
     `insert into reporter_days (reporter_id, day, counted_at, spam, told)
      select reporter_id, (received_at at time zone 'UTC')::date, $1::timestamptz,
        count(*) filter (where kind = 'spam'), count(*) filter (where state = 'forwarded')

@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts'
 import {
   insertEvidence,
-  insertReportedEvidence,
+  replaceReportedEvidence,
   takeReportedEvidence,
 } from '../db/reported-evidence.ts'
 import { textHash } from '../pieces/shingles/hash.ts'
@@ -59,14 +59,7 @@ export async function appendEvidence(
     const content = Buffer.concat([packTestified(testified), evidence])
     return { id: reports[index]?.reportId ?? '', content }
   })
-  // Sent together, and run in this order.
-  const [before] = await Promise.all([
-    takeReportedEvidence(
-      tx,
-      kept.map(({ id }) => id),
-    ),
-    insertReportedEvidence(tx, kept),
-  ])
+  const before = await replaceReportedEvidence(tx, kept)
   const writer = newWriter()
   for (const { content } of before) putOpposite(writer, content, 'new-analysis', now)
   for (const one of given) putReport(writer, one)

@@ -1,7 +1,9 @@
 import sql from 'sql-template-tag'
 import type { OneClickOutcome } from '../mail/list-unsubscribe.ts'
 import type { Language } from '../texts/messages.ts'
+import { shardOf } from '../world.ts'
 import type { Db } from './pool.ts'
+import { isId } from './prepared.ts'
 import { changesAny, rowOf } from './rows.ts'
 
 /**
@@ -67,21 +69,21 @@ export function insertUnsubscribe(
   request: { reportId: string; reporterId: string; host: string; askedAt: Date },
 ): Promise<boolean> {
   return changesAny(tx)`
-    insert into unsubscribe_requests (report_id, reporter_id, state, host, asked_at)
-    values (${request.reportId}, ${request.reporterId}, 'queued', ${request.host},
-      ${request.askedAt}) on conflict (report_id) do nothing`
+    insert into unsubscribe_requests (report_id, shard, reporter_id, state, host, asked_at)
+    values (${request.reportId}, ${shardOf(request.reportId)}, ${request.reporterId}, 'queued',
+      ${request.host}, ${request.askedAt}) on conflict (report_id, shard) do nothing`
 }
 
 export function findUnsubscribe(db: Db, reportId: string): Promise<UnsubscribeRequest | undefined> {
   return rowOf(db)`
-      select ${columns} from unsubscribe_requests where report_id = ${reportId}`
+      select ${columns} from unsubscribe_requests where ${isId('report_id', reportId)}`
 }
 
 /** Claims a queued unsubscribe request for sending; false when it was claimed before. */
 export function beginUnsubscribe(db: Db, reportId: string, now: Date): Promise<boolean> {
   return changesAny(db)`
     update unsubscribe_requests set state = 'under-way', begun_at = ${now}
-    where report_id = ${reportId} and state = 'queued'`
+    where ${isId('report_id', reportId)} and state = 'queued'`
 }
 
 /**
@@ -95,7 +97,7 @@ export function endUnsubscribe(
 ): Promise<boolean> {
   return changesAny(tx)`
     update unsubscribe_requests set state = ${state}, finished_at = ${at}
-    where report_id = ${reportId}
+    where ${isId('report_id', reportId)}
       and (state in ('queued', 'under-way') or (state = 'unknown' and ${state} <> 'unknown'))`
 }
 

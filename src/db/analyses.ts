@@ -4,8 +4,9 @@ import type { PlainAnalysis } from '../pieces/analyze.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import type { Consequence } from '../verdict/consequences.ts'
 import type { Verdict, VerdictClass } from '../verdict/verdict.ts'
+import { shardOf } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
+import { isId, isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { changesAny, type Packed, rowsOf, unpack } from './rows.ts'
 
 /**
@@ -53,6 +54,7 @@ export type KeptAnalysis = Findings & { details: AnalysisDetails }
 export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): Promise<void> {
   const rows = analyses.map((analysis) => [
     analysis.id,
+    shardOf(analysis.id),
     analysis.analyzedAt,
     analysis.originIp,
     analysis.originConfidence,
@@ -73,7 +75,7 @@ export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): 
     preparedInsert(
       rows,
       (values) => sql`
-    insert into analyses (id, analyzed_at, origin_ip, origin_confidence, network_cidr,
+    insert into analyses (id, shard, analyzed_at, origin_ip, origin_confidence, network_cidr,
       network_asn, network_name, network_country, network_abuse, verdict_class, verdict_score,
       subject_words, judgment, encoding, content, facts)
     values ${values}`,
@@ -96,7 +98,7 @@ export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | u
 
 /** Deletes analyses, in the transaction that queues their reports again. */
 export async function removeAnalyses(tx: Db, ids: readonly string[]): Promise<void> {
-  await tx.query(sql`delete from analyses where id = any(${ids}::uuid[])`)
+  await tx.query(sql`delete from analyses where ${isOneOfIds('id', ids)}`)
 }
 
 /** Returns the analyses of several reports, unordered and still packed. */
@@ -127,7 +129,7 @@ export function concludeLookUp(
     update analyses set network_cidr = ${network?.cidr}, network_asn = ${network?.asn},
       network_name = ${network?.name}, network_country = ${network?.country},
       network_abuse = ${network?.abuse}, judgment = ${JSON.stringify(judgment)}
-    where id = ${id} and judgment #>> '{consequence,action}' = 'look-up'`
+    where ${isId('id', id)} and judgment #>> '{consequence,action}' = 'look-up'`
 }
 
 /**
@@ -141,7 +143,7 @@ export async function reopenLookUp(
 ): Promise<void> {
   await tx.query(sql`
     update analyses set judgment = jsonb_set(judgment, '{consequence}',
-      ${JSON.stringify(consequence)}::jsonb) where id = ${id}`)
+      ${JSON.stringify(consequence)}::jsonb) where ${isId('id', id)}`)
 }
 
 /** The facts and the verdict of a report, as they were at its analysis. */
@@ -156,7 +158,8 @@ export type JudgedFacts = {
 
 /** Excludes reports that have no effect on others. */
 const counts = sql`not exists (
-  select from reports where reports.id = analyses.id and shadow is not null)`
+  select from reports where reports.id = analyses.id and reports.shard = analyses.shard
+    and shadow is not null)`
 
 /**
  * Returns the facts of the newest reports, newest first. `before` is the last id of the previous

@@ -1,9 +1,9 @@
 import sql, { bulk, empty, raw, type Sql } from 'sql-template-tag'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
-import { uuidOf } from '../world.ts'
+import { shardOf, uuidOf } from '../world.ts'
 import { foundColumns, type FoundReport } from './own-reports.ts'
 import type { Db } from './pool.ts'
-import { isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
+import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, first, rowsOf } from './rows.ts'
 
 /** A campaign, with the fingerprints of its first message. */
@@ -33,11 +33,13 @@ export async function insertCampaigns(tx: Db, campaigns: readonly NewCampaign[])
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
       .map(({ id, firstReportId, fingerprints }) => [
         id,
+        shardOf(id),
         firstReportId,
         JSON.stringify(fingerprints),
       ]),
   )
-  await tx.query(sql`insert into campaigns (id, first_report_id, fingerprints) values ${values}`)
+  await tx.query(sql`
+    insert into campaigns (id, shard, first_report_id, fingerprints) values ${values}`)
 }
 
 /** A campaign without its fingerprints. */
@@ -132,7 +134,7 @@ function byKey(a: SignedKey, b: SignedKey): number {
 /** Returns the campaign that a report counts for; undefined when it has none or is not counted. */
 export async function findCampaignOf(db: Db, reportId: string): Promise<string | undefined> {
   const found = await db.query<{ campaignId: string | null }>(sql`
-    select campaign_id as "campaignId" from counted_reports where id = ${reportId}`)
+    select campaign_id as "campaignId" from counted_reports where ${isId('id', reportId)}`)
   return first(found)?.campaignId ?? undefined
 }
 
@@ -151,10 +153,11 @@ export function listCampaignsOf(
         coalesce(campaign_id, (judgment ->> 'campaignId')::uuid) as "campaignId"
       from reports
         left join counted_reports on counted_reports.id = reports.id
-          and counted_reports.id = any(${reportIds}::uuid[])
-        left join analyses on analyses.id = reports.id and analyses.id = any(${reportIds}::uuid[])
-          and shadow is not null
-      where reports.id = any(${reportIds}::uuid[]) and state not in ('received', 'retracted')
+          and counted_reports.shard = reports.shard
+          and ${isOneOfIds('counted_reports.id', reportIds)}
+        left join analyses on analyses.id = reports.id and analyses.shard = reports.shard
+          and ${isOneOfIds('analyses.id', reportIds)} and shadow is not null
+      where ${isOneOfIds('reports.id', reportIds)} and state not in ('received', 'retracted')
     ) as known where "campaignId" is not null`
 }
 
@@ -181,8 +184,9 @@ export function listCampaignMembers(
 ): Promise<FoundReport[]> {
   return rowsOf(db)`select ${foundColumns}
     from counted_reports
-    join reports on reports.id = counted_reports.id
+    join reports on reports.id = counted_reports.id and reports.shard = counted_reports.shard
     left join analyses on analyses.id = counted_reports.id
+      and analyses.shard = counted_reports.shard
     where campaign_id = ${campaignId} and (${page.before}::uuid is null
       or counted_reports.id < ${page.before}::uuid)
     order by counted_reports.id desc limit ${page.limit}`
@@ -209,7 +213,7 @@ export function countOrigins(
   return rowsOf(db)`
     select host(origin_ip) as ip, network_name as network, network_asn as asn,
       network_country as country, count(*)::integer as reports
-    from analyses where id = any(${reportIds}::uuid[]) and origin_ip is not null
+    from analyses where ${isOneOfIds('id', reportIds)} and origin_ip is not null
     group by origin_ip, network_name, network_asn, network_country
     order by 5 desc, origin_ip limit ${limit}`
 }
@@ -222,7 +226,7 @@ export async function countOtherReporters(
 ): Promise<number> {
   const { rows } = await db.query<{ others: number }>(sql`
     select count(distinct reporter_id)::integer as others from reports
-    where id = any(${reportIds}::uuid[]) and reporter_id <> ${reporterId}`)
+    where ${isOneOfIds('id', reportIds)} and reporter_id <> ${reporterId}`)
   return rows[0]?.others ?? 0
 }
 
@@ -278,13 +282,18 @@ export async function addToCampaignDays(
 ): Promise<void> {
   const rows = await withoutGone(tx, sumByDay(changes))
   if (rows.length === 0) return
-  const all = rows.map(({ campaignId, day, reports }) => [campaignId, day, reports])
+  const all = rows.map(({ campaignId, day, reports }) => [
+    campaignId,
+    shardOf(campaignId),
+    day,
+    reports,
+  ])
   await tx.query(
     preparedInsert(
       all,
       (values) => sql`
-    insert into campaign_days (campaign_id, day, reports) values ${values}
-    on conflict (campaign_id, day)
+    insert into campaign_days (campaign_id, shard, day, reports) values ${values}
+    on conflict (campaign_id, day, shard)
       do update set reports = campaign_days.reports + excluded.reports`,
     ),
   )
@@ -297,7 +306,7 @@ export type CampaignDay = { day: string; reports: number }
 export function listCampaignDays(db: Db, campaignId: string): Promise<CampaignDay[]> {
   return rowsOf(db)`
     select day::text as day, reports from campaign_days
-    where campaign_id = ${campaignId} and reports > 0 order by campaign_days.day`
+    where ${isId('campaign_id', campaignId)} and reports > 0 order by campaign_days.day`
 }
 
 /** A campaign and its number of reports, as shown in a list. */

@@ -1,4 +1,5 @@
 import sql, { bulk, raw } from 'sql-template-tag'
+import { shardOf } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, named, preparedRows, rowsOf } from './rows.ts'
@@ -148,19 +149,40 @@ export async function upsertMemberChunks(tx: Db, chunks: readonly MemberChunk[])
 /** What a report was counted as; `content` is in the packed format of the counters. */
 export type CountedReport = { id: string; campaignId: string | null; content: Buffer }
 
-/** Stores what reports were counted as, in the transaction that counts them. */
-export async function insertCountedReports(
+/**
+ * Stores what reports were counted as, in the transaction that counts them. Returns what it
+ * replaced: what those reports were counted as before that had been counted.
+ */
+export async function replaceCountedReports(
   tx: Db,
   reports: readonly CountedReport[],
-): Promise<void> {
-  if (reports.length === 0) return
-  const rows = reports.map((one) => [one.id, one.campaignId, one.content])
-  await tx.query(
+): Promise<CountedReport[]> {
+  const inserted = await insertCountedReports(tx, reports)
+  const known = reports.filter(({ id }) => !inserted.has(id))
+  if (known.length === 0) return []
+  const before = await takeCountedReports(
+    tx,
+    known.map(({ id }) => id),
+  )
+  await insertCountedReports(tx, known)
+  return before
+}
+
+/** Stores what reports were counted as, unless they are counted; returns the ids of the others. */
+async function insertCountedReports(
+  tx: Db,
+  reports: readonly CountedReport[],
+): Promise<Set<string>> {
+  const rows = reports.map((one) => [one.id, shardOf(one.id), one.campaignId, one.content])
+  const { rows: inserted } = await tx.query<{ id: string }>(
     preparedInsert(
       rows,
-      (values) => sql`insert into counted_reports (id, campaign_id, content) values ${values}`,
+      (values) => sql`
+        insert into counted_reports (id, shard, campaign_id, content) values ${values}
+        on conflict (id, shard) do nothing returning id`,
     ),
   )
+  return new Set(inserted.map(({ id }) => id))
 }
 
 /**
@@ -177,7 +199,8 @@ export function takeCountedReports(tx: Db, ids: readonly string[]): Promise<Coun
 export async function listUnredeemed(db: Db, before: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(sql`
     select id from reports where state = 'retracted' and id < ${before}
-      and exists (select from counted_reports where counted_reports.id = reports.id)
+      and exists (select from counted_reports where counted_reports.id = reports.id
+        and counted_reports.shard = reports.shard)
     order by id limit ${limit}`)
   return rows.map(({ id }) => id)
 }

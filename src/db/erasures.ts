@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import { isId } from './prepared.ts'
 import type { ReportState } from './reports.ts'
 import { type Packed, rowOf, rowsOf } from './rows.ts'
 
@@ -152,13 +153,17 @@ export function listReportsToErase(
   page: { after: string | null; limit: number },
 ): Promise<ReportToErase[]> {
   return rowsOf(tx)`select id, state, author, subject,
-      exists (select from counted_reports where counted_reports.id = reports.id)
-        or exists (select from reported_evidence where reported_evidence.id = reports.id)
+      exists (select from counted_reports where counted_reports.id = reports.id
+          and counted_reports.shard = reports.shard)
+        or exists (select from reported_evidence where reported_evidence.id = reports.id
+          and reported_evidence.shard = reports.shard)
         as "isCounted",
       exists (select from feedback_reports
-        where report_id = reports.id and feedback_reports.state <> 'shadowed') as "hasFeedback",
+        where report_id = reports.id and feedback_reports.shard = reports.shard
+          and feedback_reports.state <> 'shadowed') as "hasFeedback",
       exists (select from feedback_reports
-        where report_id = reports.id and feedback_reports.state in ('waiting', 'queued'))
+        where report_id = reports.id and feedback_reports.shard = reports.shard
+          and feedback_reports.state in ('waiting', 'queued'))
         as "hasUnsentFeedback"
     from reports
     where reporter_id = ${reporterId} and (${page.after}::uuid is null or id > ${page.after}::uuid)
@@ -175,9 +180,10 @@ export async function anonymizeReport(
     update reports set reporter_id = ${what.anonymousId}, author = ${what.author},
       subject = ${what.subject}, comment = null,
       message_id = null, received_via = '{}'
-    where id = ${id}`)
+    where ${isId('id', id)}`)
   await tx.query(sql`
-    update analyses set subject_words = to_tsvector('simple', ${what.subject}) where id = ${id}`)
+    update analyses set subject_words = to_tsvector('simple', ${what.subject})
+    where ${isId('id', id)}`)
 }
 
 /** Replaces an analysis with one without personal data. */
@@ -188,7 +194,7 @@ export async function replaceAnalysis(
 ): Promise<void> {
   await tx.query(sql`
     update analyses set encoding = ${packed.encoding}, content = ${packed.content},
-      judgment = ${JSON.stringify(judgment)} where id = ${id}`)
+      judgment = ${JSON.stringify(judgment)} where ${isId('id', id)}`)
 }
 
 /** Deletes the raw messages of reports, their content keys and their unsubscribe requests. */

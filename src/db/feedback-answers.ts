@@ -2,10 +2,10 @@ import sql, { bulk } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import type { Network } from '../origin/networks.ts'
 import type { Language } from '../texts/messages.ts'
-import { uuidFloor } from '../world.ts'
+import { shardOf, uuidFloor } from '../world.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
-import { numbered, prepared } from './prepared.ts'
+import { isOneOfIds, numbered, prepared } from './prepared.ts'
 import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /**
@@ -28,17 +28,17 @@ export type FeedbackAnswer = FeedbackKey & {
 /** Stores an answer; false when the same answer is stored already. */
 export function insertAnswer(tx: Db, answer: FeedbackAnswer): Promise<boolean> {
   return changesAny(tx)`
-    insert into feedback_answers (report_id, number, answer, how, at, said, mail_id)
-    values (${answer.reportId}, ${answer.number}, ${answer.answer}, ${answer.how}, ${answer.at},
-      ${answer.said}, ${answer.mailId})
-    on conflict (report_id, number, answer) do nothing`
+    insert into feedback_answers (report_id, shard, number, answer, how, at, said, mail_id)
+    values (${answer.reportId}, ${shardOf(answer.reportId)}, ${answer.number}, ${answer.answer},
+      ${answer.how}, ${answer.at}, ${answer.said}, ${answer.mailId})
+    on conflict (report_id, number, answer, shard) do nothing`
 }
 
 /** Returns the answers to the feedback reports of several reports, oldest first. */
 export function listAnswers(db: Db, reportIds: readonly string[]): Promise<FeedbackAnswer[]> {
   return rowsOf(db)`
     select report_id as "reportId", number, answer, how, at, said, mail_id as "mailId"
-    from feedback_answers where report_id = any(${reportIds}::uuid[]) order by at, number, answer`
+    from feedback_answers where ${isOneOfIds('report_id', reportIds)} order by at, number, answer`
 }
 
 /** A reporter who wants answers by mail, and the report concerned. */
@@ -64,7 +64,7 @@ export async function listAnswerReaders(
     select distinct on (reporters.id) reports.id as "reportId", reporters.id as "reporterId",
       reporters.email, reporters.language, reports.received_at as "receivedAt"
     from reports join reporters on reporters.id = reports.reporter_id
-    where reports.id = any(${reportIds}::uuid[]) and reporters.wants_answers
+    where ${isOneOfIds('reports.id', reportIds)} and reporters.wants_answers
       and reports.state <> 'retracted'
     order by reporters.id, reports.id`)
   if (rows.length === 0) return rows

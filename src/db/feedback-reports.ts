@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
+import { shardOf } from '../world.ts'
 import { withdrawMerged } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
-import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
+import { isId, isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
 
 /** The states of a feedback report; see the diagram in `src/README.md`. */
@@ -91,6 +92,7 @@ export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): 
   if (feedback.length === 0) return
   const rows = feedback.map((row) => [
     row.reportId,
+    shardOf(row.reportId),
     row.number,
     row.consumerId,
     row.kind ?? 'complaint',
@@ -105,7 +107,7 @@ export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): 
     preparedInsert(
       rows,
       (values) => sql`insert into feedback_reports
-      (report_id, number, consumer_id, kind, state, address, created_at, due_at, told_as,
+      (report_id, shard, number, consumer_id, kind, state, address, created_at, due_at, told_as,
        keeps_tokens)
     values ${values}`,
     ),
@@ -127,7 +129,7 @@ export function listFeedbackTo(db: Db, consumerId: string, limit: number): Promi
 
 export function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
   return rowOf(db)`
-    select ${columns} from feedback_reports where report_id = ${key.reportId}
+    select ${columns} from feedback_reports where ${isId('report_id', key.reportId)}
       and number = ${key.number}`
 }
 
@@ -228,7 +230,8 @@ export function markBounced(
   return changesAny(tx)`update feedback_reports
     set state = 'bounced', bounced_at = ${bounce.at}, bounce_status = ${bounce.status},
       bounce_reason = ${bounce.reason}
-    where report_id = ${bounce.reportId} and number = ${bounce.number} and state <> 'bounced'`
+    where ${isId('report_id', bounce.reportId)} and number = ${bounce.number}
+      and state <> 'bounced'`
 }
 
 /** Stores the exact copies of feedback reports that were sent or are held. */
@@ -238,6 +241,7 @@ export async function insertFeedbackMessages(
 ): Promise<void> {
   const rows = messages.map(({ reportId, number, encoding, content }) => [
     reportId,
+    shardOf(reportId),
     number,
     encoding,
     content,
@@ -246,8 +250,8 @@ export async function insertFeedbackMessages(
     preparedInsert(
       rows,
       (values) => sql`
-    insert into feedback_messages (report_id, number, encoding, content) values ${values}
-    on conflict (report_id, number) do nothing`,
+    insert into feedback_messages (report_id, shard, number, encoding, content) values ${values}
+    on conflict (report_id, number, shard) do nothing`,
     ),
   )
 }
@@ -255,6 +259,6 @@ export async function insertFeedbackMessages(
 /** Returns the exact copy of one feedback report, packed. */
 export function findFeedbackMessage(db: Db, key: FeedbackKey): Promise<Packed | undefined> {
   return rowOf(db)`
-    select encoding, content from feedback_messages where report_id = ${key.reportId}
+    select encoding, content from feedback_messages where ${isId('report_id', key.reportId)}
       and number = ${key.number}`
 }

@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { type Feedback, type FeedbackKey, type FeedbackKind, nameOf } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
-import { isOneOfIds, preparedRowsOf } from './prepared.ts'
+import { isId, isOneOfIds, preparedRowsOf } from './prepared.ts'
 import { changesAny, rowsOf } from './rows.ts'
 
 /** Returns the feedback reports merged into each of the given ones, by report and number. */
@@ -26,7 +26,7 @@ export async function listMerged(
 
 /**
  * Returns those of the given feedback reports that represent others. Most do not, and a search for
- * what is merged into them would read an index of each week.
+ * what is merged into them reads an index of each week, on every node.
  */
 function listWithMembers(db: Db, heads: readonly FeedbackKey[]): Promise<FeedbackKey[]> {
   const ids = heads.map(({ reportId }) => reportId)
@@ -43,15 +43,20 @@ export async function withdrawMerged(
   now: Date,
 ): Promise<FeedbackKey[]> {
   if (heads.length === 0) return []
+  const several = await listWithMembers(tx, heads)
+  if (several.length === 0) return []
   return rowsOf(tx)`
     update feedback_reports
     set state = 'withdrawn', finished_at = ${now}, merged_into = null, merged_number = null
-    where ${isMergedInto(heads)} returning report_id as "reportId", number`
+    where ${isMergedInto(several)} returning report_id as "reportId", number`
 }
 
 /** Whether a feedback report is one of the given ones. */
 function isAmong(keys: readonly FeedbackKey[]): Sql {
-  return sql`report_id = any(${keys.map(({ reportId }) => reportId)}::uuid[])
+  return sql`${isOneOfIds(
+    'report_id',
+    keys.map(({ reportId }) => reportId),
+  )}
     and report_id::text || ' ' || number = any(${keys.map(nameOf)}::text[])`
 }
 
@@ -99,6 +104,7 @@ export function listDueFeedback(
     select report_id as "reportId", number, kind, incidents, is_digest as "isDigest",
       campaign_id as "campaignId"
     from feedback_reports left join counted_reports on counted_reports.id = report_id
+      and counted_reports.shard = feedback_reports.shard
     where state = 'waiting' and consumer_id = ${consumerId} and due_at <= ${now}
     order by report_id, number limit ${limit}`
 }
@@ -145,7 +151,7 @@ export function queueWaiting(
   return changesAny(tx)`
     update feedback_reports set state = 'queued', due_at = null, incidents = ${incidents},
       is_digest = ${isDigest}
-    where report_id = ${reportId} and number = ${number} and state = 'waiting'`
+    where ${isId('report_id', reportId)} and number = ${number} and state = 'waiting'`
 }
 
 /** Merges waiting feedback reports, and those merged into them before, into `head`. */
@@ -155,9 +161,12 @@ export async function mergeWaiting(
   members: readonly FeedbackKey[],
 ): Promise<void> {
   if (members.length === 0) return
-  await tx.query(sql`
-    update feedback_reports set merged_into = ${head.reportId}, merged_number = ${head.number}
-    where ${isMergedInto(members)}`)
+  const several = await listWithMembers(tx, members)
+  if (several.length > 0) {
+    await tx.query(sql`
+      update feedback_reports set merged_into = ${head.reportId}, merged_number = ${head.number}
+      where ${isMergedInto(several)}`)
+  }
   await tx.query(sql`
     update feedback_reports
     set state = 'merged', due_at = null, incidents = 1, is_digest = false,
@@ -171,31 +180,34 @@ export async function mergeWaiting(
  * merged into another feedback report, the number of messages of the other is reduced by one.
  */
 export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
-  const { rows } = await tx.query<{ number: number }>(sql`
+  const { rows } = await tx.query<FeedbackKey>(sql`
     update feedback_reports set state = 'withdrawn', finished_at = ${now}
-    where report_id = ${reportId} and state in ('queued', 'held', 'waiting', 'shadowed')
-    returning number`)
-  await tx.query(sql`update feedback_reports
-    set state = 'waiting', due_at = ${now}, merged_into = null, merged_number = null
-    where merged_into = ${reportId}
-      and merged_number = any(${rows.map(({ number }) => number)}::smallint[])`)
+    where ${isId('report_id', reportId)} and state in ('queued', 'held', 'waiting', 'shadowed')
+    returning report_id as "reportId", number`)
+  const several = rows.length > 0 ? await listWithMembers(tx, rows) : []
+  if (several.length > 0) {
+    await tx.query(sql`update feedback_reports
+      set state = 'waiting', due_at = ${now}, merged_into = null, merged_number = null
+      where ${isMergedInto(several)}`)
+  }
   return rows.length + (await leaveHeads(tx, reportId, now))
 }
 
 async function leaveHeads(tx: Db, reportId: string, now: Date): Promise<number> {
   const { rows } = await tx.query<Pick<Feedback, 'number' | 'mergedInto' | 'mergedNumber'>>(sql`
     select number, merged_into as "mergedInto", merged_number as "mergedNumber"
-    from feedback_reports where report_id = ${reportId} and state = 'merged'`)
+    from feedback_reports where ${isId('report_id', reportId)} and state = 'merged'`)
   let left = 0
   for (const { number, mergedInto, mergedNumber } of rows) {
+    if (mergedInto === null) continue
     const { rowCount } = await tx.query(sql`
       update feedback_reports set incidents = greatest(1, incidents - 1)
-      where report_id = ${mergedInto} and number = ${mergedNumber} and state in ('queued', 'held',
-        'waiting')`)
+      where ${isId('report_id', mergedInto)} and number = ${mergedNumber}
+        and state in ('queued', 'held', 'waiting')`)
     if (rowCount !== 1) continue
     await tx.query(sql`update feedback_reports
       set state = 'withdrawn', finished_at = ${now}, merged_into = null, merged_number = null
-      where report_id = ${reportId} and number = ${number}`)
+      where ${isId('report_id', reportId)} and number = ${number}`)
     left++
   }
   return left
@@ -234,10 +246,10 @@ export async function releaseFeedback(
   for (const { reportId, number } of held) {
     const { rowCount } = await tx.query(sql`update feedback_reports
       set state = 'queued', finished_at = null, message_id = null, reply = null
-      where report_id = ${reportId} and number = ${number} and state = ${from}`)
+      where ${isId('report_id', reportId)} and number = ${number} and state = ${from}`)
     if (rowCount !== 1) continue
     await tx.query(sql`
-      delete from feedback_messages where report_id = ${reportId} and number = ${number}`)
+      delete from feedback_messages where ${isId('report_id', reportId)} and number = ${number}`)
     released.push({ reportId, number })
   }
   return released

@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
-import { isOneOf, isOneOfIds, prepared } from './prepared.ts'
+import { isId, isOneOf, isOneOfIds, prepared } from './prepared.ts'
 import { type Report, reportColumns } from './reports.ts'
 import { changesAny, named, rowOf, rowsOf } from './rows.ts'
 
@@ -245,7 +245,7 @@ export async function endHolding(
   to: 'released' | 'dropped',
 ): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(sql`update reports set shadow = ${to}
-    where id = any(${ids}::uuid[]) and shadow = 'held' and state <> 'retracted'
+    where ${isOneOfIds('id', ids)} and shadow = 'held' and state <> 'retracted'
     returning id`)
   return rows.map(({ id }) => id)
 }
@@ -298,7 +298,7 @@ export function listShadowedFeedback(
 ): Promise<(FeedbackKey & { consumerId: string })[]> {
   return rowsOf(tx)<FeedbackKey & { consumerId: string }>`
     select report_id as "reportId", number, consumer_id as "consumerId" from feedback_reports
-    where report_id = any(${reportIds}::uuid[]) and state = 'shadowed'
+    where ${isOneOfIds('report_id', reportIds)} and state = 'shadowed'
     order by report_id, number`
 }
 
@@ -310,5 +310,5 @@ export function releaseShadowedFeedback(
 ): Promise<boolean> {
   return changesAny(tx)`
     update feedback_reports set state = ${state}, due_at = ${dueAt}
-    where report_id = ${reportId} and number = ${number} and state = 'shadowed'`
+    where ${isId('report_id', reportId)} and number = ${number} and state = 'shadowed'`
 }

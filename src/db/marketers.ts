@@ -124,7 +124,7 @@ export function listBulkReports(db: Db, since: Date, limit: number): Promise<Bul
   return rowsOf(db)`
     select reports.reporter_id as "reporterId", reports.received_at as "receivedAt",
       analyses.encoding, analyses.content
-    from reports join analyses on analyses.id = reports.id
+    from reports join analyses on analyses.id = reports.id and analyses.shard = reports.shard
     where reports.id >= ${from} and analyses.id >= ${from} and analyses.verdict_class = 'marketing'
       and reports.kind = 'spam' and reports.state <> 'retracted' and reports.shadow is null
     order by reports.id desc limit ${limit}`

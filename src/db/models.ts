@@ -163,8 +163,9 @@ export function listJudgedReports(
       counted_reports.campaign_id as "campaignId", analyses.facts,
       coalesce(analyses.judgment #> '{verdict,symbols}', '[]') as symbols
     from reports
-      join analyses on analyses.id = reports.id
+      join analyses on analyses.id = reports.id and analyses.shard = reports.shard
       left join counted_reports on counted_reports.id = reports.id
+        and counted_reports.shard = reports.shard
     where reports.id > ${page.after} and reports.shadow is null
     order by reports.id limit ${page.limit}`
 }

@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import { uuidTime } from '../world.ts'
 import type { Db } from './pool.ts'
+import { isOneOfIds } from './prepared.ts'
 import { findReport, type Report, type ReportKind, type ReportState } from './reports.ts'
 import { rowsOf } from './rows.ts'
 
@@ -97,7 +98,7 @@ function idsIn(
 async function listAsking(db: Db, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const { rows } = await db.query<{ id: string }>(sql`select id from analyses
-    where id = any(${ids}::uuid[]) and judgment -> 'consequence' ->> 'action' = 'ask'`)
+    where ${isOneOfIds('id', ids)} and judgment -> 'consequence' ->> 'action' = 'ask'`)
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -105,7 +106,7 @@ async function countRecipients(db: Db, ids: readonly string[]): Promise<Map<stri
   if (ids.length === 0) return new Map()
   const { rows } = await db.query<{ id: string; told: number }>(sql`
     select report_id as id, count(*)::integer as told from feedback_reports
-    where report_id = any(${ids}::uuid[]) and kind = 'complaint' and state in ('sent', 'merged')
+    where ${isOneOfIds('report_id', ids)} and kind = 'complaint' and state in ('sent', 'merged')
     group by report_id`)
   return new Map(rows.map(({ id, told: notified }) => [id, notified]))
 }
@@ -114,7 +115,7 @@ async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<stri
   if (ids.length === 0) return new Map()
   const { rows } = await db.query<{ id: string; answer: AnswerKind }>(sql`
     select distinct on (report_id) report_id as id, substr(event, 6) as answer
-    from report_events where report_id = any(${ids}::uuid[]) and event like 'desk-%'
+    from report_events where ${isOneOfIds('report_id', ids)} and event like 'desk-%'
     order by report_id, at desc`)
   return new Map(rows.map(({ id, answer }) => [id, answer]))
 }
@@ -197,7 +198,7 @@ export function searchReports(
   page: { before: string | undefined; limit: number },
 ): Promise<FoundReport[]> {
   return rowsOf(db)`select ${foundColumns}
-    from reports left join analyses on analyses.id = reports.id
+    from reports left join analyses on analyses.id = reports.id and analyses.shard = reports.shard
     where reports.shadow is null
       and (${query.id}::uuid is null or reports.id = ${query.id}::uuid)
       and (${query.subject}::text is null or subject_words @@ websearch_to_tsquery('simple',

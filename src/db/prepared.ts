@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type pg from 'pg'
-import sql, { bulk, join, raw, type RawValue, type Sql } from 'sql-template-tag'
-import { type Clock, uuidFloor, uuidTime } from '../world.ts'
+import sql, { bulk, empty, join, raw, type RawValue, type Sql } from 'sql-template-tag'
+import { type Clock, shardOf, uuidFloor, uuidTime } from '../world.ts'
 import { weekOf, WEEK_MS } from './partitions.ts'
 import type { Db } from './pool.ts'
 
@@ -12,6 +12,9 @@ import type { Db } from './pool.ts'
  * the text, and the partition is known from the text.
  *
  * With `any($1)`, in contrast, PostgreSQL plans every execution again, over all partitions.
+ *
+ * In a distributed database, conditions on ids also name the shards of the ids, so that only the
+ * nodes with these shards are asked.
  */
 
 /** Longer lists are passed as one array, and their statements are planned each time. */
@@ -58,15 +61,22 @@ export function isOneOf(
 }
 
 /**
- * The condition that a column of a table partitioned by week has one of the ids. If all are of this
- * week or the last one, their week is part of the text, so that the plan reads one partition only.
+ * The condition that a column has one of the ids, in a table that is partitioned by the week of
+ * these ids and distributed by their shard. If all are of this week or the last one, their week is
+ * part of the text, so that the plan reads one partition only.
  */
 export function isOneOfIds(column: string, ids: readonly string[]): Sql {
   const week = recentWeek(ids)
   if (week === undefined || ids.length > LISTED_MAX) {
-    return sql`${raw(column)} = any(${ids}::uuid[])`
+    return sql`${raw(column)} = any(${ids}::uuid[])${inShardsOf(column, ids)}`
   }
-  return sql`${isOneOf(column, ids, 'uuid[]')} and ${inWeek(column, week)}`
+  const one = isOneOf(column, ids, 'uuid[]')
+  return sql`${one} and ${inWeek(column, week)}${inShardsOf(column, ids)}`
+}
+
+/** The condition that a column has this id, in a table that is distributed by its shard. */
+export function isId(column: string, id: string): Sql {
+  return sql`${raw(column)} = ${id}${inShardsOf(column, [id])}`
 }
 
 /**
@@ -95,6 +105,33 @@ function inWeek(column: string, week: number): Sql {
   const from = uuidFloor(new Date(week))
   const to = uuidFloor(new Date(week + WEEK_MS))
   return raw(`${column} >= '${from}' and ${column} < '${to}'`)
+}
+
+/** The condition on the column `shard` that rows with these ids fulfill; empty by default. */
+function inShardsOf(column: string, ids: readonly string[]): Sql {
+  if (!namesShards || ids.length === 0) return empty
+  const shards = [...new Set(ids.map(shardOf))].sort((one, other) => one - other)
+  const shard = column.replace(/\w+$/, 'shard')
+  return sql` and ${raw(shard)} in (${join(padded(shards, shards.at(-1)))})`
+}
+
+let namesShards = false
+
+/**
+ * Has conditions on ids name the shards, for a distributed database. On a single server this would
+ * only make the statements longer.
+ */
+export function nameShards(): void {
+  namesShards = true
+}
+
+/**
+ * Divides rows into groups that are stored in a transaction each: one for each shard in a
+ * distributed database, where a transaction on one node is cheaper, otherwise all in one.
+ */
+export function groupedToStore<T>(rows: readonly T[], idOf: (row: T) => string): T[][] {
+  if (!namesShards) return rows.length === 0 ? [] : [[...rows]]
+  return [...Map.groupBy(rows, (row) => shardOf(idOf(row))).values()]
 }
 
 let clock: Clock | undefined

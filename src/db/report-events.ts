@@ -1,9 +1,9 @@
 import sql from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import { type Phrase, phrase } from '../phrase.ts'
-import { type Clock, uuidv7 } from '../world.ts'
+import { type Clock, shardOf, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isInWeekOf, isOneOfIds, prepared, preparedInsert } from './prepared.ts'
+import { isId, isInWeekOf, isOneOfIds, prepared, preparedInsert } from './prepared.ts'
 import type { ReportKind } from './reports.ts'
 import { changesAny, rowsOf } from './rows.ts'
 
@@ -61,7 +61,7 @@ export type EventName =
 export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {
   if (events.length === 0) return
   const rows = events.map(({ reportId, at, event, phrases }) => {
-    return [reportId, uuidv7(at), at, event, JSON.stringify(phrases)]
+    return [reportId, shardOf(reportId), uuidv7(at), at, event, JSON.stringify(phrases)]
   })
   const [{ at } = { at: new Date(0) }] = events
   await Promise.all([
@@ -69,7 +69,8 @@ export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Prom
       preparedInsert(
         rows,
         (values) =>
-          sql`insert into report_events (report_id, id, at, event, phrases) values ${values}`,
+          sql`
+            insert into report_events (report_id, shard, id, at, event, phrases) values ${values}`,
       ),
     ),
     insertNews(
@@ -84,7 +85,7 @@ export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Prom
 export function listEvents(db: Db, reportId: string): Promise<ReportEvent[]> {
   return rowsOf(db)`
     select report_id as "reportId", at, event, phrases
-    from report_events where report_id = ${reportId} order by at, id`
+    from report_events where ${isId('report_id', reportId)} order by at, id`
 }
 
 /** Returns the given reports that had an event of this name after an instant. */
@@ -96,7 +97,7 @@ export async function listReportsWith(
 ): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(sql`
     select distinct report_id as id from report_events
-    where report_id = any(${reportIds}::uuid[]) and event = ${event} and at > ${since}`)
+    where ${isOneOfIds('report_id', reportIds)} and event = ${event} and at > ${since}`)
   return rows.map(({ id }) => id)
 }
 
@@ -125,7 +126,7 @@ export const overruled = phrase('retracted-by-administrator')
 export function listToChange(db: Db, ids: readonly string[]): Promise<ReportStanding[]> {
   return rowsOf(db)`
     select id, kind, state = 'retracted' as "isRetracted", shadow is not null as "isShadowed"
-    from reports where id = any(${ids}::uuid[])`
+    from reports where ${isOneOfIds('id', ids)}`
 }
 
 /** The current statement of a report. */
@@ -150,11 +151,11 @@ export function changeKind(
     update reports set kind = ${kind}, comment = coalesce(${comment}, comment), state = 'received',
       shadow = case when ${isShadowed} and (shadow is null or shadow = 'released') then 'held'
         else shadow end
-    where id = ${reportId} and (state = 'retracted' or kind <> ${kind})
+    where ${isId('id', reportId)} and (state = 'retracted' or kind <> ${kind})
       and (state <> 'retracted' or channel = 'learn' or not exists (
         select from report_events
-        where report_id = ${reportId} and event = 'retracted'
-          and phrases @> ${JSON.stringify([overruled])}))`
+        where report_id = reports.id and shard = reports.shard and ${isId('report_id', reportId)}
+          and event = 'retracted' and phrases @> ${JSON.stringify([overruled])}))`
 }
 
 /**
@@ -186,10 +187,10 @@ export async function markSentBefore(tx: Db, ids: readonly string[]): Promise<vo
   await tx.query(prepared`update reports set state = 'forwarded'
     where ${isOneOfIds('id', ids)} and state = 'analyzed' and exists (
       select from feedback_reports
-      where report_id = reports.id and ${isInWeekOf('report_id', ids)}
+      where report_id = reports.id and shard = reports.shard and ${isInWeekOf('report_id', ids)}
         and kind = 'complaint' and state in ('sent', 'merged'))
       and not exists (
       select from feedback_reports
-      where report_id = reports.id and ${isInWeekOf('report_id', ids)}
+      where report_id = reports.id and shard = reports.shard and ${isInWeekOf('report_id', ids)}
         and state in ('queued', 'waiting', 'held', 'shadowed'))`)
 }

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { shardOf } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { named } from './rows.ts'
@@ -6,19 +7,40 @@ import { named } from './rows.ts'
 /** The evidence from a report, packed by `counting/evidence.ts`. */
 export type ReportedEvidence = { id: string; content: Buffer }
 
-/** Stores the evidence from reports, in the transaction that appends it. */
-export async function insertReportedEvidence(
+/**
+ * Stores the evidence from reports, in the transaction that appends it. Returns what it replaced:
+ * the earlier evidence from those reports that had some.
+ */
+export async function replaceReportedEvidence(
   tx: Db,
   rows: readonly ReportedEvidence[],
-): Promise<void> {
-  if (rows.length === 0) return
-  const all = rows.map(({ id, content }) => [id, content])
-  await tx.query(
+): Promise<ReportedEvidence[]> {
+  const inserted = await insertReportedEvidence(tx, rows)
+  const known = rows.filter(({ id }) => !inserted.has(id))
+  if (known.length === 0) return []
+  const before = await takeReportedEvidence(
+    tx,
+    known.map(({ id }) => id),
+  )
+  await insertReportedEvidence(tx, known)
+  return before
+}
+
+/** Stores evidence, except from reports that have some; returns the ids of the others. */
+async function insertReportedEvidence(
+  tx: Db,
+  rows: readonly ReportedEvidence[],
+): Promise<Set<string>> {
+  const all = rows.map(({ id, content }) => [id, shardOf(id), content])
+  const { rows: inserted } = await tx.query<{ id: string }>(
     preparedInsert(
       all,
-      (values) => sql`insert into reported_evidence (id, content) values ${values}`,
+      (values) => sql`
+        insert into reported_evidence (id, shard, content) values ${values}
+        on conflict (id, shard) do nothing returning id`,
     ),
   )
+  return new Set(inserted.map(({ id }) => id))
 }
 
 /**

@@ -1,6 +1,7 @@
 import sql, { bulk, type Sql } from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
+import { isOneOfIds } from './prepared.ts'
 import { rowOf, rowsOf } from './rows.ts'
 
 /** A day (UTC, `2026-11-20`) on which a reporter's reports arrived. */
@@ -54,7 +55,7 @@ const NETWORKS_MAX = 200
 export function listDaysOf(db: Db, reportIds: readonly string[]): Promise<ReporterDay[]> {
   return rowsOf(db)`select distinct reporter_id as "reporterId",
       (received_at at time zone 'UTC')::date::text as day
-    from reports where id = any(${reportIds}::uuid[])`
+    from reports where ${isOneOfIds('id', reportIds)}`
 }
 
 /**
@@ -198,9 +199,9 @@ async function countStates(db: Db, within: Bounds) {
         and judgment -> 'consequence' ->> 'action' = 'ask')::integer as asked,
       count(*) filter (where state = 'retracted')::integer as retracted,
       count(*) filter (where state = 'forwarded' and exists (
-        select from report_events where report_id = reports.id
+        select from report_events where report_id = reports.id and shard = reports.shard
           and event like 'desk-%'))::integer as answered
-    from reports left join analyses on analyses.id = reports.id
+    from reports left join analyses on analyses.id = reports.id and analyses.shard = reports.shard
       and analyses.id >= ${within.from} and analyses.id < ${within.to}
     where ${isOwn(within)}`)
   const none = { spam: 0, phishing: 0, notSpam: 0, told: 0, kept: 0, asked: 0 }
@@ -211,6 +212,7 @@ async function countMails(db: Db, within: Bounds): Promise<number> {
   const { rows } = await db.query<{ mails: number }>(sql`
     select count(*)::integer as mails
     from reports join feedback_reports on report_id = reports.id
+      and feedback_reports.shard = reports.shard
       and report_id >= ${within.from} and report_id < ${within.to}
     where ${isOwn(within)} and reports.state = 'forwarded'
       and feedback_reports.kind = 'complaint' and feedback_reports.state in ('sent', 'merged')`)
@@ -221,7 +223,7 @@ function countNetworks(db: Db, within: Bounds): Promise<NetworkCount[]> {
   return rowsOf(db)`
     select network_asn as asn, coalesce(network_name, network_cidr::text) as name,
       network_country as country, count(*)::integer as reports
-    from reports join analyses on analyses.id = reports.id
+    from reports join analyses on analyses.id = reports.id and analyses.shard = reports.shard
       and analyses.id >= ${within.from} and analyses.id < ${within.to}
     where ${isOwn(within)} and state <> 'retracted' and network_cidr is not null
     group by 1, 2, 3 order by 4 desc, 2, 1`

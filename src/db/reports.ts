@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
+import { shardOf } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
+import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { type Packed, rowOf, rowsOf, unpack } from './rows.ts'
 
 /** The packed bytes of a reported message. */
@@ -9,11 +10,11 @@ export type RawMessage = Packed & { id: string }
 
 /** Stores raw messages under the ids of their reports. */
 export async function insertRawMessages(tx: Db, messages: readonly RawMessage[]): Promise<void> {
-  const rows = messages.map(({ id, encoding, content }) => [id, encoding, content])
+  const rows = messages.map(({ id, encoding, content }) => [id, shardOf(id), encoding, content])
   await tx.query(
     preparedInsert(
       rows,
-      (values) => sql`insert into raw_messages (id, encoding, content) values ${values}`,
+      (values) => sql`insert into raw_messages (id, shard, encoding, content) values ${values}`,
     ),
   )
 }
@@ -83,6 +84,7 @@ export const reportColumns = sql`reports.id, reports.reporter_id as "reporterId"
 export async function insertReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
   const rows = reports.map((report) => [
     report.id,
+    shardOf(report.id),
     report.reporterId,
     report.channel,
     report.kind,
@@ -102,7 +104,7 @@ export async function insertReports(tx: Db, reports: readonly NewReport[]): Prom
     preparedInsert(
       rows,
       (values) => sql`
-    insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
+    insert into reports (id, shard, reporter_id, channel, kind, state, received_at, message_bytes,
       author, subject, message_id, dated_at, comment, received_via, rebuilt_from, shadow)
     values ${values}`,
     ),
@@ -110,7 +112,7 @@ export async function insertReports(tx: Db, reports: readonly NewReport[]): Prom
 }
 
 export function findReport(db: Db, id: string): Promise<Report | undefined> {
-  return rowOf(db)`select ${reportColumns} from reports where id = ${id}`
+  return rowOf(db)`select ${reportColumns} from reports where ${isId('id', id)}`
 }
 
 /** Returns reports by id, unordered. */
@@ -154,7 +156,8 @@ export async function listReceivedReports(
 export async function listLookUps(db: Db, before: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(sql`
     select id from reports where state = 'analyzed' and id < ${before}
-      and not exists (select from feedback_reports where report_id = reports.id)
+      and not exists (
+        select from feedback_reports where report_id = reports.id and shard = reports.shard)
     order by id limit ${limit}`)
   return rows.map(({ id }) => id)
 }
@@ -170,14 +173,16 @@ export async function listAskedReports(
   page: { about: readonly string[]; from: string; limit: number },
 ): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(sql`
-    select reports.id from reports join analyses on analyses.id = reports.id
+    select reports.id from reports
+      join analyses on analyses.id = reports.id and analyses.shard = reports.shard
     where reporter_id = ${reporterId} and state = 'kept' and reports.id >= ${page.from}
       and analyses.id >= ${page.from}
       and judgment -> 'consequence' ->> 'action' = 'ask'
       and exists (
         select from jsonb_array_elements_text(judgment -> 'consequence' -> 'about') as asked (ip)
         where asked.ip::inet <<= any(${page.about}::cidr[]))
-      and not exists (select from feedback_reports where report_id = reports.id)
+      and not exists (
+        select from feedback_reports where report_id = reports.id and shard = reports.shard)
     order by reports.id desc limit ${page.limit}`)
   return rows.map(({ id }) => id)
 }
@@ -212,6 +217,6 @@ export function listActiveReporters(
 /** Returns the state of a report, and locks the report until the transaction ends. */
 export async function holdReport(tx: Db, id: string): Promise<ReportState | undefined> {
   const { rows } = await tx.query<{ state: ReportState }>(sql`
-    select state from reports where id = ${id} for share`)
+    select state from reports where ${isId('id', id)} for share`)
   return rows[0]?.state
 }

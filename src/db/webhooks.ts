@@ -1,6 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Phrase } from '../phrase.ts'
 import type { Db } from './pool.ts'
+import { isOneOfIds } from './prepared.ts'
 import { named, rowOf, rowsOf } from './rows.ts'
 
 /** The events that a webhook can receive; `webhook.test` only tests it. */
@@ -137,7 +138,7 @@ export function findListening(
     select webhooks.id as "webhookId", reports.id as "reportId"
     from reports join webhooks on webhooks.reporter_id = reports.reporter_id
       join reporters on reporters.id = webhooks.reporter_id and reporters.state = 'active'
-    where reports.id = any(${reportIds}::uuid[]) and webhooks.state = 'enabled'
+    where ${isOneOfIds('reports.id', reportIds)} and webhooks.state = 'enabled'
       and webhooks.events @> array[${event}]
     order by webhooks.id, reports.id`
 }

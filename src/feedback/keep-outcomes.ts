@@ -10,6 +10,7 @@ import {
 import { listMerged } from '../db/feedback-waiting.ts'
 import { countMails } from '../db/mail-relay.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
+import { groupedToStore } from '../db/prepared.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports } from '../db/reports.ts'
 import type { Packed } from '../db/rows.ts'
@@ -64,7 +65,12 @@ export function createKeeper(app: Needs): Keeper {
     isRunning = true
     clearTimeout(start)
     start = undefined
-    while (line.length > 0) await settle(app, line.splice(0, BATCH_MAX))
+    while (line.length > 0) {
+      const batch = line.splice(0, BATCH_MAX)
+      for (const group of groupedToStore(batch, ({ sent }) => sent.outcome.reportId)) {
+        await settle(app, group)
+      }
+    }
     isRunning = false
   }
 

@@ -22,7 +22,7 @@ import {
 } from '../mail/containers/unpack-file.ts'
 import { fieldsOf, normalizedForHash, type ReadMessage } from '../mail/message.ts'
 import { type Boss, send } from '../queue/boss.ts'
-import { type Clock, uuidv7 } from '../world.ts'
+import { type Clock, inShard, randomShard, uuidv7 } from '../world.ts'
 import { analyzeReport } from './analyze-report.ts'
 import { changeReports } from './change-report.ts'
 
@@ -318,8 +318,20 @@ async function keepBatch(
 }
 
 async function keepAll(app: Needs, batch: readonly Prepared[]): Promise<AcceptedReport[]> {
-  const became = await keepInTime(app, batch)
-  return batch.map(({ key, report }) => became.get(key) ?? { id: report.id, is: 'new' })
+  const reports = inOneShard(batch)
+  const became = await keepInTime(app, reports)
+  return reports.map(({ key, report }) => became.get(key) ?? { id: report.id, is: 'new' })
+}
+
+/**
+ * Moves the ids of reports that are stored together to one shard, so that a distributed database
+ * stores and analyzes them on one node.
+ */
+function inOneShard(batch: readonly Prepared[]): Prepared[] {
+  const shard = randomShard()
+  return batch.map((one) => {
+    return { ...one, report: { ...one.report, id: inShard(one.report.id, shard) } }
+  })
 }
 
 /** Stores a batch. Creates the partition of the current week if the housekeeping job has not. */

@@ -2,23 +2,17 @@ import { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
 import { readKarmas } from '../counting/reputation-reader.ts'
-import { insertAnalyses, listPackedAnalyses, type NewAnalysis } from '../db/analyses.ts'
+import { insertAnalyses, listPackedAnalyses } from '../db/analyses.ts'
 import type { NewFeedback } from '../db/feedback-reports.ts'
 import { claimReleased } from '../db/limits.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { insertEvents, markJudged, markSentBefore, type ReportEvent } from '../db/report-events.ts'
+import { groupedToStore } from '../db/prepared.ts'
+import { insertEvents, markJudged, markSentBefore } from '../db/report-events.ts'
 import { holdReporters } from '../db/reporters.ts'
-import {
-  listRawMessages,
-  listReportsByIds,
-  type Report,
-  type ReportKind,
-  type ReportState,
-} from '../db/reports.ts'
+import { listRawMessages, listReportsByIds, type Report, type ReportState } from '../db/reports.ts'
 import {
   type Case,
   drawConsequences,
-  type DrawnConsequence,
   findKnownNetworks,
   type KnownNetwork,
 } from '../feedback/draw-consequences.ts'
@@ -28,22 +22,18 @@ import { contentOfCreated } from '../feedback/load-content.ts'
 import { queueFeedback, sendShadowed } from '../feedback/queue-feedback.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import type { Judge } from '../judging/judge.ts'
-import { withoutShippedMeanings } from '../judging/rule-versions.ts'
 import { queueAdvice } from '../letters/advise-reporter.ts'
 import type { LiveMarketers } from '../marketers/live-marketers.ts'
-import type { Network } from '../origin/networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
-import { type Phrase, phrase } from '../phrase.ts'
+import type { Phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
 import { ageObstacle } from '../verdict/consequences.ts'
-import { packFacts } from '../verdict/facts/facts.ts'
 import { openCandidates } from '../verdict/relays.ts'
 import type { Verdict } from '../verdict/verdict.ts'
-import { percentOf } from '../verdict/walk-picture.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
 import { joinCampaigns } from './join-campaigns.ts'
 import {
@@ -57,6 +47,7 @@ import {
   toCount,
 } from './read-messages.ts'
 import { findRelays, type ReportRelays } from './relays.ts'
+import { hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
 import { requeueReports } from './set-relays.ts'
 
 /** Determines what a reported message is and where it came from. */
@@ -88,8 +79,9 @@ const waitingStates: readonly ReportState[] = ['received', 'failed']
 const readStates: readonly ReportState[] = ['analyzed', 'kept', 'forwarded']
 
 /**
- * Analyzes a batch of reports and stores the results with the next jobs in one transaction;
- * messages that are slow to read get another transaction afterwards. A report that another run has
+ * Analyzes a batch of reports and stores the results with the next jobs in one transaction, or, in
+ * a distributed database, in one for each shard; messages that are slow to read get another
+ * transaction afterwards. A report that another run has
  * analyzed is skipped, so each report is counted once. A report that was analyzed while it was
  * held, and is now released, is read again only to make it take effect.
  */
@@ -124,7 +116,16 @@ async function judgeAndKeep(
   const lookedUp = await lookUp(analyses, app)
   const { campaignOf } = lookedUp
   const judgments = await judge(analyses, relaysOf, lookedUp, app)
-  if (judgments.length === 0) return
+  for (const group of groupedToStore(judgments, ({ report }) => report.id)) {
+    await keepTogether(group, { verdicts, relaysOf, campaignOf }, app)
+  }
+}
+
+async function keepTogether(
+  judgments: readonly Judgment[],
+  { verdicts, relaysOf, campaignOf }: Known,
+  app: Needs,
+): Promise<void> {
   const isAtOnce = (await app.forwardAtOnce?.hasRoom()) ?? false
   const created = await inTransaction(app.pool, async (tx) => {
     const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
@@ -139,6 +140,7 @@ async function judgeAndKeep(
 }
 
 type Verdicts = ReadonlyMap<string, Verdict>
+type Known = { verdicts: Verdicts; relaysOf: RelaysOf; campaignOf: Campaigns }
 
 /**
  * Returns the reports to read, and the verdicts on those analyzed while they were held. An analyzed
@@ -379,11 +381,6 @@ function isTimely({ judged }: Judgment): boolean {
   return judged.ageObstacle === undefined
 }
 
-/** Whether the report affects others. */
-function hasEffect({ shadow }: Report): boolean {
-  return shadow === null || shadow === 'released'
-}
-
 /**
  * Makes released reports take effect, once. The verdicts shown to their reporters do not change.
  */
@@ -429,71 +426,4 @@ async function takeEffect(
     now,
   )
   return before
-}
-
-/** All rows to store for a report; `judgedAs` is the report's kind and effect when it was read. */
-type Outcome = {
-  judgedAs: { kind: ReportKind; hasEffect: boolean }
-  row: NewAnalysis
-  event: ReportEvent
-  told: DrawnConsequence['told']
-}
-
-function webhookEventsOf(kept: readonly { row: NewAnalysis }[]) {
-  const isAsked = ({ row }: { row: NewAnalysis }) => row.judgment.consequence.action === 'ask'
-  return {
-    'report.analyzed': kept.map(({ row }) => row.id),
-    'report.asked': kept.filter(isAsked).map(({ row }) => row.id),
-  }
-}
-
-function outcomeOf(
-  { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
-  { consequence, told, why }: DrawnConsequence,
-  campaignOf: Campaigns,
-  now: Date,
-): Outcome {
-  const campaignId = hasEffect(report) ? undefined : campaignOf.get(report.id)
-  return {
-    judgedAs: { kind: report.kind, hasEffect: hasEffect(report) },
-    row: {
-      id: report.id,
-      analyzedAt: now,
-      originIp: analysis.origin?.ip ?? null,
-      originConfidence: analysis.origin?.confidence ?? null,
-      network: judged.network ?? (told.length > 0 ? bareNetwork(judged) : null),
-      verdictClass: verdict.class,
-      verdictScore: verdict.score,
-      subject: analysis.subject,
-      judgment: {
-        verdict: withoutShippedMeanings(verdict),
-        consequence,
-        marketer: judged.marketer,
-        campaignId,
-      },
-      packed: analysis.packed,
-      facts: packFacts(facts),
-    },
-    event: {
-      reportId: report.id,
-      at: now,
-      event: 'analyzed',
-      phrases: [...originPhrases(analysis), ...why],
-    },
-    told,
-  }
-}
-
-/**
- * Returns a network that consists of the origin's address, for an origin without a known network.
- */
-function bareNetwork({ origin }: Case): Network | null {
-  if (!origin) return null
-  const cidr = `${origin.ip}/${origin.ip.includes(':') ? 128 : 32}`
-  return { cidr, asn: null, name: null, country: null, abuse: null, contacts: [] }
-}
-
-function originPhrases({ origin, originObstacle }: AnalysisDigest): Phrase[] {
-  if (!origin) return [originObstacle ?? phrase('origin-not-found')]
-  return [phrase('origin-found', { ip: origin.ip, percent: percentOf(origin.confidence) })]
 }

@@ -8,7 +8,7 @@ import {
   redemption,
 } from '../counting/count-messages.ts'
 import { addToCampaignDays, type CampaignDayChange } from '../db/campaigns.ts'
-import { insertCountedReports, takeCountedReports } from '../db/counter-rows.ts'
+import { replaceCountedReports, takeCountedReports } from '../db/counter-rows.ts'
 import type { Db } from '../db/pool.ts'
 import type { Report } from '../db/reports.ts'
 import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
@@ -44,14 +44,7 @@ export async function countReports(
   const rows = counted.map(({ report: { id }, campaignId, ...one }) => {
     return { id, campaignId, content: packCounted(one) }
   })
-  // Sent together, and run in this order.
-  const [before] = await Promise.all([
-    takeCountedReports(
-      tx,
-      rows.map(({ id }) => id),
-    ),
-    insertCountedReports(tx, rows),
-  ])
+  const before = await replaceCountedReports(tx, rows)
   const rowBefore = new Map(before.map((row) => [row.id, row]))
   const complaintsTakenBack: string[] = []
   const messages = counted.flatMap(({ report, amounts, shingles }): CountedMessage[] => {

@@ -10,7 +10,7 @@ import {
   preparedInsert,
   preparedRowsOf,
 } from '../../src/db/prepared.ts'
-import { uuidv7 } from '../../src/world.ts'
+import { shardOf, uuidv7 } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import sql from 'sql-template-tag'
 
@@ -62,9 +62,13 @@ test('ids of any age and number find their rows', async () => {
     daysAgo(30),
     daysAgo(65),
   ]
-  const rows = ids.map((id) => [id, 'identity', Buffer.from(id)])
+  const rows = ids.map((id) => [id, shardOf(id), 'identity', Buffer.from(id)])
   await database.pool.query(
-    preparedInsert(rows, (values) => sql`insert into raw_messages values ${values}`),
+    preparedInsert(
+      rows,
+      (values) => sql`
+      insert into raw_messages (id, shard, encoding, content) values ${values}`,
+    ),
   )
   const unknown = uuidv7(now)
   const choices = [

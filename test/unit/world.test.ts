@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { systemClock, systemRandom, uuidFloor, uuidTime, uuidv7 } from '../../src/world.ts'
+import {
+  inShard,
+  randomShard,
+  shardOf,
+  systemClock,
+  systemRandom,
+  uuidFloor,
+  uuidTime,
+  uuidv7,
+} from '../../src/world.ts'
 
 const now = new Date('2026-11-20T13:06:07.089Z')
 const zeros = (count: number) => Buffer.alloc(count)
@@ -39,6 +48,19 @@ test('ids of later milliseconds sort later, as text and as bytes', () => {
 
 test('ten thousand ids of one millisecond are all different', () => {
   expect(new Set(Array.from({ length: 10_000 }, () => uuidv7(now))).size).toBe(10_000)
+})
+
+test('the shard of an id is its last digit, and an id moves to any shard', () => {
+  expect(shardOf('01a1f910-7271-7000-8000-00000000000a')).toBe(10)
+  expect(shardOf('01A1F910-7271-7000-8000-00000000000F')).toBe(15)
+  const id = uuidv7(now)
+  for (let shard = 0; shard < 16; shard++) {
+    const moved = inShard(id, shard)
+    expect(shardOf(moved)).toBe(shard)
+    expect([moved.length, moved.slice(0, -1)]).toEqual([36, id.slice(0, -1)])
+  }
+  const drawn = new Set(Array.from({ length: 1_000 }, () => randomShard()))
+  expect([...drawn].toSorted((a, b) => a - b)).toEqual(Array.from({ length: 16 }, (_, n) => n))
 })
 
 test('the real world has a running clock and random bytes of any length', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readReports } from '../../../src/cli/train/read-reports.ts'
 import { type StoredJudgment, insertAnalyses } from '../../../src/db/analyses.ts'
 import { factDefinitions, packFacts } from '../../../src/verdict/facts/facts.ts'
-import { insertCountedReports } from '../../../src/db/counter-rows.ts'
+import { replaceCountedReports } from '../../../src/db/counter-rows.ts'
 import { insertReporter } from '../../../src/db/reporters.ts'
 import { featureReader, modelFeatures } from '../../../src/verdict/model/features.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
@@ -29,7 +29,7 @@ async function judged(mark: string, told: JudgedWith): Promise<string> {
   const given = { ...(kind && { kind }), ...(reporterId && { reporterId }) }
   const { id } = await app.report(spamMessage(mark), given)
   if (campaignId) {
-    await insertCountedReports(app.pool, [{ id, campaignId, content: Buffer.alloc(0) }])
+    await replaceCountedReports(app.pool, [{ id, campaignId, content: Buffer.alloc(0) }])
   }
   const symbol = { name: 'FORGED_HOP', weight: 2, meaning: 'A hop was invented.' }
   const judgment = {

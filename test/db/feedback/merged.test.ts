@@ -37,9 +37,9 @@ async function oneMail(address: string, marks: readonly string[], pace = 'campai
   await change(address, `pace = '${pace}'`)
   const ids = keys.map(({ reportId }) => reportId)
   await app.pool.query(
-    `insert into counted_reports (id, campaign_id, content)
-     select id, $2::uuid, ''::bytea from unnest($1::uuid[]) as id
-     on conflict (id) do update set campaign_id = excluded.campaign_id`,
+    `insert into counted_reports (id, shard, campaign_id, content)
+     select id, shard_of(id), $2::uuid, ''::bytea from unnest($1::uuid[]) as id
+     on conflict (id, shard) do update set campaign_id = excluded.campaign_id`,
     [ids, ids[0]],
   )
   await app.pool.query(

@@ -41,9 +41,9 @@ async function ofOneCampaign(keys: readonly FeedbackKey[]) {
   const { reportId } = keys[0] ?? { reportId: '' }
   const ids = keys.map((key) => key.reportId)
   await app.pool.query(
-    `insert into counted_reports (id, campaign_id, content)
-     select id, $2::uuid, ''::bytea from unnest($1::uuid[]) as id
-     on conflict (id) do update set campaign_id = excluded.campaign_id`,
+    `insert into counted_reports (id, shard, campaign_id, content)
+     select id, shard_of(id), $2::uuid, ''::bytea from unnest($1::uuid[]) as id
+     on conflict (id, shard) do update set campaign_id = excluded.campaign_id`,
     [ids, reportId],
   )
 }

@@ -191,13 +191,14 @@ test('the outbox shows the exact copy and offers it as a download', async () => 
     [consumerId],
   )
   await pool.query(
-    `insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
-     values ($1, 1, $2, 'held', 'abuse@n.example', now())`,
+    `insert into feedback_reports
+       (report_id, shard, number, consumer_id, state, address, created_at)
+     values ($1, shard_of($1), 1, $2, 'held', 'abuse@n.example', now())`,
     [id, consumerId],
   )
   await pool.query(
-    `insert into feedback_messages (report_id, number, encoding, content)
-     values ($1, 1, 'identity', $2)`,
+    `insert into feedback_messages (report_id, shard, number, encoding, content)
+     values ($1, shard_of($1), 1, 'identity', $2)`,
     [id, Buffer.from('From: us@here.example\r\n\r\n<b>copy</b>\r\n')],
   )
   expect(await (await desk.get('/admin/outbox?state=held')).text()).toContain(
@@ -222,8 +223,9 @@ test('an address with bounces is marked in the outbox and counted', async () => 
        values ($2, 'gone@n.example', 'found', now(), 'dead', now() + interval '1 day')
        returning id
      )
-     insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
-     select $1, 1, id, 'bounced', 'gone@n.example', now() from gone`,
+     insert into feedback_reports
+       (report_id, shard, number, consumer_id, state, address, created_at)
+     select $1, shard_of($1), 1, id, 'bounced', 'gone@n.example', now() from gone`,
     [id, '00000000-0000-7000-8000-000000000008'],
   )
   for (const page of ['?state=bounced', `/${id}/1`]) {
@@ -243,8 +245,9 @@ test('the overview says that our mail server refuses mail, which is then sent ag
   const ids = await Promise.all(['r1', 'r2'].map((mark) => report(sampleMessage(mark))))
   await pool.query(
     `insert into feedback_reports
-       (report_id, number, consumer_id, state, address, created_at, reply)
-     select report_id, 1, consumers.id, 'refused', consumers.address, now(), '554 no'
+       (report_id, shard, number, consumer_id, state, address, created_at, reply)
+     select report_id, shard_of(report_id), 1, consumers.id, 'refused', consumers.address, now(),
+       '554 no'
      from unnest($1::uuid[]) as report_id, consumers where address = 'gone@n.example'`,
     [ids],
   )

@@ -32,9 +32,9 @@ async function reporterOf(count: number): Promise<{ person: Person; ids: string[
   const begin = Date.now() - count * 1_000
   const ids = Array.from({ length: count }, (_, n) => uuidv7(new Date(begin + n * 1_000)))
   await site.app.pool.query(
-    `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
+    `insert into reports (id, shard, reporter_id, channel, kind, state, received_at, message_bytes,
        received_via)
-     select id, $1, 'api', case when n % 3 = 0 then 'phishing' else 'spam' end,
+     select id, shard_of(id), $1, 'api', case when n % 3 = 0 then 'phishing' else 'spam' end,
        case when n % 2 = 0 then 'kept' else 'forwarded' end,
        $3::timestamptz + n * interval '1 second', 9, '{}'
      from unnest($2::uuid[]) with ordinality as given (id, n)`,

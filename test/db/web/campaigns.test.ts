@@ -2,7 +2,7 @@ import path from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { addToCampaignDays, insertCampaigns } from '../../../src/db/campaigns.ts'
-import { insertCountedReports } from '../../../src/db/counter-rows.ts'
+import { replaceCountedReports } from '../../../src/db/counter-rows.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
@@ -221,7 +221,7 @@ async function joinedByOthers(id: string, people: number): Promise<void> {
   const others = Array.from({ length: people }, () => newReport({ reporterId: uuidv7(new Date()) }))
   const ids = await addReports(site.app.pool, others)
   const rows = ids.map((one) => ({ id: one, campaignId, content: Buffer.of(0) }))
-  await insertCountedReports(site.app.pool, rows)
+  await replaceCountedReports(site.app.pool, rows)
 }
 
 test('a reporter sees nothing about few other people, and a rounded number of many', async () => {

@@ -167,8 +167,9 @@ test('a report with a notified desk is never analyzed again', async () => {
     [consumer],
   )
   await asking.site.app.pool.query(
-    `insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
-     values ($1, 1, $2, 'sent', 'abuse@n.example', now())`,
+    `insert into feedback_reports
+       (report_id, shard, number, consumer_id, state, address, created_at)
+     values ($1, shard_of($1), 1, $2, 'sent', 'abuse@n.example', now())`,
     [told, consumer],
   )
   await browser.post(`/reports/${takenBack}/retract`, {})

@@ -215,8 +215,9 @@ test('a retracted report stays retracted, and its held feedback is never sent', 
     [consumerId],
   )
   await site.app.pool.query(
-    `insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
-     values ($1, 1, $2, 'held', 'abuse@n.example', now())`,
+    `insert into feedback_reports
+       (report_id, shard, number, consumer_id, state, address, created_at)
+     values ($1, shard_of($1), 1, $2, 'held', 'abuse@n.example', now())`,
     [id, consumerId],
   )
   const retract = (as: Person) =>

@@ -44,8 +44,8 @@ test('a report whose sending takes three minutes is still erased with its report
   expect(await workIn(3, erasureId)).toHaveProperty('postponedTo')
   const [id, at] = [uuidv7(new Date()), new Date()]
   await site.app.pool.query(
-    `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
-       received_via) values ($1, $2, 'api', 'spam', 'kept', $3, 1, '{}')`,
+    `insert into reports (id, shard, reporter_id, channel, kind, state, received_at, message_bytes,
+       received_via) values ($1, shard_of($1), $2, 'api', 'spam', 'kept', $3, 1, '{}')`,
     [id, gil.id, at],
   )
   expect(await workIn(10, erasureId)).toBe('done')

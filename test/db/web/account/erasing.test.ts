@@ -83,9 +83,9 @@ async function busyPerson(email: string): Promise<{ person: Person; ids: string[
     [email, at],
   )
   await pool.query(
-    `insert into analyses (id, analyzed_at, verdict_class, verdict_score, subject_words, judgment,
-       encoding, content, facts)
-     values ($1, $2, 'spam', 9, to_tsvector('simple', $3), $4, 'identity', $5, '')`,
+    `insert into analyses (id, shard, analyzed_at, verdict_class, verdict_score, subject_words,
+       judgment, encoding, content, facts)
+     values ($1, shard_of($1), $2, 'spam', 9, to_tsvector('simple', $3), $4, 'identity', $5, '')`,
     [
       ids[0],
       at,
@@ -202,10 +202,10 @@ test('a report whose message is still needed is waited for', async () => {
 test('a retraction is processed before its report is erased, with a bounded wait', async () => {
   const bea = await site.addPerson('counted@mailhouse.example')
   const id = await site.report(bea, sampleMessage('counted'))
-  await site.app.pool.query(`insert into counted_reports (id, content) values ($1, $2)`, [
-    id,
-    Buffer.alloc(0),
-  ])
+  await site.app.pool.query(
+    `insert into counted_reports (id, shard, content) values ($1, shard_of($1), $2)`,
+    [id, Buffer.alloc(0)],
+  )
   await erase(await signedInBrowser(site.url, bea), bea, 'remove')
   const erasureId = await erasureOf(bea)
   expect(await work(erasureId, 3)).toBe(-1)
@@ -225,8 +225,9 @@ test('more reports than fit one step are all erased, though each run is killed',
   const at = new Date()
   for (let count = 0; count < 120; count++) {
     await site.app.pool.query(
-      `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
-         received_via) values ($1, $2, 'api', 'spam', 'kept', $3, 1, '{}')`,
+      `insert into reports (id, shard, reporter_id, channel, kind, state, received_at,
+         message_bytes, received_via)
+       values ($1, shard_of($1), $2, 'api', 'spam', 'kept', $3, 1, '{}')`,
       [uuidv7(at), cy.id, at],
     )
   }

@@ -99,13 +99,14 @@ test('a held report looks like any other', async () => {
   const at = new Date()
   const id = uuidv7(at)
   await site.app.pool.query(
-    `insert into reports (id, reporter_id, channel, kind, state, received_at,
+    `insert into reports (id, shard, reporter_id, channel, kind, state, received_at,
        message_bytes, received_via, shadow)
-     values ($1, $2, 'api', 'spam', 'kept', $3, 5, '{}', 'held')`,
+     values ($1, shard_of($1), $2, 'api', 'spam', 'kept', $3, 5, '{}', 'held')`,
     [id, eve.id, at],
   )
   await site.app.pool.query(
-    `insert into raw_messages (id, encoding, content) values ($1, 'identity', 'aside')`,
+    `insert into raw_messages (id, shard, encoding, content)
+     values ($1, shard_of($1), 'identity', 'aside')`,
     [id],
   )
   const files = await exported(await signedInBrowser(site.url, eve), eve)

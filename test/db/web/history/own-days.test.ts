@@ -115,10 +115,10 @@ test('for its reporter a held report counts like any other', async () => {
   const id = '01a20000-0000-7000-8000-000000000001'
   const aside = payload.reportId.replace(/.{12}$/, '000000000001')
   await app.pool.query(
-    `insert into reports (id, reporter_id, channel, kind, state, received_at,
+    `insert into reports (id, shard, reporter_id, channel, kind, state, received_at,
        message_bytes, received_via, shadow)
-     select $2, reporter_id, 'api', 'spam', 'kept', received_at, 1, '{}', 'held' from reports
-     where id = $1`,
+     select $2, shard_of($2), reporter_id, 'api', 'spam', 'kept', received_at, 1, '{}', 'held'
+     from reports where id = $1`,
     [payload.reportId, aside],
   )
   expect(await listDaysOf(app.pool, [aside, id])).toEqual([{ reporterId: app.ann, day: today() }])

@@ -1,0 +1,85 @@
+import type { NewAnalysis } from '../db/analyses.ts'
+import type { ReportEvent } from '../db/report-events.ts'
+import type { Report, ReportKind } from '../db/reports.ts'
+import type { Case, DrawnConsequence } from '../feedback/draw-consequences.ts'
+import { withoutShippedMeanings } from '../judging/rule-versions.ts'
+import type { Network } from '../origin/networks.ts'
+import type { AnalysisDigest } from '../parsing/parser-pool.ts'
+import { type Phrase, phrase } from '../phrase.ts'
+import { packFacts } from '../verdict/facts/facts.ts'
+import { percentOf } from '../verdict/walk-picture.ts'
+import type { Campaigns, Judgment } from './read-messages.ts'
+
+/** Whether the report affects others. */
+export function hasEffect({ shadow }: Report): boolean {
+  return shadow === null || shadow === 'released'
+}
+
+/** All rows to store for a report; `judgedAs` is the report's kind and effect when it was read. */
+export type Outcome = {
+  judgedAs: { kind: ReportKind; hasEffect: boolean }
+  row: NewAnalysis
+  event: ReportEvent
+  told: DrawnConsequence['told']
+}
+
+/** Returns the reports of which webhooks are notified, by event. */
+export function webhookEventsOf(kept: readonly { row: NewAnalysis }[]) {
+  const isAsked = ({ row }: { row: NewAnalysis }) => row.judgment.consequence.action === 'ask'
+  return {
+    'report.analyzed': kept.map(({ row }) => row.id),
+    'report.asked': kept.filter(isAsked).map(({ row }) => row.id),
+  }
+}
+
+/** Returns the rows to store for a report from its judgment and what follows from it. */
+export function outcomeOf(
+  { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
+  { consequence, told, why }: DrawnConsequence,
+  campaignOf: Campaigns,
+  now: Date,
+): Outcome {
+  const campaignId = hasEffect(report) ? undefined : campaignOf.get(report.id)
+  return {
+    judgedAs: { kind: report.kind, hasEffect: hasEffect(report) },
+    row: {
+      id: report.id,
+      analyzedAt: now,
+      originIp: analysis.origin?.ip ?? null,
+      originConfidence: analysis.origin?.confidence ?? null,
+      network: judged.network ?? (told.length > 0 ? bareNetwork(judged) : null),
+      verdictClass: verdict.class,
+      verdictScore: verdict.score,
+      subject: analysis.subject,
+      judgment: {
+        verdict: withoutShippedMeanings(verdict),
+        consequence,
+        marketer: judged.marketer,
+        campaignId,
+      },
+      packed: analysis.packed,
+      facts: packFacts(facts),
+    },
+    event: {
+      reportId: report.id,
+      at: now,
+      event: 'analyzed',
+      phrases: [...originPhrases(analysis), ...why],
+    },
+    told,
+  }
+}
+
+/**
+ * Returns a network that consists of the origin's address, for an origin without a known network.
+ */
+function bareNetwork({ origin }: Case): Network | null {
+  if (!origin) return null
+  const cidr = `${origin.ip}/${origin.ip.includes(':') ? 128 : 32}`
+  return { cidr, asn: null, name: null, country: null, abuse: null, contacts: [] }
+}
+
+function originPhrases({ origin, originObstacle }: AnalysisDigest): Phrase[] {
+  if (!origin) return [originObstacle ?? phrase('origin-not-found')]
+  return [phrase('origin-found', { ip: origin.ip, percent: percentOf(origin.confidence) })]
+}

@@ -1,0 +1,138 @@
+import pg from 'pg'
+import { expect, test, vi } from 'vitest'
+import { insertUnsubscribe } from '../../src/db/advices.ts'
+import { insertAnswer } from '../../src/db/feedback-answers.ts'
+import { listFeedback } from '../../src/db/feedback-reports.ts'
+import { groupedToStore, isId, isOneOfIds, nameShards, prepared } from '../../src/db/prepared.ts'
+import { listEvents } from '../../src/db/report-events.ts'
+import { listRawMessages, listReportsByIds } from '../../src/db/reports.ts'
+import { runForwardReport } from '../../src/feedback/forward-report.ts'
+import { createParserPool } from '../../src/parsing/parser-pool.ts'
+import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
+import { shardOf } from '../../src/world.ts'
+import { closeAfterTests } from '../support/after-tests.ts'
+import { openTestApp } from '../support/app.ts'
+import { spamMessage } from '../support/messages.ts'
+
+// For all tests of this file: as on a distributed database.
+nameShards()
+
+const app = {
+  ...(await closeAfterTests(openTestApp())),
+  parser: await closeAfterTests(createParserPool(1)),
+}
+const mailer = {
+  send: () => Promise.resolve({ outcome: 'accepted' as const, reply: '250 taken' }),
+  close: () => Promise.resolve(),
+}
+
+/** Text that is long enough for a campaign. */
+const letter = Array.from({ length: 120 }, (_, n) => `word${(n * 7919) % 1009}`).join(' ')
+
+/** Accepts reports, each batch together, and returns their ids by batch. */
+async function acceptBatches(batches: number, size: number): Promise<string[][]> {
+  const accepted: string[][] = []
+  for (let batch = 0; batch < batches; batch++) {
+    const marks = Array.from({ length: size }, (_, index) => `shard-${Math.random()}-${index}`)
+    const raws = marks.map((mark) => Buffer.concat([spamMessage(mark), Buffer.from(letter)]))
+    const together = await Promise.all(raws.map((raw) => app.report(raw)))
+    accepted.push(together.map(({ id }) => id))
+  }
+  return accepted
+}
+
+test('the database computes the shard of an id as the program does', async () => {
+  const ids = Array.from({ length: 64 }, () => crypto.randomUUID())
+  const rows = await app.rows(
+    'select id, shard_of(id) as shard from unnest($1::uuid[]) as id order by id',
+    [ids],
+  )
+  expect(rows).toEqual(ids.toSorted().map((id) => ({ id, shard: shardOf(id) })))
+})
+
+test('reports that are accepted together are in one shard, others anywhere', async () => {
+  const batches = await acceptBatches(12, 8)
+  for (const ids of batches) {
+    // A single submission does not wait, so the first report may be stored alone.
+    expect(new Set(ids.slice(1).map(shardOf)).size).toBe(1)
+    expect(new Set(ids).size).toBe(8)
+  }
+  expect(new Set(batches.map(([, second = '']) => shardOf(second))).size).toBeGreaterThan(1)
+})
+
+test('all rows of a report are in its shard, and are found there', async () => {
+  const ids = (await acceptBatches(6, 3)).flat()
+  const queries = vi.spyOn(pg.Client.prototype, 'query')
+  const payloads = ids.map((reportId) => ({ reportId }))
+  const outcomes = await runAnalyzeReport(payloads, app)
+  expect(outcomes).toEqual(ids.map(() => 'done'))
+  const texts = queries.mock.calls.map(([query]) => (query as { text?: string }).text ?? '')
+  queries.mockRestore()
+  const transactions = texts.filter((text) => /^\s*update reports set state/.test(text))
+  const shards = new Set(ids.map(shardOf))
+  // Each transaction marks what is analyzed, and asks for one shard.
+  expect(transactions).toHaveLength(shards.size)
+  for (const text of transactions) expect(text).toMatch(/ and shard in \(\$\d+\)/)
+
+  await runForwardReport(
+    ids.map((reportId) => ({ reportId, number: 1 })),
+    { ...app, mailer },
+  )
+  const at = new Date()
+  for (const reportId of ids) {
+    const said = { said: null, mailId: null }
+    const answer = { reportId, number: 1, answer: 'resolved', how: 'link', at, ...said } as const
+    expect(await insertAnswer(app.pool, answer)).toBe(true)
+    const asked = { reportId, reporterId: app.ann, host: 'shop.example', askedAt: at }
+    expect(await insertUnsubscribe(app.pool, asked)).toBe(true)
+  }
+  expect(await listReportsByIds(app.pool, ids)).toHaveLength(ids.length)
+  expect(await listRawMessages(app.pool, ids)).toHaveLength(ids.length)
+  const feedback = await listFeedback(app.pool, ids)
+  expect(feedback.map(({ state }) => state)).toEqual(ids.map(() => 'sent'))
+  for (const id of ids) {
+    expect((await listEvents(app.pool, id)).map(({ event }) => event)).toEqual(['analyzed', 'sent'])
+  }
+
+  const tables = await app.rows(
+    `select table_name as name, attname as id from table_placements
+       join pg_index on indrelid = table_name::regclass and indisprimary
+       join pg_attribute on attrelid = indrelid and attnum = indkey[0]
+         and atttypid = 'uuid'::regtype
+     where distribution_key = 'shard' order by 1`,
+  )
+  expect(tables.length).toBeGreaterThanOrEqual(12)
+  for (const { name, id } of tables) {
+    const [count] = await app.rows(
+      `select count(*) > 0 as "hasRows", count(*) filter (where shard <> shard_of(${String(id)}))
+         as misplaced from ${String(name)}`,
+    )
+    expect([name, count]).toEqual([name, { hasRows: true, misplaced: 0 }])
+  }
+})
+
+test('a condition on ids names their shards, in few statements', () => {
+  const id = (digit: string) => crypto.randomUUID().slice(0, -1) + digit
+  const condition = (ids: string[]) => isOneOfIds('reports.id', ids)
+  expect(condition([id('a'), id('a')]).sql).toMatch(/and reports\.shard in \(\?\)$/)
+  expect(condition([id('a'), id('f')]).values.slice(-2)).toEqual([10, 15])
+  expect(condition(['3', 'c', '1'].map(id)).values.slice(-4)).toEqual([1, 3, 12, 12])
+  expect(condition([]).sql).not.toContain('shard')
+  const one = isId('report_id', id('B'))
+  expect([one.sql, one.values.at(-1)]).toEqual(['report_id = ? and shard in (?)', 11])
+  const digits = [...'0123456789abcdef']
+  const names = digits.map((_, index) => {
+    const ids = digits.slice(0, index + 1).map(id)
+    return prepared`select from reports where ${condition(ids)}`.name
+  })
+  expect(new Set(names).size).toBe(5)
+})
+
+test('rows to store are divided by shard, each once and in their order', () => {
+  const ids = ['a1', 'b2', 'c1', 'd2', 'e1']
+  expect(groupedToStore(ids, (id) => id)).toEqual([
+    ['a1', 'c1', 'e1'],
+    ['b2', 'd2'],
+  ])
+  expect(groupedToStore([], String)).toEqual([])
+})
