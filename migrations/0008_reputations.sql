@@ -4,13 +4,15 @@
 -- once.
 set local citus.multi_shard_modify_mode to 'sequential';
 
--- Evidence that is not added to the reputations yet, packed, many subjects per row; the last shard
--- contains evidence about reporters. A row is claimed by deleting it, as in `counter_deltas`.
+-- Evidence that is not added to the reputations yet, packed, many subjects per row, in the shard of
+-- the reports that it comes from. A row is claimed by deleting it, as in `counter_deltas`.
 create table reputation_evidence (
-  shard bigint not null,
+  -- 0 to 15: about the subjects of one shard; 16: about reporters; 17: about all of these.
+  part smallint not null,
   id uuid not null,
+  shard smallint not null,
   content bytea not null,
-  constraint reputation_evidence_pkey primary key (shard, id)
+  constraint reputation_evidence_pkey primary key (part, id, shard)
 ) with (
   toast_tuple_target = 8160,
   autovacuum_vacuum_scale_factor = 0,
@@ -30,12 +32,14 @@ create table reported_evidence (
 alter table reported_evidence alter column content set storage external;
 select distribute('reported_evidence', 'shard');
 
--- The key is the hash of kind and name; both are stored for people. Most queries read only the base
--- part, whose amounts are those at `folded_at`. `detail` contains, packed, who reported the subject
--- and its activity by day. Subjects without recent activity are deleted in small steps. Besides the
--- key, only the name has an index, so that rows are updated in place.
+-- The key is the hash of kind and name; both are stored for people. Its four highest bits are the
+-- shard. Most queries read only the base part, whose amounts are those at `folded_at`. `detail`
+-- contains, packed, who reported the subject and its activity by day. Subjects without recent
+-- activity are deleted in small steps. Besides the key, only the name has an index, so that rows
+-- are updated in place.
 create table reputations (
   key bigint not null,
+  shard smallint not null,
   kind text not null,
   name text not null,
   good real not null,
@@ -48,11 +52,11 @@ create table reputations (
   jumped_at timestamptz,
   folded_at timestamptz not null,
   detail bytea not null,
-  constraint reputations_pkey primary key (key)
+  constraint reputations_pkey primary key (key, shard)
 ) with (fillfactor = 80, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.05);
 create index reputations_name_idx on reputations (name text_pattern_ops);
 alter table reputations alter column detail set storage external;
-select distribute('reputations', 'key');
+select distribute('reputations', 'shard');
 
 -- Overrides by administrators, and until when they hold.
 create table reputation_marks (
@@ -67,7 +71,7 @@ create table reputation_marks (
   constraint reputation_marks_pkey primary key (key),
   constraint reputation_marks_mark_known check (mark in ('listed', 'welcome', 'exempt'))
 );
-select distribute('reputation_marks', 'key');
+select keep_local('reputation_marks');
 
 -- How much the reports of a reporter count. Amounts grow instead of decaying, see
 -- verdict/reputation/karma.ts; the counts are for people.

@@ -303,7 +303,7 @@ create index counted_reports_campaign_idx on counted_reports (campaign_id, id) W
 
 -- counter_deltas: distributed by shard
 create table counter_deltas (
-  shard bigint not null,
+  shard smallint not null,
   id uuid not null,
   content bytea storage external not null,
   constraint counter_deltas_pkey PRIMARY KEY (shard, id)
@@ -311,26 +311,27 @@ create table counter_deltas (
 
 -- counter_gates: distributed by shard
 create table counter_gates (
-  shard bigint not null,
+  shard smallint not null,
   version bigint not null,
   is_whole boolean not null,
   content bytea storage external not null,
   constraint counter_gates_pkey PRIMARY KEY (shard, version)
 );
 
--- counter_members: distributed by shingle
+-- counter_members: distributed by shard
 create table counter_members (
   shingle bigint not null,
   day integer not null,
   prefix smallint not null,
   chunk integer not null,
+  shard smallint not null,
   content bytea storage external not null,
-  constraint counter_members_pkey PRIMARY KEY (shingle, day, prefix, chunk)
+  constraint counter_members_pkey PRIMARY KEY (shingle, day, prefix, chunk, shard)
 ) partition by RANGE (day);
 
--- counter_shards: local
+-- counter_shards: distributed by shard
 create table counter_shards (
-  shard bigint not null,
+  shard smallint not null,
   version bigint not null,
   deltas bigint not null default 0,
   gate_passed bigint not null default 0,
@@ -342,12 +343,13 @@ create table counter_shards (
   constraint counter_shards_pkey PRIMARY KEY (shard)
 );
 
--- counters: distributed by shingle
+-- counters: distributed by shard
 create table counters (
   shingle bigint not null,
   generation integer not null,
+  shard smallint not null,
   content bytea storage external not null,
-  constraint counters_pkey PRIMARY KEY (shingle, generation)
+  constraint counters_pkey PRIMARY KEY (shingle, generation, shard)
 ) partition by RANGE (generation);
 
 -- delisting_requests: local
@@ -917,15 +919,25 @@ create index reports_reporter_idx on reports (reporter_id, id);
 create index reports_shadow_idx on reports (shadow, id) WHERE (shadow IS NOT NULL);
 create index reports_state_idx on reports (state, id);
 
--- reputation_evidence: distributed by shard
-create table reputation_evidence (
-  shard bigint not null,
+-- reports_to_count: distributed by shard
+create table reports_to_count (
   id uuid not null,
-  content bytea storage external not null,
-  constraint reputation_evidence_pkey PRIMARY KEY (shard, id)
+  slot integer not null,
+  shard smallint not null,
+  waiting_since timestamp with time zone not null,
+  constraint reports_to_count_pkey PRIMARY KEY (id, shard)
 );
 
--- reputation_marks: distributed by key
+-- reputation_evidence: distributed by shard
+create table reputation_evidence (
+  part smallint not null,
+  id uuid not null,
+  shard smallint not null,
+  content bytea storage external not null,
+  constraint reputation_evidence_pkey PRIMARY KEY (part, id, shard)
+);
+
+-- reputation_marks: local
 create table reputation_marks (
   key bigint not null,
   kind text not null,
@@ -939,9 +951,10 @@ create table reputation_marks (
   constraint reputation_marks_mark_known CHECK ((mark = ANY (ARRAY['listed'::text, 'welcome'::text, 'exempt'::text])))
 );
 
--- reputations: distributed by key
+-- reputations: distributed by shard
 create table reputations (
   key bigint not null,
+  shard smallint not null,
   kind text not null,
   name text not null,
   good real not null,
@@ -954,7 +967,7 @@ create table reputations (
   jumped_at timestamp with time zone,
   folded_at timestamp with time zone not null,
   detail bytea storage external not null,
-  constraint reputations_pkey PRIMARY KEY (key)
+  constraint reputations_pkey PRIMARY KEY (key, shard)
 );
 create index reputations_name_idx on reputations (name text_pattern_ops);
 

@@ -149,7 +149,8 @@ async function untilCounted(pool: Pool): Promise<void> {
   const patience = performance.now() + ROLL_UP_MS_MAX
   for (;;) {
     const { rows } = await pool.query<{ isLeft: boolean }>(
-      `select exists (select from counter_deltas) or exists (select from reputation_evidence)
+      `select exists (select from reports_to_count) or exists (select from counter_deltas)
+         or exists (select from reputation_evidence)
          as "isLeft"`,
     )
     if (rows[0]?.isLeft === false) return

@@ -1,6 +1,6 @@
 import { inTransaction } from '../../src/db/pool.ts'
-import { appendEvidence, KARMA_SHARD } from '../../src/counting/evidence.ts'
-import { foldShards } from '../../src/counting/fold-evidence.ts'
+import { appendEvidence, WHOLE_PART } from '../../src/counting/evidence.ts'
+import { foldParts } from '../../src/counting/fold-evidence.ts'
 import { createReputationReader } from '../../src/counting/reputation-reader.ts'
 import type { ReportEvidence } from '../../src/verdict/reputation/evidence.ts'
 import type { Subject } from '../../src/verdict/reputation/reputation.ts'
@@ -69,8 +69,8 @@ async function appendAll({ pool }: Instance): Promise<void> {
 }
 
 async function foldAll({ pool }: Instance): Promise<void> {
-  for (let shard = 0; shard <= KARMA_SHARD; shard++) {
-    while (((await foldShards(pool, [shard], new Date()))?.rows ?? 0) > 0);
+  for (let part = 0; part <= WHOLE_PART; part++) {
+    while (((await foldParts(pool, [part], new Date()))?.rows ?? 0) > 0);
   }
 }
 

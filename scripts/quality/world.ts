@@ -10,8 +10,8 @@ import { inTransaction } from '../../src/db/pool.ts'
 import { pack } from '../../src/db/rows.ts'
 import { createIntake } from '../../src/reports/accept-report.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
-import { KARMA_SHARD } from '../../src/counting/evidence.ts'
-import { foldShards } from '../../src/counting/fold-evidence.ts'
+import { WHOLE_PART } from '../../src/counting/evidence.ts'
+import { foldParts } from '../../src/counting/fold-evidence.ts'
 import { findCampaigns } from '../../src/judging/find-campaigns.ts'
 import { createJudge, type Judge } from '../../src/judging/judge.ts'
 import { findKnownNetworks } from '../../src/feedback/draw-consequences.ts'
@@ -103,8 +103,8 @@ export async function openWorld(): Promise<World> {
     for (let shard = 0; shard < SHARDS; shard++) {
       while (((await rollUp(pool, [shard], clock()))?.entries ?? 0) > 0);
     }
-    for (let shard = 0; shard <= KARMA_SHARD; shard++) {
-      while (((await foldShards(pool, [shard], clock()))?.rows ?? 0) > 0);
+    for (let part = 0; part <= WHOLE_PART; part++) {
+      while (((await foldParts(pool, [part], clock()))?.rows ?? 0) > 0);
     }
     ahead += HOUR_MS
   }

@@ -34,6 +34,10 @@ const campaignCopy = `copy - copy % ${CAMPAIGN_COPIES}`
 const campaign = (column: string) => `growth_id(t.${column}, t.${column}, ${campaignCopy})`
 const isCampaignCopy = `copy % ${CAMPAIGN_COPIES} = 0`
 const key = (column: string) => `growth_key(t.${column}, copy)`
+/** Columns for a key, and for its shard: its four highest bits. */
+const keyed = (column: string) => {
+  return { [column]: key(column), shard: `((${key(column)} >> 60) & 15)::smallint` }
+}
 const cut = (column: string) => `substr(t.${column}, 1, ${CONTENT_BYTES})`
 const reporter = `case when copy % 10 = 0 then t.reporter_id
   else growth_reporter(copy % ${OTHER_REPORTERS}) end`
@@ -109,18 +113,18 @@ const copied: readonly Copied[] = [
   },
   {
     table: 'counters',
-    columns: { shingle: key('shingle'), generation: 't.generation - (copy % 2)::integer' },
+    columns: { ...keyed('shingle'), generation: 't.generation - (copy % 2)::integer' },
     ...recently,
   },
   {
     table: 'counter_members',
-    columns: { shingle: key('shingle'), day: 't.day - (copy % 14)::integer' },
+    columns: { ...keyed('shingle'), day: 't.day - (copy % 14)::integer' },
     ...recently,
   },
   {
     table: 'reputations',
     columns: {
-      key: key('key'),
+      ...keyed('key'),
       name: `case when t.kind in ('address', 'network', 'autonomous-system') then t.name
         else t.name || '.' || copy end`,
     },

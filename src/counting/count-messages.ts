@@ -7,7 +7,7 @@ import {
 } from '../pieces/shingles/packed-shingles.ts'
 import { gatedTypes } from '../pieces/shingles/piece-types.ts'
 import { uuidv7 } from '../world.ts'
-import { pairKey, type Prefix, prefixes, slotOf } from './keys.ts'
+import { pairKey, type Prefix, prefixes, SLOT_MS, slotOf } from './keys.ts'
 import { REDEEMED } from './packed/cursor.ts'
 import {
   createDeltaWriter,
@@ -88,11 +88,26 @@ export function opposite({ amounts, ...message }: CountedMessage): CountedMessag
 }
 
 /**
- * Returns the messages that count the retraction of a report: the opposite in its period, and one
- * `redeemed` for each shingle now.
+ * Returns the messages that count the retraction of a report: the opposite in its period, if the
+ * report is in the counters already, and one `redeemed` for each shingle now.
  */
-export function redemption(message: CountedMessage, now: Date): CountedMessage[] {
-  return [opposite(message), { ...message, amounts: { redeemed: 1 }, at: now }]
+export function redemption(
+  message: CountedMessage,
+  { isCounted, now }: { isCounted: boolean; now: Date },
+): CountedMessage[] {
+  const redeemed = { ...message, amounts: { redeemed: 1 }, at: now }
+  return isCounted ? [opposite(message), redeemed] : [redeemed]
+}
+
+/** A report as it is stored for counting; see `packCounted`. */
+export type StoredReport = { slot: number; content: Buffer }
+
+/** Packs the deltas of reports, by shard. */
+export function packReports(reports: readonly StoredReport[], now: Date): DeltaBlock[] {
+  const messages = reports.map(({ slot, content }): CountedMessage => {
+    return { prefix: 'reports', at: new Date(slot * SLOT_MS), ...readCounted(content) }
+  })
+  return packMessages(messages, now)
 }
 
 /** Packs the deltas of messages, by shard. */

@@ -4,11 +4,13 @@ import {
   replaceReportedEvidence,
   takeReportedEvidence,
 } from '../db/reported-evidence.ts'
+import { shardOfSubject } from '../db/reputations.ts'
 import { textHash } from '../pieces/shingles/hash.ts'
 import {
   type KeyedSubject,
   leaningOf,
   NAME_BYTES_MAX,
+  type PackedReport,
   packReport,
   packTestified,
   type ReportEvidence,
@@ -21,22 +23,22 @@ import {
 } from '../verdict/reputation/evidence.ts'
 import type { Piece } from '../verdict/reputation/fold.ts'
 import type { Subject } from '../verdict/reputation/reputation.ts'
-import { uuidv7 } from '../world.ts'
+import { shardOf, uuidv7 } from '../world.ts'
 import { reputationKey } from './reputation-reader.ts'
 
-/** Number of shards of subjects, by the two highest bits of their keys. Fixed in the database. */
-const SUBJECT_SHARDS = 4
 /**
- * The shard for testimonies about reporters. A single process folds it, because agreement involves
- * several reporters.
+ * The part with testimonies about reporters, after those about subjects, which are the shards of
+ * their keys, 0 to 15. A single process folds it, because agreement involves several reporters.
  */
-export const KARMA_SHARD = SUBJECT_SHARDS
+export const KARMA_PART = 16
+/** The evidence as an analysis inserts it, about everything in one row. */
+export const WHOLE_PART = 17
 
 /** Why evidence is retracted. The first two reasons reduce the karma of the reporter. */
 export type TakenBackFor = 'retraction' | 'overruling' | 'new-analysis'
 
-/** Evidence to insert, by shard. */
-type Writer = { parts: Buffer[][] }
+/** Evidence about reporters and about subjects, in order. */
+export type Evidence = { testimonies: Testified[]; reports: PackedReport[] }
 
 /**
  * Inserts the evidence of reports in the transaction that stores their analyses, so that it counts
@@ -60,10 +62,10 @@ export async function appendEvidence(
     return { id: reports[index]?.reportId ?? '', content }
   })
   const before = await replaceReportedEvidence(tx, kept)
-  const writer = newWriter()
-  for (const { content } of before) putOpposite(writer, content, 'new-analysis', now)
-  for (const one of given) putReport(writer, one)
-  await write(tx, writer, now)
+  const evidence = noEvidence()
+  for (const { content } of before) addOpposite(evidence, content, 'new-analysis', now)
+  for (const one of given) addReport(evidence, one)
+  await append(tx, evidence, { ids: kept.map(({ id }) => id), now })
 }
 
 /**
@@ -77,56 +79,89 @@ export async function takeBackEvidence(
   now: Date,
 ): Promise<string[]> {
   const taken = await takeReportedEvidence(tx, reportIds)
-  const writer = newWriter()
-  for (const { content } of taken) putOpposite(writer, content, why, now)
-  await write(tx, writer, now)
-  return taken.map(({ id }) => id)
+  const evidence = noEvidence()
+  for (const { content } of taken) addOpposite(evidence, content, why, now)
+  const ids = taken.map(({ id }) => id)
+  await append(tx, evidence, { ids, now })
+  return ids
 }
 
-/** Returns the shard of a subject's key. */
-export function shardOfSubject(key: bigint): number {
-  return Number(BigInt.asUintN(64, key) >> 62n)
+export function noEvidence(): Evidence {
+  return { testimonies: [], reports: [] }
 }
 
-function newWriter(): Writer {
-  return { parts: Array.from({ length: SUBJECT_SHARDS + 1 }, () => []) }
-}
-
-type Put = {
+type Given = {
   piece: Piece | undefined
   subjects: readonly KeyedSubject[]
   testified: Testified | undefined
 }
 
-function putReport({ parts }: Writer, { piece, subjects, testified }: Put): void {
-  if (testified && testified.what !== 'nothing') parts[KARMA_SHARD]?.push(packTestified(testified))
-  if (!piece) return
-  for (let shard = 0; shard < SUBJECT_SHARDS; shard++) {
-    const own = subjects.filter(({ key }) => shardOfSubject(key) === shard)
-    if (own.length > 0) parts[shard]?.push(packReport({ piece, subjects: own }))
-  }
+function addReport(
+  { testimonies, reports }: Evidence,
+  { piece, subjects, testified }: Given,
+): void {
+  if (testified && testified.what !== 'nothing') testimonies.push(testified)
+  if (piece && subjects.length > 0) reports.push({ piece, subjects })
 }
 
-function putOpposite(writer: Writer, content: Buffer, why: TakenBackFor, now: Date): void {
+function addOpposite(evidence: Evidence, content: Buffer, why: TakenBackFor, now: Date): void {
   const [testified] = unpackTestified(content.subarray(0, TESTIFIED_BYTES))
   const [report] = unpackReports(content, TESTIFIED_BYTES)
   const piece = report && { ...report.piece, good: -report.piece.good, bad: -report.piece.bad }
-  putReport(writer, { piece, subjects: report?.subjects ?? [], testified: undefined })
+  addReport(evidence, { piece, subjects: report?.subjects ?? [], testified: undefined })
   if (!testified) return
-  const put = (what: TestifiedWhat) =>
-    putReport(writer, { piece: undefined, subjects: [], testified: { ...testified, what } })
-  if (testified.what === 'good' || testified.what === 'bad') put('withdrawn')
-  if (testified.what === 'wanted-mail') put('not-wanted-mail')
+  const add = (what: TestifiedWhat) => evidence.testimonies.push({ ...testified, what })
+  if (testified.what === 'good' || testified.what === 'bad') add('withdrawn')
+  if (testified.what === 'wanted-mail') add('not-wanted-mail')
   if (why === 'new-analysis') return
-  const blamed = { ...testified, what: why, at: now.getTime() }
-  putReport(writer, { piece: undefined, subjects: [], testified: blamed })
+  evidence.testimonies.push({ ...testified, what: why, at: now.getTime() })
 }
 
-async function write(tx: Db, { parts }: Writer, now: Date): Promise<void> {
-  const rows = parts.flatMap((contents, shard) =>
-    contents.length === 0 ? [] : [{ shard, id: uuidv7(now), content: Buffer.concat(contents) }],
-  )
-  await insertEvidence(tx, rows)
+/** Inserts evidence from reports with these ids, as one row. */
+async function append(
+  tx: Db,
+  evidence: Evidence,
+  { ids: [first = ''], now }: { ids: readonly string[]; now: Date },
+): Promise<void> {
+  const { testimonies, reports } = evidence
+  if (testimonies.length + reports.length === 0) return
+  const row = { shard: shardOf(first), part: WHOLE_PART, id: uuidv7(now) }
+  await insertEvidence(tx, [{ ...row, content: packEvidence(WHOLE_PART, evidence) }])
+}
+
+const LENGTH_BYTES = 4
+
+/**
+ * Packs the evidence of one part. Whole evidence begins with the length of its testimonies in
+ * bytes.
+ */
+export function packEvidence(part: number, { testimonies, reports }: Evidence): Buffer {
+  const packed = [testimonies.map(packTestified), reports.map(packReport)].flat()
+  if (part !== WHOLE_PART) return Buffer.concat(packed)
+  const length = Buffer.allocUnsafe(LENGTH_BYTES)
+  length.writeUInt32BE(testimonies.length * TESTIFIED_BYTES)
+  return Buffer.concat([length, ...packed])
+}
+
+/** Unpacks the output of `packEvidence`. */
+export function unpackEvidence(part: number, content: Buffer): Evidence {
+  if (part === KARMA_PART) return { testimonies: unpackTestified(content), reports: [] }
+  if (part !== WHOLE_PART) return { testimonies: [], reports: unpackReports(content) }
+  const end = LENGTH_BYTES + content.readUInt32BE()
+  return {
+    testimonies: unpackTestified(content.subarray(LENGTH_BYTES, end)),
+    reports: unpackReports(content, end),
+  }
+}
+
+/** Returns what of some evidence belongs to one part. */
+export function partOf(part: number, { testimonies, reports }: Evidence): Evidence {
+  if (part === KARMA_PART) return { testimonies, reports: [] }
+  const own = reports.flatMap(({ piece, subjects }) => {
+    const some = subjects.filter(({ key }) => shardOfSubject(key) === part)
+    return some.length > 0 ? [{ piece, subjects: some }] : []
+  })
+  return { testimonies: [], reports: own }
 }
 
 function pieceOf(report: ReportEvidence): Piece | undefined {

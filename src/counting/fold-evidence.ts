@@ -4,6 +4,8 @@ import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import {
   awaitEvidence,
   claimEvidence,
+  type EvidenceRow,
+  insertEvidence,
   listEvidenceBacklogs,
   takeEvidence,
 } from '../db/reported-evidence.ts'
@@ -13,13 +15,14 @@ import {
   type KarmaRow,
   removeOldReputations,
   removeReputations,
+  shardOfSubject,
   upsertKarmas,
   upsertReputations,
   type WholeReputation,
 } from '../db/reputations.ts'
 import type { Logger } from '../log.ts'
 import { packDetail, PROVEN_KARMA_MIN, unpackDetail } from '../verdict/reputation/detail.ts'
-import { type Testified, unpackReports, unpackTestified } from '../verdict/reputation/evidence.ts'
+import type { PackedReport, Testified } from '../verdict/reputation/evidence.ts'
 import { type Folded, foldPieces, isEmptyDetail, type Piece } from '../verdict/reputation/fold.ts'
 import {
   freshKarma,
@@ -33,7 +36,15 @@ import {
 } from '../verdict/reputation/karma.ts'
 import type { Subject } from '../verdict/reputation/reputation.ts'
 import type { Clock } from '../world.ts'
-import { KARMA_SHARD, shardOfSubject } from './evidence.ts'
+import {
+  type Evidence,
+  KARMA_PART,
+  noEvidence,
+  packEvidence,
+  partOf,
+  unpackEvidence,
+  WHOLE_PART,
+} from './evidence.ts'
 import { complainer, inGroups, type Rounds, runRounds } from './run-roll-ups.ts'
 
 type Desk = {
@@ -122,40 +133,84 @@ const ROWS_MAX = 2_000
 const BYTES_MAX = 256_000
 const KEYS_AT_ONCE = 1_000
 
+/** The parts of evidence that are folded on their own. */
+const singleParts: readonly number[] = Array.from({ length: KARMA_PART + 1 }, (_, part) => part)
+
 /**
- * Folds waiting evidence of some shards, up to a limit: deletes it and adds it to the reputations,
+ * Folds waiting evidence of some parts, up to a limit: deletes it and adds it to the reputations,
  * or to the karma, in one transaction. So each piece of evidence counts exactly once, even after a
- * crash. Leaves out shards that another process folds; returns undefined immediately if these are
- * all.
+ * crash. Whole evidence is folded into all parts; what belongs to a part that another process folds
+ * is stored as evidence of that part. Leaves out parts that another process folds; returns
+ * undefined immediately if these are all.
  */
-export async function foldShards(
+export function foldParts(
   pool: Pool,
-  shards: readonly number[],
+  parts: readonly number[],
   now: Date,
 ): Promise<FoldDone | undefined> {
+  if (!parts.includes(WHOLE_PART)) return foldClaimed(pool, parts, { own: parts, now })
+  // Older testimonies must be folded before those in whole evidence.
+  return foldClaimed(pool, [...singleParts, WHOLE_PART], { own: [...parts, KARMA_PART], now })
+}
+
+/** Stores whole evidence as evidence of its parts, which are then folded one by one. */
+export function splitEvidence(pool: Pool, now: Date): Promise<FoldDone | undefined> {
+  return foldClaimed(pool, [WHOLE_PART], { own: [WHOLE_PART], now })
+}
+
+/** Claims parts, and folds the waiting rows of those of them that are in `own`. */
+function foldClaimed(
+  pool: Pool,
+  parts: readonly number[],
+  { own, now }: { own: readonly number[]; now: Date },
+): Promise<FoldDone | undefined> {
   return inTransaction(pool, async (tx) => {
-    const claimed = await claimEvidence(tx, shards)
-    if (claimed.length === 0) return undefined
+    const claimed = await claimEvidence(tx, parts)
+    const taken = claimed.filter((part) => own.includes(part))
+    if (taken.length === 0) return undefined
     const most = { rowsMax: ROWS_MAX, bytesMax: BYTES_MAX }
-    const ids = await listOldest(tx, 'reputation_evidence', claimed, most)
+    const ids = await listOldest(tx, 'evidence', taken, most)
     if (ids.length === 0) return { rows: 0, bytes: 0 }
-    const rows = await takeEvidence(tx, claimed, ids)
-    const isKarma = ({ shard }: { shard: number }) => shard === KARMA_SHARD
-    const testimonies = rows.filter(isKarma).flatMap(({ content }) => unpackTestified(content))
+    const rows = await takeEvidence(tx, taken, ids)
+    const { testimonies, reports } = await splitOff(tx, rows, claimed)
     if (testimonies.length > 0) await foldTestimonies(tx, testimonies, now)
-    const ofSubjects = rows.filter((row) => !isKarma(row))
-    await foldSubjects(
-      tx,
-      ofSubjects.map(({ content }) => content),
-      now,
-    )
+    await foldSubjects(tx, reports, now)
     const bytes = rows.reduce((sum, { content }) => sum + content.length, 0)
     return { rows: rows.length, bytes }
   })
 }
 
-async function foldSubjects(tx: Db, contents: readonly Buffer[], now: Date): Promise<void> {
-  const gathered = gather(contents)
+/**
+ * Returns the evidence in rows that belongs to the claimed parts, in order, and stores the rest
+ * under the ids of its rows, so that it keeps its place in the order.
+ */
+async function splitOff(
+  tx: Db,
+  rows: readonly EvidenceRow[],
+  claimed: readonly number[],
+): Promise<Evidence> {
+  const all = noEvidence()
+  const others = singleParts.filter((part) => !claimed.includes(part))
+  const left: EvidenceRow[] = []
+  for (const row of rows) {
+    const evidence = unpackEvidence(row.part, row.content)
+    const isSplit = row.part === WHOLE_PART && others.length > 0
+    for (const part of isSplit ? others : []) {
+      const content = packEvidence(part, partOf(part, evidence))
+      if (content.length > 0) left.push({ ...row, part, content })
+    }
+    const own = isSplit ? claimed.map((part) => partOf(part, evidence)) : [evidence]
+    for (const { testimonies, reports } of own) {
+      all.testimonies.push(...testimonies)
+      all.reports.push(...reports)
+    }
+  }
+  await insertEvidence(tx, left)
+  return all
+}
+
+async function foldSubjects(tx: Db, reports: readonly PackedReport[], now: Date): Promise<void> {
+  const gathered = gather(reports)
   const keys = [...gathered.keys()].sort((a, b) => (a < b ? -1 : 1))
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
     const some = keys.slice(at, at + KEYS_AT_ONCE)
@@ -178,9 +233,9 @@ async function foldSubjects(tx: Db, contents: readonly Buffer[], now: Date): Pro
   }
 }
 
-function gather(contents: readonly Buffer[]): Map<bigint, Gathered> {
+function gather(reports: readonly PackedReport[]): Map<bigint, Gathered> {
   const gathered = new Map<bigint, Gathered>()
-  for (const { piece, subjects } of contents.flatMap((content) => unpackReports(content))) {
+  for (const { piece, subjects } of reports) {
     for (const { key, subject } of subjects) {
       const one = gathered.get(key)
       if (!one) gathered.set(key, { subject, pieces: [piece] })
@@ -211,9 +266,9 @@ const ROUND_PAUSE_MS = 2_000
 const BYTES_MANY = 1_000_000
 
 /**
- * Folds waiting evidence, the longest-waiting shard first, until closed. May run in several
- * processes; each shard is folded by one at a time. A failure is retried in the next round and does
- * not block other shards.
+ * Folds waiting evidence, the longest-waiting part first, until closed. May run in several
+ * processes; each part is folded by one at a time. A failure is retried in the next round and does
+ * not block other parts.
  */
 export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: Logger }): Rounds {
   const complain = complainer(
@@ -221,15 +276,19 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
     'Could not add new evidence to the reputations. Will retry.',
   )
 
-  /** Returns the number of bytes that were folded; undefined if no shard was free. */
-  async function foldSome(shards: readonly number[]): Promise<number | undefined> {
+  /** Returns the number of bytes that were folded; undefined if no part was free. */
+  async function foldSome(parts: readonly number[]): Promise<number | undefined> {
+    const isWhole = parts.includes(WHOLE_PART)
     try {
-      return (await foldShards(pool, shards, clock()))?.bytes
+      return (await foldParts(pool, parts, clock()))?.bytes
     } catch (error) {
-      if (shards.length === 1) return void complain(error)
+      if (parts.length === 1 && !isWhole) return void complain(error)
     }
+    if (isWhole) await splitEvidence(pool, clock())
     let bytes: number | undefined
-    for (const shard of shards) bytes = ((await foldSome([shard])) ?? 0) + (bytes ?? 0)
+    for (const part of isWhole ? singleParts : parts) {
+      bytes = ((await foldSome([part])) ?? 0) + (bytes ?? 0)
+    }
     return bytes
   }
 
@@ -237,9 +296,12 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
   async function foldAll(isClosed: () => boolean): Promise<{ folded: number; left: number }> {
     let folded = 0
     let waiting = 0
-    for (const { shards, bytes } of inGroups(await listEvidenceBacklogs(pool), BYTES_MAX)) {
+    const backlogs = (await listEvidenceBacklogs(pool)).map(({ part, bytes }) => {
+      return { shard: part, bytes }
+    })
+    for (const { shards: parts, bytes } of inGroups(backlogs, BYTES_MAX)) {
       if (isClosed()) break
-      const done = await foldSome(shards)
+      const done = await foldSome(parts)
       folded += done ?? 0
       if (done !== undefined) waiting += bytes
     }

@@ -1,6 +1,13 @@
-import { listOldest, takeDeltas, upsertMemberChunks } from '../db/counter-rows.ts'
+import {
+  listOldest,
+  REPORTS,
+  takeDeltas,
+  takeOldestReports,
+  upsertMemberChunks,
+} from '../db/counter-rows.ts'
 import {
   addToShards,
+  claimReports,
   type ClaimedShard,
   claimShards,
   findCounters,
@@ -8,6 +15,7 @@ import {
   updateCounters,
 } from '../db/counters.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { appendBlocks, packReports } from './count-messages.ts'
 import type { Gate, Gates } from './gate.ts'
 import { generationsAt, shardOf, SHARDS, slotOf } from './keys.ts'
 import { type FoundRow, type Merged, mergeStretch, type Stretch, type Task } from './merge.ts'
@@ -18,12 +26,17 @@ export type RolledUp = { entries: number; keys: number; bytes: number }
 const DELTA_ROWS_MAX = 8_192
 const DELTA_BYTES_MAX = 8_000_000
 const KEYS_AT_ONCE = 4_000
+/** Number of reports counted in one transaction. They have about 8 MB of deltas. */
+const REPORTS_MAX = 5_000
+const allShards: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard)
 
 /**
  * Rolls up the waiting deltas of some shards, at most 8 MB: deletes them and adds them to counters
  * and members, all in one transaction. So each increment counts exactly once, even after a crash.
- * Leaves out shards that another process rolls up; returns undefined immediately if these are all.
- * Without gates, all keys are admitted.
+ * With `REPORTS` among the shards, also counts waiting reports, at most 5,000, in all shards; what
+ * belongs to a shard that another process rolls up is appended to its deltas. Leaves out shards
+ * that another process rolls up; returns undefined immediately if these are all. Without gates, all
+ * keys are admitted.
  */
 export async function rollUp(
   pool: Pool,
@@ -31,15 +44,20 @@ export async function rollUp(
   now: Date,
   gates?: Gates,
 ): Promise<RolledUp | undefined> {
+  const hasReports = shards.includes(REPORTS)
   let claimed: readonly ClaimedShard[] = []
   try {
     const done = await inTransaction(pool, async (tx) => {
-      claimed = await claimShards(tx, shards)
+      const [isFree, free] = await Promise.all([
+        hasReports && claimReports(tx),
+        claimShards(tx, hasReports ? allShards : shards),
+      ])
+      claimed = free
       if (claimed.length === 0) return undefined
-      const own = claimed.map(({ shard }) => shard)
-      const most = { rowsMax: DELTA_ROWS_MAX, bytesMax: DELTA_BYTES_MAX }
-      const ids = await listOldest(tx, 'counter_deltas', own, most)
-      const blocks = await takeDeltas(tx, own, ids)
+      const asked = claimed.flatMap(({ shard }) => (shards.includes(shard) ? shard : []))
+      const waiting = await takeOldestDeltas(tx, asked)
+      const reports = isFree ? await takeReports(tx, claimed, now) : []
+      const blocks = [...waiting, ...reports]
       if (blocks.length === 0) return { entries: 0, keys: 0, bytes: 0 }
       const deltas = sortDeltas(blocks)
       const totals = totalsOf(deltas)
@@ -60,6 +78,37 @@ export async function rollUp(
     for (const shard of shards) gates?.forget(shard)
     throw error
   }
+}
+
+async function takeOldestDeltas(tx: Db, shards: readonly number[]): Promise<Buffer[]> {
+  if (shards.length === 0) return []
+  const most = { rowsMax: DELTA_ROWS_MAX, bytesMax: DELTA_BYTES_MAX }
+  return takeDeltas(tx, shards, await listOldest(tx, 'deltas', shards, most))
+}
+
+/**
+ * Takes the reports that have waited longest. Returns their deltas in the claimed shards, and
+ * appends the others to the waiting deltas.
+ */
+async function takeReports(tx: Db, claimed: readonly ClaimedShard[], now: Date): Promise<Buffer[]> {
+  const blocks = packReports(await takeOldestReports(tx, REPORTS_MAX), now)
+  const own = new Set(claimed.map(({ shard }) => shard))
+  await appendBlocks(
+    tx,
+    blocks.filter(({ shard }) => !own.has(shard)),
+    now,
+  )
+  return blocks.flatMap(({ shard, content }) => (own.has(shard) ? content : []))
+}
+
+/**
+ * Appends the increments of waiting reports, at most 5,000, to the waiting deltas of the shards, so
+ * that a shard that cannot be rolled up does not block the others.
+ */
+export async function spreadReports(pool: Pool, now: Date): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    if (await claimReports(tx)) await takeReports(tx, [], now)
+  })
 }
 
 /** Number of deltas of each shard, and whether a gate may hold back any of them. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { listShardBacklogs, type ShardBacklog } from '../db/counter-rows.ts'
+import { listShardBacklogs, REPORTS, type ShardBacklog } from '../db/counter-rows.ts'
 import { listShards, type Shard } from '../db/counters.ts'
 import { measureTables } from '../db/dead-letters.ts'
 import { ensureCounterPartitions } from '../db/partitions.ts'
@@ -8,7 +8,8 @@ import { reasonOf, sqlState } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Clock, uuidTime } from '../world.ts'
 import { createGates, FILTER_BYTES } from './gate.ts'
-import { rollUp } from './roll-up.ts'
+import { SHARDS } from './keys.ts'
+import { rollUp, spreadReports } from './roll-up.ts'
 
 /** Work that repeats in rounds until it is closed. */
 export type Rounds = { close: () => Promise<void> }
@@ -75,6 +76,8 @@ export function complainer(
 
 type Needs = { pool: Pool; clock: Clock; log: Logger }
 
+const allShards: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard)
+
 /** Maximum time in milliseconds before waiting deltas are noticed. */
 const PAUSE_MS = 500
 /**
@@ -119,14 +122,16 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
     return 0
   }
   const rollUpSome = async (shards: readonly number[]): Promise<number> => {
+    const hasReports = shards.includes(REPORTS)
     try {
       return (await rollUp(pool, shards, clock(), gates))?.entries ?? 0
     } catch (error) {
-      if (shards.length === 1) return failed(error)
+      if (shards.length === 1 && !hasReports) return failed(error)
     }
     // A shard that fails does not block the others.
+    if (hasReports) await spreadReports(pool, clock())
     let entries = 0
-    for (const shard of shards) entries += await rollUpSome([shard])
+    for (const shard of hasReports ? allShards : shards) entries += await rollUpSome([shard])
     return entries
   }
   const rollUpShards = async (isClosed: () => boolean): Promise<number> => {

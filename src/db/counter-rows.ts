@@ -1,8 +1,13 @@
 import sql, { bulk, raw } from 'sql-template-tag'
-import { shardOf } from '../world.ts'
+import { shardOf, uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, named, preparedRows, rowsOf } from './rows.ts'
+
+/** Returns the shard of a key of 8 bytes, big-endian: its four highest bits. */
+export function shardOfKey(key: Buffer): number {
+  return (key[0] ?? 0) >> 4
+}
 
 /** Selects the members of one unique counter in a range of days, at most `chunksMax` chunks. */
 export type MemberSpan = {
@@ -19,16 +24,20 @@ export async function listMemberChunks(
   { key, prefix, days: [oldest, newest], chunksMax }: MemberSpan,
 ): Promise<Buffer[]> {
   const { rows } = await db.query<{ content: Buffer }>(sql`select content from counter_members
-    where shingle = ${key} and prefix = ${prefix} and day between ${oldest} and ${newest}
+    where shingle = ${key} and shard = ${shardOfKey(key)}
+      and prefix = ${prefix} and day between ${oldest} and ${newest}
       limit ${chunksMax}`)
   return rows.map(({ content }) => content)
 }
 
-/** Packed increments of one shard. */
+/** Packed increments of the keys of one shard. */
 export type DeltaRow = { shard: number; id: string; content: Buffer }
 
 /** The increments of one shard that are not rolled up yet. */
 export type ShardBacklog = { shard: number; rows: number; bytes: number; oldestId: string }
+
+/** Stands for the reports that wait to be counted, beside the shards of keys, 0 to 15. */
+export const REPORTS = 16
 
 /** Appends increments. They are counted exactly once, if the transaction commits. */
 export async function insertDeltas(tx: Db, rows: readonly DeltaRow[]): Promise<void> {
@@ -37,19 +46,23 @@ export async function insertDeltas(tx: Db, rows: readonly DeltaRow[]): Promise<v
   await tx.query(sql`insert into counter_deltas (shard, id, content) values ${values}`)
 }
 
+/** Where increments and evidence wait: the table, and its column for what they belong to. */
+const waitingRows = { deltas: 'counter_deltas shard', evidence: 'reputation_evidence part' }
+
 /**
- * Returns the ids of the oldest waiting rows of shards: at most `rowsMax`, and at least one, but no
- * more than have `bytesMax` bytes of content together.
+ * Returns the ids of the oldest waiting rows of shards or parts: at most `rowsMax`, and at least
+ * one, but no more than have `bytesMax` bytes of content together.
  */
 export async function listOldest(
   db: Db,
-  table: 'counter_deltas' | 'reputation_evidence',
-  shards: readonly number[],
+  which: keyof typeof waitingRows,
+  parts: readonly number[],
   { rowsMax, bytesMax }: { rowsMax: number; bytesMax: number },
 ): Promise<string[]> {
+  const [table = '', column = ''] = waitingRows[which].split(' ')
   const { rows } = await db.query<{ id: string; bytes: number }>(named(`list-oldest-${table}`)`
     select id, octet_length(content) as bytes from ${raw(table)}
-    where shard = any(${shards}::int[]) order by id limit ${rowsMax}`)
+    where ${raw(column)} = any(${parts}::int[]) order by id limit ${rowsMax}`)
   const ids: string[] = []
   let room = bytesMax
   for (const { id, bytes } of rows) {
@@ -73,12 +86,28 @@ export async function takeDeltas(
   return rows.map(({ content }) => content)
 }
 
-/** Returns the shards with increments to roll up, the one that has waited longest first. */
-export function listShardBacklogs(db: Db): Promise<ShardBacklog[]> {
-  return preparedRowsOf(db)`
-    select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
-      min(id::text) as "oldestId"
-    from counter_deltas group by shard order by min(id::text)`
+/** Average size in bytes of the increments of a report. */
+const REPORT_BYTES = 1_600
+
+/**
+ * Returns the shards with increments to roll up, and `REPORTS` if reports wait, the one that has
+ * waited longest first. The size of waiting reports is an estimate.
+ */
+export async function listShardBacklogs(db: Db): Promise<ShardBacklog[]> {
+  const [deltas, [reports]] = await Promise.all([
+    preparedRowsOf(db)<ShardBacklog>`
+      select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
+        min(id::text) as "oldestId"
+      from counter_deltas group by shard`,
+    preparedRowsOf(db)<{ rows: number; since: Date | null }>`
+      select count(*)::int as rows, min(waiting_since) as since from reports_to_count`,
+  ])
+  if (reports?.since) {
+    const { rows, since } = reports
+    const bytes = rows * REPORT_BYTES
+    deltas.push({ shard: REPORTS, rows, bytes, oldestId: uuidFloor(since) })
+  }
+  return deltas.sort((a, b) => (a.oldestId < b.oldestId ? -1 : 1))
 }
 
 /**
@@ -138,10 +167,12 @@ export async function findMemberChunks(
 export async function upsertMemberChunks(tx: Db, chunks: readonly MemberChunk[]): Promise<void> {
   const statements = preparedRows(
     { name: 'upsert-member-chunks', rowsMax: 250 },
-    chunks.map(({ key, day, prefix, chunk, content }) => [key, day, prefix, chunk, content]),
+    chunks.map(({ key, day, prefix, chunk, content }) => {
+      return [key, day, prefix, chunk, shardOfKey(key), content]
+    }),
     (values) => sql`
-      insert into counter_members (shingle, day, prefix, chunk, content) values ${values}
-      on conflict (shingle, day, prefix, chunk) do update set content = excluded.content`,
+      insert into counter_members (shingle, day, prefix, chunk, shard, content) values ${values}
+      on conflict (shingle, day, prefix, chunk, shard) do update set content = excluded.content`,
   )
   await Promise.all(statements.map((statement) => tx.query(statement)))
 }
@@ -193,6 +224,65 @@ export function takeCountedReports(tx: Db, ids: readonly string[]): Promise<Coun
   return preparedRowsOf(tx)`
     delete from counted_reports where ${isOneOfIds('id', ids)}
     returning id, campaign_id as "campaignId", content`
+}
+
+/**
+ * A report that waits to be counted as its row in `counted_reports` says; `slot` is the ten-minute
+ * slot in which it counts.
+ */
+export type ReportToCount = { id: string; slot: number }
+
+/** Has reports counted by the next roll-up, in the transaction that stores what they count as. */
+export async function insertReportsToCount(
+  tx: Db,
+  reports: readonly ReportToCount[],
+  now: Date,
+): Promise<void> {
+  if (reports.length === 0) return
+  const since = now.toISOString()
+  const rows = reports.map(({ id, slot }) => [id, slot, shardOf(id), since])
+  await tx.query(
+    preparedInsert(
+      rows,
+      (values) => sql`
+        insert into reports_to_count (id, slot, shard, waiting_since) values ${values}`,
+    ),
+  )
+}
+
+/**
+ * Deletes and returns those of some reports that still wait to be counted: no counter contains
+ * them, and none will. Waits for a roll-up that is counting them.
+ */
+export function takeReportsToCount(tx: Db, ids: readonly string[]): Promise<ReportToCount[]> {
+  return preparedRowsOf(tx)`
+    delete from reports_to_count where ${isOneOfIds('id', ids)} returning id, slot`
+}
+
+/**
+ * Deletes the reports that have waited longest, at most `limit`, and returns what they are counted
+ * as.
+ */
+export async function takeOldestReports(
+  tx: Db,
+  limit: number,
+): Promise<(ReportToCount & { content: Buffer })[]> {
+  const oldest = await preparedRowsOf(tx)<{ id: string }>`
+    select id from reports_to_count order by id limit ${limit}`
+  if (oldest.length === 0) return []
+  const ids = oldest.map(({ id }) => id)
+  // Sent together, and run in this order. A report that was retracted meanwhile is not returned by
+  // the first statement, because its retraction deletes both rows.
+  const [taken, counted] = await Promise.all([
+    takeReportsToCount(tx, ids),
+    preparedRowsOf(tx)<{ id: string; content: Buffer }>`
+      select id, content from counted_reports where ${isOneOfIds('id', ids)}`,
+  ])
+  const contentOf = new Map(counted.map(({ id, content }) => [id, content]))
+  return taken.flatMap((one) => {
+    const content = contentOf.get(one.id)
+    return content ? [{ ...one, content }] : []
+  })
 }
 
 /** Returns retracted reports that are still counted, with ids below `before`, oldest first. */

@@ -1,7 +1,8 @@
 import sql, { raw } from 'sql-template-tag'
+import { REPORTS, shardOfKey } from './counter-rows.ts'
 import { countersOf } from './partitions.ts'
 import type { Db } from './pool.ts'
-import { bigintArray, copyRows, int4, named, preparedRows } from './rows.ts'
+import { bigintArray, copyRows, int2, int4, named, preparedRows } from './rows.ts'
 
 /** Differs from the classes of all other advisory locks of the program. */
 const LOCK_CLASS = 20_813
@@ -32,6 +33,16 @@ export async function claimShards(tx: Db, shards: readonly number[]): Promise<Cl
     update counter_shards set version = version + 1 where shard = any(${free}::int[])
     returning shard, version`)
   return claimed.rows.sort((a, b) => a.shard - b.shard)
+}
+
+/**
+ * Locks the reports that wait to be counted until the transaction ends; false if another
+ * transaction has locked them.
+ */
+export async function claimReports(tx: Db): Promise<boolean> {
+  const { rows } = await tx.query<{ free: boolean }>(named('claim-reports')`
+    select pg_try_advisory_xact_lock(${LOCK_CLASS}, ${REPORTS}) as free`)
+  return rows[0]?.free === true
 }
 
 /** Statistics of the gate in a roll-up. */
@@ -144,8 +155,10 @@ export async function insertCounters(tx: Db, rows: readonly CounterRow[]): Promi
   await eachGeneration(rows, (table, some) =>
     copyRows(
       tx,
-      `copy ${table} (shingle, generation, content) from stdin (format binary)`,
-      some.map(({ key, generation, content }) => [key, int4(generation), content]),
+      `copy ${table} (shingle, generation, shard, content) from stdin (format binary)`,
+      some.map(({ key, generation, content }) => {
+        return [key, int4(generation), int2(shardOfKey(key)), content]
+      }),
     ),
   )
 }
@@ -159,10 +172,10 @@ export async function updateCounters(tx: Db, rows: readonly CounterRow[]): Promi
   await eachGeneration(rows, async (table, some) => {
     const statements = preparedRows(
       { name: `update-${table}`, rowsMax: 1_000 },
-      some.map(({ key, generation, content }) => [key, generation, content]),
+      some.map(({ key, generation, content }) => [key, generation, shardOfKey(key), content]),
       (list) => sql`
-        insert into ${raw(table)} (shingle, generation, content) values ${list}
-        on conflict (shingle, generation) do update set content = excluded.content`,
+        insert into ${raw(table)} (shingle, generation, shard, content) values ${list}
+        on conflict (shingle, generation, shard) do update set content = excluded.content`,
     )
     await Promise.all(statements.map((statement) => tx.query(statement)))
   })

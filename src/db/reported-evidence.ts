@@ -56,8 +56,11 @@ export async function takeReportedEvidence(
     delete from reported_evidence where ${isOneOfIds('id', ids)} returning id, content`
 }
 
-/** Packed evidence that is not folded into reputations yet. */
-export type EvidenceRow = { shard: number; id: string; content: Buffer }
+/**
+ * Packed evidence that is not folded into reputations yet. `shard` is that of the reports it comes
+ * from, `part` what it is about; see `counting/evidence.ts`.
+ */
+export type EvidenceRow = { shard: number; part: number; id: string; content: Buffer }
 
 /** Differs from the classes of all other advisory locks of the program. */
 const LOCK_CLASS = 20_815
@@ -65,54 +68,54 @@ const LOCK_CLASS = 20_815
 /** Appends evidence. It counts exactly once, if the transaction commits. */
 export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Promise<void> {
   if (rows.length === 0) return
-  const all = rows.map(({ shard, id, content }) => [shard, id, content])
+  const all = rows.map(({ part, id, shard, content }) => [part, id, shard, content])
   await tx.query(
     preparedInsert(
       all,
-      (values) => sql`insert into reputation_evidence (shard, id, content) values ${values}`,
+      (values) => sql`insert into reputation_evidence (part, id, shard, content) values ${values}`,
     ),
   )
 }
 
 /**
- * Locks the folding of shards until the transaction ends, and returns those that were free. Folding
+ * Locks the folding of parts until the transaction ends, and returns those that were free. Folding
  * needs no synchronous commit: its transaction also deletes the evidence, so if the server dies and
  * loses the commit, the evidence is still there.
  */
-export async function claimEvidence(tx: Db, shards: readonly number[]): Promise<number[]> {
-  const { rows } = await tx.query<{ shard: number; free: boolean }>(named('claim-evidence')`
+export async function claimEvidence(tx: Db, parts: readonly number[]): Promise<number[]> {
+  const { rows } = await tx.query<{ part: number; free: boolean }>(named('claim-evidence')`
     with settings as materialized (
       select set_config('synchronous_commit', 'off', true),
       set_config('enable_seqscan', 'off', true))
-    select shard, pg_try_advisory_xact_lock(${LOCK_CLASS}, shard) as free
-    from settings, unnest(${shards}::int[]) as shard`)
-  return rows.flatMap(({ shard, free }) => (free ? shard : []))
+    select part, pg_try_advisory_xact_lock(${LOCK_CLASS}, part) as free
+    from settings, unnest(${parts}::int[]) as part`)
+  return rows.flatMap(({ part, free }) => (free ? part : []))
 }
 
-/** Locks the folding of a shard until the transaction ends, and waits for the lock. */
-export async function awaitEvidence(tx: Db, shard: number): Promise<void> {
-  await tx.query(sql`select pg_advisory_xact_lock(${LOCK_CLASS}, ${shard})`)
+/** Locks the folding of a part until the transaction ends, and waits for the lock. */
+export async function awaitEvidence(tx: Db, part: number): Promise<void> {
+  await tx.query(sql`select pg_advisory_xact_lock(${LOCK_CLASS}, ${part})`)
 }
 
-/** Deletes and returns rows of shards, oldest first. */
+/** Deletes and returns rows of parts, oldest first. */
 export async function takeEvidence(
   tx: Db,
-  shards: readonly number[],
+  parts: readonly number[],
   ids: readonly string[],
 ): Promise<EvidenceRow[]> {
   const { rows } = await tx.query<EvidenceRow>(named('take-evidence')`
-    delete from reputation_evidence where shard = any(${shards}::int[]) and id = any(${ids}::uuid[])
-    returning shard, id, content`)
+    delete from reputation_evidence where part = any(${parts}::int[]) and id = any(${ids}::uuid[])
+    returning shard, part, id, content`)
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** The evidence of one shard that is not folded yet. */
-export type EvidenceBacklog = { shard: number; rows: number; bytes: number; oldestId: string }
+/** The evidence of one part that is not folded yet. */
+export type EvidenceBacklog = { part: number; rows: number; bytes: number; oldestId: string }
 
-/** Returns the shards with evidence to fold, the one that has waited longest first. */
+/** Returns the parts with evidence to fold, the one that has waited longest first. */
 export function listEvidenceBacklogs(db: Db): Promise<EvidenceBacklog[]> {
   return preparedRowsOf(db)`
-    select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
+    select part, count(*)::int as rows, sum(octet_length(content)) as bytes,
       min(id::text) as "oldestId"
-    from reputation_evidence group by shard order by min(id::text)`
+    from reputation_evidence group by part order by min(id::text)`
 }

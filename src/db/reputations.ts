@@ -79,6 +79,11 @@ export type ReputationRow = StoredReputation & { key: bigint }
 /** Both parts of a subject's reputation; the detailed one is packed. */
 export type WholeReputation = { base: ReputationRow; detail: Buffer }
 
+/** Returns the shard of the key of a subject: its four highest bits. */
+export function shardOfSubject(key: bigint): number {
+  return Number(BigInt.asUintN(64, key) >> 60n)
+}
+
 const columns = sql`key::text as key, kind, name, good, bad, recent_good as "recentGood",
   recent_bad as "recentBad", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
   woke_at as "wokeAt", jumped_at as "jumpedAt", folded_at as "foldedAt"`
@@ -120,10 +125,10 @@ export async function upsertReputations(tx: Db, rows: readonly WholeReputation[]
 
 function upsertOf(values: Sql): Sql {
   return sql`
-    insert into reputations (key, kind, name, good, bad, recent_good, recent_bad,
+    insert into reputations (key, shard, kind, name, good, bad, recent_good, recent_bad,
       first_seen_at, last_seen_at, woke_at, jumped_at, folded_at, detail)
     values ${values}
-    on conflict (key) do update set good = excluded.good, bad = excluded.bad,
+    on conflict (key, shard) do update set good = excluded.good, bad = excluded.bad,
       recent_good = excluded.recent_good, recent_bad = excluded.recent_bad,
       first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
       woke_at = excluded.woke_at, jumped_at = excluded.jumped_at,
@@ -137,7 +142,7 @@ function upsertOf(values: Sql): Sql {
 function valuesOf({ base, detail }: WholeReputation): unknown[] {
   const iso = (at: Date | null) => at?.toISOString() ?? null
   return [
-    ...[String(base.key), base.kind, base.name],
+    ...[String(base.key), shardOfSubject(base.key), base.kind, base.name],
     ...[base.good, base.bad, base.recentGood, base.recentBad],
     ...[base.firstSeenAt, base.lastSeenAt, base.wokeAt, base.jumpedAt, base.foldedAt].map(iso),
     detail,
@@ -187,7 +192,7 @@ export async function removeReputations(tx: Db, keys: readonly bigint[]): Promis
   await tx.query(sql`delete from reputations where key = any(${keys.map(String)}::bigint[])`)
 }
 
-/** Selects the subjects to delete in a range of keys (both ends inclusive). */
+/** Selects the subjects to delete in a range of keys of one shard (both ends inclusive). */
 export type Forgetting = {
   from: bigint
   to: bigint
@@ -203,7 +208,7 @@ export type Forgetting = {
 export async function removeOldReputations(tx: Db, which: Forgetting): Promise<number> {
   const { from, to, before, littleBefore, littleMax, limit } = which
   const old = await tx.query<{ key: string }>(sql`select key::text as key from reputations
-    where key between ${String(from)} and ${String(to)}
+    where shard = ${shardOfSubject(from)} and key between ${String(from)} and ${String(to)}
       and (last_seen_at < ${before} or (last_seen_at < ${littleBefore}
         and good + bad < ${littleMax}))
     order by reputations.key limit ${limit}`)

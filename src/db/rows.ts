@@ -163,6 +163,13 @@ export async function copyRows(
   })
 }
 
+/** Returns an integer as a field of two bytes. */
+export function int2(value: number): Field {
+  const field = Buffer.allocUnsafe(2)
+  field.writeInt16BE(value)
+  return field
+}
+
 /** Returns an integer as a field of four bytes. */
 export function int4(value: number): Field {
   const field = Buffer.allocUnsafe(4)

@@ -7,8 +7,14 @@ import {
   readCounted,
   redemption,
 } from '../counting/count-messages.ts'
+import { slotOf } from '../counting/keys.ts'
 import { addToCampaignDays, type CampaignDayChange } from '../db/campaigns.ts'
-import { replaceCountedReports, takeCountedReports } from '../db/counter-rows.ts'
+import {
+  insertReportsToCount,
+  replaceCountedReports,
+  takeCountedReports,
+  takeReportsToCount,
+} from '../db/counter-rows.ts'
 import type { Db } from '../db/pool.ts'
 import type { Report } from '../db/reports.ts'
 import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
@@ -26,9 +32,9 @@ export type ReportToCount = Omit<ReportContext, 'reporterId'> & {
 export type CountedBefore = { ids: string[]; complaintsTakenBack: string[] }
 
 /**
- * Counts reports in the transaction that stores their analyses, each in the period in which it was
- * received. Reverses the counts of an earlier analysis. A complaint changed to "not spam" counts as
- * redeemed.
+ * Has reports counted in the transaction that stores their analyses, each in the period in which it
+ * was received: the next roll-up reads what they count as. Reverses the counts of an earlier
+ * analysis. A complaint changed to "not spam" counts as redeemed.
  */
 export async function countReports(
   tx: Db,
@@ -46,22 +52,41 @@ export async function countReports(
   })
   const before = await replaceCountedReports(tx, rows)
   const rowBefore = new Map(before.map((row) => [row.id, row]))
+  const waiting = await takeWaiting(tx, before)
   const complaintsTakenBack: string[] = []
-  const messages = counted.flatMap(({ report, amounts, shingles }): CountedMessage[] => {
-    const message = messageOf(report, { amounts, shingles })
+  const messages = counted.flatMap(({ report, amounts }): CountedMessage[] => {
     const row = rowBefore.get(report.id)
-    if (!row) return [message]
+    if (!row) return []
     const former = messageOf(report, readCounted(row.content))
-    if (!former.amounts.complaint || amounts.complaint) return [opposite(former), message]
+    const isWaiting = waiting.has(report.id)
+    if (!former.amounts.complaint || amounts.complaint) return isWaiting ? [] : [opposite(former)]
     complaintsTakenBack.push(report.id)
-    return [...redemption(former, now), message]
+    return redemption(former, { isCounted: !isWaiting, now })
   })
   const days = counted.flatMap(({ report, campaignId }) => [
     ...campaignDay(report, rowBefore.get(report.id)?.campaignId, -1),
     ...campaignDay(report, campaignId, 1),
   ])
-  await Promise.all([countMessages(tx, messages, now), addToCampaignDays(tx, days)])
+  const toCount = counted.map(({ report: { id, receivedAt } }) => ({
+    id,
+    slot: slotOf(receivedAt),
+  }))
+  await Promise.all([
+    insertReportsToCount(tx, toCount, now),
+    countMessages(tx, messages, now),
+    addToCampaignDays(tx, days),
+  ])
   return { ids: [...rowBefore.keys()], complaintsTakenBack }
+}
+
+/** Takes those of some reports that are in no counter yet, and returns their ids. */
+async function takeWaiting(tx: Db, reports: readonly { id: string }[]): Promise<Set<string>> {
+  if (reports.length === 0) return new Set()
+  const waiting = await takeReportsToCount(
+    tx,
+    reports.map(({ id }) => id),
+  )
+  return new Set(waiting.map(({ id }) => id))
 }
 
 /**
@@ -74,8 +99,12 @@ export async function redeemCounted(tx: Db, reports: readonly Report[], now: Dat
     const report = reportOf.get(row.id)
     return report ? [{ report, ...row }] : []
   })
+  const waiting = await takeWaiting(tx, taken)
   const messages = redeemed.flatMap(({ report, content }) =>
-    redemption(messageOf(report, readCounted(content)), now),
+    redemption(messageOf(report, readCounted(content)), {
+      isCounted: !waiting.has(report.id),
+      now,
+    }),
   )
   await countMessages(tx, messages, now)
   await addToCampaignDays(

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { CounterHealth, ReadCounterHealth } from '../counting/run-roll-ups.ts'
+import { REPORTS } from '../db/counter-rows.ts'
 import type { Pool } from '../db/pool.ts'
 import type { Channel } from '../db/reports.ts'
 import { listRuleProcesses, newestRuleVersion } from '../db/rule-sets.ts'
@@ -38,11 +39,8 @@ function createCounterMetrics(): CounterMetrics {
     ),
     fill: gauge('gate_fill_ratio', 'Fill level of the gates: mean and worst shard.', ['of']),
   }
-  const beganAt = gauge(
-    'gate_generation_start_seconds',
-    'Start of the gate generation, in Unix time.',
-    ['shard'],
-  )
+  const began = 'Start of the gate generation, in Unix time.'
+  const beganAt = gauge('gate_generation_start_seconds', began, ['shard'])
   const gateBytes = gauge('gate_memory_bytes', 'Memory used by the gates.', [])
   const waiting = {
     rows: gauge('backlog_rows', 'Packed rows of increments waiting for the roll-up.', ['shard']),
@@ -59,7 +57,10 @@ function createCounterMetrics(): CounterMetrics {
       for (const [name, one] of entriesOf(totals)) one.inc(shard[name])
       const labels = { shard: String(shard.shard) }
       if (shard.gate) beganAt.set(labels, shard.gate.beganAt.getTime() / 1_000)
-      const backlog = backlogs.find((one) => one.shard === shard.shard)
+    }
+    for (const shard of [...shards.map((one) => one.shard), REPORTS]) {
+      const backlog = backlogs.find((one) => one.shard === shard)
+      const labels = { shard: shard === REPORTS ? 'reports' : String(shard) }
       for (const [name, one] of entriesOf(waiting)) one.set(labels, backlog?.[name] ?? 0)
     }
     const present = shards.flatMap(({ gate }) => gate ?? [])

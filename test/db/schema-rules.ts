@@ -11,7 +11,7 @@ const foreign = ['schema_migrations', 'schema_migrations_lock']
  * all rows of an id are on one node.
  */
 const spreadTypes: Readonly<Record<string, string>> = {
-  smallint: 'a shard: a report, or a campaign, with all that hangs on it',
+  smallint: 'a shard: of a report, a campaign or a key, with all that hangs on it',
   uuid: 'an id and all that hangs on it',
   bytea: 'a hash of content',
   bigint: 'a shingle',

@@ -1,7 +1,7 @@
 import { GENERATION_DAYS } from '../../src/db/partitions.ts'
 import type { Db, Pool } from '../../src/db/pool.ts'
 import { rollUp } from '../../src/counting/roll-up.ts'
-import { SHARDS } from '../../src/counting/keys.ts'
+import { REPORTS } from '../../src/db/counter-rows.ts'
 import { type Model, modelOfContent } from './counter-model.ts'
 
 /** Returns all stored counts in the form of the model, from the newest row of each key. */
@@ -20,7 +20,7 @@ export async function storedModel(db: Db): Promise<Model> {
 
 /** Rolls up until no delta is left. */
 export async function rollUpAll(pool: Pool, now: Date): Promise<void> {
-  for (let shard = 0; shard < SHARDS; shard++) {
+  for (let shard = 0; shard <= REPORTS; shard++) {
     while (((await rollUp(pool, [shard], now))?.entries ?? 0) > 0);
   }
 }

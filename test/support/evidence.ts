@@ -1,7 +1,7 @@
 import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { insertKarma } from '../../src/db/reputations.ts'
-import { appendEvidence, KARMA_SHARD } from '../../src/counting/evidence.ts'
-import { foldShards } from '../../src/counting/fold-evidence.ts'
+import { appendEvidence, WHOLE_PART } from '../../src/counting/evidence.ts'
+import { foldParts } from '../../src/counting/fold-evidence.ts'
 import { createReputationReader, readKarmas } from '../../src/counting/reputation-reader.ts'
 import type { ReportEvidence } from '../../src/verdict/reputation/evidence.ts'
 import type { Reputation, Subject } from '../../src/verdict/reputation/reputation.ts'
@@ -56,8 +56,8 @@ export async function append(pool: Pool, reports: readonly ReportEvidence[], now
 
 /** Folds until no evidence is left to fold. */
 export async function foldAll(pool: Pool, now = start): Promise<void> {
-  for (let shard = 0; shard <= KARMA_SHARD; shard++) {
-    while (((await foldShards(pool, [shard], now))?.rows ?? 0) > 0);
+  for (let part = 0; part <= WHOLE_PART; part++) {
+    while (((await foldParts(pool, [part], now))?.rows ?? 0) > 0);
   }
 }
 

@@ -1,13 +1,18 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { findWitnesses } from '../../../src/db/campaigns.ts'
 import { inTransaction, type Pool } from '../../../src/db/pool.ts'
 import { claimEvidence, listEvidenceBacklogs } from '../../../src/db/reported-evidence.ts'
-import { shardOfSubject } from '../../../src/counting/evidence.ts'
-import { foldShards, runFolds } from '../../../src/counting/fold-evidence.ts'
+import { shardOfSubject } from '../../../src/db/reputations.ts'
+import { KARMA_PART, takeBackEvidence, WHOLE_PART } from '../../../src/counting/evidence.ts'
+import { foldParts, runFolds, splitEvidence } from '../../../src/counting/fold-evidence.ts'
 import { reputationKey } from '../../../src/counting/reputation-reader.ts'
+import { unpackWitnesses } from '../../../src/verdict/reputation/karma.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { breaking, listAdvisoryLocks } from '../../support/breaking-pool.ts'
 import {
   append,
   foldAll,
@@ -30,61 +35,33 @@ async function weights(subjects: readonly Subject[]): Promise<number[]> {
   return all.map(({ weight }) => Math.round(weight * 100) / 100)
 }
 
-/** Returns a pool whose connections break when a statement chosen by `isFatal` is sent. */
-function breaking(pool: Pool, isFatal: (text: string) => boolean): Pool {
-  const connect = async () => {
-    const client = await pool.connect()
-    const { query } = client
-    return Object.assign(Object.create(client) as typeof client, {
-      query(statement: string | { text: string }, ...more: unknown[]) {
-        const text = (typeof statement === 'string' ? statement : statement.text).trimStart()
-        if (!isFatal(text)) return Reflect.apply(query, client, [statement, ...more]) as unknown
-        // Simulates a crash of the process: the connection is cut without a rollback.
-        const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
-        connection.stream.destroy()
-        return Promise.reject(new Error('Killed.'))
-      },
-    })
-  }
-  return Object.assign(Object.create(pool) as Pool, { connect })
-}
+const partOfSubject = (subject: Subject) => shardOfSubject(reputationKey(subject))
 
-/**
- * Lists the advisory locks that are held. The server keeps those of a cut connection until it
- * notices the cut.
- */
-async function listAdvisoryLocks(pool: Pool): Promise<unknown[]> {
-  const { rows } = await pool.query(
-    `select objid from pg_locks
-     where locktype = 'advisory'
-       and database = (select oid from pg_database where datname = current_database())`,
-  )
-  return rows
-}
+const reading = [/pg_try_advisory/, /octet_length/, /^delete from reputation_evidence/]
+const folding = [...reading, /from reputations/, /insert into reputations/, /^commit/]
 
 test('each piece of evidence counts once, at whatever step a fold crashes', async () => {
   const { pool } = database
   const subjects = hosts('killed', 12)
   const reporters = await vouchedReporters(pool, 3)
   await append(pool, await reportedBy(pool, reporters, { subjects }))
-  const steps = [
-    /pg_try_advisory/,
-    /octet_length/,
-    /^\s*delete from reputation_evidence/,
-    /from reputations/,
-    /insert into reputations/,
-    /^commit/,
-  ]
-  for (const step of steps) {
-    const died = new Set<number>()
-    for (const shard of [0, 1, 2, 3]) {
-      const isFatal = (text: string) => step.test(text.trim()) && died.add(shard).has(shard)
-      await foldShards(breaking(pool, isFatal), [shard], start).catch(() => undefined)
+  const crash = async (steps: readonly RegExp[], work: (pool: Pool) => Promise<unknown>) => {
+    for (const step of steps) {
+      let died = false
+      const isFatal = (text: string) => step.test(text.trim()) && (died = true)
+      await work(breaking(pool, isFatal)).catch(() => undefined)
+      expect([step, died]).toEqual([step, true])
+      await expect.poll(() => listAdvisoryLocks(pool)).toEqual([])
     }
-    expect([step, died.size]).toEqual([step, 4])
   }
+  await crash(folding, (its) => foldParts(its, [WHOLE_PART], start))
+  await crash([...reading, /insert into reputation_evidence/, /^commit/], (its) =>
+    splitEvidence(its, start),
+  )
+  await splitEvidence(pool, start)
+  const parts = [...new Set(subjects.map(partOfSubject))]
+  for (const part of parts) await crash(folding, (its) => foldParts(its, [part], start))
   expect(await weights(subjects)).toEqual(subjects.map(() => 0))
-  await expect.poll(() => listAdvisoryLocks(pool)).toEqual([])
   await foldAll(pool)
   expect(await weights(subjects)).toEqual(subjects.map(() => 3))
 })
@@ -100,28 +77,57 @@ test('two concurrent folds share the shards, and each piece counts once', async 
   expect(await weights(subjects)).toEqual(subjects.map(() => 6))
 })
 
-test('while one process folds a shard, another continues with the next', async () => {
+test('what belongs to a part that another process folds waits for it, and only that', async () => {
   const { pool } = database
-  const [subject] = hosts('held', 1)
+  const [subject, ...others] = hosts('held', 12)
   if (!subject) throw new Error('There is no subject.')
-  const shard = shardOfSubject(reputationKey(subject))
-  await append(
-    pool,
-    await reportedBy(pool, await vouchedReporters(pool, 1), { subjects: [subject] }),
-  )
+  const part = partOfSubject(subject)
+  const free = others.filter((one) => partOfSubject(one) !== part)
+  const subjects = [subject, ...free]
+  await append(pool, await reportedBy(pool, await vouchedReporters(pool, 2), { subjects }))
   await inTransaction(pool, async (tx) => {
-    expect(await claimEvidence(tx, [shard])).toEqual([shard])
-    expect(await foldShards(pool, [shard], start)).toBeUndefined()
+    expect(await claimEvidence(tx, [part])).toEqual([part])
+    expect(await foldParts(pool, [WHOLE_PART], start)).toMatchObject({ rows: 1 })
+    expect(await weights(subjects)).toEqual([0, ...free.map(() => 2)])
+    expect(await listEvidenceBacklogs(pool)).toMatchObject([{ part, rows: 1 }])
+    expect(await foldParts(pool, [part], start)).toBeUndefined()
   })
-  expect(await foldShards(pool, [shard], start)).toMatchObject({ rows: 1 })
+  expect(await foldParts(pool, [part], start)).toMatchObject({ rows: 1 })
+  expect(await weights(subjects)).toEqual(subjects.map(() => 2))
+})
+
+test('testimonies are folded in order, even if another fold left some of them', async () => {
+  const { pool } = database
+  const [subject] = hosts('order', 1)
+  const campaignId = uuidv7(start)
+  const [reporterId = ''] = await vouchedReporters(pool, 1)
+  const subjects = subject ? [subject] : []
+  const report = async (at: Date) => {
+    const reports = await reportedBy(pool, [reporterId], { subjects, campaignId, at })
+    await append(pool, reports, at)
+    return reports.map(({ reportId }) => reportId)
+  }
+  const minute = (number: number) => new Date(start.getTime() + number * 60_000)
+  const ids = await report(minute(1))
+  await inTransaction(pool, (tx) => takeBackEvidence(tx, ids, 'new-analysis', minute(2)))
+  await inTransaction(pool, async (tx) => {
+    expect(await claimEvidence(tx, [KARMA_PART])).toEqual([KARMA_PART])
+    await foldParts(pool, [WHOLE_PART], start)
+  })
+  expect(await listEvidenceBacklogs(pool)).toMatchObject([{ part: KARMA_PART, rows: 2 }])
+  await report(minute(3))
+  await foldParts(pool, [WHOLE_PART], start)
+  expect(await listEvidenceBacklogs(pool)).toEqual([])
+  const [row] = await findWitnesses(pool, [campaignId])
+  const witnesses = unpackWitnesses(row?.content ?? Buffer.alloc(0))
+  expect(witnesses).toMatchObject([{ reporterId, side: 'bad' }])
 })
 
 test('a shard that cannot be folded delays no other, and is logged once', async () => {
   const { pool } = database
   const subjects = hosts('sound', 12)
   const [trapped] = subjects
-  const shardOf = (subject: Subject) => shardOfSubject(reputationKey(subject))
-  const others = subjects.filter((one) => trapped && shardOf(one) !== shardOf(trapped))
+  const others = subjects.filter((one) => trapped && partOfSubject(one) !== partOfSubject(trapped))
   expect(others.length).toBeGreaterThan(0)
   await append(pool, await reportedBy(pool, await vouchedReporters(pool, 1), { subjects }))
   await pool.query(`alter table reputations add constraint reputations_trap
@@ -153,5 +159,5 @@ test('the loop folds waiting and new evidence, and ends when it is closed', asyn
   await folds.close()
   await append(pool, await reportedBy(pool, reporters, { subjects: [subject] }))
   const backlogs = await listEvidenceBacklogs(pool)
-  expect(backlogs.map(({ shard }) => shard)).toEqual([shardOfSubject(reputationKey(subject))])
+  expect(backlogs).toMatchObject([{ part: WHOLE_PART, rows: 1 }])
 })

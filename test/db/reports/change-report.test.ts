@@ -22,7 +22,8 @@ const app = await closeAfterTests(openTestApp())
 const parser = await closeAfterTests(createParserPool(1))
 
 beforeEach(async () => {
-  const counted = 'counters, counter_members, counter_deltas, counter_gates, counted_reports'
+  const counted =
+    'counters, counter_members, counter_deltas, counter_gates, counted_reports, reports_to_count'
   const evidence = 'reputation_evidence, reported_evidence, reputations'
   await app.pool.query(`truncate ${counted}, ${evidence}`)
 })

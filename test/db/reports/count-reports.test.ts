@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { pieceTypes } from '../../../src/pieces/shingles/piece-types.ts'
 import { hexOf, shingleHash } from '../../../src/pieces/shingles/hash.ts'
@@ -10,8 +11,11 @@ import { retractReport } from '../../../src/reports/change-report.ts'
 import { setRelays } from '../../../src/reports/set-relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runKeepHouse } from '../../../src/reports/keep-house.ts'
-import { KARMA_SHARD } from '../../../src/counting/evidence.ts'
-import { foldShards } from '../../../src/counting/fold-evidence.ts'
+import { WHOLE_PART } from '../../../src/counting/evidence.ts'
+import { foldParts } from '../../../src/counting/fold-evidence.ts'
+import { rollUp } from '../../../src/counting/roll-up.ts'
+import { runRollUps } from '../../../src/counting/run-roll-ups.ts'
+import { REPORTS } from '../../../src/db/counter-rows.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { closeAfterTests, closeAfterThisTest } from '../../support/after-tests.ts'
@@ -25,7 +29,8 @@ const app = await closeAfterTests(openTestApp())
 const parser = await closeAfterTests(createParserPool(1))
 
 beforeEach(async () => {
-  const tables = 'counters, counter_members, counter_deltas, counter_gates, counted_reports'
+  const tables =
+    'counters, counter_members, counter_deltas, counter_gates, counted_reports, reports_to_count'
   await app.pool.query(`truncate ${tables}`)
 })
 
@@ -89,6 +94,33 @@ test('a retracted report is reversed once, and counted as redeemed', async () =>
   await retract(kept)
   await redeem(kept)
   expect(await counted()).toMatchObject({ spam: 0, complaint: 0, redeemed: 2 })
+  expect(await counted('author-reporters')).toMatchObject({ complaint: 0, unique: 0 })
+})
+
+test('a report retracted or analyzed again before it is counted is counted right', async () => {
+  const [gone, changed] = [await reported('gone early'), await reported('changed early')]
+  await analyze(gone, changed)
+  await retract(gone)
+  await redeem(gone)
+  const changedTo = { ...changed, kind: 'not-spam' as const }
+  await app.report(spamMessage('changed early'), { kind: changedTo.kind })
+  await analyze(changed)
+  expect(await counted()).toMatchObject({ spam: 0, complaint: 0, ham: 1, redeemed: 2 })
+  expect(await counted('author-reporters')).toMatchObject({ complaint: 0, ham: 1, unique: 1 })
+})
+
+test('reports that are retracted while they are counted leave no count', async () => {
+  const log = pino({ level: 'silent' })
+  const rollers = [1, 2].map(() => runRollUps({ pool: app.pool, clock: app.clock, log }))
+  const payloads = await app.reports(...Array.from({ length: 24 }, (_, index) => `race-${index}`))
+  for (let at = 0; at < payloads.length; at += 6) {
+    const some = payloads.slice(at, at + 6)
+    await analyze(...some)
+    for (const payload of some) await retract(payload)
+    await Promise.all([redeem(...some), rollUp(app.pool, [REPORTS], new Date())])
+  }
+  await Promise.all(rollers.map((roller) => roller.close()))
+  expect(await counted()).toMatchObject({ spam: 0, complaint: 0, redeemed: payloads.length })
   expect(await counted('author-reporters')).toMatchObject({ complaint: 0, unique: 0 })
 })
 
@@ -186,7 +218,7 @@ test('a retraction by an administrator counts against its reporter as overruled'
 })
 
 async function karma(): Promise<{ retractions: number; overrulings: number }> {
-  while (((await foldShards(app.pool, [KARMA_SHARD], new Date()))?.rows ?? 0) > 0);
+  while (((await foldParts(app.pool, [WHOLE_PART], new Date()))?.rows ?? 0) > 0);
   const text = 'select retractions, overrulings from karmas where reporter_id = $1'
   const [row] = await app.rows(text, [app.ann])
   return { retractions: Number(row?.['retractions']), overrulings: Number(row?.['overrulings']) }

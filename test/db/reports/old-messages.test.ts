@@ -13,6 +13,7 @@ const parser = await closeAfterTests(createParserPool(1))
 
 const effects = [
   'counter_deltas',
+  'reports_to_count',
   'counted_reports',
   'reported_evidence',
   'reputation_evidence',

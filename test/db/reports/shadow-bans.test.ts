@@ -81,7 +81,8 @@ async function effectsOf(id: string) {
 /** Returns the number of rows and reports that determine counts and reputations. */
 const sums = () =>
   count(
-    `select ((select count(*) from counter_deltas) + (select count(*) from reputation_evidence)
+    `select ((select count(*) from reports_to_count) + (select count(*) from counter_deltas)
+       + (select count(*) from reputation_evidence)
        + (select coalesce(sum(reports), 0) from campaign_days))::int as n`,
     [],
   )

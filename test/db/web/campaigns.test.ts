@@ -27,8 +27,8 @@ const desk = await signedInBrowser(site.url, admin)
 
 beforeEach(() =>
   site.app.pool.query(
-    `truncate campaigns, campaign_keys, campaign_days, counted_reports, counters, counter_deltas,
-       counter_members`,
+    `truncate campaigns, campaign_keys, campaign_days, counted_reports, reports_to_count, counters,
+       counter_deltas, counter_members`,
   ),
 )
 

@@ -61,7 +61,7 @@ test('in checked mail, pieces of gated types may be held back, and pairs do not 
 })
 
 test('a redemption is counted where the report was counted, now, and for no reporter', () => {
-  const [back, now] = redemption(message, later)
+  const [back, now] = redemption(message, { isCounted: true, now: later })
   expect(back).toEqual(opposite(message))
   const backs = entriesOf(back ? [back] : [])
   expect(backs).toHaveLength(3)
