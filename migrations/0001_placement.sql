@@ -1,7 +1,27 @@
--- Where each table is stored when PostgreSQL is distributed by Citus, and what an installation
--- keeps about itself. On one machine the helpers only record the placement, so that a test can
--- check every table against the rules for a distributable schema.
+-- What an installation keeps about itself, and where each table is stored. With DB_BACKEND=citus,
+-- the helpers distribute the tables. Otherwise they only record the placement, also in a database
+-- that has the extension, so that a test can check every table against the rules for a
+-- distributable schema.
 set local citus.multi_shard_modify_mode to 'sequential';
+
+-- One row. The migrations set `signalpost.backend` to DB_BACKEND; later the stored one is used.
+create table installation (
+  is_only boolean not null,
+  backend text not null,
+  -- Shingles are hashed under a seed that no other installation has: with a seed from the source
+  -- code, anyone could compose a piece of text that is counted as another one. The unsigned 64-bit
+  -- seed is stored as a signed integer. Null until the program stores one after the migrations.
+  shingle_seed bigint,
+  constraint installation_pkey primary key (is_only),
+  constraint installation_once check (is_only),
+  constraint installation_backend_known check (backend in ('postgres', 'citus'))
+);
+insert into installation (is_only, backend)
+values (true, coalesce(nullif(current_setting('signalpost.backend', true), ''), 'postgres'));
+
+create function is_distributed() returns boolean language sql stable as $$
+  select backend = 'citus' from installation
+$$;
 
 create table table_placements (
   table_name text not null,
@@ -18,7 +38,7 @@ create table table_placements (
 -- distributed by a column of the same type.
 create function distribute(target text, key text) returns void language plpgsql as $$
 begin
-  if exists (select from pg_extension where extname = 'citus') then
+  if is_distributed() then
     execute format('select create_distributed_table(%L, %L)', target, key);
   end if;
   insert into table_placements (table_name, placement, distribution_key)
@@ -28,7 +48,7 @@ end $$;
 -- Copies a small table to every node.
 create function reference(target text) returns void language plpgsql as $$
 begin
-  if exists (select from pg_extension where extname = 'citus') then
+  if is_distributed() then
     execute format('select create_reference_table(%L)', target);
   end if;
   insert into table_placements (table_name, placement) values (target, 'reference');
@@ -39,6 +59,7 @@ create function keep_local(target text) returns void language sql as $$
   insert into table_placements (table_name, placement) values (target, 'local');
 $$;
 
+select keep_local('installation');
 select keep_local('table_placements');
 
 -- Returns the shard of an id: its last hexadecimal digit, 0 to 15. Tables whose rows have the id of
@@ -48,31 +69,19 @@ select keep_local('table_placements');
 create function shard_of(id uuid) returns smallint language sql immutable parallel safe
   return (get_byte(uuid_send(id), 15) & 15)::smallint;
 
--- Returns the bytes on disk of a table with its partitions, indexes and TOAST. The size of a table
--- that is stored on other nodes is queried there.
+-- Returns the bytes on disk of a table with its partitions, indexes and TOAST, on all nodes.
 create function table_bytes(target text) returns bigint language plpgsql stable as $$
 declare
+  size text := 'pg_total_relation_size';
   bytes bigint;
 begin
-  if exists (select from pg_extension where extname = 'citus') and exists (
+  if is_distributed() and exists (
     select from table_placements where table_name = target and placement <> 'local'
   ) then
-    execute 'select sum(citus_total_relation_size(relid)) from pg_partition_tree($1::regclass)'
-      into bytes using target;
-  else
-    select sum(pg_total_relation_size(relid)) into bytes from pg_partition_tree(target::regclass);
+    size := 'citus_total_relation_size';
   end if;
+  execute format('select sum(%s(relid)) from (
+    select $1::regclass as relid union select relid from pg_partition_tree($1::regclass)) as parts',
+    size) into bytes using target;
   return coalesce(bytes, 0);
 end $$;
-
--- One row, inserted by the program when it migrates, and never changed. Shingles are hashed under a
--- seed that no other installation has: with a seed from the source code, anyone could compose a
--- piece of text that is counted as another one.
-create table installation (
-  is_only boolean not null,
-  -- The unsigned 64-bit seed, stored as a signed integer.
-  shingle_seed bigint not null,
-  constraint installation_pkey primary key (is_only),
-  constraint installation_once check (is_only)
-);
-select keep_local('installation');

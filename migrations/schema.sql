@@ -38,12 +38,20 @@ CREATE OR REPLACE FUNCTION distribute(target text, key text)
  LANGUAGE plpgsql
 AS $function$
 begin
-  if exists (select from pg_extension where extname = 'citus') then
+  if is_distributed() then
     execute format('select create_distributed_table(%L, %L)', target, key);
   end if;
   insert into table_placements (table_name, placement, distribution_key)
   values (target, 'distributed', key);
 end $function$;
+
+CREATE OR REPLACE FUNCTION is_distributed()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select backend = 'citus' from installation
+$function$;
 
 CREATE OR REPLACE FUNCTION keep_local(target text)
  RETURNS void
@@ -65,7 +73,7 @@ CREATE OR REPLACE FUNCTION reference(target text)
  LANGUAGE plpgsql
 AS $function$
 begin
-  if exists (select from pg_extension where extname = 'citus') then
+  if is_distributed() then
     execute format('select create_reference_table(%L)', target);
   end if;
   insert into table_placements (table_name, placement) values (target, 'reference');
@@ -83,16 +91,17 @@ CREATE OR REPLACE FUNCTION table_bytes(target text)
  STABLE
 AS $function$
 declare
+  size text := 'pg_total_relation_size';
   bytes bigint;
 begin
-  if exists (select from pg_extension where extname = 'citus') and exists (
+  if is_distributed() and exists (
     select from table_placements where table_name = target and placement <> 'local'
   ) then
-    execute 'select sum(citus_total_relation_size(relid)) from pg_partition_tree($1::regclass)'
-      into bytes using target;
-  else
-    select sum(pg_total_relation_size(relid)) into bytes from pg_partition_tree(target::regclass);
+    size := 'citus_total_relation_size';
   end if;
+  execute format('select sum(%s(relid)) from (
+    select $1::regclass as relid union select relid from pg_partition_tree($1::regclass)) as parts',
+    size) into bytes using target;
   return coalesce(bytes, 0);
 end $function$;
 
@@ -542,8 +551,10 @@ create index inbound_mails_unmatched_idx on inbound_mails (id) WHERE ((matched_b
 -- installation: local
 create table installation (
   is_only boolean not null,
-  shingle_seed bigint not null,
+  backend text not null,
+  shingle_seed bigint,
   constraint installation_pkey PRIMARY KEY (is_only),
+  constraint installation_backend_known CHECK ((backend = ANY (ARRAY['postgres'::text, 'citus'::text]))),
   constraint installation_once CHECK (is_only)
 );
 

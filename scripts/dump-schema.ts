@@ -9,7 +9,7 @@ import { readSchema } from './read-schema.ts'
 const file = path.join(import.meta.dirname, '..', 'migrations', 'schema.sql')
 const server = await openOwnServer(['fsync=off'])
 try {
-  await migrate(server.url)
+  await migrate(server.url, 'postgres')
   const options = { connectionsMax: 1, name: 'schema', onLost: () => undefined }
   const pool = createPool(server.url, options)
   await writeFile(file, await readSchema(pool))

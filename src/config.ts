@@ -23,6 +23,7 @@ const variables = z.object({
   DATABASE_DIRECT_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// address' })
     .optional(),
+  DB_BACKEND: z.enum(['postgres', 'citus']).default('postgres'),
   DATA_DIR: z.string().default('var'),
   SIGN_UP: z.enum(['open', 'closed']).default('open'),
   OPERATOR_NAME: z.string().max(200).optional(),
@@ -80,6 +81,8 @@ export type Config = {
   databaseUrl: string | undefined
   /** A URL that bypasses a connection pooler, for migrations and LISTEN. */
   databaseDirectUrl: string | undefined
+  /** One PostgreSQL server, or several with Citus. */
+  databaseBackend: 'postgres' | 'citus'
   /** Absolute path. */
   dataDir: string
   httpHost: string
@@ -161,6 +164,15 @@ function signing(read: z.infer<typeof variables>, cwd: string): Config['dkim'] {
   }
   const keyFile = path.resolve(cwd, file)
   return { domain: domain.toLowerCase(), selector: selector.toLowerCase(), keyFile }
+}
+
+/** The PostgreSQL that comes with the packages has no extensions. */
+function backend({
+  DB_BACKEND,
+  DATABASE_URL,
+}: z.infer<typeof variables>): Config['databaseBackend'] {
+  if (DB_BACKEND === 'postgres' || DATABASE_URL !== undefined) return DB_BACKEND
+  throw new UsageError([`DB_BACKEND=${DB_BACKEND} needs DATABASE_URL (see .env.example)`])
 }
 
 function isSafeUrl(text: string): boolean {
@@ -251,6 +263,7 @@ export function readConfig(
   return {
     databaseUrl: read.DATABASE_URL,
     databaseDirectUrl: read.DATABASE_DIRECT_URL,
+    databaseBackend: backend(read),
     dataDir: path.resolve(machine.cwd, read.DATA_DIR),
     httpHost: read.HTTP_HOST,
     httpPort: read.HTTP_PORT,

@@ -17,14 +17,16 @@ export type ClaimedShard = { shard: number; version: number }
  * The roll-up needs no synchronous commit: its transaction also deletes the increments, so if the
  * server dies and loses the commit, the increments are still there. The settings make the planner
  * use the index for each key, even on a table without statistics, and reuse one plan per
- * connection.
+ * connection. Citus needs the values to plan a statement about several shards.
  */
 export async function claimShards(tx: Db, shards: readonly number[]): Promise<ClaimedShard[]> {
   const { rows } = await tx.query<{ shard: number; free: boolean }>(named('claim-shards')`
     with settings as materialized (
       select set_config('synchronous_commit', 'off', true),
       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-      set_config('plan_cache_mode', 'force_generic_plan', true))
+      set_config('plan_cache_mode',
+        case backend when 'citus' then 'auto' else 'force_generic_plan' end, true)
+      from installation)
     select shard, pg_try_advisory_xact_lock(${LOCK_CLASS}, shard) as free
     from settings, unnest(${shards}::int[]) as shard`)
   const free = rows.flatMap((row) => (row.free ? row.shard : []))

@@ -3,7 +3,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Knex } from 'knex'
 import pg from 'pg'
+import { type Backend, prepareBackend } from './backend.ts'
 import type { Db } from './pool.ts'
+import { splitStatements } from './split-statements.ts'
 
 /**
  * Stores the seed of the shingles (below 2^64), unless the database has one. Of several concurrent
@@ -11,16 +13,15 @@ import type { Db } from './pool.ts'
  */
 export async function ensureInstallation(db: Db, shingleSeed: bigint): Promise<void> {
   await db.query(sql`
-    insert into installation (is_only, shingle_seed) values (true,
-      ${BigInt.asIntN(64, shingleSeed).toString()})
-    on conflict (is_only) do nothing`)
+    update installation set shingle_seed = ${BigInt.asIntN(64, shingleSeed).toString()}
+    where shingle_seed is null`)
 }
 
 /** Returns the seed of the shingles; undefined when the database has none. */
 export async function findShingleSeed(db: Db): Promise<bigint | undefined> {
   // As text, because the pool converts 64-bit integers to numbers.
   const { rows } = await db.query<{ seed: string }>(
-    'select shingle_seed::text as seed from installation',
+    'select shingle_seed::text as seed from installation where shingle_seed is not null',
   )
   return rows[0] && BigInt.asUintN(64, BigInt(rows[0].seed))
 }
@@ -71,10 +72,21 @@ export async function missingMigrations(db: Db, expected: readonly string[]): Pr
 
 /**
  * Runs the missing migrations and returns their names. Concurrent callers wait for each other's
- * lock. Migrations go forward only.
+ * lock. Migrations go forward only. The first one stores the backend.
+ *
+ * @throws DatabaseUnsuitable if the database was migrated with another backend, or if Citus is not
+ *   ready in it
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
-  if (await isCurrent(databaseUrl)) return []
+export async function migrate(databaseUrl: string, backend: Backend): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await prepareBackend(client, backend)
+    if (await isCurrent(client)) return []
+  } finally {
+    await client.end().catch(() => undefined)
+  }
   // Only migrations need this library of 300 modules.
   const { default: knex } = await import('knex')
   const database = knex({
@@ -89,6 +101,10 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     return await database.transaction(async (holder) => {
       await holder.raw('set local idle_in_transaction_session_timeout = 0')
       await holder.raw('select pg_advisory_xact_lock(?)', [LOCK])
+      const settings = {
+        migrationSource: sqlFiles(backend),
+        tableName: 'schema_migrations',
+      }
       // This process holds the lock, so a lock row of knex was left by a process that was killed.
       await database.migrate.forceFreeMigrationsLock(settings)
       const [, ran] = (await database.migrate.latest(settings)) as [number, string[]]
@@ -100,40 +116,38 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
 }
 
 /** Whether exactly the migrations of this version have run. */
-async function isCurrent(databaseUrl: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    const { rows } = await client.query<{ name: string }>(sql`
-      select name from schema_migrations order by name`)
-    const ran = rows.map(({ name }) => name)
-    return ran.join() === (await expectedMigrations()).join()
-  } catch {
-    // The database has no such table yet, or knex meets the same error and reports it.
-    return false
-  } finally {
-    await client.end().catch(() => undefined)
-  }
+async function isCurrent(db: Db): Promise<boolean> {
+  const { rows: found } = await db.query<{ exists: boolean }>(sql`
+    select to_regclass('public.schema_migrations') is not null as exists`)
+  if (found[0]?.exists !== true) return false
+  const { rows } = await db.query<{ name: string }>(sql`
+    select name from schema_migrations order by name`)
+  const ran = rows.map(({ name }) => name)
+  return ran.join() === (await expectedMigrations()).join()
 }
 
 const quiet = () => undefined
 
 const LOCK = 7_305_091_331
 
-const sqlFiles = {
+/**
+ * The migrations as knex wants them. Their statements run one by one: Citus sends the text of a
+ * query to its nodes, which refuse several statements.
+ */
+const sqlFiles = (backend: Backend) => ({
   async getMigrations(): Promise<string[]> {
     const files = await readdir(folder)
     return files.filter((file) => /^\d{4}_.*\.sql$/.test(file)).sort()
   },
   getMigrationName: (file: string) => file.replace(/\.sql$/, ''),
   async getMigration(file: string) {
-    const sql = await readFile(path.join(folder, file), 'utf8')
+    const statements = splitStatements(await readFile(path.join(folder, file), 'utf8'))
     return {
-      up: (transaction: Knex) => transaction.raw(sql.replaceAll('?', '\\?')),
+      async up(transaction: Knex) {
+        await transaction.raw(`select set_config('signalpost.backend', ?, true)`, [backend])
+        for (const one of statements) await transaction.raw(one.replaceAll('?', '\\?'))
+      },
       down: () => Promise.reject(new Error(`${file} cannot be undone: migrations only go forward`)),
     }
   },
-}
-
-const settings = { migrationSource: sqlFiles, tableName: 'schema_migrations' }
+})

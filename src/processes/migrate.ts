@@ -1,3 +1,4 @@
+import type { Backend } from '../db/backend.ts'
 import { ensureInstallation, migrate } from '../db/installation.ts'
 import { ensureCounterPartitions, ensurePartitions } from '../db/partitions.ts'
 import { createPool, findPooling } from '../db/pool.ts'
@@ -16,16 +17,16 @@ const usualAhead: Ahead = { weeks: 4, generations: 2 }
  * pg-boss's schema and the queues. Does nothing if everything is up to date. Returns the migrations
  * that it ran.
  *
- * @throws DatabaseUnsuitable if the account lacks a privilege, or if a pooler does not support
- *   prepared statements
+ * @throws DatabaseUnsuitable if the account lacks a privilege, if a pooler does not support
+ *   prepared statements, or if the database is not ready for the backend
  */
 export async function migrateAll(
   databaseUrl: string,
   now: Date,
-  ahead = usualAhead,
+  { backend = 'postgres', ahead = usualAhead }: { backend?: Backend; ahead?: Ahead } = {},
 ): Promise<string[]> {
   await findPooling(databaseUrl)
-  return migrateEverything(databaseUrl, now, ahead).catch(explainRefusal)
+  return migrateEverything(databaseUrl, now, { backend, ahead }).catch(explainRefusal)
 }
 
 async function explainRefusal(error: unknown): Promise<never> {
@@ -41,8 +42,12 @@ async function explainRefusal(error: unknown): Promise<never> {
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-async function migrateEverything(databaseUrl: string, now: Date, ahead: Ahead): Promise<string[]> {
-  const ran = await migrate(databaseUrl)
+async function migrateEverything(
+  databaseUrl: string,
+  now: Date,
+  { backend, ahead }: { backend: Backend; ahead: Ahead },
+): Promise<string[]> {
+  const ran = await migrate(databaseUrl, backend)
   const faults: Error[] = []
   const onError = (error: Error) => faults.push(error)
   const pool = createPool(databaseUrl, { connectionsMax: 1, name: 'migrate', onLost: onError })
@@ -50,7 +55,7 @@ async function migrateEverything(databaseUrl: string, now: Date, ahead: Ahead): 
     await ensureInstallation(pool, systemRandom(8).readBigUInt64BE())
     await ensurePartitions(pool, now, ahead.weeks)
     await ensureCounterPartitions(pool, now, ahead.generations)
-    const boss = await startBoss(databaseUrl, 'migrates', { name: 'migrate', onError })
+    const boss = await startBoss(databaseUrl, 'migrates', { name: 'migrate', onError, backend })
     await createQueues(boss, queues, pool)
     await stopBoss(boss, 5_000)
   } finally {

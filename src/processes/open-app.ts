@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
+import { checkBackend } from '../db/backend.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { databaseState, findShingleSeed } from '../db/installation.ts'
 import { createPool, findPooling, type Pool } from '../db/pool.ts'
-import { keepPlansOfRecentWeeks } from '../db/prepared.ts'
+import { keepPlansOfRecentWeeks, nameShards } from '../db/prepared.ts'
 import { DatabaseUnsuitable } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { seedShingles } from '../pieces/shingles/hash.ts'
@@ -28,10 +29,12 @@ export type WaitPolicy = 'for ever' | 'a moment'
 
 /**
  * Connects the process to its database and queues, and waits if the database is still starting.
- * Sets the process's seed for shingle hashes to that of the database, and the clock of its plans.
+ * Sets the process's seed for shingle hashes to that of the database, and how statements are
+ * planned.
  *
  * @throws DatabaseUnavailable if the database is not available in time
- * @throws DatabaseUnsuitable behind an unsupported connection pooler
+ * @throws DatabaseUnsuitable behind an unsupported connection pooler, or if the database was
+ *   created with another backend
  */
 export async function openApp(
   config: Config & { databaseUrl: string },
@@ -51,12 +54,19 @@ export async function openApp(
     name: `signalpost ${name}`,
     onLost: onError,
   })
-  await seedFrom(pool)
+  try {
+    await checkBackend(pool, config.databaseBackend)
+    await seedFrom(pool)
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
   keepPlansOfRecentWeeks(systemClock)
+  if (config.databaseBackend === 'citus') nameShards()
   const boss = await startBoss(
     role === 'works' ? (listenUrl ?? config.databaseUrl) : config.databaseUrl,
     role,
-    { name, onError, listens: listenUrl !== undefined },
+    { name, onError, listens: listenUrl !== undefined, backend: config.databaseBackend },
   )
   const secret = config.secret ?? (await keptSecret(config.dataDir))
   const app: App = { config: { ...config, secret }, pool, boss, clock: systemClock, log }
@@ -83,7 +93,9 @@ export async function withDatabase<T>(
 export async function migrateDatabase(config: Config): Promise<string[]> {
   // Imported only here, because this module imports all job handlers, which no other command needs.
   const { migrateAll } = await import('./migrate.ts')
-  return withUrl(config, (url) => migrateAll(config.databaseDirectUrl ?? url, systemClock()))
+  return withUrl(config, (url) =>
+    migrateAll(config.databaseDirectUrl ?? url, systemClock(), { backend: config.databaseBackend }),
+  )
 }
 
 /** Like `withDatabase`, for a task that needs only the URL. */

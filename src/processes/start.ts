@@ -231,7 +231,7 @@ function aborted(signal: AbortSignal): Promise<void> {
  * demo account if others can reach the instance or receive mail from it.
  */
 async function prepare(databaseUrl: string, config: Config, log: Logger): Promise<FirstAccounts> {
-  await migrateAll(databaseUrl, systemClock())
+  await migrateAll(databaseUrl, systemClock(), { backend: config.databaseBackend })
   const isDemo = config.smtpUrl === undefined && !config.publicUrl.startsWith('https:')
   const { admin, reporter } = await keptAccounts(config.dataDir, isDemo)
   const pool = createPool(databaseUrl, {

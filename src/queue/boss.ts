@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Db as BossDb, PgBoss } from 'pg-boss'
+import type { Backend } from '../db/backend.ts'
 import { gatherQueueStatistics } from '../db/dead-letters.ts'
 import type { Db } from '../db/pool.ts'
 import { deadLetterQueue, type Queue } from './define-queue.ts'
@@ -53,11 +54,17 @@ const HEARTBEAT_SECONDS = 20
 export async function startBoss(
   databaseUrl: string,
   role: BossRole,
-  options: { name: string; onError: (error: Error) => void; listens?: boolean },
+  options: {
+    name: string
+    onError: (error: Error) => void
+    listens?: boolean
+    backend?: Backend
+  },
 ): Promise<Boss> {
   const works = role === 'works'
   const boss = new Boss({
     connectionString: databaseUrl,
+    backend: options.backend ?? 'postgres',
     application_name: `signalpost ${options.name} queue`,
     max: 2,
     migrate: role === 'migrates',

@@ -43,7 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const admin = new pg.Client({ connectionString: `${server.url}/postgres` })
   await admin.connect()
   await admin.query(`create database ${templateName}`)
-  await migrateAll(`${server.url}/${templateName}`, new Date(), AHEAD)
+  await migrateAll(`${server.url}/${templateName}`, new Date(), { ahead: AHEAD })
   project.provide('serverUrl', server.url)
   project.provide('templateName', templateName)
   project.provide('isDroppedEarly', server.isInMemory)

@@ -23,6 +23,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     checkRejectScore: 15,
     databaseUrl: undefined,
     databaseDirectUrl: undefined,
+    databaseBackend: 'postgres',
     webhookNetworks: [],
     dataDir: '/srv/signalpost/var',
     httpHost: '127.0.0.1',
@@ -104,6 +105,8 @@ test.for([
   ['RETENTION_DAYS', '0'],
   ['DATABASE_CONNECTIONS', '501'],
   ['FORWARD_TO', 'Any'],
+  ['DB_BACKEND', 'mysql'],
+  ['DB_BACKEND', 'citus'],
   ['RDAP_BOOTSTRAP_URL', 'http://data.iana.org/rdap'],
   ['RDAP_BOOTSTRAP_URL', 'http://127.0.0.1.example.org/rdap'],
   ['RDAP_BOOTSTRAP_URL', 'nowhere'],
@@ -128,6 +131,11 @@ test.for([
   ['PUBLIC_URL', 'https://spam.example/reports/'],
 ] as const)('%s may be %j', ([name, value]) => {
   expect(problemsOf({ [name]: value })).toEqual([])
+})
+
+test('a cluster of Citus is used if its address is given', () => {
+  const env = { DB_BACKEND: 'citus', DATABASE_URL: 'postgres://coordinator.example/signalpost' }
+  expect(readConfig(env, machine).databaseBackend).toBe('citus')
 })
 
 test('an empty variable counts as missing', () => {

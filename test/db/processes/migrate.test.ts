@@ -1,5 +1,9 @@
 import pg from 'pg'
+import { pino } from 'pino'
 import { afterAll, expect, inject, test } from 'vitest'
+import { readConfig } from '../../../src/config.ts'
+import { checkBackend } from '../../../src/db/backend.ts'
+import { openApp } from '../../../src/processes/open-app.ts'
 import { shingleSeed } from '../../../src/pieces/shingles/hash.ts'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import {
@@ -42,8 +46,8 @@ async function withPool<T>(url: string, work: (pool: Pool) => Promise<T>): Promi
 
 test('from an empty database every migration runs once and in order; then none', async () => {
   const url = await emptyDatabase()
-  expect(await migrate(url)).toEqual(await expectedMigrations())
-  expect(await migrate(url)).toEqual([])
+  expect(await migrate(url, 'postgres')).toEqual(await expectedMigrations())
+  expect(await migrate(url, 'postgres')).toEqual([])
 })
 
 test('processes that migrate at once run each migration once', async () => {
@@ -55,7 +59,7 @@ test('processes that migrate at once run each migration once', async () => {
 
 test('a database gets one seed from the first process, and keeps it', async () => {
   const url = await emptyDatabase()
-  await migrate(url)
+  await migrate(url, 'postgres')
   expect(await withPool(url, findShingleSeed)).toBe(undefined)
   expect(await databaseState(url)).toBe('empty')
   await Promise.all([1, 2].map(() => migrateAll(url, new Date())))
@@ -80,7 +84,7 @@ test.for([0n, 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n])(
   'the seed %s is read exactly, and of several at once one is stored',
   async (seed) => {
     const url = await emptyDatabase()
-    await migrate(url)
+    await migrate(url, 'postgres')
     const kept = await withPool(url, async (pool) => {
       await ensureInstallation(pool, seed)
       await Promise.all([5n, 6n, 7n].map((other) => ensureInstallation(pool, other)))
@@ -90,17 +94,60 @@ test.for([0n, 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n])(
   },
 )
 
+test('a database keeps the backend that it was created with, and others are refused', async () => {
+  const url = await emptyDatabase()
+  await migrateAll(url, new Date())
+  expect(await ask(url, 'select backend from installation')).toEqual([{ backend: 'postgres' }])
+  const refusal = {
+    name: 'DatabaseUnsuitable',
+    message:
+      'DB_BACKEND is "citus", but this database was created with "postgres". Set ' +
+      'DB_BACKEND=postgres, or move everything to a new database with "signalpost move".',
+  }
+  await expect(migrateAll(url, new Date(), { backend: 'citus' })).rejects.toMatchObject(refusal)
+  await withPool(url, async (pool) => {
+    await checkBackend(pool, 'postgres')
+    await expect(checkBackend(pool, 'citus')).rejects.toMatchObject(refusal)
+    await pool.query(`update installation set backend = 'citus'`)
+    await expect(checkBackend(pool, 'postgres')).rejects.toThrow('Set DB_BACKEND=citus')
+    await expect(checkBackend(pool, 'citus')).rejects.toThrow('lacks settings for Citus')
+  })
+})
+
+test('a process refuses a database with another backend', async () => {
+  const { url, close } = await freshDatabase()
+  const env = { DATABASE_URL: url, DB_BACKEND: 'citus', SECRET: 'x'.repeat(32) }
+  const config = { ...readConfig(env, { cores: 1, cwd: '/nowhere' }), databaseUrl: url }
+  const log = pino({ level: 'silent' })
+  await expect(openApp(config, 'sends', log, 'test', 'a moment')).rejects.toThrow(
+    'DB_BACKEND is "citus", but this database was created with "postgres".',
+  )
+  await close()
+})
+
+test('without the extension, Citus is refused before anything is created', async () => {
+  const url = await emptyDatabase()
+  await expect(migrateAll(url, new Date(), { backend: 'citus' })).rejects.toThrow(
+    'DB_BACKEND is "citus", but the database does not have the extension citus.',
+  )
+  const tables = await ask(
+    url,
+    "select relname from pg_class where relnamespace = 'public'::regnamespace",
+  )
+  expect(tables).toEqual([])
+})
+
 test('a lock left by a killed process does not block the next', async () => {
   const url = await emptyDatabase()
-  await migrate(url)
+  await migrate(url, 'postgres')
   await ask(url, 'update schema_migrations_lock set is_locked = 1')
-  expect(await migrate(url)).toEqual([])
+  expect(await migrate(url, 'postgres')).toEqual([])
 })
 
 test('a failed migration leaves nothing behind', async () => {
   const url = await emptyDatabase()
   await ask(url, 'create table tokens (surprise text)')
-  await expect(migrate(url)).rejects.toMatchObject({ code: '42P07' })
+  await expect(migrate(url, 'postgres')).rejects.toMatchObject({ code: '42P07' })
   const tables = await ask(url, "select to_regclass('reporters')::text as reporters")
   expect(tables).toEqual([{ reporters: null }])
 })
@@ -115,20 +162,22 @@ test('a database lists the migrations it lacks', async () => {
 })
 
 test('a missing database is an error, not a wait', async () => {
-  await expect(migrate(`${inject('serverUrl')}/nowhere`)).rejects.toMatchObject({ code: '3D000' })
+  await expect(migrate(`${inject('serverUrl')}/nowhere`, 'postgres')).rejects.toMatchObject({
+    code: '3D000',
+  })
 })
 
 test.for([
   ['the schema and the database', '', 'permission denied for schema public'],
   ['the database', 'grant create on schema public to', 'permission denied for database'],
-  ['what another account made', 'migrated', 'permission denied for schema public'],
+  ['what another account made', 'migrated', 'permission denied for table installation'],
 ] as const)(
   'without the right to change %s, the error is one sentence',
   async ([, grant, reason]) => {
     const url = new URL(await emptyDatabase())
     const role = `limited_${process.pid}_${made}`
     await admin.query(`create role ${role} login password 'limited'`)
-    if (grant === 'migrated') await migrate(url.href)
+    if (grant === 'migrated') await migrate(url.href, 'postgres')
     else if (grant !== '') await ask(url.href, `${grant} ${role}`)
     url.username = role
     url.password = 'limited'

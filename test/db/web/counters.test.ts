@@ -215,6 +215,8 @@ test('the metrics cover counting: totals, gates, backlog, bytes on disk', async 
   expect(value(all, 'backlog_oldest_seconds{shard="7"}')).toBeGreaterThanOrEqual(90)
   expect(value(all, 'backlog_rows{shard="8"}')).toBe(0)
   expect(value(all, 'table_bytes{table="counters"}')).toBeGreaterThan(8_192)
+  // A table that is not partitioned.
+  expect(value(all, 'table_bytes{table="counter_deltas"}')).toBeGreaterThan(8_192)
   expect(all).toMatch(/# HELP signalpost_counts_backlog_rows \S/)
   expect(all).toContain('# TYPE signalpost_counts_deltas_total counter')
   expect(all.match(/signalpost_counts_deltas_total \d/g)).toHaveLength(1)
