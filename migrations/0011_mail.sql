@@ -142,7 +142,7 @@ create table mail_relay (
   constraint mail_relay_pkey primary key (id),
   constraint mail_relay_single check (id = 1)
 );
-select reference('mail_relay');
+select keep_local('mail_relay');
 insert into mail_relay (id, failures) values (1, 0);
 
 -- The number of mails by kind and outcome since the installation: mails are deleted with age, their
@@ -155,4 +155,4 @@ create table mail_totals (
   constraint mail_totals_kind_known check (kind in ('feedback', 'letter')),
   constraint mail_totals_outcome_known check (outcome in ('sent', 'refused', 'bounced'))
 );
-select reference('mail_totals');
+select keep_local('mail_totals');

@@ -86,7 +86,7 @@ create table rate_counts (
   constraint rate_counts_pkey primary key (key),
   constraint rate_counts_counts_few check (cardinality(counts) between 1 and 61)
 ) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05);
-select distribute('rate_counts', 'key');
+select keep_local('rate_counts');
 
 create type rate_state as (newest bigint, total bigint, counts integer[]);
 

@@ -642,7 +642,7 @@ create table mail_in_addresses (
   constraint mail_in_addresses_generation_positive CHECK ((generation > 0))
 );
 
--- mail_relay: reference
+-- mail_relay: local
 create table mail_relay (
   id integer not null,
   refused_since timestamp with time zone,
@@ -655,7 +655,7 @@ create table mail_relay (
   constraint mail_relay_single CHECK ((id = 1))
 );
 
--- mail_totals: reference
+-- mail_totals: local
 create table mail_totals (
   kind text not null,
   outcome text not null,
@@ -753,7 +753,7 @@ create index networks_cidr_idx on networks USING spgist (cidr);
 create index networks_expiry_idx on networks (expires_at) WHERE (expires_at IS NOT NULL);
 create index networks_manual_idx on networks (cidr) WHERE (source = 'manual'::text);
 
--- rate_counts: distributed by key
+-- rate_counts: local
 create table rate_counts (
   key uuid not null,
   sub_window_ms integer not null,

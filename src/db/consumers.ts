@@ -1,4 +1,4 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql, { bulk, raw } from 'sql-template-tag'
 import type { ConsumerSource, FeedbackTopic } from '../verdict/choose-contact.ts'
 import type { Health, HealthRecord } from '../verdict/contact-health.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
@@ -251,21 +251,31 @@ export async function keepLimits(
 
 /**
  * Deletes unused consumers that only a CFBL header (RFC 9477) named and that were found before an
- * instant, because a message may name any number of addresses. Returns the number deleted, at most
- * `limit`.
+ * instant, because a message may name any number of addresses. Checks the first `limit` of them
+ * after `page.after`. Returns the last id it checked, or undefined when there are no more.
  */
-export async function deleteUnusedConsumers(db: Db, before: Date, limit: number): Promise<number> {
-  const { rows } = await db.query<{ id: string }>(sql`select id from consumers
+export async function deleteUnusedConsumers(
+  tx: Db,
+  before: Date,
+  page: { after: string; limit: number },
+): Promise<string | undefined> {
+  const { rows } = await tx.query<{ id: string }>(sql`select id from consumers
     where source = 'cfbl' and state = 'found' and enrolled_at is null and created_at < ${before}
-      and health = 'healthy'
-      and not exists (select from feedback_reports where consumer_id = consumers.id)
-      and not exists (select from consumer_scopes where consumer_id = consumers.id)
-      and not exists (select from enrollment_requests where consumer_id = consumers.id)
-    order by id limit ${limit}`)
-  if (rows.length === 0) return 0
-  const ids = rows.map(({ id }) => id)
-  await db.query(sql`delete from consumer_hours where consumer_id = any(${ids}::uuid[])`)
-  await db.query(sql`
+      and health = 'healthy' and id > ${page.after}
+    order by id limit ${page.limit}`)
+  const found = rows.map(({ id }) => id)
+  if (found.length === 0) return undefined
+  // Separate statements: these tables may be on different nodes.
+  const used = new Set<string>()
+  for (const table of ['feedback_reports', 'consumer_scopes', 'enrollment_requests']) {
+    const uses = await tx.query<{ id: string }>(sql`
+      select distinct consumer_id as id from ${raw(table)}
+      where consumer_id = any(${found}::uuid[])`)
+    for (const { id } of uses.rows) used.add(id)
+  }
+  const ids = found.filter((id) => !used.has(id))
+  await tx.query(sql`delete from consumer_hours where consumer_id = any(${ids}::uuid[])`)
+  await tx.query(sql`
     delete from consumers where id = any(${ids}::uuid[]) and source = 'cfbl' and state = 'found'`)
-  return rows.length
+  return rows.length < page.limit ? undefined : found.at(-1)
 }

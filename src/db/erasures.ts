@@ -223,7 +223,7 @@ export async function removeReports(tx: Db, ids: readonly string[]): Promise<voi
   for (const table of ['feedback_messages', 'feedback_reports'] as const) {
     await tx.query(sql`
       delete from ${raw(table)} where report_id = any(${ids}::uuid[])
-        and report_id || ' ' || number <> all(${heads}::text[])`)
+        and report_id::text || ' ' || number::text <> all(${heads}::text[])`)
   }
   await tx.query(sql`delete from reports where id = any(${ids}::uuid[])`)
 }

@@ -146,7 +146,7 @@ export function listQueuedFeedback(
   return rowsOf(db)`
     select report_id as "reportId", number from feedback_reports
     where state = 'queued' and report_id < ${before}
-      and report_id::text || ' ' || number not in (
+      and report_id::text || ' ' || number::text not in (
         select (data ->> 'reportId') || ' ' || (data ->> 'number') from pgboss.job
         where (name = ${queue} and state <= 'active'
           or name = 'dead-letter' and state < 'active' and source_name = ${queue})
@@ -188,21 +188,23 @@ export function markFeedback(
   // The outcomes are one JSON object, because in a distributed database an update cannot join
   // VALUES.
   const byKey = Object.fromEntries(
-    outcomes.map(({ reportId, number, ...outcome }) => [`${reportId} ${number}`, outcome]),
+    outcomes.map(({ reportId, number, at, ...outcome }) => {
+      return [`${reportId} ${number}`, { ...outcome, atMs: at.getTime() }]
+    }),
   )
   const all = JSON.stringify(byKey)
-  const outcome = sql`${all}::jsonb -> (report_id::text || ' ' || number)`
+  const outcome = sql`${all}::jsonb -> (report_id::text || ' ' || number::text)`
   const ids = outcomes.map(({ reportId }) => reportId)
   return preparedRowsOf(tx)`
     update feedback_reports
     set state = case when state = 'bounced' then state else ${outcome} ->> 'state' end,
-      finished_at = (${outcome} ->> 'at')::timestamptz, message_id = ${outcome} ->> 'messageId',
-      reply = ${outcome} ->> 'reply'
+      finished_at = to_timestamp((${outcome} ->> 'atMs')::float8 / 1000),
+      message_id = ${outcome} ->> 'messageId', reply = ${outcome} ->> 'reply'
     where ${isOneOfIds('report_id', ids)}
       and message_id is null
       and (state = 'queued' or state in ('withdrawn', 'bounced')
         and ${outcome} ->> 'state' = 'sent')
-      and ${all}::jsonb ? (report_id::text || ' ' || number)
+      and ${all}::jsonb ? (report_id::text || ' ' || number::text)
     returning report_id as "reportId", number, incidents > 1 or is_digest as "isHead"`
 }
 

@@ -33,7 +33,7 @@ function listWithMembers(db: Db, heads: readonly FeedbackKey[]): Promise<Feedbac
   return preparedRowsOf(db)`
     select report_id as "reportId", number from feedback_reports
     where ${isOneOfIds('report_id', ids)} and incidents > 1
-      and report_id::text || ' ' || number = any(${heads.map(nameOf)}::text[])`
+      and report_id::text || ' ' || number::text = any(${heads.map(nameOf)}::text[])`
 }
 
 /** Withdraws the feedback reports that were merged into withdrawn ones, and returns their keys. */
@@ -57,13 +57,13 @@ function isAmong(keys: readonly FeedbackKey[]): Sql {
     'report_id',
     keys.map(({ reportId }) => reportId),
   )}
-    and report_id::text || ' ' || number = any(${keys.map(nameOf)}::text[])`
+    and report_id::text || ' ' || number::text = any(${keys.map(nameOf)}::text[])`
 }
 
 /** Whether a feedback report was merged into one of `heads`. */
 function isMergedInto(heads: readonly FeedbackKey[]): Sql {
   return sql`merged_into = any(${heads.map(({ reportId }) => reportId)}::uuid[])
-    and merged_into::text || ' ' || merged_number = any(${heads.map(nameOf)}::text[])`
+    and merged_into::text || ' ' || merged_number::text = any(${heads.map(nameOf)}::text[])`
 }
 
 /** A due feedback report, with the campaign of its message if the report is counted. */

@@ -265,9 +265,14 @@ export async function listShadowedAmong(
  * ends.
  */
 export async function keepShadowed(tx: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const { rows } = await tx.query<{ id: string }>(prepared`select id from reports
-    where ${isOneOfIds('id', ids)} and shadow is not null order by id for share`)
-  return new Set(rows.map(({ id }) => id))
+  // One statement for each: a distributed database locks the rows of one node at a time.
+  const found = await Promise.all(
+    ids.toSorted().map((id) =>
+      tx.query<{ id: string }>(prepared`select id from reports
+        where ${isOneOfIds('id', [id])} and shadow is not null for share`),
+    ),
+  )
+  return new Set(found.flatMap(({ rows }) => rows.map(({ id }) => id)))
 }
 
 /**

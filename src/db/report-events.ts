@@ -170,13 +170,15 @@ export async function markJudged(
   to: 'analyzed' | 'kept',
 ): Promise<string[]> {
   if (reports.length === 0) return []
-  const read = reports.map(({ id, kind, hasEffect }) => [id, `${kind} ${hasEffect}`])
+  const read = Object.fromEntries(
+    reports.map(({ id, kind, hasEffect }) => [id, `${kind} ${hasEffect}`]),
+  )
   const ids = reports.map(({ id }) => id)
   const { rows } = await tx.query<{ id: string }>(prepared`
     update reports set state = ${to}, shadow = nullif(shadow, 'released')
     where ${isOneOfIds('id', ids)} and state = any(${from}::text[])
-      and kind || ' ' || (coalesce(shadow,
-        'released') = 'released') = ${JSON.stringify(Object.fromEntries(read))}::jsonb ->> id::text
+      and kind || ' ' || (coalesce(shadow, 'released') = 'released')::text
+        = ${JSON.stringify(read)}::jsonb ->> id::text
     returning id`)
   return rows.map(({ id }) => id)
 }

@@ -69,8 +69,9 @@ export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Dat
   await tx.query(sql`
     insert into reporter_days as known (reporter_id, day, due_at) values ${values}
     on conflict (reporter_id, day) do update
-      set due_at = greatest(excluded.due_at, known.counted_at + interval '1 millisecond'
-        * (${PAUSE_MS_A_REPORT}::integer * (known.spam + known.phishing + known.not_spam)))
+      set due_at = greatest(excluded.due_at, (known.counted_at at time zone 'UTC'
+        + interval '1 millisecond' * (${PAUSE_MS_A_REPORT}::integer
+          * (known.spam + known.phishing + known.not_spam))) at time zone 'UTC')
       where known.due_at is null`)
 }
 

@@ -125,17 +125,23 @@ export async function listReporterEmails(
 /**
  * Locks reporters until the transaction ends: `change` blocks all other callers, `keep-still` only
  * those with `change`. The lock protects data about the reporter as a whole, such as known relays;
- * it does not block new reports. Returns the reporters' addresses, by id.
+ * it does not block new reports. Returns the reporters' addresses, by id. These are advisory locks:
+ * in a distributed database, a lock of one row of this table would lock all of them.
  */
 export async function holdReporters(
   tx: Db,
   ids: readonly string[],
   why: 'change' | 'keep-still',
 ): Promise<Map<string, string>> {
-  const lock = raw(why === 'change' ? 'for no key update' : 'for share')
-  const { rows } = await tx.query<{ id: string; email: string }>(prepared`
-    select id, email from reporters where ${isOneOf('id', ids, 'uuid[]')} order by id ${lock}`)
-  return new Map(rows.map(({ id, email }) => [id, email]))
+  const lock = raw(why === 'change' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared')
+  // Locked in one order: otherwise two transactions that share reporters deadlock. Both statements
+  // are sent together; the second reads what was committed before the lock was obtained.
+  const [, emails] = await Promise.all([
+    tx.query(prepared`select ${lock}(hashtextextended('reporter ' || id, 0))
+      from unnest(${ids.toSorted()}::text[]) as id`),
+    listReporterEmails(tx, ids),
+  ])
+  return emails
 }
 
 /** A reporter's settings for mail. */

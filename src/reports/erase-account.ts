@@ -28,6 +28,7 @@ import {
   findAccount,
   markReporter,
   removeMailInAddress,
+  holdReporters,
   removeReporter,
   type Reporter,
 } from '../db/reporters.ts'
@@ -70,6 +71,7 @@ export async function beginErasure(
   const erasure = { id: uuidv7(now), anonymousId: uuidv7(now), how, askedAt: now }
   return inTransaction(app.pool, async (tx) => {
     if (!(await mayClose(tx, reporter))) return 'last-admin'
+    await holdReporters(tx, [reporter.id], 'change')
     if (!(await markReporter(tx, reporter.id, ['active', 'disabled'], 'erasing'))) return 'begun'
     await removeSessions(tx, reporter.id, undefined)
     await removeTokens(tx, reporter.id)
@@ -267,6 +269,7 @@ async function finish(erasure: Erasure, account: Account, { pool, clock }: Needs
     while ((await inTransaction(pool, step)) > 0);
   }
   await inTransaction(pool, async (tx) => {
+    await holdReporters(tx, [account.id], 'change')
     await removeTraces(tx, account)
     await removeReporter(tx, account.id)
     await endErasure(tx, erasure.id, clock())

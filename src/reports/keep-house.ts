@@ -227,11 +227,10 @@ async function markFailed(
 
 /** Deletes consumers that were added because of a message and are no longer used. */
 async function deleteUnusedRecipients({ pool }: HouseNeeds, oldest: Date): Promise<void> {
-  for (;;) {
-    const removed = await inTransaction(pool, (tx) =>
-      deleteUnusedConsumers(tx, oldest, CONSUMERS_AT_ONCE),
-    )
-    if (removed < CONSUMERS_AT_ONCE) return
+  let after: string | undefined = NO_KEY
+  while (after !== undefined) {
+    const page: { after: string; limit: number } = { after, limit: CONSUMERS_AT_ONCE }
+    after = await inTransaction(pool, (tx) => deleteUnusedConsumers(tx, oldest, page))
   }
 }
 

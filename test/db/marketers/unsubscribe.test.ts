@@ -117,7 +117,7 @@ test('a late result replaces the result "unknown"', async () => {
 test('a request whose job was lost ends as unknown, because it may have been sent', async () => {
   const [old, fresh] = [await clicked(), await clicked()]
   await letters.app.pool.query(
-    `update unsubscribe_requests set asked_at = asked_at - interval '2 days' where report_id = $1`,
+    `update unsubscribe_requests set asked_at = (asked_at at time zone 'UTC' - interval '2 days') at time zone 'UTC' where report_id = $1`,
     [old],
   )
   await endStuckUnsubscribes(letters.app)

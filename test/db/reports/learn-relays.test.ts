@@ -112,7 +112,10 @@ test('reporters without new reports have no new lesson', async () => {
   await report(2, relayed)
   expect([await learn(), await learn()]).toEqual([1, 0])
   await report(1, (number) => spamMessage(`later-${number}`))
-  await app.pool.query(`update relay_lessons set learned_at = learned_at - interval '1 year'`)
+  await app.pool.query(
+    `update relay_lessons set
+       learned_at = (learned_at at time zone 'UTC' - interval '1 year') at time zone 'UTC'`,
+  )
   expect(await learn()).toBe(1)
 })
 
@@ -148,7 +151,8 @@ test('a learned relay keeps its day, and is forgotten when mail comes another wa
   expect(await listRelays(app.pool, app.ann)).toMatchObject([{ since: first?.since }])
   const moved = (number: number) => spamMessage(`moved-${number}`, { ip: `203.0.113.${number}` })
   await report(20, moved)
-  await app.pool.query(`update reports set received_at = received_at - interval '60 days'
+  await app.pool.query(`update reports set
+       received_at = (received_at at time zone 'UTC' - interval '60 days') at time zone 'UTC'
     where author like '%author%'`)
   await app.pool.query('delete from relay_lessons')
   await learn()

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { removeRelay } from '../../../src/db/reporter-relays.ts'
+import { holdReporters } from '../../../src/db/reporters.ts'
 import { findReport } from '../../../src/db/reports.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { listReportsByIds } from '../../../src/db/reports.ts'
@@ -101,7 +102,7 @@ test('statements that are being written while a report is stored are waited for'
   const id = await report('at-once')
   let keeping: Promise<unknown> = Promise.resolve()
   await inTransaction(app.pool, async (tx) => {
-    await tx.query('select id from reporters where id = $1 for no key update', [app.ann])
+    await holdReporters(tx, [app.ann], 'change')
     keeping = analyze(id)
     await waitUntilSomebodyWaits()
     await tx.query(

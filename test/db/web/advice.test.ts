@@ -112,7 +112,7 @@ test('no one can unsubscribe another reporter, or from a message that is too old
     /^\/sign-in/,
   )
   await site.app.pool.query(
-    `update reports set received_at = received_at - interval '61 days' where id = $1`,
+    `update reports set received_at = (received_at at time zone 'UTC' - interval '61 days') at time zone 'UTC' where id = $1`,
     [id],
   )
   await browser.post(`/reports/${id}/unsubscribe`, {})

@@ -88,11 +88,12 @@ test('a desk that answers endlessly causes at most twenty mails a day to a repor
     const count = async () =>
       (await rows(`select id from letters where reporter_id = $1`, [ann.id])).length
     expect(await count()).toBe(1)
-    const copy = `insert into letters
-        (id, kind, state, address, reporter_id, created_at, encoding, content)
-      select $1, kind, state, address, reporter_id, created_at, encoding, content
-      from letters limit 1`
-    while ((await count()) < 20) await pool.query(copy, [uuidv7(new Date())])
+    const columns = 'kind, state, address, reporter_id, created_at, encoding, content'
+    const [letter] = await rows(`select ${columns} from letters limit 1`, [])
+    const copy = `insert into letters (id, ${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8)`
+    while ((await count()) < 20) {
+      await pool.query(copy, [uuidv7(new Date()), ...Object.values(letter ?? {})])
+    }
     await desk.post(linkOf(sample, 'wrong'), {})
     expect(await count()).toBe(20)
     expect(await eventsOf(sample)).toEqual(['desk-resolved', 'desk-wrong'])

@@ -19,7 +19,9 @@ const countOf = async (email: string) => (await lettersTo(site.app.pool, email))
 /** Makes the counts of letters to an address older by the given number of days. */
 async function age(email: string, days: number): Promise<void> {
   await site.app.pool.query(
-    `update account_links set letters_since = letters_since - make_interval(days => $2)
+    `update account_links set
+       letters_since = (letters_since at time zone 'UTC' - make_interval(days => $2))
+         at time zone 'UTC'
      where address = $1`,
     [email, days],
   )

@@ -18,7 +18,8 @@ const isIn = async (browser: Browser) => (await browser.get('/settings')).status
 
 async function expireLinks(email: string, minutes: number): Promise<void> {
   await site.app.pool.query(
-    `update account_links set expires_at = expires_at - make_interval(mins => $2)
+    `update account_links set
+       expires_at = (expires_at at time zone 'UTC' - make_interval(mins => $2)) at time zone 'UTC'
      where address = $1`,
     [email, minutes],
   )

@@ -20,7 +20,8 @@ const visitor = () => new Browser(site.url, { 'accept-language': 'en' })
 
 async function backdate(email: string, hours: number): Promise<void> {
   await site.app.pool.query(
-    `update account_links set expires_at = expires_at - make_interval(hours => $2)
+    `update account_links set
+       expires_at = (expires_at at time zone 'UTC' - make_interval(hours => $2)) at time zone 'UTC'
      where address = $1`,
     [email, hours],
   )

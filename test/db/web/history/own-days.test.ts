@@ -114,12 +114,14 @@ test('for its reporter a held report counts like any other', async () => {
   const before = await both()
   const id = '01a20000-0000-7000-8000-000000000001'
   const aside = payload.reportId.replace(/.{12}$/, '000000000001')
+  const [received] = await app.rows('select received_at as at from reports where id = $1', [
+    payload.reportId,
+  ])
   await app.pool.query(
     `insert into reports (id, shard, reporter_id, channel, kind, state, received_at,
        message_bytes, received_via, shadow)
-     select $2, shard_of($2), reporter_id, 'api', 'spam', 'kept', received_at, 1, '{}', 'held'
-     from reports where id = $1`,
-    [payload.reportId, aside],
+     values ($1, shard_of($1), $2, 'api', 'spam', 'kept', $3, 1, '{}', 'held')`,
+    [aside, app.ann, received?.['at']],
   )
   expect(await listDaysOf(app.pool, [aside, id])).toEqual([{ reporterId: app.ann, day: today() }])
   const { counted } = await both()
