@@ -21,6 +21,18 @@ create table reputation_evidence (
 alter table reputation_evidence alter column content set storage external;
 select distribute('reputation_evidence', 'shard');
 
+-- One row per part of the evidence that is folded on its own, in the shard of its subjects. A fold
+-- updates the version first, as a roll-up does in `counter_shards`.
+create table evidence_parts (
+  part smallint not null,
+  shard smallint not null,
+  version bigint not null,
+  constraint evidence_parts_pkey primary key (part, shard)
+);
+insert into evidence_parts (part, shard, version)
+select part, part % 16, 0 from generate_series(0, 16) as part;
+select distribute('evidence_parts', 'shard');
+
 -- The evidence of each report, so that its exact opposite can be appended. The transaction that
 -- deletes the row appends it, so nothing is taken back twice.
 create table reported_evidence (

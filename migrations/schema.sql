@@ -422,6 +422,14 @@ create table erasures (
 );
 create index erasures_ended_idx on erasures (ended_at) WHERE (ended_at IS NOT NULL);
 
+-- evidence_parts: distributed by shard
+create table evidence_parts (
+  part smallint not null,
+  shard smallint not null,
+  version bigint not null,
+  constraint evidence_parts_pkey PRIMARY KEY (part, shard)
+);
+
 -- feedback_answers: distributed by shard
 create table feedback_answers (
   report_id uuid not null,

@@ -1,7 +1,7 @@
 import sql, { bulk, raw } from 'sql-template-tag'
 import { shardOf, uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
+import { isInShards, isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, named, preparedRows, rowsOf } from './rows.ts'
 
 /** Returns the shard of a key of 8 bytes, big-endian: its four highest bits. */
@@ -154,13 +154,15 @@ export async function findMemberChunks(
 ): Promise<{ place: number; content: Buffer }[]> {
   if (ids.length === 0) return []
   const days = ids.map(({ day }) => day)
+  const shards = ids.map(({ key }) => shardOfKey(key))
   return rowsOf(db)`
     select place - 1 as place, content
     from unnest(${bigintArray(Buffer.concat(ids.map(({ key }) => key)))}::bigint[], ${days}::int[],
       ${ids.map(({ prefix }) => prefix)}::smallint[], ${ids.map(({ chunk }) => chunk)}::int[])
       with ordinality as asked (shingle, day, prefix, chunk, place)
     join counter_members using (shingle, day, prefix, chunk)
-    where day between ${Math.min(...days)} and ${Math.max(...days)}`
+    where day between ${Math.min(...days)} and ${Math.max(...days)}
+      ${isInShards('counter_members.shard', shards)}`
 }
 
 /** Inserts or replaces chunks, given in the order of their keys. */

@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import { REPORTS, shardOfKey } from './counter-rows.ts'
 import { countersOf } from './partitions.ts'
 import type { Db } from './pool.ts'
+import { isInShards, prepared } from './prepared.ts'
 import { bigintArray, copyRows, int2, int4, named, preparedRows } from './rows.ts'
 
 /** Differs from the classes of all other advisory locks of the program. */
@@ -15,14 +16,16 @@ export type ClaimedShard = { shard: number; version: number }
  * order. Shards whose lock another transaction holds are absent.
  *
  * The roll-up needs no synchronous commit: its transaction also deletes the increments, so if the
- * server dies and loses the commit, the increments are still there. The settings make the planner
- * use the index for each key, even on a table without statistics, and reuse one plan per
- * connection. Citus needs the values to plan a statement about several shards.
+ * server dies and loses the commit, the increments are still there. With Citus it does, because
+ * the nodes must not commit what the coordinator then loses. The settings make the planner use the
+ * index for each key, even on a table without statistics, and reuse one plan per connection. Citus
+ * needs the values to plan a statement about several shards.
  */
 export async function claimShards(tx: Db, shards: readonly number[]): Promise<ClaimedShard[]> {
   const { rows } = await tx.query<{ shard: number; free: boolean }>(named('claim-shards')`
     with settings as materialized (
-      select set_config('synchronous_commit', 'off', true),
+      select set_config('synchronous_commit',
+        case backend when 'citus' then current_setting('synchronous_commit') else 'off' end, true),
       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
       set_config('plan_cache_mode',
         case backend when 'citus' then 'auto' else 'force_generic_plan' end, true)
@@ -83,7 +86,8 @@ export async function addToShards(tx: Db, totals: readonly ShardTotals[]): Promi
       ${all(({ gate }) => gate?.fill ?? null)}::float8[],
       ${all(({ gate }) => gate?.beganAt.toISOString() ?? null)}::timestamptz[])
       as added (shard, deltas, passed, held_back, turnovers, false_positives, fill, began_at)
-    where counter_shards.shard = added.shard`)
+    where counter_shards.shard = added.shard
+      and counter_shards.shard = any(${all(({ shard }) => shard)}::int[])`)
 }
 
 /** A shard, with the totals of its roll-ups. */
@@ -125,13 +129,14 @@ export async function findCounters(
   keys: Buffer,
   [oldest, newest]: readonly [number, number],
 ): Promise<FoundCounter[]> {
-  const { rows } = await db.query<{ found: Buffer | null }>(named('find-counters')`
+  const shards = Array.from({ length: keys.length / 8 }, (_, at) => (keys[at * 8] ?? 0) >> 4)
+  const { rows } = await db.query<{ found: Buffer | null }>(prepared`
     select string_agg(
       int8send(shingle) || int8send((generation::bigint << 32) | octet_length(content))
         || content,
       ''::bytea) as found
     from counters where shingle = any(${bigintArray(keys)}::bigint[])
-      and generation between ${oldest} and ${newest}`)
+      and generation between ${oldest} and ${newest}${isInShards('shard', shards)}`)
   return rows.flatMap(({ found }) => (found ? split(found) : []))
 }
 

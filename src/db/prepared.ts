@@ -109,10 +109,17 @@ function inWeek(column: string, week: number): Sql {
 
 /** The condition on the column `shard` that rows with these ids fulfill; empty by default. */
 function inShardsOf(column: string, ids: readonly string[]): Sql {
-  if (!namesShards || ids.length === 0) return empty
-  const shards = [...new Set(ids.map(shardOf))].sort((one, other) => one - other)
-  const shard = column.replace(/\w+$/, 'shard')
-  return sql` and ${raw(shard)} in (${join(padded(shards, shards.at(-1)))})`
+  return isInShards(column.replace(/\w+$/, 'shard'), ids.map(shardOf))
+}
+
+/**
+ * The condition, appended to others that imply it, that the column `shard` has one of these values;
+ * empty by default.
+ */
+export function isInShards(column: string, shards: readonly number[]): Sql {
+  if (!namesShards || shards.length === 0) return empty
+  const named = [...new Set(shards)].sort((one, other) => one - other)
+  return sql` and ${raw(column)} in (${join(padded(named, named.at(-1)))})`
 }
 
 let namesShards = false

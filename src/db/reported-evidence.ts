@@ -79,22 +79,33 @@ export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Prom
 
 /**
  * Locks the folding of parts until the transaction ends, and returns those that were free. Folding
- * needs no synchronous commit: its transaction also deletes the evidence, so if the server dies and
- * loses the commit, the evidence is still there.
+ * needs no synchronous commit, except with Citus: its transaction also deletes the evidence, so if
+ * the server dies and loses the commit, the evidence is still there. The rows of the parts are
+ * updated first, so that it waits for a fold that a crash left prepared on a node.
  */
 export async function claimEvidence(tx: Db, parts: readonly number[]): Promise<number[]> {
   const { rows } = await tx.query<{ part: number; free: boolean }>(named('claim-evidence')`
     with settings as materialized (
-      select set_config('synchronous_commit', 'off', true),
-      set_config('enable_seqscan', 'off', true))
+      select set_config('synchronous_commit',
+        case backend when 'citus' then current_setting('synchronous_commit') else 'off' end, true),
+      set_config('enable_seqscan', 'off', true)
+      from installation)
     select part, pg_try_advisory_xact_lock(${LOCK_CLASS}, part) as free
     from settings, unnest(${parts}::int[]) as part`)
-  return rows.flatMap(({ part, free }) => (free ? part : []))
+  const claimed = rows.flatMap(({ part, free }) => (free ? part : []))
+  if (claimed.length > 0) await raiseVersions(tx, claimed)
+  return claimed
+}
+
+async function raiseVersions(tx: Db, parts: readonly number[]): Promise<void> {
+  await tx.query(named('raise-evidence-versions')`
+    update evidence_parts set version = version + 1 where part = any(${parts}::int[])`)
 }
 
 /** Locks the folding of a part until the transaction ends, and waits for the lock. */
 export async function awaitEvidence(tx: Db, part: number): Promise<void> {
   await tx.query(sql`select pg_advisory_xact_lock(${LOCK_CLASS}, ${part})`)
+  await raiseVersions(tx, [part])
 }
 
 /** Deletes and returns rows of parts, oldest first. */
