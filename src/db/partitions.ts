@@ -3,23 +3,38 @@ import { sqlState } from '../errors.ts'
 import { uuidFloor } from '../world.ts'
 import { type Db, inTransaction, type Pool } from './pool.ts'
 
+/** A partition to create. Its texts are inserted unescaped: they must not be external input. */
+type NewPartition = {
+  table: string
+  name: string
+  /** What follows `for values`. */
+  bounds: string
+  /** What follows the columns in `create table`. */
+  storage?: string
+}
+
 /**
- * Creates a partition of a table unless it exists. `bounds` is inserted unescaped after `for
- * values`, so it must not contain external input. Safe to call concurrently, but not in a
- * transaction.
+ * Creates a partition of a table unless it exists. Neither waits for readers and writers of the
+ * table nor blocks them: `create table … partition of` would wait for the end of a backup, and all
+ * later statements behind it. Safe to call concurrently, but not in a transaction.
  */
-async function createPartition(db: Db, table: string, name: string, bounds: string): Promise<void> {
+async function createPartition(
+  db: Db,
+  { table, name, bounds, storage = '' }: NewPartition,
+): Promise<void> {
   try {
-    await db.query(`create table if not exists ${name} partition of ${table} for values ${bounds}`)
+    await db.query(`do $$ begin
+      create table ${name} (like ${table} including all) ${storage};
+      alter table ${table} attach partition ${name} for values ${bounds};
+    end $$`)
   } catch (error) {
-    // "if not exists" checks before it takes the lock, so another process may have created the
-    // partition in between.
+    // Another process may have created it in the meantime.
     if (!madeMeanwhile.has(sqlState(error) ?? '')) throw error
   }
 }
 
-/** SQLSTATEs that mean that the table, or its catalog row, already exists. */
-const madeMeanwhile = new Set(['42P07', '23505'])
+/** SQLSTATEs that mean that the table, its type, or its catalog row, already exists. */
+const madeMeanwhile = new Set(['42P07', '42710', '23505'])
 
 /**
  * Drops a partition; false when it is in use. Never waits long for readers and does not block them:
@@ -71,15 +86,15 @@ export function generationOf(day: number): number {
  * Creates the missing partitions of the counters, from the generation before `now` to `ahead`
  * generations after it. Safe to call concurrently, but not in a transaction.
  */
-export async function ensureCounterPartitions(pool: Pool, now: Date, ahead: number): Promise<void> {
-  const present = new Set((await listCounterPartitions(pool)).map(({ name }) => name))
+export async function ensureCounterPartitions(db: Db, now: Date, ahead: number): Promise<void> {
+  const present = new Set((await listCounterPartitions(db)).map(({ name }) => name))
   const current = generationOf(dayOf(now))
   for (let generation = current - 1; generation <= current + ahead; generation++) {
     for (const [table, scale] of generationTables) {
       const name = `${table}_${generation}`
       if (present.has(name)) continue
       const bounds = `from (${generation * scale}) to (${(generation + 1) * scale})`
-      await createPartition(pool, table, name, `${bounds} ${storage}`)
+      await createPartition(db, { table, name, bounds, storage })
     }
   }
 }
@@ -166,7 +181,7 @@ export async function ensurePartitions(db: Db, from: Date, weeks: number): Promi
     const start = new Date(weekOf(from).getTime() + week * WEEK_MS)
     for (const table of partitionedTables) {
       const name = partitionName(table, start)
-      if (!present.has(name)) await createPartition(db, table, name, boundsOf(start))
+      if (!present.has(name)) await createPartition(db, { table, name, bounds: boundsOf(start) })
     }
   }
 }

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { migrateAll } from '../../src/processes/migrate.ts'
 import {
   dropPartitions,
+  ensureCounterPartitions,
   ensurePartitions,
+  generationOf,
   generationTables,
   partitionedTables,
   weekOf,
@@ -62,6 +64,69 @@ test('two processes may create the same partitions at once', async () => {
   expect(await partitionsOf('reports')).toEqual(
     expect.arrayContaining(['reports_20400611', 'reports_20400618']),
   )
+})
+
+test('partitions are created while their tables are read and written', async () => {
+  const { pool } = database
+  const [busy, creating] = [await pool.connect(), await pool.connect()]
+  try {
+    await busy.query('begin')
+    for (const table of [...partitionedTables, 'counters', 'counter_members', 'campaign_keys']) {
+      await busy.query(`select count(*) from ${table}`)
+      await busy.query(`delete from ${table}`)
+    }
+    await creating.query(`set lock_timeout = '1s'`)
+    const far = new Date('2041-06-12T00:00:00Z')
+    await ensurePartitions(creating, far, 0)
+    await ensureCounterPartitions(creating, far, 0)
+    expect(await partitionsOf('feedback_reports')).toContain('feedback_reports_20410610')
+    expect(await partitionsOf('counters')).toContain(`counters_${generationOf(26_095)}`)
+  } finally {
+    await busy.query('rollback')
+    await creating.query('reset lock_timeout')
+    busy.release()
+    creating.release()
+  }
+})
+
+test('an attached partition has all that one created with its table would have', async () => {
+  const { pool } = database
+  const client = await pool.connect()
+  const shape = async (name: string) => {
+    const { rows } = await client.query<{ line: string }>(
+      `select attname || format_type(atttypid, atttypmod) || attstorage::text || attnotnull
+           || coalesce(pg_get_expr(adbin, adrelid), '') as line
+         from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
+         where attrelid = $1::regclass and attnum > 0
+       union all select conname || pg_get_constraintdef(oid) || convalidated
+         from pg_constraint where conrelid = $1::regclass
+       union all select pg_get_indexdef(indexrelid) || (select inhparent::regclass from pg_inherits
+           where inhrelid = indexrelid) from pg_index where indrelid = $1::regclass
+       order by 1`,
+      [name],
+    )
+    return rows.map(({ line }) => line)
+  }
+  try {
+    await client.query('begin')
+    const far = new Date('2042-06-12T00:00:00Z')
+    await ensurePartitions(client, far, 0)
+    for (const table of partitionedTables) {
+      const name = `${table}_20420609`
+      const attached = await shape(name)
+      const { rows } = await client.query<{ bounds: string }>(
+        'select pg_get_expr(relpartbound, oid) as bounds from pg_class where relname = $1',
+        [name],
+      )
+      await client.query(`drop table ${name}`)
+      await client.query(`create table ${name} partition of ${table} ${rows[0]?.bounds}`)
+      expect(attached.length).toBeGreaterThan(2)
+      expect(attached).toEqual(await shape(name))
+    }
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
 })
 
 test('the last millisecond of a week and the next one are in the right partitions', async () => {
