@@ -13,6 +13,7 @@ import { tortureReports } from '../test/support/torture/torture-reports.ts'
 
 // Kills processes and PostgreSQL at random, and checks whether anything was lost or counted twice.
 const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
+       npm run torture all [-- --minutes N --seed N]
        npm run torture reports [-- --kills N --seed N]
        npm run torture sending [-- --kills N --seed N]
        npm run torture relay
@@ -31,20 +32,24 @@ const { values, positionals } = parseArgs({
     restarts: { type: 'string', default: '10' },
     answers: { type: 'string', default: '2000' },
     kills: { type: 'string', default: '25' },
+    minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
 const seed = Number(values.seed)
 const kills = Number(values.kills)
+const minutes = Number(values.minutes)
 const rounds = Number(values.rounds)
 const restarts = Number(values.restarts)
 const answers = Number(values.answers)
-const areNumbers = [seed, kills, rounds, restarts, answers].every(
+const areNumbers = [seed, kills, minutes, rounds, restarts, answers].every(
   (one) => Number.isSafeInteger(one) && one >= 0,
 )
 const [what, ...rest] = positionals
 const runs = {
-  ...{ counters, reports, sending },
+  ...{ counters, sending },
+  reports: () => tortureLine({ kills }),
+  all: () => tortureLine({ kills: Infinity, isAll: true, minutes }),
   relay: () => tortureRelay(console.log),
   composing: () => tortureComposing(console.log),
   limits: () => tortureLimitsHere(console.log),
@@ -71,12 +76,18 @@ async function counters(): Promise<string[]> {
   return done.wrong
 }
 
-async function reports(): Promise<string[]> {
-  // Ctrl-C stops the killing, but the result is still checked.
+async function tortureLine(run: {
+  kills: number
+  isAll?: boolean
+  minutes?: number
+}): Promise<string[]> {
+  // Ctrl-C stops the faults, but the result is still checked.
   const enough = new AbortController()
   process.once('SIGINT', () => enough.abort())
-  console.log(`${kills} kills, seed ${seed}`)
-  const done = await tortureReports({ kills, seed, say: console.log, enough: enough.signal })
+  if (run.minutes !== undefined) setTimeout(() => enough.abort(), run.minutes * 60_000)
+  console.log(`seed ${seed}`)
+  const done = await tortureReports({ ...run, seed, say: console.log, enough: enough.signal })
+  console.log(`${done.kills.length} faults were caused`)
   for (const words of done.surprises) console.log(`ended by itself: ${words}`)
   const { accepted, retracted, neverCounted, analyzedTwice, campaigns } = done
   console.log(`${done.requests} requests; ${accepted} reports were accepted`)

@@ -4,7 +4,7 @@ import { shardOf, uuidOf } from '../world.ts'
 import { foundColumns, type FoundReport } from './own-reports.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
-import { bigintArray, first, rowsOf } from './rows.ts'
+import { bigintArray, first, rowOf, rowsOf } from './rows.ts'
 
 /** A campaign, with the fingerprints of its first message. */
 export type Campaign = { id: string; fingerprints: Fingerprints }
@@ -23,6 +23,13 @@ const LOCK_CLASS = 20_814
 export async function claimFounding(tx: Db): Promise<void> {
   await tx.query(sql`select set_config('idle_in_transaction_session_timeout', '10s', true),
     pg_advisory_xact_lock(${LOCK_CLASS}, 0)`)
+}
+
+/** Returns the newest campaign with an id below `before`. */
+export async function findNewestCampaign(tx: Db, before: string): Promise<string | undefined> {
+  const newest = await rowOf(tx)<{ id: string }>`
+    select id from campaigns where id < ${before} order by id desc limit 1`
+  return newest?.id
 }
 
 /** Inserts campaigns, in the order of their ids. */

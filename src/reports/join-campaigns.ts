@@ -5,15 +5,16 @@ import {
   carryCampaignKeys,
   claimFounding,
   findCampaignKeys,
+  findNewestCampaign,
   insertCampaignKeys,
   insertCampaigns,
   type NewCampaign,
 } from '../db/campaigns.ts'
 import { generationOf } from '../db/partitions.ts'
-import { inTransaction, type Pool } from '../db/pool.ts'
+import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { findCampaign, findNeighborhood, type Neighborhood } from '../judging/find-campaigns.ts'
 import { campaignKeys, type Fingerprints } from '../pieces/fingerprints.ts'
-import { type Clock, uuidv7 } from '../world.ts'
+import { type Clock, uuidFloor, uuidTime, uuidv7 } from '../world.ts'
 
 /** A message, and the keys that find similar messages. */
 type Message = { reportId: string; fingerprints: Fingerprints; keys: readonly string[] }
@@ -92,9 +93,12 @@ async function createCampaigns(
   return inTransaction(pool, async (tx) => {
     await claimFounding(tx)
     const now = clock()
-    const neighborhood = await findNeighborhood(tx, messages, now)
+    const [neighborhood, foundedAt] = await Promise.all([
+      findNeighborhood(tx, messages, now),
+      afterOthers(tx, now),
+    ])
     const room = roomUnder(neighborhood)
-    const ids = messages.map(() => uuidv7(now)).sort()
+    const ids = messages.map(() => uuidv7(foundedAt)).sort()
     const joined = new Map<string, Campaign>()
     const founded: NewCampaign[] = []
     const rows: CampaignKey[] = []
@@ -116,6 +120,18 @@ async function createCampaigns(
     return joined
   })
 }
+
+/**
+ * The instant for the ids of new campaigns: now, or later if a process whose clock is up to ten
+ * minutes ahead of this one has created campaigns.
+ */
+async function afterOthers(tx: Db, now: Date): Promise<Date> {
+  const newest = await findNewestCampaign(tx, uuidFloor(new Date(now.getTime() + SKEW_MS_MAX)))
+  if (newest === undefined) return now
+  return new Date(Math.max(now.getTime(), uuidTime(newest).getTime() + 1))
+}
+
+const SKEW_MS_MAX = 600_000
 
 /** Returns a function that tells whether one more campaign fits under a key. */
 function roomUnder({ byKey }: Neighborhood): (key: string) => boolean {

@@ -8,6 +8,8 @@ export type SunkMail = {
   to: string[]
   raw: Buffer
   connection: string
+  /** When the last byte arrived, in Unix milliseconds. */
+  arrivedMs: number
   /** The bounce content that the sender requested (RFC 3461). */
   dsn: { envid: string | null; ret: string | null; notify: string }
 }
@@ -95,7 +97,8 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
         const from = mailFrom === false ? '' : mailFrom.address
         const to = rcptTo.map(({ address }) => address)
         const dsn = dsnOf(session.envelope as SMTPServerSession['envelope'] & WithDsn)
-        pass('dot', session, callback, { from, to, raw, connection: session.id, dsn })
+        const mail = { from, to, raw, connection: session.id, arrivedMs: Date.now(), dsn }
+        pass('dot', session, callback, mail)
         // The sender closed the connection, so no answer can be sent.
       }, callback)
     },

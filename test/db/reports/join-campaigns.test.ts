@@ -72,6 +72,12 @@ test('a campaign that waited for the creation of another is newer than it', asyn
   expect(founded > early).toBe(true)
 })
 
+test('a campaign created with a slow clock is newer than those created before it', async () => {
+  const [early] = await join([one])
+  const [slow = ''] = await join([longText('late')], new Date(now.getTime() - 120_000))
+  expect(slow > (early ?? '')).toBe(true)
+})
+
 test('messages of one batch find each other', async () => {
   const [a, b, c, d] = await join([one, longText('other'), changed(one, 20), changed(one, 20, 7)])
   expect([c, d]).toEqual([a, a])

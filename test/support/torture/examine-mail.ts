@@ -1,6 +1,7 @@
 import type { Pool } from '../../../src/db/pool.ts'
 import { type Packed, unpack } from '../../../src/db/rows.ts'
 import type { SunkMail } from '../smtp-sink.ts'
+import type { Ledger } from './reporters.ts'
 
 /** The number of feedback reports that were sent, and of the mails that arrived more than once. */
 export type ExaminedMail = { sent: number; repeats: number; faults: string[] }
@@ -9,9 +10,14 @@ type Row = Packed & { reportId: string; number: number; state: string; messageId
 
 /**
  * Checks that each feedback report was sent, that its copy is what arrived, and that a mail that
- * arrived again had the same bytes: a process may end after sending and before recording it.
+ * arrived again had the same bytes: a process may end after sending and before recording it. For
+ * the same reason, the mail of a withdrawn feedback report may have arrived before the retraction.
  */
-export async function examineMail(pool: Pool, mails: readonly SunkMail[]): Promise<ExaminedMail> {
+export async function examineMail(
+  pool: Pool,
+  mails: readonly SunkMail[],
+  { told }: Ledger,
+): Promise<ExaminedMail> {
   const { rows } = await pool.query<Row>(
     `select report_id as "reportId", number, state, message_id as "messageId", encoding, content
      from feedback_reports left join feedback_messages using (report_id, number)`,
@@ -30,10 +36,24 @@ export async function examineMail(pool: Pool, mails: readonly SunkMail[]): Promi
     const copy = await unpack({ encoding, content })
     if (its.some(({ raw }) => !raw.equals(copy))) faults.push(`${name} arrived with other bytes`)
   }
-  for (const messageId of arrived.keys()) faults.push(`${messageId} arrived, and is not sent`)
+  const withdrawn = new Set(rows.filter(({ state }) => state === 'withdrawn').map(nameOf))
+  for (const [messageId, its] of arrived) {
+    const retractedMs = told.get(messageId.slice(1).split('.')[0] ?? '')?.retractedMs ?? 0
+    const isEarly = its.every(({ arrivedMs }) => arrivedMs < retractedMs + SENDING_MS_MAX)
+    const isUnknown = isEarly && withdrawn.has(messageId.slice(1).split('@')[0] ?? '')
+    if (!isUnknown) faults.push(`${messageId} arrived, and is not sent`)
+  }
   const sent = rows.filter(({ state }) => state === 'sent').length
   return { sent, repeats: mails.length - sent, faults }
 }
+
+/** How a feedback report is named in its Message-ID. */
+function nameOf({ reportId, number }: Row): string {
+  return `${reportId}.${number}`
+}
+
+/** A mail that was being sent may arrive a moment after the retraction. */
+const SENDING_MS_MAX = 5_000
 
 function messageIdOf(raw: Buffer): string {
   return /^Message-ID: (\S+)/m.exec(raw.toString('latin1'))?.[1] ?? ''

@@ -14,16 +14,19 @@ export type KeptReport = {
 /** A campaign at its creation. */
 export type KeptCampaign = { id: string; firstReportId: string; fingerprints: Fingerprints }
 
+/** The result of the last analysis of a report. */
+export type Judged = { verdict: string; originIp: string | null; confidence: number | null }
+
 /** The final content of the database, except the counters. */
 export type KeptFacts = {
   reports: Map<string, KeptReport>
-  /** When each report was analyzed, and its origin; in the order of the analyses. */
-  analyzed: Map<string, { at: Date; originIp: string | undefined }[]>
+  /** When each report was analyzed, in the order of these times. */
+  analyzed: Map<string, Date[]>
   retractedAt: Map<string, Date>
   /** Counted reports with their campaigns. */
   counted: Map<string, string | null>
-  /** The verdict on each report, to compare with how it is counted. */
-  verdicts: Map<string, string>
+  /** The verdict on each report and its origin, to compare with how it is counted. */
+  judged: Map<string, Judged>
   /** Reports with evidence. */
   evidence: Set<string>
   /** The campaigns, oldest first. */
@@ -40,15 +43,16 @@ export async function readFacts(pool: Pool): Promise<KeptFacts> {
     `select id, reporter_id as "reporterId", kind, state, received_at as "receivedAt"
      from reports`,
   )
-  const events = await pool.query<ReportEvent>(
-    `select report_id as "reportId", at, event, phrases from report_events
+  const events = await pool.query<Pick<ReportEvent, 'reportId' | 'at' | 'event'>>(
+    `select report_id as "reportId", at, event from report_events
      where event in ('analyzed', 'retracted') order by at`,
   )
   const counted = await pool.query<{ id: string; campaignId: string | null }>(
     `select id, campaign_id as "campaignId" from counted_reports`,
   )
-  const verdicts = await pool.query<{ id: string; verdict: string }>(
-    `select id, verdict_class as verdict from analyses`,
+  const judged = await pool.query<Judged & { id: string }>(
+    `select id, verdict_class as verdict, host(origin_ip) as "originIp",
+       origin_confidence as confidence from analyses`,
   )
   const evidence = await pool.query<{ id: string }>(`select id from reported_evidence`)
   const campaigns = await pool.query<KeptCampaign>(
@@ -69,15 +73,12 @@ export async function readFacts(pool: Pool): Promise<KeptFacts> {
     analyzed: new Map(
       [...Map.groupBy(analyzed, ({ reportId }) => reportId)].map(([id, several]) => [
         id,
-        several.map(({ at, phrases }) => ({
-          at,
-          originIp: phrases.find(({ code }) => code === 'origin-found')?.params?.['ip']?.toString(),
-        })),
+        several.map(({ at }) => at),
       ]),
     ),
     retractedAt: new Map(retracted.map(({ reportId, at }) => [reportId, at])),
     counted: new Map(counted.rows.map(({ id, campaignId }) => [id, campaignId])),
-    verdicts: new Map(verdicts.rows.map(({ id, verdict }) => [id, verdict])),
+    judged: new Map(judged.rows.map((one) => [one.id, one])),
     evidence: new Set(evidence.rows.map(({ id }) => id)),
     campaigns: campaigns.rows,
     campaignDays: new Map(days.rows.map(({ place, reports: count }) => [place, count])),

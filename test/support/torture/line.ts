@@ -1,4 +1,5 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -29,6 +30,14 @@ export type Line = {
   freeze: (part: string) => () => void
   /** The processes that can be suspended. */
   parts: readonly string[]
+  /** Stops PostgreSQL as an administrator does, and starts it again. */
+  restartPostgres: () => Promise<void>
+  /** Ends all connections to the database. */
+  cutConnections: () => Promise<void>
+  /** Leaves no room on the disk for a time; only with a disk of its own. */
+  fillDisk: (ms: number) => Promise<void>
+  /** Returns the resident memory of each running process, in bytes. */
+  memory: () => Promise<Map<string, number>>
   /** Resolves when every process has reported that it is ready. */
   untilReady: () => Promise<void>
   /** Unexpected ends of processes, with their last output. */
@@ -46,9 +55,18 @@ const commands: Readonly<Record<string, readonly string[]>> = {
 }
 const AGAIN_MS = 300
 
+/** How a line is made that meets every fault. */
+export type LineOptions = {
+  /** The size of a disk of its own, which can be filled; needs root. */
+  diskBytes?: number
+  /** Returns by how many milliseconds the clock of a process is wrong that is about to start. */
+  skewMs?: () => number
+}
+
 /** Starts PostgreSQL, `web`, two of `work` and two of `count`; mail goes to `smtpUrl`. */
-export async function startLine(smtpUrl: string): Promise<Line> {
+export async function startLine(smtpUrl: string, options: LineOptions = {}): Promise<Line> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-torture-'))
+  const disk = openDisk(dataDir, options.diskBytes)
   await chmod(dataDir, 0o711)
   const postgres = await keepPostgres(dataDir)
   const port = await freePort()
@@ -57,23 +75,27 @@ export async function startLine(smtpUrl: string): Promise<Line> {
     name: 'torture',
     onLost: () => undefined,
   })
-  const parts = keepParts({
-    DATABASE_URL: postgres.url,
-    DATA_DIR: dataDir,
-    SECRET: 'torture '.repeat(8),
-    HTTP_PORT: String(port),
-    LOG_LEVEL: 'warn',
-    WORKERS: '1',
-    RDAP_BOOTSTRAP_URL: 'none',
-    MESSAGE_AGE_MAX: '0',
-    ORIGIN_CONFIDENCE_MIN: String(originConfidenceMin),
-    SMTP_URL: smtpUrl,
-    FEEDBACK_HOURLY_MAX: '1000000',
-  })
+  const parts = keepParts(
+    {
+      DATABASE_URL: postgres.url,
+      DATA_DIR: dataDir,
+      SECRET: 'torture '.repeat(8),
+      HTTP_PORT: String(port),
+      LOG_LEVEL: 'warn',
+      WORKERS: '1',
+      RDAP_BOOTSTRAP_URL: 'none',
+      MESSAGE_AGE_MAX: '0',
+      ORIGIN_CONFIDENCE_MIN: String(originConfidenceMin),
+      SMTP_URL: smtpUrl,
+      FEEDBACK_HOURLY_MAX: '1000000',
+    },
+    options.skewMs,
+  )
   const close = async () => {
     await parts.close()
     await pool.end()
     await postgres.close()
+    disk.close()
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
   }
   try {
@@ -96,9 +118,39 @@ export async function startLine(smtpUrl: string): Promise<Line> {
       else if (victim === 'backend') await postgres.killBackend()
       else await parts.kill(victim)
     },
+    restartPostgres: postgres.restart,
+    async cutConnections() {
+      await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where backend_type = 'client backend' and application_name <> 'torture'`)
+    },
+    fillDisk: disk.fill,
+    memory: parts.memory,
     untilReady: parts.untilReady,
     surprises: parts.surprises,
     close,
+  }
+}
+
+/** A file system of limited size, mounted on a folder. */
+function openDisk(folder: string, bytes: number | undefined) {
+  const filler = path.join(folder, 'filler')
+  if (bytes !== undefined) {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'torture', folder])
+  }
+  return {
+    async fill(ms: number) {
+      if (bytes === undefined) throw new Error('The line has no disk of its own.')
+      const { bavail, bsize } = await statfs(folder)
+      const length = Math.max(bsize, bavail * bsize - 64_000_000)
+      spawnSync('fallocate', ['--length', String(length), filler])
+      // Ends when no room is left.
+      spawnSync('sh', ['-c', 'cat /dev/zero >>"$1"', 'sh', filler])
+      await wait(ms)
+      await rm(filler)
+    },
+    close() {
+      if (bytes !== undefined) execFileSync('umount', ['--lazy', folder])
+    },
   }
 }
 
@@ -106,12 +158,31 @@ type Postgres = {
   url: string
   kill: () => Promise<void>
   killBackend: () => Promise<void>
+  restart: () => Promise<void>
   close: () => Promise<void>
 }
 
+/** Keeps PostgreSQL running, also when it ends by itself. */
 async function keepPostgres(dataDir: string): Promise<Postgres> {
   const options = { dataDir, password: 'torture', settings: [] }
   let server: EmbeddedServer = await startEmbedded(options)
+  let isClosed = false
+  let reviving = Promise.resolve()
+  const watch = () => {
+    void server.ended.then(() => {
+      if (!isClosed) reviving = revive()
+    })
+  }
+  const revive = async () => {
+    for (; !isClosed; await wait(AGAIN_MS)) {
+      const again = await startEmbedded({ ...options, port: server.port }).catch(() => undefined)
+      if (!again) continue
+      server = again
+      watch()
+      return
+    }
+  }
+  watch()
   const postmaster = async () => {
     const text = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
     return Number(text.split('\n')[0])
@@ -119,33 +190,47 @@ async function keepPostgres(dataDir: string): Promise<Postgres> {
   return {
     url: server.url,
     async kill() {
+      await reviving
       process.kill(await postmaster(), 'SIGKILL')
       await server.ended
-      server = await startEmbedded({ ...options, port: server.port })
+      await reviving
     },
     /** Kills one backend. The server then ends all other backends, and recovers by itself. */
     async killBackend() {
+      await reviving
       const servants = descendants(await postmaster()).filter(({ command }) =>
         /^postgres: signalpost signalpost .*\d\)/.test(command),
       )
       const victim = servants[Date.now() % (servants.length || 1)]
       if (victim) process.kill(victim.pid, 'SIGKILL')
     },
+    async restart() {
+      await reviving
+      await server.stop()
+      await reviving
+    },
     async close() {
+      isClosed = true
+      await reviving
       await server.stop()
       await rm(server.folder, { recursive: true, force: true })
     },
   }
 }
 
+const skewedClock = path.join(import.meta.dirname, 'skewed-clock.ts')
+
 /** Keeps the processes running, like the supervisor of `start`, but without growing pauses. */
-function keepParts(env: Record<string, string>) {
+function keepParts(env: Record<string, string>, skewMs = () => 0) {
   const running = new Map<string, Program>()
   const surprises: string[] = []
   const ordered = new Set<Program>()
   let isClosed = false
   const run = (name: string) => {
-    const program = startProgram(commands[name] ?? [], env)
+    const skew = skewMs()
+    const clock =
+      skew === 0 ? {} : { NODE_OPTIONS: `--import ${skewedClock}`, TORTURE_SKEW_MS: String(skew) }
+    const program = startProgram(commands[name] ?? [], { ...env, ...clock })
     running.set(name, program)
     void program.ended.then(async ({ code, signal }) => {
       if (!ordered.has(program)) {
@@ -170,6 +255,14 @@ function keepParts(env: Record<string, string>) {
       const program = running.get(name)
       program?.kill('SIGSTOP')
       return () => program?.kill('SIGCONT')
+    },
+    async memory() {
+      const found = new Map<string, number>()
+      for (const [name, { pid }] of running) {
+        const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+        found.set(name, Number(/^VmRSS:\s*(\d+)/m.exec(status)?.[1] ?? 0) * 1_024)
+      }
+      return found
     },
     async untilReady() {
       for (const name of Object.keys(commands)) {

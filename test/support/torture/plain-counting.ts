@@ -6,7 +6,7 @@ import {
 } from '../../../src/pieces/fingerprints.ts'
 import type { Shingle } from '../../../src/pieces/shingles/shingle-list.ts'
 import { halvesOf, pairKey } from '../../../src/counting/keys.ts'
-import type { KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
+import type { Judged, KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
 import { originConfidenceMin } from './line.ts'
 import type { Ledger, AcceptedByApi } from './reporters.ts'
 import { asnOf } from './written-mail.ts'
@@ -31,21 +31,27 @@ export async function countPlainly(ledger: Ledger, facts: KeptFacts): Promise<Pl
   for (const told of ledger.told.values()) {
     const report = facts.reports.get(told.id)
     const analyzed = facts.analyzed.get(told.id)
-    if (report && analyzed) await countOne({ told, report, analyzed }, ledger, facts, counting)
+    const judged = facts.judged.get(told.id)
+    if (report && analyzed)
+      await countOne({ told, report, analyzed, judged }, ledger, facts, counting)
   }
   return counting
 }
 
-type Analyzed = readonly { at: Date; originIp: string | undefined }[]
-type One = { told: AcceptedByApi; report: KeptReport; analyzed: Analyzed }
+type One = {
+  told: AcceptedByApi
+  report: KeptReport
+  analyzed: readonly Date[]
+  judged: Judged | undefined
+}
 
 async function countOne(
-  { told, report, analyzed }: One,
+  { told, report, analyzed, judged }: One,
   ledger: Ledger,
   facts: KeptFacts,
   { increments, fingerprints }: PlainCounting,
 ): Promise<void> {
-  const analysis = await analyzeLast(told, analyzed, ledger)
+  const analysis = await analyzeLast({ told, analyzed, judged }, ledger)
   fingerprints.set(told.id, analysis.fingerprints)
   const retractedAt = facts.retractedAt.get(told.id)
   const campaignId =
@@ -57,7 +63,7 @@ async function countOne(
     'origin-as': isSure(analysis) ? asnOf(analysis.origin?.ip ?? '') : undefined,
     campaign: campaignId ?? undefined,
   })
-  const seenAs = { ...amountsOf(told, facts.verdicts.get(told.id)), at: report.receivedAt }
+  const seenAs = { ...amountsOf(told, judged?.verdict), at: report.receivedAt }
   const amounts = retractedAt ? { redeemed: 1, at: retractedAt } : seenAs
   for (const shingle of shingles) increments.push(incrementOf(shingle, amounts))
 }
@@ -69,22 +75,28 @@ function isSure({ origin }: Analysis): boolean {
 
 /**
  * Analyzes a message with the relays that the reporter had named when the report was last analyzed.
- * If the reporter was naming a relay at that time, the events of the report show whether it was
- * known.
+ * If the reporter may have been naming a relay at that time, the origin shows whether it was known.
  */
 async function analyzeLast(
-  told: AcceptedByApi,
-  analyzed: Analyzed,
-  { relays }: Ledger,
+  { told, analyzed, judged }: Omit<One, 'report'>,
+  { relays, clockErrorMs }: Ledger,
 ): Promise<Analysis> {
   const own = relays.filter(({ account }) => account === told.account)
-  const last = analyzed.at(-1)
-  const knownAt = (which: 0 | 1) =>
-    own.filter(({ sinceMs }) => sinceMs[which] <= Number(last?.at)).map(({ cidr }) => cidr)
-  const [early, late] = [knownAt(1), knownAt(0)]
-  const analysis = await analyze(told, late)
-  const isLate = early.length === late.length || analysis.origin?.ip === last?.originIp
-  return isLate ? analysis : analyze(told, early)
+  const last = Number(analyzed.at(-1))
+  // With wrong clocks, the latest time may not be that of the last analysis.
+  const first = clockErrorMs > 0 ? Number(analyzed[0]) : last
+  const isKnown = own.filter(({ sinceMs }) => sinceMs[1] <= first - clockErrorMs).length
+  const mayBeKnown = own.filter(({ sinceMs }) => sinceMs[0] <= last + clockErrorMs).length
+  for (let known = mayBeKnown; ; known--) {
+    const cidrs = own.slice(0, known).map(({ cidr }) => cidr)
+    const analysis = await analyze(told, cidrs)
+    if (known <= isKnown || isOrigin(analysis, judged)) return analysis
+  }
+}
+
+function isOrigin({ origin }: Analysis, judged: Judged | undefined): boolean {
+  const isNear = Math.abs((origin?.confidence ?? 0) - (judged?.confidence ?? 0)) < 0.001
+  return (origin?.ip ?? null) === (judged?.originIp ?? null) && isNear
 }
 
 async function analyze(

@@ -15,8 +15,9 @@ export type AcceptedByApi = {
   kind: Kind
   /** The bytes that were sent. */
   raw: Buffer
-  /** Whether the API has confirmed that the report is retracted. */
+  /** Whether the API has confirmed that the report is retracted, and when. */
   isRetracted: boolean
+  retractedMs?: number
 }
 
 /**
@@ -25,7 +26,14 @@ export type AcceptedByApi = {
 type NamedRelay = { account: Account; cidr: string; sinceMs: readonly [number, number] }
 
 /** All answers that the simulated reporters have received so far. */
-export type Ledger = { told: Map<string, AcceptedByApi>; relays: NamedRelay[]; requests: number }
+export type Ledger = {
+  told: Map<string, AcceptedByApi>
+  /** In the order in which they were named. */
+  relays: NamedRelay[]
+  requests: number
+  /** By how much the clocks of the instance may differ from ours. */
+  clockErrorMs: number
+}
 
 /** The running simulated reporters. */
 export type Reporters = { ledger: Ledger; stop: () => Promise<void> }
@@ -41,8 +49,12 @@ const PATIENCE_MS = 60_000
  * retract (some immediately), and name their relays, each once. A reporter without an answer
  * retries with the same bytes. Rejects at `stop` if an answer was wrong.
  */
-export function startReporters(url: string, accounts: readonly Account[], seed: number): Reporters {
-  const ledger: Ledger = { told: new Map(), relays: [], requests: 0 }
+export function startReporters(
+  url: string,
+  accounts: readonly Account[],
+  { seed, clockErrorMs }: { seed: number; clockErrorMs: number },
+): Reporters {
+  const ledger: Ledger = { told: new Map(), relays: [], requests: 0, clockErrorMs }
   const writer = createWriter(seed)
   const known: Writing[] = []
   const busy = new Set<string>()
@@ -155,6 +167,7 @@ async function retract(tools: Tools, told: AcceptedByApi): Promise<void> {
     const { status } = await ask(tools, `/reports/${told.id}`, { method: 'DELETE' })
     if (status !== 'retracted') throw new Error(`${told.id} was taken back and is "${status}".`)
     told.isRetracted = true
+    told.retractedMs ??= Date.now()
   })
 }
 

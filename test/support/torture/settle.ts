@@ -29,6 +29,8 @@ export async function settle(pool: Pool): Promise<void> {
     return true
   })
   const quiet = async () => {
+    // The mail server may have failed a moment ago.
+    await pool.query('update mail_relay set next_try_at = now() where next_try_at > now()')
     await pool.query(
       `update pgboss.job set start_after = now()
        where state in ('created', 'retry') and start_after > now() and name = any($1::text[])`,

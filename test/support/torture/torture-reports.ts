@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/world.ts'
 import { findShingleSeed } from '../../../src/db/installation.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { chanceFrom } from '../chance.ts'
-import { startSmtpSink } from '../smtp-sink.ts'
+import { type SinkFailure, type SinkStep, type SmtpSink, startSmtpSink } from '../smtp-sink.ts'
 import { type Examined, examine } from './examine.ts'
 import { type ExaminedMail, examineMail } from './examine-mail.ts'
 import { type Line, startLine } from './line.ts'
@@ -23,13 +23,16 @@ export type TorturedLine = Examined & {
   surprises: readonly string[]
 }
 
-/** The parameters of a run: equal seeds give equal messages and victims, but not equal times. */
+/** The parameters of a run: equal seeds give equal messages and faults, but not equal times. */
 export type Torture = {
+  /** Maximum number of faults. */
   kills: number
   seed: number
   say: (line: string) => void
-  /** After an abort no more processes are killed, and the state so far is checked. */
+  /** After an abort nothing more is caused, and the state so far is checked. */
   enough?: AbortSignal
+  /** Whether, besides kills, all other faults occur; this needs root. */
+  isAll?: boolean
 }
 
 const REPORTERS = 4
@@ -39,6 +42,11 @@ const LAST_WORDS_MS = 1_500
 const PAUSE_MS_MIN = 200
 const PAUSE_MS_MORE = 1_300
 const STANDSTILL_MS_MAX = 1_500
+const FROZEN_MS_MAX = 5_000
+const CLOCK_ERROR_MS = 120_000
+const DISK_BYTES = 3_000_000_000
+const DISK_FULL_MS_MORE = 3_000
+const MEMORY_BYTES_MORE = 50_000_000
 
 /**
  * Lets simulated reporters report while it kills the processes one after another. Then waits until
@@ -48,12 +56,16 @@ const STANDSTILL_MS_MAX = 1_500
 export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   const startedAt = new Date()
   const sink = await startSmtpSink()
-  const line = await startLine(sink.url)
+  const skew = chanceFrom(torture.seed + 1)
+  const isAll = torture.isAll === true
+  const clockErrorMs = isAll ? CLOCK_ERROR_MS : 0
+  const faulty = { diskBytes: DISK_BYTES, skewMs: () => skewOf(skew) }
+  const line = await startLine(sink.url, isAll ? faulty : {})
   try {
     const accounts = await addAccounts(line.pool)
     await line.untilReady()
-    const reporters = startReporters(line.url, accounts, torture.seed)
-    const kills = await killByChance(line, torture)
+    const reporters = startReporters(line.url, accounts, { ...torture, clockErrorMs })
+    const { kills, grown } = await tortureByChance(line, sink, torture)
     await wait(LAST_WORDS_MS)
     await reporters.stop()
     torture.say('Everybody has been answered; waiting for the end of all work.')
@@ -61,8 +73,8 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
     await settle(line.pool)
     const { ledger } = reporters
     const examined = await seeded(line.pool, () => examine(line.pool, ledger, startedAt))
-    const mail = await examineMail(line.pool, sink.messages)
-    const faults = [...examined.faults, ...mail.faults]
+    const mail = await examineMail(line.pool, sink.messages, ledger)
+    const faults = [...examined.faults, ...mail.faults, ...grown]
     const { requests } = ledger
     return { kills, requests, surprises: line.surprises, ...examined, mail, faults }
   } finally {
@@ -80,26 +92,106 @@ async function seeded<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
   return work().finally(() => seedShingles(before))
 }
 
-async function killByChance(line: Line, { kills, seed, say, enough }: Torture): Promise<string[]> {
+/** Causes faults one after another; returns their names, and the processes that grew. */
+async function tortureByChance(
+  line: Line,
+  sink: SmtpSink,
+  { kills, seed, say, enough, isAll }: Torture,
+): Promise<{ kills: string[]; grown: string[] }> {
   const chance = chanceFrom(seed)
-  const killed: string[] = []
-  while (killed.length < kills && enough?.aborted !== true) {
+  const done: string[] = []
+  const memory = watchMemory(line)
+  while (done.length < kills && enough?.aborted !== true) {
     // A process that was just killed may be killed again while starting.
     if (chance() < 0.75) await line.untilReady()
+    await memory.look()
     await wait(PAUSE_MS_MIN + chance() * PAUSE_MS_MORE)
-    const victim = pick(chance, line.victims)
-    const sleeper = chance() < 0.3 ? pick(chance, line.parts) : undefined
-    killed.push(victim)
-    const meanwhile = sleeper === undefined ? '' : `, while ${sleeper} stands still`
-    say(`${killed.length} of ${kills}: ${victim}${meanwhile}`)
-    const goOn = sleeper === undefined ? undefined : line.freeze(sleeper)
-    await line.kill(victim)
-    // The database may be unavailable, which is part of the test.
-    if (chance() < 0.3) await silenceWorkers(line.pool).catch(() => undefined)
-    if (goOn) await wait(chance() * STANDSTILL_MS_MAX)
-    goOn?.()
+    const cause = isAll === true && chance() < 0.4 ? pick(chance, otherFaults) : kill
+    const name = await cause(line, sink, chance)
+    done.push(name)
+    say(`${done.length}: ${name}`)
   }
-  return killed
+  return { kills: done, grown: memory.grown() }
+}
+
+/** Causes a fault and returns its name. */
+type Fault = (line: Line, sink: SmtpSink, chance: () => number) => Promise<string>
+
+const kill: Fault = async (line, _sink, chance) => {
+  const victim = pick(chance, line.victims)
+  const sleeper = chance() < 0.3 ? pick(chance, line.parts) : undefined
+  const goOn = sleeper === undefined ? undefined : line.freeze(sleeper)
+  await line.kill(victim)
+  // The database may be unavailable, which is part of the test.
+  if (chance() < 0.3) await silenceWorkers(line.pool).catch(() => undefined)
+  if (goOn) await wait(chance() * STANDSTILL_MS_MAX)
+  goOn?.()
+  return `${victim} killed${sleeper === undefined ? '' : ` while ${sleeper} stood still`}`
+}
+
+const failRelay: Fault = (_line, sink, chance) => {
+  const [step, failure] = pick(chance, relayFailures)
+  const count = 1 + Math.floor(chance() * 20)
+  sink.failNext(step, failure, count)
+  const how = typeof failure === 'string' ? failure : String(failure.code)
+  return Promise.resolve(`the mail server fails ${count} times at ${step}: ${how}`)
+}
+
+const relayFailures: readonly (readonly [SinkStep, SinkFailure])[] = [
+  ['connect', 'drop'],
+  ['connect', { code: 421 }],
+  ['mail', 'drop'],
+  ['mail', { code: 451 }],
+  ['rcpt', 'drop'],
+  ['rcpt', { code: 450 }],
+  ['dot', 'drop'],
+  ['dot', { code: 451 }],
+  ['dot', 'keep-and-drop'],
+]
+
+const otherFaults: readonly Fault[] = [
+  failRelay,
+  failRelay,
+  async (line) => {
+    await line.restartPostgres()
+    return 'PostgreSQL restarted'
+  },
+  async (line) => {
+    await line.cutConnections().catch(() => undefined)
+    return 'all connections to the database cut'
+  },
+  async (line, _sink, chance) => {
+    await line.fillDisk(500 + chance() * DISK_FULL_MS_MORE)
+    return 'disk full for a while'
+  },
+  async (line, _sink, chance) => {
+    const goOn = line.freeze('web')
+    await wait(chance() * FROZEN_MS_MAX)
+    goOn()
+    return 'web stood still'
+  },
+]
+
+/** Returns by how much the clock of a process is wrong that is about to start: one in four. */
+function skewOf(chance: () => number): number {
+  return chance() < 0.25 ? Math.round((2 * chance() - 1) * CLOCK_ERROR_MS) : 0
+}
+
+/** Compares the memory of the processes early and late in a run. */
+function watchMemory(line: Line): { look: () => Promise<void>; grown: () => string[] } {
+  const seen = new Map<string, number[]>()
+  return {
+    async look() {
+      for (const [name, bytes] of await line.memory()) seen.getOrInsert(name, []).push(bytes)
+    },
+    grown: () =>
+      [...seen].flatMap(([name, all]) => {
+        const half = Math.ceil(all.length / 2)
+        const [early, late] = [Math.max(...all.slice(0, half)), Math.max(0, ...all.slice(half))]
+        if (late <= early * 1.5 + MEMORY_BYTES_MORE) return []
+        return [`${name} grew from ${Math.round(early / 1e6)} to ${Math.round(late / 1e6)} MB`]
+      }),
+  }
 }
 
 async function addAccounts(pool: Pool): Promise<Account[]> {
