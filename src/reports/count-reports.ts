@@ -28,6 +28,8 @@ export type ReportToCount = Omit<ReportContext, 'reporterId'> & {
   shingles: PackedShingles
 }
 
+type Received = Pick<Report, 'id' | 'receivedAt'>
+
 /** The reports that had been counted before, and those of them that are no longer complaints. */
 export type CountedBefore = { ids: string[]; complaintsTakenBack: string[] }
 
@@ -92,7 +94,11 @@ async function takeWaiting(tx: Db, reports: readonly { id: string }[]): Promise<
 /**
  * Reverses the counts of retracted reports, each once, and counts the reports as redeemed at `now`.
  */
-export async function redeemCounted(tx: Db, reports: readonly Report[], now: Date): Promise<void> {
+export async function redeemCounted(
+  tx: Db,
+  reports: readonly Received[],
+  now: Date,
+): Promise<void> {
   const reportOf = new Map(reports.map((report) => [report.id, report]))
   const taken = await takeCountedReports(tx, [...reportOf.keys()])
   const redeemed = taken.flatMap((row) => {
@@ -115,7 +121,7 @@ export async function redeemCounted(tx: Db, reports: readonly Report[], now: Dat
 
 /** Returns the change to the daily count of a report's campaign; empty without a campaign. */
 function campaignDay(
-  { receivedAt }: Report,
+  { receivedAt }: Received,
   campaignId: string | null | undefined,
   reports: 1 | -1,
 ): CampaignDayChange[] {
@@ -123,7 +129,7 @@ function campaignDay(
 }
 
 function messageOf(
-  { receivedAt }: Report,
+  { receivedAt }: Received,
   counted: Pick<CountedMessage, 'amounts' | 'shingles'>,
 ): CountedMessage {
   return { prefix: 'reports', at: receivedAt, ...counted }

@@ -9,7 +9,13 @@ import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
 import { createPool, type Pool } from '../../src/db/pool.ts'
 import { linesOf, liveAt, modelOf } from './counter-model.ts'
 import { storedModel } from './counter-rows.ts'
-import { batchOf, committedTable, gatedOf } from './counter-torture-batches.ts'
+import {
+  batchOf,
+  committedTable,
+  countsOf,
+  gatedOf,
+  REPORTS_FROM,
+} from './counter-torture-batches.ts'
 import type { Increment } from './increments.ts'
 
 /**
@@ -19,13 +25,14 @@ import type { Increment } from './increments.ts'
 export type Tortured = { kills: string[]; batches: number; buckets: number; wrong: string[] }
 
 const APPENDERS = 2
+const REPORTERS = 2
 const ROLLERS = 3
 const SETTLE_MS = 60_000
 
 /**
- * Appends and rolls up in several processes and kills one of them, or PostgreSQL itself, in each
- * round. Then rolls up everything, and compares every bucket with the result of the committed
- * appends.
+ * Appends increments and reports, retracts reports and rolls up, in several processes, and kills
+ * one of them, or PostgreSQL itself, in each round. Then rolls up everything, and compares every
+ * bucket with the result of the committed appends.
  */
 export async function tortureCounters(rounds: number, chance: () => number): Promise<Tortured> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-torture-'))
@@ -49,6 +56,7 @@ export async function tortureCounters(rounds: number, chance: () => number): Pro
     await migrateAll(server.url, new Date())
     await pool.query(committedTable)
     for (let number = 0; number < APPENDERS; number++) run(`append ${number}`)
+    for (let number = 0; number < REPORTERS; number++) run(`append ${REPORTS_FROM + number}`)
     for (let number = 0; number < ROLLERS; number++) run(`roll-up ${number}`)
     const kills: string[] = []
     for (let round = 0; round < rounds; round++) {
@@ -108,8 +116,11 @@ async function compare(pool: Pool, startMs: number): Promise<Omit<Tortured, 'kil
   )
   const now = new Date()
   const batches = rows.map(({ appender, batch }) => [startMs, appender, batch] as const)
-  const gated = batches.flatMap((place) => gatedOf(...place))
-  const model = modelOf([...batches.flatMap((place) => batchOf(...place)), ...passed(gated)], now)
+  const gated = batches.flatMap((place) => (place[1] >= REPORTS_FROM ? [] : gatedOf(...place)))
+  const exact = batches.flatMap((place) => {
+    return place[1] >= REPORTS_FROM ? countsOf(...place) : batchOf(...place)
+  })
+  const model = modelOf([...exact, ...passed(gated)], now)
   const expected = new Set(linesOf(liveAt(model, now)))
   const stored = new Set(linesOf(liveAt(await storedModel(pool), now)))
   const wrong = [...expected.symmetricDifference(stored)].toSorted()
