@@ -120,19 +120,22 @@ const commands: Record<string, Command> = {
     },
   },
   move: {
-    usage: 'move --to URL [--from URL]',
+    usage: 'move --to URL [--from URL] [--backend postgres|citus]',
     summary:
       'move everything to another database while the service runs, with a short stop at the end',
     async run({ args, config }) {
       const { move, parseMove } = await import('./processes/move.ts')
       const { withUrl } = await import('./processes/open-app.ts')
       const { systemClock } = await import('./world.ts')
-      const { from, to } = parseMove(args)
-      const moveFrom = (url: string) => move({ from: url, to }, systemClock(), complain)
+      const { from, to, backend } = parseMove(args)
+      const moveFrom = (url: string) => move({ from: url, to, backend }, systemClock(), complain)
       const done = await (from === undefined ? withUrl(config, moveFrom) : moveFrom(from))
       const seconds = (done.stoppedMs / 1_000).toFixed(1)
       say(`Moved ${done.rows.toLocaleString('en')} rows. Writing was stopped for ${seconds} s.`)
-      say('The old database is read-only. Set DATABASE_URL to the new one and restart everything.')
+      say(
+        'The old database is read-only. Set DATABASE_URL to the new one' +
+          `${backend === 'citus' ? ' and DB_BACKEND=citus,' : ''} and restart everything.`,
+      )
       return DONE
     },
   },

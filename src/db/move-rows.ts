@@ -11,6 +11,11 @@ export type MovedTable = {
   /** The partitioned table, the bounds and the storage options of a partition. */
   partition: { of: string; bounds: string; options: string | null } | null
   columns: string[]
+  /**
+   * The values of a row that are compared. Types of our own are compared as text, because their
+   * numbers, which are part of the binary form, differ between databases.
+   */
+  compared: string[]
   /** The columns of the primary key, in its order. */
   key: { column: string; type: string }[]
 }
@@ -29,6 +34,9 @@ export type RangeState = {
   /** Every later change of the range was made by a transaction with this id or a higher one. */
   since: string
 }
+
+/** Types with lower numbers come with PostgreSQL and are the same everywhere. */
+const FIRST_OWN_OID = 16_384
 
 /** Tables that each database has of its own. */
 const ownTables = [
@@ -55,6 +63,8 @@ export async function openMover(url: string): Promise<pg.Client> {
   await client.connect()
   await client.query(`set lock_timeout = '60s'`)
   await client.query('set idle_in_transaction_session_timeout = 0')
+  // As in all sessions of a database of Citus, which this may become; ignored by others.
+  await client.query(`set citus.multi_shard_modify_mode = 'sequential'`)
   return client
 }
 
@@ -69,6 +79,11 @@ export async function listMovedTables(db: pg.Client): Promise<MovedTable[]> {
       (select array_agg(quote_ident(attname) order by attnum) from pg_attribute
         where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '')
         as columns,
+      (select array_agg(quote_ident(attname)
+          || case when atttypid >= ${FIRST_OWN_OID} then '::text' else '' end order by attnum)
+        from pg_attribute
+        where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '')
+        as compared,
       coalesce((select json_agg(json_build_object('column', quote_ident(attname),
           'type', format_type(atttypid, atttypmod)) order by place)
         from pg_index, unnest(indkey) with ordinality as part (number, place), pg_attribute
@@ -182,7 +197,7 @@ async function checksumOf(
   table: MovedTable,
   range: KeyRange,
 ): Promise<Pick<RangeState, 'rows' | 'checksum'>> {
-  const row = `md5(record_send(row(${table.columns.join(', ')})))`
+  const row = `md5(record_send(row(${table.compared.join(', ')})))`
   const { rows } = await db.query<{ rows: number; checksum: string }>(`
     select count(*)::int as rows,
       coalesce(sum(('x' || left(${row}, 15))::bit(60)::bigint), 0)::text as checksum
@@ -215,12 +230,12 @@ function isText(type: string): boolean {
 /** A foreign key, as the statements that drop and restore it. */
 export type ForeignKey = { drop: string; restore: string }
 
-/** Returns the foreign keys of a database. */
+/** Returns the foreign keys of a database. Citus hides its parts of tables in `pg_class` only. */
 export async function listForeignKeys(db: pg.Client): Promise<ForeignKey[]> {
   const { rows } = await db.query<{ table: string; name: string; definition: string }>(sql`
     select conrelid::regclass::text as table, quote_ident(conname) as name,
-      pg_get_constraintdef(oid) as definition
-    from pg_constraint
+      pg_get_constraintdef(pg_constraint.oid) as definition
+    from pg_constraint join pg_class on pg_class.oid = conrelid
     where contype = 'f' and conparentid = 0
       and connamespace = any(array['public', 'pgboss']::regnamespace[])
     order by 1, 2`)
@@ -260,7 +275,7 @@ export async function emptyTables(db: pg.Client, tables: readonly MovedTable[]):
 /** Whether a database has reports or accounts. */
 export async function isInUse(db: pg.Client): Promise<boolean> {
   const { rows } = await db.query<{ isInUse: boolean }>(sql`
-    select exists (select from reports) or exists (select from reporters) as "isInUse"`)
+    select exists (select id from reports) or exists (select id from reporters) as "isInUse"`)
   return rows[0]?.isInUse ?? false
 }
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
+import type { Backend } from '../db/backend.ts'
 import { findShingleSeed, missingMigrations, expectedMigrations } from '../db/installation.ts'
 import {
   deleteMove,
@@ -46,19 +47,30 @@ type Link = { source: pg.Client; target: pg.Client }
 export type MoveProgress = (line: string) => void
 
 /** Parses the arguments of `move`. */
-export function parseMove(args: readonly string[]): { from: string | undefined; to: string } {
+export function parseMove(args: readonly string[]): {
+  from: string | undefined
+  to: string
+  backend: Backend
+} {
   const { values } = parseArgs({
     args: [...args],
-    options: { from: { type: 'string' }, to: { type: 'string' } },
+    options: {
+      from: { type: 'string' },
+      to: { type: 'string' },
+      backend: { type: 'string', default: 'postgres' },
+    },
   })
   if (values.to === undefined) throw new UsageError(['--to is missing.'])
-  const { from, to } = values
+  const { from, to, backend } = values
+  if (backend !== 'postgres' && backend !== 'citus') {
+    throw new UsageError(['--backend must be postgres or citus.'])
+  }
   for (const url of [from, to]) {
     if (url !== undefined && !/^postgres(ql)?:\/\//.test(url)) {
       throw new UsageError(['--from and --to must be URLs that begin with postgres://.'])
     }
   }
-  return { from, to }
+  return { from, to, backend }
 }
 
 /**
@@ -70,14 +82,14 @@ export function parseMove(args: readonly string[]): { from: string | undefined; 
  * @throws UsageError if one of the databases is unsuitable
  */
 export async function move(
-  { from, to }: { from: string; to: string },
+  { from, to, backend = 'postgres' }: { from: string; to: string; backend?: Backend },
   now: Date,
   tell: MoveProgress,
 ): Promise<{ rows: number; stoppedMs: number }> {
   const first = await openLink(from, to)
   const links: [Link, ...Link[]] = [first]
   try {
-    await prepare(first, { to, now }, tell)
+    await prepare(first, { to, backend, now }, tell)
     while (links.length < LANES) links.push(await openLink(from, to))
     await passUntilFew(links, tell)
     const stoppedAt = performance.now()
@@ -110,7 +122,7 @@ async function openLink(from: string, to: string): Promise<Link> {
 /** Checks both databases, and empties the target unless an earlier move has filled it. */
 async function prepare(
   { source, target }: Link,
-  { to, now }: { to: string; now: Date },
+  { to, backend, now }: { to: string; backend: Backend; now: Date },
   tell: MoveProgress,
 ): Promise<void> {
   const seed = await findShingleSeed(source)
@@ -120,7 +132,7 @@ async function prepare(
   }
   const begun = await findMove(target)
   // Would change rows that have been copied already.
-  if (!begun) await migrateAll(to, now)
+  if (!begun) await migrateAll(to, now, { backend })
   if (begun && begun.shingleSeed !== seed) {
     throw new UsageError(['The new database contains an unfinished move of another database.'])
   }
