@@ -7,6 +7,7 @@ import { tortureComposing } from '../test/support/torture/sending/torture-compos
 import { tortureRestarts } from '../test/support/torture/restarts/torture-restarts.ts'
 import { tortureSending } from '../test/support/torture/sending/torture-sending.ts'
 import { tortureLimitsHere } from '../test/support/torture/limits/torture-limits-here.ts'
+import { tortureMove } from '../test/support/torture/torture-move.ts'
 import { tortureRelay } from '../test/support/torture/sending/torture-relay.ts'
 import { tortureShadow } from '../test/support/torture/shadow/torture-shadow.ts'
 import { tortureReports } from '../test/support/torture/torture-reports.ts'
@@ -19,6 +20,7 @@ const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture relay
        npm run torture composing
        npm run torture limits
+       npm run torture move [-- --stored N --seed N]
        npm run torture bodies
        npm run torture reconnects
        npm run torture restarts [-- --restarts N]
@@ -32,6 +34,7 @@ const { values, positionals } = parseArgs({
     restarts: { type: 'string', default: '10' },
     answers: { type: 'string', default: '2000' },
     kills: { type: 'string', default: '25' },
+    stored: { type: 'string', default: '100000' },
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
@@ -40,14 +43,15 @@ const seed = Number(values.seed)
 const kills = Number(values.kills)
 const minutes = Number(values.minutes)
 const rounds = Number(values.rounds)
+const stored = Number(values.stored)
 const restarts = Number(values.restarts)
 const answers = Number(values.answers)
-const areNumbers = [seed, kills, minutes, rounds, restarts, answers].every(
+const areNumbers = [seed, kills, stored, minutes, rounds, restarts, answers].every(
   (one) => Number.isSafeInteger(one) && one >= 0,
 )
 const [what, ...rest] = positionals
 const runs = {
-  ...{ counters, sending },
+  ...{ counters, sending, move },
   reports: () => tortureLine({ kills }),
   all: () => tortureLine({ kills: Infinity, isAll: true, minutes }),
   relay: () => tortureRelay(console.log),
@@ -97,6 +101,14 @@ async function tortureLine(run: {
   console.log(`${done.mail.sent} feedback reports were sent, ${done.mail.repeats} mails repeated`)
   console.log(`compared exactly: ${slots} buckets of ten minutes, ${days} of days`)
   return done.faults
+}
+
+async function move(): Promise<string[]> {
+  console.log(`seed ${seed}`)
+  const { rows, stoppedMs, accepted, faults } = await tortureMove(stored, seed, console.log)
+  console.log(`${rows} rows moved; writing was stopped for ${(stoppedMs / 1_000).toFixed(1)} s`)
+  console.log(`${accepted} reports were accepted before and afterwards`)
+  return faults
 }
 
 async function sending(): Promise<string[]> {

@@ -37,9 +37,11 @@ import { migrateAll } from './migrate.ts'
 const ROWS_PER_RANGE = 2_000
 /** Pairs of connections that copy at the same time. */
 const LANES = 2
-/** The source is stopped when a pass had to copy no more rows than this again. */
+/**
+ * The source is stopped when a pass has copied no more rows than this again, or more than half as
+ * many as the pass before it, so that further passes would not help.
+ */
 const ROWS_CHANGED_MAX = 10_000
-const PASSES_MAX = 8
 
 type Link = { source: pg.Client; target: pg.Client }
 
@@ -164,12 +166,14 @@ async function tablesToMove({ source, target }: Link): Promise<MovedTable[]> {
   return tables
 }
 
-/** Repeats passes over all tables until few rows change during one. */
+/** Repeats passes over all tables until few rows change during one, or not fewer than before. */
 async function passUntilFew(links: readonly [Link, ...Link[]], tell: MoveProgress): Promise<void> {
-  for (let number = 1; number <= PASSES_MAX; number++) {
+  let before = 0
+  for (let number = 1; ; number++) {
     const { copied, rows } = await pass(links, tell)
     tell(`Pass ${number}: copied ${grouped(copied)} of ${grouped(rows)} rows.`)
-    if (number > 1 && copied <= ROWS_CHANGED_MAX) return
+    if (number > 1 && (copied <= ROWS_CHANGED_MAX || copied > before / 2)) return
+    before = copied
   }
 }
 

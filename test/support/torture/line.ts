@@ -21,6 +21,9 @@ export const originConfidenceMin = 0.95
 /** All processes that handle a report, on this machine; the test can kill each of them. */
 export type Line = {
   url: string
+  databaseUrl: string
+  /** Lets all processes start again with another database. */
+  useDatabase: (url: string) => Promise<void>
   pool: Pool
   /** The names that `kill` accepts. */
   victims: readonly string[]
@@ -109,6 +112,8 @@ export async function startLine(smtpUrl: string, options: LineOptions = {}): Pro
   }
   return {
     url: `http://127.0.0.1:${port}`,
+    databaseUrl: postgres.url,
+    useDatabase: (url) => parts.restartWith({ DATABASE_URL: url }),
     pool,
     parts: Object.keys(commands),
     victims: [...Object.keys(commands), 'postgres', 'backend'],
@@ -221,7 +226,8 @@ async function keepPostgres(dataDir: string): Promise<Postgres> {
 const skewedClock = path.join(import.meta.dirname, 'skewed-clock.ts')
 
 /** Keeps the processes running, like the supervisor of `start`, but without growing pauses. */
-function keepParts(env: Record<string, string>, skewMs = () => 0) {
+function keepParts(settings: Record<string, string>, skewMs = () => 0) {
+  let env = settings
   const running = new Map<string, Program>()
   const surprises: string[] = []
   const ordered = new Set<Program>()
@@ -250,6 +256,15 @@ function keepParts(env: Record<string, string>, skewMs = () => 0) {
       ordered.add(program)
       program.kill('SIGKILL')
       await program.ended
+    },
+    async restartWith(more: Record<string, string>) {
+      env = { ...env, ...more }
+      for (const name of Object.keys(commands)) {
+        const program = running.get(name)
+        if (!program) continue
+        ordered.add(program)
+        await program.stop()
+      }
     },
     freeze(name: string) {
       const program = running.get(name)

@@ -194,7 +194,7 @@ function watchMemory(line: Line): { look: () => Promise<void>; grown: () => stri
   }
 }
 
-async function addAccounts(pool: Pool): Promise<Account[]> {
+export async function addAccounts(pool: Pool): Promise<Account[]> {
   const accounts: Account[] = []
   for (let number = 1; number <= REPORTERS; number++) {
     const email = `reporter${number}@home.example`
