@@ -1,4 +1,4 @@
-import { type HeaderField, parseHeader } from './header.ts'
+import { type HeaderField, isReadAsWritten, parseHeader } from './header.ts'
 import { decodeTransfer, transferEncoding, type TransferEncoding } from './transfer-encoding.ts'
 
 /**
@@ -45,6 +45,57 @@ export function parseMimeTree(raw: Buffer): Entity | undefined {
 /** Serializes an entity to bytes. */
 export function composeMimeTree(entity: Entity): Buffer {
   return Buffer.from(entityText(entity), 'latin1')
+}
+
+/**
+ * Whether the parser certainly reads a changed tree as it is, once it is composed. `before` is the
+ * parsed tree; fields and leaves of it were changed, and epilogues shortened. False for unusual
+ * trees, which only the parser can check. `delimiters` begin the lines between the outer parts.
+ */
+export function isReadBack(
+  { fields, body, type }: Entity,
+  before: Entity,
+  delimiters: readonly string[] = [],
+): boolean {
+  const isSame = (key: string) => findField(fields, key) === findField(before.fields, key)
+  if (!isSame('content-type') || !isSame('content-transfer-encoding')) return false
+  // The parser takes a first line like this for an envelope, and looks for line ends in 16 KiB.
+  const first = fields[0]?.raw ?? ''
+  if (/^>?From /.test(first) || first.length > 16_000) return false
+  let known = 0
+  const isRead = (field: HeaderField) => {
+    const place = before.fields.indexOf(field, known)
+    if (place < 0) return isReadAsWritten(field)
+    known = place + 1
+    return true
+  }
+  if (!fields.every(isRead)) return false
+  const { body: other } = before
+  if (body.kind === 'leaf') {
+    if (other.kind !== 'leaf') return false
+    if (body.text === other.text) return true
+    const isSafe = !delimiters.some((delimiter) => body.text.includes(delimiter))
+    return isSafe && !type.startsWith('multipart/')
+  }
+  if (body.kind === 'message') {
+    return other.kind === 'message' && isReadBack(body.message, other.message, delimiters)
+  }
+  if (other.kind !== 'multipart') return false
+  const all = [...delimiters, `--${boundaryOf(findField(fields, 'content-type')?.value ?? '')}`]
+  return (
+    body.preamble === other.preamble &&
+    body.close === other.close &&
+    body.close.startsWith('\r\n') &&
+    body.parts.every(({ delimiter, entity }, index) => {
+      const part = other.parts[index]
+      const isUsual = index === 0 || delimiter.startsWith('\r\n')
+      return isUsual && delimiter === part?.delimiter && isReadBack(entity, part.entity, all)
+    })
+  )
+}
+
+function findField(fields: readonly HeaderField[], key: string): HeaderField | undefined {
+  return fields.find((field) => field.key === key)
 }
 
 /** All leaves of a tree in their order. */
@@ -108,7 +159,7 @@ export function boundaryOf(contentType: string): string | undefined {
  * The value of the first field with the given name (in lower case); undefined when there is none.
  */
 export function entityField(entity: Entity, key: string): string | undefined {
-  return entity.fields.find((field) => field.key === key)?.value
+  return findField(entity.fields, key)?.value
 }
 
 /** Creates a header field; `value` may contain folds. */

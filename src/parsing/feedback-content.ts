@@ -165,7 +165,7 @@ export function composeFeedback(
     domain: content.domain,
     facts: feedbackFactsOf(analysis, content, redaction),
     explanation: explanationOf(analysis, content, redaction),
-    original: redaction.tree ?? redaction.raw,
+    original: redaction.tree,
     form: content.form === 'headers' ? 'headers' : redaction.form,
   }
   const isXarf = content.format === 'xarf' && content.feedbackType !== 'not-spam'

@@ -81,13 +81,6 @@ export function mayIdentify(text: string, { scan, mayHold }: AddressIndex): bool
   })
 }
 
-/** Whether a text as written may contain a name. */
-export function mayNameIn(text: string, { scan, findNames }: AddressIndex): boolean {
-  if (findNames === undefined) return false
-  const latin1 = latin1Of(text)
-  return latin1 === undefined || scan.mayContain(latin1)
-}
-
 const wordLetters = characterSet('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789')
 
 /** Returns the patterns without which a text contains no name: the longest word of each. */

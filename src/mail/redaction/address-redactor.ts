@@ -6,7 +6,6 @@ import {
   domainPatterns,
   type Found,
   mayIdentify,
-  mayNameIn,
   namePatterns,
   namesShown,
   placesIn,
@@ -91,11 +90,6 @@ export function createAddressRedactor(
         : mayIdentify(text, index) && !clean.has(text),
     )
     const named = open.length > 0 ? textsNaming(open, index) : noTexts
-    if (named.size === 0) {
-      for (const text of open) clean.add(text)
-      return texts.map(() => false)
-    }
-    for (const text of open) if (!named.has(text)) clean.add(text)
     return texts.map((text) => named.has(text))
   }
   const redactWithin = (budget: RedactionBudget, text: string) => {
@@ -121,8 +115,7 @@ export function createAddressRedactor(
     redactWithin,
     finds: (text) => findsIn([text])[0] ?? false,
     findsIn,
-    findsNameIn: (text) =>
-      mayNameIn(text, index) && namesShown(plainView(text), index.findNames) !== undefined,
+    findsNameIn: (text) => namesShown(plainView(text), index.findNames) !== undefined,
     vouchFor(text, origin) {
       if (text !== origin && (origin === lastClean || clean.has(origin))) clean.add(text)
     },
@@ -326,8 +319,13 @@ function sameMailbox(address: string): string[] {
     ? ['gmail.com', 'googlemail.com'].map((domain) => untagged.replace(/[^@]*$/, domain))
     : []
   const [local = '', domain = ''] = untagged.split(/@(?=[^@]*$)/)
+  const all = [address, untagged, ...others]
+  if (plainDomain.test(domain) && !domain.includes('xn--')) return [...new Set(all)]
   const [ascii, readable] = [domainToASCII(domain), domainToUnicode(domain)]
   const bytes = Buffer.from(readable).toString('latin1').toLowerCase()
   const named = [ascii, readable, bytes].filter((one) => one !== '' && one !== domain)
-  return [...new Set([address, untagged, ...others, ...named.map((one) => `${local}@${one}`)])]
+  return [...new Set([...all, ...named.map((one) => `${local}@${one}`)])]
 }
+
+/** A domain that is written in one way only. */
+const plainDomain = /^(?:[a-z0-9-]{1,63}\.)*[a-z]{1,63}$/

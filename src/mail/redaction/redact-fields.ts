@@ -1,6 +1,6 @@
 import { decodeHeaderText } from '../encoded-word.ts'
-import type { HeaderField } from '../header.ts'
-import { type Body, newField } from '../mime-tree.ts'
+import { type HeaderField, writtenField } from '../header.ts'
+import type { Body } from '../mime-tree.ts'
 import { composeEncodedWords, foldText } from '../seven-bit.ts'
 import { type AddressRedactor, redactedDomain, type RedactionBudget } from './address-redactor.ts'
 import type { TokenRedactor } from './token-redactor.ts'
@@ -107,13 +107,16 @@ export function redactFields(
   return kept.flatMap((original) => {
     let field = original
     if (isList(field)) return redactRecipients(field, people)
-    if (/^(?:x-)?received$/.test(field.key)) field = withoutLocalUser(field, people)
+    if (field.key === 'received' || field.key === 'x-received')
+      field = withoutLocalUser(field, people)
     if (naming.has(original)) {
       budget.fieldChars -= field.raw.length
       if (budget.fieldChars < 0) return []
-      field = redactField(field, people)
+      return redactTokens(redactField(field, people), tokens)
     }
-    const opaque = tokens ? redactTokens(field, tokens) : field
+    const opaque = redactTokens(field, tokens)
+    // Only codes were inserted, unless encoded words were decoded and folded again.
+    if (opaque !== original && !original.raw.includes('=?')) clean.add(opaque)
     return opaque
   })
 }
@@ -132,7 +135,6 @@ function withoutLocalUser(field: HeaderField, people: AddressRedactor): HeaderFi
 const localFor = /(\sfor\s+<?)([^\s<>;@()"]{1,64})(?=>?\s*(?:;|$|\())/gi
 
 function redactField(field: HeaderField, redactor: AddressRedactor): HeaderField {
-  const { name } = field
   const value = unfolded(field)
   const readable = value.includes('=?') ? decodeHeaderText(value) : value
   const raw = redactor.redact(withoutCutParameters(field.raw, redactor))
@@ -141,7 +143,7 @@ function redactField(field: HeaderField, redactor: AddressRedactor): HeaderField
   const isInWords = readable !== value && redactor.finds(readable)
   if (!isInWords && !tells(changed, redactor)) return changed
   const ascii = composeEncodedWords(Buffer.from(redactor.redact(readable)).toString('latin1'))
-  return newField(name, foldText(ascii, name.length + 2))
+  return withValue(field, ascii)
 }
 
 const parameterPiece = /;\s*([\w-]{1,64})\*(\d{1,3})\*?\s*=\s*("(?:[^"\\\r]|\\.)*"|[^\s;"]+)/g
@@ -171,8 +173,8 @@ function withoutCutParameters(raw: string, redactor: AddressRedactor): string {
   }, rest)
 }
 
-function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
-  if (tokens.leaves(field)) return field
+function redactTokens(field: HeaderField, tokens: TokenRedactor | undefined): HeaderField {
+  if (tokens === undefined || tokens.leaves(field)) return field
   // A link or address in angle brackets is one value, wherever its line was folded.
   const raw =
     field.raw.includes('<') && field.raw.includes('\r\n')
@@ -184,28 +186,29 @@ function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
     const redacted = tokens.redactField({ ...field, raw: `${field.name}: ${readable}` })
     if (redacted.trim() === readable.trim()) return field
     const ascii = composeEncodedWords(Buffer.from(redacted.trim()).toString('latin1'))
-    return newField(field.name, foldText(ascii, field.name.length + 2))
+    return withValue(field, ascii)
   }
   const redacted = tokens.redactField({ ...field, raw })
   return redacted === value ? field : withRaw(field, `${raw.slice(0, -value.length)}${redacted}`)
 }
 
 /** Replaces recipients by codes and drops their display names, which also identify the reporter. */
-function redactRecipients({ name, value }: HeaderField, redactor: AddressRedactor): HeaderField {
-  const found = addressesInText(decodeHeaderText(value.slice(0, 64 * 1024)))
+function redactRecipients(field: HeaderField, redactor: AddressRedactor): HeaderField {
+  const found = addressesInText(decodeHeaderText(field.value.slice(0, 64 * 1024)))
   const codes = [...new Set(found)].map((one) => `${redactor.codeOf(one)}@${redactedDomain}`)
   const list = codes.length === 0 ? 'undisclosed-recipients:;' : codes.join(', ')
-  return newField(name, foldText(list, name.length + 2))
+  return withValue(field, list)
 }
 
-function withRaw(field: HeaderField, raw: string): HeaderField {
-  const colon = raw.indexOf(':')
-  const value = raw
-    .slice(colon + 1)
-    .replace(/\r\n[ \t]+/g, ' ')
-    .trim()
-  // A sender may write an address into the name, which is redacted too.
-  return { name: raw.slice(0, colon).trimEnd(), key: field.key, raw, value }
+/** Returns a field with a changed text, also if the name was changed, which is redacted too. */
+function withRaw({ key }: Pick<HeaderField, 'key'>, raw: string): HeaderField {
+  const changed = writtenField(raw)
+  return changed.key === key ? changed : { name: changed.name, key, raw, value: changed.value }
+}
+
+/** Returns a field with another value, folded. */
+function withValue({ key, name }: HeaderField, value: string): HeaderField {
+  return withRaw({ key }, `${name}: ${foldText(value, name.length + 2)}`)
 }
 
 /**

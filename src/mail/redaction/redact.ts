@@ -9,6 +9,7 @@ import {
   entityField,
   entityText,
   fieldParameter,
+  isReadBack,
   leafText,
   leavesOf,
   newField,
@@ -23,10 +24,8 @@ import { createTokenRedactor } from './token-redactor.ts'
 
 /** A message as one consumer may see it. */
 export type Redaction = {
-  /** The message with CRLF line ends; only the header and an empty body if `form` is `headers`. */
-  raw: Buffer
-  /** The parsed `raw` from the last search, if there was one. */
-  tree?: Entity
+  /** The message as a receiver parses it; only the header and no body if `form` is `headers`. */
+  tree: Entity
   /** `headers` if part of the body could not be searched, or would take too long. */
   form: 'whole' | 'headers'
   /** Redacts texts about the message in the same way: return path, links, explanations. */
@@ -88,19 +87,19 @@ export function redactMessage(
   const isUnsafe = tree === undefined || telling.size > 0 || isSpent(budget)
   const redacted = isUnsafe ? undefined : redactBody({ ...tree, fields: top }, redactors)
   if (tree && redacted) {
-    const whole = composeMimeTree(redacted)
-    const read = parseMimeTree(whole)
-    if (
-      read &&
-      leavesOf(read).length === leavesOf(tree).length &&
-      isClean(read, redacted, redactors)
-    ) {
-      return { raw: whole, tree: read, form: 'whole', ...rest }
-    }
+    const read = isReadBack(redacted, tree) ? redacted : readBack(redacted, tree)
+    if (read && isClean(read, redacted, redactors)) return { tree: read, form: 'whole', ...rest }
   }
   const safe = top.filter((field) => !telling.has(field) && !isMime(field))
   const headers: Entity = { ...emptyEntity, fields: safe }
-  return { raw: composeMimeTree(headers), form: 'headers', ...rest }
+  const read = parseMimeTree(composeMimeTree(headers)) ?? emptyEntity
+  return { tree: read, form: 'headers', ...rest }
+}
+
+/** Returns a tree as a receiver parses it; undefined if its number of leaves changes. */
+function readBack(entity: Entity, before: Entity): Entity | undefined {
+  const read = parseMimeTree(composeMimeTree(entity))
+  return read && leavesOf(read).length === leavesOf(before).length ? read : undefined
 }
 
 /**

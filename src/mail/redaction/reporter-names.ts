@@ -47,7 +47,11 @@ function hmacOf(key: Buffer): (text: string) => string {
     return (text) => createHmac('sha256', key).update(text).digest('hex')
   }
   const padded = Buffer.concat([key], hmacBlockBytes)
-  const [inner, outer] = [padded.map((byte) => byte ^ 0x36), padded.map((byte) => byte ^ 0x5c)]
+  const [inner, outer] = [Buffer.from(padded), padded]
+  for (let at = 0; at < hmacBlockBytes; at++) {
+    inner[at] = (padded[at] ?? 0) ^ 0x36
+    outer[at] = (padded[at] ?? 0) ^ 0x5c
+  }
   return (text) => {
     const read = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer')
     return hash('sha256', Buffer.concat([outer, read]))
@@ -55,8 +59,18 @@ function hmacOf(key: Buffer): (text: string) => string {
 }
 
 function codeOfHash(digits: string): string {
-  return `redacted-${base32(Buffer.from(digits.slice(0, codeBytes * 2), 'hex'))}`
+  let code = 'redacted-'
+  for (let at = 0; at < codeBytes * 2; at += 5) {
+    const bits = Number.parseInt(digits.slice(at, at + 5), 16)
+    code += (codePairs[bits >> 10] ?? '') + (codePairs[bits & 0x3ff] ?? '')
+  }
+  return code
 }
+
+/** Two digits of base 32 (see `base32`) for each value of ten bits. */
+const codePairs = Array.from({ length: 1 << 10 }, (_, bits) =>
+  base32(Buffer.from([bits >> 2, (bits & 3) << 6])).slice(0, 2),
+)
 
 /** Maximum number of texts with separate codes; all further ones share one code. */
 const CODES_MAX = 5_000
@@ -222,6 +236,26 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
   if (names.length === 0) return undefined
   const sorted = names.toSorted((one, other) => other.text.length - one.text.length)
   const addressOf = new Map(sorted.map(({ text, address }) => [bare(text), address]))
+  let patterns: RegExp[] | undefined
+  // A search for a word takes a tenth of the time of a regular expression.
+  const lastWords = [...new Set(sorted.map(({ text }) => text.split(' ').at(-1) ?? text))]
+  return {
+    words: [...new Set(sorted.map(({ text }) => longestWord(text)))],
+    mayOccurIn: (text) => lastWords.some((word) => text.includes(word)),
+    *find(text) {
+      patterns ??= patternsOf(sorted)
+      for (const pattern of patterns) {
+        for (const { 1: found = '', index } of text.matchAll(pattern)) {
+          const address = addressOf.get(bare(found))
+          if (address !== undefined) yield { start: index, end: index + found.length, address }
+        }
+      }
+    },
+  }
+}
+
+/** Returns the patterns of names, of which the longest are given first. */
+function patternsOf(sorted: readonly ReporterName[]): RegExp[] {
   const sources = (isGreeted: boolean) =>
     sorted
       .filter((name) => name.isGreeted === isGreeted)
@@ -231,7 +265,7 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
   // Tests the first letter before the look-behind, which is much slower.
   const initials = [...new Set(sorted.map(({ text }) => escaped(text.charAt(0))))].join('')
   const first = `(?=[${initials}])`
-  const patterns = [
+  return [
     ...(free === '' ? [] : [`${first}${wordStart}(${free})${wordEnd}`]),
     ...(greeted === ''
       ? []
@@ -241,20 +275,6 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
           `${first}(?<=^|\\n|subject: ?)(${greeted})(?=[,!])`,
         ]),
   ].map((source) => new RegExp(source, 'g'))
-  // A search for a word takes a tenth of the time of a regular expression.
-  const lastWords = [...new Set(sorted.map(({ text }) => text.split(' ').at(-1) ?? text))]
-  return {
-    words: [...new Set(sorted.map(({ text }) => longestWord(text)))],
-    mayOccurIn: (text) => lastWords.some((word) => text.includes(word)),
-    *find(text) {
-      for (const pattern of patterns) {
-        for (const { 1: found = '', index } of text.matchAll(pattern)) {
-          const address = addressOf.get(bare(found))
-          if (address !== undefined) yield { start: index, end: index + found.length, address }
-        }
-      }
-    },
-  }
 }
 
 function longestWord(name: string): string {

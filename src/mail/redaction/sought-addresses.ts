@@ -152,8 +152,8 @@ function lettersAt(text: string, at: number): number {
 }
 
 function createLocals(locals: readonly string[], isDotless: boolean): Locals {
-  const forwards = treeOf(locals)
-  const backwards = treeOf(locals.map(reversed))
+  const backwards = treeOf(locals, -1)
+  let forwards: Tree | undefined
   const plain = (local: string) => (isDotless ? local.replaceAll('.', '') : local)
   const byName = new Map(locals.toReversed().map((local) => [plain(local), local]))
   return {
@@ -162,6 +162,7 @@ function createLocals(locals: readonly string[], isDotless: boolean): Locals {
       return length === 0 ? undefined : text.slice(end - length, end)
     },
     beginningAt(text, start) {
+      forwards ??= treeOf(locals, 1)
       const length = longest(forwards, text, { at: start, step: 1 })
       return length === 0 ? undefined : text.slice(start, start + length)
     },
@@ -169,17 +170,20 @@ function createLocals(locals: readonly string[], isDotless: boolean): Locals {
   }
 }
 
-/** A tree of words by letters; words with the same beginning share a branch. */
+/** A tree of words by letters; words with the same beginning, or end, share a branch. */
 type Tree = { isWord: boolean; next: Map<number, Tree> }
 
-function treeOf(words: readonly string[]): Tree {
+function treeOf(words: readonly string[], step: 1 | -1): Tree {
   const root: Tree = { isWord: false, next: new Map() }
   for (const word of words) {
     let branch = root
-    for (let at = 0; at < word.length; at++) {
-      const letter = word.charCodeAt(at)
-      const next: Tree = branch.next.get(letter) ?? { isWord: false, next: new Map() }
-      branch.next.set(letter, next)
+    for (let taken = 0; taken < word.length; taken++) {
+      const letter = word.charCodeAt(step === 1 ? taken : word.length - 1 - taken)
+      let next = branch.next.get(letter)
+      if (next === undefined) {
+        next = { isWord: false, next: new Map() }
+        branch.next.set(letter, next)
+      }
       branch = next
     }
     branch.isWord = true
@@ -195,8 +199,4 @@ function longest(tree: Tree, text: string, { at, step }: { at: number; step: 1 |
     branch = branch.next.get(text.charCodeAt(at + taken * step))
   }
   return length
-}
-
-function reversed(text: string): string {
-  return Array.from({ length: text.length }, (_, at) => text[text.length - 1 - at]).join('')
 }

@@ -1,5 +1,6 @@
 import { invisibleAt } from '../invisible-characters.ts'
 import type { Latin1 } from './latin1.ts'
+import { hexDigits } from './prefilter.ts'
 import { isLead, markAt, tagsIn } from './text-views.ts'
 
 /**
@@ -9,8 +10,6 @@ import { isLead, markAt, tagsIn } from './text-views.ts'
 export type TextScan = {
   /** Whether any view of the text (see `textViews`) may contain a pattern. */
   mayShow(text: Latin1): boolean
-  /** Whether the text as written, in lower case, may contain a pattern. */
-  mayContain(text: Latin1): boolean
 }
 
 /** A pattern in lower case. */
@@ -59,18 +58,22 @@ type Sought = {
   mayCount: Pattern['mayCount']
 }
 
+/** Characters that begin marks; a pattern may not contain them. */
+const markStarts = /[\0-\x20<>=%&\\]|\+a/
+
 /**
- * Creates a scan for patterns. Reads a text once, as all views show it at the same time. Where the
- * text is as written, looks up each pair of characters: it may begin a mark, or be the rarest pair
- * of a pattern, which is then compared. Near marks and tags the views differ, until four more
- * characters are the same in all of them. There, compares the last characters of each view with
- * one gram of each pattern. Linear in the text.
+ * Creates a scan for patterns. Reads a text once, with all marks decoded and without tags; the text
+ * of tags is read separately. Where the text is as written, looks up each pair of characters: it
+ * may begin a mark, or be the rarest pair of a pattern, which is then compared. After a mark or tag
+ * compares the last characters with one gram of each pattern, until these are as written again.
+ * The views also show marks as written. No pattern contains the beginning of a mark, so such a
+ * pattern begins inside the mark, and is compared there. Linear in the text.
  */
 export function createTextScan(patterns: readonly Pattern[]): TextScan {
   const shortest = Math.min(...patterns.map(({ text }) => text.length))
-  // No useful scan is possible: single letters are everywhere, and marks and tags have the others.
-  if (shortest < 2 || patterns.some(({ text }) => /[\0-\x20<>]/.test(text))) {
-    return { mayShow: () => true, mayContain: () => true }
+  // No useful scan is possible: single letters are everywhere.
+  if (shortest < 2 || patterns.some(({ text }) => markStarts.test(text))) {
+    return { mayShow: () => true }
   }
   return new Scanner(patterns, Math.min(GRAM_CHARS, shortest))
 }
@@ -96,25 +99,17 @@ class Scanner implements TextScan {
   private readonly pairs = new Map<number, Sought[]>()
   /** The pairs of the patterns, in all cases. */
   private readonly indexes: number[] = []
+  /** The patterns by their first character. */
+  private readonly beginnings = new Map<number, Buffer[]>()
   private text = ''
   private bytes: Buffer = Buffer.alloc(0)
   private length = 0
-  /**
-   * The last characters of the views: of the one with fillers removed, then also with escapes, then
-   * also with quotes decoded, and of the one without tags.
-   */
+  /** The last characters shown. */
   private held = 0
-  private escaped = 0
-  private quoted = 0
-  private shown = 0
-  /** The number of characters until the first three, and the last one, show the same again. */
-  private apart = 0
-  private tagApart = 0
   /** Where the text begins to be as written, up to the current character. */
   private plainFrom = 0
-  /** The number of characters for which grams are compared after a filler. */
+  /** The number of characters for which grams are compared. */
   private near = 0
-  private isInTag = false
   private isFound = false
 
   constructor(patterns: readonly Pattern[], gramChars: number) {
@@ -134,6 +129,7 @@ class Scanner implements TextScan {
       const sought = { bytes, gramEnd, pairEnd, mayCount }
       const gram = lettersBefore(bytes, gramEnd, gramChars)
       this.places[placeOf(gram)] = 1
+      for (const first of casesOf(bytes[0] ?? 0)) add(this.beginnings, first, bytes)
       add(this.grams, gram, sought)
       const pair = lettersBefore(bytes, pairEnd, 2)
       add(this.pairs, pair, sought)
@@ -145,47 +141,26 @@ class Scanner implements TextScan {
     }
   }
 
-  mayContain({ bytes, length }: Latin1): boolean {
-    useIndexes(this.indexes)
-    this.bytes = bytes
-    this.length = length
-    let before = bytes[0] ?? 0
-    for (let at = 1; at < length; at++) {
-      const byte = bytes[at] ?? 0
-      const kind = kinds[(before << 8) | byte]
-      before = byte
-      if (kind === 0) continue
-      // The exact search takes this character for a cut in a name.
-      if (byte === 0x01 || bytes[at - 1] === 0x01) return true
-      if (kind !== LEAD && this.isPair(at, 0)) return true
-    }
-    return false
-  }
-
   mayShow({ text, bytes, length }: Latin1): boolean {
     useIndexes(this.indexes)
     this.text = text
     this.bytes = bytes
     this.length = length
     this.held = 0
-    this.apart = 0
-    this.tagApart = 0
     this.plainFrom = 0
     this.near = 0
-    this.isInTag = false
     this.isFound = false
     let at = 0
     if (text.includes('<')) {
       for (const { start, end } of tagsIn(text)) {
         this.read(at, start)
-        if (this.tagApart === 0) this.shown = this.held
-        this.isInTag = true
+        const { held } = this
+        this.near = 0
+        this.plainFrom = start
         this.read(start, end)
-        this.isInTag = false
-        this.tagApart = this.gramChars
-        this.plainFrom = end
-        at = end
         if (this.isFound) return true
+        this.held = held
+        at = this.skip(end)
       }
     }
     this.read(at, length)
@@ -196,8 +171,7 @@ class Scanner implements TextScan {
   private read(from: number, to: number): void {
     let at = from
     while (at < to && !this.isFound) {
-      const isTogether = this.apart === 0 && (this.isInTag || this.tagApart === 0)
-      if (isTogether && this.near === 0) at = this.readPlain(at, to)
+      if (this.near === 0) at = this.readPlain(at, to)
       if (at >= to || this.isFound) return
       const byte = this.bytes[at] ?? 0
       if (mayLead[byte] === 1 && leads[(byte << 8) | (this.bytes[at + 1] ?? 0)] === LEAD) {
@@ -205,13 +179,13 @@ class Scanner implements TextScan {
         // No mark crosses the beginning or the end of a tag.
         if (at > to) this.isFound = true
       } else {
-        this.show(at, lowerOf[byte] ?? 0)
+        this.show(at, byte)
         at += 1
       }
     }
   }
 
-  /** Reads while all views show the characters as written; returns where it stops. */
+  /** Reads while the characters are as written; returns where it stops. */
   private readPlain(from: number, to: number): number {
     const { bytes, plainFrom } = this
     // Pairs among the characters before were not looked up, only grams.
@@ -251,76 +225,61 @@ class Scanner implements TextScan {
     } else if (byte >= 0x80) {
       const { length, shows } = invisibleAt(this.text, at)
       if (length > 0) {
-        if (shows !== '') this.show(at, 0x20)
+        if (shows !== '') this.held = 0
         return this.skip(at + length)
       }
-    } else if (byte !== 0x26 || mayBeReference(bytes, at + 1)) {
+    } else if (mayBeMark(bytes, at)) {
       const mark = markAt(this.text, at)
       if (mark) return this.readMark(mark)
     }
-    this.show(at, lowerOf[byte] ?? 0)
+    this.show(at, byte)
     return at + 1
   }
 
   private readMark({ start, end, kind, character }: NonNullable<ReturnType<typeof markAt>>) {
-    if (kind === 'filler') {
-      return this.skip(end)
-    }
-    if (this.apart === 0) {
-      this.escaped = this.held
-      this.quoted = this.held
-    }
-    if (this.tagApart === 0 && !this.isInTag) this.shown = this.held
-    const isQuote = kind === 'quote'
-    for (let at = start; at < end; at++) {
-      const code = lowerOf[this.bytes[at] ?? 0] ?? 0
-      this.held = (this.held << 8) | code
-      if (isQuote) this.showUnquoted(code)
+    if (kind !== 'filler' && this.beginsInMark(start, end)) this.isFound = true
+    for (let at = 0; at < character.length; at++) {
+      this.held = (this.held << 8) | this.codeAt(character, at)
       if (this.isGram(this.held)) this.isFound = true
     }
-    for (let at = 0; at < character.length; at++) {
-      const code = this.codeAt(character, at)
-      this.quoted = (this.quoted << 8) | code
-      if (!isQuote) this.showUnquoted(code)
-      if (this.isGram(this.quoted)) this.isFound = true
-    }
-    this.apart = this.gramChars
-    this.tagApart = this.gramChars
     return this.skip(end)
   }
 
-  /** Adds a character of a mark to the views in which quotes are not decoded. */
-  private showUnquoted(code: number): void {
-    this.escaped = (this.escaped << 8) | code
-    if (this.isGram(this.escaped)) this.isFound = true
-    if (this.isInTag) return
-    this.shown = (this.shown << 8) | code
-    if (this.isGram(this.shown)) this.isFound = true
+  /** Whether a pattern may begin inside a mark as written. */
+  private beginsInMark(start: number, end: number): boolean {
+    for (let at = start + 1; at < end; at++) {
+      const beginning = this.beginnings.get(this.bytes[at] ?? 0)
+      if (beginning?.some((pattern) => this.continuesAt(pattern, at, end)) === true) return true
+    }
+    return false
   }
 
+  /** Whether the text at `start` is the pattern, perhaps with marks from `markEnd` on. */
+  private continuesAt(pattern: Buffer, start: number, markEnd: number): boolean {
+    for (let at = 0; at < pattern.length; at++) {
+      const place = start + at
+      if (place >= this.length) return false
+      const byte = this.bytes[place] ?? 0
+      if (place >= markEnd && mayLead[byte] === 1) return true
+      if (lowerOf[byte] !== pattern[at]) return false
+    }
+    return true
+  }
+
+  /** Continues after a mark or tag; a pattern may continue across it if no blank is before. */
   private skip(end: number): number {
     this.plainFrom = end
-    this.near = this.gramChars
+    this.near = (this.held & 0xff) > 0x20 ? this.gramChars - 1 : 0
     return end
   }
 
-  /** Adds the character at a position to all views. */
-  private show(at: number, code: number): void {
-    this.held = (this.held << 8) | code
-    if (this.near > 0) this.near -= 1
-    let isFound = this.isGramAt(this.held, at)
-    if (this.apart > 0) {
-      this.escaped = (this.escaped << 8) | code
-      this.quoted = (this.quoted << 8) | code
-      this.apart -= 1
-      isFound ||= this.isGramAt(this.escaped, at) || this.isGramAt(this.quoted, at)
-    }
-    if (this.tagApart > 0 && !this.isInTag) {
-      this.shown = (this.shown << 8) | code
-      this.tagApart -= 1
-      isFound ||= this.isGramAt(this.shown, at)
-    }
-    if (isFound) this.isFound = true
+  /** Shows a character that is as written. */
+  private show(at: number, byte: number): void {
+    this.held = (this.held << 8) | (lowerOf[byte] ?? 0)
+    // No pattern contains a blank.
+    if (byte <= 0x20) this.near = 0
+    else if (this.near > 0) this.near -= 1
+    if (this.isGramAt(this.held, at)) this.isFound = true
   }
 
   /** Returns the lower case of a character as a byte; 0 if it has none. */
@@ -392,7 +351,7 @@ function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09
 }
 
-function add(map: Map<number, Sought[]>, key: number, sought: Sought): void {
+function add<T>(map: Map<number, T[]>, key: number, sought: T): void {
   const same = map.get(key)
   if (same) same.push(sought)
   else map.set(key, [sought])
@@ -430,6 +389,19 @@ function rarestEnd(
     }
   }
   return best
+}
+
+/** Whether a mark may begin at a lead: most signs in links begin none. */
+function mayBeMark(bytes: Buffer, at: number): boolean {
+  const byte = bytes[at] ?? 0
+  const next = bytes[at + 1] ?? 0
+  if (byte === 0x26) return mayBeReference(bytes, at + 1)
+  if (byte !== 0x3d && byte !== 0x25) return true
+  return isHex(next) ? isHex(bytes[at + 2] ?? 0) : byte === 0x3d
+}
+
+function isHex(byte: number): boolean {
+  return hexDigits[byte] === 1
 }
 
 /** Whether an HTML character reference may follow an ampersand; most in links do not. */

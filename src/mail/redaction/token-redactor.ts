@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { replaceMailboxes } from '../address.ts'
 import type { HeaderField } from '../header.ts'
+import { remembered } from '../text.ts'
 import { type CodeOf, codeShape, createTokenCodes } from './reporter-names.ts'
 
 /**
@@ -28,18 +28,23 @@ const tokenCharsMin = 5
  */
 export function looksOpaque(text: string, place: TokenPlace): boolean {
   if (place === 'query' && text.length > wholeMax && !/[\s+]|%20/.test(text)) return true
+  return opaqueEnd(text, 0, place) >= 0
+}
+
+/** Returns the end of the first run of letters and digits that looks machine-made, or -1. */
+function opaqueEnd(text: string, from: number, place: TokenPlace): number {
   const { length } = text
-  let start = 0
+  let start = from
   let kinds = 0
-  for (let at = 0; at <= length; at++) {
+  for (let at = from; at <= length; at++) {
     const kind = at < length ? (kindOf[text.charCodeAt(at)] ?? 0) : 0
     kinds |= kind
     if (kind !== 0) continue
-    if (at - start >= tokenCharsMin && isDrawn(text, { start, end: at, kinds }, place)) return true
+    if (at - start >= tokenCharsMin && isDrawn(text, { start, end: at, kinds }, place)) return at
     start = at + 1
     kinds = 0
   }
-  return false
+  return -1
 }
 
 /** Kinds of letters and digits, as bits; 0 for all other characters. */
@@ -138,10 +143,10 @@ export function createTokenRedactor(
   return {
     redact,
     redactLinks,
-    leaves: ({ key }) => kinds.memo(key) === 'spoken',
+    leaves: ({ key }) => kindOfField(key) === 'spoken',
     redactField({ key, raw }) {
       const value = raw.slice(raw.indexOf(':') + 1)
-      const kind = kinds.memo(key)
+      const kind = kindOfField(key)
       if (kind === 'spoken') return value
       if (kind === 'message-id') return redactMessageIds(value, codeOf)
       if (kind === 'signature') return redactMailboxes(redactSignature(value, codeOf))
@@ -189,7 +194,7 @@ const tracingFields = named(
 
 type FieldKind = 'spoken' | 'message-id' | 'signature' | 'tracing' | 'other'
 
-const kinds = new LRUCache<string, FieldKind>({ max: 500, memoMethod: readKind })
+const kindOfField = remembered(readKind, { max: 500, charsMax: 128 })
 
 function readKind(key: string): FieldKind {
   if (spokenFields.test(key)) return 'spoken'
@@ -332,14 +337,31 @@ function runsBut(...named: readonly string[]): RegExp {
  * Redacts machine-made words of a field that people do not read; links, hosts and addresses stay.
  */
 function redactRuns(value: string, codeOf: CodeOf): string {
-  if (!value.includes(codeStart) && !looksOpaque(value, 'field')) return value
-  // None of the shapes contains white space, so most words need no regular expression.
-  return value.replace(/\S{6,}/g, (word) => {
-    if (!word.includes(codeStart) && !looksOpaque(word, 'field')) return word
-    return word.replace(shapeOf(word), (run, code?: string, named?: string) =>
-      code === undefined && named === undefined && looksOpaque(run, 'field') ? codeOf(run) : run,
+  let result = ''
+  let done = 0
+  let code = value.indexOf(codeStart)
+  for (;;) {
+    if (code >= 0 && code < done) code = value.indexOf(codeStart, done)
+    const opaque = opaqueEnd(value, done, 'field')
+    if (opaque < 0 && code < 0) return done === 0 ? value : result + value.slice(done)
+    // None of the shapes contains white space.
+    let start = opaque < 0 || (code >= 0 && code < opaque) ? code : opaque - 1
+    let end = start + 1
+    while (start > done && !isSpace(value, start - 1)) start--
+    while (end < value.length && !isSpace(value, end)) end++
+    const word = value.slice(start, end)
+    result += value.slice(done, start)
+    result += word.replace(shapeOf(word), (run, made?: string, named?: string) =>
+      made === undefined && named === undefined && looksOpaque(run, 'field') ? codeOf(run) : run,
     )
-  })
+    done = end
+  }
+}
+
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  if (code > 0x20 && code < 0x80) return false
+  return code <= 0x20 ? code === 0x20 || (code >= 0x09 && code <= 0x0d) : /\s/.test(text.charAt(at))
 }
 
 function shapeOf(word: string): RegExp {

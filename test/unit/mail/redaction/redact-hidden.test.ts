@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { leafText, leavesOf, parseMimeTree } from '../../../../src/mail/mime-tree.ts'
-import { redactMessage } from '../../../../src/mail/redaction/redact.ts'
+import { redactToBytes } from '../../../support/redacted.ts'
 import { expectEffort } from '../../../support/effort.ts'
 
 const address = 'jane.doe@mailbox.example'
@@ -10,7 +10,7 @@ const key = Buffer.alloc(32, 7)
 /** Redacts a message; returns its header, and the decoded bodies of its parts. */
 function redacted(text: string, addresses: readonly string[] = [address], authors: string[] = []) {
   const raw = Buffer.from(text.replaceAll('\n', '\r\n'))
-  const outcome = redactMessage(raw, { addresses, key, tokens: 'redacted', authors })
+  const outcome = redactToBytes(raw, { addresses, key, tokens: 'redacted', authors })
   const tree = parseMimeTree(outcome.raw)
   const body = tree ? leavesOf(tree).map(leafText).join('\n') : ''
   return { ...outcome, text: `${outcome.raw.toString('latin1')}\n${body}` }
@@ -100,7 +100,7 @@ test('a name is found in a single-byte charset', () => {
   const head = `To: =?utf-8?B?${base64('Иван Петров')}?= <${address}>\r\n`
   const type = 'Content-Type: text/plain; charset=windows-1251\r\n\r\n'
   const raw = Buffer.concat([Buffer.from(head + type), name])
-  const outcome = redactMessage(raw, { addresses: [address], key, tokens: 'redacted' })
+  const outcome = redactToBytes(raw, { addresses: [address], key, tokens: 'redacted' })
   expect(outcome.raw.includes(name)).toBe(false)
 })
 

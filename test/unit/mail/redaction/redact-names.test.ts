@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { redactionKey } from '../../../../src/mail/redaction/address-redactor.ts'
-import { redactMessage } from '../../../../src/mail/redaction/redact.ts'
+import { redactToBytes } from '../../../support/redacted.ts'
 
 const key = redactionKey('a secret of the tests', 'abuse@there.example')
 
@@ -16,7 +16,7 @@ function mail(body: string, { type = 'text/html; charset=utf-8', fields = '' } =
 }
 
 function redacted(raw: Buffer): string {
-  return redactMessage(raw, { addresses: ['alice.w@home.example'], key, tokens: 'redacted' })
+  return redactToBytes(raw, { addresses: ['alice.w@home.example'], key, tokens: 'redacted' })
     .raw.toString()
     .split('Content-Type')
     .slice(1)
@@ -128,7 +128,7 @@ test('a name beyond Latin-1 is found in encoded words', () => {
   const raw = Buffer.from(
     `To: =?utf-8?B?${named}?= <zn@home.example>\r\nSubject: =?utf-8?B?${named}?=, hi\r\n\r\nx`,
   )
-  const header = redactMessage(raw, { addresses: ['zn@home.example'], key, tokens: 'redacted' })
+  const header = redactToBytes(raw, { addresses: ['zn@home.example'], key, tokens: 'redacted' })
   expect(header.raw.toString()).toMatch(/^Subject: +redacted-[a-z2-7]{16}, hi/m)
 })
 
@@ -142,7 +142,7 @@ test.each([
 })
 
 function redactedHeader(raw: Buffer): string {
-  const { raw: whole } = redactMessage(raw, {
+  const { raw: whole } = redactToBytes(raw, {
     addresses: ['alice.w@home.example'],
     key,
     tokens: 'redacted',

@@ -3,7 +3,7 @@ import { redactionKey } from '../../../../src/mail/redaction/address-redactor.ts
 import { parseHeader } from '../../../../src/mail/header.ts'
 import { leafText, leavesOf, parseMimeTree } from '../../../../src/mail/mime-tree.ts'
 import { createTokenRedactor, looksOpaque } from '../../../../src/mail/redaction/token-redactor.ts'
-import { redactMessage } from '../../../../src/mail/redaction/redact.ts'
+import { redactToBytes } from '../../../support/redacted.ts'
 import { expectEffort } from '../../../support/effort.ts'
 
 const key = redactionKey('a secret of the tests', 'abuse@example.net')
@@ -39,7 +39,7 @@ test('a link with the recipient’s local part loses it', () => {
       '',
     ].join('\r\n'),
   )
-  const { raw: redacted } = redactMessage(raw, {
+  const { raw: redacted } = redactToBytes(raw, {
     addresses: ['jane@mail.example'],
     key,
     tokens: 'redacted',
@@ -169,7 +169,7 @@ const message = [
 ].join('\r\n')
 
 function redacted(tokens: 'redacted' | 'kept', text = message) {
-  const { raw } = redactMessage(Buffer.from(text), { addresses: [], key, tokens })
+  const { raw } = redactToBytes(Buffer.from(text), { addresses: [], key, tokens })
   const tree = parseMimeTree(raw)
   const bodies = tree ? leavesOf(tree).map(leafText).join('\n') : ''
   return { header: raw.toString().split('\r\n\r\n')[0] ?? '', body: bodies }

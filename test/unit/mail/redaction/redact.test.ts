@@ -7,7 +7,7 @@ import {
 } from '../../../../src/mail/redaction/address-redactor.ts'
 import { parseHeader } from '../../../../src/mail/header.ts'
 import { leafText, leavesOf, parseMimeTree } from '../../../../src/mail/mime-tree.ts'
-import { redactMessage } from '../../../../src/mail/redaction/redact.ts'
+import { redactToBytes } from '../../../support/redacted.ts'
 import { recipientsIn } from '../../../../src/mail/redaction/redact-fields.ts'
 import { corpusFiles } from '../../../support/corpus.ts'
 import { expectEffort } from '../../../support/effort.ts'
@@ -172,7 +172,7 @@ const message = [
 ].join('\r\n')
 
 function redacted(text: string, addresses: readonly string[] = []) {
-  return redactMessage(Buffer.from(text, 'latin1'), { addresses, key, tokens: 'redacted' })
+  return redactToBytes(Buffer.from(text, 'latin1'), { addresses, key, tokens: 'redacted' })
 }
 
 describe('a message', () => {
@@ -274,7 +274,7 @@ test.skipIf(corpus === undefined)(
   () => {
     for (const { name, raw } of corpus ?? []) {
       const { delivered, claimed } = recipientsIn(parseHeader(raw).fields)
-      const after = redactMessage(raw, { addresses: [], key, tokens: 'redacted' })
+      const after = redactToBytes(raw, { addresses: [], key, tokens: 'redacted' })
       const tree = parseMimeTree(after.raw)
       const texts = tree ? leavesOf(tree).map(leafText) : []
       const whole = [after.raw.toString('latin1'), ...texts].join('\n').toLowerCase()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { leafText, leavesOf, parseMimeTree } from '../../../../src/mail/mime-tree.ts'
-import { mayIdentify, mayNameIn } from '../../../../src/mail/redaction/address-occurrences.ts'
+import { mayIdentify } from '../../../../src/mail/redaction/address-occurrences.ts'
 import {
   createAddressIndex,
   placesInText,
@@ -143,8 +143,6 @@ describe('the exact search finds nobody in a text that the scan rejects', () => 
         if (isExact) found += 1
         if (!may) rejected += 1
         expect(isExact && !may, JSON.stringify(text)).toBe(false)
-        if (index.findNames === undefined || mayNameIn(text, index)) return
-        expect([...index.findNames.find(text.toLowerCase())]).toEqual([])
       }),
       { numRuns: 4_000 },
     )
@@ -166,8 +164,6 @@ describe('a text that the scan rejects shows no pattern in any view', () => {
           const views = textViews(text).map((view) => view.text)
           for (const one of texts) for (const view of views) expect(view).not.toContain(one)
         }
-        if (scan.mayContain(bytes)) return
-        for (const one of texts) expect(text.toLowerCase()).not.toContain(one)
       }),
       { numRuns: 4_000 },
     )
