@@ -16,7 +16,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'test/long/**', 'test/system/**'],
     globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/seed-shingles.ts'],
+    setupFiles: ['test/support/seed-shingles.ts', 'test/support/log-statements.ts'],
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // Stops a test that never ends; no test uses it to measure time.
     testTimeout: 300_000,

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { tortureCounters } from '../test/support/counter-torture.ts'
 import { chanceFrom } from '../test/support/chance.ts'
@@ -24,6 +27,7 @@ const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture bodies
        npm run torture reconnects
        npm run torture restarts [-- --restarts N]
+       npm run torture citus
        npm run torture shadow [-- --answers N]`
 const FAULTS_SHOWN = 20
 
@@ -61,6 +65,7 @@ const runs = {
   reconnects: () => tortureReconnects(console.log),
   restarts: () => tortureRestarts(restarts, console.log),
   shadow: () => tortureShadow(answers, console.log),
+  citus: allOnCitus,
 }
 const run = what !== undefined && Object.hasOwn(runs, what) ? runs[what as keyof typeof runs] : null
 if (rest.length > 0 || !run || !areNumbers) {
@@ -71,6 +76,17 @@ const faults = await run()
 for (const line of faults.slice(0, FAULTS_SHOWN)) console.log(`differs: ${line}`)
 console.log(faults.length === 0 ? 'All counts are exact.' : `${faults.length} differ.`)
 process.exitCode = faults.length === 0 ? 0 : 1
+
+/** Runs all database tests on a cluster of Citus. */
+async function allOnCitus(): Promise<string[]> {
+  const vitest = path.join(import.meta.dirname, '..', 'node_modules', '.bin', 'vitest')
+  const tests = spawn(vitest, ['run', '--config', 'vitest.citus.config.ts'], {
+    stdio: 'inherit',
+    env: { ...process.env, CITUS_TESTS: 'all' },
+  })
+  const [code] = (await once(tests, 'close')) as [number | null]
+  return code === 0 ? [] : ['some tests failed on Citus']
+}
 
 async function counters(): Promise<string[]> {
   console.log(`${rounds} kills, seed ${seed}`)

@@ -130,15 +130,18 @@ const lostSocket = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ])
-/** Connection errors, too many connections, shutdown, startup, read-only standby. */
-const awayState = /^(08...|53[0-9]{3}|57P0[1-5]|25006)$/
+/**
+ * Connection errors, too many connections, shutdown, startup, read-only standby, and the internal
+ * error with which Citus reports that a node was lost during a commit.
+ */
+const awayState = /^(08...|53[0-9]{3}|57P0[1-5]|25006|XX000)$/
 const lostWords =
   /connection terminated|not queryable|timeout exceeded when trying to connect|client was closed/i
 
 /**
- * Whether an error means that the database is unavailable or overloaded, so that the same request
- * may succeed later. Recognizes SQLSTATE classes 08 and 53, codes 57P01 to 57P05 and 25006, socket
- * errors, and the messages of `pg` that have no code.
+ * Whether an error means that the database, or a node of it, is unavailable or overloaded, so that
+ * the same request may succeed later. Recognizes SQLSTATE classes 08 and 53, codes 57P01 to 57P05,
+ * 25006 and XX000, socket errors, and the messages of `pg` that have no code.
  */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false

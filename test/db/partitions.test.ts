@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { migrateAll } from '../../src/processes/migrate.ts'
 import {
   dropPartitions,
@@ -15,7 +15,7 @@ import { freshDatabase } from '../support/database.ts'
 import { addReports, newReport } from '../support/rows.ts'
 
 const database = await closeAfterTests(freshDatabase())
-await migrateAll(database.url, new Date())
+await migrateAll(database.url, new Date(), { backend: inject('backend') })
 
 async function partitionsOf(table: string): Promise<string[]> {
   const { rows } = await database.pool.query<{ name: string }>(

@@ -51,7 +51,7 @@ test('a connection that breaks in a transaction is discarded as an outage', asyn
   const small = createPool(database.url, options)
   const cut = inTransaction(small, async (tx) => {
     const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
-    await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid])
+    await database.pool.query('select pg_terminate_backend($1::int)', [rows[0]?.pid])
     await tx.query('insert into notes (id) values (5)')
   })
   const error = await cut.then(
@@ -69,7 +69,7 @@ test('a lost idle connection is logged and replaced', async () => {
   const options = { connectionsMax: 1, name: 'idle', onLost: resolve }
   const small = createPool(database.url, options)
   const { rows } = await small.query<{ pid: number }>('select pg_backend_pid() as pid')
-  await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid])
+  await database.pool.query('select pg_terminate_backend($1::int)', [rows[0]?.pid])
   expect(isOutage(await lost)).toBe(true)
   expect((await small.query('select 1 as one')).rows).toEqual([{ one: 1 }])
   await small.end()

@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 function rules(args: string, input = ''): Promise<Outcome> {
-  return runProgram(['rules', ...args.split(' ')], { DATABASE_URL: database.url }, input)
+  return runProgram(['rules', ...args.split(' ')], { ...database.env }, input)
 }
 
 async function file(name: string, content: string): Promise<string> {

@@ -2,15 +2,21 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import type { Backend } from '../../src/db/backend.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { migrateAll } from '../../src/processes/migrate.ts'
 import { isInMemory, makeScratchFolder } from './scratch-folder.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
+    backend: Backend
     /** The server's URL without a database name. */
     serverUrl: string
+    /** The URLs of the servers that have a part of each database: the workers of a cluster. */
+    workerUrls: readonly string[]
     templateName: string
+    /** The settings of the template that a clone does not have: `name=value`. */
+    databaseSettings: readonly string[]
     /** Whether databases are dropped as soon as their tests have ended. */
     isDroppedEarly: boolean
   }
@@ -27,7 +33,7 @@ process.env['NODE_COMPILE_CACHE'] ??= path.join(modules, '.cache', 'compiled')
  * Few partitions are created, because each costs every clone a dozen files. Tests that need later
  * partitions migrate their clone again.
  */
-const AHEAD = { weeks: 1, generations: 1 }
+export const AHEAD = { weeks: 1, generations: 1 }
 
 /**
  * Provides every test file with a PostgreSQL server and a template database built by the real
@@ -44,7 +50,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.connect()
   await admin.query(`create database ${templateName}`)
   await migrateAll(`${server.url}/${templateName}`, new Date(), { ahead: AHEAD })
+  project.provide('backend', 'postgres')
   project.provide('serverUrl', server.url)
+  project.provide('workerUrls', [])
+  project.provide('databaseSettings', [])
   project.provide('templateName', templateName)
   project.provide('isDroppedEarly', server.isInMemory)
   return async () => {

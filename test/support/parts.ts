@@ -42,7 +42,7 @@ export async function makeSite(env: Record<string, string> = {}): Promise<Site> 
   const [httpPort, receivePort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${httpPort}`
   const settings = {
-    DATABASE_URL: database.url,
+    ...database.env,
     SECRET: siteSettings.secret,
     RETURN_PATH_DOMAIN: siteSettings.domain,
     HTTP_PORT: String(httpPort),

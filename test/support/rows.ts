@@ -1,3 +1,4 @@
+import { inject } from 'vitest'
 import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { insertReports, type NewReport } from '../../src/db/reports.ts'
 import { uuidv7 } from '../../src/world.ts'
@@ -31,11 +32,10 @@ export async function addReports(pool: Pool, reports: readonly NewReport[]): Pro
 
 /** Resolves when a statement in the database waits for a lock of another transaction. */
 export async function untilBlocked(pool: Pool): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query(
-      `select pid from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    if (rows.length > 0) return
-  }
+  const waiting =
+    inject('backend') === 'citus'
+      ? 'select from citus_lock_waits'
+      : `select from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`
+  while ((await pool.query(waiting)).rowCount === 0);
 }

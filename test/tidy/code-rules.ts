@@ -105,9 +105,7 @@ const names: Rule = {
   name: 'exports have names',
   check: (tree) =>
     typescriptIn(tree, 'src', 'scripts', 'test')
-      .filter(
-        ({ path }) => !defaultExporters.includes(path) && path !== 'test/support/global-setup.ts',
-      )
+      .filter(({ path }) => !defaultExporters.includes(path) && !path.endsWith('/global-setup.ts'))
       .flatMap((file) =>
         syntaxOf(file)
           .statements.filter(isDefaultExport)

@@ -23,6 +23,7 @@ test.for([
   ['too many connections', withCode('53300'), true],
   ['the connection broke', withCode('08006'), true],
   ['only a standby answers', withCode('25006'), true],
+  ['a node was lost during a commit', withCode('XX000'), true],
   ['the socket broke while writing', withCode('EPIPE'), true],
   ['nobody listens', withCode('ECONNREFUSED'), true],
   ['every address refused', new AggregateError([withCode('ECONNREFUSED')], 'all'), true],

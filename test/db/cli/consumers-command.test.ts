@@ -53,7 +53,7 @@ test('an export can be imported, and a second import changes nothing', async () 
   const database = await freshDatabase()
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-consumers-'))
   try {
-    const env = { DATABASE_URL: database.url, LOG_LEVEL: 'warn' }
+    const env = { ...database.env, LOG_LEVEL: 'warn' }
     const file = path.join(folder, 'consumers.jsonl')
     await writeFile(file, `${JSON.stringify(line)}\n\n`)
     const imported = await runProgram(['consumers', 'import', file], env)

@@ -14,7 +14,7 @@ test('the lists are published and looked up on the command line', async () => {
   try {
     seedShingles((await findShingleSeed(database.pool)) ?? 0n)
     await know(database.pool, [{ kind: 'address', name: '192.0.2.7', bad: 20, at: new Date() }])
-    const env = { DATABASE_URL: database.url, LISTS_DIR: folder, LOG_LEVEL: 'warn' }
+    const env = { ...database.env, LISTS_DIR: folder, LOG_LEVEL: 'warn' }
     const published = await runProgram(['lists', 'publish'], env)
     expect(published).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(published.stdout)).toMatchObject({ lists: { addresses: { entries: 1 } } })

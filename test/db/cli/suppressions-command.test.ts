@@ -50,7 +50,7 @@ test.for([
 })
 
 test('the command runs', async () => {
-  const env = { DATABASE_URL: database.url, LOG_LEVEL: 'warn' }
+  const env = { ...database.env, LOG_LEVEL: 'warn' }
   const ran = await runProgram(['suppressions', 'remove', 'no@body.example'], env)
   expect(ran).toMatchObject({ code: 1, stdout: 'The address is not suppressed.\n', stderr: '' })
 })

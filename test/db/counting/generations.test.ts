@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, inject, test } from 'vitest'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import { createCounterReader } from '../../../src/counting/reader.ts'
 import { dropCounterPartitions, ensureCounterPartitions } from '../../../src/db/partitions.ts'
@@ -102,7 +102,7 @@ test('dropping neither waits for readers nor makes anyone wait', async () => {
 
 test('missing partitions are created in advance, by any number of processes at once', async () => {
   const { pool } = database
-  await migrateAll(database.url, new Date())
+  await migrateAll(database.url, new Date(), { backend: inject('backend') })
   const before = await partitions()
   expect(before).toHaveLength(2 * 4)
   await Promise.all([1, 2, 3].map(() => ensureCounterPartitions(pool, after(20), 6)))

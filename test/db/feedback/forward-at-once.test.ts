@@ -70,7 +70,8 @@ async function jobStartsIn({ reportId }: { reportId: string }): Promise<number |
 async function stateOf({ reportId }: { reportId: string }) {
   const [one] = await app.rows(
     `select reports.state as report, feedback_reports.state from feedback_reports
-     join reports on reports.id = report_id where report_id = $1`,
+     join reports on reports.id = report_id and reports.shard = feedback_reports.shard
+     where report_id = $1`,
     [reportId],
   )
   return one

@@ -47,7 +47,9 @@ async function story({ reportId }: { reportId: string }) {
     `select reports.state as report, feedback_reports.state, reply,
        feedback_reports.message_id as "messageId",
        finished_at is not null as "isFinished"
-     from feedback_reports join reports on reports.id = report_id where report_id = $1`,
+     from feedback_reports
+     join reports on reports.id = report_id and reports.shard = feedback_reports.shard
+     where report_id = $1`,
     [reportId],
   )
   const events = await app.rows(

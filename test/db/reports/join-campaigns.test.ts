@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, inject, test } from 'vitest'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import { campaignKeys, type Fingerprints } from '../../../src/pieces/fingerprints.ts'
 import { claimFounding, insertCampaignKeys, insertCampaigns } from '../../../src/db/campaigns.ts'
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000
 const GENERATION_MS = GENERATION_DAYS * DAY_MS
 const later = (generations: number) => new Date(now.getTime() + generations * GENERATION_MS)
 const database = await closeAfterTests(freshDatabase())
-await migrateAll(database.url, new Date())
+await migrateAll(database.url, new Date(), { backend: inject('backend') })
 await ensureCounterPartitions(database.pool, now, 4)
 
 beforeEach(() => database.pool.query('truncate campaigns, campaign_keys, campaign_days'))

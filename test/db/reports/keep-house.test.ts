@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import { keepRegistryRows } from '../../../src/db/feedback-answers.ts'
 import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
@@ -6,7 +6,7 @@ import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 
 const app = await closeAfterTests(openTestApp({ RETENTION_DAYS: '30' }))
-await migrateAll(app.database.url, new Date())
+await migrateAll(app.database.url, new Date(), { backend: inject('backend') })
 
 const DAY_MS = 86_400_000
 

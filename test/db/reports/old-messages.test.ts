@@ -38,6 +38,7 @@ async function reported(mark: string, at: string, kind?: 'phishing' | 'not-spam'
   const [row] = await app.rows(
     `select reports.state, jsonb_agg(report_events.phrases) as story
      from reports join report_events on report_events.report_id = reports.id
+       and report_events.shard = reports.shard
      where reports.id = $1 group by 1`,
     [id],
   )

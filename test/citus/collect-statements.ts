@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+/**
+ * Returns the folder with the statements of the database tests: that of an earlier run with
+ * STATEMENT_LOG, or a new one after running these tests on plain PostgreSQL, which takes two
+ * minutes.
+ */
+export async function collectStatements(): Promise<string> {
+  const given = process.env['STATEMENT_LOG']
+  if (given) return given
+  const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-statements-'))
+  const vitest = path.join(import.meta.dirname, '..', '..', 'node_modules', '.bin', 'vitest')
+  const tests = execFile(vitest, ['run', 'test/db', '--reporter=dot'], {
+    cwd: path.join(import.meta.dirname, '..', '..'),
+    env: { ...process.env, STATEMENT_LOG: folder, TEST_POSTGRES_DIR: '/usr/lib/postgresql/15' },
+    maxBuffer: 2 ** 26,
+  })
+  // Some tests fail, because the statements are those for a distributed database.
+  await once(tests, 'close')
+  return folder
+}
