@@ -186,7 +186,10 @@ export type CounterHealth = {
 export type ReadCounterHealth = () => Promise<CounterHealth>
 
 const REMEMBERED_MS = 5_000
-const tables = ['counters', 'counter_members', 'counter_deltas', 'counter_gates']
+const tables = [
+  ...['counters', 'counter_members', 'counter_gates'],
+  ...['counter_deltas', 'reports_to_count'],
+]
 
 /** Creates a function that queries the database at most every five seconds. */
 export function createReadCounterHealth(app: { pool: Pool; clock: Clock }): ReadCounterHealth {

@@ -83,7 +83,8 @@ export async function storedBytes(pool: Pool): Promise<{ bytes: number; rows: nu
 
 /** Empties all tables of the counters. */
 export async function clearCounters(pool: Pool): Promise<void> {
-  await pool.query('truncate counters, counter_members, counter_deltas, counter_gates')
+  const counted = 'counters, counter_members, counter_gates'
+  await pool.query(`truncate ${counted}, counter_deltas, counted_reports, reports_to_count`)
 }
 
 /** Measures the CPU time of the server, of this process and of another one during a function. */
