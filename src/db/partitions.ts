@@ -15,8 +15,9 @@ type NewPartition = {
 
 /**
  * Creates a partition of a table unless it exists. Neither waits for readers and writers of the
- * table nor blocks them: `create table … partition of` would wait for the end of a backup, and all
- * later statements behind it. Safe to call concurrently, but not in a transaction.
+ * table nor blocks them (on Citus: readers). With `create table … partition of`, it would wait for
+ * the end of a backup, and all later statements behind it. Safe to call concurrently, but not in a
+ * transaction.
  */
 async function createPartition(
   db: Db,
