@@ -43,6 +43,18 @@ export async function checkBackend(db: Db, backend: Backend): Promise<void> {
   )
 }
 
+/**
+ * Returns the host and port of each worker of a distributed database that the coordinator does not
+ * reach; none on a single server.
+ */
+export async function listLostNodes(db: Db): Promise<string[]> {
+  if ((await findBackend(db)) !== 'citus') return []
+  const { rows } = await db.query<{ node: string }>(sql`
+    select nodename || ':' || nodeport as node from run_command_on_workers('select 1')
+    where not success order by 1`)
+  return rows.map(({ node }) => node)
+}
+
 function differs(stored: Backend, backend: Backend): DatabaseUnsuitable {
   return new DatabaseUnsuitable(
     `DB_BACKEND is "${backend}", but this database was created with "${stored}". Set ` +

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Request, Router } from 'express'
+import { listLostNodes } from '../db/backend.ts'
 import { expectedMigrations, missingMigrations } from '../db/installation.ts'
 import { authenticateRequest } from './authenticate.ts'
 import type { Site } from './site.ts'
@@ -27,15 +28,28 @@ export function healthRoutes(site: Needs): Router {
   return router
 }
 
-/** Sends whether the process can serve: 503 with the reason if it cannot or is stopping. */
+/**
+ * Sends whether the process can serve: 503 with the reason if it cannot or is stopping. It can
+ * serve without a worker of a distributed database, and names that worker.
+ */
 export async function sendReadiness(res: ServerResponse, needs: ReadyNeeds): Promise<void> {
   const obstacle = await Promise.race([
     obstacleOf(needs),
     wait(READY_MS, 'the database does not answer in time', { ref: false }),
   ])
-  if (obstacle === undefined) return sendText(res, 200, 'ready')
+  if (obstacle === undefined) return sendText(res, 200, await readiness(needs))
   res.setHeader('retry-after', '5')
   sendText(res, 503, obstacle)
+}
+
+async function readiness({ pool }: ReadyNeeds): Promise<string> {
+  const late = 'one of them is slow to connect'
+  const lost = await Promise.race([
+    listLostNodes(pool).catch(() => [late]),
+    wait(READY_MS, [late], { ref: false }),
+  ])
+  if (lost.length === 0) return 'ready'
+  return `ready, but not all servers of the database answer: ${lost.join(', ')}`
 }
 
 let expected: Promise<string[]> | undefined

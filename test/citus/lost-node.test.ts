@@ -1,7 +1,11 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { isOutage } from '../../src/db/follow.ts'
 import { createPool, type Db, inTransaction } from '../../src/db/pool.ts'
 import { migrateAll } from '../../src/processes/migrate.ts'
+import { startBoss, stopBoss } from '../../src/queue/boss.ts'
+import { sendReadiness } from '../../src/web/health.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { startCitusCluster } from '../support/citus-cluster.ts'
 import { AHEAD } from '../support/global-setup.ts'
@@ -32,6 +36,19 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
+const boss = await startBoss(url, 'sends', { name: 'test', onError: () => undefined })
+await closeAfterTests({ close: () => stopBoss(boss, 1_000) })
+const server = createServer(
+  (_req, res) => void sendReadiness(res, { pool, boss, isClosing: () => false }),
+)
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+await closeAfterTests({ close: () => server.close() })
+
+async function readiness(): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  return `${answer.status} ${(await answer.text()).trim()}`
+}
+
 const read = () => pool.query('select count(*) from reports')
 
 test.for([
@@ -54,8 +71,12 @@ test.for([
     if (shards === 'all') expect(lost).toBeDefined()
     expect(isOutage(await errorOf(read()))).toBe(true)
     expect(isOutage(await errorOf(inTransaction(pool, (tx) => write(tx, 'all'))))).toBe(true)
+    expect(await readiness()).toMatch(
+      /^200 ready, but not all servers .* answer: 127\.0\.0\.1:\d+$/,
+    )
     await cluster.revive(node)
     await until('an answer', async () => (await errorOf(read())) === undefined || undefined)
     await inTransaction(pool, (tx) => write(tx, 'all'))
+    expect(await readiness()).toBe('200 ready')
   },
 )

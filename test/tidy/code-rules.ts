@@ -99,13 +99,15 @@ const defaultExporters = [
   'src/parsing/parser-thread.ts',
   'src/parsing/unpack-thread.ts',
   'test/support/stalling-thread.ts',
+  'test/support/global-setup.ts',
+  'test/citus/global-setup.ts',
 ]
 
 const names: Rule = {
   name: 'exports have names',
   check: (tree) =>
     typescriptIn(tree, 'src', 'scripts', 'test')
-      .filter(({ path }) => !defaultExporters.includes(path) && !path.endsWith('/global-setup.ts'))
+      .filter(({ path }) => !defaultExporters.includes(path))
       .flatMap((file) =>
         syntaxOf(file)
           .statements.filter(isDefaultExport)
