@@ -1,11 +1,13 @@
 import pg from 'pg'
 import { expect, test, vi } from 'vitest'
+import { rollUp } from '../../src/counting/roll-up.ts'
 import { inTransaction } from '../../src/db/pool.ts'
 import { runForwardReport } from '../../src/feedback/forward-report.ts'
 import { createParserPool } from '../../src/parsing/parser-pool.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { openTestApp } from '../support/app.ts'
+import { type Increment, appendDeltas } from '../support/increments.ts'
 
 const app = {
   ...(await closeAfterTests(openTestApp())),
@@ -21,13 +23,17 @@ const elsewhere = ['report_keys', 'campaign_keys', 'counters', 'reputations', 'c
 
 type Statement = { text: string; values: unknown[] }
 
-/** Returns the statements that some work runs, each text once. */
+/** Returns the statements about rows that some work runs, each text once. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Statement[]> {
   const queries = vi.spyOn(pg.Client.prototype, 'query')
   await work()
   const given = queries.mock.calls.map(([query]) => query as Partial<Statement>)
   queries.mockRestore()
-  const all = given.flatMap(({ text, values = [] }) => (text ? [[text, { text, values }]] : []))
+  const all = given.flatMap(({ text, values = [] }) => {
+    return text && /^\s*(select|insert|update|delete|with)\b/i.test(text)
+      ? [[text, { text, values }]]
+      : []
+  })
   return [...new Map(all as [string, Statement][]).values()]
 }
 
@@ -41,6 +47,13 @@ function tasksOf({ text, values }: Statement): Promise<number> {
       ...[...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => Number(count)),
     )
   })
+}
+
+/** Returns the texts of statements that ask more than one node. */
+async function dividedOf(statements: readonly Statement[]): Promise<string[]> {
+  const divided: string[] = []
+  for (const one of statements) if ((await tasksOf(one)) > 1) divided.push(one.text)
+  return divided
 }
 
 test('each statement about a batch of reports asks one node', async () => {
@@ -59,12 +72,25 @@ test('each statement about a batch of reports asks one node', async () => {
   )
   const statements = [...accepted, ...analyzed, ...forwarded].filter(
     ({ text }) =>
-      /^\s*(select|insert|update|delete|with)\b/i.test(text) &&
       !elsewhere.some((table) => new RegExp(`(from|into|update) ${table}(_\\d+)?\\b`).test(text)),
   )
   expect(statements.length).toBeGreaterThan(30)
-  const divided = await Promise.all(
-    statements.map(async (one) => ((await tasksOf(one)) > 1 ? [one.text] : [])),
-  )
-  expect(divided.flat()).toEqual([])
+  expect(await dividedOf(statements)).toEqual([])
+})
+
+test('each statement of a roll-up of one shard asks one node', async () => {
+  const now = new Date()
+  const increments = Array.from({ length: 200 }, (_, number): Increment => {
+    const shingle = (7n << 60n) + (number < 100 ? 5n : BigInt(number))
+    return { prefix: 'reports', shingle, unique: BigInt(number), spam: 1, at: now }
+  })
+  // The second one updates the rows of the first, and reads chunks of members.
+  const statements = await statementsOf(async () => {
+    for (let time = 0; time < 2; time++) {
+      await inTransaction(app.pool, (tx) => appendDeltas(tx, increments, now))
+      expect(await rollUp(app.pool, [7], now)).toMatchObject({ entries: 200 })
+    }
+  })
+  expect(statements.map(({ text }) => text).join('\n')).toMatch(/join counter_members/)
+  expect(await dividedOf(statements)).toEqual([])
 })
