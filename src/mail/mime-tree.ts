@@ -170,9 +170,10 @@ export function newField(name: string, value: string): HeaderField {
 /** Converts line ends to CRLF; a lone CR ends a line only if there is no LF in the message. */
 function withCrlf(raw: Buffer): Buffer {
   const text = raw.toString('latin1')
-  const shape = text.includes('\n') ? /(?<!\r)\n/g : /\r/g
-  const whole = text.replace(shape, '\r\n')
-  return whole.length === raw.length ? raw : Buffer.from(whole, 'latin1')
+  let at = text.indexOf('\n')
+  if (at < 0) return Buffer.from(text.replaceAll('\r', '\r\n'), 'latin1')
+  while (at >= 0 && text.charCodeAt(at - 1) === 0x0d) at = text.indexOf('\n', at + 1)
+  return at < 0 ? raw : Buffer.from(text.replace(/(?<!\r)\n/g, '\r\n'), 'latin1')
 }
 
 type Budget = { parts: number; fields: number }

@@ -3,6 +3,7 @@ import { parseMailboxes } from '../address.ts'
 import { decodeHeaderText, writtenForms } from '../encoded-word.ts'
 import type { HeaderField } from '../header.ts'
 import { blankBytes } from '../invisible-characters.ts'
+import { remembered } from '../text.ts'
 import { base32 } from '../verp.ts'
 import { CUT } from './text-views.ts'
 
@@ -29,7 +30,7 @@ export function createCodes(key: Buffer): CodeOf {
  * time, which matters because a newsletter has a hundred tokens.
  */
 export function createTokenCodes(key: Buffer): CodeOf {
-  const secret = hmacOf(key)('tokens')
+  const secret = tokenSecret(key.toString('latin1'))
   return boundedCodes((token) => {
     const inner = hash('sha256', `${secret}${token}`)
     return codeOfHash(hash('sha256', `${secret}${inner}`))
@@ -37,6 +38,12 @@ export function createTokenCodes(key: Buffer): CodeOf {
 }
 
 const hmacBlockBytes = 64
+
+/** The secret of a consumer's tokens; most consumers get many reports. */
+const tokenSecret = remembered((key) => hmacOf(Buffer.from(key, 'latin1'))('tokens'), {
+  max: 200,
+  charsMax: hmacBlockBytes,
+})
 
 /**
  * Returns HMAC-SHA256 (RFC 2104) in hexadecimal digits, for a key of at most 64 bytes. Two hashes
