@@ -27,6 +27,8 @@ const GRAM_CHARS = 4
 const PLACE_BITS = 13
 /** More patterns with the same beginning are not told apart. */
 const SAME_MAX = 8
+/** The length of `<wbr />`. */
+const WBR_CHARS_MAX = 7
 /** Bits of a pair of bytes: it may begin a mark; it is in a pattern. */
 const LEAD = 1
 const SOUGHT = 2
@@ -158,6 +160,8 @@ class Scanner implements TextScan {
         this.near = 0
         this.plainFrom = start
         this.read(start, end)
+        // Its end is a `<wbr>`, which no view shows: its text continues after it.
+        if (this.plainFrom === end && end - start > WBR_CHARS_MAX) this.isFound = true
         if (this.isFound) return true
         this.held = held
         at = this.skip(end)

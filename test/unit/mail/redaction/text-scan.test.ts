@@ -178,6 +178,12 @@ test('the scan rejects ordinary text, also beside the domain of the reporter', (
   expect(mayIdentify(`${page.repeat(50)}jane.doe@mailbox.example`, index)).toBe(true)
 })
 
+test('a tag that ends in an invisible one is not the end of a word', () => {
+  const index = indexes[0]?.index
+  if (index === undefined) throw new Error('no index')
+  expect(mayIdentify('<a title="x>y"jane.doe@mail<wbr>box.example', index)).toBe(true)
+})
+
 const files = (corpusFiles('phishing', 'newsletters', 'spam', 'ham') ?? []).filter(
   (_, at) => at % 9 === 0,
 )
