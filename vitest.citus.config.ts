@@ -3,7 +3,7 @@ import usual from './vitest.config.ts'
 
 /** One or a few tests of each subject that writes to distributed tables. */
 const marked = [
-  'test/citus/**',
+  'test/citus/*.test.ts',
   'test/e2e/pipeline.test.ts',
   'test/e2e/mail-in.test.ts',
   'test/db/{campaign-days,feedback-reports,reports,shards}.test.ts',

@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { readShapes, type Shape } from '../support/logged-statements.ts'
 
 /**
- * Returns the folder with the statements of the database tests: that of an earlier run with
- * STATEMENT_LOG, or a new one after running these tests on plain PostgreSQL, which takes two
- * minutes.
+ * Returns the statements of the database tests: those of an earlier run with STATEMENT_LOG, or new
+ * ones after running these tests on plain PostgreSQL, which takes two minutes.
  */
-export async function collectStatements(): Promise<string> {
+export async function collectStatements(): Promise<Shape[]> {
   const given = process.env['STATEMENT_LOG']
-  if (given) return given
+  if (given) return readShapes(given)
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-statements-'))
   const vitest = path.join(import.meta.dirname, '..', '..', 'node_modules', '.bin', 'vitest')
   const tests = execFile(vitest, ['run', 'test/db', '--reporter=dot'], {
@@ -21,5 +21,7 @@ export async function collectStatements(): Promise<string> {
   })
   // Some tests fail, because the statements are those for a distributed database.
   await once(tests, 'close')
-  return folder
+  const shapes = readShapes(folder)
+  await rm(folder, { recursive: true, force: true })
+  return shapes
 }

@@ -3,16 +3,11 @@ import { expect, test } from 'vitest'
 import { reasonOf, sqlState } from '../../src/errors.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { freshDatabase } from '../support/database.ts'
-import {
-  readShapes,
-  type Shape,
-  type Statement,
-  unpackValue,
-} from '../support/logged-statements.ts'
+import { type Shape, type Statement, unpackValue } from '../support/logged-statements.ts'
 import { collectStatements } from './collect-statements.ts'
 
 const database = await closeAfterTests(freshDatabase())
-const shapes = readShapes(await collectStatements())
+const shapes = await collectStatements()
 const statements = shapes.flatMap((shape) => (shape.length === 1 ? shape : []))
 const transactions = shapes.filter((shape) => shape.length > 1)
 

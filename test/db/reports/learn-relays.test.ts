@@ -172,9 +172,9 @@ test('each run takes a limited number of reporters, and the next one continues',
     await app.pool.query('update reports set reporter_id = $2 where id = $1', [id, reporterId])
   }
   const taught = async () =>
-    (await app.rows('select reporter_id as id from relay_lessons order by learned_at')).map(
-      ({ id }) => id,
-    )
+    (
+      await app.rows('select reporter_id as id from relay_lessons order by learned_at, reporter_id')
+    ).map(({ id }) => id)
   const runs: number[] = []
   for (let run = 0; run < 4; run++) {
     runs.push(await learn({ seen: 9, taught: 2 }))
