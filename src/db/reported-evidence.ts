@@ -98,8 +98,10 @@ export async function claimEvidence(tx: Db, parts: readonly number[]): Promise<n
 }
 
 async function raiseVersions(tx: Db, parts: readonly number[]): Promise<void> {
+  // The shards are named, because Citus lets an update of all shards wait for any other.
   await tx.query(named('raise-evidence-versions')`
-    update evidence_parts set version = version + 1 where part = any(${parts}::int[])`)
+    update evidence_parts set version = version + 1
+    where part = any(${parts}::int[]) and shard = any(${parts.map((part) => part % 16)}::int[])`)
 }
 
 /** Locks the folding of a part until the transaction ends, and waits for the lock. */
