@@ -4,6 +4,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   backlog: async () => (await import('./bench/backlog.ts')).benchBacklog(),
   growth: async () => (await import('./bench/growth.ts')).benchGrowth(),
   idle: async () => (await import('./bench/idle.ts')).benchIdle(),
+  citus: async () => (await import('./bench/citus.ts')).benchCitus(),
   shingles: async () => (await import('./bench/shingles.ts')).benchShingles(),
   authenticate: async () => (await import('./bench/authenticate.ts')).benchAuthenticate(),
   walk: async () => (await import('./bench/walk.ts')).benchWalk(),

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { addAccount } from '../../src/processes/add-account.ts'
 import { migrateAll } from '../../src/processes/migrate.ts'
 import { checkPart, parts, startPart } from '../../src/processes/parts.ts'
+import type { Backend } from '../../src/db/backend.ts'
 import { type EmbeddedServer, freePort } from '../../src/db/embedded.ts'
 import { replaceNetworks } from '../../src/db/networks.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
@@ -15,7 +16,7 @@ import { openOwnServer } from '../../test/support/own-database.ts'
 export type Instance = {
   databaseUrl: string
   pool: Pool
-  server: EmbeddedServer
+  server: InstanceServer
   /**
    * Starts a part like `signalpost start`, and waits until it is ready. Each call starts another
    * process.
@@ -39,9 +40,19 @@ export const manyConnections: readonly string[] = ['max_connections=400']
  * them (`name=value`), and one reporter.
  */
 export async function startInstance(settings: readonly string[] = []): Promise<Instance> {
-  const server = await openOwnServer(settings)
+  return startInstanceOn(await openOwnServer(settings), 'postgres')
+}
+
+/** A server for an instance; `close` is called with the instance. */
+export type InstanceServer = Pick<EmbeddedServer, 'url' | 'folder'> & {
+  dataDir: string
+  close: () => Promise<void>
+}
+
+/** Starts an instance on an empty database. */
+export async function startInstanceOn(server: InstanceServer, backend: Backend): Promise<Instance> {
   const { dataDir } = server
-  await migrateAll(server.url, new Date())
+  await migrateAll(server.url, new Date(), { backend })
   const onLost = () => undefined
   const pool = createPool(server.url, { connectionsMax: 4, name: 'bench', onLost })
   const clock = () => new Date()
@@ -55,6 +66,7 @@ export async function startInstance(settings: readonly string[] = []): Promise<I
   const environment = {
     ...process.env,
     DATABASE_URL: server.url,
+    DB_BACKEND: backend,
     DATA_DIR: dataDir,
     SECRET: 'a secret of the benchmark, not of anybody',
     HTTP_PORT: String(port),
@@ -111,7 +123,7 @@ export async function cpuSeconds(pid: number): Promise<number> {
 }
 
 /** Seconds of CPU used by a PostgreSQL server with all its processes. */
-export async function serverCpuSeconds(server: EmbeddedServer): Promise<number> {
+export async function serverCpuSeconds(server: Pick<EmbeddedServer, 'folder'>): Promise<number> {
   const pidFile = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
   const postmaster = Number(pidFile.split('\n')[0])
   const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')

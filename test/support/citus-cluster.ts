@@ -16,6 +16,8 @@ type NodeName = 'c' | 'w1' | 'w2'
 /** A cluster on this machine; `urls` are those of its nodes, without a database name. */
 export type CitusCluster = {
   urls: readonly [coordinator: string, ...workers: string[]]
+  /** The data folders of the nodes. */
+  folders: readonly string[]
   /** The database that has the extension, and knows the nodes. */
   database: string
   /** Stops a node as a power failure does. */
@@ -25,11 +27,12 @@ export type CitusCluster = {
 }
 
 /**
- * Builds Citus if it is missing, which takes some minutes, and starts a cluster.
+ * Builds Citus if it is missing, which takes some minutes, and starts a cluster. It writes to disk
+ * only if it `isDurable`.
  *
  * @throws when Citus cannot be built or started, with the output of the script
  */
-export async function startCitusCluster(): Promise<CitusCluster> {
+export async function startCitusCluster({ isDurable = false } = {}): Promise<CitusCluster> {
   if (!existsSync(scripts)) throw new Error(`The scripts for Citus are missing: ${scripts}`)
   await script('build.sh')
   const folder = await makeScratchFolder('citus')
@@ -42,9 +45,10 @@ export async function startCitusCluster(): Promise<CitusCluster> {
   try {
     await script('cluster.sh', 'start', folder, String(port))
     const urls = [0, 1, 2].map((node) => `postgres://postgres@127.0.0.1:${port + node}`)
-    for (const url of urls) await useForTests(url)
+    if (!isDurable) for (const url of urls) await useForTests(url)
     return {
       urls: urls as [string, ...string[]],
+      folders: ['c', 'w1', 'w2'].map((node) => path.join(folder, node)),
       database: 'signalpost',
       kill: (node) => script('cluster.sh', 'kill', folder, node),
       revive: (node) => script('cluster.sh', 'revive', folder, node),
