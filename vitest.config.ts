@@ -14,7 +14,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/long/**', 'test/system/**'],
+    exclude: ['test/browser/**', 'test/citus/**', 'test/long/**', 'test/system/**'],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/seed-shingles.ts', 'test/support/log-statements.ts'],
     expect: { poll: { timeout: 30_000, interval: 20 } },
