@@ -70,7 +70,7 @@ export function uuidFloor(at: Date): string {
 }
 
 /** The number of shards. */
-const SHARDS = 16
+export const SHARDS = 16
 
 /**
  * The shard of an id: its last hexadecimal digit, 0 to 15. All rows of a report are in the shard of

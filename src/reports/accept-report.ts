@@ -22,7 +22,7 @@ import {
 } from '../mail/containers/unpack-file.ts'
 import { fieldsOf, normalizedForHash, type ReadMessage } from '../mail/message.ts'
 import { type Boss, send } from '../queue/boss.ts'
-import { type Clock, inShard, randomShard, uuidv7 } from '../world.ts'
+import { type Clock, inShard, randomShard, SHARDS, uuidv7 } from '../world.ts'
 import { analyzeReport } from './analyze-report.ts'
 import { changeReports } from './change-report.ts'
 
@@ -318,21 +318,25 @@ async function keepBatch(
 }
 
 async function keepAll(app: Needs, batch: readonly Prepared[]): Promise<AcceptedReport[]> {
-  const reports = inOneShard(batch)
+  const reports = inOneShard(batch, app.clock())
   const became = await keepInTime(app, reports)
   return reports.map(({ key, report }) => became.get(key) ?? { id: report.id, is: 'new' })
 }
 
 /**
  * Moves the ids of reports that are stored together to one shard, so that a distributed database
- * stores and analyzes them on one node.
+ * stores them on one node. A process goes on to the next shard each half second: the reports of one
+ * batch of analyses are then mostly in one or two shards.
  */
-function inOneShard(batch: readonly Prepared[]): Prepared[] {
-  const shard = randomShard()
+function inOneShard(batch: readonly Prepared[], now: Date): Prepared[] {
+  const shard = (firstShard + Math.floor(now.getTime() / SHARD_MS)) % SHARDS
   return batch.map((one) => {
     return { ...one, report: { ...one.report, id: inShard(one.report.id, shard) } }
   })
 }
+
+const SHARD_MS = 500
+const firstShard = randomShard()
 
 /** Stores a batch. Creates the partition of the current week if the housekeeping job has not. */
 async function keepInTime(
