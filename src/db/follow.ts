@@ -130,22 +130,23 @@ const lostSocket = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ])
-/**
- * Connection errors, too many connections, shutdown, startup, read-only standby, and the internal
- * error with which Citus reports that a node was lost during a commit.
- */
-const awayState = /^(08...|53[0-9]{3}|57P0[1-5]|25006|XX000)$/
+/** Connection errors, too many connections, shutdown, startup and read-only standby. */
+const awayState = /^(08...|53[0-9]{3}|57P0[1-5]|25006)$/
+/** An internal error; with these words, Citus reports that a node was lost during a commit. */
+const INTERNAL_ERROR = 'XX000'
+const lostNode = /for shard|(active|worker|remote) node/
 const lostWords =
   /connection terminated|not queryable|timeout exceeded when trying to connect|client was closed/i
 
 /**
  * Whether an error means that the database, or a node of it, is unavailable or overloaded, so that
  * the same request may succeed later. Recognizes SQLSTATE classes 08 and 53, codes 57P01 to 57P05,
- * 25006 and XX000, socket errors, and the messages of `pg` that have no code.
+ * 25006, lost nodes of Citus, socket errors, and the messages of `pg` that have no code.
  */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const state = sqlState(error)
+  if (state === INTERNAL_ERROR) return lostNode.test(error.message)
   if (state !== undefined) return awayState.test(state)
   if ('code' in error && typeof error.code === 'string') return lostSocket.has(error.code)
   if (error instanceof AggregateError) return error.errors.some(isOutage)

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { isOutage } from '../../src/db/follow.ts'
 import { reasonOf, sqlState, UsageError } from '../../src/errors.ts'
 
-const withCode = (code: unknown) => Object.assign(new Error('it failed'), { code })
+const withCode = (code: unknown, message = 'it failed') =>
+  Object.assign(new Error(message), { code })
 
 test.for([
   ['23505', '23505'],
@@ -23,7 +24,12 @@ test.for([
   ['too many connections', withCode('53300'), true],
   ['the connection broke', withCode('08006'), true],
   ['only a standby answers', withCode('25006'), true],
-  ['a node was lost during a commit', withCode('XX000'), true],
+  [
+    'a node was lost during a commit',
+    withCode('XX000', 'could not commit transaction for shard 102 on at least one active node'),
+    true,
+  ],
+  ['the server has an internal fault', withCode('XX000', 'unrecognized node type: 7'), false],
   ['the socket broke while writing', withCode('EPIPE'), true],
   ['nobody listens', withCode('ECONNREFUSED'), true],
   ['every address refused', new AggregateError([withCode('ECONNREFUSED')], 'all'), true],
