@@ -3,6 +3,7 @@ import { inject } from 'vitest'
 import { ensureCounterPartitions, ensurePartitions } from '../../src/db/partitions.ts'
 import { createPool, type Pool } from '../../src/db/pool.ts'
 import { keepPlansOfRecentWeeks, nameShards } from '../../src/db/prepared.ts'
+import { until } from './process.ts'
 
 /** A database for one test file, and a pool on it. */
 export type TestDatabase = {
@@ -43,9 +44,11 @@ export async function freshDatabase(at?: Date, weeksAhead = 1): Promise<TestData
   const close = async () => {
     await pool.end()
     if (!inject('isDroppedEarly')) return
-    const drop = () => asAdmin(`drop database if exists ${name} with (force)`)
-    // Fails if a background process of Citus is connecting at this moment.
-    await drop().catch(drop)
+    // Fails while a background process of Citus is connecting.
+    await until('the end of a database', async () => {
+      await asAdmin(`drop database if exists ${name} with (force)`)
+      return true
+    })
   }
   return { url, env: { DATABASE_URL: url, DB_BACKEND: inject('backend') }, pool, close }
 }
