@@ -132,9 +132,10 @@ const lostSocket = new Set([
 ])
 /** Connection errors, too many connections, shutdown, startup and read-only standby. */
 const awayState = /^(08...|53[0-9]{3}|57P0[1-5]|25006)$/
-/** An internal error; with these words, Citus reports that a node was lost during a commit. */
+/** An internal error; with these words, Citus reports that it lost a node during a statement. */
 const INTERNAL_ERROR = 'XX000'
-const lostNode = /for shard|(active|worker|remote) node/
+const lostNode =
+  /for shard|(active|worker|remote) node|connection marked as|closed the connection|no connection/
 const lostWords =
   /connection terminated|not queryable|timeout exceeded when trying to connect|client was closed/i
 

@@ -67,7 +67,7 @@ test.for([
         await cluster.kill(node)
       }),
     )
-    expect(lost === undefined || isOutage(lost)).toBe(true)
+    expect(lost === undefined || isOutage(lost), String(lost)).toBe(true)
     if (shards === 'all') expect(lost).toBeDefined()
     expect(isOutage(await errorOf(read()))).toBe(true)
     expect(isOutage(await errorOf(inTransaction(pool, (tx) => write(tx, 'all'))))).toBe(true)

@@ -29,6 +29,7 @@ test.for([
     withCode('XX000', 'could not commit transaction for shard 102 on at least one active node'),
     true,
   ],
+  ['a node closed its connection', withCode('XX000', 'server closed the connection'), true],
   ['the server has an internal fault', withCode('XX000', 'unrecognized node type: 7'), false],
   ['the socket broke while writing', withCode('EPIPE'), true],
   ['nobody listens', withCode('ECONNREFUSED'), true],
