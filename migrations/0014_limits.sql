@@ -30,9 +30,9 @@ select reference('rate_limits');
 
 -- Far above what a plug-in or a person does: after a holiday, a plug-in sends a hundred reports a
 -- minute. For sign-in, one network cannot use up the attempts on a name, and a browser that signed
--- in before has attempts of its own. Letters that strangers can cause are limited by network, by
--- wider network and in total. Forms of clients that have not signed in are counted before they are
--- read: each started megabyte is one attempt.
+-- in before has separate attempts. Letters that clients without an account can cause are limited
+-- by network, by wider network and in total. Forms of clients that have not signed in are counted
+-- before they are read: each started megabyte is one attempt.
 insert into rate_limits
   (name, attempt, key_kind, window_ms, attempts_max, behavior, changed_at)
 select name, attempt, key_kind, window_ms, attempts_max, behavior, now()

@@ -6,7 +6,7 @@ import { type CitusCluster, startCitusCluster } from '../../test/support/citus-c
 import { rm } from 'node:fs/promises'
 import { loadOf, printTable } from './corpus.ts'
 import { endOf, serverCpuSeconds, startInstanceOn } from './instance.ts'
-import { measure, readForwardable, sendingTo, startSink, variantsOf } from './pipeline.ts'
+import { measure, readForwardable, startSink, startStage, variantsOf } from './pipeline.ts'
 
 const CONNECTIONS = 16
 
@@ -64,12 +64,7 @@ async function measureLayout(
   const instance = await startInstanceOn(server, backend)
   const sink = await startSink()
   try {
-    const processes = {
-      web: [await instance.run('web')],
-      work: [await instance.run('work', sendingTo(sink))],
-      count: [await instance.run('count')],
-    }
-    const stage = { instance, sink, processes }
+    const stage = await startStage(instance, sink)
     const pace = { connections: CONNECTIONS }
     await measure('warm-up', fresh(500), pace, stage)
     const before = await cpuOf(cluster)

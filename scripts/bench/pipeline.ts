@@ -58,12 +58,7 @@ export async function benchPipeline(): Promise<void> {
   const instance = await startInstance()
   const sink = await startSink()
   try {
-    const processes = {
-      web: [await instance.run('web')],
-      work: [await instance.run('work', sendingTo(sink))],
-      count: [await instance.run('count')],
-    }
-    const stage = { instance, sink, processes }
+    const stage = await startStage(instance, sink)
     const flood = { connections: CONNECTIONS }
     await measure('warm-up', fresh(1_000), flood, stage)
     print(await measure('as fast as possible', fresh(REPORTS), flood, stage))
@@ -73,6 +68,16 @@ export async function benchPipeline(): Promise<void> {
     await instance.close()
     await endOf(sink.child)
   }
+}
+
+/** Starts one process of each part that a report passes through. */
+export async function startStage(instance: Instance, sink: Sink): Promise<Stage> {
+  const processes = {
+    web: [await instance.run('web')],
+    work: [await instance.run('work', sendingTo(sink))],
+    count: [await instance.run('count')],
+  }
+  return { instance, sink, processes }
 }
 
 /** The messages of the corpus whose report leads to one ARF. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { pino } from 'pino'
 import { addAccount } from '../../src/processes/add-account.ts'
 import { readConfig } from '../../src/config.ts'
-import { SHARDS } from '../../src/counting/keys.ts'
+import { allShards } from '../../src/counting/keys.ts'
 import { createCounterReader } from '../../src/counting/reader.ts'
 import { rollUp } from '../../src/counting/roll-up.ts'
 import { replaceNetworks } from '../../src/db/networks.ts'
@@ -100,7 +100,7 @@ export async function openWorld(): Promise<World> {
   }
 
   async function settle(): Promise<void> {
-    for (let shard = 0; shard < SHARDS; shard++) {
+    for (const shard of allShards) {
       while (((await rollUp(pool, [shard], clock()))?.entries ?? 0) > 0);
     }
     for (let part = 0; part <= WHOLE_PART; part++) {

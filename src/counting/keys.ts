@@ -1,4 +1,5 @@
 import { generationOf } from '../db/partitions.ts'
+import { SHARDS } from '../world.ts'
 
 /** Sources of counts. Each has its own counters for the same shingle. */
 export const prefixes = ['reports', 'checks', 'outgoing'] as const
@@ -6,8 +7,8 @@ export const prefixes = ['reports', 'checks', 'outgoing'] as const
 /** Name of a prefix; its index in `prefixes` is the stored number. */
 export type Prefix = (typeof prefixes)[number]
 
-/** Number of shards of keys, by their highest bits. Fixed in the database, see `counter_shards`. */
-export const SHARDS = 16
+/** The shards of keys, by their highest bits. Fixed in the database, see `counter_shards`. */
+export const allShards: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard)
 
 /** Returns the shard of a key, from its high half. */
 export function shardOf(hi: number): number {

@@ -17,7 +17,7 @@ import {
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { appendBlocks, packReports } from './count-messages.ts'
 import type { Gate, Gates } from './gate.ts'
-import { generationsAt, shardOf, SHARDS, slotOf } from './keys.ts'
+import { allShards, generationsAt, shardOf, slotOf } from './keys.ts'
 import { type FoundRow, type Merged, mergeStretch, type Stretch, type Task } from './merge.ts'
 import { sortDeltas, type SortedDeltas } from './sorted-deltas.ts'
 
@@ -28,7 +28,6 @@ const DELTA_BYTES_MAX = 8_000_000
 const KEYS_AT_ONCE = 4_000
 /** Number of reports counted in one transaction. They have about 8 MB of deltas. */
 const REPORTS_MAX = 5_000
-const allShards: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard)
 
 /**
  * Rolls up the waiting deltas of some shards, at most 8 MB: deletes them and adds them to counters
@@ -115,7 +114,7 @@ export async function spreadReports(pool: Pool, now: Date): Promise<void> {
 type Totals = { deltas: number; isGated: boolean }[]
 
 function totalsOf({ hi, gated, length }: SortedDeltas): Totals {
-  const totals = Array.from({ length: SHARDS }, () => ({ deltas: 0, isGated: false }))
+  const totals = allShards.map(() => ({ deltas: 0, isGated: false }))
   for (let index = 0; index < length; index++) {
     const one = totals[shardOf(hi[index] ?? 0)]
     if (!one) continue

@@ -8,7 +8,7 @@ import { reasonOf, sqlState } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Clock, uuidTime } from '../world.ts'
 import { createGates, FILTER_BYTES } from './gate.ts'
-import { SHARDS } from './keys.ts'
+import { allShards } from './keys.ts'
 import { rollUp, spreadReports } from './roll-up.ts'
 
 /** Work that repeats in rounds until it is closed. */
@@ -75,8 +75,6 @@ export function complainer(
 }
 
 type Needs = { pool: Pool; clock: Clock; log: Logger }
-
-const allShards: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard)
 
 /** Maximum time in milliseconds before waiting deltas are noticed. */
 const PAUSE_MS = 500

@@ -1,15 +1,14 @@
 import sql from 'sql-template-tag'
 import { DatabaseUnsuitable } from '../errors.ts'
 import type { Db } from './pool.ts'
+import { hasTable } from './rows.ts'
 
 /** What stores the tables: one PostgreSQL server, or several that Citus makes one database of. */
 export type Backend = 'postgres' | 'citus'
 
-/** The backend of a database without tables is undefined. */
+/** Returns the stored backend; undefined for a database without tables. */
 async function findBackend(db: Db): Promise<Backend | undefined> {
-  const { rows: found } = await db.query<{ exists: boolean }>(sql`
-    select to_regclass('public.installation') is not null as exists`)
-  if (found[0]?.exists !== true) return undefined
+  if (!(await hasTable(db, 'public.installation'))) return undefined
   const { rows } = await db.query<{ backend: Backend }>('select backend from installation')
   return rows[0]?.backend
 }
@@ -65,7 +64,7 @@ function differs(stored: Backend, backend: Backend): DatabaseUnsuitable {
 /**
  * Returns the number of nodes that store distributed tables.
  *
- * @throws DatabaseUnsuitable if there are none
+ * @throws DatabaseUnsuitable if the database has none
  */
 async function countNodes(db: Db): Promise<number> {
   const { rows: found } = await db.query<{ exists: boolean }>(sql`

@@ -5,6 +5,7 @@ import type { Knex } from 'knex'
 import pg from 'pg'
 import { type Backend, prepareBackend } from './backend.ts'
 import type { Db } from './pool.ts'
+import { hasTable } from './rows.ts'
 import { splitStatements } from './split-statements.ts'
 
 /**
@@ -117,9 +118,7 @@ export async function migrate(databaseUrl: string, backend: Backend): Promise<st
 
 /** Whether exactly the migrations of this version have run. */
 async function isCurrent(db: Db): Promise<boolean> {
-  const { rows: found } = await db.query<{ exists: boolean }>(sql`
-    select to_regclass('public.schema_migrations') is not null as exists`)
-  if (found[0]?.exists !== true) return false
+  if (!(await hasTable(db, 'public.schema_migrations'))) return false
   const { rows } = await db.query<{ name: string }>(sql`
     select name from schema_migrations order by name`)
   const ran = rows.map(({ name }) => name)

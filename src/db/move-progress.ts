@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type pg from 'pg'
 import type { ForeignKey, KeyRange, RangeState } from './move-rows.ts'
-import { rowsOf } from './rows.ts'
+import { hasTable, rowsOf } from './rows.ts'
 
 /** A range of a table, and what it held when it was last copied; null: it is not copied yet. */
 export type MovedRange = KeyRange & {
@@ -16,10 +16,7 @@ export type Move = { shingleSeed: bigint; foreignKeys: ForeignKey[] }
 
 /** Returns the unfinished move into a database, if there is one. */
 export async function findMove(target: pg.Client): Promise<Move | undefined> {
-  const { rows: tables } = await target.query<{ exists: boolean }>(
-    `select to_regclass('signalpost_move.move') is not null as exists`,
-  )
-  if (!tables[0]?.exists) return undefined
+  if (!(await hasTable(target, 'signalpost_move.move'))) return undefined
   const [move] = await rowsOf(target)<{ seed: string; foreignKeys: ForeignKey[] }>`
     select shingle_seed::text as seed, foreign_keys as "foreignKeys" from signalpost_move.move`
   return move && { shingleSeed: BigInt(move.seed), foreignKeys: move.foreignKeys }

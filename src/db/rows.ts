@@ -143,6 +143,13 @@ export function changesAny(db: Db) {
     ((await db.query(sql(strings, ...values))).rowCount ?? 0) > 0
 }
 
+/** Whether a table exists; `name` includes its schema. */
+export async function hasTable(db: Db, name: string): Promise<boolean> {
+  const found = await rowOf(db)<{ exists: boolean }>`
+    select to_regclass(${name}) is not null as exists`
+  return found?.exists === true
+}
+
 /** A field in the binary format of `copy … (format binary)`. */
 type Field = Buffer
 

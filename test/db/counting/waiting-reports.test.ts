@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { packCounted } from '../../../src/counting/count-messages.ts'
-import { SHARDS, slotOf, wholePairKey } from '../../../src/counting/keys.ts'
+import { allShards, slotOf, wholePairKey } from '../../../src/counting/keys.ts'
 import { rollUp, spreadReports } from '../../../src/counting/roll-up.ts'
 import { runRollUps } from '../../../src/counting/run-roll-ups.ts'
 import {
@@ -72,7 +72,7 @@ test('waiting reports are counted in all shards, each in its period, once', asyn
   const increments = [...(await waiting(1)), ...(await waiting(2)), ...(await waiting(2))]
   increments.push(...(await waiting(3, 16, yesterday)))
   expect(await listShardBacklogs(pool)).toMatchObject([{ shard: REPORTS, rows: 4 }])
-  expect(await rollUp(pool, [REPORTS], now)).toMatchObject({ entries: 4 * 2 * SHARDS })
+  expect(await rollUp(pool, [REPORTS], now)).toMatchObject({ entries: 4 * 2 * allShards.length })
   expect(await rollUp(pool, [REPORTS], now)).toMatchObject({ entries: 0 })
   expect(await listShardBacklogs(pool)).toEqual([])
   expect(await stored()).toEqual(expected(increments))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createGates, FILTER_BYTES } from '../../../src/counting/gate.ts'
 import type { Known } from '../../../src/counting/look-up.ts'
 import { rollUp } from '../../../src/counting/roll-up.ts'
-import { SHARDS } from '../../../src/counting/keys.ts'
+import { allShards } from '../../../src/counting/keys.ts'
 import { uuidFloor } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { countWritten } from '../../support/counted-messages.ts'
@@ -37,7 +37,7 @@ const checked = {
 } as const
 await countWritten(site.app.pool, [one, one, checked], now)
 const gates = createGates(3)
-for (let shard = 0; shard < SHARDS; shard++) await rollUp(site.app.pool, [shard], now, gates)
+for (const shard of allShards) await rollUp(site.app.pool, [shard], now, gates)
 
 const api = (query: string, person: Person = admin, init: RequestInit = {}) =>
   fetch(`${site.url}/api/v1/counters${query}`, {

@@ -131,7 +131,7 @@ function textAbout(secrets: readonly string[]): fc.Arbitrary<string> {
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1')
 
-describe('the exact search finds nobody in a text that the scan rejects', () => {
+describe('the exact search finds no reporter in a text that the scan rejects', () => {
   test.for(indexes)('$address', ({ address, name, index }) => {
     const [local = '', domain = ''] = address.split('@')
     const secrets = [address, name, local, domain, name.split(' ')[0] ?? ''].map(latin1)
