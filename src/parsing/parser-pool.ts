@@ -13,6 +13,7 @@ import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
 import type { RelayCandidate } from '../verdict/relays.ts'
 import type { Subject } from '../verdict/reputation/reputation.ts'
 import type { FeedbackContent } from './feedback-content.ts'
+import { createEndLock, type EndLock, runInTime } from './run-in-time.ts'
 
 /** A task for a parser thread, for the bytes of one message. */
 export type ParserTask =
@@ -131,7 +132,7 @@ export type ParserPool = {
  * Tasks that are sent to a thread together. The thread stores the index of its current task in
  * `progress`; that task is at fault when the thread crashes or stalls.
  */
-export type ParserChunk = { tasks: readonly ParserTask[]; progress: Int32Array }
+export type ParserChunk = { tasks: readonly ParserTask[]; progress: Int32Array; lock: EndLock }
 
 /** The result of a task. */
 export type Made = AnalysisDigest | CheckDigest | ComposedFeedback | InboundReading
@@ -196,6 +197,8 @@ export function createParserPool(
   { seed = shingleSeed(), signingKey, threadFile = PARSER_THREAD }: Partial<PoolOptions> = {},
 ): ParserPool {
   const { messageMsMax, heapMegabytesMax, fastMsMax = FAST_MS_MAX } = limits
+  const fastLimits = { ms: Math.min(fastMsMax, messageMsMax), wallMs: messageMsMax }
+  const slowLimits = { ms: messageMsMax, wallMs: messageMsMax }
   const workerData: ThreadData = { seed, signingKey }
   const openThreads = (count: ThreadCount) =>
     openPiscina({ filename: threadFile, workerData, ...count }, heapMegabytesMax)
@@ -209,13 +212,13 @@ export function createParserPool(
     fast: async (chunk) => {
       await isStarted
       try {
-        return await runInTime(fastThreads, chunk, Math.min(fastMsMax, messageMsMax))
+        return (await runInTime(fastThreads, chunk, fastLimits)) as ParserOutcome[]
       } catch (error) {
         isStarted = start()
         throw error
       }
     },
-    slow: (chunk) => runInTime(slowThread, chunk, messageMsMax),
+    slow: async (chunk) => (await runInTime(slowThread, chunk, slowLimits)) as ParserOutcome[],
   })
   return {
     async analyze(packed, options, onSlow) {
@@ -267,24 +270,8 @@ function openPiscina(
 }
 
 function chunkOf(tasks: readonly ParserTask[]): ParserChunk {
-  return { tasks, progress: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) }
-}
-
-async function runInTime(
-  threads: Piscina,
-  chunk: ParserChunk,
-  msMax: number,
-): Promise<ParserOutcome[]> {
-  const watch = new AbortController()
-  const timer = setTimeout(() => watch.abort(), msMax)
-  try {
-    return (await threads.run(chunk, { signal: watch.signal })) as ParserOutcome[]
-  } catch (cause) {
-    if (!watch.signal.aborted) throw cause
-    throw new Error(`The message could not be parsed within ${msMax / 1000} s.`, { cause })
-  } finally {
-    clearTimeout(timer)
-  }
+  const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  return { tasks, progress, lock: createEndLock() }
 }
 
 type RunChunk = (chunk: ParserChunk) => Promise<ParserOutcome[]>

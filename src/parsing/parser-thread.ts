@@ -25,16 +25,23 @@ import {
   type ParserTask,
   type ThreadData,
 } from './parser-pool.ts'
+import { beforeEnd, createEndLock } from './run-in-time.ts'
 
 const { seed, signingKey } = workerData as ThreadData
 seedShingles(seed)
+
+/** The lock of the current chunk. */
+let endLock = createEndLock()
+const packWhole = (bytes: Buffer) => beforeEnd(endLock, () => pack(bytes))
+const unpackWhole = (packed: Packed) => beforeEnd(endLock, () => unpack(asBuffers(packed)))
 
 /**
  * Runs the tasks of a chunk in a thread of the parser pool and returns an outcome for each, in
  * order: first those that analyze a message, together, then the others. Transfers the bytes instead
  * of copying them, because a copy would be garbage on both sides.
  */
-export default async function run({ tasks, progress }: ParserChunk): Promise<unknown> {
+export default async function run({ tasks, progress, lock }: ParserChunk): Promise<unknown> {
+  endLock = lock
   const start = (index: number) => Atomics.store(progress, 0, index)
   const analyzed = await analyzeAll(tasks, start)
   const outcomes: ParserOutcome[] = []
@@ -72,7 +79,7 @@ async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) =
     if (!isAnalysis(task)) continue
     start(index)
     try {
-      const raw = await unpack(asBuffers(task.packed))
+      const raw = await unpackWhole(task.packed)
       given.push({ index, work: task.work, raw, options: { ...task.options, ignoreStamps: false } })
     } catch (error) {
       outcomes.set(index, { fault: reasonOf(error) })
@@ -110,7 +117,7 @@ function copyOf(bytes: Buffer): Buffer {
 }
 
 async function packOwned(bytes: Buffer): Promise<Packed> {
-  const { encoding, content } = await pack(bytes)
+  const { encoding, content } = await packWhole(bytes)
   // If packing does not shrink the bytes, `content` is `bytes` itself, which can be transferred
   // only once.
   return { encoding, content: content === bytes ? copyOf(content) : owned(content) }
@@ -118,11 +125,11 @@ async function packOwned(bytes: Buffer): Promise<Packed> {
 
 async function make(task: ParserTask): Promise<Made> {
   if (isAnalysis(task)) throw new Error('Messages are analyzed together.')
-  const raw = await unpack(asBuffers(task.packed))
+  const raw = await unpackWhole(task.packed)
   if (task.work === 'inbound') return readInbound(raw, task.mailFrom)
   // Imported only here, because threads that only analyze do not need the texts of reports.
   const { composeFeedback } = await import('./feedback-content.ts')
-  const json = (await unpack(asBuffers(task.analysis))).toString()
+  const json = (await unpackWhole(task.analysis)).toString()
   const message = task.isHeaderOnly ? headerOf(raw) : raw
   const report = composeFeedback(message, JSON.parse(json) as PlainAnalysis, {
     ...task.content,

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { Piscina } from 'piscina'
 import type { GivenFile, Unpacked, UnpackLimits } from '../mail/containers/unpack-file.ts'
+import { createEndLock, runInTime } from './run-in-time.ts'
 import type { UnpackMade, UnpackTask } from './unpack-thread.ts'
 
 /** The threads that unpack untrusted files. */
@@ -33,9 +34,8 @@ export function createUnpackPool(msMax: number = usualMsMax): UnpackPool {
   })
 
   async function run(task: UnpackTask, ms: number): Promise<Unpacked[]> {
-    const { items, content } = (await pool.run(task, {
-      signal: AbortSignal.timeout(Math.min(ms, msMax)),
-    })) as UnpackMade
+    const wallMs = Math.min(ms, msMax)
+    const { items, content } = (await runInTime(pool, task, { ms: wallMs, wallMs })) as UnpackMade
     const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
     return items.map((item) =>
       'raw' in item ? { ...item, raw: bytes.subarray(item.raw.start, item.raw.end) } : item,
@@ -44,7 +44,7 @@ export function createUnpackPool(msMax: number = usualMsMax): UnpackPool {
 
   return {
     unpack: (file, limits, ms = msMax) =>
-      run({ name: file.name, bytes: alone(file.bytes), limits }, ms),
+      run({ name: file.name, bytes: alone(file.bytes), limits, lock: createEndLock() }, ms),
     close: () => pool.close({ force: true }),
   }
 }

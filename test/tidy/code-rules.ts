@@ -98,6 +98,7 @@ const defaultExporters = [
   'src/web/bodies/body-thread.ts',
   'src/parsing/parser-thread.ts',
   'src/parsing/unpack-thread.ts',
+  'test/support/compressing-thread.ts',
   'test/support/stalling-thread.ts',
   'test/support/global-setup.ts',
   'test/citus/global-setup.ts',

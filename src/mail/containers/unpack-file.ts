@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib'
+import { crc32, inflateRawSync } from 'node:zlib'
 import type { Entry, getFileNameLowLevel, ZipFile } from 'yauzl'
 import { looksCompound } from './compound-file.ts'
 
@@ -138,7 +138,7 @@ function looksZip(bytes: Buffer): boolean {
  * most `unpackedBytesMax` bytes, a file that declares more is not unpacked, and a file that is
  * larger than it declares is refused. Names are for display; never use them as paths. Never throws.
  */
-async function readZip(bytes: Buffer, limits: ZipLimits): Promise<ZipContents> {
+async function readZip(bytes: Buffer, limits: ZipLimits, run: RunStep): Promise<ZipContents> {
   // Loaded only for archives, like the library for Outlook files below.
   const { fromBufferPromise, getFileNameLowLevel: readName } = await import('yauzl')
   try {
@@ -150,7 +150,7 @@ async function readZip(bytes: Buffer, limits: ZipLimits): Promise<ZipContents> {
     }
     if (overlap(listed, bytes.length)) return { refusal: 'damaged-archive' }
     if (listed.some(({ name }) => documentParts.test(name))) return { refusal: 'not-a-message' }
-    return { entries: await readEntries(zip, listed, limits.unpackedBytesMax) }
+    return { entries: await readEntries({ zip, bytes }, listed, limits.unpackedBytesMax, run) }
   } catch {
     return { refusal: 'damaged-archive' }
   }
@@ -185,41 +185,47 @@ function overlap(listed: readonly Listed[], archiveBytes: number): boolean {
   })
 }
 
+type Archive = { zip: ZipFile; bytes: Buffer }
+
 async function readEntries(
-  zip: ZipFile,
+  archive: Archive,
   listed: readonly Listed[],
   unpackedBytesMax: number,
+  run: RunStep,
 ): Promise<ZipEntry[]> {
   const entries: ZipEntry[] = []
   let left = unpackedBytesMax
   for (const { entry, name } of listed) {
     if (name.endsWith('/') || systemFiles.test(name)) continue
-    const read = await readEntry(zip, entry, left)
-    left -= read.spent
-    entries.push({ name, ...read.result })
+    const size = entry.isEncrypted() ? 0 : entry.uncompressedSize
+    if (size > left) {
+      entries.push({ name, refusal: 'unpacks-too-big' })
+      continue
+    }
+    left -= size
+    entries.push({ name, ...(await readEntry(archive, entry, run)) })
   }
   return entries
 }
 
-type Read = { spent: number; result: { content: Buffer } | { refusal: EntryRefusal } }
+type EntryResult = { content: Buffer } | { refusal: EntryRefusal }
 
-async function readEntry(zip: ZipFile, entry: Entry, left: number): Promise<Read> {
-  if (entry.isEncrypted()) return { spent: 0, result: { refusal: 'encrypted-archive' } }
-  const isKnown = entry.compressionMethod === stored || entry.compressionMethod === deflated
-  if (!isKnown) return { spent: 0, result: { refusal: 'damaged-archive' } }
-  if (entry.uncompressedSize > left) return { spent: 0, result: { refusal: 'unpacks-too-big' } }
-  const content = Buffer.allocUnsafe(entry.uncompressedSize)
-  let spent = 0
+async function readEntry(archive: Archive, entry: Entry, run: RunStep): Promise<EntryResult> {
+  if (entry.isEncrypted()) return { refusal: 'encrypted-archive' }
+  const isStored = entry.compressionMethod === stored
+  if (!isStored && entry.compressionMethod !== deflated) return { refusal: 'damaged-archive' }
   try {
+    const { zip, bytes } = archive
+    const { fileDataStart } = await zip.readLocalFileHeaderPromise(entry, { minimal: true })
+    const packed = bytes.subarray(fileDataStart, fileDataStart + entry.compressedSize)
     // Throws as soon as there are more bytes than the archive declares.
-    for await (const chunk of await zip.openReadStreamPromise(entry)) {
-      spent += (chunk as Buffer).copy(content, spent)
-    }
+    const maxOutputLength = Math.max(entry.uncompressedSize, 1)
+    const content = isStored ? packed : run(() => inflateRawSync(packed, { maxOutputLength }))
+    const isWhole = content.length === entry.uncompressedSize && crc32(content) === entry.crc32
+    return isWhole ? { content } : { refusal: 'damaged-archive' }
   } catch {
-    return { spent, result: { refusal: 'damaged-archive' } }
+    return { refusal: 'damaged-archive' }
   }
-  const isWhole = spent === content.length && crc32(content) === entry.crc32
-  return { spent, result: isWhole ? { content } : { refusal: 'damaged-archive' } }
 }
 
 /** The format of the file from which a message was rebuilt because its original bytes are lost. */
@@ -241,6 +247,9 @@ export type Unpacked = { name: string } & (
   | { raw: Buffer; rebuiltFrom?: RebuiltFrom }
   | { refusal: UnpackRefusal }
 )
+
+/** Runs a step and returns its result. */
+type RunStep = <T>(step: () => T) => T
 
 /** A submitted file. Its name is for display only. */
 export type GivenFile = { name: string; bytes: Buffer }
@@ -266,13 +275,18 @@ export function containerOf(bytes: Buffer): Container | undefined {
  * Outlook or Apple Mail. Any other file is returned unchanged as the one message it may be. An
  * archive may contain any of these except another archive. Returns at most `messagesMax` messages,
  * and the refusal `too-many-messages` when there are more. Time and memory are bounded by the
- * limits and the size of the file. Never throws.
+ * limits and the size of the file. Never throws. Calls `run` with each step that must not be
+ * interrupted by the end of the thread.
  */
-export async function unpackFile(file: GivenFile, limits: UnpackLimits): Promise<Unpacked[]> {
+export async function unpackFile(
+  file: GivenFile,
+  limits: UnpackLimits,
+  run: RunStep = (step) => step(),
+): Promise<Unpacked[]> {
   if (containerOf(file.bytes) !== 'zip') {
     return capped(await opened(file, limits), file.name, limits)
   }
-  const zip = await readZip(file.bytes, limits)
+  const zip = await readZip(file.bytes, limits, run)
   if ('refusal' in zip) return [{ name: file.name, refusal: zip.refusal }]
   if (zip.entries.length === 0) return [{ name: file.name, refusal: 'not-a-message' }]
   const found: Unpacked[] = []
