@@ -8,7 +8,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   shingles: async () => (await import('./bench/shingles.ts')).benchShingles(),
   authenticate: async () => (await import('./bench/authenticate.ts')).benchAuthenticate(),
   walk: async () => (await import('./bench/walk.ts')).benchWalk(),
-  memory: async () => (await import('./bench/memory.ts')).benchMemory(),
+  soak: async () => (await import('./bench/soak.ts')).benchSoak(),
   counters: async () => (await import('./bench/counters.ts')).benchCounters(),
   reputations: async () => (await import('./bench/reputations.ts')).benchReputations(),
   model: async () => (await import('./bench/model.ts')).benchModel(),

@@ -19,6 +19,7 @@ import { tortureReports } from '../test/support/torture/torture-reports.ts'
 const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture all [-- --minutes N --seed N]
        npm run torture reports [-- --kills N --seed N]
+       npm run torture nodes [-- --kills N --seed N]
        npm run torture sending [-- --kills N --seed N]
        npm run torture relay
        npm run torture composing
@@ -57,6 +58,7 @@ const [what, ...rest] = positionals
 const runs = {
   ...{ counters, sending, move },
   reports: () => tortureLine({ kills }),
+  nodes: () => tortureLine({ kills, isCitus: true }),
   all: () => tortureLine({ kills: Infinity, isAll: true, minutes }),
   relay: () => tortureRelay(console.log),
   composing: () => tortureComposing(console.log),
@@ -99,6 +101,7 @@ async function counters(): Promise<string[]> {
 async function tortureLine(run: {
   kills: number
   isAll?: boolean
+  isCitus?: boolean
   minutes?: number
 }): Promise<string[]> {
   // Ctrl-C stops the faults, but the result is still checked.

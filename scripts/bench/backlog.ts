@@ -32,7 +32,8 @@ const STALLED_MS = 1_200_000
 /** Time after which jobs that are still there cannot be about to send a mail twice. */
 const QUIET_MS_MAX = 120_000
 
-type Order = 'oldest first' | 'new first'
+const orders = ['oldest first', 'new first'] as const
+type Order = (typeof orders)[number]
 type Drained = {
   workers: number
   order: Order
@@ -58,6 +59,7 @@ export async function benchBacklog(): Promise<void> {
     options: {
       reports: { type: 'string', default: '122400' },
       workers: { type: 'string', default: '1,2,4' },
+      orders: { type: 'string', default: 'oldest first,new first' },
     },
   })
   const messages = await readForwardable()
@@ -65,7 +67,7 @@ export async function benchBacklog(): Promise<void> {
   const all: Drained[] = []
   try {
     for (const workers of values.workers.split(',').map(Number)) {
-      for (const order of ['oldest first', 'new first'] as const) {
+      for (const order of values.orders.split(',').map(asOrder)) {
         const drained = await drain(messages, { workers, order, reports: Number(values.reports) })
         all.push(drained)
         console.log(`work × ${workers}, ${order}: ${drained.perSecond.toFixed(1)} reports/s`)
@@ -77,6 +79,12 @@ export async function benchBacklog(): Promise<void> {
   }
   const duplicates = all.reduce((sum, one) => sum + one.duplicates, 0)
   if (duplicates > 0) throw new Error(`${duplicates} mails arrived twice`)
+}
+
+function asOrder(text: string): Order {
+  const order = orders.find((one) => one === text)
+  if (order === undefined) throw new Error(`--orders lists: ${orders.join(', ')}`)
+  return order
 }
 
 async function drain(

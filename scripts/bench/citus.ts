@@ -1,14 +1,19 @@
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import type { Backend } from '../../src/db/backend.ts'
+import type { Pool } from '../../src/db/pool.ts'
 import { makeScratchFolder } from '../../test/support/scratch-folder.ts'
 import { type CitusCluster, startCitusCluster } from '../../test/support/citus-cluster.ts'
 import { rm } from 'node:fs/promises'
 import { loadOf, printTable } from './corpus.ts'
+import { appendBatches } from './counters/reports.ts'
+import { untilRolledUp, zipf } from './counters/stage.ts'
 import { endOf, serverCpuSeconds, startInstanceOn } from './instance.ts'
 import { measure, readForwardable, startSink, startStage, variantsOf } from './pipeline.ts'
 
 const CONNECTIONS = 16
+/** The keys of the counters, with a Zipf distribution. */
+const KEYS = 1_000_000
 
 /** How the database is made: the backend, and the workers of the cluster that it uses. */
 type Layout = { name: string; backend: Backend; workers: number }
@@ -19,25 +24,33 @@ const layouts: readonly Layout[] = [
   { name: 'Citus, 2 workers', backend: 'citus', workers: 2 },
 ]
 
-type Row = { name: string; perSecond: number; cpu: number[]; others: number }
+/** `cpu`: milliseconds per report, by node. */
+type Line = { perSecond: number; cpu: number[]; others: number }
+/** `cpu`: microseconds per increment, by node. */
+type Counters = { perSecond: number; cpu: number[] }
+type Row = { name: string; line: Line; counters: Counters }
 
 /**
- * Measures the throughput of the line, and what a report costs each database server, on one server
- * and on Citus: all on PostgreSQL 15 on this machine, so the throughput shows the cost of
- * distribution, not its gain.
+ * Measures the throughput of the line and of the counters, and what a report and an increment cost
+ * each database server, on one server and on Citus: all on PostgreSQL 15 on this machine, so the
+ * throughput shows the cost of distribution, not its gain.
  */
 export async function benchCitus(): Promise<void> {
   const { values } = parseArgs({
     args: process.argv.slice(3),
-    options: { reports: { type: 'string', default: '2000' } },
+    options: {
+      reports: { type: 'string', default: '2000' },
+      seconds: { type: 'string', default: '20' },
+    },
   })
+  const load = { reports: Number(values.reports), seconds: Number(values.seconds) }
   const fresh = variantsOf(await readForwardable())
   const cluster = await startCitusCluster({ isDurable: true })
   console.log(`load before: ${loadOf()}`)
   const rows: Row[] = []
   try {
     for (const layout of layouts) {
-      rows.push(await measureLayout(layout, cluster, fresh, Number(values.reports)))
+      rows.push(await measureLayout(layout, cluster, fresh, load))
     }
   } finally {
     console.log(`load after: ${loadOf()}\n`)
@@ -50,7 +63,7 @@ async function measureLayout(
   { name, backend, workers }: Layout,
   cluster: CitusCluster,
   fresh: (reports: number) => Buffer[],
-  reports: number,
+  { reports, seconds }: { reports: number; seconds: number },
 ): Promise<Row> {
   const database = `bench_${workers}`
   await createDatabase(cluster, database, workers)
@@ -67,20 +80,42 @@ async function measureLayout(
     const stage = await startStage(instance, sink)
     const pace = { connections: CONNECTIONS }
     await measure('warm-up', fresh(500), pace, stage)
-    const before = await cpuOf(cluster)
-    const { perSecond, cpu } = await measure(name, fresh(reports), pace, stage)
-    const after = await cpuOf(cluster)
+    const line = await withNodes(cluster, () => measure(name, fresh(reports), pace, stage))
+    const { perSecond, cpu } = line.result
     const others = Object.entries(cpu)
       .filter(([part]) => part !== 'database')
       .reduce((sum, [, micros]) => sum + micros / 1_000, 0)
-    const perReport = after.map((seconds, node) => {
-      return ((seconds - (before[node] ?? 0)) / reports) * 1_000
-    })
-    return { name, perSecond, cpu: perReport, others }
+    const counted = await withNodes(cluster, () => count(instance.pool, seconds))
+    const increments = counted.result
+    return {
+      name,
+      line: { perSecond, cpu: line.cpu.map((one) => (one / reports) * 1_000), others },
+      counters: {
+        perSecond: increments / counted.seconds,
+        cpu: counted.cpu.map((one) => (one / increments) * 1_000_000),
+      },
+    }
   } finally {
     await instance.close()
     await endOf(sink.child)
   }
+}
+
+/** Appends increments for a time, and waits until the last one is rolled up. */
+async function count(pool: Pool, seconds: number): Promise<number> {
+  const increments = await appendBatches(pool, seconds, () => zipf(KEYS))
+  await untilRolledUp(pool)
+  return increments
+}
+
+/** Measures how long a function takes, and the seconds of CPU of each node meanwhile. */
+async function withNodes<T>(cluster: CitusCluster, work: () => Promise<T>) {
+  const before = await cpuOf(cluster)
+  const start = performance.now()
+  const result = await work()
+  const seconds = (performance.now() - start) / 1_000
+  const cpu = (await cpuOf(cluster)).map((one, node) => one - (before[node] ?? 0))
+  return { result, seconds, cpu }
 }
 
 /** Creates an empty database on each node, with the given number of workers. */
@@ -115,19 +150,24 @@ function cpuOf({ folders }: CitusCluster): Promise<number[]> {
 }
 
 function print(rows: readonly Row[]): void {
-  const plain = rows[0]?.cpu.reduce((sum, one) => sum + one, 0) ?? 0
-  const ms = (value: number) => value.toFixed(2)
+  const sum = (cpu: readonly number[]) => cpu.reduce((all, one) => all + one, 0)
+  const [plain] = rows
+  const nodes = ['coordinator', 'worker 1', 'worker 2', 'all servers', '× one server']
+  const cells = (cpu: readonly number[], plainCpu: readonly number[]) => [
+    ...cpu.map((one) => one.toFixed(2)),
+    ...[sum(cpu).toFixed(2), (sum(cpu) / sum(plainCpu)).toFixed(2)],
+  ]
   printTable(
-    [
-      ...['bench citus, ms of CPU per report', 'reports/s', 'coordinator', 'worker 1', 'worker 2'],
-      ...['all servers', '× one server', 'other processes'],
-    ],
-    rows.map(({ name, perSecond, cpu, others }) => {
-      const all = cpu.reduce((sum, one) => sum + one, 0)
-      return [
-        ...[name, perSecond.toFixed(0), ...cpu.map(ms)],
-        ...[ms(all), (all / plain).toFixed(2), ms(others)],
-      ]
-    }),
+    ['bench citus, ms of CPU per report', 'reports/s', ...nodes, 'other processes'],
+    rows.map(({ name, line: { perSecond, cpu, others } }) => [
+      ...[name, perSecond.toFixed(0), ...cells(cpu, plain?.line.cpu ?? [])],
+      others.toFixed(2),
+    ]),
+  )
+  printTable(
+    ['bench citus, µs of CPU per increment', 'increments/s', ...nodes],
+    rows.map(({ name, counters: { perSecond, cpu } }) => [
+      ...[name, perSecond.toFixed(0), ...cells(cpu, plain?.counters.cpu ?? [])],
+    ]),
   )
 }

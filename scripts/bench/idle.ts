@@ -25,9 +25,9 @@ export async function benchIdle(): Promise<void> {
     const { child, readyMs } = await startProgram(dataDir)
     try {
       await wait(SETTLE_MS)
-      const before = await measure(child.pid ?? 0)
+      const before = await usagesOf([child.pid ?? 0])
       await wait(MEASURED_MS)
-      print(before, await measure(child.pid ?? 0), [first.readyMs, readyMs])
+      print(before, await usagesOf([child.pid ?? 0]), [first.readyMs, readyMs])
     } finally {
       await endOf(child)
     }
@@ -63,8 +63,8 @@ async function startProgram(dataDir: string): Promise<{ child: ChildProcess; rea
 
 type Usage = { name: string; cpuSeconds: number; megabytes: number }
 
-/** The CPU time and memory of a process and its descendants, by part. */
-async function measure(root: number): Promise<Map<string, Usage>> {
+/** The CPU time and memory of processes and their descendants, by part. */
+export async function usagesOf(roots: readonly number[]): Promise<Map<string, Usage>> {
   const usages = new Map<string, Usage>()
   const add = async (pid: number): Promise<void> => {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
@@ -77,17 +77,14 @@ async function measure(root: number): Promise<Map<string, Usage>> {
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
     for (const child of children.trim().split(' ').filter(Boolean)) await add(Number(child))
   }
-  await add(root)
+  for (const root of roots) await add(root)
   return usages
 }
 
 /** Names a process by its arguments; all processes of PostgreSQL together are `database`. */
 function partOf(args: readonly string[]): string {
   const at = args.findIndex((arg) => arg.endsWith('main.ts'))
-  if (at < 0) return 'database'
-  const queues = args[at + 3]
-  if (queues === undefined) return args[at + 1] ?? ''
-  return queues.includes('analyze-report') ? 'analyze' : 'forward'
+  return at < 0 ? 'database' : (args[at + 1] ?? '')
 }
 
 async function proportionalMegabytes(pid: number): Promise<number> {

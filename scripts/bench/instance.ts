@@ -124,18 +124,17 @@ export async function cpuSeconds(pid: number): Promise<number> {
 
 /** Seconds of CPU used by a PostgreSQL server with all its processes. */
 export async function serverCpuSeconds(server: Pick<EmbeddedServer, 'folder'>): Promise<number> {
-  const pidFile = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
-  const postmaster = Number(pidFile.split('\n')[0])
+  const postmaster = await postmasterOf(server)
   const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
   const pids = [postmaster, ...children.trim().split(' ').map(Number)]
   const seconds = await Promise.all(pids.map((pid) => cpuSeconds(pid).catch(() => 0)))
   return seconds.reduce((sum, one) => sum + one, 0)
 }
 
-/** The memory of a process in megabytes. */
-export async function residentMegabytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024
+/** The process id of a running PostgreSQL server. */
+export async function postmasterOf(server: Pick<EmbeddedServer, 'folder'>): Promise<number> {
+  const pidFile = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
+  return Number(pidFile.split('\n')[0])
 }
 
 /** The whole Internet in /8 blocks, with 64 abuse desks in total. */

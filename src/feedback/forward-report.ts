@@ -14,7 +14,7 @@ import {
 import { composeReturnPath } from '../mail/verp.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import { type JobOutcome, waitAtMost } from '../queue/work.ts'
+import { failureOf, type JobOutcome, waitAtMost } from '../queue/work.ts'
 import { composeLoaded, messageIdOf } from './compose-feedback.ts'
 import type { SendTurn, Ticket } from './consumer-queues.ts'
 import {
@@ -264,7 +264,7 @@ function startSending(
   const composing = compose(one, loaded, app)
   const ended = deliver(one, loaded, composing, app, forwarding).catch((error: unknown) => {
     one.ticket?.drop()
-    return { retry: reasonOf(error) }
+    return failureOf(error)
   })
   const started: FeedbackInProgress = {
     feedback: one.feedback,

@@ -11,7 +11,6 @@ import {
 } from '../db/inbox.ts'
 import { findLetter, type Letter } from '../db/letters.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { reasonOf } from '../errors.ts'
 import { ticketNumber } from '../mail/inbound/acknowledgment.ts'
 import { type Claim, claimsOf, isOurOwn } from '../mail/inbound/answer-words.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
@@ -20,7 +19,7 @@ import type { ReturnPathSettings } from '../mail/verp.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
 import { phrase } from '../phrase.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import type { JobOutcome } from '../queue/work.ts'
+import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { keepBounce, keepComplaint, keepReply } from './keep-inbound.ts'
 
 /** Reads a received mail: a bounce or an answer. */
@@ -123,10 +122,7 @@ export async function runHandleInbound(
 ): Promise<JobOutcome[]> {
   return Promise.all(
     payloads.map((payload) =>
-      handleInboundMail(payload, app).then(
-        () => 'done' as const,
-        (error: unknown) => ({ retry: reasonOf(error) }),
-      ),
+      handleInboundMail(payload, app).then(() => 'done' as const, failureOf),
     ),
   )
 }

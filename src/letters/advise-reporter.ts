@@ -13,12 +13,11 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { findReport, holdReport, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
-import { reasonOf } from '../errors.ts'
 import { adviceOffLink } from '../mail/verp.ts'
 import { phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import type { JobOutcome } from '../queue/work.ts'
+import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { type Advice, type AdviceCase, adviceOf, oneClickLink } from '../verdict/advice.ts'
 import type { Marketer } from '../verdict/marketers/marketer.ts'
 import { composeAdvice, findAdvice, unsubscribeWays } from './advice-letters.ts'
@@ -55,11 +54,7 @@ export async function runAdviseReporter(
   payloads: readonly { reportId: string }[],
   app: Needs,
 ): Promise<JobOutcome[]> {
-  return Promise.all(
-    payloads.map(({ reportId }) =>
-      adviseOn(reportId, app).catch((error: unknown) => ({ retry: reasonOf(error) })),
-    ),
-  )
+  return Promise.all(payloads.map(({ reportId }) => adviseOn(reportId, app).catch(failureOf)))
 }
 
 const notToBeAdvised: readonly (string | undefined)[] = [undefined, 'received', 'retracted']

@@ -11,12 +11,11 @@ import { countMails } from '../db/mail-relay.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { pack, unpack } from '../db/rows.ts'
 import { listSuppressed } from '../db/suppressions.ts'
-import { reasonOf } from '../errors.ts'
 import { composeLetter, type LetterContent } from '../mail/letter.ts'
 import { composeLetterAnswerAddress, composeLetterReturnPath } from '../mail/verp.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import { type JobOutcome, waitAtMost } from '../queue/work.ts'
+import { failureOf, type JobOutcome, waitAtMost } from '../queue/work.ts'
 import { uuidv7 } from '../world.ts'
 import {
   createRelayGate,
@@ -119,9 +118,7 @@ export async function runSendLetter(
   if (pausedUntil) return payloads.map((payload) => postponeUntilRelay(payload, pausedUntil))
   const outcomes = payloads.map((): JobOutcome | undefined => undefined)
   const ended = payloads.map(async (payload, index) => {
-    outcomes[index] = await sendOne(payload, app, relay).catch((error: unknown) => ({
-      retry: reasonOf(error),
-    }))
+    outcomes[index] = await sendOne(payload, app, relay).catch(failureOf)
   })
   await waitAtMost(Promise.all(ended), patienceMs)
   return payloads.map((payload, index) => outcomes[index] ?? postponeAgain(payload, app.clock()))

@@ -11,13 +11,12 @@ import { findAnalysis } from '../db/analyses.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { holdReport, type Report } from '../db/reports.ts'
-import { reasonOf } from '../errors.ts'
 import { findAdvice } from '../letters/advice-letters.ts'
 import type { OneClickOutcome, PostOneClick } from '../mail/list-unsubscribe.ts'
 import { phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import type { JobOutcome } from '../queue/work.ts'
+import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { oneClickLink } from '../verdict/advice.ts'
 
 /** Sends one unsubscribe request for a reporter. A retry never sends it again. */
@@ -75,11 +74,7 @@ export async function runUnsubscribe(
   payloads: readonly { reportId: string }[],
   app: Needs & { postOneClick: PostOneClick },
 ): Promise<JobOutcome[]> {
-  return Promise.all(
-    payloads.map(({ reportId }) =>
-      unsubscribeOne(reportId, app).catch((error: unknown) => ({ retry: reasonOf(error) })),
-    ),
-  )
+  return Promise.all(payloads.map(({ reportId }) => unsubscribeOne(reportId, app).catch(failureOf)))
 }
 
 async function unsubscribeOne(

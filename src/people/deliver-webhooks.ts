@@ -16,7 +16,6 @@ import {
   type Webhook,
   type WebhookEvent,
 } from '../db/webhooks.ts'
-import { reasonOf } from '../errors.ts'
 import {
   type PostWebhook,
   webhookKey,
@@ -26,7 +25,7 @@ import {
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import { type JobOutcome, waitAtMost } from '../queue/work.ts'
+import { failureOf, type JobOutcome, waitAtMost } from '../queue/work.ts'
 import { uuidTime, uuidv7 } from '../world.ts'
 
 /** Delivers one event to one webhook. Postponed while its receiver fails. */
@@ -276,7 +275,7 @@ async function deliverOne(
     if (kept === 'done' || kept.isEnded) return 'done'
     return { postponedTo: kept.pausedUntil, payload: {} }
   } catch (error) {
-    return { retry: reasonOf(error) }
+    return failureOf(error)
   } finally {
     deliveryIds.delete(delivery.id)
   }

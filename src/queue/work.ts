@@ -1,22 +1,31 @@
 import { hash } from 'node:crypto'
 import type { Job } from 'pg-boss'
 import { keepFirstDue } from '../db/dead-letters.ts'
+import { isOutage } from '../db/follow.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { forLog, PermanentError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
+import type { Clock } from '../world.ts'
 import { type Boss, bossDb } from './boss.ts'
 import type { Queue } from './define-queue.ts'
 import { QueueWorker } from './worker.ts'
 
+/** Time in milliseconds after which a job runs again that met an outage of the database. */
+const OUTAGE_MS = 10_000
+
 /**
  * The result of one job: done, to be retried, permanently failed, or postponed. A postponed job
  * runs again at an instant with another payload, like a new job; this uses none of its attempts.
+ * After an outage of the database, or of one of its servers, a job runs again soon in the same way.
  */
 export type JobOutcome =
   | 'done'
   | { retry: string }
+  | { outage: string }
   | { failed: string }
   | { postponedTo: Date; payload: object }
+
+type Settled = Exclude<JobOutcome, { outage: string }>
 
 /**
  * Processes a batch and returns one outcome for each payload, in order. An exception fails the
@@ -29,12 +38,19 @@ export type Handler<Payload> = (payloads: readonly Payload[]) => Promise<readonl
  * gets one job at each of its times, regardless of the number of processes.
  */
 export async function workQueue<Payload extends object>(
-  app: { boss: Boss; pool: Pool; log: Logger },
+  app: { boss: Boss; pool: Pool; clock: Clock; log: Logger },
   queue: Queue<Payload>,
   handle: Handler<Payload>,
 ): Promise<QueueWorker> {
   const worker = new QueueWorker(app, queue, async (jobs) => {
-    const outcomes = await runBatch(queue, jobs, handle)
+    const again = () => new Date(app.clock().getTime() + OUTAGE_MS)
+    const outcomes = (await runBatch(queue, jobs, handle)).map((outcome, index): Settled => {
+      if (outcome === 'done' || !('outage' in outcome)) return outcome
+      const { id: jobId = '', data: payload = {} } = jobs[index] ?? {}
+      const reason = forLog(outcome.outage)
+      app.log.warn({ queue: queue.name, jobId, reason }, 'A job waits for the database.')
+      return { postponedTo: again(), payload }
+    })
     await postpone(app, queue, jobs, outcomes)
     return jobs.flatMap((job, index) => {
       const outcome = outcomes[index] ?? { retry: 'The handler returned no outcome.' }
@@ -59,7 +75,7 @@ async function postpone<Payload extends object>(
   { boss, pool }: { boss: Boss; pool: Pool },
   { name }: Queue<Payload>,
   jobs: readonly Job<object>[],
-  outcomes: readonly JobOutcome[],
+  outcomes: readonly Settled[],
 ): Promise<void> {
   const those = jobs.flatMap((job, index) => {
     const outcome = outcomes[index]
@@ -132,14 +148,16 @@ async function attempt<Payload>(
   try {
     return await handle(payloads)
   } catch (error) {
-    if (payloads.length === 1) return [outcomeOf(error)]
+    if (payloads.length === 1) return [failureOf(error)]
     const outcomes: JobOutcome[] = []
     for (const payload of payloads) outcomes.push(...(await attempt([payload], handle)))
     return outcomes
   }
 }
 
-function outcomeOf(error: unknown): JobOutcome {
+/** Returns the outcome of a job that ended with an error. */
+export function failureOf(error: unknown): JobOutcome {
   const reason = reasonOf(error)
-  return error instanceof PermanentError ? { failed: reason } : { retry: reason }
+  if (error instanceof PermanentError) return { failed: reason }
+  return isOutage(error) ? { outage: reason } : { retry: reason }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { inTransaction } from '../../../src/db/pool.ts'
+import { inTransaction, type Pool } from '../../../src/db/pool.ts'
 import { printTable } from '../corpus.ts'
 import {
   backlogBytes,
@@ -43,17 +43,8 @@ export async function benchReports(stage: Stage, seconds: number, keys: number):
     let deltas = 0
     const whole = await withCpu(stage, rollUps.pid, async () => {
       const driven = await withCpu(stage, 0, async () => {
-        const end = performance.now() + seconds * 1_000
-        let looked = 0
-        while (performance.now() < end) {
-          const now = new Date()
-          const batch = reportBatch(spread, now, name === 'gated' ? GATED_EVERY : 0)
-          await inTransaction(stage.pool, (tx) => appendDeltas(tx, batch, now))
-          deltas += batch.length
-          if (performance.now() < looked) continue
-          looked = performance.now() + 500
-          while ((await backlogBytes(stage.pool)) > BACKLOG_REPORTS_MAX) await wait(50)
-        }
+        const gatedEvery = name === 'gated' ? GATED_EVERY : 0
+        deltas = await appendBatches(stage.pool, seconds, spread, gatedEvery)
       })
       await untilRolledUp(stage.pool)
       return driven.seconds
@@ -66,6 +57,29 @@ export async function benchReports(stage: Stage, seconds: number, keys: number):
   console.log(`\n${SHINGLES} deltas a report, a quarter with a unique, ${keys} keys, ${seconds} s`)
   const cpu = 'cores: source / roll-up / db'
   printTable(['report path', 'appended a second', 'rolled up a second', 'lag', cpu], table)
+}
+
+/**
+ * Appends batches of exact increments for a time, as fast as they are rolled up; returns how many.
+ */
+export async function appendBatches(
+  pool: Pool,
+  seconds: number,
+  spread: () => number,
+  gatedEvery = 0,
+): Promise<number> {
+  let deltas = 0
+  let looked = 0
+  for (const end = performance.now() + seconds * 1_000; performance.now() < end;) {
+    const now = new Date()
+    const batch = reportBatch(spread, now, gatedEvery)
+    await inTransaction(pool, (tx) => appendDeltas(tx, batch, now))
+    deltas += batch.length
+    if (performance.now() < looked) continue
+    looked = performance.now() + 500
+    while ((await backlogBytes(pool)) > BACKLOG_REPORTS_MAX) await wait(50)
+  }
+  return deltas
 }
 
 /** Limit in bytes for the increments that wait for the roll-up: those of a few seconds. */

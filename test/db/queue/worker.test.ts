@@ -6,6 +6,7 @@ import { PermanentError } from '../../../src/errors.ts'
 import { type Boss, createQueues, send, startBoss, stopBoss } from '../../../src/queue/boss.ts'
 import { defineQueue, type Queue } from '../../../src/queue/define-queue.ts'
 import { type Handler, workQueue } from '../../../src/queue/work.ts'
+import { type Clock, systemClock } from '../../../src/world.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/process.ts'
 
@@ -52,9 +53,13 @@ const add = (queue: Queue<Payload>, ...marks: string[]) =>
     database.pool,
   )
 
-async function start(queue: Queue<Payload>, handle: Handler<Payload>): Promise<void> {
+async function start(
+  queue: Queue<Payload>,
+  handle: Handler<Payload>,
+  clock: Clock = systemClock,
+): Promise<void> {
   const log = pino({ level: 'silent' })
-  worker = await workQueue({ boss, pool: database.pool, log }, queue, handle)
+  worker = await workQueue({ boss, pool: database.pool, clock, log }, queue, handle)
 }
 
 /** Returns the jobs of a queue, and its dead letters. */
@@ -122,6 +127,23 @@ test('a failing batch is handled one job at a time, and only the job at fault fa
     { name: queue.name, mark: 'lost', state: 'failed', retries: 0, reason: 'Hopeless.' },
     { name: 'dead-letter', mark: 'lost', state: 'created', retries: 0, reason: 'Hopeless.' },
   ])
+})
+
+test('after an outage of the database, a job runs again soon and keeps its attempts', async () => {
+  const queue = await makeQueue({ retryLimit: 1 })
+  let attempts = 0
+  await add(queue, 'a')
+  const handle: Handler<Payload> = ([payload]) => {
+    attempts++
+    const lost = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+    return attempts < 4 ? Promise.reject(lost) : Promise.resolve([payload ? 'done' : { retry: '' }])
+  }
+  // The pause of ten seconds is over at once.
+  await start(queue, handle, () => new Date(Date.now() - 10_000))
+  await until('the fourth attempt', () => attempts === 4 || undefined)
+  await worker?.close()
+  const states = (await jobs(queue.name)).map(({ state }) => state)
+  expect(states).toEqual(['completed', 'completed', 'completed'])
 })
 
 test('a job is retried when its pause has passed, and becomes a dead letter at last', async () => {
@@ -205,7 +227,7 @@ test('a process that must stop returns its jobs in progress to their queue', asy
   const own = await startBoss(database.url, 'works', { name: 'short', onError: console.error })
   const endless = Promise.withResolvers<'done'[]>()
   const log = pino({ level: 'silent' })
-  const app = { boss: own, pool: database.pool, log }
+  const app = { boss: own, pool: database.pool, clock: systemClock, log }
   await add(queue, 'endless')
   await workQueue(app, queue, () => endless.promise)
   await until('the job', async () =>

@@ -5,12 +5,13 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
-import { type EmbeddedServer, freePort, startEmbedded } from '../../../src/db/embedded.ts'
+import { freePort } from '../../../src/db/embedded.ts'
 import { createPool, type Pool } from '../../../src/db/pool.ts'
 import { systemClock } from '../../../src/world.ts'
 import { turnLimitsOff } from '../limits.ts'
 import { sampleNetworks } from '../messages.ts'
-import { descendants, type Program, startProgram } from '../process.ts'
+import { type Program, startProgram } from '../process.ts'
+import { keepPostgres, type LineDatabase } from './line-databases.ts'
 
 /**
  * The origin of a message received by a known provider reaches this confidence. For any other
@@ -27,7 +28,7 @@ export type Line = {
   pool: Pool
   /** The names that `kill` accepts. */
   victims: readonly string[]
-  /** Kills one process immediately; it is restarted without a pause. */
+  /** Kills one process immediately; it is restarted without a pause, but a node after a while. */
   kill: (victim: string) => Promise<void>
   /** Suspends one process until the returned function is called. */
   freeze: (part: string) => () => void
@@ -64,23 +65,26 @@ export type LineOptions = {
   diskBytes?: number
   /** Returns by how many milliseconds the clock of a process is wrong that is about to start. */
   skewMs?: () => number
+  /** Starts the database, with its data in a folder; default: one server that is kept running. */
+  openDatabase?: (dataDir: string) => Promise<LineDatabase>
 }
 
-/** Starts PostgreSQL, `web`, two of `work` and two of `count`; mail goes to `smtpUrl`. */
+/** Starts a database, `web`, two of `work` and two of `count`; mail goes to `smtpUrl`. */
 export async function startLine(smtpUrl: string, options: LineOptions = {}): Promise<Line> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-torture-'))
   const disk = openDisk(dataDir, options.diskBytes)
   await chmod(dataDir, 0o711)
-  const postgres = await keepPostgres(dataDir)
+  const database = await (options.openDatabase ?? keepPostgres)(dataDir)
   const port = await freePort()
-  const pool = createPool(postgres.url, {
+  const pool = createPool(database.url, {
     connectionsMax: 3,
     name: 'torture',
     onLost: () => undefined,
   })
   const parts = keepParts(
     {
-      DATABASE_URL: postgres.url,
+      DATABASE_URL: database.url,
+      DB_BACKEND: database.backend,
       DATA_DIR: dataDir,
       SECRET: 'torture '.repeat(8),
       HTTP_PORT: String(port),
@@ -97,12 +101,12 @@ export async function startLine(smtpUrl: string, options: LineOptions = {}): Pro
   const close = async () => {
     await parts.close()
     await pool.end()
-    await postgres.close()
+    await database.close()
     disk.close()
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
   }
   try {
-    await migrateAll(postgres.url, new Date())
+    await migrateAll(database.url, new Date(), { backend: database.backend })
     await turnLimitsOff(pool)
     await importNetworks(sampleNetworks, { pool, clock: systemClock })
     parts.startAll()
@@ -112,18 +116,16 @@ export async function startLine(smtpUrl: string, options: LineOptions = {}): Pro
   }
   return {
     url: `http://127.0.0.1:${port}`,
-    databaseUrl: postgres.url,
+    databaseUrl: database.url,
     useDatabase: (url) => parts.restartWith({ DATABASE_URL: url }),
     pool,
     parts: Object.keys(commands),
-    victims: [...Object.keys(commands), 'postgres', 'backend'],
+    victims: [...Object.keys(commands), ...Object.keys(database.kills)],
     freeze: parts.freeze,
     async kill(victim) {
-      if (victim === 'postgres') await postgres.kill()
-      else if (victim === 'backend') await postgres.killBackend()
-      else await parts.kill(victim)
+      await (database.kills[victim]?.() ?? parts.kill(victim))
     },
-    restartPostgres: postgres.restart,
+    restartPostgres: database.restart,
     async cutConnections() {
       await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where backend_type = 'client backend' and application_name <> 'torture'`)
@@ -155,70 +157,6 @@ function openDisk(folder: string, bytes: number | undefined) {
     },
     close() {
       if (bytes !== undefined) execFileSync('umount', ['--lazy', folder])
-    },
-  }
-}
-
-type Postgres = {
-  url: string
-  kill: () => Promise<void>
-  killBackend: () => Promise<void>
-  restart: () => Promise<void>
-  close: () => Promise<void>
-}
-
-/** Keeps PostgreSQL running, also when it ends by itself. */
-async function keepPostgres(dataDir: string): Promise<Postgres> {
-  const options = { dataDir, password: 'torture', settings: [] }
-  let server: EmbeddedServer = await startEmbedded(options)
-  let isClosed = false
-  let reviving = Promise.resolve()
-  const watch = () => {
-    void server.ended.then(() => {
-      if (!isClosed) reviving = revive()
-    })
-  }
-  const revive = async () => {
-    for (; !isClosed; await wait(AGAIN_MS)) {
-      const again = await startEmbedded({ ...options, port: server.port }).catch(() => undefined)
-      if (!again) continue
-      server = again
-      watch()
-      return
-    }
-  }
-  watch()
-  const postmaster = async () => {
-    const text = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
-    return Number(text.split('\n')[0])
-  }
-  return {
-    url: server.url,
-    async kill() {
-      await reviving
-      process.kill(await postmaster(), 'SIGKILL')
-      await server.ended
-      await reviving
-    },
-    /** Kills one backend. The server then ends all other backends, and recovers by itself. */
-    async killBackend() {
-      await reviving
-      const servants = descendants(await postmaster()).filter(({ command }) =>
-        /^postgres: signalpost signalpost .*\d\)/.test(command),
-      )
-      const victim = servants[Date.now() % (servants.length || 1)]
-      if (victim) process.kill(victim.pid, 'SIGKILL')
-    },
-    async restart() {
-      await reviving
-      await server.stop()
-      await reviving
-    },
-    async close() {
-      isClosed = true
-      await reviving
-      await server.stop()
-      await rm(server.folder, { recursive: true, force: true })
     },
   }
 }

@@ -19,6 +19,17 @@ export async function silenceWorkers(pool: Pool): Promise<void> {
   )
 }
 
+/** Returns the number of jobs that are not done, created before an instant if one is given. */
+export async function countOpenJobs(pool: Pool, before?: Date): Promise<number> {
+  const { rows } = await pool.query<{ open: number }>(
+    `select count(*)::int as open from pgboss.job
+     where name = any($1::text[]) and state in ('created', 'retry', 'active')
+       and created_on < coalesce($2, 'infinity')`,
+    [worked, before],
+  )
+  return rows[0]?.open ?? 0
+}
+
 /**
  * Waits until no job and no delta is left; jobs that wait for a retry or for an hour are made due.
  */
@@ -36,12 +47,7 @@ export async function settle(pool: Pool): Promise<void> {
        where state in ('created', 'retry') and start_after > now() and name = any($1::text[])`,
       [worked],
     )
-    const { rows } = await pool.query<{ waiting: number }>(
-      `select count(*)::int as waiting from pgboss.job
-       where name = any($1::text[]) and state in ('created', 'retry', 'active')`,
-      [worked],
-    )
-    if (rows[0]?.waiting !== 0) return undefined
+    if ((await countOpenJobs(pool)) > 0) return undefined
     return (await listShardBacklogs(pool)).length === 0 ? true : undefined
   }
   await until('the end of all jobs and deltas', quiet, PATIENCE_MS - (Date.now() - silenced))

@@ -10,8 +10,9 @@ import { type SinkFailure, type SinkStep, type SmtpSink, startSmtpSink } from '.
 import { type Examined, examine } from './examine.ts'
 import { type ExaminedMail, examineMail } from './examine-mail.ts'
 import { type Line, startLine } from './line.ts'
-import { type Account, startReporters } from './reporters.ts'
-import { settle, silenceWorkers } from './settle.ts'
+import { keepCluster } from './line-databases.ts'
+import { type Account, type Ledger, startReporters } from './reporters.ts'
+import { countOpenJobs, settle, silenceWorkers } from './settle.ts'
 import { pick } from './written-mail.ts'
 
 /** The result of a torture run of the whole line; `faults` is empty on success. */
@@ -33,6 +34,8 @@ export type Torture = {
   enough?: AbortSignal
   /** Whether, besides kills, all other faults occur; this needs root. */
   isAll?: boolean
+  /** Whether the database is a cluster of Citus, whose nodes are killed more often than the rest. */
+  isCitus?: boolean
 }
 
 const REPORTERS = 4
@@ -47,6 +50,9 @@ const CLOCK_ERROR_MS = 120_000
 const DISK_BYTES = 3_000_000_000
 const DISK_FULL_MS_MORE = 3_000
 const MEMORY_BYTES_MORE = 50_000_000
+const NODE_LOST_MS_MAX = 18_000
+/** Time after which no job may still wait that was there when a lost node returned. */
+const CAUGHT_UP_MS_MAX = 60_000
 
 /**
  * Lets simulated reporters report while it kills the processes one after another. Then waits until
@@ -60,21 +66,23 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   const isAll = torture.isAll === true
   const clockErrorMs = isAll ? CLOCK_ERROR_MS : 0
   const faulty = { diskBytes: DISK_BYTES, skewMs: () => skewOf(skew) }
-  const line = await startLine(sink.url, isAll ? faulty : {})
+  const lost = chanceFrom(torture.seed + 2)
+  const cluster = { openDatabase: () => keepCluster(() => lost() * NODE_LOST_MS_MAX) }
+  const line = await startLine(sink.url, { ...(isAll && faulty), ...(torture.isCitus && cluster) })
   try {
     const accounts = await addAccounts(line.pool)
     await line.untilReady()
     const reporters = startReporters(line.url, accounts, { ...torture, clockErrorMs })
-    const { kills, grown } = await tortureByChance(line, sink, torture)
+    const { kills, grown, late } = await tortureByChance(line, sink, torture)
     await wait(LAST_WORDS_MS)
     await reporters.stop()
     torture.say('Everybody has been answered; waiting for the end of all work.')
     await line.untilReady()
     await settle(line.pool)
     const { ledger } = reporters
-    const examined = await seeded(line.pool, () => examine(line.pool, ledger, startedAt))
+    const examined = await examineSeeded(line.pool, ledger, startedAt)
     const mail = await examineMail(line.pool, sink.messages, ledger)
-    const faults = [...examined.faults, ...mail.faults, ...grown]
+    const faults = [...examined.faults, ...mail.faults, ...grown, ...late]
     const { requests } = ledger
     return { kills, requests, surprises: line.surprises, ...examined, mail, faults }
   } finally {
@@ -83,35 +91,62 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   }
 }
 
-/** Runs work with the shingle seed of the instance under test. */
-async function seeded<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
+/** Examines the database with the shingle seed of its instance. */
+export async function examineSeeded(
+  pool: Pool,
+  ledger: Ledger,
+  startedAt: Date,
+): Promise<Examined> {
   const seed = await findShingleSeed(pool)
   if (seed === undefined) throw new Error('The instance has no seed.')
   const before = shingleSeed()
   seedShingles(seed)
-  return work().finally(() => seedShingles(before))
+  return examine(pool, ledger, startedAt).finally(() => seedShingles(before))
 }
 
-/** Causes faults one after another; returns their names, and the processes that grew. */
+/**
+ * Causes faults one after another; returns their names, the processes that grew, and the losses of
+ * nodes after which jobs waited too long.
+ */
 async function tortureByChance(
   line: Line,
   sink: SmtpSink,
-  { kills, seed, say, enough, isAll }: Torture,
-): Promise<{ kills: string[]; grown: string[] }> {
+  { kills, seed, say, enough, isAll, isCitus }: Torture,
+): Promise<{ kills: string[]; grown: string[]; late: string[] }> {
   const chance = chanceFrom(seed)
   const done: string[] = []
+  const late: string[] = []
   const memory = watchMemory(line)
   while (done.length < kills && enough?.aborted !== true) {
     // A process that was just killed may be killed again while starting.
     if (chance() < 0.75) await line.untilReady()
     await memory.look()
     await wait(PAUSE_MS_MIN + chance() * PAUSE_MS_MORE)
-    const cause = isAll === true && chance() < 0.4 ? pick(chance, otherFaults) : kill
-    const name = await cause(line, sink, chance)
-    done.push(name)
-    say(`${done.length}: ${name}`)
+    if (isCitus === true && chance() < 0.6) {
+      const node = pick(chance, ['coordinator', 'worker 1', 'worker 2'])
+      await line.kill(node)
+      const ms = await untilCaughtUp(line.pool)
+      done.push(`${node} lost; jobs caught up in ${(ms / 1_000).toFixed(1)} s`)
+      if (ms > CAUGHT_UP_MS_MAX) late.push(`after ${done.length} faults: ${done.at(-1)}`)
+    } else {
+      const cause = isAll === true && chance() < 0.4 ? pick(chance, otherFaults) : kill
+      done.push(await cause(line, sink, chance))
+    }
+    say(`${done.length}: ${done.at(-1)}`)
   }
-  return { kills: done, grown: memory.grown() }
+  return { kills: done, grown: memory.grown(), late }
+}
+
+/** Waits until the jobs that are there now are done; returns the milliseconds it took. */
+async function untilCaughtUp(pool: Pool): Promise<number> {
+  const before = new Date()
+  const elapsed = () => Date.now() - before.getTime()
+  while (elapsed() < 3 * CAUGHT_UP_MS_MAX) {
+    const open = await countOpenJobs(pool, before).catch(() => undefined)
+    if (open === 0) break
+    await wait(500)
+  }
+  return elapsed()
 }
 
 /** Causes a fault and returns its name. */
