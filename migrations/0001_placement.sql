@@ -59,6 +59,18 @@ create function keep_local(target text) returns void language sql as $$
   insert into table_placements (table_name, placement) values (target, 'local');
 $$;
 
+-- Keeps a table on the coordinator in such a way that a transaction that changes it and rows on
+-- another node is committed in two phases. Citus does not see changes of other local tables: it
+-- commits on the node first, so that a crash at this moment would lose what the transaction wrote
+-- on the coordinator, such as jobs.
+create function keep_local_in_step(target text) returns void language plpgsql as $$
+begin
+  if is_distributed() then
+    perform citus_add_local_table_to_metadata(target::regclass);
+  end if;
+  perform keep_local(target);
+end $$;
+
 select keep_local('installation');
 select keep_local('table_placements');
 

@@ -136,7 +136,8 @@ create table report_news (
   report_ids uuid[] not null,
   constraint report_news_pkey primary key (id)
 );
-select keep_local('report_news');
+-- Every transaction that stores reports, an analysis or an outcome writes here.
+select keep_local_in_step('report_news');
 
 -- The results of a reporter's reports by day (UTC, of their receipt), so that a page of statistics
 -- reads one row per day. A day is counted completely from the reports, and again when one of them

@@ -60,6 +60,17 @@ AS $function$
   insert into table_placements (table_name, placement) values (target, 'local');
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_local_in_step(target text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if is_distributed() then
+    perform citus_add_local_table_to_metadata(target::regclass);
+  end if;
+  perform keep_local(target);
+end $function$;
+
 CREATE OR REPLACE FUNCTION present_ms(not_before timestamp with time zone)
  RETURNS bigint
  LANGUAGE sql

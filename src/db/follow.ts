@@ -153,3 +153,21 @@ export function isOutage(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isOutage)
   return lostWords.test(error.message)
 }
+
+/** Pause in milliseconds between two attempts while the database is away. */
+const OUTAGE_PAUSE_MS = 1_000
+
+/** Repeats work that meets an outage of the database, until the database is back or `isOver`. */
+export async function throughOutage<T>(
+  work: () => Promise<T>,
+  isOver: () => boolean = () => false,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (isOver() || !isOutage(error)) throw error
+      await wait(OUTAGE_PAUSE_MS, undefined, { ref: false })
+    }
+  }
+}

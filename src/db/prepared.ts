@@ -124,6 +124,22 @@ export function isInShards(column: string, shards: readonly number[]): Sql {
 
 let namesShards = false
 
+/** Whether the database is distributed over several servers. */
+export function isDistributed(): boolean {
+  return namesShards
+}
+
+const APPEARS_MS = 5 * 60_000
+
+/**
+ * Whether rows may still appear that were committed at `since`. In a distributed database, the jobs
+ * of a transaction can be visible before its rows: a server that was lost during the commit has
+ * them only when Citus has recovered the transaction there (`citus.recover_2pc_interval`).
+ */
+export function mayAppear(since: Date, now: Date): boolean {
+  return namesShards && now.getTime() - since.getTime() < APPEARS_MS
+}
+
 /**
  * Has conditions on ids name the shards, for a distributed database. On a single server this would
  * only make the statements longer.

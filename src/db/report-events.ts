@@ -3,7 +3,14 @@ import type { AnswerKind } from '../mail/verp.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Clock, shardOf, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isId, isInWeekOf, isOneOfIds, prepared, preparedInsert } from './prepared.ts'
+import {
+  isDistributed,
+  isId,
+  isInWeekOf,
+  isOneOfIds,
+  prepared,
+  preparedInsert,
+} from './prepared.ts'
 import type { ReportKind } from './reports.ts'
 import { changesAny, rowsOf } from './rows.ts'
 
@@ -13,6 +20,16 @@ async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promi
   await tx.query(prepared`
     insert into report_news (id, report_ids) values (${uuidv7(at)},
       ${[...new Set(reportIds)]}::uuid[])`)
+}
+
+/**
+ * Has a distributed database commit this transaction in two phases, because it writes to the queues
+ * besides one other server: otherwise a crash between the two commits would lose the jobs.
+ */
+export async function commitInStep(tx: Db, at: Date): Promise<void> {
+  if (!isDistributed()) return
+  await tx.query(prepared`
+    insert into report_news (id, report_ids) values (${uuidv7(at)}, '{}'::uuid[])`)
 }
 
 /** Change notes that were taken: the number of rows, and the reports they name. */

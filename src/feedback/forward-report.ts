@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
 import { type FeedbackKey, listFeedback, nameOf } from '../db/feedback-reports.ts'
+import { throughOutage } from '../db/follow.ts'
+import { mayAppear } from '../db/prepared.ts'
 import { reasonOf } from '../errors.ts'
 import {
   COMPOSING_MS_MAX,
@@ -171,7 +173,8 @@ async function postponeReserve(
   const ending = ended.then(async (late) => {
     if (late === 'done') return
     const isPostponed = 'postponedTo' in late
-    await startJobAt(isPostponed ? late.postponedTo : new Date(clock().getTime() + retryMs))
+    const again = isPostponed ? late.postponedTo : new Date(clock().getTime() + retryMs)
+    await throughOutage(() => startJobAt(again))
   })
   const left = ending.catch((error: unknown) => {
     log.warn({ reason: reasonOf(error) }, 'A feedback report waits for its job longer than needed.')
@@ -220,10 +223,17 @@ async function findSendable(
 ): Promise<(SendableFeedback & { refusedSince?: string | undefined })[]> {
   const wanted = new Map(payloads.map((payload) => [nameOf(payload), payload]))
   const ids = [...new Set(payloads.map(({ reportId }) => reportId))]
-  const queued = (await listFeedback(app.pool, ids)).filter(
+  const existing = await listFeedback(app.pool, ids)
+  const queued = existing.filter(
     (feedback) => feedback.state === 'queued' && wanted.has(nameOf(feedback)),
   )
   const now = app.clock()
+  const found = new Set(existing.map(nameOf))
+  for (const [name, { postponedSince }] of wanted) {
+    const since = postponedSince === undefined ? now : new Date(postponedSince)
+    if (found.has(name) || !mayAppear(since, now)) continue
+    outcomes.set(name, { postponedTo: new Date(now.getTime() + retryMs), payload: {} })
+  }
   const idle = queued.filter((feedback) => {
     if (!inProgress.has(nameOf(feedback))) return true
     outcomes.set(nameOf(feedback), { postponedTo: new Date(now.getTime() + retryMs), payload: {} })

@@ -6,6 +6,7 @@ import {
   listDueQueues,
   readByIndex,
 } from '../db/dead-letters.ts'
+import { throughOutage } from '../db/follow.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -60,7 +61,7 @@ export class QueueWorker {
     this.#app = app
     this.#queue = queue
     this.#run = run
-    this.#endings = new Endings(app, queue)
+    this.#endings = new Endings(app, (jobs) => this.#store(() => endJobs(app, queue, jobs)))
     app.boss.workers.set(queue.name, this)
     if (app.boss.polling === 'no') void poll(app)
     else if (app.boss.polling === 'running') this.wake()
@@ -119,12 +120,20 @@ export class QueueWorker {
     }
   }
 
+  /**
+   * Stores results, after an outage of the database if necessary: the jobs would otherwise stay
+   * active until their heartbeats are missed.
+   */
+  #store(store: () => Promise<void>): Promise<void> {
+    return throughOutage(store, () => this.#isClosed)
+  }
+
   #start(jobs: readonly Job<object>[]): void {
     const { log } = this.#app
     const ended = runInTime(this.#app, this.#queue, jobs, this.#run)
       .then(async (results) => {
         this.#endings.add(results)
-        await failJobs(this.#app, this.#queue.name, results)
+        await this.#store(() => failJobs(this.#app, this.#queue.name, results))
       })
       .catch((error: unknown) => {
         log.warn({ err: error, queue: this.#queue.name }, 'Could not store the results of jobs.')
@@ -206,15 +215,15 @@ async function runInTime(
  * job whose end is lost runs again.
  */
 class Endings {
-  readonly #app: Needs
-  readonly #queue: Worked
+  readonly #log: Logger
+  readonly #end: (jobs: readonly Job<object>[]) => Promise<void>
   #done: Job<object>[] = []
   #timer: NodeJS.Timeout | undefined
   #ending = Promise.resolve()
 
-  constructor(app: Needs, queue: Worked) {
-    this.#app = app
-    this.#queue = queue
+  constructor({ log }: Needs, end: (jobs: readonly Job<object>[]) => Promise<void>) {
+    this.#log = log
+    this.#end = end
   }
 
   add(results: readonly JobResult[]): void {
@@ -227,15 +236,16 @@ class Endings {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const jobs = this.#done.splice(0)
-    if (jobs.length > 0) this.#ending = Promise.all([this.#ending, this.#end(jobs)]).then(noop)
+    if (jobs.length > 0)
+      this.#ending = Promise.all([this.#ending, this.#endOrWarn(jobs)]).then(noop)
     return this.#ending
   }
 
-  async #end(jobs: readonly Job<object>[]): Promise<void> {
+  async #endOrWarn(jobs: readonly Job<object>[]): Promise<void> {
     try {
-      await endJobs(this.#app, this.#queue, jobs)
+      await this.#end(jobs)
     } catch (error) {
-      this.#app.log.warn({ err: error, queue: this.#queue.name }, 'Could not remove ended jobs.')
+      this.#log.warn({ err: error }, 'Could not remove ended jobs.')
     }
   }
 }

@@ -3,7 +3,7 @@ import { batched } from '../db/batched.ts'
 import { claimReportKeys } from '../db/idempotency-keys.ts'
 import { ensurePartitions } from '../db/partitions.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
-import type { KindChange } from '../db/report-events.ts'
+import { commitInStep, type KindChange } from '../db/report-events.ts'
 import {
   type Channel,
   insertRawMessages,
@@ -122,7 +122,7 @@ async function keepReports(
   try {
     return await inTransaction(app.pool, async (tx) => {
       const claiming = claim(tx, reports)
-      const [owners] = await Promise.all([claiming, insertWithJobs(tx, app.boss, reports)])
+      const [owners] = await Promise.all([claiming, insertWithJobs(tx, app, reports)])
       if (newOnes(reports, owners).length < reports.length) throw new Repeated()
       return new Map(reports.map(({ key, report: { id } }) => [key, { id, is: 'new' }]))
     })
@@ -131,7 +131,7 @@ async function keepReports(
   }
   return inTransaction(app.pool, async (tx) => {
     const owners = await claim(tx, reports)
-    await insertWithJobs(tx, app.boss, newOnes(reports, owners))
+    await insertWithJobs(tx, app, newOnes(reports, owners))
     const changed = await changeReports(tx, app, changesOf(reports, owners), app.clock())
     return new Map(
       reports.map(({ key, report }) => {
@@ -172,9 +172,14 @@ function newOnes(reports: readonly Prepared[], owners: ReadonlyMap<string, strin
 }
 
 /** Inserts reports, their raw messages and their jobs. The caller has claimed their keys. */
-async function insertWithJobs(tx: Db, boss: Boss, reports: readonly Prepared[]): Promise<void> {
+async function insertWithJobs(
+  tx: Db,
+  { boss, clock }: { boss: Boss; clock: Clock },
+  reports: readonly Prepared[],
+): Promise<void> {
   if (reports.length === 0) return
   await Promise.all([
+    commitInStep(tx, clock()),
     insertReports(tx, reports.map(reportOf)),
     insertRawMessages(tx, reports.map(messageOf)),
     send(boss, analyzeReport, reports.map(jobOf), tx),

@@ -6,7 +6,7 @@ import { insertAnalyses, listPackedAnalyses } from '../db/analyses.ts'
 import type { NewFeedback } from '../db/feedback-reports.ts'
 import { claimReleased } from '../db/limits.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { groupedToStore } from '../db/prepared.ts'
+import { groupedToStore, mayAppear } from '../db/prepared.ts'
 import { insertEvents, markJudged, markSentBefore } from '../db/report-events.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { listRawMessages, listReportsByIds, type Report, type ReportState } from '../db/reports.ts'
@@ -34,6 +34,7 @@ import { otherAddresses } from '../verdict/choose-contact.ts'
 import { ageObstacle } from '../verdict/consequences.ts'
 import { openCandidates } from '../verdict/relays.ts'
 import type { Verdict } from '../verdict/verdict.ts'
+import { uuidTime } from '../world.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
 import { joinCampaigns } from './join-campaigns.ts'
 import {
@@ -81,20 +82,22 @@ const readStates: readonly ReportState[] = ['analyzed', 'kept', 'forwarded']
 /**
  * Analyzes a batch of reports and stores the results with the next jobs in one transaction, or, in
  * a distributed database, in one for each shard; messages that are slow to read get another
- * transaction afterwards. A report that another run has
- * analyzed is skipped, so each report is counted once. A report that was analyzed while it was
- * held, and is now released, is read again only to make it take effect.
+ * transaction afterwards. A report that another run has analyzed is skipped, so each report is
+ * counted once. A report that was analyzed while it was held, and is now released, is read again
+ * only to make it take effect.
  */
 export async function runAnalyzeReport(
   payloads: readonly { reportId: string }[],
   app: Needs,
 ): Promise<JobOutcome[]> {
   const ids = payloads.map(({ reportId }) => reportId)
-  const [{ reports, verdicts }, raws] = await Promise.all([
+  const [{ reports, verdicts, found }, raws] = await Promise.all([
     listWaiting(ids, app),
     listRawMessages(app.pool, ids),
   ])
-  if (reports.length === 0) return payloads.map(() => 'done')
+  const outcomeOfMissing = (id: string): JobOutcome =>
+    !found.has(id) && mayAppear(uuidTime(id), app.clock()) ? notYetVisible : 'done'
+  if (reports.length === 0) return ids.map(outcomeOfMissing)
   const relaysOf = await findRelays(app.pool, reports)
   const failed = new Map<string, string>()
   for await (const { analyses, failures } of readMessages(reports, raws, relaysOf, app)) {
@@ -103,9 +106,11 @@ export async function runAnalyzeReport(
   }
   return ids.map((id) => {
     const retry = failed.get(id)
-    return retry === undefined ? 'done' : { retry }
+    return retry === undefined ? outcomeOfMissing(id) : { retry }
   })
 }
+
+const notYetVisible: JobOutcome = { outage: 'The report is not visible yet.' }
 
 async function judgeAndKeep(
   analyses: readonly ReadReport[],
@@ -149,19 +154,21 @@ type Known = { verdicts: Verdicts; relaysOf: RelaysOf; campaignOf: Campaigns }
 async function listWaiting(
   ids: readonly string[],
   { pool }: Needs,
-): Promise<{ reports: Report[]; verdicts: Verdicts }> {
+): Promise<{ reports: Report[]; verdicts: Verdicts; found: ReadonlySet<string> }> {
   const isReleased = ({ shadow }: Report) => shadow === 'released'
   const isRead = ({ state }: Report) => readStates.includes(state)
-  const all = (await listReportsByIds(pool, ids)).filter(
+  const existing = await listReportsByIds(pool, ids)
+  const found = new Set(existing.map(({ id }) => id))
+  const all = existing.filter(
     (report) => waitingStates.includes(report.state) || (isReleased(report) && isRead(report)),
   )
   const unsure = all.filter(({ state }) => state !== 'received').map(({ id }) => id)
-  if (unsure.length === 0) return { reports: all, verdicts: new Map() }
+  if (unsure.length === 0) return { reports: all, verdicts: new Map(), found }
   const analyzed = new Map(
     (await listPackedAnalyses(pool, unsure)).map(({ id, judgment }) => [id, judgment.verdict]),
   )
   const reports = all.filter((report) => isReleased(report) || !analyzed.has(report.id))
-  return { reports, verdicts: analyzed }
+  return { reports, verdicts: analyzed, found }
 }
 
 /**

@@ -226,7 +226,7 @@ function migrationBreaches({ path, text, lines }: TidyFile, number: number): Bre
     }
     const table = /^create table (\w+)/.exec(sql)?.[1]
     const isPlaced = (table_: string) =>
-      new RegExp(`\\b(distribute|reference|keep_local)\\('${table_}'`).test(text)
+      new RegExp(`\\b(distribute|reference|keep_local(_in_step)?)\\('${table_}'`).test(text)
     if (table && !isPlaced(table)) breaches.push(`${at} say where ${table} lives: distribute(…)`)
   })
   return breaches

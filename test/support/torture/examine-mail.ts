@@ -20,7 +20,7 @@ export async function examineMail(
 ): Promise<ExaminedMail> {
   const { rows } = await pool.query<Row>(
     `select report_id as "reportId", number, state, message_id as "messageId", encoding, content
-     from feedback_reports left join feedback_messages using (report_id, number)`,
+     from feedback_reports left join feedback_messages using (report_id, number, shard)`,
   )
   const arrived = Map.groupBy(mails, ({ raw }) => messageIdOf(raw))
   const faults: string[] = []

@@ -143,8 +143,13 @@ async function startStandby(primary: EmbeddedServer, dataDir: string): Promise<E
   const { rows } = await client.query<{ labelfile: string }>('select * from pg_backup_stop(false)')
   await client.end()
   await rm(path.join(folder, 'postmaster.pid'))
-  await writeFile(path.join(folder, 'backup_label'), rows[0]?.labelfile ?? '')
-  await writeFile(path.join(folder, 'standby.signal'), '')
+  for (const [name, text] of [
+    ['backup_label', rows[0]?.labelfile ?? ''],
+    ['standby.signal', ''],
+  ] as const) {
+    await writeFile(path.join(folder, name), text)
+    execFileSync('chown', ['--reference', folder, path.join(folder, name)])
+  }
   const { username, password, port } = new URL(primary.url)
   const source = `host=127.0.0.1 port=${port} user=${username} password=${password}`
   const settings = [`primary_conninfo=${source}`]

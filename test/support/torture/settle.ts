@@ -19,15 +19,33 @@ export async function silenceWorkers(pool: Pool): Promise<void> {
   )
 }
 
-/** Returns the number of jobs that are not done, created before an instant if one is given. */
-export async function countOpenJobs(pool: Pool, before?: Date): Promise<number> {
-  const { rows } = await pool.query<{ open: number }>(
-    `select count(*)::int as open from pgboss.job
+type OpenJob = { name: string; data: { reportId: string; number?: number } }
+
+/** Returns the jobs that are not done, created before an instant if one is given. */
+async function listOpenJobs(pool: Pool, before?: Date): Promise<OpenJob[]> {
+  const { rows } = await pool.query<OpenJob>(
+    `select name, state, data, retry_count, start_after, started_on, heartbeat_on, output
+     from pgboss.job
      where name = any($1::text[]) and state in ('created', 'retry', 'active')
-       and created_on < coalesce($2, 'infinity')`,
+       and created_on < coalesce($2::timestamptz, 'infinity')`,
     [worked, before],
   )
-  return rows[0]?.open ?? 0
+  return rows
+}
+
+/**
+ * Returns the open jobs that keep something waiting. The job of a mail that takes long to send is
+ * repeated much later, and finds that the mail was sent.
+ */
+export async function listWaitingJobs(pool: Pool, before: Date): Promise<OpenJob[]> {
+  const open = await listOpenJobs(pool, before)
+  const { rows } = await pool.query<{ name: string }>(
+    `select report_id || ' ' || number as name from feedback_reports
+     where state <> 'queued' and report_id = any($1::uuid[])`,
+    [open.map(({ data }) => data.reportId)],
+  )
+  const ended = new Set(rows.map(({ name }) => name))
+  return open.filter(({ data }) => !ended.has(`${data.reportId} ${data.number}`))
 }
 
 /**
@@ -47,7 +65,7 @@ export async function settle(pool: Pool): Promise<void> {
        where state in ('created', 'retry') and start_after > now() and name = any($1::text[])`,
       [worked],
     )
-    if ((await countOpenJobs(pool)) > 0) return undefined
+    if ((await listOpenJobs(pool)).length > 0) return undefined
     return (await listShardBacklogs(pool)).length === 0 ? true : undefined
   }
   await until('the end of all jobs and deltas', quiet, PATIENCE_MS - (Date.now() - silenced))

@@ -12,7 +12,7 @@ import { type ExaminedMail, examineMail } from './examine-mail.ts'
 import { type Line, startLine } from './line.ts'
 import { keepCluster } from './line-databases.ts'
 import { type Account, type Ledger, startReporters } from './reporters.ts'
-import { countOpenJobs, settle, silenceWorkers } from './settle.ts'
+import { listWaitingJobs, settle, silenceWorkers } from './settle.ts'
 import { pick } from './written-mail.ts'
 
 /** The result of a torture run of the whole line; `faults` is empty on success. */
@@ -125,9 +125,9 @@ async function tortureByChance(
     if (isCitus === true && chance() < 0.6) {
       const node = pick(chance, ['coordinator', 'worker 1', 'worker 2'])
       await line.kill(node)
-      const ms = await untilCaughtUp(line.pool)
+      const { ms, left } = await untilCaughtUp(line.pool)
       done.push(`${node} lost; jobs caught up in ${(ms / 1_000).toFixed(1)} s`)
-      if (ms > CAUGHT_UP_MS_MAX) late.push(`after ${done.length} faults: ${done.at(-1)}`)
+      if (ms > CAUGHT_UP_MS_MAX) late.push(`${done.at(-1)}: ${JSON.stringify(left?.slice(0, 3))}`)
     } else {
       const cause = isAll === true && chance() < 0.4 ? pick(chance, otherFaults) : kill
       done.push(await cause(line, sink, chance))
@@ -137,16 +137,15 @@ async function tortureByChance(
   return { kills: done, grown: memory.grown(), late }
 }
 
-/** Waits until the jobs that are there now are done; returns the milliseconds it took. */
-async function untilCaughtUp(pool: Pool): Promise<number> {
+/** Waits until the jobs that are there now are done; returns the time in ms, and those left. */
+async function untilCaughtUp(pool: Pool) {
   const before = new Date()
-  const elapsed = () => Date.now() - before.getTime()
-  while (elapsed() < 3 * CAUGHT_UP_MS_MAX) {
-    const open = await countOpenJobs(pool, before).catch(() => undefined)
-    if (open === 0) break
+  for (;;) {
+    const ms = Date.now() - before.getTime()
+    const left = await listWaitingJobs(pool, before).catch(() => undefined)
+    if (left?.length === 0 || ms > 3 * CAUGHT_UP_MS_MAX) return { ms, left }
     await wait(500)
   }
-  return elapsed()
 }
 
 /** Causes a fault and returns its name. */
