@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import { takeBackEvidence } from '../counting/evidence.ts'
 import { keepShadowed } from '../db/limits.ts'
 import { inTransaction } from '../db/pool.ts'
+import { mayAppear } from '../db/prepared.ts'
 import { listReportsByIds } from '../db/reports.ts'
 import { isComplaint, takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import { defineQueue } from '../queue/define-queue.ts'
@@ -12,8 +13,13 @@ import { redeemCounted } from './count-reports.ts'
 /** Removes a retracted report from the counters and the reputations. */
 export const redeemReport = defineQueue({
   name: 'redeem-report',
-  // `isOverruled`: an administrator retracted the report, not its reporter.
-  payload: z.object({ reportId: z.uuid(), isOverruled: z.boolean().optional() }),
+  // `isOverruled`: an administrator retracted the report, not its reporter. `waitsSince`: when the
+  // change of the report was not visible yet.
+  payload: z.object({
+    reportId: z.uuid(),
+    isOverruled: z.boolean().optional(),
+    waitsSince: z.iso.datetime().optional(),
+  }),
   ...{ retryLimit: 20, retryDelay: 5, retryDelayMax: 3_600, expireInSeconds: 120 },
   batchSize: 50,
 })
@@ -37,8 +43,8 @@ export async function runRedeemReport(
   )
   const reports = await listReportsByIds(app.pool, ids)
   const retracted = reports.filter(({ state }) => state === 'retracted')
-  await inTransaction(app.pool, async (tx) => {
-    const now = app.clock()
+  const now = app.clock()
+  const held = await inTransaction(app.pool, async (tx) => {
     const held = await keepShadowed(tx, ids)
     const heldNow = reports.filter(({ id, state }) => held.has(id) && state !== 'retracted')
     await redeemCounted(tx, [...retracted, ...heldNow], now)
@@ -61,9 +67,18 @@ export async function runRedeemReport(
       app,
       now,
     )
+    return held
   })
-  // A changed report is counted by its new analysis, and its recipients are known only afterwards.
-  const open = new Set(reports.flatMap(({ id, state }) => (state === 'received' ? [id] : [])))
-  const postponedTo = new Date(app.clock().getTime() + AGAIN_MS)
-  return payloads.map((payload) => (open.has(payload.reportId) ? { postponedTo, payload } : 'done'))
+  const found = new Map(reports.map((report) => [report.id, report]))
+  const postponedTo = new Date(now.getTime() + AGAIN_MS)
+  return payloads.map((payload) => {
+    const report = found.get(payload.reportId)
+    // A changed report is counted by its new analysis; its recipients are known only afterwards.
+    if (report?.state === 'received') return { postponedTo, payload }
+    const isChanged = report?.state === 'retracted' || (report && !isComplaint(report))
+    const waitsSince = payload.waitsSince ?? now.toISOString()
+    const mayWait =
+      !isChanged && !held.has(payload.reportId) && mayAppear(new Date(waitsSince), now)
+    return mayWait ? { postponedTo, payload: { ...payload, waitsSince } } : 'done'
+  })
 }

@@ -9,7 +9,8 @@ import { listRawMessages, listReportsByIds } from '../../src/db/reports.ts'
 import { runForwardReport } from '../../src/feedback/forward-report.ts'
 import { createParserPool } from '../../src/parsing/parser-pool.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
-import { shardOf } from '../../src/world.ts'
+import { runRedeemReport } from '../../src/reports/redeem-report.ts'
+import { shardOf, uuidv7 } from '../../src/world.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { openTestApp } from '../support/app.ts'
 import { spamMessage } from '../support/messages.ts'
@@ -138,4 +139,24 @@ test('rows to store are divided by shard, each once and in their order', () => {
     ['b2', 'd2'],
   ])
   expect(groupedToStore([], String)).toEqual([])
+})
+
+/** Has the jobs of a report run that is not in the database, or of its feedback report. */
+async function runWithoutRows(minutes: number) {
+  const since = new Date(app.clock().getTime() - minutes * 60_000)
+  const reportId = uuidv7(since)
+  const waitsSince = since.toISOString()
+  const forwarded = { reportId, number: 1, postponedSince: waitsSince }
+  return [
+    ...(await runAnalyzeReport([{ reportId }], app)),
+    ...(await runRedeemReport([{ reportId, waitsSince }], app)),
+    ...(await runForwardReport([forwarded], { ...app, mailer })),
+  ]
+}
+
+test('a job waits for rows that a lost node does not show yet, but not for long', async () => {
+  const [analysis, ...others] = await runWithoutRows(1)
+  expect(analysis).toHaveProperty('outage')
+  for (const outcome of others) expect(outcome).toHaveProperty('postponedTo')
+  expect(await runWithoutRows(6)).toEqual(['done', 'done', 'done'])
 })
