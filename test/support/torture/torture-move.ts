@@ -44,7 +44,13 @@ export async function tortureMove(
     const reporters = startReporters(line.url, accounts, { seed, clockErrorMs: 0 })
     await wait(FIRST_REPORTS_MS)
     const now = new Date()
-    await growReports(line.pool, { reports: stored, weeks: WEEKS, now }, say)
+    const seeding = createPool(line.databaseUrl, {
+      connectionsMax: 16,
+      name: 'torture',
+      onLost: () => undefined,
+    })
+    await growReports(seeding, { reports: stored, weeks: WEEKS, now }, say)
+    await seeding.end()
     const target = { from: line.databaseUrl, to: other.url, backend: 'postgres' as const }
     const { rows, stoppedMs } = await move(target, now, say)
     await line.useDatabase(other.url)
