@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import pg from 'pg'
 import type { Backend } from '../../src/db/backend.ts'
 import type { Pool } from '../../src/db/pool.ts'
+import { runOn } from '../../test/support/own-database.ts'
 import { makeScratchFolder } from '../../test/support/scratch-folder.ts'
 import { type CitusCluster, startCitusCluster } from '../../test/support/citus-cluster.ts'
 import { rm } from 'node:fs/promises'
@@ -126,22 +126,16 @@ async function createDatabase(
 ): Promise<void> {
   const [coordinator, ...others] = urls
   for (const url of urls.slice(0, workers + 1)) {
-    await run(`${url}/postgres`, `create database ${name}`)
-    if (workers > 0) await run(`${url}/${name}`, 'create extension citus')
+    await runOn(`${url}/postgres`, `create database ${name}`)
+    if (workers > 0) await runOn(`${url}/${name}`, 'create extension citus')
   }
   if (workers === 0) return
   const { port: own } = new URL(coordinator)
-  await run(`${coordinator}/${name}`, `select citus_set_coordinator_host('127.0.0.1', ${own})`)
+  await runOn(`${coordinator}/${name}`, `select citus_set_coordinator_host('127.0.0.1', ${own})`)
   for (const url of others.slice(0, workers)) {
     const { port } = new URL(url)
-    await run(`${coordinator}/${name}`, `select citus_add_node('127.0.0.1', ${port})`)
+    await runOn(`${coordinator}/${name}`, `select citus_add_node('127.0.0.1', ${port})`)
   }
-}
-
-async function run(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(statement).finally(() => client.end())
 }
 
 /** Seconds of CPU of each node so far. */

@@ -10,7 +10,7 @@ import { type EmbeddedServer, freePort } from '../../src/db/embedded.ts'
 import { replaceNetworks } from '../../src/db/networks.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
 import { turnLimitsOff } from '../../test/support/limits.ts'
-import { openOwnServer } from '../../test/support/own-database.ts'
+import { openOwnServer, postmasterOf } from '../../test/support/own-database.ts'
 
 /** A temporary instance with its parts as real processes. */
 export type Instance = {
@@ -129,12 +129,6 @@ export async function serverCpuSeconds(server: Pick<EmbeddedServer, 'folder'>): 
   const pids = [postmaster, ...children.trim().split(' ').map(Number)]
   const seconds = await Promise.all(pids.map((pid) => cpuSeconds(pid).catch(() => 0)))
   return seconds.reduce((sum, one) => sum + one, 0)
-}
-
-/** The process id of a running PostgreSQL server. */
-export async function postmasterOf(server: Pick<EmbeddedServer, 'folder'>): Promise<number> {
-  const pidFile = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
-  return Number(pidFile.split('\n')[0])
 }
 
 /** The whole Internet in /8 blocks, with 64 abuse desks in total. */

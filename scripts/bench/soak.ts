@@ -3,7 +3,8 @@ import { listShardBacklogs } from '../../src/db/counter-rows.ts'
 import type { Pool } from '../../src/db/pool.ts'
 import { percentiles, printTable } from './corpus.ts'
 import { usagesOf } from './idle.ts'
-import { endOf, type Instance, postmasterOf, startInstance } from './instance.ts'
+import { postmasterOf } from '../../test/support/own-database.ts'
+import { endOf, type Instance, startInstance } from './instance.ts'
 import {
   postAccepted,
   readForwardable,

@@ -16,10 +16,7 @@ import { changesAny, rowsOf } from './rows.ts'
 
 /** Notes that reports changed, so that the days on which they arrived are counted again. */
 async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promise<void> {
-  if (reportIds.length === 0) return
-  await tx.query(prepared`
-    insert into report_news (id, report_ids) values (${uuidv7(at)},
-      ${[...new Set(reportIds)]}::uuid[])`)
+  if (reportIds.length > 0) await writeNews(tx, [...new Set(reportIds)], at)
 }
 
 /**
@@ -27,9 +24,12 @@ async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promi
  * besides one other server: otherwise a crash between the two commits would lose the jobs.
  */
 export async function commitInStep(tx: Db, at: Date): Promise<void> {
-  if (!isDistributed()) return
+  if (isDistributed()) await writeNews(tx, [], at)
+}
+
+async function writeNews(tx: Db, reportIds: readonly string[], at: Date): Promise<void> {
   await tx.query(prepared`
-    insert into report_news (id, report_ids) values (${uuidv7(at)}, '{}'::uuid[])`)
+    insert into report_news (id, report_ids) values (${uuidv7(at)}, ${reportIds}::uuid[])`)
 }
 
 /** Change notes that were taken: the number of rows, and the reports they name. */

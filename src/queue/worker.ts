@@ -61,7 +61,7 @@ export class QueueWorker {
     this.#app = app
     this.#queue = queue
     this.#run = run
-    this.#endings = new Endings(app, (jobs) => this.#store(() => endJobs(app, queue, jobs)))
+    this.#endings = new Endings((jobs) => this.#end(jobs))
     app.boss.workers.set(queue.name, this)
     if (app.boss.polling === 'no') void poll(app)
     else if (app.boss.polling === 'running') this.wake()
@@ -126,6 +126,14 @@ export class QueueWorker {
    */
   #store(store: () => Promise<void>): Promise<void> {
     return throughOutage(store, () => this.#isClosed)
+  }
+
+  async #end(jobs: readonly Job<object>[]): Promise<void> {
+    try {
+      await this.#store(() => endJobs(this.#app, this.#queue, jobs))
+    } catch (error) {
+      this.#app.log.warn({ err: error, queue: this.#queue.name }, 'Could not remove ended jobs.')
+    }
   }
 
   #start(jobs: readonly Job<object>[]): void {
@@ -215,14 +223,13 @@ async function runInTime(
  * job whose end is lost runs again.
  */
 class Endings {
-  readonly #log: Logger
   readonly #end: (jobs: readonly Job<object>[]) => Promise<void>
   #done: Job<object>[] = []
   #timer: NodeJS.Timeout | undefined
   #ending = Promise.resolve()
 
-  constructor({ log }: Needs, end: (jobs: readonly Job<object>[]) => Promise<void>) {
-    this.#log = log
+  /** `end` must not reject. */
+  constructor(end: (jobs: readonly Job<object>[]) => Promise<void>) {
     this.#end = end
   }
 
@@ -236,17 +243,8 @@ class Endings {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const jobs = this.#done.splice(0)
-    if (jobs.length > 0)
-      this.#ending = Promise.all([this.#ending, this.#endOrWarn(jobs)]).then(noop)
+    if (jobs.length > 0) this.#ending = Promise.all([this.#ending, this.#end(jobs)]).then(noop)
     return this.#ending
-  }
-
-  async #endOrWarn(jobs: readonly Job<object>[]): Promise<void> {
-    try {
-      await this.#end(jobs)
-    } catch (error) {
-      this.#log.warn({ err: error }, 'Could not remove ended jobs.')
-    }
   }
 }
 

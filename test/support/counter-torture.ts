@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { listShardBacklogs } from '../../src/db/counter-rows.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
 import { createPool, type Pool } from '../../src/db/pool.ts'
 import { linesOf, liveAt, modelOf } from './counter-model.ts'
+import { postmasterOf } from './own-database.ts'
 import { storedModel } from './counter-rows.ts'
 import {
   batchOf,
@@ -93,8 +94,7 @@ async function killServer(
   server: EmbeddedServer,
   start: () => Promise<EmbeddedServer>,
 ): Promise<EmbeddedServer> {
-  const pidFile = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
-  process.kill(Number(pidFile.split('\n')[0]), 'SIGKILL')
+  process.kill(await postmasterOf(server), 'SIGKILL')
   await server.ended
   return start()
 }

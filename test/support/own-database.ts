@@ -1,6 +1,7 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import pg from 'pg'
 import { migrateAll } from '../../src/processes/migrate.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
 
@@ -32,4 +33,17 @@ export async function withOwnDatabase<T>(work: (server: OwnServer) => Promise<T>
   } finally {
     await server.close()
   }
+}
+
+/** Returns the process id of a running server. */
+export async function postmasterOf({ folder }: Pick<EmbeddedServer, 'folder'>): Promise<number> {
+  const pidFile = await readFile(path.join(folder, 'postmaster.pid'), 'utf8')
+  return Number(pidFile.split('\n')[0])
+}
+
+/** Runs one statement on a connection of its own. */
+export async function runOn(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -7,6 +7,7 @@ import pg from 'pg'
 import type { Backend } from '../../../src/db/backend.ts'
 import { type EmbeddedServer, startEmbedded } from '../../../src/db/embedded.ts'
 import { startCitusCluster } from '../citus-cluster.ts'
+import { postmasterOf, runOn } from '../own-database.ts'
 import { descendants } from '../process.ts'
 
 const AGAIN_MS = 300
@@ -171,15 +172,4 @@ async function startProxy(port: number) {
     leadTo: (other: number) => void (target = other),
     close: () => void proxy.close(),
   }
-}
-
-async function runOn(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(statement).finally(() => client.end())
-}
-
-async function postmasterOf({ folder }: EmbeddedServer): Promise<number> {
-  const text = await readFile(path.join(folder, 'postmaster.pid'), 'utf8')
-  return Number(text.split('\n')[0])
 }
