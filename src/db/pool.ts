@@ -115,7 +115,7 @@ export async function findPooling(databaseUrl: string): Promise<Pooling> {
     if (rows[0]?.pid === processOf(first)) return 'session'
     return withClient(databaseUrl, async (second) => {
       for (let round = 0; round < ROUNDS; round++) {
-        if (await changesServer(first, second)) return 'transaction'
+        if (await changesServer(first, second, round)) return 'transaction'
       }
       return 'session'
     })
@@ -125,9 +125,14 @@ export async function findPooling(databaseUrl: string): Promise<Pooling> {
 type Served = { pid: number }
 const SERVED = 'select pg_backend_pid() as pid'
 
-/** Whether another process serves `first` while `second` holds a transaction open. */
-async function changesServer(first: pg.Client, second: pg.Client): Promise<boolean> {
-  const name = `pooling ${processOf(first)}`
+/**
+ * Whether another process serves `first` while `second` holds a transaction open.
+ *
+ * @param round gives each attempt a statement of its own, which no earlier attempt has left in a
+ *   server process
+ */
+async function changesServer(first: pg.Client, second: pg.Client, round: number): Promise<boolean> {
+  const name = `pooling ${processOf(first)} ${round}`
   const serve = () => first.query<Served>({ name, text: SERVED })
   try {
     const before = await serve()
