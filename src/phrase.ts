@@ -237,6 +237,7 @@ export const phraseParameters = {
   'model-estimate': ['percent'],
   'rule-assumed': [],
   'not-read': [],
+  'not-read-blacklisted': ['zones'],
 
   // Irregularities of a Received line.
   unreadable: [],

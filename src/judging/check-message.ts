@@ -8,16 +8,16 @@ import { isOutage } from '../db/follow.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import type { CheckDigest, ParserPool } from '../parsing/parser-pool.ts'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
+import { envelopeShingles } from '../pieces/shingles/take-apart.ts'
 import { isUnwanted, type Verdict } from '../verdict/verdict.ts'
 import { findCampaigns, findNetworks } from './find-campaigns.ts'
 import {
-  type CheckedEnvelope,
-  flaggedVerdict,
-  type FlagsOf,
-  type Judge,
-  openJudge,
-  envelopeSubjects,
-} from './judge.ts'
+  type AskAboutClient,
+  createFirstFilter,
+  type FirstFilter,
+  type SettledBy,
+} from './first-filter.ts'
+import { type CheckedEnvelope, type Judge, openJudge } from './judge.ts'
 
 /** An analyzed message that a mail server checks. */
 type CheckedCase = { digest: CheckDigest; envelope: CheckedEnvelope }
@@ -112,13 +112,16 @@ function createJudgeAll({ pool, clock }: Needs, judge: Judge): JudgeAll {
   }
 }
 
-/** The result for a message; `unread` when it could not be parsed. */
-export type Checked = { verdict: Verdict; messageId: string | undefined } | 'unread'
+/** The result for a message; `unread` when it could not be parsed, or was not given. */
+export type Checked = { verdict: Verdict; messageId: string | undefined; by: SettledBy } | 'unread'
 
 /** Answers checks of mail servers. Opens its resources on the first check. */
 export type MessageChecker = {
-  /** Rejects when the database is not available; the mail server then uses its own default. */
-  check: (raw: Buffer, envelope: CheckedEnvelope) => Promise<Checked>
+  /**
+   * Checks a message; `raw` is undefined if only its envelope is known. Rejects when the database
+   * is not available; the mail server then uses its own default.
+   */
+  check: (raw: Buffer | undefined, envelope: CheckedEnvelope) => Promise<Checked>
   /** Returns the number of counts dropped for lack of memory while the database was unreachable. */
   lost: () => number
   /** Writes the remaining counts. */
@@ -129,7 +132,7 @@ type CheckNeeds = Pick<App, 'pool' | 'clock' | 'log' | 'config'>
 
 type Opened = {
   judge: JudgeChecked
-  flagsOf: FlagsOf
+  firstFilter: FirstFilter
   parser: ParserPool
   buffer: CheckBuffer
   close: () => Promise<void>
@@ -148,12 +151,19 @@ const FRESH_MS = 10_000
  */
 const READING = { messageMsMax: 4_000, heapMegabytesMax: 128 }
 
-/** Creates the message checker of one process. Its threads start on the first check. */
-export function createMessageChecker(app: CheckNeeds, name: string): MessageChecker {
+/**
+ * Creates the message checker of one process. Its threads start on the first check. Without
+ * `askAboutClient`, no DNS blacklist is queried.
+ */
+export function createMessageChecker(
+  app: CheckNeeds,
+  name: string,
+  askAboutClient?: AskAboutClient,
+): MessageChecker {
   let opened: Promise<Opened> | undefined
   let lost = () => 0
   const open = async () => {
-    const made = await openChecker(app, name).catch((error: unknown) => {
+    const made = await openChecker(app, name, askAboutClient).catch((error: unknown) => {
       // The next check tries again.
       opened = undefined
       throw error
@@ -171,7 +181,11 @@ export function createMessageChecker(app: CheckNeeds, name: string): MessageChec
   }
 }
 
-async function openChecker(app: CheckNeeds, name: string): Promise<Opened> {
+async function openChecker(
+  app: CheckNeeds,
+  name: string,
+  askAboutClient: AskAboutClient | undefined,
+): Promise<Opened> {
   const { createParserPool } = await import('../parsing/parser-pool.ts')
   const { pool, clock, log } = app
   const { judge, reputations, close } = await openJudge(app, { name, freshMs: FRESH_MS })
@@ -190,7 +204,7 @@ async function openChecker(app: CheckNeeds, name: string): Promise<Opened> {
   )
   return {
     judge: createJudgeChecked(app, judge),
-    flagsOf: (subjects) => reputations.read(subjects),
+    firstFilter: createFirstFilter((subjects) => reputations.read(subjects), askAboutClient),
     parser,
     buffer,
     async close() {
@@ -201,14 +215,17 @@ async function openChecker(app: CheckNeeds, name: string): Promise<Opened> {
 }
 
 async function checkMessage(
-  { parser, buffer, judge, flagsOf }: Opened,
-  raw: Buffer,
+  { parser, buffer, judge, firstFilter }: Opened,
+  raw: Buffer | undefined,
   envelope: CheckedEnvelope,
   { config, log }: CheckNeeds,
 ): Promise<Checked> {
-  const subjects = envelopeSubjects(envelope)
-  const flagged = flaggedVerdict(subjects, await flagsOf(subjects))
-  if (flagged) return { verdict: flagged, messageId: undefined }
+  const { settled, listings } = await firstFilter(envelope)
+  if (settled) {
+    countChecked(buffer, envelopeShingles(envelope), 'spam')
+    return { ...settled, messageId: undefined }
+  }
+  if (!raw) return 'unread'
   const options = { trustedRelays: [], originConfidenceMin: config.originConfidenceMin }
   const client = clientOf(envelope)
   const digest = await parser
@@ -221,10 +238,10 @@ async function checkMessage(
       return undefined
     })
   if (!digest) return 'unread'
-  const verdict = await judge({ digest, envelope })
+  const verdict = await judge({ digest: { ...digest, listings }, envelope })
   if (!verdict) return 'unread'
   countChecked(buffer, digest.shingles, isUnwanted(verdict) ? 'spam' : 'ham')
-  return { verdict, messageId: digest.messageId ?? undefined }
+  return { verdict, messageId: digest.messageId ?? undefined, by: 'message' }
 }
 
 function clientOf({ ip, helo, hostname }: CheckedEnvelope) {

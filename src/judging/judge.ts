@@ -1,4 +1,3 @@
-import { domainToASCII } from 'node:url'
 import type { App } from '../app.ts'
 import { wholePairKey } from '../counting/keys.ts'
 import { type CounterReader, createCounterReader } from '../counting/reader.ts'
@@ -7,7 +6,6 @@ import { registrableDomainOf } from '../mail/address.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { Network } from '../origin/networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
-import { phrase } from '../phrase.ts'
 import { shingleHash } from '../pieces/shingles/hash.ts'
 import { type PackedShingles, PIECE_BYTES } from '../pieces/shingles/packed-shingles.ts'
 import { type PieceName, pieceTypes } from '../pieces/shingles/piece-types.ts'
@@ -19,7 +17,7 @@ import type { Model } from '../verdict/model/model.ts'
 import type { Subject, SubjectKind } from '../verdict/reputation/reputation.ts'
 import type { RuleBook } from '../verdict/rules/rule-book.ts'
 import { hasSureOrigin, withSystem } from '../verdict/subjects.ts'
-import { decide, FIRST_FILTER, type Verdict } from '../verdict/verdict.ts'
+import { decide, type Verdict } from '../verdict/verdict.ts'
 import type { Clock } from '../world.ts'
 import { type LiveRules, openRules } from './live-rules.ts'
 import { openModel } from './models.ts'
@@ -37,48 +35,6 @@ export type CheckedEnvelope = {
   /** Login name of the client, if authenticated: a user of the mail server. */
   user: string | undefined
   queueId: string | undefined
-}
-
-/** Returns the flags of subjects, in order; `read` of a reputation reader has this type. */
-export type FlagsOf = (
-  subjects: readonly Subject[],
-) => Promise<readonly { flags: readonly string[] }[]>
-
-/**
- * Returns the subjects of the envelope: the client's address; the domain of MAIL FROM, under which
- * reputations are stored, and its registrable domain, which an administrator may have marked. The
- * address of an authenticated client is excluded, because it changes with the user's location.
- */
-export function envelopeSubjects({ ip, returnPath, user }: CheckedEnvelope): Subject[] {
-  const subjects: Subject[] = []
-  if (user !== undefined) return subjects
-  if (ip !== undefined) subjects.push({ kind: 'address', name: ip })
-  const domain = domainToASCII(returnPath?.slice(returnPath.lastIndexOf('@') + 1) ?? '')
-  const house = registrableDomainOf(domain)
-  for (const name of new Set(house === undefined ? [] : [domain, house])) {
-    subjects.push({ kind: 'return-path-domain', name })
-  }
-  return subjects
-}
-
-/**
- * Returns a verdict without reading the message if one of the subjects of its envelope is listed.
- * Undefined if none is listed, or if the client is welcome or exempt, because MAIL FROM may be
- * forged. The verdict asks for an added header, not a rejection, because the message was not
- * examined.
- */
-export function flaggedVerdict(
-  subjects: readonly Subject[],
-  known: readonly { flags: readonly string[] }[],
-): Verdict | undefined {
-  const isAny = (kinds: readonly string[], flags: readonly string[]) =>
-    subjects.some(({ kind }, index) => {
-      return kinds.includes(kind) && known[index]?.flags.some((flag) => flags.includes(flag))
-    })
-  if (!isAny(['address', 'return-path-domain'], ['listed'])) return undefined
-  if (isAny(['address'], ['welcome', 'exempt'])) return undefined
-  const symbols = [{ name: FIRST_FILTER, weight: 10, meaning: phrase('not-read') }]
-  return { class: 'spam', confidence: 0.9, score: 10, symbols }
 }
 
 /** A message to judge: its analysis, and what is known besides its bytes. */

@@ -197,8 +197,11 @@ type ZoneFinding = { zone: string; subject: string } & ZoneReply
 
 /** Queries the configured DNS blacklists. None of the functions rejects. */
 export type Blacklists = {
-  /** Returns all listings, in the order of the zones, within three seconds. */
-  listings: (subjects: Subjects) => Promise<BlacklistEntry[]>
+  /**
+   * Returns all listings, in the order of the zones, within `waitMs` milliseconds; by default
+   * within three seconds.
+   */
+  listings: (subjects: Subjects, waitMs?: number) => Promise<BlacklistEntry[]>
   /**
    * Returns all answers, including unknown ones, in the order of the zones, within three seconds.
    */
@@ -233,7 +236,7 @@ export function createBlacklists(
   const { isAskable = isPublic } = options
   const watched = options.zones.map((zone) => watchZone(zone, options))
 
-  async function ask(given: Subjects): Promise<ZoneFinding[]> {
+  async function ask(given: Subjects, waitMs = ASK_MS_MAX): Promise<ZoneFinding[]> {
     const subjects = readSubjects(given, isAskable)
     const asked = watched.map((one) => ({ one, questions: questionsOf(one.zone, subjects) }))
     const all = asked.map(async ({ one, questions }) => {
@@ -246,7 +249,7 @@ export function createBlacklists(
         }),
       )
     })
-    await inTime(Promise.all(all), ASK_MS_MAX, [])
+    await inTime(Promise.all(all), waitMs, [])
     return asked.flatMap(({ one, questions }) =>
       questions.map(({ subject, said }) => ({ zone: one.zone.zone, subject, ...said })),
     )
@@ -255,8 +258,10 @@ export function createBlacklists(
   const states = () => watched.map((one) => one.state())
   return {
     ask,
-    listings: async (subjects) =>
-      (await ask(subjects)).flatMap((finding) => (finding.is === 'listed' ? finding.listings : [])),
+    listings: async (subjects, waitMs) =>
+      (await ask(subjects, waitMs)).flatMap((finding) =>
+        finding.is === 'listed' ? finding.listings : [],
+      ),
     test: async () => {
       await Promise.all(watched.map((one) => one.test()))
       return states()

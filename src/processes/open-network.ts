@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Config } from '../config.ts'
 import { UsageError } from '../errors.ts'
+import type { AskAboutClient } from '../judging/first-filter.ts'
 import type { Logger } from '../log.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type Blacklists, createBlacklists } from '../net/blacklists.ts'
@@ -34,6 +35,30 @@ export async function openDns(
   const { resolve, close } = createResolver({ servers: config.dnsServers, clock })
   const blacklists = createBlacklists({ zones, resolve, clock, ...(log && { log }) })
   return { tools: { resolve, listings: blacklists.listings }, blacklists, close }
+}
+
+/**
+ * Maximum time in milliseconds that a check of a mail server waits for the blacklists. A later
+ * answer is cached, so the next check of the same client has it.
+ */
+const CLIENT_ASK_MS = 250
+
+/**
+ * Opens the blacklists for checks of mail servers. `ask` is undefined without DNS and without
+ * blacklists of addresses.
+ *
+ * @throws UsageError listing every invalid entry of BLACKLISTS
+ */
+export async function openClientBlacklists(
+  config: Pick<Config, 'dnsServers' | 'blacklists'>,
+  tools: { clock: Clock; log: Logger },
+): Promise<{ ask: AskAboutClient | undefined; close: () => void }> {
+  const { blacklists, close } = await openDns(config, tools)
+  const hasLists = blacklists.states().some(({ lists }) => lists !== 'domains')
+  if (!hasLists || config.dnsServers === 'none') return { ask: undefined, close }
+  const ask: AskAboutClient = (ip) =>
+    blacklists.listings({ addresses: [ip], domains: [] }, CLIENT_ASK_MS)
+  return { ask, close }
 }
 
 /** Creates a registry client from the settings; undefined if registry queries are disabled. */

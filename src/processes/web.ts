@@ -4,9 +4,14 @@ import { readSigningKey } from '../net/mailer.ts'
 import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
 import { createUnpackPool } from '../parsing/unpack-pool.ts'
 import { serve } from '../web/serve.ts'
+import { openClientBlacklists } from './open-network.ts'
 import { queueNames } from './queues.ts'
 
-/** Serves the API and the pages. Resolves when it listens, and continues until it is closed. */
+/**
+ * Serves the API and the pages. Resolves when it listens, and continues until it is closed.
+ *
+ * @throws UsageError listing every invalid entry of BLACKLISTS
+ */
 export async function web(app: App): Promise<{ close(): Promise<void>; url: string }> {
   // Started on the first request to view an unsent mail, which most installations never receive.
   let parser: ParserPool | undefined
@@ -14,7 +19,9 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
   const openParser = () => createParserPool(1, undefined, { signingKey })
   const preview = createPreview(app, () => (parser ??= openParser()))
   const unpacking = createUnpackPool()
-  const served = await serve(app, { preview, unpack: unpacking.unpack, queueNames })
+  const blacklists = await openClientBlacklists(app.config, app)
+  const tools = { preview, unpack: unpacking.unpack, askAboutClient: blacklists.ask, queueNames }
+  const served = await serve(app, tools)
   if (app.config.publicUrl.startsWith('https:') && app.config.trustedProxies.length === 0) {
     app.log.warn(
       'TRUSTED_PROXIES is empty. Behind a proxy, all clients share the limits of one address.',
@@ -25,6 +32,7 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
     ...served,
     close: async () => {
       await served.close()
+      blacklists.close()
       await parser?.close()
       await unpacking.close()
     },

@@ -5,6 +5,7 @@ import { createReadCounterHealth } from '../counting/run-roll-ups.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
 import { createMessageChecker } from '../judging/check-message.ts'
+import type { AskAboutClient } from '../judging/first-filter.ts'
 import { createCredentials } from '../people/credentials.ts'
 import { createLimits } from '../people/limits.ts'
 import { createIntake, type Unpacker } from '../reports/accept-report.ts'
@@ -29,15 +30,20 @@ const LINE_BYTES_IN_HAND_MAX = 100_000_000
 const ANONYMOUS_BYTES_IN_HAND_MAX = 50_000_000
 
 /** The dependencies of the server besides the application. */
-type Tools = { preview: Preview; unpack: Unpacker; queueNames: readonly string[] }
+type Tools = {
+  preview: Preview
+  unpack: Unpacker
+  queueNames: readonly string[]
+  askAboutClient?: AskAboutClient | undefined
+}
 
 /** Serves all HTTP requests. Resolves when it listens, and continues until it is closed. */
 export async function serve(
   app: App,
-  { preview, unpack, queueNames }: Tools,
+  { preview, unpack, queueNames, askAboutClient }: Tools,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
-  const checker = createMessageChecker(app, 'web')
+  const checker = createMessageChecker(app, 'web', askAboutClient)
   const isTrusted = createTrust(app.config.publicUrl)
   const bodies = createBodyPool(app.config.messageBytesMax)
   const checkRoutes = createCheckRoutes(app, { checker, bodies }, isTrusted)

@@ -57,7 +57,7 @@ function addAddress(list: ShingleList, whose: 'author' | 'reply-to', address?: s
  * Adds the return path. Parts that identify the individual message and its recipient (VERP) are
  * replaced by placeholders.
  */
-function addReturnPath(list: ShingleList, address?: string): void {
+export function addReturnPath(list: ShingleList, address?: string): void {
   if (address === undefined) return
   const local = address.slice(0, address.lastIndexOf('@'))
   const domain = domainOf(address)

@@ -10,7 +10,7 @@ import { type BodyView, viewBody } from '../body-view.ts'
 import { plainHost } from '../disguise/plain-link.ts'
 import { type Fingerprints, fingerprintsOf } from '../fingerprints.ts'
 import type { Link } from '../links.ts'
-import { addAddresses, addFiles, type Signer } from './address-shingles.ts'
+import { addAddresses, addFiles, addReturnPath, type Signer } from './address-shingles.ts'
 import { addHeader, networkOf, withoutTokens } from './header-shingles.ts'
 import { type PackedShingles, unpackShingles } from './packed-shingles.ts'
 import { pairTypes } from './pair-types.ts'
@@ -137,6 +137,31 @@ export function takeApartPacked(
   addPassages(list, view)
   const fingerprints = fingerprintsOf(view, attachments, list)
   return { shingles: list.packed(), fingerprints, view, telephones }
+}
+
+/** Values of the SMTP envelope. */
+type EnvelopePieces = {
+  ip: string | undefined
+  helo: string | undefined
+  /** Confirmed reverse DNS name of the client. */
+  hostname: string | undefined
+  returnPath: string | undefined
+}
+
+/** Returns the pieces that are known before a message is read: the client and the return path. */
+export function envelopeShingles({
+  ip,
+  helo,
+  hostname,
+  returnPath,
+}: EnvelopePieces): PackedShingles {
+  list.clear()
+  addReturnPath(list, returnPath?.toLowerCase() || undefined)
+  if (ip !== undefined) addIp(list, 'origin', ip)
+  addName(list, 'origin-rdns', hostname)
+  addName(list, 'origin-helo', helo)
+  list.addPairs()
+  return list.packed()
 }
 
 /** Shared by all messages: there is no await between the first and the last piece. */

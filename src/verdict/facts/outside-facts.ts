@@ -193,7 +193,9 @@ export const networkTable: FactTable<Known<typeof networkFacts>> = {
 
 /** Results of DNS blacklists. */
 export const blacklistsTable: FactTable<Known<typeof blacklistFacts>> = {
-  is_asked: bool('DNS blacklists were queried; otherwise all of this group is empty.'),
+  is_asked: bool(
+    'DNS blacklists were queried, for a check only about the client; otherwise the group is empty.',
+  ),
   origin_spam: bool('A blacklist contains the origin as a source of spam.'),
   origin_compromised: bool('A blacklist contains the origin as compromised.'),
   origin_dynamic: bool('A blacklist contains the origin as a dynamic or residential address.'),

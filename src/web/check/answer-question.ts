@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { isOutage } from '../../db/follow.ts'
 import { reasonOf } from '../../errors.ts'
 import type { MessageChecker } from '../../judging/check-message.ts'
+import type { SettledBy } from '../../judging/first-filter.ts'
 import type { Logger } from '../../log.ts'
 import { type CheckAction, checkActions, type CheckScores } from '../../verdict/verdict.ts'
 import type { Clock } from '../../world.ts'
@@ -9,7 +10,8 @@ import { type CheckAnswer, composeAnswer, envelopeOf, type Fields } from './prot
 
 /** Statistics of the checks answered by one process since it started. */
 export type CheckStatistics = {
-  answered: (action: CheckAction, seconds: number) => void
+  /** `by` says what settled the check; absent without a verdict. */
+  answered: (action: CheckAction, seconds: number, by?: SettledBy) => void
   learned: () => void
   /** Counts a check without a verdict, or a message that was not learned. */
   failed: () => void
@@ -46,11 +48,12 @@ export function createCheckStatistics(clock: Clock, lost: () => number): CheckSt
   const sum = (some: readonly CheckAction[]) =>
     some.reduce((total, action) => total + (actions.get(action) ?? 0), 0)
   return {
-    answered(action, took) {
+    answered(action, took, by) {
       actions.set(action, (actions.get(action) ?? 0) + 1)
       times.unshift(Number(took.toFixed(6)))
       if (times.length > SCAN_TIMES) times.pop()
       seconds.observe({ action }, took)
+      if (by) shown.settled.inc({ by })
     },
     learned: () => void learned++,
     failed: () => void failed++,
@@ -87,6 +90,14 @@ function createGauges(registers: Registry[]) {
   const total = (name: string, help: string) =>
     new Counter({ name: `signalpost_check_${name}_total`, help, registers })
   return {
+    settled: new Counter({
+      name: 'signalpost_check_settled_total',
+      help:
+        'Verdicts by what settled them: the reputation of the client or the return path, or a ' +
+        'DNS blacklist, before the message was read; or the message.',
+      labelNames: ['by'],
+      registers,
+    }),
     learned: total('learned', 'Messages learned from mail servers.'),
     failed: total(
       'failed',
@@ -112,7 +123,10 @@ function memory(): Record<string, number> {
  * Answers one check within five seconds. Never rejects: without a verdict, the answer says so and
  * lets the mail pass. `no-room`: the message did not fit into memory.
  */
-export type Ask = (given: Buffer | 'too-big' | 'no-room', fields: Fields) => Promise<CheckAnswer>
+export type Ask = (given: Given, fields: Fields) => Promise<CheckAnswer>
+
+/** An empty message is that of a check of the envelope alone. */
+type Given = Buffer | 'too-big' | 'no-room'
 
 /**
  * Time limit in milliseconds. Mail servers would wait longer, but each waiting check occupies one
@@ -133,19 +147,21 @@ export function createAsk(
   let [waiting, waitingBytes] = [0, 0]
 
   /** Checks a message. A check that timed out keeps its place until it ends. */
-  const checked = async (raw: Buffer, fields: Fields) => {
+  const checked = async (raw: Buffer | undefined, fields: Fields) => {
+    const bytes = raw?.length ?? 0
     waiting++
-    waitingBytes += raw.length
+    waitingBytes += bytes
     try {
       return await checker.check(raw, envelopeOf(fields))
     } finally {
       waiting--
-      waitingBytes -= raw.length
+      waitingBytes -= bytes
     }
   }
 
-  const checkedInTime = async (raw: Buffer, fields: Fields) => {
-    const isFull = waiting >= WAITING_MAX || waitingBytes + raw.length > WAITING_BYTES_MAX
+  const checkedInTime = async (raw: Buffer | undefined, fields: Fields) => {
+    const bytes = raw?.length ?? 0
+    const isFull = waiting >= WAITING_MAX || waitingBytes + bytes > WAITING_BYTES_MAX
     if (isFull && waiting > 0) throw new Error('Too many checks at once.')
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {
@@ -159,11 +175,11 @@ export function createAsk(
     }
   }
 
-  const checkedOrNot = async (given: Buffer | 'too-big' | 'no-room', fields: Fields) => {
-    if (given === 'too-big' || given.length === 0) return 'unread'
+  const checkedOrNot = async (given: Given, fields: Fields) => {
     try {
       if (given === 'no-room') throw new Error('Too many bytes at once.')
-      return await checkedInTime(given, fields)
+      const isReadable = given !== 'too-big' && given.length > 0
+      return await checkedInTime(isReadable ? given : undefined, fields)
     } catch (error) {
       const reason = isOutage(error) ? 'the database is unavailable' : reasonOf(error).slice(0, 200)
       log.warn({ reason }, 'Could not give a mail server a verdict.')
@@ -177,7 +193,7 @@ export function createAsk(
     const seconds = (performance.now() - start) / 1_000
     const answer = composeAnswer(checked, scores, seconds)
     if (checked === 'unavailable') statistics.failed()
-    else statistics.answered(answer.action, seconds)
+    else statistics.answered(answer.action, seconds, checked === 'unread' ? undefined : checked.by)
     return answer
   }
 }

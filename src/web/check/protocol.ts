@@ -198,7 +198,7 @@ const noVerdict: Record<'unread' | 'unavailable', string> = {
  * may get a verdict later, `unread` never does.
  */
 export function composeAnswer(
-  checked: Checked | 'unavailable',
+  checked: Omit<Extract<Checked, object>, 'by'> | 'unread' | 'unavailable',
   scores: CheckScores,
   seconds: number,
 ): CheckAnswer {
