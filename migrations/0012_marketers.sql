@@ -5,8 +5,10 @@ set local citus.multi_shard_modify_mode to 'sequential';
 
 -- `key` identifies a marketer in files and links. A marketer has an effect while it is confirmed.
 -- If there are List-Ids or authors, a message must have one of them besides a signer or range.
+-- A `service` sends for many marketers. A row with the key of a shipped service replaces it.
 create table marketers (
   key text collate "C" not null,
+  kind text not null,
   name text not null,
   state text not null,
   -- Signing domains; a leading `*.` stands for all subdomains.
@@ -14,6 +16,8 @@ create table marketers (
   ranges cidr[] not null,
   list_ids text[] not null,
   authors text[] not null,
+  -- Domains of links, bounces and the website, which prove nothing.
+  hosts text[] not null,
   practice text not null,
   website text,
   -- How to unsubscribe, by language.
@@ -21,8 +25,11 @@ create table marketers (
   contact text,
   -- The address for complaints about its mail, besides the network's; null: none.
   feedback text,
+  -- The public pages that state its domains, each with the day on which it was read.
+  sources jsonb not null,
   changed_at timestamptz not null,
   constraint marketers_pkey primary key (key),
+  constraint marketers_kind_known check (kind in ('marketer', 'service')),
   constraint marketers_state_known check (state in ('declared', 'confirmed', 'suspended'))
 );
 select reference('marketers');

@@ -715,19 +715,23 @@ create table marketer_registry (
 -- marketers: reference
 create table marketers (
   key text not null,
+  kind text not null,
   name text not null,
   state text not null,
   signers text[] not null,
   ranges cidr[] not null,
   list_ids text[] not null,
   authors text[] not null,
+  hosts text[] not null,
   practice text not null,
   website text,
   advice jsonb not null,
   contact text,
   feedback text,
+  sources jsonb not null,
   changed_at timestamp with time zone not null,
   constraint marketers_pkey PRIMARY KEY (key),
+  constraint marketers_kind_known CHECK ((kind = ANY (ARRAY['marketer'::text, 'service'::text]))),
   constraint marketers_state_known CHECK ((state = ANY (ARRAY['declared'::text, 'confirmed'::text, 'suspended'::text])))
 );
 

@@ -20,6 +20,7 @@ export const phraseParameters = {
   'bulk-with-unsubscribe': [],
   'no-complaint': [],
   'marketer-signature': ['domain', 'marketer'],
+  'service-signature': ['domain', 'service'],
   'marketer-range': ['ip', 'range', 'marketer'],
   'marketer-list-id': ['listId'],
   'marketer-author': ['domain'],

@@ -1,15 +1,16 @@
 import { z } from 'zod'
-import { findMarketer, listProposals } from '../db/marketers.ts'
+import { listProposals } from '../db/marketers.ts'
 import { CallerError } from '../errors.ts'
 import {
-  allMarketers,
   dismissProposal,
   importMarketers,
   marketerKey,
   removeMarketer,
+  resetService,
   setMarketer,
   takeProposal,
 } from '../marketers/marketer-actions.ts'
+import { allMarketers, allRegistered, findRegistered } from '../marketers/registry.ts'
 import { writeMarketers } from '../verdict/marketers/marketer-file.ts'
 import { defineQuery, type Operations } from './command.ts'
 
@@ -18,21 +19,25 @@ const PROPOSALS_SHOWN = 200
 const exportMarketers = defineQuery({
   name: 'marketers export',
   summary: 'write all marketers as YAML or JSON lines, which can be imported',
-  input: z.object({ jsonl: z.boolean().default(false) }),
-  async print({ jsonl }, { pool }) {
-    return writeMarketers(await allMarketers(pool), jsonl ? 'jsonl' : 'yaml')
+  input: z.object({ jsonl: z.boolean().default(false), shipped: z.boolean().default(false) }),
+  async print({ jsonl, shipped }, { pool }) {
+    const marketers = await (shipped ? allRegistered(pool) : allMarketers(pool))
+    return writeMarketers(marketers, jsonl ? 'jsonl' : 'yaml')
   },
 })
 
 const list = defineQuery({
   name: 'marketers list',
-  summary: 'list the marketers',
+  summary: 'list the marketers and mailing services',
   input: z.object({}),
   async print(_, { pool }) {
-    const lines = (await allMarketers(pool)).map(({ key, state, name, signers, ranges }) =>
-      [key.padEnd(30), state.padEnd(10), name, `(${[...signers, ...ranges].join(', ')})`].join(' '),
+    const lines = (await allRegistered(pool)).map(({ key, kind, state, name, signers, ranges }) =>
+      [
+        ...[key.padEnd(30), kind.padEnd(8), state.padEnd(10), name],
+        `(${[...signers, ...ranges].join(', ')})`,
+      ].join(' '),
     )
-    return lines.length > 0 ? lines.join('\n') : 'There are no marketers.'
+    return lines.join('\n')
   },
 })
 
@@ -41,7 +46,7 @@ const show = defineQuery({
   summary: 'show a marketer as YAML',
   input: z.object({ key: marketerKey }),
   async print({ key }, { pool }) {
-    const marketer = await findMarketer(pool, key)
+    const marketer = await findRegistered(pool, key)
     if (marketer) return writeMarketers([marketer], 'yaml')
     throw new CallerError(404, `Unknown marketer "${key}". "marketers list" shows the keys.`)
   },
@@ -66,5 +71,6 @@ const proposals = defineQuery({
 /** The operations of `signalpost marketers`. */
 export const operations: Operations = [
   ...[importMarketers, exportMarketers, list, show, removeMarketer, setMarketer],
+  resetService,
   ...[proposals, takeProposal, dismissProposal],
 ]

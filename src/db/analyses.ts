@@ -10,13 +10,14 @@ import { isId, isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { changesAny, type Packed, rowsOf, unpack } from './rows.ts'
 
 /**
- * The judgment of an analysis, and the marketer that sent the message: null when it was not a
- * marketer, undefined when this was not checked.
+ * The judgment of an analysis, and the marketer and the mailing service that sent the message: null
+ * when none did, undefined when this was not checked.
  */
 export type StoredJudgment = {
   verdict: Verdict
   consequence: Consequence
   marketer?: RecognizedMarketer | null | undefined
+  service?: RecognizedMarketer | null | undefined
   /** The campaign the report would count for if it had an effect on others. */
   campaignId?: string | undefined
 }

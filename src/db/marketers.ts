@@ -7,24 +7,35 @@ import type { OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
 
-const marks = sql`key, name, signers, ranges::text[] as ranges, list_ids as "listIds", authors,
-  feedback`
-const columns = sql`${marks}, state, practice, website, advice, contact`
+const marks = sql`key, kind, name, signers, ranges::text[] as ranges, list_ids as "listIds",
+  authors, feedback`
+const columns = sql`${marks}, state, hosts, practice, website, advice, contact, sources`
 
 export function findMarketer(db: Db, key: string): Promise<Marketer | undefined> {
   return rowOf(db)`select ${columns} from marketers where key = ${key}`
 }
 
-/** Returns a page of the marketers by key; `after` is the last key of the previous page. */
-export function listMarketers(db: Db, page: { after: string; limit: number }): Promise<Marketer[]> {
+/** A page of marketers of one kind; `after` is the last key of the previous page. */
+export type MarketerPage = { kind: Marketer['kind']; after: string; limit: number }
+
+/** Returns a page of the marketers by key. */
+export function listMarketers(db: Db, { kind, after, limit }: MarketerPage): Promise<Marketer[]> {
   return rowsOf(db)`
-    select ${columns} from marketers where key > ${page.after} order by key limit ${page.limit}`
+    select ${columns} from marketers where kind = ${kind} and key > ${after}
+    order by key limit ${limit}`
 }
 
 /** Returns the identifying marks of the confirmed marketers. */
 export function listActingMarketers(db: Db): Promise<MarketerMarks[]> {
   return rowsOf(db)`
     select ${marks} from marketers where state = 'confirmed' order by key`
+}
+
+/** Returns those of the keys that a marketer has, in any state. */
+export async function listKnownKeys(db: Db, keys: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ key: string }>(sql`
+    select key from marketers where key = any(${keys}::text[])`)
+  return rows.map(({ key }) => key)
 }
 
 /** Returns the signing domains of all marketers, confirmed or not. */
@@ -36,19 +47,20 @@ export async function listDeclaredSigners(db: Db): Promise<string[]> {
 
 /** Inserts or replaces a marketer. */
 export async function putMarketer(tx: Db, marketer: Marketer, at: Date): Promise<void> {
-  const { key, name, state, signers, ranges, listIds, authors } = marketer
-  const { practice, website, advice, contact, feedback } = marketer
+  const { key, kind, name, state, signers, ranges, listIds, authors, hosts } = marketer
+  const { practice, website, advice, contact, feedback, sources } = marketer
   await raiseVersion(tx)
   await tx.query(sql`
-    insert into marketers (key, name, state, signers, ranges, list_ids, authors, practice, website,
-      advice, contact, feedback, changed_at)
-    values (${key}, ${name}, ${state}, ${signers}::text[], ${ranges}::cidr[], ${listIds}::text[],
-      ${authors}::text[], ${practice}, ${website}, ${JSON.stringify(advice)}, ${contact},
-      ${feedback}, ${at})
-    on conflict (key) do update set name = excluded.name, state = excluded.state,
-      signers = excluded.signers, ranges = excluded.ranges, list_ids = excluded.list_ids,
-      authors = excluded.authors, practice = excluded.practice, website = excluded.website,
-      advice = excluded.advice, contact = excluded.contact, feedback = excluded.feedback,
+    insert into marketers (key, kind, name, state, signers, ranges, list_ids, authors, hosts,
+      practice, website, advice, contact, feedback, sources, changed_at)
+    values (${key}, ${kind}, ${name}, ${state}, ${signers}::text[], ${ranges}::cidr[],
+      ${listIds}::text[], ${authors}::text[], ${hosts}::text[], ${practice}, ${website},
+      ${JSON.stringify(advice)}, ${contact}, ${feedback}, ${JSON.stringify(sources)}, ${at})
+    on conflict (key) do update set kind = excluded.kind, name = excluded.name,
+      state = excluded.state, signers = excluded.signers, ranges = excluded.ranges,
+      list_ids = excluded.list_ids, authors = excluded.authors, hosts = excluded.hosts,
+      practice = excluded.practice, website = excluded.website, advice = excluded.advice,
+      contact = excluded.contact, feedback = excluded.feedback, sources = excluded.sources,
       changed_at = excluded.changed_at`)
 }
 

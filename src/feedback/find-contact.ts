@@ -204,6 +204,7 @@ async function draw(
       // asked.
       askable: [],
       marketer: judgment.marketer ?? null,
+      service: judgment.service ?? null,
       network: known[index]?.network,
       registry: known[index]?.registry ?? 'off',
       disowned: known[index]?.disowned ?? unknown.disowned,

@@ -1,8 +1,8 @@
 import { follow } from '../db/follow.ts'
-import { listActingMarketers } from '../db/marketers.ts'
 import type { Pool } from '../db/pool.ts'
 import type { Logger } from '../log.ts'
 import { createMarketerBook, type MarketerBook } from '../pieces/marketer.ts'
+import { listRecognized } from './registry.ts'
 
 /** The marketers that a process recognizes. */
 export type LiveMarketers = {
@@ -29,7 +29,7 @@ export async function openMarketers({
   // The version is read first, so that a change made during the load is loaded again.
   const following = await follow(pool, 'marketers', {
     async load(version) {
-      book = createMarketerBook(await listActingMarketers(pool))
+      book = createMarketerBook(await listRecognized(pool))
       log.info({ version, marketers: book.count }, 'Loaded the registry of marketers.')
     },
     onFailure: (err) =>

@@ -1,13 +1,6 @@
 import { z } from 'zod'
 import { type ActionContext, defineAction, textField } from '../actions.ts'
-import {
-  decideProposal,
-  deleteMarketer,
-  findMarketer,
-  listMarketers,
-  putMarketer,
-} from '../db/marketers.ts'
-import type { Db } from '../db/pool.ts'
+import { decideProposal, deleteMarketer, findMarketer, putMarketer } from '../db/marketers.ts'
 import { storableText } from '../mail/text.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import {
@@ -18,28 +11,18 @@ import {
 } from '../verdict/marketers/marketer-file.ts'
 import { isSameMarketer, type Marketer, writtenMarketer } from '../verdict/marketers/marketer.ts'
 import { draftMarketer } from '../verdict/marketers/propose.ts'
+import { allRegistered, findRegistered, shippedService } from './registry.ts'
 
 const KEY_CHARS_MAX = 60
 const NAME_CHARS_MAX = 255
 const FIELD_CHARS_MAX = 12_000
 const FILE_BYTES_MAX = 10 * 1024 * 1024
-const PAGE = 500
 const PROOF_CHARS_MAX = 300
 
 /** The key of a marketer, as a positional argument. */
 export const marketerKey = textField(KEY_CHARS_MAX, 'Give the key of a marketer.').meta({
   argument: 'KEY',
 })
-
-/** Returns all marketers, ordered by key. */
-export async function allMarketers(db: Db): Promise<Marketer[]> {
-  const found: Marketer[] = []
-  for (;;) {
-    const page = await listMarketers(db, { after: found.at(-1)?.key ?? '', limit: PAGE })
-    found.push(...page)
-    if (page.length < PAGE) return found
-  }
-}
 
 function auditDetail({ key, name, state, signers, ranges }: Marketer): string {
   const proofs = [...signers, ...ranges].join(', ').slice(0, PROOF_CHARS_MAX)
@@ -63,7 +46,7 @@ export const importMarketers = defineAction({
     if ('faults' in reading) {
       return { problems: reading.faults.map((fault) => ({ message: marketerFaultLine(fault) })) }
     }
-    const known = new Map((await allMarketers(tx)).map((one) => [one.key, one]))
+    const known = new Map((await allRegistered(tx)).map((one) => [one.key, one]))
     const added = reading.marketers.filter(({ key }) => !known.has(key))
     const different = reading.marketers.filter((one) => {
       const before = known.get(one.key)
@@ -89,7 +72,10 @@ const nullable = fieldText
   .optional()
   .meta({ value: 'TEXT|none' })
 
-/** Adds a marketer, or changes the given fields of an existing one. */
+/**
+ * Adds a marketer, or changes the given fields of an existing one. A changed shipped service
+ * becomes an entry of the operators, which later versions of the program do not change.
+ */
 export const setMarketer = defineAction({
   name: 'marketers set',
   summary: 'add a marketer, or change fields of one',
@@ -97,12 +83,14 @@ export const setMarketer = defineAction({
   input: z.object({
     key: marketerKey,
     new: z.boolean().default(false),
+    kind: field('marketer|service'),
     state: field('S'),
     name: field('N'),
     signers: names,
     ranges: names,
     list_ids: names,
     authors: names,
+    hosts: names,
     practice: field('TEXT'),
     website: nullable,
     contact: nullable,
@@ -123,7 +111,7 @@ export const setMarketer = defineAction({
         problems: [{ message: 'Give at least one field to set, for example --state confirmed.' }],
       }
     }
-    const before = await findMarketer(tx, key)
+    const before = await findRegistered(tx, key)
     if (before && isNew) {
       return { problems: [{ field: 'key', message: 'Another marketer already has this key.' }] }
     }
@@ -146,17 +134,45 @@ function withoutUndefined(fields: Readonly<Record<string, unknown>>): Record<str
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** Deletes a marketer: reports of its mail no longer lead to advice. */
+/**
+ * Deletes a marketer: reports of its mail no longer lead to advice. A shipped service is suspended
+ * instead, so that an update of the program does not bring it back.
+ */
 export const removeMarketer = defineAction({
   name: 'marketers remove',
   summary: 'remove a marketer',
   audit: 'remove marketer',
   input: z.object({ key: marketerKey }),
-  messages: { removed: 'Marketer removed.', nothing: 'Marketer not found.' },
-  async run(tx, { key }) {
+  messages: {
+    removed: 'Marketer removed.',
+    suspended: 'The shipped service is no longer recognized.',
+    nothing: 'Marketer not found.',
+  },
+  async run(tx, { key }, { at }) {
+    const service = shippedService(key)
+    if (service) {
+      await putMarketer(tx, { ...service, state: 'suspended' }, at)
+      return { done: 'suspended', audit: key }
+    }
     return (await deleteMarketer(tx, key))
       ? { done: 'removed', audit: key }
       : { unchanged: 'nothing' }
+  },
+})
+
+/** Removes the operators' changes of a shipped service. */
+export const resetService = defineAction({
+  name: 'marketers reset',
+  summary: 'undo the changes of a shipped service',
+  audit: 'remove marketer',
+  input: z.object({ key: marketerKey }),
+  messages: {
+    reset: 'The service is recognized as shipped with the program.',
+    nothing: 'This is no shipped service, or it was not changed.',
+  },
+  async run(tx, { key }) {
+    const isReset = shippedService(key) !== undefined && (await deleteMarketer(tx, key))
+    return isReset ? { done: 'reset', audit: `${key}, as shipped` } : { unchanged: 'nothing' }
   },
 })
 

@@ -5,6 +5,8 @@ import { type Phrase, phrase } from '../phrase.ts'
 /** Declared marks that identify the mail of a marketer. All in lower case. */
 export type MarketerMarks = {
   key: string
+  /** A `service` sends the mail of many marketers. */
+  kind: 'marketer' | 'service'
   name: string
   /** Signing domains; `*.example.org` matches every subdomain, but not the domain itself. */
   signers: readonly string[]
@@ -14,7 +16,10 @@ export type MarketerMarks = {
   listIds: readonly string[]
   /** If not empty, the author’s domain must be in the list and be authenticated. */
   authors: readonly string[]
-  /** Address for complaints about the marketer's mail, in addition to the network's; null: none. */
+  /**
+   * Address for complaints about its mail, in addition to the network's; null: none. Of a service:
+   * its abuse desk.
+   */
   feedback: string | null
 }
 
@@ -41,18 +46,30 @@ export type RecognizedMarketer = {
   why: readonly Phrase[]
 }
 
-/** Recognizes the mail of a fixed set of marketers. */
+/**
+ * The marketer of a message, and the mailing service that sent it; each is null if none was
+ * recognized.
+ */
+type Recognized = {
+  marketer: RecognizedMarketer | null
+  service: RecognizedMarketer | null
+}
+
+/** Recognizes the mail of a fixed set of marketers and services. */
 export type MarketerBook = {
-  recognize: (evidence: MarketerEvidence, originConfidenceMin: number) => RecognizedMarketer | null
+  recognize: (evidence: MarketerEvidence, originConfidenceMin: number) => Recognized
   count: number
 }
+
+const none: Recognized = { marketer: null, service: null }
 
 type Entry = MarketerMarks & { isNarrowed: boolean }
 type Proof = { entry: Entry; by: 'signature' | 'range'; proof: string }
 
 /**
- * Creates a book of marketers. The time of a lookup depends on the number of labels in the names of
- * the message and on the number of different prefix lengths, not on the number of marketers.
+ * Creates a book of marketers and services. The time of a lookup depends on the number of labels in
+ * the names of the message and on the number of different prefix lengths, not on the number of
+ * marketers.
  */
 export function createMarketerBook(marketers: readonly MarketerMarks[]): MarketerBook {
   const entries = marketers.map((one): Entry => {
@@ -81,9 +98,13 @@ export function createMarketerBook(marketers: readonly MarketerMarks[]): Markete
         ...signatureProofs(evidence, signers),
         ...rangeProofs(evidence, originConfidenceMin, lengths, ranges),
       ]
-      if (proofs.length === 0) return null
-      const [first] = proofs.filter(({ entry }) => hasNarrowing(entry, evidence)).sort(byStrength)
-      return first ? recognized(first, evidence) : null
+      if (proofs.length === 0) return none
+      const valid = proofs.filter(({ entry }) => hasNarrowing(entry, evidence)).sort(byStrength)
+      const first = (kind: MarketerMarks['kind']) => {
+        const proof = valid.find(({ entry }) => entry.kind === kind)
+        return proof ? recognized(proof, evidence) : null
+      }
+      return { marketer: first('marketer'), service: first('service') }
     },
   }
 }
@@ -165,13 +186,17 @@ function recognized({ entry, by, proof }: Proof, evidence: MarketerEvidence): Re
   const { key, name, feedback, listIds, authors } = entry
   const { origin, listId, authorDomain } = evidence
   const why = [
-    by === 'signature'
-      ? phrase('marketer-signature', { domain: proof, marketer: name })
-      : phrase('marketer-range', { ip: origin?.ip ?? '', range: proof, marketer: name }),
+    proofPhrase({ entry, by, proof }, origin?.ip ?? ''),
     ...(listIds.length > 0 ? [phrase('marketer-list-id', { listId: listId ?? '' })] : []),
     ...(authors.length > 0 ? [phrase('marketer-author', { domain: authorDomain ?? '' })] : []),
   ]
   return { key, name, by, proof, feedback, why }
+}
+
+function proofPhrase({ entry: { kind, name }, by, proof }: Proof, ip: string): Phrase {
+  if (by === 'range') return phrase('marketer-range', { ip, range: proof, marketer: name })
+  if (kind === 'service') return phrase('service-signature', { domain: proof, service: name })
+  return phrase('marketer-signature', { domain: proof, marketer: name })
 }
 
 function addTo<Value>(map: Map<string, Value[]>, key: string, value: Value): void {

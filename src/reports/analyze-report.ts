@@ -225,7 +225,7 @@ async function judge(
   return analyses.flatMap(({ report, raw, analysis }, index) => {
     const judgedCase = judgedCases[index]
     if (!judgedCase) return []
-    const marketer = book?.recognize(analysis, originConfidenceMin) ?? null
+    const { marketer = null, service = null } = book?.recognize(analysis, originConfidenceMin) ?? {}
     const judged: Case = {
       reporterId: report.reporterId,
       verdict: judgedCase.verdict,
@@ -236,6 +236,7 @@ async function judge(
       origin: analysis.origin ?? undefined,
       originConfidenceMin,
       marketer,
+      service,
       askable: askable(analysis, relaysOf(report.id)),
       network: networkOf(analysis.origin?.ip),
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',

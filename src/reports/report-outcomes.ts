@@ -55,6 +55,7 @@ export function outcomeOf(
         verdict: withoutShippedMeanings(verdict),
         consequence,
         marketer: judged.marketer,
+        service: judged.service,
         campaignId,
       },
       packed: analysis.packed,

@@ -102,6 +102,8 @@ export type Judged = NotifiedRecipients & {
   askable: readonly string[]
   /** The marketer that provably sent the message; null or undefined when there is none. */
   marketer?: RecognizedMarketer | null
+  /** The mailing service that provably sent the message, for this marketer or an unknown one. */
+  service?: RecognizedMarketer | null
   network: Network | undefined
   registry: RegistryState
 }

@@ -7,6 +7,7 @@ import {
   freePages,
   shorteners,
 } from '../../pieces/features/material.ts'
+import services from '../marketers/services.json' with { type: 'json' }
 import type { ListName } from './list.ts'
 
 /** Domains of mailbox providers, free and paid. */
@@ -29,27 +30,27 @@ const shortenerDomains: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Platform domains, under which many unrelated people publish or send: storage, forms, mailing
- * services, social networks, standards.
+ * Platform domains, under which many unrelated people publish or send: the shipped mailing
+ * services, storage, forms, social networks, standards.
  */
 const platformDomains: ReadonlySet<string> = new Set([
   ...freePages.keys(),
+  ...services.flatMap(({ signers, hosts = [] }) =>
+    [...signers, ...hosts].map((name) => name.replace(/^\*\./, '')),
+  ),
   ...(
-    'adobe.com aliyuncs.com amazon.com amazonaws.com amazonses.com apple.com archive.org ' +
-    'atlassian.net azure.com azureedge.net backblazeb2.com box.com brevo.com calendly.com ' +
-    'cloudflare.com cloudflarestorage.com constantcontact.com digitaloceanspaces.com ' +
-    'discord.com discordapp.com docusign.com docusign.net doubleclick.net ' +
-    'dropboxusercontent.com ebay.com evernote.com exacttarget.com facebook.com ' +
-    'facebookmail.com fbcdn.net github.com githubusercontent.com gitlab.com ' +
-    'googleusercontent.com gstatic.com hubspot.com instagram.com intuit.com issuu.com ' +
-    'klaviyo.com klaviyomail.com licdn.com linkedin.com list-manage.com live.net ' +
-    'mailchimp.com mailgun.net mailgun.org mailjet.com mandrillapp.com mcsv.net medium.com ' +
-    'mega.nz microsoft.com microsoftonline.com notion.site notion.so office365.com ' +
-    'onedrive.com outlook.com paypal.com pinterest.com postmarkapp.com pphosted.com ' +
-    'reddit.com rsgsv.net salesforce.com scribd.com sendgrid.net sendinblue.com ' +
-    'sharepoint.com shopify.com slack.com sparkpostmail.com squarespace.com stripe.com ' +
-    'surveymonkey.com telegram.org trello.com tumblr.com twitter.com urldefense.com vimeo.com ' +
-    'vk.com w3.org wetransfer.com whatsapp.com wikipedia.org windows.net wix.com wixsite.com ' +
+    'adobe.com aliyuncs.com amazon.com amazonaws.com apple.com archive.org atlassian.net ' +
+    'azure.com azureedge.net backblazeb2.com box.com calendly.com cloudflare.com ' +
+    'cloudflarestorage.com digitaloceanspaces.com discord.com discordapp.com docusign.com ' +
+    'docusign.net doubleclick.net dropboxusercontent.com ebay.com evernote.com ' +
+    'facebook.com facebookmail.com fbcdn.net github.com githubusercontent.com gitlab.com ' +
+    'googleusercontent.com gstatic.com instagram.com intuit.com issuu.com licdn.com ' +
+    'linkedin.com list-manage.com live.net medium.com mega.nz microsoft.com ' +
+    'microsoftonline.com notion.site notion.so office365.com onedrive.com outlook.com ' +
+    'paypal.com pinterest.com pphosted.com reddit.com salesforce.com scribd.com ' +
+    'sharepoint.com shopify.com slack.com squarespace.com stripe.com surveymonkey.com ' +
+    'telegram.org trello.com tumblr.com twitter.com urldefense.com vimeo.com vk.com ' +
+    'w3.org wetransfer.com whatsapp.com wikipedia.org windows.net wix.com wixsite.com ' +
     'wordpress.com x.com yahoo.net yahoodns.net youtube.com zendesk.com zoom.us'
   ).split(' '),
 ])

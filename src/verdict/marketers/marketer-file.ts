@@ -15,9 +15,11 @@ import { parseBlock } from '../../mail/ip-blocks.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 import type { OwnNames } from '../lists/spare.ts'
+import services from './services.json' with { type: 'json' }
 import {
   type Marketer,
   marketerBounds,
+  marketerKinds,
   marketerStates,
   marksFaults,
   writtenMarketer,
@@ -91,6 +93,11 @@ const advice = z
   })
   .partial()
 
+const pageAndDay = z.record(
+  website,
+  z.iso.date('Give the day on which the page was read, such as 2026-11-23.'),
+)
+
 const marketerSchema = z
   .strictObject({
     key: z
@@ -100,22 +107,35 @@ const marketerSchema = z
         /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
         'A key may contain only lowercase letters, digits and "-".',
       ),
+    kind: z.enum(marketerKinds).default('marketer'),
     name: z.string().trim().min(1).max(bounds.nameCharsMax).transform(storableLine),
     state: z.enum(marketerStates).default('declared'),
     signers: unique(domainName, bounds.signersMax),
     ranges: unique(range, bounds.rangesMax),
     list_ids: unique(listId, bounds.listIdsMax),
     authors: unique(domainName, bounds.authorsMax),
+    hosts: unique(domainName, bounds.hostsMax),
     practice: lines(bounds.practiceCharsMax).default(''),
     website: website.nullable().default(null),
     advice: advice.default({}),
     contact: address.nullable().default(null),
     feedback: address.nullable().default(null),
+    sources: pageAndDay
+      .refine((pages) => Object.keys(pages).length <= bounds.sourcesMax, {
+        error: `Enter at most ${bounds.sourcesMax}.`,
+      })
+      .default({}),
   })
   .transform(({ list_ids: listIds, advice: said, ...rest }): Marketer => {
     const texts = Object.entries(said).filter(([, text]) => text !== '')
     return { ...rest, listIds, advice: Object.fromEntries(texts) }
   })
+
+/**
+ * The mailing services that the program ships, from `services.json`, which is in the format of a
+ * marketer file. The entry of an operator with the same key replaces the shipped one.
+ */
+export const shippedServices: readonly Marketer[] = services.map((one) => marketerSchema.parse(one))
 
 function unique<Schema extends z.ZodType<string>>(schema: Schema, most: number) {
   return z

@@ -14,9 +14,14 @@ export const marketerStates = ['declared', 'confirmed', 'suspended'] as const
 
 type MarketerState = (typeof marketerStates)[number]
 
-/** A sender of bulk mail that has declared itself. */
+/** Kinds of entries in the registry. */
+export const marketerKinds = ['marketer', 'service'] as const satisfies MarketerMarks['kind'][]
+
+/** A sender of bulk mail that has declared itself, or a service that sends for such senders. */
 export type Marketer = MarketerMarks & {
   state: MarketerState
+  /** Domains of its links, bounces and website. They prove nothing. */
+  hosts: readonly string[]
   /** The marketer's description of how it collects addresses and what it sends. */
   practice: string
   website: string | null
@@ -24,6 +29,8 @@ export type Marketer = MarketerMarks & {
   advice: Readonly<Partial<Record<AdviceLanguage, string>>>
   /** The contact whom administrators can reach. */
   contact: string | null
+  /** The public pages that state its domains, with the day on which each was read. */
+  sources: Readonly<Record<string, string>>
 }
 
 /** Upper limits for a marketer. */
@@ -34,6 +41,8 @@ export const marketerBounds = {
   rangesMax: 200,
   listIdsMax: 100,
   authorsMax: 50,
+  hostsMax: 50,
+  sourcesMax: 20,
   practiceCharsMax: 2_000,
   adviceCharsMax: 2_000,
   urlCharsMax: 300,
@@ -48,14 +57,16 @@ export function isSameMarketer(one: Marketer, other: Marketer): boolean {
 
 /** Returns the fields of a marketer for a file, in reading order. */
 export function writtenMarketer(one: Marketer): Record<string, unknown> {
-  const { key, name, state, signers, ranges, listIds, authors, practice, website } = one
+  const { key, kind, name, state, signers, ranges, listIds, authors, hosts } = one
   const advice = adviceLanguages.flatMap((language) =>
     one.advice[language] === undefined ? [] : [[language, one.advice[language]]],
   )
   const written = {
-    ...{ key, name, state, signers, ranges, list_ids: listIds, authors },
-    ...{ practice, website, advice: Object.fromEntries(advice) as object },
-    ...{ contact: one.contact, feedback: one.feedback },
+    ...{ key, ...(kind === 'service' && { kind }), name, state },
+    ...{ signers, ranges, list_ids: listIds, authors, hosts },
+    ...{ practice: one.practice, website: one.website },
+    ...{ advice: Object.fromEntries(advice) as object },
+    ...{ contact: one.contact, feedback: one.feedback, sources: one.sources },
   }
   const isThere = (value: unknown) =>
     value !== null && value !== '' && (typeof value !== 'object' || Object.keys(value).length > 0)
@@ -70,6 +81,8 @@ function canonical(one: Marketer): unknown {
     ranges: sorted(one.ranges),
     listIds: sorted(one.listIds),
     authors: sorted(one.authors),
+    hosts: sorted(one.hosts),
+    sources: Object.fromEntries(Object.entries(one.sources).sort()),
   })
 }
 
@@ -79,20 +92,21 @@ function canonical(one: Marketer): unknown {
  */
 export type MarksFault = { field: 'signers' | 'ranges' | 'list_ids' | 'authors'; reason: string }
 
-type Marks = Pick<MarketerMarks, 'signers' | 'ranges' | 'listIds' | 'authors'>
+type Marks = Pick<MarketerMarks, 'kind' | 'signers' | 'ranges' | 'listIds' | 'authors'>
 
 /** Minimum prefix length by IP version. Wider blocks belong to whole providers. */
 const prefixMin = { 4: 16, 6: 32 } as const
 
 /**
  * Returns all errors in the identifying marks of a marketer: names and ranges from which others
- * also send. A mailing service may sign for thousands of customers, so its signature needs a
- * List-Id or an author as well.
+ * also send. A mailing service may sign for thousands of customers, so for one of them its
+ * signature needs a List-Id or an author as well.
  */
 export function marksFaults(marks: Marks, own: OwnNames): MarksFault[] {
   const isNarrowed = marks.listIds.length + marks.authors.length > 0
+  const mayBeShared = isNarrowed || marks.kind === 'service'
   const faults = [
-    ...marks.signers.flatMap((name) => signerFault(name, isNarrowed, own)),
+    ...marks.signers.flatMap((name) => signerFault(name, mayBeShared, own)),
     ...marks.authors.flatMap((name) => authorFault(name, own)),
     ...marks.listIds.flatMap(listIdFault),
     ...marks.ranges.flatMap((cidr) => rangeFault(cidr, isNarrowed)),
@@ -103,13 +117,13 @@ export function marksFaults(marks: Marks, own: OwnNames): MarksFault[] {
   return [...faults, { field: 'signers', reason }]
 }
 
-function signerFault(written: string, isNarrowed: boolean, own: OwnNames): MarksFault[] {
+function signerFault(written: string, mayBeShared: boolean, own: OwnNames): MarksFault[] {
   const name = bare(written)
   const spared = whyShared(name, own)
   const fault = (reason: string): MarksFault[] => [{ field: 'signers', reason }]
   if (spared === undefined) return []
   if (spared !== 'shared platform') return fault(`${written}: ${sentences[spared]}`)
-  if (isNarrowed) return []
+  if (mayBeShared) return []
   return fault(`${written} signs for many customers. Add list_ids or authors to narrow it.`)
 }
 

@@ -80,17 +80,20 @@ export function draftMarketer(seen: Pick<SeenMarketer, 'signer' | 'listId' | 'na
   const { signer, listId, name } = seen
   return {
     key: draftKey(signer, listId),
+    kind: 'marketer',
     name: name === '' ? signer : name,
     state: 'declared',
     signers: [signer],
     ranges: [],
     listIds: listId === '' ? [] : [listId],
     authors: [],
+    hosts: [],
     practice: '',
     website: null,
     advice: {},
     contact: null,
     feedback: null,
+    sources: {},
   }
 }
 
@@ -104,7 +107,8 @@ function draftKey(signer: string, listId: string): string {
 
 function isPossible(signer: string, listId: string, own: OwnNames): boolean {
   const listIds = listId === '' ? [] : [listId]
-  return marksFaults({ signers: [signer], ranges: [], listIds, authors: [] }, own).length === 0
+  const marks = { kind: 'marketer', signers: [signer], ranges: [], listIds, authors: [] } as const
+  return marksFaults(marks, own).length === 0
 }
 
 function summed(group: readonly SeenBulk[]): SeenMarketer {

@@ -1,13 +1,15 @@
 import { type Request, type Response, Router } from 'express'
-import { findMarketer, listMarketers, listProposals } from '../../db/marketers.ts'
+import { listProposals } from '../../db/marketers.ts'
 import { storableText } from '../../mail/text.ts'
 import {
   dismissProposal,
   removeMarketer,
+  resetService,
   setMarketer,
   takeProposal,
 } from '../../marketers/marketer-actions.ts'
-import { type Marketer, marketerStates } from '../../verdict/marketers/marketer.ts'
+import { findRegistered, listRegistered, shippedService } from '../../marketers/registry.ts'
+import { type Marketer, marketerKinds, marketerStates } from '../../verdict/marketers/marketer.ts'
 import type { Form } from '../pages/form.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
@@ -18,17 +20,17 @@ import { sendAdminPage } from './send-admin-page.ts'
 /** The fields of the form as typed, with one name per line. */
 type MarketerFields = Record<(typeof fieldNames)[number], string>
 
-const lists = ['signers', 'ranges', 'list_ids', 'authors'] as const
+const lists = ['signers', 'ranges', 'list_ids', 'authors', 'hosts'] as const
 const advices = ['advice_en', 'advice_fr', 'advice_ru'] as const
 const fieldNames = [
-  ...(['key', 'name', 'state', 'practice', 'website', 'contact', 'feedback'] as const),
+  ...(['key', 'kind', 'name', 'state', 'practice', 'website', 'contact', 'feedback'] as const),
   ...lists,
   ...advices,
 ] as const
 
 const emptyFields: MarketerFields = {
-  ...{ key: '', name: '', state: 'declared', practice: '', website: '', contact: '' },
-  ...{ feedback: '', signers: '', ranges: '', list_ids: '', authors: '' },
+  ...{ key: '', kind: 'marketer', name: '', state: 'declared', practice: '', website: '' },
+  ...{ contact: '', feedback: '', signers: '', ranges: '', list_ids: '', authors: '', hosts: '' },
   ...{ advice_en: '', advice_fr: '', advice_ru: '' },
 }
 
@@ -37,6 +39,7 @@ function fieldsOfMarketer(one: Marketer): MarketerFields {
   const lines = (names: readonly string[]) => names.join('\n')
   return {
     key: one.key,
+    kind: one.kind,
     name: one.name,
     state: one.state,
     practice: one.practice,
@@ -47,6 +50,7 @@ function fieldsOfMarketer(one: Marketer): MarketerFields {
     ranges: lines(one.ranges),
     list_ids: lines(one.listIds),
     authors: lines(one.authors),
+    hosts: lines(one.hosts),
     advice_en: one.advice.en ?? '',
     advice_fr: one.advice.fr ?? '',
     advice_ru: one.advice.ru ?? '',
@@ -94,7 +98,7 @@ export function marketerRoutes(site: Site): Router {
   router.get('/', (req, res) => sendList(req, res, site))
   router.get('/edit', async (req, res) => {
     const key = keyOf(req)
-    const marketer = key === '' ? undefined : await findMarketer(site.pool, key)
+    const marketer = key === '' ? undefined : await findRegistered(site.pool, key)
     if (key !== '' && !marketer) throw new ProblemError('not-found', 'Marketer not found.')
     const fields = marketer ? fieldsOfMarketer(marketer) : emptyFields
     sendEdit(req, res, { fields, isNew: !marketer, faults: [] })
@@ -102,7 +106,7 @@ export function marketerRoutes(site: Site): Router {
   router.post(
     '/',
     postAction(site, {
-      actions: { keep: setMarketer, remove: removeMarketer },
+      actions: { keep: setMarketer, remove: removeMarketer, reset: resetService },
       bytesMax: FORM_BYTES_MAX,
       // An empty field clears the value; it does not keep the previous one.
       fields: (_, form) => ({ ...fieldsIn(form), new: form.text('is_new') === '1' }),
@@ -124,7 +128,14 @@ function fieldsIn(form: Form): MarketerFields {
 
 const labels: Readonly<Record<string, string>> = {
   ...{ key: 'Key', name: 'Name', state: 'State', signers: 'Signers', ranges: 'Ranges' },
-  ...{ list_ids: 'List-Ids', authors: 'Authors', practice: 'Practice', website: 'Website' },
+  ...{
+    kind: 'Kind',
+    list_ids: 'List-Ids',
+    authors: 'Authors',
+    hosts: 'Other domains',
+    practice: 'Practice',
+    website: 'Website',
+  },
   ...{ advice: 'Advice', contact: 'Contact', feedback: 'Address for complaints' },
 }
 
@@ -136,16 +147,18 @@ function keyOf(req: Request): string {
 async function sendList(req: Request, res: Response, site: Site): Promise<void> {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const after = storableText(given.get('after') ?? '', KEY_CHARS_MAX)
-  const rows = await listMarketers(site.pool, { after, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ key }) => ({ after: key }))
+  const kind = marketerKinds.find((one) => one === given.get('kind')) ?? 'marketer'
+  const rows = await listRegistered(site.pool, { kind, after, limit: LINES + 1 })
+  const { lines, next } = pageOf(rows, LINES, ({ key }) => ({ kind, after: key }))
   sendAdminPage(req, res, {
     view: 'admin/marketers/list',
-    title: 'Marketers',
+    title: kind === 'service' ? 'Mailing services' : 'Marketers',
     data: {
+      kind,
       lines,
       next,
       isFirst: after === '',
-      done: doneMessage(req, setMarketer, removeMarketer),
+      done: doneMessage(req, setMarketer, removeMarketer, resetService),
     },
   })
 }
@@ -159,6 +172,9 @@ function sendEdit(
     view: 'admin/marketers/edit',
     title: isNew ? 'Add a marketer' : fields.name,
     status: faults.length > 0 ? 422 : 200,
-    data: { fields, isNew, faults, states: marketerStates },
+    data: {
+      ...{ fields, isNew, faults, kinds: marketerKinds, states: marketerStates },
+      shipped: shippedService(fields.key),
+    },
   })
 }

@@ -65,17 +65,20 @@ export async function newsletter({
 /** A confirmed marketer that signs as example.org. */
 export const exampleShop: Marketer = {
   key: 'example-shop',
+  kind: 'marketer',
   name: 'The Example Shop',
   state: 'confirmed',
   signers: ['example.org'],
   ranges: [],
   listIds: [],
   authors: [],
+  hosts: [],
   practice: '',
   website: 'https://www.example.org/',
   advice: { en: 'Open your account and choose “No mail”.', fr: 'Ouvrez votre compte.' },
   contact: null,
   feedback: null,
+  sources: {},
 }
 
 /** The DNS answers for the keys of the newsletters. */

@@ -6,6 +6,9 @@ import { findMarketer, listMarketers, listProposals } from '../../../src/db/mark
 import { keepReports } from './seen-newsletters.ts'
 import { runProposeMarketers } from '../../../src/marketers/propose-marketers.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
+import { listRecognized } from '../../../src/marketers/registry.ts'
+import { createMarketerBook } from '../../../src/pieces/marketer.ts'
+import { shippedServices } from '../../../src/verdict/marketers/marketer-file.ts'
 import { exampleShop, openNewsletters } from './newsletters.ts'
 
 const letters = await closeAfterTests(openNewsletters())
@@ -41,7 +44,9 @@ test('a file is imported whole, and importing it again changes nothing', async (
     code: 0,
     out: expect.stringContaining('2 added') as string,
   })
-  expect(await listMarketers(letters.app.pool, { after: '', limit: 9 })).toEqual([])
+  expect(await listMarketers(letters.app.pool, { kind: 'marketer', after: '', limit: 9 })).toEqual(
+    [],
+  )
   expect((await run(['import', '-'], file)).out).toBe('2 added, 0 changed, 0 unchanged.\n')
   const before = await letters.app.rows('select * from marketers order by key')
   expect((await run(['import', '-'], file)).out).toBe('0 added, 0 changed, 2 unchanged.\n')
@@ -76,7 +81,9 @@ test('one error refuses the whole file, and all errors are reported', async () =
   expect(err).toContain('line 2, example-shop: name:')
   expect(err).toContain('Unknown field "nome".')
   expect(err).toMatch(/line 15, example-club: signers: gmail\.com: anyone can have a mailbox/)
-  expect(await listMarketers(letters.app.pool, { after: '', limit: 9 })).toEqual([])
+  expect(await listMarketers(letters.app.pool, { kind: 'marketer', after: '', limit: 9 })).toEqual(
+    [],
+  )
 })
 
 test('fields are set one by one, and refused like those of a file', async () => {
@@ -93,12 +100,46 @@ test('fields are set one by one, and refused like those of a file', async () => 
 
 test('a running process uses a change within two seconds', async () => {
   const live = await openMarketers(letters.app)
-  expect(live.current().count).toBe(0)
+  const shipped = shippedServices.length
+  expect(live.current().count).toBe(shipped)
   await letters.keep(exampleShop)
-  await vi.waitFor(() => expect(live.current().count).toBe(1), 2_000)
+  await vi.waitFor(() => expect(live.current().count).toBe(shipped + 1), 2_000)
   await letters.keep({ ...exampleShop, state: 'suspended' })
-  await vi.waitFor(() => expect(live.current().count).toBe(0), 2_000)
+  await vi.waitFor(() => expect(live.current().count).toBe(shipped), 2_000)
   await live.close()
+})
+
+/** Returns the key of the service that a verified signature of the domain proves. */
+async function serviceOf(domain: string): Promise<string | undefined> {
+  const book = createMarketerBook(await listRecognized(letters.app.pool))
+  const dkim = [
+    { domain, selector: 's', result: 'pass', aligned: false, why: 'unchanged' } as const,
+  ]
+  const authentication = { spf: null, dkim }
+  const none = { origin: null, listId: null, authorDomain: null }
+  return book.recognize({ authentication, ...none }, 0.75).service?.key
+}
+
+test('an operator’s change of a shipped service replaces it until it is undone', async () => {
+  expect(await serviceOf('u1.sendgrid.net')).toBe('sendgrid')
+  expect((await run(['set', 'sendgrid', '--signers', 'sends.example.org'])).code).toBe(0)
+  expect(await serviceOf('u1.sendgrid.net')).toBeUndefined()
+  expect(await serviceOf('sends.example.org')).toBe('sendgrid')
+  expect((await run(['export'])).out.match(/^- key: .*$/gm)).toEqual(['- key: sendgrid'])
+  expect((await run(['remove', 'sendgrid'])).out).toContain('no longer recognized')
+  expect(await serviceOf('sends.example.org')).toBeUndefined()
+  expect(await serviceOf('u1.sendgrid.net')).toBeUndefined()
+  expect((await run(['list'])).out).toMatch(/^sendgrid +service +suspended/m)
+  expect((await run(['reset', 'sendgrid'])).code).toBe(0)
+  expect(await serviceOf('u1.sendgrid.net')).toBe('sendgrid')
+  expect((await run(['reset', 'sendgrid'])).code).toBe(1)
+})
+
+test('all services can be exported and imported, which replaces none of them', async () => {
+  const { out } = await run(['export', '--shipped'])
+  const unchanged = `0 added, 0 changed, ${shippedServices.length} unchanged.\n`
+  expect((await run(['import', '-'], out)).out).toBe(unchanged)
+  expect(await letters.app.rows('select key from marketers')).toEqual([])
 })
 
 test('signers reported by several people are proposed, and stay dismissed', async () => {
@@ -126,7 +167,7 @@ test('an accepted proposal is a draft that is not used until confirmed', async (
   const { out } = await run(['proposals', 'take', 'example.org', 'news.example.org'])
   expect(out).toContain('state: declared')
   const live = await openMarketers(letters.app)
-  expect(live.current().count).toBe(0)
+  expect(live.current().count).toBe(shippedServices.length)
   await live.close()
   await runProposeMarketers(letters.app)
   expect(await listProposals(letters.app.pool, 9)).toEqual([])

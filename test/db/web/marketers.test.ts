@@ -9,7 +9,8 @@ const person = await site.addPerson('admin@reporters.example', { isAdmin: true }
 const admin = await signedInBrowser(site.url, person)
 
 const fields = {
-  ...{ is_new: '1', key: 'example-shop', name: 'The <Example> Shop', state: 'confirmed' },
+  ...{ is_new: '1', key: 'example-shop', kind: 'marketer', name: 'The <Example> Shop' },
+  state: 'confirmed',
   ...{ signers: 'example.org\n*.mail.example.org', ranges: '192.0.2.0/24', list_ids: '' },
   ...{ authors: '', practice: 'Asks twice.', website: 'https://www.example.org/', contact: '' },
   ...{ feedback: '', advice_en: 'Open your account.', advice_fr: '', advice_ru: '', do: 'keep' },
@@ -37,6 +38,16 @@ test('a marketer is added, changed and removed by a form, and all changes are lo
   const audit = await (await admin.get('/admin/audit')).text()
   expect(audit).toContain('set marketer')
   expect(audit).toContain('remove marketer')
+})
+
+test('a removed shipped service is shown with its sources and can be restored', async () => {
+  const page = () => admin.get('/admin/marketers/edit?key=sendgrid').then((answer) => answer.text())
+  expect(await (await admin.get('/admin/marketers?kind=service')).text()).toContain('Amazon SES')
+  expect(await page()).toContain('www.twilio.com/docs/sendgrid')
+  await admin.post('/admin/marketers', { key: 'sendgrid', do: 'remove' })
+  expect(await page()).toContain('<option value="suspended" selected>')
+  await admin.post('/admin/marketers', { key: 'sendgrid', do: 'reset' })
+  expect(await page()).toContain('<option value="confirmed" selected>')
 })
 
 test('a form that would recognize others’ mail is shown again with all its errors', async () => {

@@ -89,10 +89,11 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/rules/versions/:version': () => ['/admin/rules/versions/1'],
   '/admin/delistings': () => ['/admin/delistings'],
   '/admin/delistings/exemptions': () => ['/admin/delistings/exemptions'],
-  '/admin/marketers': () => ['/admin/marketers'],
+  '/admin/marketers': () => ['/admin/marketers', '/admin/marketers?kind=service'],
   '/admin/marketers/edit': () => [
     '/admin/marketers/edit',
     '/admin/marketers/edit?key=example-shop',
+    '/admin/marketers/edit?key=sendgrid',
   ],
   '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
   '/admin/dead-letters': () => ['/admin/dead-letters'],

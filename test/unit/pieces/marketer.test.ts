@@ -8,7 +8,14 @@ import {
 } from '../../../src/pieces/marketer.ts'
 import { expectEffort } from '../../support/effort.ts'
 
-const none = { signers: [], ranges: [], listIds: [], authors: [], feedback: null }
+const none = {
+  kind: 'marketer' as const,
+  signers: [],
+  ranges: [],
+  listIds: [],
+  authors: [],
+  feedback: null,
+}
 const marketers: MarketerMarks[] = [
   { ...none, key: 'shop', name: 'Shop', signers: ['shop.example', '*.mail.shop.example'] },
   { ...none, key: 'post', name: 'Post', ranges: ['192.0.2.0/25', '2001:db8:7::/48'] },
@@ -33,6 +40,14 @@ const marketers: MarketerMarks[] = [
     signers: ['sends.example'],
     listIds: ['*.guild.example'],
   },
+  {
+    ...none,
+    kind: 'service',
+    key: 'sends',
+    name: 'Sends',
+    signers: ['sends.example', '*.sends.example'],
+    feedback: 'abuse@sends.example',
+  },
 ]
 const book = createMarketerBook(marketers)
 
@@ -47,7 +62,7 @@ function evidence(more: Partial<MarketerEvidence> & { dkim?: DkimFinding[] } = {
 }
 
 function keyOf(seen: MarketerEvidence): string | undefined {
-  return book.recognize(seen, 0.75)?.key
+  return book.recognize(seen, 0.75).marketer?.key
 }
 
 const sure = (ip: string) => ({ origin: { ip, confidence: 0.9 } })
@@ -133,19 +148,47 @@ test('SPF also proves the author, but only of exactly that domain', () => {
 test('the reason for a recognition is the same each time', () => {
   const seen = evidence({ dkim: [signature('shop.example')], ...sure('192.0.2.1') })
   expect(book.recognize(seen, 0.75)).toEqual({
-    key: 'shop',
-    name: 'Shop',
-    by: 'signature',
-    proof: 'shop.example',
-    feedback: null,
-    why: [phrase('marketer-signature', { domain: 'shop.example', marketer: 'Shop' })],
+    marketer: {
+      key: 'shop',
+      name: 'Shop',
+      by: 'signature',
+      proof: 'shop.example',
+      feedback: null,
+      why: [phrase('marketer-signature', { domain: 'shop.example', marketer: 'Shop' })],
+    },
+    service: null,
   })
 })
 
+test('a service is recognized by a verified signature, beside its marketer', () => {
+  const by = (dkim: DkimFinding[], more: Partial<MarketerEvidence> = {}) =>
+    book.recognize(evidence({ dkim, ...more }), 0.75)
+  const foreign = { aligned: false }
+  expect(by([signature('u1.sends.example', foreign), signature('shop.example')])).toMatchObject({
+    marketer: { key: 'shop' },
+    service: {
+      key: 'sends',
+      proof: 'u1.sends.example',
+      feedback: 'abuse@sends.example',
+      why: [phrase('service-signature', { domain: 'u1.sends.example', service: 'Sends' })],
+    },
+  })
+  const unknown = by([signature('sends.example', foreign), signature('nobody.example')])
+  expect(unknown).toMatchObject({ marketer: null, service: { key: 'sends' } })
+  const claims = { listId: 'news.sends.example', authorDomain: 'sends.example' }
+  for (const result of ['fail', 'temperror', 'neutral'] as const) {
+    expect(by([signature('sends.example', { result })], claims).service).toBeNull()
+  }
+  const nothing = book.recognize({ ...evidence(claims), authentication: null }, 0.75)
+  expect(nothing.service).toBeNull()
+})
+
+const nobody = { marketer: null, service: null }
+
 test('malformed input is not recognized, and does not throw', () => {
   const odd = createMarketerBook([{ ...none, key: 'odd', name: 'Odd', ranges: ['no range', ''] }])
-  expect(odd.recognize(evidence({ origin: { ip: 'x', confidence: 1 } }), 0.75)).toBeNull()
-  expect(odd.recognize(evidence(sure('192.0.2.1')), 0.75)).toBeNull()
+  expect(odd.recognize(evidence({ origin: { ip: 'x', confidence: 1 } }), 0.75)).toEqual(nobody)
+  expect(odd.recognize(evidence(sure('192.0.2.1')), 0.75)).toEqual(nobody)
 })
 
 test('recognition takes little time, however many marketers there are', async () => {
@@ -161,7 +204,7 @@ test('recognition takes little time, however many marketers there are', async ()
     listId: 'x.y.z.example',
     authorDomain: 'm9999.example',
   })
-  expect(large.recognize(seen, 0.75)?.key).toBe('m9999')
+  expect(large.recognize(seen, 0.75).marketer?.key).toBe('m9999')
   const rounds = 20_000
   const microsecondsMax = 20
   await expectEffort(
