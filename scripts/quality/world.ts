@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { pino } from 'pino'
+import type { App } from '../../src/app.ts'
 import { addAccount } from '../../src/processes/add-account.ts'
 import { readConfig } from '../../src/config.ts'
 import { allShards } from '../../src/counting/keys.ts'
 import { createCounterReader } from '../../src/counting/reader.ts'
 import { rollUp } from '../../src/counting/roll-up.ts'
+import { REPORTS } from '../../src/db/counter-rows.ts'
 import { replaceNetworks } from '../../src/db/networks.ts'
 import { inTransaction } from '../../src/db/pool.ts'
+import type { ReportKind } from '../../src/db/reports.ts'
 import { pack } from '../../src/db/rows.ts'
 import { createIntake } from '../../src/reports/accept-report.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
@@ -25,16 +28,24 @@ import type { ReportedAs } from '../../src/verdict/facts/outside-facts.ts'
 import type { Model } from '../../src/verdict/model/model.ts'
 import { compileRules } from '../../src/verdict/rules/rule-book.ts'
 import type { VerdictClass } from '../../src/verdict/verdict.ts'
+import type { Clock } from '../../src/world.ts'
 import { startInstance } from '../bench/instance.ts'
 
 /** The verdict on a report. */
-type Kept = { verdict: VerdictClass; action: string; symbols: string }
+export type Kept = { verdict: VerdictClass; action: string; symbols: string }
+
+/** What a reporter says about a message. */
+type Statement = { reporterId: string; kind: ReportKind; message: Buffer }
 
 /** A database with reporters, in which messages are reported and judged as in the program. */
 export type World = {
-  /** Adds a reporter; the karma of a newcomer starts low. */
-  addReporter: (isNewcomer: boolean) => Promise<string>
-  /** Reports messages, analyzes them, and counts the reports. */
+  /** Adds a reporter and returns the id; the karma of a newcomer starts low. */
+  addReporter: (isNewcomer: boolean, email?: string) => Promise<string>
+  /** Reports messages and analyzes them; returns the results in order. */
+  accept: (statements: readonly Statement[]) => Promise<Kept[]>
+  /** Adds all that was reported to the counters, the reputations and the karma. */
+  settle: () => Promise<void>
+  /** Reports files, settles, and lets an hour pass. */
   report: (
     reporterId: string,
     kind: 'spam' | 'phishing',
@@ -47,6 +58,7 @@ export type World = {
   judge: (files: readonly string[], report?: ReportedAs) => ReturnType<Judge>
   /** Sets the active model. */
   use: (model: Model | undefined) => void
+  app: Pick<App, 'pool' | 'clock' | 'log' | 'config'>
   close: () => Promise<void>
 }
 
@@ -54,15 +66,15 @@ const BATCH = 50
 const BLOCKS_AT_ONCE = 1_000
 const HOUR_MS = 3_600_000
 
-/** Opens a `World` with the shipped rules and without DNS. */
-export async function openWorld(): Promise<World> {
-  const instance = await startInstance()
+/** Opens a `World` with the shipped rules and without DNS; `time` is its clock if given. */
+export async function openWorld(time?: Clock): Promise<World> {
+  const instance = await startInstance(['fsync=off', 'synchronous_commit=off'])
   const { pool, databaseUrl } = instance
   await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', everyNetwork(), new Date()))
   const boss = await startBoss(databaseUrl, 'sends', { name: 'quality', onError: console.error })
   const parser = createParserPool(1)
   let [model, ahead]: [Model | undefined, number] = [undefined, 0]
-  const clock = () => new Date(Date.now() + ahead)
+  const clock = time ?? (() => new Date(Date.now() + ahead))
   const compiled = compileRules(shippedRules(), factDefinitions)
   if ('faults' in compiled) throw new Error(compiled.faults[0]?.reason)
   const judge = createJudge({
@@ -100,50 +112,51 @@ export async function openWorld(): Promise<World> {
   }
 
   async function settle(): Promise<void> {
-    for (const shard of allShards) {
-      while (((await rollUp(pool, [shard], clock()))?.entries ?? 0) > 0);
+    while (((await rollUp(pool, [...allShards, REPORTS], clock()))?.entries ?? 0) > 0);
+    while (((await foldParts(pool, [WHOLE_PART], clock()))?.rows ?? 0) > 0);
+  }
+
+  async function accept(statements: readonly Statement[]): Promise<Kept[]> {
+    const ids: string[] = []
+    for (const some of batches(statements)) {
+      const accepted = await Promise.all(
+        some.map(async ({ reporterId, kind, message }) => {
+          const rest = { channel: 'api', comment: null, receivedVia: [] } as const
+          return intake.accept({ reporterId, kind, message: readMessage(message), ...rest })
+        }),
+      )
+      await runAnalyzeReport(
+        accepted.map(({ id }) => ({ reportId: id })),
+        app,
+      )
+      ids.push(...accepted.map(({ id }) => id))
     }
-    for (let part = 0; part <= WHOLE_PART; part++) {
-      while (((await foldParts(pool, [part], clock()))?.rows ?? 0) > 0);
-    }
-    ahead += HOUR_MS
+    const { rows } = await pool.query<Kept & { id: string }>(
+      `select id, verdict_class as verdict, judgment #>> '{consequence,action}' as action,
+         (select string_agg((one ->> 'name') || ' ' || (one ->> 'weight'), ', ')
+          from jsonb_array_elements(judgment::jsonb #> '{verdict,symbols}') one) as symbols
+       from analyses where id = any($1::uuid[])`,
+      [ids],
+    )
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    return ids.map((id) => byId.get(id) ?? { verdict: 'undecided', action: 'unread', symbols: '' })
   }
 
   return {
     use: (next) => (model = next),
-    async addReporter(isNewcomer) {
-      const email = `reporter-${++accounts}@reporters.example`
+    async addReporter(isNewcomer, email = `reporter-${++accounts}@reporters.example`) {
       const request = { email, password: undefined, isAdmin: false, wantsToken: false }
       return (await addAccount({ ...request, isUnproven: isNewcomer }, { pool, clock })).id
     },
+    accept,
+    settle,
+    app,
     async report(reporterId, kind, files) {
-      const ids: string[] = []
-      for (const some of batches(files)) {
-        const accepted = await Promise.all(
-          some.map(async (file) => {
-            const message = readMessage(await readFile(file))
-            const rest = { comment: null, receivedVia: [] }
-            return intake.accept({ reporterId, channel: 'api', kind, message, ...rest })
-          }),
-        )
-        await runAnalyzeReport(
-          accepted.map(({ id }) => ({ reportId: id })),
-          app,
-        )
-        ids.push(...accepted.map(({ id }) => id))
-      }
+      const messages = await Promise.all(files.map((file) => readFile(file)))
+      const kept = await accept(messages.map((message) => ({ reporterId, kind, message })))
       await settle()
-      const { rows } = await pool.query<Kept & { id: string }>(
-        `select id, verdict_class as verdict, judgment #>> '{consequence,action}' as action,
-           (select string_agg((one ->> 'name') || ' ' || (one ->> 'weight'), ', ')
-            from jsonb_array_elements(judgment::jsonb #> '{verdict,symbols}') one) as symbols
-         from analyses where id = any($1::uuid[])`,
-        [ids],
-      )
-      const byId = new Map(rows.map((row) => [row.id, row]))
-      return ids.map(
-        (id) => byId.get(id) ?? { verdict: 'undecided', action: 'unread', symbols: '' },
-      )
+      ahead += HOUR_MS
+      return kept
     },
     async judge(files, report) {
       const made: Awaited<ReturnType<Judge>> = []
