@@ -11,6 +11,7 @@ export const phraseParameters = {
   'too-old': ['day', 'hours'],
   'age-unknown': [],
   'no-effect': [],
+  'reporter-paced': ['count'],
   'said-not-spam': [],
   'automatic-mail': [],
   'learned-by-server': [],

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import { shardOf } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
+import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf, isOneOf } from './prepared.ts'
 import { type Packed, rowOf, rowsOf, unpack } from './rows.ts'
 
 /** The packed bytes of a reported message. */
@@ -212,6 +212,19 @@ export function listActiveReporters(
     select reporter_id as "reporterId", max(id::text)::uuid as "lastId" from reports
     where id >= ${from} and reporter_id > ${page.after} and reporter_id <= ${page.to}
     group by reporter_id order by reporter_id limit ${page.limit}`
+}
+
+/** Returns the number of reports of each reporter with ids from `from` on and below `to`. */
+export async function countReportsBetween(
+  db: Db,
+  reporterIds: readonly string[],
+  { from, to }: { from: string; to: string },
+): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ reporterId: string; count: number }>(prepared`
+    select reporter_id as "reporterId", count(*)::integer as count from reports
+    where ${isOneOf('reporter_id', reporterIds, 'uuid[]')} and id >= ${from} and id < ${to}
+    group by reporter_id`)
+  return new Map(rows.map(({ reporterId, count }) => [reporterId, count]))
 }
 
 /** Returns the state of a report, and locks the report until the transaction ends. */

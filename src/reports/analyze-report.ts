@@ -47,6 +47,7 @@ import {
   type ReadReport,
   toCount,
 } from './read-messages.ts'
+import { findPaced } from './pace-reporters.ts'
 import { findRelays, type ReportRelays } from './relays.ts'
 import { hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
 import { requeueReports } from './set-relays.ts'
@@ -190,6 +191,8 @@ type LookedUp = {
   networks: ReadonlyMap<string, KnownNetwork>
   /** By reporter. */
   karmas: ReadonlyMap<string, number>
+  /** Why a report is not forwarded, for reports above the daily number of their reporters. */
+  paced: ReadonlyMap<string, Phrase>
 }
 
 async function lookUp(analyses: readonly ReadReport[], app: Needs): Promise<LookedUp> {
@@ -197,18 +200,21 @@ async function lookUp(analyses: readonly ReadReport[], app: Needs): Promise<Look
     [origin?.ip, submitterIp].filter((ip) => ip !== undefined),
   )
   const reporterIds = [...new Set(analyses.map(({ report }) => report.reporterId))]
-  const [campaignOf, networks, karmas] = await Promise.all([
+  const reports = analyses.map(({ report }) => report)
+  const [campaignOf, networks, { karmas, paced }] = await Promise.all([
     findCampaigns(analyses, app),
     findKnownNetworks(app.pool, ips, app.rdap, app.clock()),
-    readKarmas(app.pool, reporterIds, app.clock()),
+    readKarmas(app.pool, reporterIds, app.clock()).then(async (karmas) => {
+      return { karmas, paced: await findPaced(app.pool, reports, karmas) }
+    }),
   ])
-  return { campaignOf, networks, karmas }
+  return { campaignOf, networks, karmas, paced }
 }
 
 async function judge(
   analyses: readonly ReadReport[],
   relaysOf: RelaysOf,
-  { campaignOf, networks, karmas }: LookedUp,
+  { campaignOf, networks, karmas, paced }: LookedUp,
   app: Needs,
 ): Promise<Judgment[]> {
   const networkOf = (ip: string | undefined) => networks.get(ip ?? '')?.network
@@ -233,6 +239,7 @@ async function judge(
       isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
       ageObstacle: ageOf(report, analysis, app),
+      paceObstacle: paced.get(report.id),
       origin: analysis.origin ?? undefined,
       originConfidenceMin,
       marketer,

@@ -90,6 +90,8 @@ export type Judged = NotifiedRecipients & {
   messageKind: Analysis['kind']
   /** Why the message is too old; undefined when it is not. */
   ageObstacle?: Phrase | undefined
+  /** Why a new reporter's report is not forwarded; undefined when it may be. */
+  paceObstacle?: Phrase | undefined
   origin: { ip: string; confidence: number } | undefined
   /**
    * Minimum confidence of an origin for a feedback report: `ORIGIN_CONFIDENCE_MIN`. An origin below
@@ -125,6 +127,7 @@ export function consequenceOf(judged: Judged): Consequence {
   if (verdict.class === 'marketing') {
     return { action: 'advise', why: [phrase('bulk-with-unsubscribe'), phrase('no-complaint')] }
   }
+  if (judged.paceObstacle !== undefined) return keep(judged.paceObstacle)
   if (!origin) return keepOrAsk(judged, phrase('origin-not-found'))
   if (origin.confidence < judged.originConfidenceMin) {
     return keepOrAsk(judged, phrase('origin-uncertain'))
@@ -151,7 +154,7 @@ export function consequenceOf(judged: Judged): Consequence {
 export function additionalRecipients(judged: Judged, consequence: Consequence): OtherRecipient[] {
   const { verdict, origin, reportedAs, messageKind, isLearned } = judged
   const isComplaint = reportedAs !== 'not-spam' && messageKind === 'message' && !isLearned
-  if (judged.ageObstacle !== undefined) return []
+  if (judged.ageObstacle !== undefined || judged.paceObstacle !== undefined) return []
   if (!isComplaint || verdict.class === 'legitimate' || consequence.action === 'ask') return []
   if (!origin || origin.confidence < judged.originConfidenceMin) return []
   const isForwarded = consequence.action === 'forward'

@@ -184,7 +184,7 @@ function readFloat(cursor: Cursor): number {
 /** Minimum karma of a proven reporter, who is stored as a separate source. */
 export const PROVEN_KARMA_MIN = 0.5
 /** Initial karma of reporters who are not vouched for. */
-const NEWCOMER_KARMA = 0.2
+export const NEWCOMER_KARMA = 0.2
 
 /** Maximum effect of one source, regardless of the number of its statements. */
 const SOURCE_EFFECT_MAX = 1.5

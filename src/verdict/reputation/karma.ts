@@ -1,5 +1,5 @@
 import { type Phrase, phrase } from '../../phrase.ts'
-import { growth, PROVEN_KARMA_MIN } from './detail.ts'
+import { growth, NEWCOMER_KARMA, PROVEN_KARMA_MIN } from './detail.ts'
 
 /** Direction of a statement about a campaign. `withdrawn`: retracted. */
 export type Side = 'good' | 'bad' | 'withdrawn'
@@ -180,6 +180,21 @@ export function karmaOf(state: KarmaState | undefined, now: Date): number {
   const good = prior.good + Math.max(0, agreed) / scale
   const bad = prior.bad + Math.max(0, disagreed) / scale
   return good / (good + bad)
+}
+
+/** Number of reports a day that are forwarded for a newcomer. */
+const NEWCOMER_FORWARDED = 20
+/** The rise of karma that doubles this number. */
+const DOUBLING_KARMA = 0.1
+
+/**
+ * Returns how many reports a day are forwarded for a reporter with this karma: 20 for a newcomer,
+ * more after agreements, fewer after mistakes, and at least 5. Undefined for proven reporters, who
+ * have no such limit.
+ */
+export function forwardedADay(karma: number): number | undefined {
+  if (karma >= PROVEN_KARMA_MIN) return undefined
+  return Math.round(NEWCOMER_FORWARDED * 2 ** ((karma - NEWCOMER_KARMA) / DOUBLING_KARMA))
 }
 
 /** Returns the state after an event. A second agreement on the same day changes nothing. */

@@ -159,4 +159,24 @@ test('twenty proven reporters of real spam do', async () => {
   expect(await checked(await spam(9_003))).toBe('spam')
 })
 
+test('a new account above its daily number is told so, and its reports still count', async () => {
+  const [fresh = ''] = await accounts(1, false)
+  const several = (count: number) => Array.from({ length: count }, () => fresh)
+  expect(await reportedBy(several(25), (number) => spam(8_000 + number))).toEqual(all(25, 'spam'))
+  const rows = await app.rows(
+    `select state, judgment #>> '{consequence,action}' as action,
+       judgment #>> '{consequence,why,0,code}' as why
+     from reports join analyses using (id) where reporter_id = $1 order by id`,
+    [fresh],
+  )
+  expect(rows.slice(0, 20).map(({ why }) => why)).not.toContain('reporter-paced')
+  const paced = { state: 'kept', action: 'keep', why: 'reporter-paced' }
+  expect(rows.slice(20)).toEqual(Array.from({ length: 5 }, () => paced))
+  const counted = await app.rows(
+    'select from counted_reports join reports using (id) where reporter_id = $1',
+    [fresh],
+  )
+  expect(counted).toHaveLength(25)
+})
+
 const notice = ['From: "Notices" <notice@notices.example>']

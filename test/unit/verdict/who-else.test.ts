@@ -107,6 +107,15 @@ test.for<[string, Partial<Judged>, string[]]>([
     { scopes: [wide], disowned: new Set(['wide@desk.example']) },
     ['abuse@found.example'],
   ],
+  [
+    'none when a new reporter has sent more than the daily number',
+    {
+      scopes: [wide, brand],
+      requestedRecipients: [cfbl],
+      paceObstacle: phrase('reporter-paced', { count: 20 }),
+    },
+    [],
+  ],
 ])('the recipient is %s', ([, change, expected]) => {
   expect(told(change)).toEqual(expected)
 })
