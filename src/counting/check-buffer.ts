@@ -9,21 +9,20 @@ import { createTally } from './sorted-deltas.ts'
 /** How a checked message is counted: `spam` if it is unwanted, `ham` if it is accepted. */
 export type CheckedAs = 'ham' | 'spam'
 
-const CHECKS = prefixes.indexOf('checks')
-
 /**
  * Counts a message that a mail server checked, once for each of its shingles, like `countMessages`:
  * pieces of gated types may be held back, and pairs raise unique counters. The total traffic is the
- * sum of ham and spam.
+ * sum of ham and spam. Mail of the mail server's own users counts under `outgoing`.
  */
 export function countChecked(
   buffer: Pick<CheckBuffer, 'add'>,
   shingles: PackedShingles,
   as: CheckedAs,
+  prefix: 'checks' | 'outgoing',
 ): void {
   const bit = 1 << kinds.indexOf(as)
-  const headOfPiece = headOf(bit, CHECKS, 0)
-  const headOfPair = headOf(bit, CHECKS, 1)
+  const headOfPiece = headOf(bit, prefixes.indexOf(prefix), 0)
+  const headOfPair = headOf(bit, prefixes.indexOf(prefix), 1)
   for (const shingle of readShingles(shingles)) {
     const { type, of } = shingle
     if (of) buffer.add(pairKey(type, of), headOfPair, 1, shingle)

@@ -8,8 +8,9 @@ import { isOutage } from '../db/follow.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import type { CheckDigest, ParserPool } from '../parsing/parser-pool.ts'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
+import { sendingShingles } from '../pieces/shingles/sending-user.ts'
 import { envelopeShingles } from '../pieces/shingles/take-apart.ts'
-import { isUnwanted, type Verdict } from '../verdict/verdict.ts'
+import { isUnwanted, isUnwantedFromAnyone, type Verdict } from '../verdict/verdict.ts'
 import { findCampaigns, findNetworks } from './find-campaigns.ts'
 import {
   type AskAboutClient,
@@ -17,7 +18,7 @@ import {
   type FirstFilter,
   type SettledBy,
 } from './first-filter.ts'
-import { type CheckedEnvelope, type Judge, openJudge } from './judge.ts'
+import { type CheckedEnvelope, type Judge, openJudge, sendingUserOf } from './judge.ts'
 
 /** An analyzed message that a mail server checks. */
 type CheckedCase = { digest: CheckDigest; envelope: CheckedEnvelope }
@@ -222,7 +223,7 @@ async function checkMessage(
 ): Promise<Checked> {
   const { settled, listings } = await firstFilter(envelope)
   if (settled) {
-    countChecked(buffer, envelopeShingles(envelope), 'spam')
+    countChecked(buffer, envelopeShingles(envelope), 'spam', 'checks')
     return { ...settled, messageId: undefined }
   }
   if (!raw) return 'unread'
@@ -240,8 +241,25 @@ async function checkMessage(
   if (!digest) return 'unread'
   const verdict = await judge({ digest: { ...digest, listings }, envelope })
   if (!verdict) return 'unread'
-  countChecked(buffer, digest.shingles, isUnwanted(verdict) ? 'spam' : 'ham')
+  countMail(buffer, digest, { envelope, verdict })
   return { verdict, messageId: digest.messageId ?? undefined, by: 'message' }
+}
+
+/**
+ * Counts a judged message. Mail of the mail server's own users is outgoing; it counts for the user
+ * and its recipients too.
+ */
+function countMail(
+  buffer: CheckBuffer,
+  { shingles }: CheckDigest,
+  { envelope, verdict }: { envelope: CheckedEnvelope; verdict: Verdict },
+): void {
+  const as = isUnwanted(verdict) ? 'spam' : 'ham'
+  const sender = sendingUserOf(envelope)
+  countChecked(buffer, shingles, as, sender ? 'outgoing' : 'checks')
+  if (!sender) return
+  const sent = sendingShingles(sender, 'sent', envelope.recipients)
+  countChecked(buffer, sent, isUnwantedFromAnyone(verdict) ? 'spam' : 'ham', 'outgoing')
 }
 
 function clientOf({ ip, helo, hostname }: CheckedEnvelope) {

@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { wholePairKey } from '../counting/keys.ts'
 import { type CounterReader, createCounterReader } from '../counting/reader.ts'
 import { createReputationReader, type ReputationReader } from '../counting/reputation-reader.ts'
+import { readSending } from '../counting/sending.ts'
 import { registrableDomainOf } from '../mail/address.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { Network } from '../origin/networks.ts'
@@ -9,12 +10,14 @@ import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { shingleHash } from '../pieces/shingles/hash.ts'
 import { type PackedShingles, PIECE_BYTES } from '../pieces/shingles/packed-shingles.ts'
 import { type PieceName, pieceTypes } from '../pieces/shingles/piece-types.ts'
+import type { SendingUser } from '../pieces/shingles/sending-user.ts'
 import type { Facts } from '../verdict/facts/fact.ts'
 import { factDefinitions, factsOf } from '../verdict/facts/facts.ts'
 import type { Envelope, ReportedAs } from '../verdict/facts/outside-facts.ts'
 import { seenFacts, seenPieces, type SeenPieces } from '../verdict/facts/seen-facts.ts'
 import type { Model } from '../verdict/model/model.ts'
 import type { Subject, SubjectKind } from '../verdict/reputation/reputation.ts'
+import type { SendingRecord } from '../verdict/reputation/sending.ts'
 import type { RuleBook } from '../verdict/rules/rule-book.ts'
 import { hasSureOrigin, withSystem } from '../verdict/subjects.ts'
 import { decide, type Verdict } from '../verdict/verdict.ts'
@@ -34,7 +37,14 @@ export type CheckedEnvelope = {
   recipients: readonly string[]
   /** Login name of the client, if authenticated: a user of the mail server. */
   user: string | undefined
+  /** The mail system of the user, if the installation serves several. */
+  system?: string | undefined
   queueId: string | undefined
+}
+
+/** Returns the user of the mail server who sends a message; undefined for incoming mail. */
+export function sendingUserOf({ user, system }: Envelope): SendingUser | undefined {
+  return user === undefined ? undefined : { user, system: system ?? '' }
 }
 
 /** A message to judge: its analysis, and what is known besides its bytes. */
@@ -52,7 +62,7 @@ type CaseToJudge = {
 /** A verdict, the facts it is based on, and the subjects of the message. */
 export type JudgedCase = { verdict: Verdict; facts: Facts; subjects: readonly Subject[] }
 
-/** Judges messages, in order, with at most two round trips to the database for all of them. */
+/** Judges messages, in order, with few round trips to the database for all of them. */
 export type Judge = (cases: readonly CaseToJudge[]) => Promise<JudgedCase[]>
 
 /**
@@ -60,7 +70,7 @@ export type Judge = (cases: readonly CaseToJudge[]) => Promise<JudgedCase[]>
  * between.
  */
 export type JudgeTools = {
-  counters: Pick<CounterReader, 'readWindows'>
+  counters: Pick<CounterReader, 'readWindows' | 'readSeries'>
   reputations: ReputationReader
   rules: { current: () => Pick<RuleBook, 'run'> }
   model: { current: () => Pick<Model, 'apply'> | undefined }
@@ -77,21 +87,23 @@ export function createJudge(tools: JudgeTools): Judge {
       const pieces = seenPieces(withCircumstances(one), wholePairKey)
       return { one, pieces, subjects: subjectsOfCase(one) }
     })
-    const [windows, reputations] = await Promise.all([
+    const [windows, reputations, senders] = await Promise.all([
       tools.counters.readWindows(asked.flatMap(({ pieces }) => pieces.keys)),
       tools.reputations.read(asked.flatMap(({ subjects }) => subjects)),
+      readSenders(cases, tools),
     ])
     let [windowAt, subjectAt] = [0, 0]
-    return asked.map(({ one, pieces, subjects }) => {
+    return asked.map(({ one, pieces, subjects }, index) => {
       const known = windows.slice(windowAt, (windowAt += pieces.keys.length))
       const facts = factsOf({
-        features: one.digest.features,
+        features: featuresOf(one),
         report: one.report,
         envelope: one.envelope,
+        sender: senders[index],
         network: one.network,
         listings: listingsFor(one),
-        reputations: subjects.flatMap((subject, index) => {
-          const its = reputationAt(reputations, subjectAt + index)
+        reputations: subjects.flatMap((subject, nth) => {
+          const its = reputationAt(reputations, subjectAt + nth)
           const isOwn = isOwnLink(subject, one.digest.features.author.organization)
           return isOwn && !isMarked(its) ? [] : [{ ...its, kind: subject.kind }]
         }),
@@ -102,6 +114,25 @@ export function createJudge(tools: JudgeTools): Judge {
       return { facts, subjects, verdict: conclude(facts, tools) }
     })
   }
+}
+
+/** Reads the reputations of the users who send the messages; undefined for incoming mail. */
+function readSenders(
+  cases: readonly CaseToJudge[],
+  { counters, clock }: JudgeTools,
+): Promise<(SendingRecord | undefined)[]> {
+  return Promise.all(
+    cases.map(({ envelope }) => {
+      const sender = envelope && sendingUserOf(envelope)
+      return sender ? readSending(counters, sender, clock()) : undefined
+    }),
+  )
+}
+
+/** Returns the features; the client of a user is authenticated, which the header does not say. */
+function featuresOf({ digest: { features }, envelope }: CaseToJudge) {
+  if (envelope?.user === undefined) return features
+  return { ...features, origin: { ...features.origin, is_authenticated: true } }
 }
 
 function conclude(facts: Facts, { rules, model }: JudgeTools): Verdict {
@@ -134,16 +165,23 @@ function isMarked({ flags }: Reputations[number]): boolean {
   return flags.some((flag) => flag === 'listed' || flag === 'welcome' || flag === 'exempt')
 }
 
+const placeKinds: ReadonlySet<SubjectKind> = new Set(['address', 'network'])
+
 /**
  * Returns the subjects of the message, with its campaign, and with the autonomous system if the
- * origin is certain.
+ * origin is certain. The place from which a user of the mail server sends is excluded, because it
+ * changes.
  */
 function subjectsOfCase({
   digest: { subjects },
   network,
+  envelope,
   campaignId,
 }: CaseToJudge): readonly Subject[] {
-  const its = withSystem(subjects, network?.asn || null)
+  const its =
+    envelope?.user === undefined
+      ? withSystem(subjects, network?.asn || null)
+      : subjects.filter(({ kind }) => !placeKinds.has(kind))
   return campaignId === undefined ? its : [...its, { kind: 'campaign', name: campaignId }]
 }
 

@@ -15,9 +15,9 @@ export type VerdictClass = (typeof verdictClasses)[number]
 
 /**
  * The basis of a symbol: content of the message, route and authentication, the reporter's
- * statement, other reports and reputations, or the model.
+ * statement, other reports and reputations, the user of the mail server who sends it, or the model.
  */
-export type SymbolBasis = 'content' | 'way' | 'word' | 'known' | 'model'
+export type SymbolBasis = 'content' | 'way' | 'word' | 'known' | 'sender' | 'model'
 
 /** A symbol raised by a rule, with its weight: positive for spam, negative against. */
 export type VerdictSymbol = {
@@ -70,12 +70,13 @@ const wayGroups: readonly string[] = [
  */
 export function basisOf(groups: Iterable<string>): SymbolBasis {
   const its = [...groups]
+  if (its.includes('sender')) return 'sender'
   if (its.some((group) => knownGroups.includes(group))) return 'known'
   if (its.some((group) => wordGroups.includes(group))) return 'word'
   return its.some((group) => wayGroups.includes(group)) ? 'way' : 'content'
 }
 
-const hiddenBases: readonly (SymbolBasis | undefined)[] = ['known', 'model', 'word']
+const hiddenBases: readonly (SymbolBasis | undefined)[] = ['known', 'model', 'sender', 'word']
 
 /**
  * Returns the symbols that a reporter may see. A reporter may be a spammer, so symbols from other
@@ -97,6 +98,15 @@ export function hasEvidence({ symbols }: Pick<Verdict, 'symbols'>): boolean {
     .filter(({ weight, basis }) => weight > 0 && basis !== 'content' && basis !== 'model')
     .reduce((sum, { weight }) => sum + weight, 0)
   return evidence >= EVIDENCE_MIN
+}
+
+/**
+ * Whether a message is unwanted whoever sends it. A verdict based on the reputation of the user who
+ * sends it must not become evidence about that user.
+ */
+export function isUnwantedFromAnyone(verdict: Pick<Verdict, 'class' | 'symbols'>): boolean {
+  const others = verdict.symbols.filter(({ basis }) => basis !== 'sender')
+  return isUnwanted(verdict) && symbolScore(others) >= SPAM_SCORE_MIN
 }
 
 /** Sums the weights, rounded to two digits. */

@@ -10,7 +10,8 @@ absent, it must check whether there was a lookup (\`authentication.checked\`,
 \`blacklists.is_asked\`).
 
 - \`report\` is empty when a mail server checks a message, and \`envelope\` when a message was
-  reported.
+  reported. \`sender\` is about the user of the mail server who sends a message; it is empty for
+  incoming mail. Only mail of before the one that is judged counts.
 - \`reputation\` is based on reports weighted by karma. If a message has several subjects of a
   kind, the worst one counts.
 - \`seen\` contains plain counts of the most informative pieces. If a group has several pieces,

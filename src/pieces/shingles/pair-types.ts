@@ -204,6 +204,22 @@ const rows = [
     'From how many networks a campaign comes.',
   ],
   [197, 'campaign-authors', 'campaign', 'author-address', 'How many authors a campaign has.'],
+  [198, 'user-recipients', 'sending-user', 'sent-to', 'How many recipients a user writes to.'],
+  [
+    199,
+    'user-complainers',
+    'sending-user-complaint',
+    'sent-to',
+    'How many recipients complained about a user.',
+  ],
+  [
+    200,
+    'user-bounces',
+    'sending-user-bounce',
+    'sent-to',
+    'For how many recipients mail of a user bounced.',
+  ],
+  [201, 'user-readers', 'sending-user-read', 'sent-to', 'How many recipients read mail of a user.'],
 ] as const satisfies readonly Row[]
 
 export const pairTypes: readonly PairType[] = rows.map(

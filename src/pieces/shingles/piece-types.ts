@@ -204,6 +204,15 @@ const rows = [
   [125, 'html-style-sheet', 'The style sheets of the HTML part, without blanks.', 'gated'],
   [130, 'reporter', 'The id of the reporter.'],
   [131, 'campaign', 'The id of the campaign.'],
+  [132, 'sending-user', 'The login name of a user of the mail server who sends mail.'],
+  [
+    133,
+    'sending-user-complaint',
+    'The login name of a user about whose mail a recipient complained.',
+  ],
+  [134, 'sending-user-bounce', 'The login name of a user whose mail bounced.'],
+  [135, 'sending-user-read', 'The login name of a user whose mail was read.'],
+  [136, 'sent-to', 'A recipient of a user of the mail server.'],
 ] as const satisfies readonly Row[]
 
 export type PieceName = (typeof rows)[number][1]

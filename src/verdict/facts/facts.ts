@@ -1,5 +1,6 @@
 import type { BlacklistEntry } from '../../mail/dnsbl.ts'
 import type { MessageFeatures } from '../../pieces/features/features.ts'
+import type { SendingRecord } from '../reputation/sending.ts'
 import {
   definitionsOf,
   type FactDefinition,
@@ -35,11 +36,13 @@ import {
   reputationFacts,
 } from './outside-facts.ts'
 import { seenDefinitions, type SeenFacts } from './seen-facts.ts'
+import { senderFacts, senderTable } from './sender-facts.ts'
 
 /** All facts, by group. Do not rename them: stored rules and models refer to them. */
 export const factDefinitions: readonly FactDefinition[] = [
   ...definitionsOf('report', reportTable),
   ...definitionsOf('envelope', envelopeTable),
+  ...definitionsOf('sender', senderTable),
   ...definitionsOf('message', messageTable),
   ...definitionsOf('headers', headersTable),
   ...definitionsOf('author', authorTable),
@@ -99,6 +102,8 @@ export type FactsInput = {
   features: MessageFeatures
   report?: ReportedAs | undefined
   envelope?: Envelope | undefined
+  /** The reputation of the user of the mail server who sends it. */
+  sender?: SendingRecord | undefined
   network?: OriginNetwork | null | undefined
   /** Results of blacklist lookups; null or absent when there was no lookup. */
   listings?: readonly BlacklistEntry[] | null | undefined
@@ -118,6 +123,7 @@ export function factsOf({ features, now, ...input }: FactsInput): Facts {
     ...features,
     ...filled('report', reportFacts(input.report)),
     ...filled('envelope', envelopeFacts(input.envelope, features.author.organization)),
+    ...filled('sender', senderFacts(input.sender)),
     ...filled('network', networkFacts(input.network)),
     ...filled('blacklists', blacklistFacts(input.listings)),
     ...filled('reputation', reputationFacts(input.reputations, now)),

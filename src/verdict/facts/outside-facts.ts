@@ -148,6 +148,10 @@ export type Envelope = {
   /** Empty for a bounce. */
   returnPath?: string | undefined
   recipients?: readonly string[] | undefined
+  /** Login name of the client; absent for incoming mail. */
+  user?: string | undefined
+  /** Mail system of the user. */
+  system?: string | undefined
 }
 
 /** The network of the origin, as far as it is known. */

@@ -48,6 +48,7 @@ export function envelopeOf(fields: Fields): CheckedEnvelope {
       return recipient === undefined || recipient === '' ? [] : [recipient]
     }),
     user: value('user'),
+    system: value('mail-system'),
     queueId: value('queue-id'),
   }
 }

@@ -11,6 +11,7 @@ import { hexOf, shingleHash } from '../../../../src/pieces/shingles/hash.ts'
 import { packShingles, unpackShingles } from '../../../../src/pieces/shingles/packed-shingles.ts'
 import { pairTypes } from '../../../../src/pieces/shingles/pair-types.ts'
 import { gatedTypes, pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
+import { sendingShingles } from '../../../../src/pieces/shingles/sending-user.ts'
 import type { Shingle } from '../../../../src/pieces/shingles/shingle-list.ts'
 import { parseHeader } from '../../../../src/mail/header.ts'
 import { withLater } from '../../../support/later-shingles.ts'
@@ -185,10 +186,14 @@ describe('every type', () => {
       submitterAsn: 64501,
       campaignId: 'c1',
     })
-    const found = new Set([...shingles, ...later].map(({ name }) => name))
+    const user = { system: '', user: 'ann' }
+    const sending = (['sent', 'complaint', 'bounce', 'read'] as const).flatMap((event) =>
+      unpackShingles(sendingShingles(user, event, ['you@home.example'])),
+    )
+    const found = new Set([...shingles, ...later, ...sending].map(({ name }) => name))
     const missing = all.map(({ name }) => name).filter((name) => !found.has(name))
-    // This type occurs only if a sending provider wrote the line itself.
-    expect(missing).toEqual(['submitter-helo'])
+    // The first occurs only if a sending provider wrote the line itself, the second only in pairs.
+    expect(missing).toEqual(['submitter-helo', 'sent-to'])
   })
 
   test('has its number', async () => {

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { analyzeForCounting } from '../../../../src/pieces/analyze.ts'
 import { emptyFacts, factDefinitions, factsOf } from '../../../../src/verdict/facts/facts.ts'
+import { sendingRecord } from '../../../../src/verdict/reputation/sending.ts'
 import { factsPage } from '../../../support/facts-page.ts'
 import { spamMessage } from '../../../support/messages.ts'
 
@@ -40,6 +41,7 @@ test('each fact has the type given in the list', async () => {
     features: await featuresOfSpam(),
     report: { kind: 'spam', karma: 0.5, channel: 'api' },
     envelope: { ip: '192.0.2.1', helo: 'mx.example', returnPath: 'a@b.example', recipients: [] },
+    sender: sendingRecord([]),
     network: { asn: 64_500, name: 'EXAMPLE', country: 'FR' },
     listings: [],
     reputations: [{ kind: 'link', score: 0, weight: 1, flags: [], firstSeenAt: new Date(0) }],

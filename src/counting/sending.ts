@@ -1,0 +1,64 @@
+import {
+  type SendingEvent,
+  sendingKeys,
+  type SendingUser,
+} from '../pieces/shingles/sending-user.ts'
+import {
+  type SendingDay,
+  type SendingRecord,
+  sendingRecord,
+} from '../verdict/reputation/sending.ts'
+import { dayOf, slotOf, wholePairKey } from './keys.ts'
+import type { CounterReader, Point } from './reader.ts'
+
+type SeriesReader = Pick<CounterReader, 'readSeries'>
+
+/** Reads what a user sent in the last two weeks, and what recipients did, the newest day first. */
+async function readSendingDays(
+  reader: SeriesReader,
+  user: SendingUser,
+  now: Date,
+): Promise<SendingDay[]> {
+  const { piece } = sendingKeys(user, 'sent')
+  const [sent, recipients, complaints, bounces, reads] = await Promise.all([
+    daysOf(reader, piece),
+    ...events.map((event) => {
+      const { piece: counted, pairType } = sendingKeys(user, event)
+      return daysOf(reader, wholePairKey(pairType, counted))
+    }),
+  ])
+  const today = dayOf(slotOf(now))
+  const all = [sent, recipients, complaints, bounces, reads]
+  const days = [...new Set(all.flatMap((points) => [...(points?.keys() ?? [])]))]
+  return days
+    .sort((a, b) => b - a)
+    .map((day) => {
+      const { ham = 0, spam = 0 } = sent?.get(day) ?? {}
+      return {
+        // A machine whose clock is ahead counts for today.
+        daysAgo: Math.max(0, today - day),
+        sent: ham + spam,
+        unwanted: spam,
+        recipients: recipients?.get(day)?.unique ?? 0,
+        complaints: complaints?.get(day)?.unique ?? 0,
+        bounces: bounces?.get(day)?.unique ?? 0,
+        reads: reads?.get(day)?.unique ?? 0,
+      }
+    })
+}
+
+const events: readonly SendingEvent[] = ['sent', 'complaint', 'bounce', 'read']
+
+async function daysOf(reader: SeriesReader, key: bigint): Promise<Map<number, Point>> {
+  const { days } = await reader.readSeries(key, 'outgoing')
+  return new Map(days.map((point) => [dayOf(slotOf(point.startsAt)), point]))
+}
+
+/** Reads the reputation of a sending user. */
+export async function readSending(
+  reader: SeriesReader,
+  user: SendingUser,
+  now: Date,
+): Promise<SendingRecord> {
+  return sendingRecord(await readSendingDays(reader, user, now))
+}

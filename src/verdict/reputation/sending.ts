@@ -1,0 +1,84 @@
+/** What a sending user did on one day. Recipients, and recipients of events, are different ones. */
+export type SendingDay = {
+  /** 0 for today. */
+  daysAgo: number
+  sent: number
+  /** Messages that we judged to be unwanted, without regard to who sent them. */
+  unwanted: number
+  recipients: number
+  complaints: number
+  bounces: number
+  reads: number
+}
+
+/** The reputation of a sending user. */
+export type SendingRecord = {
+  today: Omit<SendingDay, 'daysAgo'>
+  /** Days since the first message, at most 13, because counters are kept for two weeks. */
+  knownDays: number
+  /** Shares of the messages and of the recipients, weighted by day, 0 to 1. */
+  unwantedShare: number
+  complaintShare: number
+  bounceShare: number
+  readShare: number
+  /** From −1 (sends spam) to +1; near 0 while little is known. */
+  score: number
+}
+
+/** Days after which a day has half its weight. Accounts are taken over and cleaned within days. */
+const HALF_LIFE_DAYS = 4
+/** Neutral messages added to every score, so that a few messages or complaints decide nothing. */
+const PRIOR_MESSAGES = 200
+/**
+ * How many good messages one bad event outweighs: shares of complaints above 1 %, of bounces above
+ * 20 % and of unwanted mail above 10 % make a score negative. Mailbox providers ask bulk senders
+ * for less than 0.3 % complaints; a person sends less, so that single complaints weigh more.
+ */
+const COMPLAINT_MESSAGES = 100
+const BOUNCE_MESSAGES = 5
+const UNWANTED_MESSAGES = 10
+/** How many further good messages one that was read is worth. */
+const READ_MESSAGES = 2
+/** Added to the denominators of shares. */
+const PRIOR_SHARE = 20
+
+const noEvents = { sent: 0, unwanted: 0, recipients: 0, complaints: 0, bounces: 0, reads: 0 }
+
+/** Combines the days of a sending user, newest or oldest first. */
+export function sendingRecord(days: readonly SendingDay[]): SendingRecord {
+  const sums = { ...noEvents }
+  for (const { daysAgo, ...counts } of days) {
+    const weight = 2 ** (-daysAgo / HALF_LIFE_DAYS)
+    for (const name of eventNames) sums[name] += Math.max(0, counts[name]) * weight
+  }
+  const { sent, unwanted, recipients, complaints, bounces, reads } = sums
+  const good = Math.max(0, sent - unwanted) + READ_MESSAGES * Math.min(reads, recipients)
+  const bad =
+    COMPLAINT_MESSAGES * complaints + BOUNCE_MESSAGES * bounces + UNWANTED_MESSAGES * unwanted
+  const { daysAgo: _, ...today } = days.find((day) => day.daysAgo === 0) ?? {
+    daysAgo: 0,
+    ...noEvents,
+  }
+  return {
+    today,
+    knownDays: days.reduce(
+      (most, { daysAgo, sent: its }) => (its > 0 ? Math.max(most, daysAgo) : most),
+      0,
+    ),
+    unwantedShare: shareOf(unwanted, sent),
+    complaintShare: shareOf(complaints, recipients),
+    bounceShare: shareOf(bounces, recipients),
+    readShare: shareOf(reads, recipients),
+    score: round((good - bad) / (good + bad + PRIOR_MESSAGES)),
+  }
+}
+
+const eventNames = Object.keys(noEvents) as (keyof typeof noEvents)[]
+
+function shareOf(part: number, whole: number): number {
+  return round(Math.min(1, part / (Math.max(part, whole) + PRIOR_SHARE)))
+}
+
+function round(value: number): number {
+  return Math.round(value * 1_000) / 1_000
+}
