@@ -1,6 +1,8 @@
+import type { Db } from '../db/pool.ts'
 import {
   type SendingEvent,
   sendingKeys,
+  sendingShingles,
   type SendingUser,
 } from '../pieces/shingles/sending-user.ts'
 import {
@@ -8,6 +10,7 @@ import {
   type SendingRecord,
   sendingRecord,
 } from '../verdict/reputation/sending.ts'
+import { type CountedMessage, countMessages } from './count-messages.ts'
 import { dayOf, slotOf, wholePairKey } from './keys.ts'
 import type { CounterReader, Point } from './reader.ts'
 
@@ -52,6 +55,29 @@ const events: readonly SendingEvent[] = ['sent', 'complaint', 'bounce', 'read']
 async function daysOf(reader: SeriesReader, key: bigint): Promise<Map<number, Point>> {
   const { days } = await reader.readSeries(key, 'outgoing')
   return new Map(days.map((point) => [dayOf(slotOf(point.startsAt)), point]))
+}
+
+/** An event about mail that a user sent to a recipient. */
+export type SentMailEvent = SendingUser & {
+  event: Exclude<SendingEvent, 'sent'>
+  recipient: string
+  at: Date
+}
+
+/**
+ * Counts events about outgoing mail. The same event of a user and a recipient counts once a day, so
+ * repeating it changes nothing.
+ */
+export async function countSendingEvents(
+  db: Db,
+  events: readonly SentMailEvent[],
+  now: Date,
+): Promise<void> {
+  const messages = events.map(({ event, recipient, at, ...user }): CountedMessage => {
+    const shingles = sendingShingles(user, event, [recipient])
+    return { prefix: 'outgoing', shingles, amounts: { ham: 1 }, at }
+  })
+  await countMessages(db, messages, now)
 }
 
 /** Reads the reputation of a sending user. */

@@ -182,6 +182,9 @@ const wrong: readonly [
   ['try-webhook', {}, 'not-found'],
   ['look-up', {}, 'bad-field'],
   ['read-counters', { query: '?series=x' }, 'bad-field'],
+  ['add-outgoing-events', { body: '{"events":[]}' }, 'bad-field'],
+  ['add-outgoing-events', { body: '{"events":[{"event":"sent","user":"a"}]}' }, 'bad-field'],
+  ['add-outgoing-events', { body: 'x'.repeat(600_000) }, 'too-big'],
 ]
 
 test.for(wrong)(

@@ -46,6 +46,8 @@ const schemas = {
   Relays: knowledge.relaysSchema,
   Reputation: knowledge.reputationSchema,
   Counters: knowledge.countersSchema,
+  OutgoingEvents: knowledge.outgoingEventsSchema,
+  AcceptedEvents: knowledge.acceptedEventsSchema,
   CheckAnswer: knowledge.checkAnswerSchema,
   CheckError: knowledge.checkErrorSchema,
   Learned: knowledge.learnedSchema,
@@ -61,6 +63,7 @@ const incoming: readonly SchemaName[] = [
   'NewWebhook',
   'WebhookChange',
   'RelayStatement',
+  'OutgoingEvents',
 ]
 
 /** All operations of the API. A test compares them with the served routes. */

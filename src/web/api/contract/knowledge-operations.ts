@@ -8,7 +8,8 @@ const envelope = z.object({
   Hostname: z.string().optional(),
   From: z.string().optional().describe('The return path.'),
   Rcpt: z.string().optional(),
-  User: z.string().optional(),
+  User: z.string().optional().describe('The login name of an authenticated client.'),
+  'Mail-System': z.string().optional().describe('The mail system of that user.'),
   'Queue-Id': z.string().optional(),
 })
 const checked = {
@@ -95,6 +96,27 @@ export const knowledgeOperations: readonly Operation[] = [
     parameters: { header: envelope },
     answers: { 200: { description: 'A verdict.', content: { 'application/json': 'CheckAnswer' } } },
     example: { headers: { IP: '198.51.100.23', Helo: 'mail.shop.example' }, body: 'message' },
+  },
+  {
+    id: 'add-outgoing-events',
+    method: 'post',
+    path: '/api/v1/outgoing-events',
+    chapter: 'Outgoing mail',
+    summary: 'Add bounces, complaints and reads of mail that your users sent',
+    description:
+      'At most 500 events. They count within seconds. The same event of a user and a recipient ' +
+      'counts once a day, so a request can be repeated; give the time of each event for that.',
+    need: 'admin',
+    body: { 'application/json': 'OutgoingEvents' },
+    answers: {
+      202: { description: 'Accepted.', content: { 'application/json': 'AcceptedEvents' } },
+    },
+    problems: ['bad-request', 'bad-field', 'not-allowed', 'too-big', 'wrong-type', 'too-often'],
+    example: {
+      body: {
+        events: [{ event: 'bounce', user: 'ann@home.example', recipient: 'you@there.example' }],
+      },
+    },
   },
   { ...learned, id: 'learn-spam', path: '/learnspam', summary: 'Learn a message as spam' },
   { ...learned, id: 'learn-ham', path: '/learnham', summary: 'Learn a message as wanted' },

@@ -54,6 +54,40 @@ export const counterQuestionSchema = z.object({
     ),
 })
 
+const userName = z.string().min(1).max(320)
+
+/** Events about mail that users of the mail server sent. */
+export const outgoingEventsSchema = z.object({
+  events: z
+    .array(
+      z.object({
+        event: z
+          .enum(['bounce', 'complaint', 'read'], {
+            error: 'must be "bounce", "complaint" or "read"',
+          })
+          .describe('What happened: the mail bounced, or the recipient complained or read it.'),
+        user: userName.describe('The login name, as in the header User of a check.'),
+        system: z
+          .string()
+          .max(64)
+          .default('')
+          .describe('The mail system of the user, as in the header Mail-System of a check.'),
+        recipient: userName.describe(
+          'The address of the recipient, or a hash of it that is always the same.',
+        ),
+        at: z.iso
+          .datetime({ offset: true })
+          .optional()
+          .describe('When it happened, at most 13 days ago; absent: now.'),
+      }),
+    )
+    .min(1)
+    .max(500)
+    .readonly(),
+})
+
+export const acceptedEventsSchema = z.object({ accepted: z.int() })
+
 const byPrefix = z.record(z.string(), z.unknown())
 
 export const countersSchema = z.object({

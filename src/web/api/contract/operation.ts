@@ -32,6 +32,7 @@ export const chapters = {
   Account: 'The account of the caller, and the mail servers of the reporter.',
   Webhooks: 'Notify your own software of the state of reports.',
   Reputation: 'Reputations of addresses, domains, hosts and links.',
+  'Outgoing mail': 'What happened to mail that your own users sent.',
   'Mail servers': 'Verdicts on messages during delivery, in the format of rspamd.',
   Service: 'Monitoring, and this document.',
 } as const
