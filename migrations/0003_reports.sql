@@ -27,6 +27,8 @@ create table reports (
   -- Null: the report has an effect on others. `held`, `dropped`: it has none, because its reporter
   -- is shadow-banned. `released`: it has an effect as soon as a job has counted it.
   shadow text,
+  -- Whether the reporter was asked, and confirmed that the message is unwanted.
+  is_confirmed boolean not null default false,
   constraint reports_pkey primary key (id, shard),
   constraint reports_channel_known
     check (channel in ('api', 'signaler', 'form', 'mail', 'import', 'learn')),

@@ -941,6 +941,7 @@ create table reports (
   received_via cidr[] not null,
   rebuilt_from text,
   shadow text,
+  is_confirmed boolean not null default false,
   constraint reports_pkey PRIMARY KEY (id, shard),
   constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text, 'learn'::text]))),
   constraint reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),

@@ -61,8 +61,10 @@ if (!values['no-ablation']) {
   printTable(['facts', 'without it', 'alone'], rows)
 }
 
-for (const population of ['vouched for', 'newcomers'] as const) {
-  console.log(`\n## Verdicts of the whole program, reporters are ${population}\n`)
-  printTable(['asked', 'share'], await measureVerdicts(folds, population === 'newcomers', explain))
+console.log('\n## Complaints, verdicts and notices: each figure with its hits and its total\n')
+for (const account of ['new', 'vouched'] as const) {
+  for (const { name, hits, of } of await measureVerdicts(folds, account, explain)) {
+    console.log(`${name}\t${hits}\t${of}`)
+  }
 }
 for (const { model } of folds) model.close()

@@ -16,8 +16,9 @@ export const phraseParameters = {
   'automatic-mail': [],
   'learned-by-server': [],
   'looks-wanted': [],
-  'verdict-undecided': [],
-  'content-only': [],
+  'looks-like-list': [],
+  'looks-like-reply': [],
+  'confirmation-asked': [],
   'bulk-with-unsubscribe': [],
   'no-complaint': [],
   'marketer-signature': ['domain', 'marketer'],
@@ -237,6 +238,9 @@ export const phraseParameters = {
 
   // Meanings of symbols that no rule describes.
   'model-estimate': ['percent'],
+  'your-report': [],
+  'other-signs-against': [],
+  'other-signs-for': [],
   'rule-assumed': [],
   'not-read': [],
   'not-read-blacklisted': ['zones'],

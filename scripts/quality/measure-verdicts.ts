@@ -1,36 +1,39 @@
-import { freshKarma, karmaOf } from '../../src/verdict/reputation/karma.ts'
-import { shareOf, shareText } from '../../src/verdict/model/figures.ts'
 import { isUnwantedKind, type RowKind } from '../../src/verdict/model/training.ts'
-import type { VerdictClass } from '../../src/verdict/verdict.ts'
+import { isUnwanted, type VerdictClass } from '../../src/verdict/verdict.ts'
 import type { Fold } from './learn-folds.ts'
 import type { Sample } from './read-corpus.ts'
-import { openWorld, type World } from './world.ts'
+import { type Kept, openWorld, type World } from './world.ts'
 
-/** The number of reports of a campaign before its messages are checked. */
+/** A measured share: how often something happened, and out of how many. */
+export type Figure = { name: string; hits: number; of: number }
+
+/** The number of reporters of each campaign. */
 const TIMES = 3
 
 /**
- * A simulated campaign: the messages that are reported, in time order, and a later message that is
- * checked before and after the reports. A campaign of a single message reports and checks that
- * message (`isSame`).
+ * A campaign: the messages that are reported, in time order, and the one about which a mail server
+ * asks. A campaign of a single message reports and asks about that message.
  */
-type Campaign = { kind: RowKind; reported: readonly Sample[]; asked: Sample; isSame: boolean }
-
-/** The client that requests a verdict: a mail server, or a reporter. */
-type Asker = 'asked' | 'newcomer' | 'trusted'
+type Campaign = { kind: RowKind; reported: readonly Sample[]; asked: Sample }
 
 /** Messages that were not in the training data of a model, and the checks of them. */
 type Part = { fold: Fold; wanted: Sample[]; campaigns: Campaign[] }
 
+/** Prints a message with a wrong result. */
+type Explain = (line: string) => void
+
+type Account = 'new' | 'vouched'
+
 /**
- * Simulates three reporters who report every campaign in turn, and then one who reports each wanted
- * message by mistake. Checks messages before, between and after these reports.
+ * Lets mail servers ask about all messages; then three reporters report every campaign in turn, and
+ * others report every wanted message by mistake. Each reporter reports one message, and no campaign
+ * is in the training data of the model that judges it.
  */
 export async function measureVerdicts(
   folds: readonly Fold[],
-  isNewcomer: boolean,
-  explain: (line: string) => void,
-): Promise<string[][]> {
+  account: Account,
+  explain: Explain,
+): Promise<Figure[]> {
   const parts = folds.map((fold): Part => {
     const isWanted = ({ kind }: Sample) => !isUnwantedKind(kind)
     const unwanted = fold.samples.filter((sample) => !isWanted(sample))
@@ -38,12 +41,13 @@ export async function measureVerdicts(
   })
   const world = await openWorld()
   try {
-    const lines: string[][] = []
-    await askAll(world, parts, 'at first sight', lines, explain)
-    await playReports(world, parts, isNewcomer, lines)
-    await askAll(world, parts, `after ${TIMES} reports`, lines, explain)
-    await playMistakes(world, parts, isNewcomer, lines, explain)
-    return lines
+    const figures: Figure[] = []
+    if (account === 'new') figures.push(...(await askAll(world, parts, 'first sight', explain)))
+    figures.push(...(await reportAll(world, parts, account, explain)))
+    if (account === 'new') {
+      figures.push(...(await askAll(world, parts, `after ${TIMES} reports`, explain)))
+    }
+    return [...figures, ...(await reportWanted(world, parts, account, explain))]
   } finally {
     await world.close()
   }
@@ -55,120 +59,124 @@ function campaignsOf(samples: readonly Sample[]): Campaign[] {
     const asked = inTime.at(-1)
     if (!asked) return []
     const others = inTime.slice(0, -1)
-    const isSame = others.length === 0
-    return [{ kind: asked.kind, reported: isSame ? [asked] : others, asked, isSame }]
+    return [{ kind: asked.kind, reported: others.length === 0 ? [asked] : others, asked }]
   })
 }
 
 function isCalled(verdict: VerdictClass): boolean {
-  return verdict === 'spam' || verdict === 'phishing' || verdict === 'malware'
+  return isUnwanted({ class: verdict })
 }
 
-/** Returns the verdicts on all messages, for a mail server and for a reporter. */
+/** Lets a mail server ask about all messages, with the model and by the rules alone. */
 async function askAll(
   world: World,
   parts: readonly Part[],
   when: string,
-  lines: string[][],
-  explain: (line: string) => void,
-): Promise<void> {
-  const ask = async (what: 'wanted' | Campaign['kind'], how: Asker, bare = false) => {
-    let [hits, of] = [0, 0]
+  explain: Explain,
+): Promise<Figure[]> {
+  const kinds = [...new Set(parts.flatMap(({ campaigns }) => campaigns.map(({ kind }) => kind)))]
+  const ask = async (kind: RowKind | undefined, isBare: boolean): Promise<Figure> => {
+    const what = kind === undefined ? 'wanted mail called unwanted' : `${kind} recognized`
+    const name = `mail server asks, ${when}: ${what}${isBare ? ' by rules alone' : ''}`
+    const figure = { name, hits: 0, of: 0 }
     for (const { fold, wanted, campaigns } of parts) {
-      world.use(bare ? undefined : fold.model)
-      const some =
-        what === 'wanted'
-          ? wanted
-          : campaigns.flatMap(({ kind, asked }) => (kind === what ? [asked] : []))
-      const said = what === 'spam' ? 'spam' : 'phishing'
-      const karma = karmaOf(freshKarma(how === 'trusted'), new Date())
-      const report = { kind: said, karma, channel: 'api' } as const
-      const files = some.map(({ file }) => file)
-      const found = await world.judge(files, how === 'asked' ? undefined : report)
-      hits += found.filter(({ verdict }) => isCalled(verdict.class)).length
-      of += files.length
+      world.use(isBare ? undefined : fold.model)
+      const some = campaigns.flatMap((one) => (one.kind === kind ? [one.asked] : []))
+      const files = (kind === undefined ? wanted : some).map(({ file }) => file)
+      const found = await world.judge(files)
+      figure.of += files.length
       for (const [at, { verdict }] of found.entries()) {
-        if (isCalled(verdict.class) === (what !== 'wanted')) continue
-        const symbols = verdict.symbols.map(({ name, weight }) => `${name} ${weight}`).join(', ')
-        if (!bare) explain(`${when}, ${what} ${how}: ${files[at]}: ${verdict.class}: ${symbols}`)
+        if (isCalled(verdict.class)) figure.hits++
+        if (isBare || isCalled(verdict.class) === (kind !== undefined)) continue
+        const symbols = verdict.symbols.map(({ name: its, weight }) => `${its} ${weight}`)
+        explain(`${name}: ${files[at]}: ${verdict.class}: ${symbols.join(', ')}`)
       }
     }
-    return shareOf(hits, of)
+    return figure
   }
-  const kinds = [...new Set(parts.flatMap(({ campaigns }) => campaigns.map(({ kind }) => kind)))]
-  const spared = await ask('wanted', 'asked')
-  const bare = await ask('wanted', 'asked', true)
-  const sparedText = ({ hits, of }: typeof spared) => shareText(shareOf(of - hits, of))
-  lines.push([`wanted mail not judged unwanted, ${when}`, sparedText(spared)])
-  lines.push([`… by rules without a model`, sparedText(bare)])
-  let called = 0
-  for (const kind of kinds) {
-    const found = await ask(kind, 'asked')
-    called += found.hits
-    lines.push([`${kind}: campaigns detected, check by a mail server, ${when}`, shareText(found)])
-    lines.push(['… by rules without a model', shareText(await ask(kind, 'asked', true))])
-    const reported = await ask(kind, 'newcomer')
-    lines.push([`${kind}: campaigns detected, report by a newcomer, ${when}`, shareText(reported)])
-    const trusted = shareText(await ask(kind, 'trusted'))
-    lines.push([`${kind}: campaigns detected, report by a vouched reporter, ${when}`, trusted])
+  const figures: Figure[] = []
+  for (const isBare of [false, true]) {
+    for (const kind of [...kinds, undefined]) figures.push(await ask(kind, isBare))
   }
-  const precision = shareOf(called, called + spared.hits)
-  lines.push([`precision of checks, ${when}`, shareText(precision)])
+  return figures
 }
 
-async function playReports(
+/** Counts what became of reports, and explains those with another result than `wanted`. */
+function tally(
+  of: string,
+  kept: readonly (Kept & { file: string })[],
+  results: Readonly<Record<string, (one: Kept) => boolean>>,
+  explain: { wanted: string; say: Explain },
+): Figure[] {
+  for (const one of kept) {
+    if (results[explain.wanted]?.(one) === true) continue
+    explain.say(`${of}: ${one.file}: ${one.action}, ${one.verdict}: ${one.symbols}`)
+  }
+  return Object.entries(results).map(([result, holds]) => {
+    return { name: `${of}: ${result}`, hits: kept.filter(holds).length, of: kept.length }
+  })
+}
+
+const isForwarded = ({ action }: Kept) => action === 'forward'
+const isQuestioned = ({ action }: Kept) => action === 'confirm'
+const isAdvised = ({ action }: Kept) => action === 'advise'
+
+async function reportAll(
   world: World,
   parts: readonly Part[],
-  isNewcomer: boolean,
-  lines: string[][],
-): Promise<void> {
+  account: Account,
+  say: Explain,
+): Promise<Figure[]> {
+  const figures: Figure[] = []
   for (let time = 0; time < TIMES; time++) {
-    const reporter = await world.addReporter(isNewcomer)
-    let [hits, of, forwarded] = [0, 0, 0]
+    const kept: (Kept & { file: string })[] = []
     for (const { fold, campaigns } of parts) {
       world.use(fold.model)
       for (const kind of ['spam', 'phishing'] as const) {
         const some = campaigns.filter((one) => (one.kind === 'spam') === (kind === 'spam'))
         const files = some.flatMap(({ reported }) => reported[time % reported.length]?.file ?? [])
-        const kept = await world.report(reporter, kind, files)
-        hits += kept.filter(({ verdict }) => isCalled(verdict)).length
-        forwarded += kept.filter(({ action }) => action === 'forward').length
-        of += kept.length
+        const its = await world.report(account === 'new', kind, files)
+        kept.push(...its.map((one, at) => ({ ...one, file: files[at] ?? '' })))
       }
     }
-    lines.push([`reports judged unwanted, report ${time + 1}`, shareText(shareOf(hits, of))])
-    lines.push(['… and forwarded', shareText(shareOf(forwarded, of))])
+    const of = `${account} reporter, report ${time + 1} of spam or phishing`
+    const results = {
+      forwarded: isForwarded,
+      'asked to confirm': isQuestioned,
+      advised: isAdvised,
+      'judged unwanted': ({ verdict }: Kept) => isCalled(verdict),
+    }
+    figures.push(...tally(of, kept, results, { wanted: 'forwarded', say }))
   }
+  return figures
 }
 
-/** Simulates the worst mistake of honest reporters: each reports a wanted message as spam. */
-async function playMistakes(
+/** The worst mistake of honest people: they report wanted messages as spam. */
+async function reportWanted(
   world: World,
   parts: readonly Part[],
-  isNewcomer: boolean,
-  lines: string[][],
-  explain: (line: string) => void,
-): Promise<void> {
-  const reporter = await world.addReporter(isNewcomer)
-  let [hits, of, forwarded] = [0, 0, 0]
-  for (const { fold, wanted } of parts) {
-    world.use(fold.model)
-    const kept = await world.report(
-      reporter,
-      'spam',
-      wanted.map(({ file }) => file),
-    )
-    hits += kept.filter(({ verdict }) => isCalled(verdict)).length
-    forwarded += kept.filter(({ action }) => action === 'forward').length
-    of += kept.length
-    for (const [at, { verdict, action, symbols }] of kept.entries()) {
-      if (!isCalled(verdict)) continue
-      explain(`by mistake: ${wanted[at]?.file}: ${verdict}, ${action}: ${symbols}`)
+  account: Account,
+  say: Explain,
+): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const kind of ['ham', 'newsletter'] as const) {
+    const kept: (Kept & { file: string })[] = []
+    for (const { fold, wanted } of parts) {
+      world.use(fold.model)
+      const files = wanted.flatMap((one) => (one.kind === kind ? [one.file] : []))
+      const its = await world.report(account === 'new', 'spam', files)
+      kept.push(...its.map((one, at) => ({ ...one, file: files[at] ?? '' })))
     }
+    const what = kind === 'ham' ? 'wanted personal or list mail' : 'a newsletter'
+    const results = {
+      'network notified': isForwarded,
+      'network not notified': (one: Kept) => !isForwarded(one),
+      'asked to confirm': isQuestioned,
+      advised: isAdvised,
+      'judged unwanted': ({ verdict }: Kept) => isCalled(verdict),
+    }
+    const of = `${account} reporter, mistaken report of ${what}`
+    figures.push(...tally(of, kept, results, { wanted: 'network not notified', say }))
   }
-  lines.push([
-    'wanted mail reported by mistake: not judged unwanted',
-    shareText(shareOf(of - hits, of)),
-  ])
-  lines.push(['… and not forwarded', shareText(shareOf(of - forwarded, of))])
+  return figures
 }

@@ -45,9 +45,12 @@ export type World = {
   accept: (statements: readonly Statement[]) => Promise<Kept[]>
   /** Adds all that was reported to the counters, the reputations and the karma. */
   settle: () => Promise<void>
-  /** Reports files, settles, and lets an hour pass. */
+  /**
+   * Reports files, each by a new account, settles, and lets an hour pass. The karma of newcomers
+   * starts low; the others are vouched for.
+   */
   report: (
-    reporterId: string,
+    isNewcomer: boolean,
     kind: 'spam' | 'phishing',
     files: readonly string[],
   ) => Promise<Kept[]>
@@ -111,6 +114,14 @@ export async function openWorld(time?: Clock): Promise<World> {
     })
   }
 
+  async function addReporter(
+    isUnproven: boolean,
+    email = `reporter-${++accounts}@reporters.example`,
+  ): Promise<string> {
+    const request = { email, password: undefined, isAdmin: false, wantsToken: false, isUnproven }
+    return (await addAccount(request, { pool, clock })).id
+  }
+
   async function settle(): Promise<void> {
     while (((await rollUp(pool, [...allShards, REPORTS], clock()))?.entries ?? 0) > 0);
     while (((await foldParts(pool, [WHOLE_PART], clock()))?.rows ?? 0) > 0);
@@ -144,16 +155,17 @@ export async function openWorld(time?: Clock): Promise<World> {
 
   return {
     use: (next) => (model = next),
-    async addReporter(isNewcomer, email = `reporter-${++accounts}@reporters.example`) {
-      const request = { email, password: undefined, isAdmin: false, wantsToken: false }
-      return (await addAccount({ ...request, isUnproven: isNewcomer }, { pool, clock })).id
-    },
+    addReporter,
     accept,
     settle,
     app,
-    async report(reporterId, kind, files) {
-      const messages = await Promise.all(files.map((file) => readFile(file)))
-      const kept = await accept(messages.map((message) => ({ reporterId, kind, message })))
+    async report(isNewcomer, kind, files) {
+      const statements: Statement[] = []
+      for (const file of files) {
+        const reporterId = await addReporter(isNewcomer)
+        statements.push({ reporterId, kind, message: await readFile(file) })
+      }
+      const kept = await accept(statements)
       await settle()
       ahead += HOUR_MS
       return kept

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { Network } from '../origin/networks.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
-import type { Consequence } from '../verdict/consequences.ts'
+import type { Complaint, Consequence } from '../verdict/consequences.ts'
 import type { Verdict, VerdictClass } from '../verdict/verdict.ts'
 import { shardOf } from '../world.ts'
 import type { Db } from './pool.ts'
@@ -15,6 +15,7 @@ import { changesAny, type Packed, rowsOf, unpack } from './rows.ts'
  */
 export type StoredJudgment = {
   verdict: Verdict
+  complaint: Complaint
   consequence: Consequence
   marketer?: RecognizedMarketer | null | undefined
   service?: RecognizedMarketer | null | undefined

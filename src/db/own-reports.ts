@@ -98,7 +98,8 @@ function idsIn(
 async function listAsking(db: Db, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const { rows } = await db.query<{ id: string }>(sql`select id from analyses
-    where ${isOneOfIds('id', ids)} and judgment -> 'consequence' ->> 'action' = 'ask'`)
+    where ${isOneOfIds('id', ids)}
+      and judgment -> 'consequence' ->> 'action' in ('ask', 'confirm')`)
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -66,6 +66,7 @@ export type EventName =
   | 'redriven'
   | 'answered'
   | 'reopened'
+  | 'confirmed'
   | 'advised'
   | 'unsubscribing'
   | 'unsubscribed'
@@ -166,6 +167,7 @@ export function changeKind(
 ): Promise<boolean> {
   return changesAny(tx)`
     update reports set kind = ${kind}, comment = coalesce(${comment}, comment), state = 'received',
+      is_confirmed = false,
       shadow = case when ${isShadowed} and (shadow is null or shadow = 'released') then 'held'
         else shadow end
     where ${isId('id', reportId)} and (state = 'retracted' or kind <> ${kind})

@@ -197,7 +197,7 @@ async function countStates(db: Db, within: Bounds) {
       count(*) filter (where state = 'forwarded')::integer as told,
       count(*) filter (where state = 'kept')::integer as kept,
       count(*) filter (where state = 'kept'
-        and judgment -> 'consequence' ->> 'action' = 'ask')::integer as asked,
+        and judgment -> 'consequence' ->> 'action' in ('ask', 'confirm'))::integer as asked,
       count(*) filter (where state = 'retracted')::integer as retracted,
       count(*) filter (where state = 'forwarded' and exists (
         select from report_events where report_id = reports.id and shard = reports.shard

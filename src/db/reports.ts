@@ -70,6 +70,8 @@ type Shadow = 'held' | 'dropped' | 'released'
 export type Report = Omit<NewReport, 'shadow'> & {
   state: ReportState
   shadow: Shadow | null
+  /** Whether the reporter was asked, and confirmed that the message is unwanted. */
+  isConfirmed: boolean
 }
 
 /** The columns of a `Report`. */
@@ -78,7 +80,7 @@ export const reportColumns = sql`reports.id, reports.reporter_id as "reporterId"
   reports.message_bytes as "messageBytes", reports.author, reports.subject,
   reports.message_id as "messageId", reports.dated_at as "datedAt", reports.comment,
   reports.received_via::text[] as "receivedVia", reports.rebuilt_from as "rebuiltFrom",
-  reports.shadow`
+  reports.shadow, reports.is_confirmed as "isConfirmed"`
 
 /** Inserts reports in the state `received`. */
 export async function insertReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
@@ -136,6 +138,19 @@ export async function markReports(
     where ${isOneOfIds('id', ids)} and state = any(${from}::text[])
     returning id`)
   return rows.map(({ id }) => id)
+}
+
+/**
+ * Stores that the reporter confirms a complaint, and moves the report from `kept` to `received`.
+ * Returns false if the reporter is not being asked.
+ */
+export async function markConfirmed(tx: Db, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(sql`
+    update reports set state = 'received', is_confirmed = true
+    where ${isId('id', id)} and state = 'kept' and exists (
+      select from analyses where analyses.id = reports.id and analyses.shard = reports.shard
+        and judgment -> 'consequence' ->> 'action' = 'confirm')`)
+  return rowCount === 1
 }
 
 /** Returns reports that wait for their analysis, with ids below `before`, oldest first. */

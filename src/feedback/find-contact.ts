@@ -194,8 +194,8 @@ async function draw(
     waiting.map(({ reporterId, originIp, originConfidence, judgment }, index) => ({
       reporterId,
       verdict: judgment.verdict,
-      // Protected, learned and automated messages are filtered out before the search for a contact.
-      reportedAs: 'spam' as const,
+      complaint: judgment.complaint,
+      // Learned and automated messages are filtered out before the search for a contact.
       isLearned: false,
       messageKind: 'message' as const,
       origin: { ip: originIp, confidence: originConfidence },

@@ -11,9 +11,13 @@ import type { MessageSource } from '../mail/feedback-text.ts'
 import { redactionKey } from '../mail/redaction/address-redactor.ts'
 import { answerLinks, composeAnswerAddress } from '../mail/verp.ts'
 import type { Network } from '../origin/networks.ts'
+import { shippedMeanings } from '../judging/rule-versions.ts'
 import { type FeedbackContent, messageSourceOf } from '../parsing/feedback-content.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
-import type { Verdict } from '../verdict/verdict.ts'
+import { inEnglish } from '../texts/phrases.ts'
+import { topicOf } from '../verdict/choose-contact.ts'
+import type { Complaint } from '../verdict/consequences.ts'
+import { symbolsOfMessage, type Verdict } from '../verdict/verdict.ts'
 
 /** Maximum number of messages that one feedback report lists, including its own. */
 const SOURCES_MAX = 1_000
@@ -159,7 +163,7 @@ async function loadParts(
     const content = contentOf(feedback, consumer, settings, {
       network,
       reporterEmail,
-      feedbackType: feedbackTypeOf(feedback, analysis.judgment.verdict),
+      ...contentOfJudgment(feedback, analysis.judgment),
       others: others.get(nameOf(feedback)),
       takenBack: feedback.kind === 'redeemed' ? complaint?.number : undefined,
     })
@@ -194,6 +198,7 @@ export type CreatedFeedback = {
   network: Network
   reporterEmail: string
   verdict: Verdict
+  complaint: Complaint
   /** The packed message, and its packed analysis. */
   packed: Packed
   analysis: Packed
@@ -204,7 +209,7 @@ export type CreatedFeedback = {
  * were stored a moment ago.
  */
 export function contentOfCreated(created: CreatedFeedback, settings: Settings): LoadedFeedback {
-  const { row, consumer, network, reporterEmail, verdict, packed, analysis } = created
+  const { row, consumer, network, reporterEmail, verdict, complaint, packed, analysis } = created
   const feedback: Feedback = {
     ...{ reportId: row.reportId, number: row.number, consumerId: row.consumerId },
     ...{ kind: row.kind ?? 'complaint', state: 'queued', incidents: 1, isDigest: false },
@@ -213,18 +218,18 @@ export function contentOfCreated(created: CreatedFeedback, settings: Settings): 
     ...{ mergedInto: null, mergedNumber: null, messageId: null, reply: null },
     ...{ bouncedAt: null, bounceStatus: null, bounceReason: null },
   }
-  const feedbackType = feedbackTypeOf(feedback, verdict)
   const { cidr, asn, name, country, abuse } = network
   const stored = { cidr, asn, name, country, abuse, contacts: abuse === null ? [] : [abuse] }
   const content = contentOf(feedback, consumer, settings, {
-    ...{ network: stored, reporterEmail, feedbackType, others: undefined, takenBack: undefined },
+    ...{ network: stored, reporterEmail, others: undefined, takenBack: undefined },
+    ...contentOfJudgment(feedback, { verdict, complaint }),
   })
   return { feedback, consumer, parts: [{ feedback, content, packed, analysis }] }
 }
 
 type Known = Pick<
   FeedbackContent,
-  'network' | 'reporterEmail' | 'feedbackType' | 'others' | 'takenBack'
+  'network' | 'reporterEmail' | 'feedbackType' | 'complaint' | 'others' | 'takenBack'
 >
 
 function contentOf(
@@ -254,11 +259,27 @@ function contentOf(
   }
 }
 
-/** Returns the type that follows from the verdict, which is certain for every forwarded report. */
-function feedbackTypeOf({ kind }: Feedback, its: Verdict): FeedbackContent['feedbackType'] {
-  if (kind === 'redeemed') return 'not-spam'
-  if (its.class === 'phishing') return 'fraud'
-  return its.class === 'malware' ? 'virus' : 'abuse'
+const feedbackTypes = { spam: 'abuse', phishing: 'fraud', malware: 'virus' } as const
+/** Maximum number of signs that a feedback report lists, the strongest first. */
+const SIGNS_MAX = 6
+
+/** Returns what a feedback report says of the complaint and the verdict. */
+function contentOfJudgment(
+  { kind }: Feedback,
+  { verdict, complaint }: { verdict: Verdict; complaint: Complaint },
+): Pick<FeedbackContent, 'feedbackType' | 'complaint'> {
+  if (kind === 'redeemed' || complaint.kind === 'not-spam') {
+    return { feedbackType: 'not-spam', complaint: undefined }
+  }
+  const signs = symbolsOfMessage(verdict.symbols)
+    .filter(({ weight }) => weight > 0)
+    .toSorted((a, b) => b.weight - a.weight)
+    .slice(0, SIGNS_MAX)
+    .map(({ name, meaning = shippedMeanings().get(name) ?? name }) => inEnglish(meaning))
+  return {
+    feedbackType: feedbackTypes[topicOf(verdict.class, complaint.kind)],
+    complaint: { kind: complaint.kind, verdict: verdict.class, signs },
+  }
 }
 
 /**

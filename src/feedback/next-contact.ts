@@ -12,8 +12,12 @@ import { parseIp } from '../mail/ip.ts'
 import { type MergedNetwork, mergeLayers } from '../origin/networks.ts'
 import { phrase, type PhraseCode } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
-import { chooseContact, type OwnAddresses, topicOf } from '../verdict/choose-contact.ts'
-import type { VerdictClass } from '../verdict/verdict.ts'
+import {
+  chooseContact,
+  type FeedbackTopic,
+  type OwnAddresses,
+  topicOf,
+} from '../verdict/choose-contact.ts'
 import { findContact } from './find-contact.ts'
 import { knownContacts, queueFeedback } from './queue-feedback.ts'
 
@@ -87,7 +91,7 @@ type Needs = Pick<App, 'boss' | 'config'>
 type Open = {
   reporterId: string
   ip: string
-  verdict: VerdictClass
+  topic: FeedbackTopic
   /** Addresses in lower case. */
   told: ReadonlySet<string>
 }
@@ -149,8 +153,9 @@ async function findOpen(
   const ip = analysis?.originIp ?? undefined
   if (!analysis || ip === undefined) return { nobody: 'origin-not-found' }
   const notified = new Set(feedback.map(({ address }) => address.toLowerCase()))
-  const { class: verdict } = analysis.judgment.verdict
-  return { reporterId: report.reporterId, ip, verdict, told: notified }
+  const { verdict, complaint } = analysis.judgment
+  const topic = topicOf(verdict.class, complaint.kind)
+  return { reporterId: report.reporterId, ip, topic, told: notified }
 }
 
 /** Whether no known contact remains and no registry has been queried yet. */
@@ -162,7 +167,7 @@ function isUnknown({ merged, disowned }: Desk): boolean {
 
 async function choose(
   tx: Db,
-  { reporterId, told: notified, verdict }: Open,
+  { reporterId, told: notified, topic }: Open,
   desk: Desk | undefined,
   { config }: Needs,
   now: Date,
@@ -177,6 +182,6 @@ async function choose(
   const email = (await listReporterEmails(tx, [reporterId])).get(reporterId)
   const addresses = email === undefined ? [config.mailFrom] : [config.mailFrom, email]
   const own: OwnAddresses = { addresses, domain: config.returnPathDomain }
-  const choice = chooseContact({ contacts }, known, config.forwardTo, own, topicOf(verdict))
+  const choice = chooseContact({ contacts }, known, config.forwardTo, own, topic)
   return 'to' in choice ? choice : { nobody: choice.nobody.code }
 }

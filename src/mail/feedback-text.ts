@@ -1,11 +1,6 @@
 import { decodeHeaderText } from './encoded-word.ts'
 import type { HeaderField } from './header.ts'
-import {
-  composeMailDate,
-  type FeedbackFacts,
-  type FeedbackType,
-  feedbackTypes,
-} from './mail-parts.ts'
+import { composeMailDate, type FeedbackFacts, feedbackTypes } from './mail-parts.ts'
 import { cleanLine, fact, wrap } from './text.ts'
 import type { AnswerKind } from './verp.ts'
 
@@ -39,6 +34,8 @@ export type FeedbackExplanation = {
   reverseName?: string | undefined
   /** The reasons to believe that the message came from the origin, one sentence each. */
   why: readonly string[]
+  /** Absent in a `not-spam` report. */
+  complaint?: ExplainedComplaint | undefined
   /** Pages for answers; each asks for confirmation before it acts. */
   answers?: Readonly<Record<AnswerKind, string>> | undefined
   /** Whether the recipient never asked for reports; then the text explains why it receives one. */
@@ -49,6 +46,14 @@ export type FeedbackExplanation = {
   takenBack?: string | undefined
 }
 
+/** What the reporter said about the message, and what we think of it. */
+export type ExplainedComplaint = {
+  kind: 'spam' | 'phishing'
+  verdict: 'spam' | 'phishing' | 'malware' | 'marketing' | 'legitimate' | 'undecided'
+  /** The signs of unwanted mail that we see in the message and its route, one sentence each. */
+  signs: readonly string[]
+}
+
 /** The sent part of the message; `fields` are those of the redacted message. */
 export type ReportSample = {
   fields: readonly HeaderField[]
@@ -56,12 +61,13 @@ export type ReportSample = {
   format: 'arf' | 'xarf'
 }
 
-const openings: Record<FeedbackType, string> = {
-  abuse: 'One of our users did not ask for this message and reported it as spam.',
-  fraud: 'One of our users reported this message. We think it is phishing or fraud.',
-  virus: 'One of our users reported this message. It contains malware or links to malware.',
-  'not-spam': 'The message was not spam. We apologize for reporting it to you.',
-  other: 'One of our users did not want this message and reported it.',
+const opinions: Record<ExplainedComplaint['verdict'], string> = {
+  spam: 'We think that it is spam.',
+  phishing: 'We think that it is phishing or fraud.',
+  malware: 'We think that it contains malware or links to malware.',
+  marketing: 'We think that it is bulk mail.',
+  legitimate: 'We do not know whether it is spam.',
+  undecided: 'We do not know whether it is spam.',
 }
 
 /**
@@ -75,7 +81,7 @@ export function composeFeedbackText(
 ): string {
   const paragraphs = [
     headLines(facts, explanation),
-    wrap(`${firstSentence(facts)} ${openings[facts.feedbackType]}${countOf(facts)}`, ''),
+    wrap(`${firstSentence(facts)} ${openingOf(facts, explanation)}${countOf(facts)}`, ''),
     ...sourceLines(explanation),
     networkLines(facts, explanation),
     messageLines(facts, fields),
@@ -83,6 +89,7 @@ export function composeFeedbackText(
       'How we know that it came from this address:',
       ...explanation.why.flatMap((why) => wrap(cleanLine(why), '- ')),
     ],
+    ...signLines(explanation),
     wrap(requestOf(facts, explanation), ''),
     wrap(attachedOf(facts, form), ''),
     ...(explanation.isRebuilt === true ? [wrap(rebuiltNote, '')] : []),
@@ -101,6 +108,21 @@ function firstSentence({ feedbackType, sourceIp, arrivedAt }: FeedbackFacts): st
   const when = arrivedAt === undefined ? '' : ` on ${composeMailDate(arrivedAt)}`
   const about = `This is an email abuse report for an email message received from IP ${sourceIp}`
   return `${about}${when}.${feedbackType === 'not-spam' ? ' It corrects an earlier one.' : ''}`
+}
+
+function openingOf({ feedbackType }: FeedbackFacts, { complaint }: FeedbackExplanation): string {
+  if (feedbackType === 'not-spam') {
+    return 'The message was not spam. We apologize for reporting it to you.'
+  }
+  if (!complaint) return 'One of our users complained about this message.'
+  const { kind, verdict } = complaint
+  return `One of our users complained about this message: it is ${kind}. ${opinions[verdict]}`
+}
+
+function signLines({ complaint }: FeedbackExplanation): string[][] {
+  if (!complaint || complaint.signs.length === 0) return []
+  const signs = complaint.signs.flatMap((sign) => wrap(cleanLine(sign), '- '))
+  return [['What we see in it:', ...signs]]
 }
 
 function countOf({ incidents = 1 }: FeedbackFacts): string {

@@ -1,7 +1,11 @@
 import type { Consumer } from '../db/consumers.ts'
 import { registrableDomain } from '../mail/address.ts'
 import { composeFeedbackReport, type FeedbackReportInput } from '../mail/arf.ts'
-import type { FeedbackExplanation, MessageSource } from '../mail/feedback-text.ts'
+import type {
+  ExplainedComplaint,
+  FeedbackExplanation,
+  MessageSource,
+} from '../mail/feedback-text.ts'
 import type { FeedbackFacts } from '../mail/mail-parts.ts'
 import { type Redaction, redactMessage } from '../mail/redaction/redact.ts'
 import type { AnswerKind } from '../mail/verp.ts'
@@ -107,6 +111,7 @@ export type FeedbackContent = {
   /** The name or domain of this service, as shown to people. */
   service: string
   feedbackType: 'abuse' | 'fraud' | 'virus' | 'not-spam'
+  complaint: ExplainedComplaint | undefined
   format: Consumer['format']
   form: Consumer['form']
   /** The number of reported messages. */
@@ -198,6 +203,7 @@ function explanationOf(
     sources: itself && { listed: inOrder([itself, ...others]), total: incidents },
     reverseName: redactedName(hops[origin?.hop ?? -1]?.from.rdns, redactText),
     why: why.map((one) => redactText(inEnglish(one))),
+    complaint: content.complaint,
     answers: content.answerLinks,
     isUnsolicited: content.isUnsolicited,
     isRebuilt,

@@ -31,7 +31,7 @@ import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
-import { ageObstacle } from '../verdict/consequences.ts'
+import { ageObstacle, complaintOf } from '../verdict/consequences.ts'
 import { openCandidates } from '../verdict/relays.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { uuidTime } from '../world.ts'
@@ -235,7 +235,7 @@ async function judge(
     const judged: Case = {
       reporterId: report.reporterId,
       verdict: judgedCase.verdict,
-      reportedAs: report.kind,
+      complaint: complaintOf(report.kind, judgedCase, report.isConfirmed),
       isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
       ageObstacle: ageOf(report, analysis, app),
@@ -378,15 +378,16 @@ function handedOver(
   const judgmentOf = new Map(from.judgments.map((one) => [one.report.id, one]))
   const keptOf = new Map(from.kept.map((one) => [one.row.id, one]))
   return queued.flatMap((row) => {
-    const { report, raw, analysis, judgedCase } = judgmentOf.get(row.reportId) ?? {}
+    const { report, raw, analysis, judgedCase, judged } = judgmentOf.get(row.reportId) ?? {}
     const its = keptOf.get(row.reportId)
     const { consumer } = its?.told.find((one) => one.consumer.id === row.consumerId) ?? {}
     const network = its?.row.network
     const reporterEmail = from.emails.get(report?.reporterId ?? '')
     if (row.state !== 'queued' || reporterEmail === undefined) return []
-    if (!report || !raw || !analysis || !judgedCase || !consumer || !network) return []
+    if (!report || !raw || !analysis || !judgedCase || !judged || !consumer || !network) return []
     const { verdict } = judgedCase
-    const known = { row, consumer, network, reporterEmail, verdict, packed: raw }
+    const { complaint } = judged
+    const known = { row, consumer, network, reporterEmail, verdict, complaint, packed: raw }
     const loaded = contentOfCreated({ ...known, analysis: analysis.packed }, config)
     return [{ feedback: loaded.feedback, report, consumer, loaded }]
   })

@@ -11,7 +11,7 @@ import {
   overruled,
   type ReportEvent,
 } from '../db/report-events.ts'
-import { markReports, type ReportState } from '../db/reports.ts'
+import { markConfirmed, markReports, type ReportState } from '../db/reports.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
@@ -77,6 +77,23 @@ function recalled(withdrawn: number): Phrase[] {
 
 function idOf({ reportId }: { reportId: string }): string {
   return reportId
+}
+
+/**
+ * Confirms the complaint of a report about which the reporter was asked, and queues the report for
+ * another analysis. Returns false if there is no open question about it.
+ */
+export async function confirmReport(
+  app: { pool: Pool; boss: Boss; clock: Clock },
+  reportId: string,
+): Promise<boolean> {
+  return inTransaction(app.pool, async (tx) => {
+    if (!(await markConfirmed(tx, reportId))) return false
+    await removeAnalyses(tx, [reportId])
+    await insertEvents(tx, [eventNow(app.clock, reportId, 'confirmed', [])])
+    await send(app.boss, analyzeReport, [{ reportId }], tx)
+    return true
+  })
 }
 
 const retractable: readonly ReportState[] = ['received', 'analyzed', 'forwarded', 'kept', 'failed']

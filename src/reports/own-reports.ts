@@ -164,8 +164,10 @@ export type ReportDetails = {
   events: readonly ReportEvent[]
   /** Undefined if the report belongs to no campaign. */
   same: SameReports | undefined
-  /** Undefined if the reporter is not asked anything. */
+  /** Undefined if the reporter is not asked about machines. */
   question: ReportQuestion | undefined
+  /** Whether the reporter is asked to confirm the complaint. */
+  isUnconfirmed: boolean
 }
 
 /** Reads the parts of a report's page. */
@@ -176,5 +178,7 @@ export async function findReportDetails(db: Db, report: Report): Promise<ReportD
     describeSame(db, report),
   ])
   const question = await findQuestion(db, report, analysis, events)
-  return { analysis, events, same, question }
+  const isUnconfirmed =
+    report.state === 'kept' && analysis?.details.consequence.action === 'confirm'
+  return { analysis, events, same, question, isUnconfirmed }
 }

@@ -118,7 +118,7 @@ export function adviceCase({
   analysis,
   judged,
 }: Judgment): AdviceCase & { reportId: string } {
-  return { ...judged, reportId: report.id, ...analysis }
+  return { ...judged, reportId: report.id, reportedAs: report.kind, ...analysis }
 }
 
 /** Returns the evidence that a report gives about its subjects. */

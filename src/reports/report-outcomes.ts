@@ -23,9 +23,12 @@ export type Outcome = {
   told: DrawnConsequence['told']
 }
 
+const askingActions: readonly string[] = ['ask', 'confirm']
+
 /** Returns the reports of which webhooks are notified, by event. */
 export function webhookEventsOf(kept: readonly { row: NewAnalysis }[]) {
-  const isAsked = ({ row }: { row: NewAnalysis }) => row.judgment.consequence.action === 'ask'
+  const isAsked = ({ row }: { row: NewAnalysis }) =>
+    askingActions.includes(row.judgment.consequence.action)
   return {
     'report.analyzed': kept.map(({ row }) => row.id),
     'report.asked': kept.filter(isAsked).map(({ row }) => row.id),
@@ -53,6 +56,7 @@ export function outcomeOf(
       subject: analysis.subject,
       judgment: {
         verdict: withoutShippedMeanings(verdict),
+        complaint: judged.complaint,
         consequence,
         marketer: judged.marketer,
         service: judged.service,

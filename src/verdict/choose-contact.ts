@@ -93,9 +93,10 @@ function whyNotNotified(
   return undefined
 }
 
-/** Maps a verdict to the topic of its feedback report. */
-export function topicOf(verdict: VerdictClass): FeedbackTopic {
-  return verdict === 'phishing' || verdict === 'malware' ? verdict : 'spam'
+/** Returns the topic of the feedback report about a complaint. The verdict goes first. */
+export function topicOf(verdict: VerdictClass, complaint: string): FeedbackTopic {
+  if (verdict === 'malware') return verdict
+  return verdict === 'phishing' || complaint === 'phishing' ? 'phishing' : 'spam'
 }
 
 /** Whether an address is ours or the reporter's, however it is spelled. */
@@ -222,10 +223,9 @@ export function enrolledDesks(recipients: NotifiedRecipients, topic: FeedbackTop
  */
 export function otherRecipients(
   recipients: NotifiedRecipients,
-  verdict: VerdictClass,
+  topic: FeedbackTopic,
   to: readonly string[],
 ): OtherRecipient[] {
-  const topic = topicOf(verdict)
   const isHarmful = topic !== 'spam'
   const named = recipients.requestedRecipients
     .filter(({ source }) => source === 'marketer' || !isHarmful)

@@ -1,6 +1,6 @@
 import type { Network } from '../origin/networks.ts'
 import type { TracedHop } from '../origin/trace.ts'
-import { type Phrase, phrase } from '../phrase.ts'
+import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import {
@@ -12,7 +12,9 @@ import {
   topicOf,
   otherRecipients,
 } from './choose-contact.ts'
-import { hasEvidence, type Verdict } from './verdict.ts'
+import type { Facts } from './facts/fact.ts'
+import { type Manner, mannerOf } from './manner.ts'
+import { isProvenUnwanted, limitedComplaint, symbolScore, type Verdict } from './verdict.ts'
 
 const HOUR_MS = 3_600_000
 /**
@@ -55,6 +57,69 @@ export function ageObstacle(
   return phrase('too-old', { day, hours: hoursMax })
 }
 
+/** What a reporter states about a message, and how much the message supports it. */
+export type Complaint = {
+  kind: 'spam' | 'phishing' | 'not-spam'
+  manner: Manner
+  /**
+   * The score of the verdict, in which the reporter's statement counts 2.5 at most, plus the weight
+   * of other complaints about the campaign.
+   */
+  score: number
+  /** Minimum score at which the network is notified although the message may be wanted. */
+  scoreMin: number
+  /** Whether the reporter confirmed the complaint after being asked. */
+  isConfirmed: boolean
+}
+
+/**
+ * Minimum scores for a notice: with an active model, and without one, when plain messages get the
+ * benefit of less doubt, because rules alone recognize few unwanted messages. A newcomer's
+ * statement weighs 1.5 of it.
+ */
+const NOTICE_SCORE_MIN = 3.5
+const NOTICE_SCORE_MIN_WITHOUT_MODEL: Record<Manner, number> = {
+  ...{ list: 5, 'list-relay': 5, bulk: 5, reply: 3 },
+  plain: 1,
+}
+/** What is added for a list relay, which only passes on what the members of a list write. */
+const LIST_RELAY_EXTRA = 2.5
+
+/** Weight of each other reporter who complained about the campaign, and of all of them. */
+const AGREEMENT_WEIGHT = 0.75
+const AGREEMENT_WEIGHT_MAX = 1.5
+/** Minimum share of complaints among the statements about a campaign. */
+const AGREEMENT_BLAME_MIN = 0.5
+
+/**
+ * Returns the weight of other complaints about the campaign or text. Accounts are free, so it is
+ * small, and does not depend on karma.
+ */
+function agreementOf({ seen }: Facts): number {
+  const others = (['campaign', 'text'] as const).map((part) => {
+    const isBlamed = Number(seen?.[`${part}_blame`] ?? 0) >= AGREEMENT_BLAME_MIN
+    return isBlamed ? Number(seen?.[`${part}_reporters_weeks`] ?? 0) : 0
+  })
+  return Math.min(AGREEMENT_WEIGHT_MAX, AGREEMENT_WEIGHT * Math.max(...others))
+}
+
+/** Returns the complaint of a report, from its verdict and the facts that the verdict rests on. */
+export function complaintOf(
+  kind: Complaint['kind'],
+  { verdict, facts }: { verdict: Verdict; facts: Facts },
+  isConfirmed: boolean,
+): Complaint {
+  const manner = mannerOf(facts)
+  const score = symbolScore([
+    ...verdict.symbols.map(limitedComplaint),
+    { name: 'AGREEMENT', weight: agreementOf(facts) },
+  ])
+  const hasModel = verdict.probability !== undefined
+  const usual = hasModel ? NOTICE_SCORE_MIN : NOTICE_SCORE_MIN_WITHOUT_MODEL[manner]
+  const scoreMin = usual + (manner === 'list-relay' ? LIST_RELAY_EXTRA : 0)
+  return { kind, manner, score, scoreMin, isConfirmed }
+}
+
 /**
  * The action for a report, with its reasons. `look-up`: query the registries for a contact, then
  * decide again.
@@ -65,6 +130,8 @@ export type Consequence =
   | { action: 'keep'; why: readonly Phrase[] }
   /** The report is kept, and the reporter gets unsubscribe advice. */
   | { action: 'advise'; why: readonly Phrase[] }
+  /** The report is kept until the reporter confirms that the message is unwanted. */
+  | { action: 'confirm'; why: readonly Phrase[] }
   /**
    * The report is kept until the reporter states which machines belong to their provider; `about`
    * contains IP addresses.
@@ -81,7 +148,7 @@ export type RegistryState = 'off' | 'unasked' | 'asked' | 'away'
 /** Input of `consequenceOf`. */
 export type Judged = NotifiedRecipients & {
   verdict: Verdict
-  reportedAs: 'spam' | 'phishing' | 'not-spam'
+  complaint: Complaint
   /**
    * Whether a mail server reported the message for learning. No feedback report is sent for such
    * messages.
@@ -111,29 +178,56 @@ export type Judged = NotifiedRecipients & {
 }
 
 /**
- * Decides what to do with a report. In doubt the report is kept, because notifying the wrong
- * network is worse than notifying none. Content alone is never enough for a feedback report.
+ * Decides what to do with a report. A complaint is forwarded to the network of its origin if the
+ * origin is sure, whatever the verdict, unless there is a better way: see `betterWay`. In doubt the
+ * report is kept, because notifying the wrong network is worse than notifying none.
  */
 export function consequenceOf(judged: Judged): Consequence {
-  const { verdict, origin, network } = judged
   if (judged.ageObstacle !== undefined) {
     return keep(judged.ageObstacle, phrase('no-effect'))
   }
   const obstacle = obstacleOf(judged)
-  if (isFromMarketer(judged)) {
-    return { action: 'advise', why: [...judged.marketer.why, phrase('no-complaint')] }
+  return obstacle === undefined ? (betterWay(judged) ?? noticeOf(judged)) : keep(obstacle)
+}
+
+/**
+ * Returns what helps more than a notice to the network: the marketer is notified instead; the
+ * reporter is told how to leave a list or to unsubscribe; or the reporter is asked whether a
+ * message that looks wanted is unwanted. Undefined if the message is sufficiently unlike wanted
+ * mail. A marketer is never accused because of complaints alone.
+ */
+function betterWay({ marketer, verdict, complaint }: Judged): Consequence | undefined {
+  const { kind, manner, score, scoreMin, isConfirmed } = complaint
+  if (marketer && !isProvenUnwanted(verdict)) {
+    const why = [...marketer.why, phrase('no-complaint')]
+    return kind === 'spam' ? { action: 'advise', why } : keep(...why)
   }
-  if (obstacle !== undefined) return keep(obstacle)
-  if (verdict.class === 'marketing') {
-    return { action: 'advise', why: [phrase('bulk-with-unsubscribe'), phrase('no-complaint')] }
+  if (score >= scoreMin) return undefined
+  const looksLike = phrase(wantedLooks[manner])
+  if (kind === 'spam' && (manner === 'bulk' || manner.startsWith('list'))) {
+    return { action: 'advise', why: [looksLike, phrase('no-complaint')] }
   }
+  if (isConfirmed) return undefined
+  return { action: 'confirm', why: [looksLike, phrase('confirmation-asked')] }
+}
+
+const wantedLooks = {
+  list: 'looks-like-list',
+  'list-relay': 'looks-like-list',
+  bulk: 'bulk-with-unsubscribe',
+  reply: 'looks-like-reply',
+  plain: 'looks-wanted',
+} as const satisfies Record<Manner, PhraseCode>
+
+function noticeOf(judged: Judged): Consequence {
+  const { complaint, verdict, origin, network } = judged
   if (judged.paceObstacle !== undefined) return keep(judged.paceObstacle)
   if (!origin) return keepOrAsk(judged, phrase('origin-not-found'))
   if (origin.confidence < judged.originConfidenceMin) {
     return keepOrAsk(judged, phrase('origin-uncertain'))
   }
   if (network?.isMuted) return keep(phrase('network-muted'))
-  const topic = topicOf(verdict.class)
+  const topic = topicOf(verdict.class, complaint.kind)
   const { desks, silence } = enrolledDesks(judged, topic)
   if (desks[0]) return { action: 'forward', to: desks[0].address, why: [whyOf(desks[0])] }
   if (silence !== undefined) return keep(silence)
@@ -152,13 +246,13 @@ export function consequenceOf(judged: Judged): Consequence {
  * of the origin is below the minimum.
  */
 export function additionalRecipients(judged: Judged, consequence: Consequence): OtherRecipient[] {
-  const { verdict, origin, reportedAs, messageKind, isLearned } = judged
-  const isComplaint = reportedAs !== 'not-spam' && messageKind === 'message' && !isLearned
+  const { verdict, complaint, origin } = judged
   if (judged.ageObstacle !== undefined || judged.paceObstacle !== undefined) return []
-  if (!isComplaint || verdict.class === 'legitimate' || consequence.action === 'ask') return []
+  if (obstacleOf(judged) !== undefined) return []
+  if (consequence.action === 'ask' || consequence.action === 'confirm') return []
   if (!origin || origin.confidence < judged.originConfidenceMin) return []
   const isForwarded = consequence.action === 'forward'
-  const topic = topicOf(verdict.class)
+  const topic = topicOf(verdict.class, complaint.kind)
   const [, ...more] = isForwarded ? enrolledDesks(judged, topic).desks : []
   const desks = more.flatMap((match): OtherRecipient[] => {
     const how = { format: 'arf', keepsTokens: false, source: 'enrollment' } as const
@@ -167,38 +261,18 @@ export function additionalRecipients(judged: Judged, consequence: Consequence): 
   const to = isForwarded ? [consequence.to] : []
   const distinct = new Map(desks.map((desk) => [desk.address, desk]))
   for (const address of to) distinct.delete(address)
-  return [
-    ...distinct.values(),
-    ...otherRecipients(judged, verdict.class, [...to, ...distinct.keys()]),
-  ]
+  return [...distinct.values(), ...otherRecipients(judged, topic, [...to, ...distinct.keys()])]
 }
 
 function whyOf({ kind, value }: ScopeMatch): Phrase {
   return phrase('desk-enrolled', { scope: kind === 'as' ? `AS${value}` : value })
 }
 
-/**
- * Whether the message is proven to be from a marketer, and nothing suggests that it is worse than
- * unwanted mail.
- */
-function isFromMarketer(judged: Judged): judged is Judged & { marketer: RecognizedMarketer } {
-  const { marketer, verdict, reportedAs, isLearned, messageKind } = judged
-  if (!marketer || reportedAs !== 'spam' || isLearned || messageKind !== 'message') return false
-  return verdict.class === 'undecided' || verdict.class === 'marketing'
-}
-
-/**
- * The reason why no feedback report is sent, regardless of the origin; undefined when there is
- * none.
- */
-function obstacleOf({ verdict, reportedAs, messageKind, isLearned }: Judged): Phrase | undefined {
-  if (reportedAs === 'not-spam') return phrase('said-not-spam')
+/** The reason why a report is no complaint; undefined when it is one. */
+function obstacleOf({ complaint, messageKind, isLearned }: Judged): Phrase | undefined {
+  if (complaint.kind === 'not-spam') return phrase('said-not-spam')
   if (messageKind !== 'message') return phrase('automatic-mail')
-  if (isLearned) return phrase('learned-by-server')
-  if (verdict.class === 'legitimate') return phrase('looks-wanted')
-  if (verdict.class === 'undecided') return phrase('verdict-undecided')
-  if (verdict.class !== 'marketing' && !hasEvidence(verdict)) return phrase('content-only')
-  return undefined
+  return isLearned ? phrase('learned-by-server') : undefined
 }
 
 function networkWords({ cidr, deskName }: Network): string {

@@ -1,5 +1,6 @@
 import { type Phrase, phrase } from '../phrase.ts'
 import type { Facts } from './facts/fact.ts'
+import { mannerOf } from './manner.ts'
 
 /** Classes of a verdict. `undecided` does not count as unwanted. */
 export const verdictClasses = [
@@ -76,14 +77,30 @@ export function basisOf(groups: Iterable<string>): SymbolBasis {
   return its.some((group) => wayGroups.includes(group)) ? 'way' : 'content'
 }
 
-const hiddenBases: readonly (SymbolBasis | undefined)[] = ['known', 'model', 'sender', 'word']
+const messageBases: readonly (SymbolBasis | undefined)[] = ['content', 'way', undefined]
+
+/** Returns the symbols about the message itself: its content, route and authentication. */
+export function symbolsOfMessage(symbols: readonly VerdictSymbol[]): VerdictSymbol[] {
+  return symbols.filter(({ basis }) => messageBases.includes(basis))
+}
+
+/** Sums of hidden weights below it are not shown, and others only in steps of it. */
+const HIDDEN_STEP = 2
 
 /**
- * Returns the symbols that a reporter may see. A reporter may be a spammer, so symbols from other
- * reports, from the model and from karma are hidden.
+ * Returns the symbols that a reporter may see, which explain the verdict: those of the message, the
+ * reporter's own statement, and one for everything else. A reporter may be a spammer, so other
+ * reports, reputations and the model are only shown as one rounded sum.
  */
 export function symbolsForReporters(symbols: readonly VerdictSymbol[]): VerdictSymbol[] {
-  return symbols.filter(({ basis }) => !hiddenBases.includes(basis))
+  const sumOf = (...bases: SymbolBasis[]) =>
+    symbolScore(symbols.filter(({ basis }) => basis !== undefined && bases.includes(basis)))
+  const own = sumOf('word')
+  const others = Math.round(sumOf('known', 'model', 'sender') / HIDDEN_STEP) * HIDDEN_STEP
+  const yours = { name: 'YOUR_REPORT', weight: own, meaning: phrase('your-report') }
+  const what = phrase(others > 0 ? 'other-signs-against' : 'other-signs-for')
+  const known = { name: 'OTHER_SIGNS', weight: others, meaning: what }
+  return [...symbolsOfMessage(symbols), yours, known].filter(({ weight }) => weight !== 0)
 }
 
 /** Minimum sum of the weights that `hasEvidence` counts. A newcomer's report weighs less. */
@@ -91,13 +108,24 @@ const EVIDENCE_MIN = 2.5
 
 /**
  * Whether there is evidence against a message besides its content and the model: reports, route,
- * authentication or reputations. Without it no feedback report is sent, and no message is rejected.
+ * authentication or reputations. Without it no message is rejected.
  */
-export function hasEvidence({ symbols }: Pick<Verdict, 'symbols'>): boolean {
-  const evidence = symbols
-    .filter(({ weight, basis }) => weight > 0 && basis !== 'content' && basis !== 'model')
-    .reduce((sum, { weight }) => sum + weight, 0)
-  return evidence >= EVIDENCE_MIN
+function hasEvidence({ symbols }: Pick<Verdict, 'symbols'>): boolean {
+  const evidence = symbols.filter(({ basis }) => basis !== 'content' && basis !== 'model')
+  return weightAgainst(evidence) >= EVIDENCE_MIN
+}
+
+/**
+ * Whether a message is unwanted by its route, authentication or a blacklist. Complaints and
+ * reputations that rest on complaints do not count.
+ */
+export function isProvenUnwanted(verdict: Pick<Verdict, 'class' | 'symbols'>): boolean {
+  const way = verdict.symbols.filter(({ basis }) => basis === 'way')
+  return isUnwanted(verdict) && weightAgainst(way) >= EVIDENCE_MIN
+}
+
+function weightAgainst(symbols: readonly VerdictSymbol[]): number {
+  return symbols.reduce((sum, { weight }) => sum + Math.max(0, weight), 0)
 }
 
 /**
@@ -188,6 +216,11 @@ const EVEN_SCORE = 2.5
  * content.
  */
 const MODEL_WEIGHT_MAX = 4
+/**
+ * Maximum weight of one person's complaint if the message carries marks of wanted mail. Any account
+ * can be mistaken, so that a complaint about such a message does not decide.
+ */
+const COMPLAINT_WEIGHT_MAX = 2.5
 /** Minimum karma at which the statement "not spam" decides. */
 const SURE_KARMA_MIN = 0.5
 
@@ -199,11 +232,24 @@ const SURE_KARMA_MIN = 0.5
 export function decide({ facts, symbols: raised, ...judging }: Judging): Verdict {
   // NaN from a model whose sums overflow is ignored, because it would make the score NaN.
   const probability = Number.isNaN(judging.probability) ? undefined : judging.probability
-  const symbols = probability === undefined ? raised : [...raised, modelSymbol(probability)]
+  const rules = mayBeWanted(facts) ? raised.map(limitedComplaint) : raised
+  const symbols = probability === undefined ? rules : [...rules, modelSymbol(probability)]
   const score = symbolScore(symbols)
   const its = classOf(score, facts)
   const verdict = { class: its, confidence: confidenceOf(its, score), score, symbols }
   return probability === undefined ? verdict : { ...verdict, probability }
+}
+
+/** Whether a message carries marks of a list, of bulk mail, of a reply or of a verified author. */
+function mayBeWanted(facts: Facts): boolean {
+  return facts.authentication?.author_stands_behind === true || mannerOf(facts) !== 'plain'
+}
+
+/** Limits the weight of a reporter's complaint to 2.5; returns other symbols unchanged. */
+export function limitedComplaint(symbol: VerdictSymbol): VerdictSymbol {
+  const { basis, weight } = symbol
+  if (basis !== 'word' || weight <= COMPLAINT_WEIGHT_MAX) return symbol
+  return { ...symbol, weight: COMPLAINT_WEIGHT_MAX }
 }
 
 function modelSymbol(probability: number): VerdictSymbol {

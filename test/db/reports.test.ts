@@ -21,6 +21,7 @@ test('a report is read as it was stored, in the state received', async () => {
   expect(await findReport(database.pool, report.id)).toEqual({
     ...report,
     shadow: null,
+    isConfirmed: false,
     state: 'received',
   })
 })

@@ -48,6 +48,7 @@ export function contentOf(index: number, changes: Partial<FeedbackContent> = {})
     domain: 'here.example',
     service: 'https://here.example',
     feedbackType: 'abuse',
+    complaint: { kind: 'spam', verdict: 'spam', signs: ['A sign.'] },
     format: 'arf',
     form: 'whole',
     incidents: 1,

@@ -33,7 +33,10 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     marketers: { values: ['actions', 'mail', 'pieces', 'verdict', 'db', 'queue', 'letters'] },
     lists: { values: ['actions', 'mail', 'verdict', 'db', 'queue', 'counting'] },
     feedback: {
-      values: ['actions', ...knowledge, 'texts', 'db', 'queue', 'parsing', 'letters', 'people'],
+      values: [
+        ...['actions', ...knowledge, 'texts', 'db', 'queue', 'parsing', 'judging'],
+        ...['letters', 'people'],
+      ],
     },
     reports: {
       values: [

@@ -8,7 +8,7 @@ import type { Reporter } from '../../db/reporters.ts'
 import { findRawMessage, findReport, type Report } from '../../db/reports.ts'
 import type { TokenScope } from '../../db/sessions.ts'
 import type { Phrase } from '../../phrase.ts'
-import { retractReport } from '../../reports/change-report.ts'
+import { confirmReport, retractReport } from '../../reports/change-report.ts'
 import { findReportDetails, type ReportDetails } from '../../reports/own-reports.ts'
 import type { SameReports } from '../../reports/same-reports.ts'
 import { inEnglish } from '../../texts/phrases.ts'
@@ -93,7 +93,7 @@ export async function describeReport(db: Db, report: Report): Promise<ReportJson
 /** Converts a report to the API format. */
 function reportJson(
   report: Report,
-  { analysis, events, question, same }: ReportDetails,
+  { analysis, events, question, isUnconfirmed, same }: ReportDetails,
 ): ReportJson {
   return {
     id: report.id,
@@ -118,6 +118,7 @@ function reportJson(
           })),
         }
       : null,
+    confirmation_asked: isUnconfirmed,
     verdict: analysis ? verdictJson(analysis) : null,
     campaign: same ? campaignJson(same) : null,
     timeline: [
@@ -257,6 +258,14 @@ export function reportsApi(site: Needs): Router {
     sendJson(res, 200, await describeReport(site.pool, retracted))
   })
   router.all('/:id', otherMethods('GET', 'DELETE'))
+  router.post('/:id/confirmation', async (req, res) => {
+    const { report, reporter } = await requireOwnReport(req, res, site, 'report')
+    if (report.reporterId !== reporter.id) throw notFound()
+    const isOpen = await confirmReport(site, report.id)
+    const confirmed = isOpen ? { ...report, state: 'received' as const } : report
+    sendJson(res, 200, await describeReport(site.pool, confirmed))
+  })
+  router.all('/:id/confirmation', otherMethods('POST'))
   router.get('/:id/raw', async (req, res) => {
     const { report } = await requireOwnReport(req, res, site, 'read')
     const raw = await findRawMessage(site.pool, report.id)

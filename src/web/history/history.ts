@@ -2,7 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import { listFeedback } from '../../db/feedback-reports.ts'
 import { findRawMessage, type Report, type ReportKind } from '../../db/reports.ts'
 import { storableText } from '../../mail/text.ts'
-import { retractReport } from '../../reports/change-report.ts'
+import { confirmReport, retractReport } from '../../reports/change-report.ts'
 import { findOwnReports, ownOutcomes, type OwnSearch } from '../../reports/own-reports.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { isUuid, queryOf, sendMessage, sendPage } from '../pages/render.ts'
@@ -60,6 +60,14 @@ export function historyRoutes(site: Needs): Router {
     const problem = await takeRelayAnswer(req, site, report, form)
     if (problem === undefined) return res.redirect(303, `/reports/${report.id}`)
     await sendStory(req, res, site, report, { problem, picked: form.texts('relay') })
+  })
+  router.post('/reports/:id/confirm', async (req, res) => {
+    await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const report = await requireOwn(req.params.id, reporter, site.pool)
+    await confirmReport(site, report.id)
+    res.redirect(303, `/reports/${report.id}`)
   })
   router.get(
     '/reports/:id/message.eml',

@@ -149,7 +149,7 @@ export async function sendStory(
   report: Report,
   refused?: Refused,
 ): Promise<void> {
-  const [{ analysis, events, same, question }, feedback] = await Promise.all([
+  const [{ analysis, events, same, question, isUnconfirmed }, feedback] = await Promise.all([
     findReportDetails(site.pool, report),
     listFeedback(site.pool, [report.id]),
   ])
@@ -168,6 +168,7 @@ export async function sendStory(
       found: analysis && findings(analysis, language),
       same,
       advice,
+      isUnconfirmed,
       question: question && {
         id: report.id,
         isAnswered: question.isAnswered,

@@ -30,6 +30,7 @@ async function feedbackOn(
     domain: 'here.example',
     service: 'here.example',
     feedbackType: 'abuse',
+    complaint: { kind: 'spam', verdict: 'undecided', signs: [] },
     format: 'arf',
     form: 'whole',
     incidents: 1,

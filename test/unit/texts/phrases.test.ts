@@ -4,7 +4,7 @@ import { IntlMessageFormat } from 'intl-messageformat'
 import { expect, test } from 'vitest'
 import { phrase, type PhraseCode, phraseParameters } from '../../../src/phrase.ts'
 import { inEnglish, sayPhrases } from '../../../src/texts/phrases.ts'
-import { basisOf, symbolsForReporters } from '../../../src/verdict/verdict.ts'
+import { basisOf, symbolsOfMessage } from '../../../src/verdict/verdict.ts'
 import { shippedRules } from '../../support/shipped-rules.ts'
 
 const root = path.join(import.meta.dirname, '../../../src')
@@ -123,7 +123,7 @@ test.for(['fr', 'ru'])(
       const basis = basisOf(facts.map((fact) => fact.split('.')[0] ?? ''))
       return { name: symbol, weight, meaning, basis }
     })
-    const names = symbolsForReporters(symbols).map(({ name }) => name)
+    const names = symbolsOfMessage(symbols).map(({ name }) => name)
     expect(names.length).toBeGreaterThan(90)
     expect(Object.keys(catalogOf(language, 'symbols'))).toEqual(names)
   },

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
-import { consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
-import type { SymbolBasis, VerdictSymbol } from '../../../src/verdict/verdict.ts'
+import type { RecognizedMarketer } from '../../../src/pieces/marketer.ts'
+import { complaintOf, consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
+import type { Facts } from '../../../src/verdict/facts/fact.ts'
+import type { SymbolBasis, Verdict, VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
 const sign = (basis: SymbolBasis, weight: number): VerdictSymbol => {
   return { name: 'A_SIGN', weight, meaning: 'A sign of the test.', basis }
@@ -18,7 +20,7 @@ const network = { ...unnamed, deskName: 'Example Desk One' }
 const muted = { ...network, abuse: null, isMuted: true } as const
 const clear: Judged = {
   verdict: { class: 'spam', score: 5, symbols: [sign('word', 5)] },
-  reportedAs: 'spam',
+  complaint: { kind: 'spam', manner: 'plain', score: 3.5, scoreMin: 3.5, isConfirmed: false },
   isLearned: false,
   messageKind: 'message',
   origin: { ip: '192.0.2.7', confidence: 0.9 },
@@ -38,16 +40,27 @@ const desk = (state: 'found' | 'enrolled' | 'paused') =>
 const verdict = (name: Judged['verdict']['class'], ...symbols: readonly VerdictSymbol[]) => {
   return { class: name, score: 5, symbols: symbols.length > 0 ? symbols : [sign('word', 5)] }
 }
-const evident = (word: number, way: number) =>
-  verdict('spam', sign('word', word), sign('way', way), sign('content', 5), sign('known', -4))
-const contentOnly = verdict('spam', sign('content', 5), sign('model', 5))
+const complaint = (change: Partial<Judged['complaint']>) => ({ ...clear.complaint, ...change })
+const marketer = {
+  ...{ key: 'shop', name: 'Shop', by: 'signature' as const, proof: 'shop.example', feedback: null },
+  why: [phrase('marketer-list-id', { listId: 'news.shop.example' })],
+} satisfies RecognizedMarketer
 
 test.for([
   ['a clear case', clear],
   ['a case just sure enough', { ...clear, origin: { ip: '192.0.2.7', confidence: 0.7 } }],
   ['phishing', { ...clear, verdict: verdict('phishing') }],
   ['malware', { ...clear, verdict: verdict('malware') }],
-  ['a word and a way that weigh just enough', { ...clear, verdict: evident(1, 1.5) }],
+  ['a complaint about an undecided message', { ...clear, verdict: verdict('undecided') }],
+  ['list mail that is clearly unwanted', { ...clear, complaint: complaint({ manner: 'list' }) }],
+  [
+    'a confirmed complaint about mail that looks wanted',
+    { ...clear, complaint: complaint({ score: -3, isConfirmed: true }) },
+  ],
+  [
+    'the mail of a marketer on a blacklist',
+    { ...clear, marketer, verdict: verdict('spam', sign('way', 3), sign('content', 2)) },
+  ],
   ['a desk we have written to before', { ...clear, known: desk('found') }],
   ['an enrolled desk', { ...clear, known: desk('enrolled'), forwardTo: 'enrolled' }],
 ] as const satisfies readonly (readonly [string, Judged])[])(
@@ -62,16 +75,11 @@ test.for([
 )
 
 test.for([
-  ['the reporter defends it', { ...clear, reportedAs: 'not-spam' }, 'said-not-spam'],
-  ['it looks like wanted mail', { ...clear, verdict: verdict('legitimate') }, 'looks-wanted'],
-  ['a mail server learned it', { ...clear, isLearned: true }, 'learned-by-server'],
-  ['content and the model alone accuse it', { ...clear, verdict: contentOnly }, 'content-only'],
   [
-    'what is not content weighs a little less',
-    { ...clear, verdict: evident(1, 1.4) },
-    'content-only',
+    'the reporter defends it',
+    { ...clear, complaint: complaint({ kind: 'not-spam' }) },
+    'said-not-spam',
   ],
-  ['the verdict is open', { ...clear, verdict: verdict('undecided') }, 'verdict-undecided'],
   ['it is a bounce', { ...clear, messageKind: 'dsn' }, 'automatic-mail'],
   ['it is a feedback report', { ...clear, messageKind: 'feedback-report' }, 'automatic-mail'],
   ['it is an automatic reply', { ...clear, messageKind: 'auto-reply' }, 'automatic-mail'],
@@ -87,7 +95,7 @@ test.for([
   ],
   [
     'the reporter defends what has no origin',
-    { ...clear, origin: undefined, reportedAs: 'not-spam' },
+    { ...clear, origin: undefined, complaint: complaint({ kind: 'not-spam' }) },
     'said-not-spam',
   ],
   ['nobody answers for the origin', { ...clear, network: undefined }, 'network-unknown'],
@@ -174,15 +182,90 @@ test('a registry without a contact is final', () => {
 
 test.for([
   ['the origin is too uncertain', { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 } }],
-  ['the verdict is open', { ...clear, verdict: verdict('undecided') }],
+  ['it looks like wanted mail', { ...clear, complaint: complaint({ score: 0 }) }],
   ['a mail system wrote it', { ...clear, messageKind: 'dsn' }],
 ] as const)('no registry is queried when %s', ([, judged]) => {
   const unknown = { ...judged, network: undefined, registry: 'unasked' as const }
-  expect(['keep', 'ask']).toContain(consequenceOf(unknown).action)
+  expect(['keep', 'ask', 'confirm']).toContain(consequenceOf(unknown).action)
 })
 
-test('marketing gets advice, and no one is accused', () => {
-  const judged = { ...clear, verdict: verdict('marketing') }
-  expect(consequenceOf(judged)).toMatchObject({ action: 'advise' })
-  expect(consequenceOf({ ...judged, reportedAs: 'not-spam' })).toMatchObject({ action: 'keep' })
+test.for([
+  ['list', 'looks-like-list'],
+  ['list-relay', 'looks-like-list'],
+  ['bulk', 'bulk-with-unsubscribe'],
+] as const)('%s mail gets advice, and no one is accused', ([manner, why]) => {
+  const judged = { ...clear, complaint: complaint({ manner, score: 3.4 }) }
+  expect(consequenceOf(judged)).toEqual({
+    action: 'advise',
+    why: [phrase(why), phrase('no-complaint')],
+  })
+})
+
+test.for([
+  ['a reply', { manner: 'reply', score: 3.4 }, 'looks-like-reply'],
+  ['mail that looks wanted', { score: 3.4 }, 'looks-wanted'],
+  ['a newsletter reported as phishing', { manner: 'bulk', kind: 'phishing', score: 0 }, undefined],
+] as const)('the reporter is asked to confirm a complaint about %s', ([, change, why]) => {
+  const asked = consequenceOf({ ...clear, complaint: complaint(change) })
+  expect(asked).toEqual({
+    action: 'confirm',
+    why: [phrase(why ?? 'bulk-with-unsubscribe'), phrase('confirmation-asked')],
+  })
+})
+
+test.for([
+  ['spam', 'advise'],
+  ['phishing', 'keep'],
+] as const)('complaints alone never accuse a marketer of %s', ([kind, action]) => {
+  const known = [sign('word', 6), sign('known', 9), sign('content', 5), sign('model', 4)]
+  const judged = { ...clear, marketer, verdict: verdict('spam', ...known) }
+  const its = { ...judged, complaint: complaint({ kind, score: 20, isConfirmed: true }) }
+  expect(consequenceOf(its)).toMatchObject({ action })
+})
+
+const model = { ...sign('model', 1), name: 'MODEL' }
+const judgedAs = (facts: Facts, symbols: readonly VerdictSymbol[], probability?: number) => {
+  return { facts, verdict: { ...verdict('spam', ...symbols), probability } as Verdict }
+}
+const list = { has_list_id: true, has_list_post: true, list_id: 'dev.lists.example', is_bulk: true }
+
+test.for<[string, Facts, Judged['complaint']['manner'], number, number]>([
+  ['plain mail', {}, 'plain', 3.5, 1],
+  ['a reply', { headers: { is_answer: true } }, 'reply', 3.5, 3],
+  ['mail that offers to unsubscribe', { links: { has_unsubscribe: true } }, 'bulk', 3.5, 5],
+  ['list mail', { bulk: list, origin: { rdns_organization: 'other.example' } }, 'list', 3.5, 5],
+  [
+    'mail from the machine of the list',
+    { bulk: list, origin: { rdns_organization: 'lists.example' } },
+    'list-relay',
+    6,
+    7.5,
+  ],
+  [
+    'mail signed by the list',
+    { bulk: list, authentication: { signers: ['lists.example'] } },
+    'list-relay',
+    6,
+    7.5,
+  ],
+])('%s is forwarded above a score of its own', ([, facts, manner, withModel, without]) => {
+  const symbols = [sign('word', 6), sign('content', 2)]
+  const known = { kind: 'spam', manner, isConfirmed: false }
+  expect(complaintOf('spam', judgedAs(facts, symbols), false)).toEqual({
+    ...known,
+    ...{ score: 4.5, scoreMin: without },
+  })
+  expect(complaintOf('spam', judgedAs(facts, [...symbols, model], 0.7), false)).toEqual({
+    ...known,
+    ...{ score: 5.5, scoreMin: withModel },
+  })
+})
+
+test.for([
+  ['one other reporter', { campaign_reporters_weeks: 1, campaign_blame: 1 }, 2.25],
+  ['a crowd, which may be bought,', { text_reporters_weeks: 90, text_blame: 0.5 }, 3],
+  ['a campaign that many want', { campaign_reporters_weeks: 9, campaign_blame: 0.4 }, 1.5],
+] as const)('%s supports a complaint by a little', ([, seen, score]) => {
+  const judged = judgedAs({ seen }, [sign('word', 1.5)])
+  expect(complaintOf('spam', judged, false)).toMatchObject({ score })
 })

@@ -30,7 +30,7 @@ const system: ScopeMatch = { kind: 'as', value: '64496', address: 'as@desk.examp
 
 const clear: Judged = {
   verdict: { class: 'spam', score: 5, symbols: [word] },
-  reportedAs: 'spam',
+  complaint: { kind: 'spam', manner: 'plain', score: 5, scoreMin: 1, isConfirmed: false },
   isLearned: false,
   messageKind: 'message',
   origin: { ip: '192.0.2.7', confidence: 0.9 },
@@ -53,6 +53,7 @@ const clear: Judged = {
   own: { addresses: ['feedback@us.example', 'ann@home.example'], domain: 'bounces.us.example' },
 }
 const verdict = (name: Judged['verdict']['class']) => ({ ...clear.verdict, class: name })
+const complaint = (change: Partial<Judged['complaint']>) => ({ ...clear.complaint, ...change })
 const knowing = (address: string, contact: KnownContact) =>
   new Map([...clear.known, [address, contact]])
 
@@ -89,7 +90,7 @@ test.for<[string, Partial<Judged>, string[]]>([
   ],
   [
     'whom the message names, of mail in bulk that accuses nobody',
-    { requestedRecipients: [cfbl], verdict: verdict('marketing') },
+    { requestedRecipients: [cfbl], complaint: complaint({ manner: 'bulk', score: 0 }) },
     ['fbl@shop.example'],
   ],
   [
@@ -121,13 +122,14 @@ test.for<[string, Partial<Judged>, string[]]>([
 })
 
 test.for<[string, Partial<Judged>]>([
-  ['the reporter defends it', { reportedAs: 'not-spam' }],
+  ['the reporter defends it', { complaint: complaint({ kind: 'not-spam' }) }],
   ['a mail server learned it', { isLearned: true }],
   ['a mail system wrote it', { messageKind: 'dsn' }],
-  ['it looks like wanted mail', { verdict: verdict('legitimate') }],
+  ['it looks like wanted mail', { complaint: complaint({ score: 0 }) }],
   ['its origin is not sure', { origin: { ip: '192.0.2.7', confidence: 0.6 } }],
   ['the reporter is asked', { origin: undefined, askable: ['192.0.2.9'] }],
   ['it is phishing that names its own address', { verdict: verdict('phishing') }],
+  ['it is reported as phishing', { complaint: complaint({ kind: 'phishing' }) }],
   ['only enrolled ones are told', { forwardTo: 'enrolled' }],
   [
     'the address stopped',
@@ -158,7 +160,8 @@ test('a marketer gets its tokens back only by its own signature, and is listed o
   const silent = { ...marketer, by: 'signature' as const, feedback: null }
   expect(otherAddresses({ cfbl: null, marketer: silent })).toEqual([])
   const both = [...by('signature'), { ...cfbl, address }]
-  expect(told({ requestedRecipients: both, verdict: verdict('marketing') })).toEqual([address])
+  const bulk = complaint({ manner: 'bulk', score: 0 })
+  expect(told({ requestedRecipients: both, complaint: bulk })).toEqual([address])
 })
 
 const now = new Date('2026-11-22T10:00:00Z')

@@ -49,7 +49,7 @@ const fileProblems = [
 const limits = ['RateLimit', 'RateLimit-Policy'] as const
 const replayed = ['Idempotency-Replayed', ...limits] as const
 
-/** The operations on reports: submit, read and retract. */
+/** The operations on reports: submit, read, retract and confirm. */
 export const reportOperations: readonly Operation[] = [
   {
     id: 'report',
@@ -187,6 +187,23 @@ export const reportOperations: readonly Operation[] = [
     parameters: { path: idPath },
     answers: {
       200: { description: 'The report is retracted.', content: { 'application/json': 'Report' } },
+    },
+    problems: ['not-found', 'too-often'],
+    example: {},
+  },
+  {
+    id: 'confirm-report',
+    method: 'post',
+    path: '/api/v1/reports/{id}/confirmation',
+    chapter: 'Reports',
+    summary: 'Confirm a complaint',
+    description:
+      'For a report whose message looks wanted ("confirmation_asked"): states that the reporter ' +
+      'does not want it. The report is analyzed again and forwarded. Otherwise nothing changes.',
+    need: 'report',
+    parameters: { path: idPath },
+    answers: {
+      200: { description: 'The report.', content: { 'application/json': 'Report' } },
     },
     problems: ['not-found', 'too-often'],
     example: {},

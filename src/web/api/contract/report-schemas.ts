@@ -123,8 +123,8 @@ const verdict = z
   })
   .nullable()
   .describe(
-    'The symbols that the reporter may see, and their sum. Symbols from the reports of others ' +
-      'are only in "class".',
+    'The symbols that the reporter may see, and their sum. Everything that is known from other ' +
+      'mail is one symbol with a rounded weight.',
   )
 
 const campaign = z
@@ -161,6 +161,9 @@ export const reportSchema = z
     hops: list(hop).describe('Every Received field, newest first.'),
     picture,
     question,
+    confirmation_asked: z
+      .boolean()
+      .describe('Whether the message looks wanted, and the reporter is asked to confirm.'),
     verdict,
     campaign,
     timeline: list(

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { importNetworks } from '../../../src/processes/import-networks.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import type { ReportJson } from '../../../src/web/api/reports.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { analyzeReports } from '../../support/judge.ts'
+import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { signedInBrowser } from './browser.ts'
+import { startWebSite } from './web-site.ts'
+
+const site = await closeAfterTests(startWebSite())
+const parser = await closeAfterTests(createParserPool(1))
+await importNetworks(sampleNetworks, site.app)
+const ann = await site.addPerson('ann@reporters.example')
+const browser = await signedInBrowser(site.url, ann)
+const title = 'Do you really not want this message?'
+
+const analyze = (id: string) => analyzeReports({ ...site.app, parser }, [id])
+
+/** Reports a reply and has it analyzed. */
+async function reportReply(mark: string): Promise<string> {
+  const raw = spamMessage(mark).toString()
+  const reply = raw.replace('From:', 'In-Reply-To: <you@provider.example>\r\nFrom:')
+  const id = await site.report(ann, Buffer.from(reply))
+  await analyze(id)
+  return id
+}
+
+async function api(id: string, path = '', method = 'GET'): Promise<ReportJson> {
+  const headers = { authorization: ann.basic }
+  const answer = await fetch(`${site.url}/api/v1/reports/${id}${path}`, { method, headers })
+  expect(answer.status).toBe(200)
+  return (await answer.json()) as ReportJson
+}
+
+async function feedbackOf(id: string): Promise<number> {
+  const { rowCount } = await site.app.pool.query(
+    'select 1 from feedback_reports where report_id = $1',
+    [id],
+  )
+  return rowCount ?? 0
+}
+
+test('the page asks about mail that looks wanted, and forwards it once confirmed', async () => {
+  const id = await reportReply('page')
+  const asked = await (await browser.get(`/reports/${id}`)).text()
+  expect(asked).toContain(title)
+  expect(asked).toContain('It looks like a reply to one of your messages.')
+  expect(await feedbackOf(id)).toBe(0)
+  const { rows } = await site.app.pool.query('select * from reports where id = $1', [id])
+  expect(rows).toMatchObject([{ state: 'kept', is_confirmed: false }])
+  expect((await browser.post(`/reports/${id}/confirm`, {})).status).toBe(303)
+  await analyze(id)
+  expect(await feedbackOf(id)).toBe(1)
+  expect(await (await browser.get(`/reports/${id}`)).text()).not.toContain(title)
+})
+
+test('the API asks and takes the confirmation, once', async () => {
+  const id = await reportReply('api')
+  expect(await api(id)).toMatchObject({ status: 'kept', confirmation_asked: true })
+  const answers = await Promise.all([1, 2, 3].map(() => api(id, '/confirmation', 'POST')))
+  expect(answers.map((one) => one.confirmation_asked)).toEqual([false, false, false])
+  await analyze(id)
+  const { timeline } = await api(id, '/confirmation', 'POST')
+  const events = timeline.map(({ event }) => event)
+  expect(events).toEqual(['received', 'analyzed', 'confirmed', 'analyzed'])
+  expect(await feedbackOf(id)).toBe(1)
+})
+
+test('a confirmation has no effect on a report about which nobody is asked', async () => {
+  const id = await site.report(ann, spamMessage('plain'))
+  await analyze(id)
+  const before = await api(id)
+  expect(await api(id, '/confirmation', 'POST')).toEqual(before)
+})
+
+test('a changed statement must be confirmed again', async () => {
+  const id = await reportReply('again')
+  await api(id, '/confirmation', 'POST')
+  const raw = await (await browser.get(`/reports/${id}/message.eml`)).arrayBuffer()
+  for (const kind of ['not-spam', 'spam']) {
+    await fetch(`${site.url}/api/v1/reports?kind=${kind}`, {
+      method: 'POST',
+      headers: { authorization: ann.basic, 'content-type': 'message/rfc822' },
+      body: raw,
+    })
+    await analyze(id)
+  }
+  expect(await api(id)).toMatchObject({ kind: 'spam', confirmation_asked: true })
+})
