@@ -189,6 +189,8 @@ export const phraseParameters = {
   'karma-overruling': ['count', 'weight'],
   'karma-proven': ['min'],
   'karma-unproven': ['min'],
+  'karma-independence': [],
+  'karma-paced': ['count'],
   'karma-decay': ['days'],
 
   // Steps on the route of the message. `line` counts the Received lines from 1, from the top;

@@ -86,6 +86,7 @@ function reportOf(index: number, now: Date): ReportEvidence {
     karma: index % 5 === 0 ? 0.2 : 1,
     reportedAs: 'spam',
     verdict: { class: 'spam', confidence: 0.9 },
+    support: 3,
     campaignId: campaigns[campaign],
     subjects,
     at: now,

@@ -7,6 +7,7 @@ import {
 import { shardOfSubject } from '../db/reputations.ts'
 import { textHash } from '../pieces/shingles/hash.ts'
 import {
+  isSupported,
   type KeyedSubject,
   leaningOf,
   NAME_BYTES_MAX,
@@ -205,5 +206,6 @@ function testimonyOf(report: ReportEvidence): Testified {
   // A report without a campaign has no other reports to agree with.
   const side = (campaignId && witnessSideOf(report)) || 'nothing'
   const what = isComplaintOfWanted ? 'wanted-mail' : side
-  return { reporterId, campaignId, what, karma, at: report.at.getTime() }
+  const at = report.at.getTime()
+  return { reporterId, campaignId, what, isSupported: isSupported(report), karma, at }
 }

@@ -20,11 +20,16 @@ import {
   upsertReputations,
   type WholeReputation,
 } from '../db/reputations.ts'
+import { listReporterEmails } from '../db/reporters.ts'
 import type { Logger } from '../log.ts'
+import { domainOf, registrableDomainOf } from '../mail/address.ts'
+import { freeMailDomains } from '../pieces/features/material.ts'
+import { textHash } from '../pieces/shingles/hash.ts'
 import { packDetail, PROVEN_KARMA_MIN, unpackDetail } from '../verdict/reputation/detail.ts'
 import type { PackedReport, Testified } from '../verdict/reputation/evidence.ts'
 import { type Folded, foldPieces, isEmptyDetail, type Piece } from '../verdict/reputation/fold.ts'
 import {
+  circleOf,
   freshKarma,
   type KarmaEvent,
   packWitnesses,
@@ -35,7 +40,7 @@ import {
   type Witness,
 } from '../verdict/reputation/karma.ts'
 import type { Subject } from '../verdict/reputation/reputation.ts'
-import type { Clock } from '../world.ts'
+import { type Clock, uuidTime } from '../world.ts'
 import {
   type Evidence,
   KARMA_PART,
@@ -49,6 +54,8 @@ import { complainer, inGroups, type Rounds, runRounds } from './run-roll-ups.ts'
 
 type Desk = {
   karmas: Map<string, KarmaRow>
+  /** The circles of the reporters in the testimonies. */
+  circles: ReadonlyMap<string, number>
   changed: Map<string, KarmaRow>
   witnesses: Map<string, { list: Witness[]; day: string }>
 }
@@ -60,10 +67,15 @@ async function foldTestimonies(
   now: Date,
 ): Promise<void> {
   const campaignIds = [...new Set(testimonies.flatMap(({ campaignId }) => campaignId ?? []))]
-  const found = await findWitnesses(tx, campaignIds)
+  const reporterIds = [...new Set(testimonies.map(({ reporterId }) => reporterId))]
+  const [found, emails] = await Promise.all([
+    findWitnesses(tx, campaignIds),
+    listReporterEmails(tx, reporterIds),
+  ])
   const day = now.toISOString().slice(0, 10)
   const desk: Desk = {
     karmas: new Map(),
+    circles: new Map([...emails].map(([id, email]) => [id, circleOfEmail(email)])),
     changed: new Map(),
     witnesses: new Map(
       found.map(({ campaignId, content }) => [campaignId, { list: unpackWitnesses(content), day }]),
@@ -85,6 +97,12 @@ async function foldTestimonies(
   )
 }
 
+function circleOfEmail(email: string): number {
+  const domain = registrableDomainOf(domainOf(email))
+  const isShared = domain === undefined || freeMailDomains.has(domain)
+  return circleOf(isShared ? undefined : Number(textHash(domain) & 0xffffffffn))
+}
+
 /**
  * Loads the karma of all reporters in the testimonies, and of earlier witnesses of the same
  * campaigns.
@@ -98,13 +116,17 @@ async function loadKarmas(tx: Db, desk: Desk, testimonies: readonly Testified[])
 }
 
 function hear(desk: Desk, testified: Testified, day: string): void {
-  const { reporterId, campaignId, what, karma, at: instant } = testified
+  const { reporterId, campaignId, what, isSupported, karma, at: instant } = testified
   const at = new Date(instant)
   if (what === 'good' || what === 'bad' || what === 'withdrawn') {
     if (campaignId === undefined) return
     const known = desk.witnesses.get(campaignId)
     const isProven = karma >= PROVEN_KARMA_MIN
-    const settled = testify(known?.list ?? [], { reporterId, side: what, isProven })
+    const { isVouched } = karmaRow(desk, reporterId)
+    const circle = desk.circles.get(reporterId) ?? circleOf(undefined)
+    const signUpDay = Math.floor(uuidTime(reporterId).getTime() / DAY_MS)
+    const about = { isProven, isVouched, isSupported, signUpDay, circle }
+    const settled = testify(known?.list ?? [], { reporterId, side: what, ...about })
     desk.witnesses.set(campaignId, { list: settled.witnesses, day })
     for (const id of settled.agreed) change(desk, id, 'agreement', at)
     for (const id of settled.contradicted) change(desk, id, 'contradiction', at)

@@ -8,7 +8,7 @@ import { askAbout, type DnsTools } from '../origin/authenticity/ask-dns.ts'
 import type { DnsFindings } from '../origin/authenticity/authenticate.ts'
 import type { AnalysisDigest, ParserOptions, ParserPool } from '../parsing/parser-pool.ts'
 import type { AdviceCase } from '../verdict/advice.ts'
-import type { ReportEvidence } from '../verdict/reputation/evidence.ts'
+import { type ReportEvidence, supportOf } from '../verdict/reputation/evidence.ts'
 import type { ReportToCount } from './count-reports.ts'
 import type { ReportRelays } from './relays.ts'
 
@@ -132,6 +132,7 @@ export function evidenceOf(
     karma: Number(facts.report?.karma ?? 0),
     reportedAs: report.kind,
     verdict: { class: verdict.class, confidence: verdict.confidence ?? 0 },
+    support: supportOf(verdict),
     campaignId: campaignOf.get(report.id),
     subjects,
     at: report.receivedAt,

@@ -43,6 +43,7 @@ export async function reportedBy(
     karma: karmas.get(reporterId) ?? 0,
     reportedAs: 'spam',
     verdict: { class: 'spam', confidence: 0.95 },
+    support: 0,
     campaignId: undefined,
     at,
     ...message,

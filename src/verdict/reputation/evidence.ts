@@ -1,3 +1,4 @@
+import { symbolScore, type Verdict, type VerdictClass } from '../verdict.ts'
 import type { Piece } from './fold.ts'
 import { uuidAt } from './karma.ts'
 import { type Subject, subjectKindOf, subjectKinds } from './reputation.ts'
@@ -17,16 +18,15 @@ export type ReportEvidence = {
   /** Statement of the reporter. */
   reportedAs: 'spam' | 'phishing' | 'not-spam'
   /** Class of the verdict, and its confidence, 0 to 1. */
-  verdict: { class: VerdictWord; confidence: number }
+  verdict: { class: VerdictClass; confidence: number }
+  /** Sum of the weights that do not depend on any report; positive for spam. */
+  support: number
   campaignId: string | undefined
   /** The subjects, including the autonomous system if known. */
   subjects: readonly Subject[]
   /** When the report was received. */
   at: Date
 }
-
-/** The classes of `verdict/verdict.ts`. */
-type VerdictWord = 'spam' | 'phishing' | 'malware' | 'marketing' | 'legitimate' | 'undecided'
 
 const nothing: Leaning = { good: 0, bad: 0 }
 /**
@@ -74,6 +74,25 @@ export function witnessSideOf(report: Pick<ReportEvidence, 'reportedAs' | 'verdi
   return good >= UNDECIDED_WEIGHT ? 'good' : undefined
 }
 
+/** Returns the sum of the weights of a verdict that do not depend on any report. */
+export function supportOf({ symbols }: Pick<Verdict, 'symbols'>): number {
+  return symbolScore(symbols.filter(({ basis }) => basis !== 'word' && basis !== 'known'))
+}
+
+/** Minimum sum of weights for a message to support a statement. */
+const SUPPORT_MIN = 1
+
+/**
+ * Whether the message itself supports the statement: its content, authentication, blacklists and
+ * the model, without any report. An attacker can write such a message: alone, this proves nothing.
+ */
+export function isSupported({
+  reportedAs,
+  support,
+}: Pick<ReportEvidence, 'reportedAs' | 'support'>): boolean {
+  return reportedAs === 'not-spam' ? support <= -SUPPORT_MIN : support >= SUPPORT_MIN
+}
+
 /**
  * A subject with its key (64 bits, signed); `subject` is undefined when its name is already stored.
  */
@@ -90,6 +109,8 @@ export type Testified = {
   reporterId: string
   campaignId: string | undefined
   what: TestifiedWhat
+  /** Whether the message supports the statement. */
+  isSupported: boolean
   karma: number
   at: number
 }
@@ -167,6 +188,7 @@ export function unpackReports(bytes: Buffer, start = 0): PackedReport[] {
 
 /** Size of a packed testimony in bytes. */
 export const TESTIFIED_BYTES = 16 + 16 + 1 + 1 + 4
+const SUPPORTED = 128
 const NO_CAMPAIGN = '00000000-0000-0000-0000-000000000000'
 
 /** Packs what a report adds to the karma of its reporter. */
@@ -174,7 +196,8 @@ export function packTestified(testified: Testified): Buffer {
   const bytes = Buffer.alloc(TESTIFIED_BYTES)
   bytes.write(testified.reporterId.replaceAll('-', ''), 0, 'hex')
   bytes.write((testified.campaignId ?? NO_CAMPAIGN).replaceAll('-', ''), 16, 'hex')
-  bytes.writeUInt8(testimonyKinds.indexOf(testified.what), 32)
+  const kind = testimonyKinds.indexOf(testified.what)
+  bytes.writeUInt8(kind | (testified.isSupported ? SUPPORTED : 0), 32)
   bytes.writeUInt8(karmaByte(testified.karma), 33)
   bytes.writeUInt32BE(Math.floor(testified.at / 1000), 34)
   return bytes
@@ -185,10 +208,12 @@ export function unpackTestified(bytes: Buffer): Testified[] {
   return Array.from({ length: Math.floor(bytes.length / TESTIFIED_BYTES) }, (_, index) => {
     const at = index * TESTIFIED_BYTES
     const campaignId = uuidAt(bytes, at + 16)
+    const kind = bytes.readUInt8(at + 32)
     return {
       reporterId: uuidAt(bytes, at),
       campaignId: campaignId === NO_CAMPAIGN ? undefined : campaignId,
-      what: testimonyKinds[bytes.readUInt8(at + 32)] ?? 'nothing',
+      what: testimonyKinds[kind & ~SUPPORTED] ?? 'nothing',
+      isSupported: (kind & SUPPORTED) !== 0,
       karma: bytes.readUInt8(at + 33) / 255,
       at: bytes.readUInt32BE(at + 34) * 1000,
     }

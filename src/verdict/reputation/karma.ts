@@ -9,6 +9,14 @@ export type Witness = {
   reporterId: string
   side: Side
   isProven: boolean
+  /** Whether an operator created the account. Such accounts are always independent. */
+  isVouched: boolean
+  /** Whether the message itself supports the statement: see `isSupported`. */
+  isSupported: boolean
+  /** Day of the sign-up since 1970; its lowest 16 bits are stored. */
+  signUpDay: number
+  /** Groups accounts at one mail domain: see `circleOf`. */
+  circle: number
   isSettled: boolean
 }
 
@@ -29,12 +37,30 @@ export const WITNESSES_MAX = 32
  */
 const CONTRADICTORS_MIN = 2
 const AGREEING_MIN = { proven: 1, newcomer: 2 }
+/** Number of other independent newcomers required, if the message supports what they say. */
+const CROWD_MIN = 3
+const NO_CIRCLE = 0
+const CIRCLES = 0xffff
 
 /**
- * Adds a testimony. Karma changes once for each reporter and campaign. It rises when another proven
- * reporter (for newcomers: two) agrees and none disagrees, and falls when two disagree and none
- * agrees. So a group of newcomers gains nothing by agreeing among themselves, or with a single
- * proven accomplice.
+ * Returns the circle of an account from a hash of its mail domain: accounts in one circle are not
+ * independent. Accounts at a provider of free mailboxes, and accounts without a known address, are
+ * in none (`domainHash` undefined).
+ */
+export function circleOf(domainHash: number | undefined): number {
+  return domainHash === undefined ? NO_CIRCLE : 1 + (domainHash % CIRCLES)
+}
+
+/**
+ * Adds a testimony. Karma changes once for each reporter and campaign.
+ *
+ * - It rises when another proven reporter (for newcomers: two) agrees, or when three other
+ *   independent accounts do and the message itself supports them; and no proven reporter disagrees.
+ * - It falls when two proven reporters disagree and none agrees, or when a message that is said to
+ *   be wanted supports four independent complaints.
+ *
+ * Only independent accounts count: see `countIndependent`. So a crowd that signed up together gains
+ * nothing by agreeing with each other, or with a single proven accomplice.
  */
 export function testify(before: readonly Witness[], testimony: Testimony): Settled {
   const { reporterId } = testimony
@@ -42,22 +68,57 @@ export function testify(before: readonly Witness[], testimony: Testimony): Settl
   const witness: Witness = { ...testimony, isSettled: old?.isSettled ?? false }
   const witnesses = before.filter((one) => one !== old).map((one) => ({ ...one }))
   witnesses.push(witness)
+  const present = witnesses.filter(({ side }) => side !== 'withdrawn')
   const agreed: string[] = []
   const contradicted: string[] = []
-  for (const one of witnesses) {
-    if (one.isSettled || one.side === 'withdrawn') continue
-    const others = witnesses.filter(
-      (other) => other !== one && other.isProven && other.side !== 'withdrawn',
-    )
-    const same = others.filter(({ side }) => side === one.side).length
-    const opposite = others.length - same
-    const enough = one.isProven ? AGREEING_MIN.proven : AGREEING_MIN.newcomer
-    if (same >= enough && opposite === 0) agreed.push(one.reporterId)
-    else if (same === 0 && opposite >= CONTRADICTORS_MIN) contradicted.push(one.reporterId)
+  for (const one of present) {
+    if (one.isSettled) continue
+    const others = present.filter((other) => other !== one)
+    if (isAgreed(one, others)) agreed.push(one.reporterId)
+    else if (isContradicted(one, others)) contradicted.push(one.reporterId)
     else continue
     one.isSettled = true
   }
   return { witnesses: roomFor(witnesses), agreed, contradicted }
+}
+
+function isAgreed(one: Witness, others: readonly Witness[]): boolean {
+  if (others.some(({ isProven, side }) => isProven && side !== one.side)) return false
+  const same = others.filter(({ side }) => side === one.side)
+  const proven = same.filter(({ isProven }) => isProven)
+  const enough = one.isProven ? AGREEING_MIN.proven : AGREEING_MIN.newcomer
+  if (countIndependent(proven, one) >= enough) return true
+  return one.isSupported && countIndependent(same.filter(isVoice), one) >= CROWD_MIN
+}
+
+function isContradicted(one: Witness, others: readonly Witness[]): boolean {
+  const opposite = others.filter(({ side }) => side !== one.side)
+  const proven = opposite.filter(({ isProven }) => isProven)
+  const isDefended = others.some(({ isProven, side }) => isProven && side === one.side)
+  if (!isDefended && countIndependent(proven, one) >= CONTRADICTORS_MIN) return true
+  // Nobody is wrong to dislike what others want, so newcomers only contradict praise.
+  const isPraise = one.side === 'good' && !isVoice(one)
+  return isPraise && !isDefended && countIndependent(opposite.filter(isVoice)) > CROWD_MIN
+}
+
+const isVoice = ({ isProven, isSupported }: Witness) => isProven || isSupported
+
+/**
+ * Returns the number of witnesses who are independent of each other, and of `from` if given: each
+ * signed up on another day, and is in another circle. Accounts of operators are always independent.
+ */
+function countIndependent(witnesses: readonly Witness[], from?: Witness): number {
+  const days = new Set<number>()
+  const circles = new Set<number>()
+  const add = ({ isVouched, signUpDay, circle }: Witness): boolean => {
+    if (isVouched) return true
+    if (days.has(signUpDay) || circles.has(circle)) return false
+    days.add(signUpDay)
+    if (circle !== NO_CIRCLE) circles.add(circle)
+    return true
+  }
+  if (from) add(from)
+  return witnesses.filter(add).length
 }
 
 /** Removes one witness: a withdrawn one, else the last one that is not proven, else the last. */
@@ -70,18 +131,20 @@ function roomFor(witnesses: Witness[]): Witness[] {
 }
 
 const sides: readonly Side[] = ['good', 'bad', 'withdrawn']
-const WITNESS_BYTES = 17
-const PROVEN = 4
-const SETTLED = 8
+const WITNESS_BYTES = 21
+const flags = { isProven: 4, isSettled: 8, isSupported: 16, isVouched: 32 } as const
+const flagNames = Object.keys(flags) as (keyof typeof flags)[]
 
-/** Packs witnesses, 17 bytes each. */
+/** Packs witnesses, 21 bytes each. */
 export function packWitnesses(witnesses: readonly Witness[]): Buffer {
   const bytes = Buffer.alloc(witnesses.length * WITNESS_BYTES)
-  for (const [index, { reporterId, side, isProven, isSettled }] of witnesses.entries()) {
+  for (const [index, witness] of witnesses.entries()) {
     const at = index * WITNESS_BYTES
-    bytes.write(reporterId.replaceAll('-', ''), at, 'hex')
-    const flags = (isProven ? PROVEN : 0) | (isSettled ? SETTLED : 0)
-    bytes.writeUInt8(sides.indexOf(side) | flags, at + 16)
+    bytes.write(witness.reporterId.replaceAll('-', ''), at, 'hex')
+    const set = flagNames.reduce((sum, name) => sum | (witness[name] ? flags[name] : 0), 0)
+    bytes.writeUInt8(sides.indexOf(witness.side) | set, at + 16)
+    bytes.writeUInt16BE(witness.signUpDay & 0xffff, at + 17)
+    bytes.writeUInt16BE(witness.circle, at + 19)
   }
   return bytes
 }
@@ -90,12 +153,17 @@ export function packWitnesses(witnesses: readonly Witness[]): Buffer {
 export function unpackWitnesses(bytes: Buffer): Witness[] {
   return Array.from({ length: Math.floor(bytes.length / WITNESS_BYTES) }, (_, index) => {
     const at = index * WITNESS_BYTES
-    const flags = bytes.readUInt8(at + 16)
+    const byte = bytes.readUInt8(at + 16)
+    const has = (name: keyof typeof flags) => (byte & flags[name]) !== 0
     return {
       reporterId: uuidAt(bytes, at),
-      side: sides[flags & 3] ?? 'withdrawn',
-      isProven: (flags & PROVEN) !== 0,
-      isSettled: (flags & SETTLED) !== 0,
+      side: sides[byte & 3] ?? 'withdrawn',
+      isProven: has('isProven'),
+      isVouched: has('isVouched'),
+      isSupported: has('isSupported'),
+      signUpDay: bytes.readUInt16BE(at + 17),
+      circle: bytes.readUInt16BE(at + 19),
+      isSettled: has('isSettled'),
     }
   })
 }
@@ -216,11 +284,13 @@ export function withoutWantedMail(state: KarmaState, at: Date): KarmaState {
 
 /**
  * Returns the reasons for the karma of a reporter: the kind of account, the events that changed the
- * karma, and whether the reporter is proven.
+ * karma, whether the reporter is proven, and how many reports a day are forwarded.
  */
 export function explainKarma(state: KarmaState | undefined, now: Date): Phrase[] {
   const known = state ?? freshKarma(false)
-  const isProven = karmaOf(known, now) >= PROVEN_KARMA_MIN
+  const karma = karmaOf(known, now)
+  const isProven = karma >= PROVEN_KARMA_MIN
+  const count = forwardedADay(karma)
   const events = karmaEvents.flatMap((event) => {
     const count = known.counts[event]
     if (count === 0) return []
@@ -231,6 +301,8 @@ export function explainKarma(state: KarmaState | undefined, now: Date): Phrase[]
     phrase(known.isVouched ? 'karma-vouched' : 'karma-registered'),
     ...events,
     phrase(isProven ? 'karma-proven' : 'karma-unproven', { min: PROVEN_KARMA_MIN }),
+    ...(known.isVouched ? [] : [phrase('karma-independence')]),
+    ...(count === undefined ? [] : [phrase('karma-paced', { count })]),
     phrase('karma-decay', { days: KARMA_DAYS }),
   ]
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { removeOldWitnesses } from '../../../src/db/campaigns.ts'
+import { insertReporter } from '../../../src/db/reporters.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { takeBackEvidence } from '../../../src/counting/evidence.ts'
 import { readKarmas } from '../../../src/counting/reputation-reader.ts'
@@ -72,13 +73,48 @@ test('one proven account cannot raise a crowd through invented campaigns', async
   expect([...karmas.values()].every((karma) => karma === 0.2)).toBe(true)
 })
 
-test('newcomers who only agree with each other stay newcomers', async () => {
+test('newcomers of one day who only agree with each other stay newcomers', async () => {
   const crowd = newcomers(40)
   for (const day of [0, 1, 2, 3, 4]) {
-    await report(crowd, uuidv7(daysLater(day)), { at: daysLater(day) })
+    await report(crowd, uuidv7(daysLater(day)), { at: daysLater(day), support: 5 })
   }
   const karmas = await readKarmas(database.pool, crowd, daysLater(4))
   expect([...karmas.values()].every((karma) => karma === 0.2)).toBe(true)
+})
+
+/** Creates accounts at a mail domain, each on another day. */
+async function accountsAt(domain: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, index) => uuidv7(daysLater(-index - 1)))
+  for (const id of ids) {
+    const account = { email: `${id}@${domain}`, passwordHash: null, isAdmin: false }
+    await insertReporter(database.pool, { id, ...account, createdAt: start })
+  }
+  return ids
+}
+
+test('independent newcomers who agree are proven after six days, without vouching', async () => {
+  const free = await accountsAt('gmail.com', 4)
+  const company = await accountsAt('mail.company.example', 8)
+  const six = [0, 1, 2, 3, 4, 5]
+  for (const day of six) {
+    const at = daysLater(day)
+    await report(free, uuidv7(at), { at, support: 2 })
+    await report(company, uuidv7(at), { at, support: 2 })
+  }
+  const karmas = await readKarmas(database.pool, [...free, ...company], daysLater(5))
+  const all = (ids: readonly string[]) => ids.map((id) => karmas.get(id) ?? NaN)
+  expect(Math.min(...all(free))).toBeGreaterThan(0.5)
+  expect(all(company)).toEqual(company.map(() => 0.2))
+})
+
+test('praise of an unwanted message lowers karma if independent newcomers complain', async () => {
+  const honest = await accountsAt('gmail.com', 4)
+  const [liar = ''] = newcomers(1)
+  const campaignId = uuidv7(start)
+  const verdict = { class: 'undecided', confidence: 0.2 } as const
+  await report([liar], campaignId, { reportedAs: 'not-spam', verdict, support: 2 })
+  await report(honest, campaignId, { support: 2 })
+  expect(await karmaOf(liar)).toBeCloseTo(1.92 / 12.6, 3)
 })
 
 test('retractions and complaints about wanted mail lower karma', async () => {

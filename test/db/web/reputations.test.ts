@@ -105,6 +105,8 @@ test('the karma of a reporter is explained to administrators only', async () => 
   const unvouched = await text(`/admin/reporters/${admin.id}`)
   expect(unvouched).toContain('The owner created this account')
   expect(unvouched).toContain('not proven')
+  expect(unvouched).toContain('signed up on the same day')
+  expect(unvouched).toContain('up to 20 reports in 24 hours')
   expect((await desk.get('/admin/reporters/nobody')).status).toBe(404)
   const ann = await site.addPerson('ann@reporters.example')
   const visitor = await signedInBrowser(site.url, ann)
