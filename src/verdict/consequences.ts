@@ -88,8 +88,8 @@ const LIST_RELAY_EXTRA = 2.5
 /** Weight of each other reporter who complained about the campaign, and of all of them. */
 const AGREEMENT_WEIGHT = 0.75
 const AGREEMENT_WEIGHT_MAX = 1.5
-/** Minimum share of complaints among the statements about a campaign. */
-const AGREEMENT_BLAME_MIN = 0.5
+/** Minimum number of complaints about a campaign for each report that it is wanted. */
+const COMPLAINTS_PER_PRAISE_MIN = 3
 
 /**
  * Returns the weight of other complaints about the campaign or text. Accounts are free, so it is
@@ -97,8 +97,9 @@ const AGREEMENT_BLAME_MIN = 0.5
  */
 function agreementOf({ seen }: Facts): number {
   const others = (['campaign', 'text'] as const).map((part) => {
-    const isBlamed = Number(seen?.[`${part}_blame`] ?? 0) >= AGREEMENT_BLAME_MIN
-    return isBlamed ? Number(seen?.[`${part}_reporters_weeks`] ?? 0) : 0
+    const complaints = Number(seen?.[`${part}_reporters_weeks`] ?? 0)
+    const praise = Number(seen?.[`${part}_ham_weeks`] ?? 0)
+    return complaints >= praise * COMPLAINTS_PER_PRAISE_MIN ? complaints : 0
   })
   return Math.min(AGREEMENT_WEIGHT_MAX, AGREEMENT_WEIGHT * Math.max(...others))
 }

@@ -262,9 +262,9 @@ test.for<[string, Facts, Judged['complaint']['manner'], number, number]>([
 })
 
 test.for([
-  ['one other reporter', { campaign_reporters_weeks: 1, campaign_blame: 1 }, 2.25],
-  ['a crowd, which may be bought,', { text_reporters_weeks: 90, text_blame: 0.5 }, 3],
-  ['a campaign that many want', { campaign_reporters_weeks: 9, campaign_blame: 0.4 }, 1.5],
+  ['one other reporter', { campaign_reporters_weeks: 1 }, 2.25],
+  ['a crowd, which may be bought,', { text_reporters_weeks: 90, text_ham_weeks: 30 }, 3],
+  ['a campaign that many want', { campaign_reporters_weeks: 9, campaign_ham_weeks: 4 }, 1.5],
 ] as const)('%s supports a complaint by a little', ([, seen, score]) => {
   const judged = judgedAs({ seen }, [sign('word', 1.5)])
   expect(complaintOf('spam', judged, false)).toMatchObject({ score })
