@@ -244,6 +244,7 @@ const commands: Record<string, Command> = {
     },
   },
   models: operatorCommand(() => import('./cli/train/models.ts')),
+  explain: operatorCommand(() => import('./cli/explain.ts')),
   inspect: {
     usage:
       'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--dns] [--pieces] [--picture|--jsonl]',

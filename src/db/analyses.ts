@@ -148,6 +148,14 @@ export async function reopenLookUp(
       ${JSON.stringify(consequence)}::jsonb) where ${isId('id', id)}`)
 }
 
+/** Returns the packed facts of reports, unordered. */
+export function listFacts(
+  db: Db,
+  ids: readonly string[],
+): Promise<{ id: string; facts: Buffer }[]> {
+  return preparedRowsOf(db)`select id, facts from analyses where ${isOneOfIds('id', ids)}`
+}
+
 /** The facts and the verdict of a report, as they were at its analysis. */
 export type JudgedFacts = {
   id: string

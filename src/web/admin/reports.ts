@@ -1,5 +1,5 @@
 import { type Request, type Response, Router } from 'express'
-import { type AnalysisDetails, findAnalysis } from '../../db/analyses.ts'
+import type { AnalysisDetails } from '../../db/analyses.ts'
 import { findCampaignOf } from '../../db/campaigns.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
 import { type ReportQuery, searchReports } from '../../db/own-reports.ts'
@@ -10,6 +10,7 @@ import { parseBlock } from '../../mail/ip-blocks.ts'
 import { shownBytes, storableText } from '../../mail/text.ts'
 import type { ArcReason } from '../../origin/authenticity/arc.ts'
 import type { DkimReason } from '../../origin/authenticity/dkim.ts'
+import { explainReport } from '../../reports/explain-report.ts'
 import type { VerdictSymbol } from '../../verdict/verdict.ts'
 import { shownWalk } from '../history/story.ts'
 import { sayMeaning } from '../history/symbols.ts'
@@ -241,14 +242,15 @@ async function requireReport(id: string, site: Needs): Promise<Report> {
 
 async function sendReport(req: Request<{ id: string }>, res: Response, site: Needs): Promise<void> {
   const report = await requireReport(req.params.id, site)
-  const [analysis, events, feedback, emails, raw, campaignId] = await Promise.all([
-    findAnalysis(site.pool, report.id),
+  const [explanation, events, feedback, emails, raw, campaignId] = await Promise.all([
+    explainReport(site.pool, report.id),
     listEvents(site.pool, report.id),
     listFeedback(site.pool, [report.id]),
     listReporterEmails(site.pool, [report.reporterId]),
     findRawMessage(site.pool, report.id),
     findCampaignOf(site.pool, report.id),
   ])
+  const analysis = explanation?.analysis
   const authentication = analysis?.details.authentication
   sendAdminPage(req, res, {
     view: 'admin/report',
@@ -256,6 +258,7 @@ async function sendReport(req: Request<{ id: string }>, res: Response, site: Nee
     data: {
       report,
       reporterEmail: emails.get(report.reporterId),
+      explanation,
       analysis,
       found: analysis?.details,
       meaning: (symbol: VerdictSymbol) => sayMeaning(symbol, 'en', 'operator').text,

@@ -1,10 +1,15 @@
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
+import type { App } from '../../../src/app.ts'
+import { runOperation } from '../../../src/cli/command.ts'
+import { operations } from '../../../src/cli/explain.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { ReportJson } from '../../../src/web/api/reports.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { analyzeReports } from '../../support/judge.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
 
@@ -13,6 +18,8 @@ const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 const ann = await site.addPerson('ann@reporters.example')
 const browser = await signedInBrowser(site.url, ann)
+const boss = await site.addPerson('boss@reporters.example', { isAdmin: true })
+const admin = await signedInBrowser(site.url, boss)
 const title = 'Do you really not want this message?'
 
 const analyze = (id: string) => analyzeReports({ ...site.app, parser }, [id])
@@ -87,4 +94,28 @@ test('a changed statement must be confirmed again', async () => {
     await analyze(id)
   }
   expect(await api(id)).toMatchObject({ kind: 'spam', confirmation_asked: true })
+})
+
+async function explained(id: string): Promise<string> {
+  let text = ''
+  const stdout = { write: (part: string) => (text += part) }
+  const streams = { stdin: Readable.from([]), stdout, stderr: stdout }
+  const code = await runOperation(operations, [id], (work) => work(site.app as App), streams)
+  return `${code}: ${text}`
+}
+
+test('an explanation says what each symbol changed, and what the rules of today say', async () => {
+  const asked = await explained(await reportReply('why'))
+  expect(asked).toContain('by a reporter with karma 1.00; reply mail; score 1.3, 3 is required\n')
+  expect(asked).toContain('-1.20  ANSWER  It is a reply from an authenticated author.\n')
+  expect(asked).toContain('Notice     confirm: It looks like a reply')
+  expect(asked).toContain("Today's rules (version 0) give undecided, score 1.3.\n")
+  const id = await site.report(ann, spamMessage('clear'))
+  await analyze(id)
+  expect(await explained(id)).toContain(
+    '6.00  REPORTED_SPAM  The reporter says that this is spam. Without it: undecided, not forwarded.',
+  )
+  const page = await (await admin.get(`/admin/reports/${id}`)).text()
+  expect(page).toContain('<td>undecided, not forwarded</td>')
+  expect(await explained(uuidv7(new Date()))).toContain('There is no analyzed report with this id.')
 })

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { CallerError } from '../errors.ts'
+import { type ExplainedSymbol, explainReport, type Explanation } from '../reports/explain-report.ts'
+import { inEnglish } from '../texts/phrases.ts'
+import { shownLine } from '../mail/text.ts'
+import { defineQuery, type Operations } from './command.ts'
+
+const explain = defineQuery({
+  name: 'explain',
+  summary: 'show why a report had its verdict and consequence, and what would have changed them',
+  input: z.object({
+    id: z.uuid({ error: 'Enter the id of a report.' }).meta({ argument: 'ID' }),
+    json: z.boolean().optional(),
+  }),
+  async print({ id, json }, { pool }) {
+    const explanation = await explainReport(pool, id)
+    if (!explanation) throw new CallerError(404, 'There is no analyzed report with this id.')
+    if (json !== true) return textOf(explanation)
+    const { analysis, ...rest } = explanation
+    const { verdict, consequence } = analysis.details
+    return JSON.stringify({ ...rest, verdict, consequence }, null, 2)
+  },
+})
+
+function textOf(explanation: Explanation): string {
+  const { report, analysis, complaint, karma, symbols, others, today } = explanation
+  const { verdict, consequence } = analysis.details
+  const { manner, score, scoreMin, isConfirmed } = complaint
+  const to = consequence.action === 'forward' ? ` to ${shownLine(consequence.to)}` : ''
+  return [
+    `Report ${report.id}: ${report.kind}, ${report.state}`,
+    '',
+    `Complaint  ${complaint.kind}, by a reporter with karma ${karma.toFixed(2)}; ${manner} mail; ` +
+      `score ${score}, ${scoreMin} is required${isConfirmed ? '; confirmed by the reporter' : ''}`,
+    `Verdict    ${verdict.class}, score ${verdict.score}, confidence ${verdict.confidence ?? '-'}`,
+    ...symbols.map(lineOf),
+    `Notice     ${consequence.action}${to}: ${inEnglish(consequence.why)}`,
+    '',
+    `Today's rules (version ${today.rules}) give ${today.verdict}, score ${today.score}.`,
+    `Other reports of the campaign: ${others.length === 0 ? 'none' : ''}`,
+    ...others.map((one) => `  ${one.id}  ${one.kind}, ${one.state}, karma ${one.karma.toFixed(2)}`),
+  ].join('\n')
+}
+
+function lineOf({ name, weight, meaning = '', without }: ExplainedSymbol): string {
+  const said = shownLine(inEnglish(meaning))
+  const line = `  ${weight.toFixed(2).padStart(6)}  ${name}  ${said}`
+  if (!without) return line
+  const { verdict, isForwardable } = without
+  return `${line} Without it: ${verdict}, ${isForwardable ? 'forwarded' : 'not forwarded'}.`
+}
+
+/** The operations of `signalpost explain`. */
+export const operations: Operations = [explain]

@@ -1,0 +1,103 @@
+import { findAnalysis, type KeptAnalysis, listFacts } from '../db/analyses.ts'
+import { findCampaignOf, listMemberIds } from '../db/campaigns.ts'
+import type { Db } from '../db/pool.ts'
+import { findReport, listReportsByIds, type Report } from '../db/reports.ts'
+import { actingRules, shippedMeanings } from '../judging/rule-versions.ts'
+import { type Complaint, complaintOf } from '../verdict/consequences.ts'
+import type { Facts } from '../verdict/facts/fact.ts'
+import { factDefinitions, unpackFacts } from '../verdict/facts/facts.ts'
+import { compileRules } from '../verdict/rules/rule-book.ts'
+import { decide, type Verdict, type VerdictClass } from '../verdict/verdict.ts'
+
+/** A verdict on the facts of a report, and whether the complaint has the score to be forwarded. */
+type Result = { verdict: VerdictClass; score: number; isForwardable: boolean }
+
+/** A symbol of the verdict, and the result without it if that would be another one. */
+export type ExplainedSymbol = Verdict['symbols'][number] & { without: Result | undefined }
+
+/** Another report of the same campaign. */
+type OtherReport = Pick<Report, 'id' | 'reporterId' | 'kind' | 'state'> & { karma: number }
+
+/** Why a report had its verdict and its consequence. */
+export type Explanation = {
+  report: Report
+  analysis: KeptAnalysis
+  complaint: Complaint
+  /** Karma of the reporter when the report was judged, 0 to 1. */
+  karma: number
+  symbols: readonly ExplainedSymbol[]
+  /** The newest other reports of the campaign. */
+  others: readonly OtherReport[]
+  /** The result of the active rules on the stored facts, with the stored output of the model. */
+  today: Result & { rules: number }
+}
+
+const OTHERS_MAX = 20
+
+/** Explains a report from its stored facts; undefined if it does not exist or is not analyzed. */
+export async function explainReport(db: Db, id: string): Promise<Explanation | undefined> {
+  const [report, analysis, campaignId] = await Promise.all([
+    findReport(db, id),
+    findAnalysis(db, id),
+    findCampaignOf(db, id),
+  ])
+  if (!report || !analysis) return undefined
+  const page = { from: 'newest', limit: OTHERS_MAX + 1 } as const
+  const members = campaignId === undefined ? [] : await listMemberIds(db, campaignId, page)
+  const otherIds = members.filter((one) => one !== id).slice(0, OTHERS_MAX)
+  const [known, others, acting] = await Promise.all([
+    listFacts(db, [id, ...otherIds]),
+    listReportsByIds(db, otherIds),
+    actingRules(db),
+  ])
+  const factsOf = new Map(known.map((one) => [one.id, unpackFacts(one.facts)]))
+  const facts = factsOf.get(id) ?? {}
+  const { verdict, complaint } = analysis.details
+  const compiled = compileRules(acting.content, factDefinitions)
+  const rules = 'faults' in compiled ? [] : compiled.rules.run(facts)
+  const resultOf = (symbols: Verdict['symbols'], probability = verdict.probability) =>
+    judged({ report, facts }, symbols, probability)
+  return {
+    report,
+    analysis,
+    complaint,
+    karma: karmaIn(facts),
+    symbols: explained(verdict, resultOf),
+    others: others.map(({ id: otherId, reporterId, kind, state }) => {
+      return { id: otherId, reporterId, kind, state, karma: karmaIn(factsOf.get(otherId)) }
+    }),
+    today: { ...resultOf(rules), rules: acting.version },
+  }
+}
+
+function karmaIn(facts: Facts | undefined): number {
+  return Number(facts?.report?.['karma'] ?? 0)
+}
+
+/** Judges facts with some symbols; without `probability`, as if no model were active. */
+function judged(
+  { report, facts }: { report: Report; facts: Facts },
+  symbols: Verdict['symbols'],
+  probability: number | undefined,
+): Result {
+  const verdict = decide({ facts, symbols, probability })
+  const { score, scoreMin } = complaintOf(report.kind, { verdict, facts }, report.isConfirmed)
+  return { verdict: verdict.class, score: verdict.score, isForwardable: score >= scoreMin }
+}
+
+function explained(
+  verdict: Verdict,
+  resultOf: (symbols: Verdict['symbols'], probability?: number) => Result,
+): ExplainedSymbol[] {
+  const isModel = ({ basis }: Verdict['symbols'][number]) => basis === 'model'
+  const rules = verdict.symbols.filter((symbol) => !isModel(symbol))
+  const actual = resultOf(rules)
+  return verdict.symbols.map((symbol) => {
+    const others = rules.filter((one) => one !== symbol)
+    const without = isModel(symbol) ? resultOf(rules, Number.NaN) : resultOf(others)
+    const isSame =
+      without.verdict === actual.verdict && without.isForwardable === actual.isForwardable
+    const meaning = symbol.meaning ?? shippedMeanings().get(symbol.name)
+    return { ...symbol, ...(meaning && { meaning }), without: isSame ? undefined : without }
+  })
+}
