@@ -39,7 +39,7 @@ create table models (
   format text not null,
   -- As trained or imported; never changed.
   content bytea not null,
-  -- Slope and intercept that turn the output of the trees into a probability.
+  -- Slope and intercept that turn the output of the model into a probability.
   calibration jsonb not null,
   -- Measured on messages that were not used for training; null for an imported model.
   report jsonb,
@@ -51,7 +51,7 @@ create table models (
   promoted_by uuid,
   constraint models_pkey primary key (version),
   constraint models_version_positive check (version > 0),
-  constraint models_format_known check (format in ('ydf', 'catboost')),
+  constraint models_format_known check (format in ('linear', 'catboost')),
   constraint models_state_known check (state in ('candidate', 'active', 'retired')),
   constraint models_promoted check ((state = 'candidate') = (promoted_at is null))
 );

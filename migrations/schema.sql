@@ -748,7 +748,7 @@ create table models (
   promoted_at timestamp with time zone,
   promoted_by uuid,
   constraint models_pkey PRIMARY KEY (version),
-  constraint models_format_known CHECK ((format = ANY (ARRAY['ydf'::text, 'catboost'::text]))),
+  constraint models_format_known CHECK ((format = ANY (ARRAY['linear'::text, 'catboost'::text]))),
   constraint models_promoted CHECK (((state = 'candidate'::text) = (promoted_at IS NULL))),
   constraint models_state_known CHECK ((state = ANY (ARRAY['candidate'::text, 'active'::text, 'retired'::text]))),
   constraint models_version_positive CHECK ((version > 0))

@@ -67,4 +67,3 @@ for (const account of ['new', 'vouched'] as const) {
     console.log(`${name}\t${hits}\t${of}`)
   }
 }
-for (const { model } of folds) model.close()

@@ -48,7 +48,6 @@ const outcome = await playReporters({
   modelOf: (sample) => foldOf.get(sample),
   tell: (line) => console.error(line),
 })
-for (const { model } of folds) model.close()
 
 console.log(`# ${days} days of a site with ${people} accounts from sign-up only, seed ${seed}\n`)
 const judges = withModel ? 'Rules and a model of other campaigns' : 'Rules without a model'

@@ -15,7 +15,6 @@ export async function ablate(samples: readonly Sample[], training: Training): Pr
   const fit = definitions.filter((one) => fileRefusalOf(one) === undefined)
   const aucOf = async (some: readonly FactDefinition[], source: 'files' | 'reports' = 'files') => {
     const folds = await learnFolds(samples, { definitions: some, source, seed })
-    for (const { model } of folds) model.close()
     return rocOf(folds.flatMap(({ scored }) => scored))?.auc.toFixed(4) ?? '–'
   }
   const rows: string[][] = [['all features', '–', await aucOf(fit)]]

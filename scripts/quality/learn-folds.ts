@@ -31,10 +31,10 @@ export async function learnFolds(
       symbols: [],
       sources: [],
       split: 'campaign',
-      shares: { train: 0.8, calibrate: 0.2 },
+      trainShare: 1,
       tell: () => undefined,
     })
-    const model = await loadModel({ version: fold + 1, format: 'ydf', content, calibration })
+    const model = loadModel({ version: fold + 1, format: 'linear', content, calibration })
     const mine = samples.filter(isIn)
     folds.push({ samples: mine, model, scored: scoresOf(model, mine) })
   }

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { readOne, type ReadFile } from '../../src/cli/train/read-reports.ts'
 import { groupCampaigns, type RowKind, type TrainingRow } from '../../src/verdict/model/training.ts'
@@ -28,8 +29,10 @@ export async function readCorpus(folder: string): Promise<Sample[]> {
     if (read) files.push(read)
   }
   const campaigns = groupCampaigns(files.map(({ fingerprints }) => fingerprints))
-  return files.map(({ file, at, kind, facts }, index) => {
-    return { file, at, kind, facts, symbols: [], campaign: campaigns[index] ?? file }
+  return files.map(({ file, at, kind, facts, text }, index) => {
+    const campaign = campaigns[index] ?? file
+    const load = () => readFile(file)
+    return { file, at, kind, facts, text, symbols: [], campaign, load }
   })
 }
 

@@ -75,8 +75,9 @@ export async function openWorld(time?: Clock): Promise<World> {
   const { pool, databaseUrl } = instance
   await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', everyNetwork(), new Date()))
   const boss = await startBoss(databaseUrl, 'sends', { name: 'quality', onError: console.error })
-  const parser = createParserPool(1)
   let [model, ahead]: [Model | undefined, number] = [undefined, 0]
+  const readsText = () => model?.readsText === true
+  const parser = createParserPool(1, undefined, { readsText })
   const clock = time ?? (() => new Date(Date.now() + ahead))
   const compiled = compileRules(shippedRules(), factDefinitions)
   if ('faults' in compiled) throw new Error(compiled.faults[0]?.reason)

@@ -3,6 +3,7 @@ import type { Network } from '../origin/networks.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import type { Complaint, Consequence } from '../verdict/consequences.ts'
+import type { Estimate } from '../verdict/model/model.ts'
 import type { Verdict, VerdictClass } from '../verdict/verdict.ts'
 import { shardOf } from '../world.ts'
 import type { Db } from './pool.ts'
@@ -162,8 +163,8 @@ export type JudgedFacts = {
   /** In the format of `packFacts`. */
   facts: Buffer
   verdictClass: VerdictClass
-  /** The probability that the model gave; null when no model was active. */
-  probability: number | null
+  /** What the model said; null when no model was active. */
+  estimate: Estimate | null
 }
 
 /** Excludes reports that have no effect on others. */
@@ -181,7 +182,7 @@ export function listJudgedFacts(
 ): Promise<JudgedFacts[]> {
   return rowsOf(db)`
     select id, facts, verdict_class as "verdictClass",
-      (judgment #>> '{verdict,probability}')::float8 as probability
+      judgment #> '{verdict,estimate}' as estimate
     from analyses
     where (${page.before}::uuid is null or id < ${page.before}::uuid) and ${counts}
     order by id desc limit ${page.limit}`

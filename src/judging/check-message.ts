@@ -189,8 +189,9 @@ async function openChecker(
 ): Promise<Opened> {
   const { createParserPool } = await import('../parsing/parser-pool.ts')
   const { pool, clock, log } = app
-  const { judge, reputations, close } = await openJudge(app, { name, freshMs: FRESH_MS })
-  const parser = createParserPool(app.config.workers, READING)
+  const opened = await openJudge(app, { name, freshMs: FRESH_MS })
+  const { judge, reputations, readsText, close } = opened
+  const parser = createParserPool(app.config.workers, READING, { readsText })
   const buffer = createCheckBuffer(
     {
       append: (blocks) => appendBlocks(pool, blocks, clock()),

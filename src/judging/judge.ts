@@ -49,7 +49,9 @@ export function sendingUserOf({ user, system }: Envelope): SendingUser | undefin
 
 /** A message to judge: its analysis, and what is known besides its bytes. */
 type CaseToJudge = {
-  digest: Pick<AnalysisDigest, 'features' | 'listings' | 'origin' | 'shingles' | 'subjects'>
+  digest: Pick<AnalysisDigest, 'features' | 'listings' | 'origin' | 'shingles' | 'subjects'> & {
+    text?: AnalysisDigest['text']
+  }
   /** Network of the origin. */
   network?: Network | undefined
   campaignId?: string | undefined
@@ -111,7 +113,7 @@ export function createJudge(tools: JudgeTools): Judge {
         now: tools.clock(),
       })
       subjectAt += subjects.length
-      return { facts, subjects, verdict: conclude(facts, tools) }
+      return { facts, subjects, verdict: conclude(facts, one.digest.text, tools) }
     })
   }
 }
@@ -135,9 +137,13 @@ function featuresOf({ digest: { features }, envelope }: CaseToJudge) {
   return { ...features, origin: { ...features.origin, is_authenticated: true } }
 }
 
-function conclude(facts: Facts, { rules, model }: JudgeTools): Verdict {
+function conclude(
+  facts: Facts,
+  text: Uint32Array | undefined,
+  { rules, model }: JudgeTools,
+): Verdict {
   const symbols = rules.current().run(facts)
-  return decide({ facts, symbols, probability: model.current()?.apply(facts, symbols) })
+  return decide({ facts, symbols, estimate: model.current()?.apply(facts, symbols, text) })
 }
 
 type Reputations = Awaited<ReturnType<ReputationReader['read']>>
@@ -216,6 +222,8 @@ export type OpenJudge = {
   judge: Judge
   reputations: ReputationReader
   rules: Pick<LiveRules, 'state'>
+  /** Whether the active model reads the pieces of the text. */
+  readsText: () => boolean
   /** Stops following rules and models. */
   close: () => Promise<void>
 }
@@ -246,6 +254,7 @@ export async function openJudge(
     judge: createJudge({ counters, reputations, rules, model, clock: app.clock }),
     reputations,
     rules,
+    readsText: () => model.current()?.readsText === true,
     async close() {
       await Promise.all([rules.close(), model.close()])
     },

@@ -15,7 +15,7 @@ import type { Logger } from '../log.ts'
 import { emptyFacts, factDefinitions } from '../verdict/facts/facts.ts'
 import { unusableFeatures } from '../verdict/model/features.ts'
 import { loadModel, uncalibrated } from '../verdict/model/load-model.ts'
-import { type Model, ModelFault } from '../verdict/model/model.ts'
+import { type KeptModel, type Model, ModelFault } from '../verdict/model/model.ts'
 
 const VERSION_MAX = 999_999_999
 const FILE_BYTES_MAX = 256 * 1024 * 1024
@@ -50,10 +50,7 @@ async function faultOfVersion(tx: Db, version: number): Promise<string | undefin
   const kept = await findModelContent(tx, version)
   if (!kept) throw noSuchVersion()
   try {
-    const model = await loadModel(kept)
-    const fault = faultOf(model)
-    model.close()
-    return fault
+    return faultOf(loadModel(kept))
   } catch (error) {
     if (error instanceof ModelFault) return error.message
     throw error
@@ -96,14 +93,11 @@ export const importModel = defineAction({
   }),
   messages: { imported: 'Model saved.' },
   async run(tx, { content, format }, { at }) {
-    const kept = { version: 0, format, content: Buffer.from(content), calibration: uncalibrated }
-    const features = await loadModel(kept).then(
-      (model) => model.features,
-      (error: unknown) => {
-        if (error instanceof ModelFault) return error
-        throw error
-      },
-    )
+    const kept = {
+      ...({ version: 0, format, calibration: uncalibrated } as const),
+      content: Buffer.from(content),
+    }
+    const features = featuresOf(kept)
     const problem = (message: string) => ({ problems: [{ field: 'content', message }] })
     if (features instanceof ModelFault) return problem(features.message)
     const strange = unusableFeatures(features, factDefinitions)
@@ -119,6 +113,15 @@ export const importModel = defineAction({
   },
 })
 
+function featuresOf(kept: KeptModel): readonly string[] | ModelFault {
+  try {
+    return loadModel(kept).features
+  } catch (error) {
+    if (error instanceof ModelFault) return error
+    throw error
+  }
+}
+
 /**
  * Returns what is wrong with the features of a model, or with its result for empty facts; undefined
  * if it is valid.
@@ -127,7 +130,7 @@ function faultOf(model: Model): string | undefined {
   const [strange] = unusableFeatures(model.features, factDefinitions)
   if (strange !== undefined) return `The model uses the unknown feature ${strange}.`
   try {
-    const probability = model.apply(emptyFacts(), [])
+    const { probability } = model.apply(emptyFacts(), [])
     return probability >= 0 && probability <= 1
       ? undefined
       : 'The result of the model is not a probability.'
@@ -174,9 +177,8 @@ export async function openModel({
   async function take(version: number | undefined): Promise<void> {
     if (version === undefined && !model) return
     const next = version === undefined ? undefined : await load(version)
-    if (isClosed) return next?.close()
+    if (isClosed) return
     if (version !== undefined && !next) return
-    model?.close()
     model = next && guarded(next, log)
     log.info({ version: version ?? null }, 'The active model changed.')
   }
@@ -184,13 +186,15 @@ export async function openModel({
   async function load(version: number): Promise<Model | undefined> {
     const kept = await findModelContent(pool, version)
     if (!kept) return undefined
-    return loadModel(kept).catch((error: unknown) => {
+    try {
+      return loadModel(kept)
+    } catch (error) {
       log.error(
         { err: error, version },
         'Cannot load the new model. The previous one stays active.',
       )
       return undefined
-    })
+    }
   }
 
   const following = await follow(pool, 'model', {
@@ -202,20 +206,19 @@ export async function openModel({
     async close() {
       isClosed = true
       await following.close()
-      model?.close()
       model = undefined
     },
   }
 }
 
-/** Wraps a model: if it throws on a message the result is NaN, and the error is logged once. */
+/** Wraps a model: if it throws on a message the probability is NaN. The error is logged once. */
 export function guarded(model: Model, log: Pick<Logger, 'error'>): Model {
   let isLogged = false
   return {
     ...model,
-    apply(facts, symbols) {
+    apply(facts, symbols, text) {
       try {
-        return model.apply(facts, symbols)
+        return model.apply(facts, symbols, text)
       } catch (error) {
         if (!isLogged)
           log.error(
@@ -223,7 +226,7 @@ export function guarded(model: Model, log: Pick<Logger, 'error'>): Model {
             'The model failed on a message, which is judged by the rules alone.',
           )
         isLogged = true
-        return NaN
+        return { probability: NaN, isSure: false, isPhishing: false }
       }
     },
   }

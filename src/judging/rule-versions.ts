@@ -184,10 +184,10 @@ export async function dryRunRules(
   for (let looked = 0; looked < options.last && options.isOver?.() !== true;) {
     const limit = Math.min(BATCH, options.last - looked)
     const rows = await listJudgedFacts(db, { before, limit })
-    for (const [at, { id, facts, probability }] of rows.entries()) {
+    for (const [at, { id, facts, estimate }] of rows.entries()) {
       // Yields to other requests of the process.
       if (at % REPORTS_PER_TURN === REPORTS_PER_TURN - 1) await nextTurn()
-      run.look(id, unpackFacts(facts), probability ?? undefined)
+      run.look(id, unpackFacts(facts), estimate ?? undefined)
     }
     looked += rows.length
     options.tell?.(looked)

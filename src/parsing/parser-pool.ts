@@ -17,10 +17,12 @@ import { createEndLock, type EndLock, runInTime } from './run-in-time.ts'
 
 /** A task for a parser thread, for the bytes of one message. */
 export type ParserTask =
-  | { work: 'analyze'; packed: Packed; options: ParserOptions }
-  | { work: 'check'; packed: Packed; options: ParserOptions }
+  | { work: 'analyze' | 'check'; packed: Packed; options: ThreadOptions }
   | ComposeTask
   | { work: 'inbound'; packed: Packed; mailFrom: string }
+
+/** The settings of an analysis that a thread receives. */
+type ThreadOptions = Omit<AnalysisOptions, 'ignoreStamps'>
 
 type ComposeTask = {
   work: 'compose'
@@ -32,7 +34,7 @@ type ComposeTask = {
 }
 
 /** The information about a message that is known before it is parsed. */
-export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
+export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps' | 'readsText'>
 
 /**
  * The results of an analysis that are used at once, and the complete analysis as packed JSON, most
@@ -60,6 +62,8 @@ export type AnalysisDigest = Pick<
     fingerprints: Fingerprints
     /** The features for the verdict that depend on the message alone. */
     features: MessageFeatures
+    /** The pieces of the text, if a model reads them. */
+    text: Uint32Array | undefined
     /** The subjects whose reputation the message affects, without the autonomous system. */
     subjects: readonly Subject[]
     /** The verified domains and their parent domains. */
@@ -73,7 +77,7 @@ export type AnalysisDigest = Pick<
  */
 export type CheckDigest = Pick<
   AnalysisDigest,
-  'origin' | 'listings' | 'shingles' | 'fingerprints' | 'features' | 'subjects'
+  'origin' | 'listings' | 'shingles' | 'fingerprints' | 'features' | 'subjects' | 'text'
 > & { messageId: string | null }
 
 /** A feedback report, and the packed copy to store. */
@@ -151,8 +155,12 @@ export type ParserLimits = {
 /** Data that the threads receive at their start. */
 export type ThreadData = { seed: bigint; signingKey: SigningKey | undefined }
 
-/** `threadFile`: the program of a thread; tests pass one that never ends. */
-type PoolOptions = ThreadData & { threadFile: string }
+type PoolOptions = ThreadData & {
+  /** The program of a thread; tests pass one that never ends. */
+  threadFile: string
+  /** Whether the active model reads the pieces of the text, which take time. */
+  readsText: () => boolean
+}
 
 const PARSER_THREAD = path.join(import.meta.dirname, 'parser-thread.ts')
 
@@ -194,8 +202,9 @@ const CHUNK_BYTES_MAX = 1_000_000
 export function createParserPool(
   threads: number,
   limits: ParserLimits = usualLimits,
-  { seed = shingleSeed(), signingKey, threadFile = PARSER_THREAD }: Partial<PoolOptions> = {},
+  given: Partial<PoolOptions> = {},
 ): ParserPool {
+  const { seed = shingleSeed(), signingKey, threadFile = PARSER_THREAD } = given
   const { messageMsMax, heapMegabytesMax, fastMsMax = FAST_MS_MAX } = limits
   const fastLimits = { ms: Math.min(fastMsMax, messageMsMax), wallMs: messageMsMax }
   const slowLimits = { ms: messageMsMax, wallMs: messageMsMax }
@@ -221,13 +230,15 @@ export function createParserPool(
     slow: async (chunk) => (await runInTime(slowThread, chunk, slowLimits)) as ParserOutcome[],
   })
   return {
-    async analyze(packed, options, onSlow) {
-      const made = await inLine({ work: 'analyze', packed: withOwnMemory(packed), options }, onSlow)
+    async analyze(raw, asked, onSlow) {
+      const [packed, options] = [withOwnMemory(raw), withText(asked, given)]
+      const made = await inLine({ work: 'analyze', packed, options }, onSlow)
       const digest = made as AnalysisDigest
       const shingles = asBuffer(digest.shingles)
       return { ...digest, shingles, packed: asBuffers(digest.packed) }
     },
-    async check(raw, options) {
+    async check(raw, asked) {
+      const options = withText(asked, given)
       const packed = withOwnMemory({ encoding: 'identity', content: raw })
       const digest = (await inLine({ work: 'check', packed, options })) as CheckDigest
       return { ...digest, shingles: asBuffer(digest.shingles) }
@@ -250,6 +261,10 @@ export function createParserPool(
     sign: (raw) => (signingKey ? signMail(raw, signingKey) : raw),
     close: async () => void (await Promise.all([fastThreads.close(), slowThread.destroy()])),
   }
+}
+
+function withText(options: ParserOptions, { readsText }: Partial<PoolOptions>): ThreadOptions {
+  return readsText?.() ? { ...options, readsText: true } : options
 }
 
 type ThreadCount = { minThreads: number; maxThreads: number }

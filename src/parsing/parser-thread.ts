@@ -98,11 +98,12 @@ async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) =
   return outcomes
 }
 
-function bytesOf(made: Made): Buffer[] {
+function bytesOf(made: Made): { buffer: ArrayBufferLike }[] {
   if ('isAutomatic' in made) return []
-  if (!('packed' in made)) return [made.shingles]
-  const { content } = made.packed
-  return 'raw' in made ? [made.raw, content] : [made.shingles, content]
+  if ('raw' in made) return [made.raw, made.packed.content]
+  const { shingles, text } = made
+  const pieces = text ? [shingles, text] : [shingles]
+  return 'packed' in made ? [...pieces, made.packed.content] : pieces
 }
 
 /**
@@ -154,9 +155,10 @@ async function digest(made: CountedAnalysis, options: ParserOptions): Promise<An
 }
 
 function checkDigest(made: CountedAnalysis, options: ParserOptions): CheckDigest {
-  const { analysis, shingles, fingerprints, features, telephones } = made
+  const { analysis, shingles, fingerprints, features, telephones, text } = made
   const { originConfidenceMin = 0 } = options
   return {
+    text,
     origin: analysis.origin,
     listings: analysis.listings,
     shingles: owned(shingles),
@@ -168,13 +170,14 @@ function checkDigest(made: CountedAnalysis, options: ParserOptions): CheckDigest
 }
 
 function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisDigest, 'packed'> {
-  const { analysis, shingles, fingerprints, features, telephones } = made
+  const { analysis, shingles, fingerprints, features, telephones, text } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
   const { authentication, claims, unsubscribe, cfbl } = analysis
   const { originConfidenceMin = 0 } = options
   const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   const candidates = relayCandidates(hops)
   return {
+    text,
     kind,
     origin,
     originObstacle,

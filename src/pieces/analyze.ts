@@ -130,6 +130,8 @@ export type AnalysisOptions = {
    * only. Default 0.
    */
   originConfidenceMin?: number
+  /** Whether to return the pieces of the text, for a model. */
+  readsText?: boolean
 }
 
 /**
@@ -155,6 +157,7 @@ const viewModule = once(() => import('./body-view.ts'))
 const piecesModule = once(() => import('./shingles/take-apart.ts'))
 const authenticateModule = once(() => import('../origin/authenticity/authenticate.ts'))
 const featuresModule = once(() => import('./features/features.ts'))
+const textModule = once(() => import('./text-pieces.ts'))
 
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
@@ -169,6 +172,8 @@ export type CountedAnalysis = {
   features: MessageFeatures
   /** Telephone numbers in the text, normalized. */
   telephones: string[]
+  /** The pieces of the text for a model (`text-pieces.ts`), if requested. */
+  text: Uint32Array<ArrayBuffer> | undefined
 }
 
 /** A message to analyze, with its settings. */
@@ -203,6 +208,7 @@ export async function analyzeTogether(
   const { viewBody } = await viewModule()
   const { takeApartPacked } = await piecesModule()
   const { messageFeatures } = await featuresModule()
+  const { textPieces, textsOf } = await textModule()
   const step = async <In, Out>(
     all: readonly Attempt<In>[],
     work: (one: In) => Out | Promise<Out>,
@@ -218,12 +224,13 @@ export async function analyzeTogether(
   const contents = await step(await step(given, readRoute), readContent)
   const findings = await step(contents, describe)
   const views = await step(findings, (found) => ({ ...found, view: viewBody(found.parts.body) }))
-  const apart = await step(views, ({ plain, parts, view }) => {
-    return { plain, parts, ...takeApartPacked(parts, view) }
+  const apart = await step(views, ({ plain, parts, view, readsText }) => {
+    return { plain, parts, readsText, ...takeApartPacked(parts, view) }
   })
-  return step(apart, ({ plain, parts, view, shingles, fingerprints, telephones }) => {
+  return step(apart, ({ plain, parts, view, shingles, fingerprints, telephones, readsText }) => {
     const features = messageFeatures({ ...plain, ...parts, view, shingles })
-    return { analysis: plain, shingles, fingerprints, features, telephones }
+    const text = readsText ? textPieces(textsOf(parts.fields, view)) : undefined
+    return { analysis: plain, shingles, fingerprints, features, telephones, text }
   })
 }
 
@@ -244,7 +251,11 @@ export async function analyzePlainly(
 }
 
 /** A plain analysis, and the findings from which the pieces are made. */
-type Findings = { plain: PlainAnalysis; parts: Parameters<typeof takeApart>[0] }
+type Findings = {
+  plain: PlainAnalysis
+  parts: Parameters<typeof takeApart>[0]
+  readsText: boolean
+}
 
 async function read(raw: Buffer, options: AnalysisOptions): Promise<Findings> {
   return describe(await readContent(await readRoute({ raw, options })))
@@ -300,9 +311,9 @@ function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
     feedback,
     ...(options.isRebuilt && { isRebuilt: true }),
   }
-  const { originConfidenceMin = 0 } = options
+  const { originConfidenceMin = 0, readsText = false } = options
   const found = { ...way, originConfidenceMin, fields, body, links, attachments, signers }
-  return { plain, parts: found }
+  return { plain, parts: found, readsText }
 }
 
 /** Removes signature fields: a signature over a reconstructed body proves nothing. */

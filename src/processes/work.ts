@@ -41,13 +41,14 @@ export async function startWork(
 ): Promise<{ close: () => Promise<void> }> {
   const { tools: dnsTools, blacklists, close: closeDns } = await openDns(app.config, app)
   const signingKey = await readSigningKey(app.config, app.log)
-  const parser = createParserPool(app.config.workers, undefined, { signingKey })
   const mailer = signing(createMailer(app.config.smtpUrl, { sendMsMax: SEND_MS_MAX }), signingKey)
   const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
   const rdap = openRdap(app.config)
   const opened = names.includes(analyzeReport.name)
     ? await openJudge(app, { name: 'work', freshMs: JUDGED_FRESH_MS })
     : undefined
+  const readsText = opened?.readsText ?? (() => false)
+  const parser = createParserPool(app.config.workers, undefined, { signingKey, readsText })
   const judge =
     opened?.judge ?? (() => Promise.reject(new Error('This process does not judge messages.')))
   const marketers = opened && (await openMarketers(app))

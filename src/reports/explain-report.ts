@@ -7,6 +7,7 @@ import { type Complaint, complaintOf } from '../verdict/consequences.ts'
 import type { Facts } from '../verdict/facts/fact.ts'
 import { factDefinitions, unpackFacts } from '../verdict/facts/facts.ts'
 import { compileRules } from '../verdict/rules/rule-book.ts'
+import type { Estimate } from '../verdict/model/model.ts'
 import { decide, type Verdict, type VerdictClass } from '../verdict/verdict.ts'
 
 /** A verdict on the facts of a report, and whether the complaint has the score to be forwarded. */
@@ -55,8 +56,8 @@ export async function explainReport(db: Db, id: string): Promise<Explanation | u
   const { verdict, complaint } = analysis.details
   const compiled = compileRules(acting.content, factDefinitions)
   const rules = 'faults' in compiled ? [] : compiled.rules.run(facts)
-  const resultOf = (symbols: Verdict['symbols'], probability = verdict.probability) =>
-    judged({ report, facts }, symbols, probability)
+  const resultOf = (symbols: Verdict['symbols'], estimate = verdict.estimate ?? null) =>
+    judged({ report, facts }, symbols, estimate)
   return {
     report,
     analysis,
@@ -74,27 +75,27 @@ function karmaIn(facts: Facts | undefined): number {
   return Number(facts?.report?.['karma'] ?? 0)
 }
 
-/** Judges facts with some symbols; without `probability`, as if no model were active. */
+/** Judges facts with some symbols; if `estimate` is null, as if no model were active. */
 function judged(
   { report, facts }: { report: Report; facts: Facts },
   symbols: Verdict['symbols'],
-  probability: number | undefined,
+  estimate: Estimate | null,
 ): Result {
-  const verdict = decide({ facts, symbols, probability })
+  const verdict = decide({ facts, symbols, estimate: estimate ?? undefined })
   const { score, scoreMin } = complaintOf(report.kind, { verdict, facts }, report.isConfirmed)
   return { verdict: verdict.class, score: verdict.score, isForwardable: score >= scoreMin }
 }
 
 function explained(
   verdict: Verdict,
-  resultOf: (symbols: Verdict['symbols'], probability?: number) => Result,
+  resultOf: (symbols: Verdict['symbols'], estimate?: Estimate | null) => Result,
 ): ExplainedSymbol[] {
   const isModel = ({ basis }: Verdict['symbols'][number]) => basis === 'model'
   const rules = verdict.symbols.filter((symbol) => !isModel(symbol))
   const actual = resultOf(rules)
   return verdict.symbols.map((symbol) => {
     const others = rules.filter((one) => one !== symbol)
-    const without = isModel(symbol) ? resultOf(rules, Number.NaN) : resultOf(others)
+    const without = isModel(symbol) ? resultOf(rules, null) : resultOf(others)
     const isSame =
       without.verdict === actual.verdict && without.isForwardable === actual.isForwardable
     const meaning = symbol.meaning ?? shippedMeanings().get(symbol.name)

@@ -115,7 +115,7 @@ export function complaintOf(
     ...verdict.symbols.map(limitedComplaint),
     { name: 'AGREEMENT', weight: agreementOf(facts) },
   ])
-  const hasModel = verdict.probability !== undefined
+  const hasModel = verdict.estimate !== undefined
   const usual = hasModel ? NOTICE_SCORE_MIN : NOTICE_SCORE_MIN_WITHOUT_MODEL[manner]
   const scoreMin = usual + (manner === 'list-relay' ? LIST_RELAY_EXTRA : 0)
   return { kind, manner, score, scoreMin, isConfirmed }

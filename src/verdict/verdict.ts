@@ -1,6 +1,7 @@
 import { type Phrase, phrase } from '../phrase.ts'
 import type { Facts } from './facts/fact.ts'
 import { mannerOf } from './manner.ts'
+import type { Estimate } from './model/model.ts'
 
 /** Classes of a verdict. `undecided` does not count as unwanted. */
 export const verdictClasses = [
@@ -40,8 +41,8 @@ export type Verdict = {
   /** Sum of the weights of all symbols; the message is unwanted from `SPAM_SCORE_MIN` on. */
   score: number
   symbols: readonly VerdictSymbol[]
-  /** Output of the model, 0 (wanted) to 1 (unwanted); absent without an active model. */
-  probability?: number
+  /** What the model said; absent without an active model. */
+  estimate?: Estimate
 }
 
 const unwanted: readonly VerdictClass[] = ['spam', 'phishing', 'malware']
@@ -198,8 +199,8 @@ export type Judging = {
   facts: Facts
   /** The symbols raised by the rules. */
   symbols: readonly VerdictSymbol[]
-  /** Output of the active model, 0 (wanted) to 1 (unwanted); absent when none is active. */
-  probability?: number | undefined
+  /** What the active model says; absent when none is active. */
+  estimate?: Estimate | undefined
 }
 
 /** Minimum score of an unwanted message. */
@@ -211,16 +212,18 @@ const WANTED_SCORE_MAX = -2
  * relative to it.
  */
 const EVEN_SCORE = 2.5
-/**
- * Maximum weight of the model. It is below the threshold, because the model uses little more than
- * content.
- */
+/** Maximum weight of a model that is not sure. It is below the threshold. */
 const MODEL_WEIGHT_MAX = 4
 /**
  * Maximum weight of one person's complaint if the message carries marks of wanted mail. Any account
  * can be mistaken, so that a complaint about such a message does not decide.
  */
 const COMPLAINT_WEIGHT_MAX = 2.5
+/**
+ * Weight of a model that is sure. It is above the threshold, so that content alone decides unless
+ * something speaks for the message.
+ */
+const SURE_WEIGHT = 6
 /** Minimum karma at which the statement "not spam" decides. */
 const SURE_KARMA_MIN = 0.5
 
@@ -231,13 +234,13 @@ const SURE_KARMA_MIN = 0.5
  */
 export function decide({ facts, symbols: raised, ...judging }: Judging): Verdict {
   // NaN from a model whose sums overflow is ignored, because it would make the score NaN.
-  const probability = Number.isNaN(judging.probability) ? undefined : judging.probability
+  const estimate = Number.isNaN(judging.estimate?.probability) ? undefined : judging.estimate
   const rules = mayBeWanted(facts) ? raised.map(limitedComplaint) : raised
-  const symbols = probability === undefined ? rules : [...rules, modelSymbol(probability)]
+  const symbols = estimate === undefined ? rules : [...rules, modelSymbol(estimate)]
   const score = symbolScore(symbols)
-  const its = classOf(score, facts)
+  const its = classOf(score, facts, estimate)
   const verdict = { class: its, confidence: confidenceOf(its, score), score, symbols }
-  return probability === undefined ? verdict : { ...verdict, probability }
+  return estimate === undefined ? verdict : { ...verdict, estimate }
 }
 
 /** Whether a message carries marks of a list, of bulk mail, of a reply or of a verified author. */
@@ -252,10 +255,11 @@ export function limitedComplaint(symbol: VerdictSymbol): VerdictSymbol {
   return { ...symbol, weight: COMPLAINT_WEIGHT_MAX }
 }
 
-function modelSymbol(probability: number): VerdictSymbol {
+function modelSymbol({ probability, isSure }: Estimate): VerdictSymbol {
   const inside = Math.min(Math.max(probability, 1e-6), 1 - 1e-6)
   const odds = Math.log(inside / (1 - inside))
-  const weight = Math.min(Math.max(odds, -MODEL_WEIGHT_MAX), MODEL_WEIGHT_MAX)
+  const bounded = Math.min(Math.max(odds, -MODEL_WEIGHT_MAX), MODEL_WEIGHT_MAX)
+  const weight = isSure ? SURE_WEIGHT : bounded
   return {
     name: 'MODEL',
     weight: Math.round(weight * 100) / 100,
@@ -264,11 +268,11 @@ function modelSymbol(probability: number): VerdictSymbol {
   }
 }
 
-function classOf(score: number, facts: Facts): VerdictClass {
+function classOf(score: number, facts: Facts, estimate: Estimate | undefined): VerdictClass {
   const reportedAs = facts.report?.kind
   if (reportedAs === 'not-spam') return defended(score, facts)
   const isMachineMail = facts.message?.kind !== 'message'
-  if (score >= SPAM_SCORE_MIN) return unwantedClass(facts)
+  if (score >= SPAM_SCORE_MIN) return unwantedClass(facts, estimate)
   if (isMachineMail) return 'undecided'
   if (isHonestBulk(facts)) return 'marketing'
   return score <= WANTED_SCORE_MAX ? 'legitimate' : 'undecided'
@@ -283,9 +287,15 @@ function defended(score: number, { report }: Facts): VerdictClass {
   return isSure || score < SPAM_SCORE_MIN ? 'legitimate' : 'undecided'
 }
 
-function unwantedClass({ report, blacklists }: Facts): VerdictClass {
+/** The model decides between spam and phishing only if no reporter said which it is. */
+function unwantedClass(
+  { report, blacklists }: Facts,
+  estimate: Estimate | undefined,
+): VerdictClass {
   if (blacklists?.has_malware === true) return 'malware'
-  const isPhishing = report?.kind === 'phishing' || blacklists?.has_phishing === true
+  if (blacklists?.has_phishing === true) return 'phishing'
+  const said = report?.kind
+  const isPhishing = said ? said === 'phishing' : estimate?.isPhishing === true
   return isPhishing ? 'phishing' : 'spam'
 }
 

@@ -25,12 +25,17 @@ export function reportText(report: ModelReport): string {
     `origin        ${report.sources.join('; ')}`,
     `split         by ${report.split}, seed ${report.seed}; ${report.campaigns} campaigns`,
     `trained on    ${countsText(rows.train)}`,
-    `calibrated on ${countsText(rows.calibrate)}`,
     `evaluated on  ${countsText(rows.test)}`,
     `left out      ${rows.leftOut}, because their campaigns are in an earlier part`,
-    `features      ${report.features}`,
+    `features      ${report.features}, and the text`,
     `ROC AUC       ${report.auc === undefined ? 'unknown' : report.auc.toFixed(4)}`,
     `Brier score   ${report.brier.toFixed(4)}`,
+    ...(report.sure
+      ? [
+          `sure          ${shareText(report.sure.unwanted)} of unwanted mail`,
+          `              ${shareText(report.sure.wanted)} of wanted mail`,
+        ]
+      : []),
     '',
     'threshold  precision                         recall',
     ...report.thresholds.map(
@@ -48,10 +53,13 @@ export function reportText(report: ModelReport): string {
     'ROC: false positive rate → true positive rate',
     ...rocLines(report.roc),
     '',
-    'feature importance',
+    'influence of the text and of the features',
     ...report.importance
       .slice(0, FEATURES_SHOWN)
       .map(({ feature, share }) => `${percentText(share).padStart(7)}  ${feature}`),
+    '',
+    'pieces of text with the largest weights; positive for unwanted mail',
+    ...report.pieces.map(({ text, weight }) => `${weight.toFixed(2).padStart(7)}  ${text}`),
   ].join('\n')
 }
 
@@ -118,7 +126,7 @@ const exportModel = defineQuery({
     const kept = await findModelContent(pool, version)
     if (!kept) throw noSuchVersion()
     await writeFile(file, kept.content)
-    const kind = kept.format === 'ydf' ? 'a zipped YDF model' : 'CatBoost’s JSON'
+    const kind = kept.format === 'linear' ? 'in Signalpost’s format' : 'CatBoost’s JSON'
     return `Wrote version ${version} to ${file}, ${kind}.`
   },
 })

@@ -2,6 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type JudgedReport, listJudgedReports } from '../../db/models.ts'
 import type { Db } from '../../db/pool.ts'
+import { listRawMessages } from '../../db/reports.ts'
+import { unpack } from '../../db/rows.ts'
 import { reasonOf, UsageError } from '../../errors.ts'
 import { analyzeForCounting, type CountedAnalysis } from '../../pieces/analyze.ts'
 import type { Facts } from '../../verdict/facts/fact.ts'
@@ -19,7 +21,7 @@ import type { VerdictClass } from '../../verdict/verdict.ts'
 export type LabeledFolder = { folder: string; kind: RowKind }
 
 /** The message of a file, analyzed but not yet assigned to a campaign. */
-export type ReadFile = Pick<TrainingRow, 'at' | 'kind' | 'facts'> &
+export type ReadFile = Pick<TrainingRow, 'at' | 'kind' | 'facts' | 'text'> &
   Pick<CountedAnalysis, 'fingerprints'> & { file: string }
 
 const FILE_BYTES_MAX = 25_000_000
@@ -44,10 +46,9 @@ export async function readFolders(
     }
   }
   const campaigns = groupCampaigns(files.map(({ fingerprints }) => fingerprints))
-  return files.map(({ at, kind, facts }, index) => ({
-    at,
-    kind,
-    facts,
+  return files.map(({ at, kind, facts, text, file }, index) => ({
+    ...{ at, kind, facts, text },
+    load: () => readFile(file),
     symbols: [],
     campaign: `file ${campaigns[index] ?? index}`,
   }))
@@ -58,12 +59,15 @@ export async function readOne(file: string, kind: RowKind): Promise<ReadFile | u
   const { size } = await stat(file)
   if (size === 0 || size > FILE_BYTES_MAX) return undefined
   const raw = await readFile(file)
-  const options = { trustedRelays: [], ignoreStamps: true }
-  const { analysis, features, fingerprints } = await analyzeForCounting(raw, options)
+  const read = await analyzeForCounting(raw, { ...anywhere, ignoreStamps: true })
+  const { analysis, features, fingerprints, text = noText } = read
   if (features.headers.fields === 0) return undefined
   const at = timeOf(analysis)
-  return { file, kind, at, facts: factsOf({ features, now: new Date(at) }), fingerprints }
+  return { file, kind, at, facts: factsOf({ features, now: new Date(at) }), fingerprints, text }
 }
+
+const anywhere = { trustedRelays: [], readsText: true }
+const noText = new Uint32Array()
 
 /**
  * The time of the topmost Received field that has one, else of the Date field, in milliseconds; 0
@@ -90,15 +94,18 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 const PAGE = 1_000
-/** Maximum number of reports; each takes about 5 KB of memory. */
-const REPORTS_MAX = 200_000
+/** Maximum number of reports; each takes about 10 KB of memory. */
+const REPORTS_MAX = 100_000
+/** Number of stored messages that are read at once. */
+const MESSAGES_AT_ONCE = 50
 
 type Voices = { unwanted: Set<string>; wanted: Set<string> }
 type Report = JudgedReport & { karma: number }
 
 /**
  * Returns the reports since an instant that have a label (see `labelOf`), with the facts of their
- * original verdicts. Above 200,000 reports, only the newest are returned.
+ * original verdicts. Above 100,000 reports, only the newest are returned. Reads the texts of those
+ * messages that are still stored.
  */
 export async function readReports(
   db: Db,
@@ -119,21 +126,49 @@ export async function readReports(
     tell(`Read ${reports.length} reports.`)
   }
   const voices = voicesOf(reports)
-  return reports.flatMap((report) => rowOf(report, voices) ?? [])
+  const rows = reports.flatMap((report) => rowOf(report, voices, db) ?? [])
+  tell(`Reading the texts of ${rows.length} messages.`)
+  for (let at = 0; at < rows.length; at += MESSAGES_AT_ONCE) {
+    await readTexts(db, rows.slice(at, at + MESSAGES_AT_ONCE))
+  }
+  return rows
 }
+
+async function readTexts(db: Db, rows: readonly ReportRow[]): Promise<void> {
+  const raws = await loadRaw(
+    db,
+    rows.map(({ id }) => id),
+  )
+  for (const row of rows) {
+    const raw = raws.get(row.id)
+    if (!raw) continue
+    const { text } = await analyzeForCounting(raw, { ...anywhere, ignoreStamps: false })
+    row.text = text ?? noText
+  }
+}
+
+async function loadRaw(db: Db, ids: readonly string[]): Promise<Map<string, Buffer>> {
+  const stored = await listRawMessages(db, ids)
+  const raws = stored.map(async (one) => [one.id, await unpack(one)] as const)
+  return new Map(await Promise.all(raws))
+}
+
+type ReportRow = TrainingRow & { id: string }
 
 function karmaIn({ report }: Facts): number {
   return Number(report?.['karma'] ?? 0)
 }
 
-function rowOf(report: Report, voices: ReadonlyMap<string, Voices>): TrainingRow | undefined {
+function rowOf(report: Report, voices: ReadonlyMap<string, Voices>, db: Db): ReportRow | undefined {
   const { id, kind, isRetracted, verdictClass, campaignId, reporterId, symbols, karma } = report
   const facts = unpackFacts(report.facts)
   const others = othersThan(reporterId, campaignId === null ? undefined : voices.get(campaignId))
   const verdict = verdictClass as VerdictClass
   const label = labelOf({ kind, isRetracted, verdict, karma, others })
   if (label === undefined) return undefined
-  return { at: timeIn(id), campaign: campaignId ?? id, kind: label, facts, symbols }
+  const load = async () => (await loadRaw(db, [id])).get(id)
+  const its = { id, at: timeIn(id), campaign: campaignId ?? id, kind: label, facts, symbols }
+  return { ...its, reporterId, text: noText, load }
 }
 
 /**

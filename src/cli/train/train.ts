@@ -14,24 +14,25 @@ import {
   type ModelReport,
   type Scored,
 } from '../../verdict/model/figures.ts'
-import { calibrate, loadModel, uncalibrated } from '../../verdict/model/load-model.ts'
+import { influenceOf, learnLinear } from '../../verdict/model/learn-linear.ts'
+import { factInputs, packLinear } from '../../verdict/model/linear.ts'
+import { loadModel } from '../../verdict/model/load-model.ts'
 import type { Calibration, Model } from '../../verdict/model/model.ts'
 import {
   isUnwantedKind,
+  numbersOf,
   pseudoRandom,
   rowKinds,
   rowsAsCsv,
   type SplitKind,
   splitKinds,
   splitRows,
-  type SplitShares,
   differingFeatures,
   type TrainingRow,
 } from '../../verdict/model/training.ts'
-import { unwantedLabel } from '../../verdict/model/ydf.ts'
-import { growTrees } from './grow-trees.ts'
 import { reportText } from './models.ts'
 import { type LabeledFolder, readFolders, readReports } from './read-reports.ts'
+import { heaviestPieces } from './show-pieces.ts'
 
 export type Training = {
   definitions: readonly FactDefinition[]
@@ -43,7 +44,8 @@ export type Training = {
   sources: readonly string[]
   split: SplitKind
   seed: number
-  shares?: SplitShares
+  /** The share of the rows to train on; the others measure the model. */
+  trainShare?: number
   tell: (line: string) => void
 }
 
@@ -55,13 +57,12 @@ export type TrainedModel = {
   features: readonly string[]
 }
 
-/** Minimum number of rows per class; with fewer, trees would memorize the messages. */
+/** Minimum number of rows per class; with fewer, a model would memorize the messages. */
 const ROWS_MIN = 20
 
 /**
- * Trains a model on one part of the rows, calibrates it on another and measures it on the third;
- * the stored model is the measured one. The same rows, in any order, and the same seed give the
- * same model.
+ * Trains a model on one part of the rows and measures it on the other; the stored model is the
+ * measured one. The same rows, in any order, and the same seed give the same model.
  *
  * @throws UsageError if one class has too few rows
  */
@@ -70,54 +71,52 @@ export async function trainModel(
   training: Training,
 ): Promise<TrainedModel> {
   const { definitions, symbols, source, split, seed, tell } = training
-  const parts = splitRows(rows, split, seed, training.shares)
-  const train = shuffled(parts.train, seed)
+  const parts = splitRows(rows, split, seed, training.trainShare)
+  const train = inFixedOrder(parts.train, seed)
   requireBoth(train)
   const features = differingFeatures(modelFeatures(definitions, symbols, source), train)
-  if (features.length === 0)
+  const hasText = train.some(({ text }) => text.length > 0)
+  if (features.length === 0 && !hasText)
     throw new UsageError(['All messages have the same facts, so there is nothing to learn.'])
-  tell(`Training on ${train.length} rows with ${features.length} features.`)
-  const labels = { column: 'label', unwanted: unwantedLabel, wanted: 'wanted' }
-  const { content, gains } = await growTrees({
-    csv: rowsAsCsv(features, train, labels),
-    label: labels.column,
+  tell(`Training on ${train.length} rows with ${features.length} features and the text.`)
+  const values = numbersOf(features, train)
+  const inputs = train.map(({ text, kind, campaign }, at) => {
+    return { text, kind, campaign, facts: factInputs(values[at] ?? noValues) }
   })
-  tell(`Calibrating on ${parts.calibrate.length} rows, evaluating on ${parts.test.length}.`)
-  const kept = { version: 0, format: 'ydf', content } as const
-  const raw = await loadModel({ ...kept, calibration: uncalibrated })
-  const calibration = calibrate(scoresOf(raw, parts.calibrate))
-  raw.close()
-  const model = await loadModel({ ...kept, calibration })
-  const figures = figuresOf(scoresOf(model, parts.test))
-  model.close()
+  const { weights, calibration } = learnLinear(inputs, features, seed)
+  const content = packLinear(weights)
+  tell(`Evaluating on ${parts.test.length} rows.`)
+  const model = loadModel({ version: 0, format: 'linear', content, calibration })
   const report: ModelReport = {
     sources: training.sources,
     split,
     seed,
     rows: {
       train: countKinds(parts.train),
-      calibrate: countKinds(parts.calibrate),
       test: countKinds(parts.test),
       leftOut: parts.leftOut,
     },
     campaigns: new Set(rows.map(({ campaign }) => campaign)).size,
     features: features.length,
-    ...figures,
-    importance: importanceOf(gains),
+    ...figuresOf(scoresOf(model, parts.test)),
+    importance: importanceOf(influenceOf(weights, inputs)),
+    pieces: await heaviestPieces(weights, train),
   }
   return { content, calibration, report, features }
 }
 
-/** The model's probability for each row, with the row's label. */
+const noValues = new Float64Array()
+
+/** What the model says about each row, with the row's label. */
 export function scoresOf(model: Model, rows: readonly TrainingRow[]): Scored[] {
-  return rows.map(({ facts, symbols, kind }) => ({
-    probability: model.apply(facts, symbols),
-    isUnwanted: isUnwantedKind(kind),
-  }))
+  return rows.map(({ facts, symbols, text, kind }) => {
+    const { probability, isSure } = model.apply(facts, symbols, text)
+    return { probability, isSure, isUnwanted: isUnwantedKind(kind) }
+  })
 }
 
-/** Shuffles by seed, because the trees choose the rows for early stopping by input order. */
-function shuffled(rows: readonly TrainingRow[], seed: number): TrainingRow[] {
+/** Orders rows by their content, because the result of the training depends on their order. */
+function inFixedOrder(rows: readonly TrainingRow[], seed: number): TrainingRow[] {
   return rows
     .map((row) => ({ row, lot: pseudoRandom(JSON.stringify([row.at, row.kind, row.facts]), seed) }))
     .sort((a, b) => a.lot - b.lot)
@@ -208,7 +207,7 @@ export async function train(
   const made = await trainModel(rows, training)
   const { content, calibration, report } = made
   const at = app.clock()
-  const model = { format: 'ydf', content, calibration, report, trainedAt: at } as const
+  const model = { format: 'linear', content, calibration, report, trainedAt: at } as const
   const origin = `trained from ${sources.join('; ')}`
   const version = await keepModel(app.pool, { ...model, origin }, { at, reporterId: null })
   if (request.out !== undefined) {

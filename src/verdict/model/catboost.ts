@@ -137,11 +137,12 @@ export function loadCatBoost({ version, content, calibration }: Omit<KeptModel, 
   return {
     version,
     features,
+    readsText: false,
     apply(facts, symbols) {
       const logOdds = sign * (scale * sumOfLeaves(trees, read(facts, symbols)) + bias)
-      return logistic(calibration.slope * logOdds + calibration.intercept)
+      const probability = logistic(calibration.slope * logOdds + calibration.intercept)
+      return { probability, isSure: false, isPhishing: false }
     },
-    close: () => undefined,
   }
 }
 

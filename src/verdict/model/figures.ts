@@ -18,8 +18,8 @@ export function countsText(counts: RowCounts): string {
   return parts.length === 0 ? 'nothing' : parts.join(', ')
 }
 
-/** The probability that a model returned for a message, and the true label. */
-export type Scored = { probability: number; isUnwanted: boolean }
+/** What a model returned for a message, and the true label. */
+export type Scored = { probability: number; isUnwanted: boolean; isSure?: boolean }
 
 /** A point of the receiver operating characteristic (ROC): shares, 0 to 1. */
 export type RocPoint = { threshold: number; falsePositives: number; truePositives: number }
@@ -151,7 +151,7 @@ export type ModelReport = {
   sources: readonly string[]
   split: SplitKind
   seed: number
-  rows: { train: RowCounts; calibrate: RowCounts; test: RowCounts; leftOut: number }
+  rows: { train: RowCounts; test: RowCounts; leftOut: number }
   campaigns: number
   features: number
   /** Undefined when all test rows are of one kind. */
@@ -160,8 +160,12 @@ export type ModelReport = {
   thresholds: readonly ThresholdFigures[]
   calibration: readonly CalibrationBin[]
   brier: number
-  /** Each feature's share of the total gain of the trees, in descending order. */
+  /** What the model calls surely unwanted; absent if it is never sure. */
+  sure?: { unwanted: Share; wanted: Share }
+  /** Each feature's share of the sum of all contributions, in descending order. */
   importance: readonly { feature: string; share: number }[]
+  /** The pieces of text with the largest weights; positive for unwanted mail. */
+  pieces: readonly { text: string; weight: number }[]
 }
 
 const THRESHOLDS = [0.5, 0.7, 0.9, 0.95, 0.99]
@@ -176,25 +180,34 @@ export function countKinds(rows: readonly { kind: RowKind }[]): RowCounts {
 /** Computes the measured parts of a `ModelReport` from the results on the test rows. */
 export function figuresOf(
   scored: readonly Scored[],
-): Pick<ModelReport, 'auc' | 'roc' | 'thresholds' | 'calibration' | 'brier'> {
+): Pick<ModelReport, 'auc' | 'roc' | 'thresholds' | 'calibration' | 'brier' | 'sure'> {
   const roc = rocOf(scored)
+  const sureOf = (some: readonly Scored[]) => {
+    return shareOf(some.filter(({ isSure }) => isSure).length, some.length)
+  }
+  const unwanted = sureOf(scored.filter(({ isUnwanted }) => isUnwanted))
   return {
     ...(roc && { auc: roc.auc }),
     roc: roc?.points ?? [],
     thresholds: thresholdsOf(scored, THRESHOLDS),
     calibration: calibrationOf(scored),
     brier: brierOf(scored),
+    ...(unwanted.hits > 0 && {
+      sure: { unwanted, wanted: sureOf(scored.filter(({ isUnwanted }) => !isUnwanted)) },
+    }),
   }
 }
 
 /**
- * Converts the gains of the trees to shares, in descending order. Of many features, keeps only the
- * most important ones.
+ * Converts the contributions of the features to shares, in descending order. Of many features,
+ * keeps only the most important ones.
  */
-export function importanceOf(gains: Readonly<Record<string, number>>): ModelReport['importance'] {
-  const all = Object.values(gains).reduce((sum, gain) => sum + gain, 0)
-  return Object.entries(gains)
-    .map(([feature, gain]) => ({ feature, share: all > 0 ? gain / all : 0 }))
+export function importanceOf(
+  influence: Readonly<Record<string, number>>,
+): ModelReport['importance'] {
+  const all = Object.values(influence).reduce((sum, one) => sum + one, 0)
+  return Object.entries(influence)
+    .map(([feature, one]) => ({ feature, share: all > 0 ? one / all : 0 }))
     .sort((a, b) => b.share - a.share || (a.feature < b.feature ? -1 : 1))
     .slice(0, IMPORTANCE_MAX)
 }

@@ -1,6 +1,6 @@
 import { loadCatBoost } from './catboost.ts'
-import type { Scored } from './figures.ts'
-import { type Calibration, type KeptModel, logistic, logit, type Model } from './model.ts'
+import { loadLinear } from './linear.ts'
+import { type Calibration, type KeptModel, logistic, type Model } from './model.ts'
 
 /** The calibration that changes nothing. */
 export const uncalibrated: Calibration = { slope: 1, intercept: 0 }
@@ -18,14 +18,16 @@ const LENGTH_MIN = 1e-6
  * (1999), with targets slightly away from 0 and 1, by Newton's method (Lin, Lin and Weng 2007).
  * Never reverses the order.
  */
-export function calibrate(scored: readonly Scored[]): Calibration {
+export function calibrate(
+  scored: readonly { logOdds: number; isUnwanted: boolean }[],
+): Calibration {
   const unwanted = scored.filter(({ isUnwanted }) => isUnwanted).length
   const wanted = scored.length - unwanted
   if (unwanted < ROWS_MIN || wanted < ROWS_MIN) return uncalibrated
   const high = (unwanted + 1) / (unwanted + 2)
   const low = 1 / (wanted + 2)
-  const rows = scored.map(({ probability, isUnwanted }) => ({
-    at: logit(probability),
+  const rows = scored.map(({ logOdds, isUnwanted }) => ({
+    at: logOdds,
     target: isUnwanted ? high : low,
   }))
   let [slope, intercept] = [0, Math.log((unwanted + 1) / (wanted + 1))]
@@ -86,12 +88,10 @@ function newtonStep(rows: readonly Target[], slope: number, intercept: number): 
 }
 
 /**
- * Loads a stored model. The library for the format `ydf` is loaded on first use.
+ * Loads a stored model.
  *
  * @throws ModelFault when the model cannot be read or applied
  */
-export async function loadModel(kept: KeptModel): Promise<Model> {
-  if (kept.format === 'catboost') return loadCatBoost(kept)
-  const { loadYdf } = await import('./ydf.ts')
-  return loadYdf(kept)
+export function loadModel(kept: KeptModel): Model {
+  return kept.format === 'catboost' ? loadCatBoost(kept) : loadLinear(kept)
 }

@@ -75,10 +75,10 @@ export class TreeBuilder {
 }
 
 /** Format of a stored model: written by `signalpost train`, or by CatBoost as JSON. */
-export type ModelFormat = 'ydf' | 'catboost'
+export type ModelFormat = 'linear' | 'catboost'
 
 /**
- * Converts the output of the trees to a probability: log odds times `slope`, plus `intercept`
+ * Converts the output of a model to a probability: log odds times `slope`, plus `intercept`
  * (Platt 1999). Slope 1 and intercept 0 change nothing.
  */
 export type Calibration = { slope: number; intercept: number }
@@ -91,18 +91,31 @@ export type KeptModel = {
   calibration: Calibration
 }
 
+/** What a model says about a message. */
+export type Estimate = {
+  /** The probability that the message is unwanted, 0 to 1; NaN when the sums overflow. */
+  probability: number
+  /**
+   * Whether hardly any wanted message gets such a result, so that it decides without other
+   * evidence. Always false for an imported model.
+   */
+  isSure: boolean
+  /** Whether the message, if it is unwanted, is phishing. */
+  isPhishing: boolean
+}
+
 /** A loaded model. */
 export type Model = {
   version: number
   /** Names of the model’s features, see `features.ts`. */
   features: readonly string[]
+  /** Whether the model reads the pieces of the text. */
+  readsText: boolean
   /**
-   * Returns the probability that the message is unwanted, 0 to 1, from its facts and symbols.
-   * Deterministic across processes. NaN when its sums overflow.
+   * Estimates from facts, symbols and the pieces of the text (`pieces/text-pieces.ts`) whether a
+   * message is unwanted. Deterministic across processes.
    */
-  apply: (facts: Facts, symbols: readonly { name: string }[]) => number
-  /** Frees the memory. The model must not be used afterwards. */
-  close: () => void
+  apply: (facts: Facts, symbols: readonly { name: string }[], text?: Uint32Array) => Estimate
 }
 
 /**
@@ -116,12 +129,4 @@ export class ModelFault extends Error {
 /** Converts log odds to a probability. */
 export function logistic(logOdds: number): number {
   return 1 / (1 + Math.exp(-logOdds))
-}
-
-/**
- * Converts a probability to log odds. Probabilities closer than a millionth to 0 or 1 are clamped.
- */
-export function logit(probability: number): number {
-  const bounded = Math.min(Math.max(probability, 1e-6), 1 - 1e-6)
-  return Math.log(bounded / (1 - bounded))
 }

@@ -89,20 +89,16 @@ export const splitKinds = ['campaign', 'time'] as const
 
 export type SplitKind = (typeof splitKinds)[number]
 
-/** Rows for training the trees, for the calibration, and for testing both. */
+/** Rows for training and for testing. */
 export type SplitRows<Row> = {
   train: Row[]
-  calibrate: Row[]
   test: Row[]
   /** Number of rows left out because an earlier part contains their campaign. */
   leftOut: number
 }
 
-/** Shares of the rows for training and for calibration; the remaining rows are for testing. */
-export type SplitShares = { train: number; calibrate: number }
-
-/** The default shares of a split. */
-const usualShares: SplitShares = { train: 0.6, calibrate: 0.15 }
+/** The share of the rows for training; the others are for testing. */
+const TRAIN_SHARE = 0.75
 
 /**
  * Splits rows so that no campaign is in two parts. `campaign`: a pseudo-random number from `seed`
@@ -113,18 +109,18 @@ export function splitRows<Row extends Pick<TrainingRow, 'at' | 'campaign'>>(
   rows: readonly Row[],
   kind: SplitKind,
   seed: number,
-  shares: SplitShares = usualShares,
+  trainShare: number = TRAIN_SHARE,
 ): SplitRows<Row> {
-  return kind === 'time' ? splitByTime(rows, shares) : splitByCampaign(rows, seed, shares)
+  return kind === 'time' ? splitByTime(rows, trainShare) : splitByCampaign(rows, seed, trainShare)
 }
 
 function splitByCampaign<Row extends Pick<TrainingRow, 'campaign'>>(
   rows: readonly Row[],
   seed: number,
-  shares: SplitShares,
+  trainShare: number,
 ): SplitRows<Row> {
-  const parts: SplitRows<Row> = { train: [], calibrate: [], test: [], leftOut: 0 }
-  for (const row of rows) parts[partAt(pseudoRandom(row.campaign, seed), shares)].push(row)
+  const parts: SplitRows<Row> = { train: [], test: [], leftOut: 0 }
+  for (const row of rows) parts[partAt(pseudoRandom(row.campaign, seed), trainShare)].push(row)
   return parts
 }
 
@@ -133,20 +129,19 @@ export function pseudoRandom(text: string, seed: number): number {
   return Number.parseInt(hash('sha256', `${seed} ${text}`, 'hex').slice(0, 12), 16) / 16 ** 12
 }
 
-function partAt(share: number, shares: SplitShares): 'train' | 'calibrate' | 'test' {
-  if (share < shares.train) return 'train'
-  return share < shares.train + shares.calibrate ? 'calibrate' : 'test'
+function partAt(share: number, trainShare: number): 'train' | 'test' {
+  return share < trainShare ? 'train' : 'test'
 }
 
 function splitByTime<Row extends Pick<TrainingRow, 'at' | 'campaign'>>(
   rows: readonly Row[],
-  shares: SplitShares,
+  trainShare: number,
 ): SplitRows<Row> {
-  const parts: SplitRows<Row> = { train: [], calibrate: [], test: [], leftOut: 0 }
+  const parts: SplitRows<Row> = { train: [], test: [], leftOut: 0 }
   const partOfCampaign = new Map<string, string>()
   const inOrder = rows.toSorted((a, b) => a.at - b.at)
   for (const [at, row] of inOrder.entries()) {
-    const part = partAt(at / inOrder.length, shares)
+    const part = partAt(at / inOrder.length, trainShare)
     const first = partOfCampaign.get(row.campaign) ?? part
     partOfCampaign.set(row.campaign, first)
     if (first === part) parts[part].push(row)
@@ -169,6 +164,12 @@ export type TrainingRow = {
   kind: RowKind
   facts: Facts
   symbols: readonly { name: string }[]
+  /** The pieces of the text; empty if the message is no longer stored. */
+  text: Uint32Array
+  /** The reporter; absent for a file. */
+  reporterId?: string
+  /** Reads the message again; undefined if it is no longer stored. */
+  load: () => Promise<Buffer | undefined>
 }
 
 /** Whether messages of a kind are unwanted. */
@@ -210,7 +211,11 @@ export function rowsAsCsv(
   return `${[[...features, labels.column].join(','), ...lines].join('\n')}\n`
 }
 
-function numbersOf(features: readonly FeatureName[], rows: readonly TrainingRow[]): Float64Array[] {
+/** Returns the values of features for each row. */
+export function numbersOf(
+  features: readonly FeatureName[],
+  rows: readonly TrainingRow[],
+): Float64Array[] {
   const read = featureReader(features)
   if (!read) throw new Error('The name of a feature is not valid.')
   return rows.map(({ facts, symbols }) => read(facts, symbols).slice())

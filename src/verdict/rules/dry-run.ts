@@ -1,4 +1,5 @@
 import type { Facts } from '../facts/fact.ts'
+import type { Estimate } from '../model/model.ts'
 import type { Verdict, VerdictClass, VerdictSymbol } from '../verdict.ts'
 import type { RuleBook } from './rule-book.ts'
 
@@ -6,7 +7,7 @@ import type { RuleBook } from './rule-book.ts'
 export type Conclude = (judging: {
   facts: Facts
   symbols: readonly VerdictSymbol[]
-  probability?: number | undefined
+  estimate?: Estimate | undefined
 }) => Verdict
 
 /** A report whose verdict would change. */
@@ -62,11 +63,11 @@ export class DryRun {
     this.#judge = judge
   }
 
-  /** Judges one more report; `probability` is the model's output at that time. */
-  look(id: string, facts: Facts, probability: number | undefined): void {
+  /** Judges one more report; `estimate` is what the model said at that time. */
+  look(id: string, facts: Facts, estimate: Estimate | undefined): void {
     const [old, fresh] = [this.#acting.run(facts), this.#candidate.run(facts)]
-    const before = this.#judge({ facts, symbols: old, probability })
-    const after = this.#judge({ facts, symbols: fresh, probability })
+    const before = this.#judge({ facts, symbols: old, estimate })
+    const after = this.#judge({ facts, symbols: fresh, estimate })
     this.#reports++
     for (const { name } of old) this.#raisedOf(name).before++
     for (const { name } of fresh) this.#raisedOf(name).after++

@@ -44,7 +44,7 @@ async function bringIn(content: Buffer): Promise<void> {
 const states = async () =>
   (await listModels(database.pool, 10)).map(({ version, state }) => `${version} ${state}`)
 
-const says = (live: LiveModel) => live.current()?.apply({}, [])
+const says = (live: LiveModel) => live.current()?.apply({}, []).probability
 
 test('an imported model is not active before it is promoted', async () => {
   await bringIn(sureModel(3))
@@ -110,7 +110,7 @@ test('processes follow promotions and rollbacks within two seconds', async () =>
 test('a model that fails is not promoted and replaces none', async () => {
   await bringIn(sureModel(4))
   await models('promote', '1')
-  const broken = { format: 'ydf', content: Buffer.from('PK'), report: null } as const
+  const broken = { format: 'linear', content: Buffer.from('PK'), report: null } as const
   const rest = { calibration: { slope: 1, intercept: 0 }, origin: 'the tests', trainedAt: clock() }
   await keepModel(database.pool, { ...broken, ...rest }, { at: clock(), reporterId: null })
   await expect(models('promote', '2')).rejects.toThrow(/Refused: /)

@@ -78,6 +78,11 @@ test('conclusive reports become rows, with the facts they were judged by', async
   expect(new Set(rows.map(({ campaign }) => campaign)).size).toBe(2)
   expect(Math.abs((rows[0]?.at ?? 0) - Date.now())).toBeLessThan(60_000)
 
+  const texts = await Promise.all(rows.map(async ({ load }) => (await load())?.toString()))
+  expect(texts[0]).toContain('trusted')
+  expect(rows.every(({ text }) => text.length > 5)).toBe(true)
+  expect(rows.every(({ reporterId }) => reporterId === app.ann)).toBe(true)
+
   const features = modelFeatures(factDefinitions, ['FORGED_HOP'], 'reports')
   const numbers = featureReader(features)?.(rows[0]?.facts ?? {}, rows[0]?.symbols ?? [])
   expect(numbers?.[features.indexOf('symbol.FORGED_HOP')]).toBe(1)

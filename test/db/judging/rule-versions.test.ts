@@ -81,9 +81,9 @@ test('restoring version 0 activates the shipped rules, also later ones', async (
   expect(rows).toEqual([{ version: 4 }, { version: 5 }])
 })
 
-const judge: Conclude = ({ symbols, probability }) => {
+const judge: Conclude = ({ symbols, estimate }) => {
   const score = symbols.reduce((sum, { weight }) => sum + weight, 0)
-  const isSpam = score >= 5 && probability === 0.75
+  const isSpam = score >= 5 && estimate?.probability === 0.75
   return { class: isSpam ? 'spam' : 'undecided', confidence: 1, score, symbols }
 }
 const knowledge = {
@@ -100,7 +100,7 @@ test('a dry run shows the changed verdicts by the stored facts, newest first', a
       id,
       at: new Date(at.getTime() + n),
       facts: packFacts({ links: { count: n } }),
-      probability: 0.75,
+      estimate: { probability: 0.75, isSure: false, isPhishing: false },
     })),
   )
   const told: number[] = []

@@ -11,16 +11,18 @@ import { startWebSite } from './web-site.ts'
 const scored = Array.from({ length: 40 }, (_, n) => ({
   probability: n / 40,
   isUnwanted: n % 10 < n / 4,
+  isSure: n > 38,
 }))
 const report: ModelReport = {
   sources: ['40 files'],
   split: 'campaign',
   seed: 1,
-  rows: { train: { phishing: 30, ham: 20 }, calibrate: {}, test: { ham: 9 }, leftOut: 3 },
+  rows: { train: { phishing: 30, ham: 20 }, test: { ham: 9 }, leftOut: 3 },
   campaigns: 37,
   features: 12,
   ...figuresOf(scored),
   importance: [{ feature: 'links.hosts', share: 0.75 }],
+  pieces: [{ text: '<i>your account</i>', weight: 0.5 }],
 }
 
 const site = await closeAfterTests(startWebSite())
@@ -58,6 +60,8 @@ test('the versions are listed, and untrusted text is escaped', async () => {
 
 test('a version shows its figures: the curve drawn, and a table of its points', async () => {
   const html = await page('/1')
+  expect(html).toContain('&lt;i&gt;your account&lt;/i&gt;')
+  expect(html).toContain('Surely unwanted')
   expect(html).toContain(report.auc?.toFixed(4))
   const [, points = ''] = /<polyline class="curve" points="([^"]+)"/.exec(html) ?? []
   expect(points.split(' ')).toHaveLength(report.roc.length)

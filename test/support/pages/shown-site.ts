@@ -185,10 +185,12 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   const said = { ...letter, text: 'How to leave the list.', language: 'en' as const }
   const letterId = await queueLetter(pool, { ...said, autoSubmitted: 'generated' }, app, at)
   await runSendLetter([{ letterId }], { ...app, mailer: undefined })
-  const scored = [0, 1, 2, 3].map((n) => ({ probability: n / 4, isUnwanted: n > 1 }))
-  const rows = { train: { phishing: 30, ham: 20 }, calibrate: {}, test: { ham: 9 }, leftOut: 3 }
+  const scored = [0, 1, 2, 3].map((n) => ({ probability: n / 4, isUnwanted: n > 1, isSure: n > 2 }))
+  const rows = { train: { phishing: 30, ham: 20 }, test: { ham: 9 }, leftOut: 3 }
   const split = { sources: ['40 files'], split: 'campaign', seed: 1, rows } as const
-  const sizes = { campaigns: 37, features: 12, importance: [{ feature: 'links', share: 0.75 }] }
+  const importance = [{ feature: 'links', share: 0.75 }]
+  const pieces = [{ text: 'your account', weight: 0.5 }]
+  const sizes = { campaigns: 37, features: 12, importance, pieces }
   const report = { ...split, ...sizes, ...figuresOf(scored) }
   const calibration = { slope: 1, intercept: 0 }
   const model = { format: 'catboost', content: sureModel(1), calibration, report } as const

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { guarded } from '../../../src/judging/models.ts'
+import type { Facts } from '../../../src/verdict/facts/fact.ts'
 
 test('a model that fails on a message has no effect on it, and is logged once', () => {
   const told: unknown[] = []
@@ -8,17 +9,18 @@ test('a model that fails on a message has no effect on it, and is logged once', 
     {
       version: 3,
       features: ['links.count'],
+      readsText: false,
       apply({ links }) {
         if (links?.['count'] === 9) throw new RangeError('Unreachable.')
-        return 0.25
+        return { probability: 0.25, isSure: false, isPhishing: false }
       },
-      close: () => undefined,
     },
     log,
   )
-  expect(model.apply({ links: { count: 1 } }, [])).toBe(0.25)
-  expect(model.apply({ links: { count: 9 } }, [])).toBeNaN()
-  expect(model.apply({ links: { count: 9 } }, [])).toBeNaN()
-  expect(model.apply({}, [])).toBe(0.25)
+  const apply = (facts: Facts) => model.apply(facts, [])
+  expect(apply({ links: { count: 1 } }).probability).toBe(0.25)
+  expect(apply({ links: { count: 9 } })).toMatchObject({ probability: NaN, isSure: false })
+  expect(apply({ links: { count: 9 } }).probability).toBeNaN()
+  expect(apply({}).probability).toBe(0.25)
   expect(told).toMatchObject([{ version: 3 }])
 })

@@ -129,6 +129,21 @@ test('a malformed packed message is an error of that job alone', async () => {
   expect(good).toEqual({ status: 'fulfilled', value: '198.51.100.23' })
 })
 
+test('the pieces of the text are found only while a model reads them', async () => {
+  let isRead = false
+  pool = createParserPool(1, undefined, { readsText: () => isRead })
+  const [raw, options] = [spamMessage('read'), { trustedRelays: [] }]
+  const packed = await pack(raw)
+  expect((await pool.analyze(packed, options)).text).toBeUndefined()
+  expect((await pool.check(raw, options)).text).toBeUndefined()
+  isRead = true
+  const asked = { ...options, ignoreStamps: false, readsText: true }
+  const { text } = await analyzeForCounting(raw, asked)
+  expect(text?.length).toBeGreaterThan(5)
+  expect((await pool.analyze(packed, options)).text).toEqual(text)
+  expect((await pool.check(raw, options)).text).toEqual(text)
+})
+
 test('all threads hash with the seed of their creator, replacements included', async () => {
   seedShingles(0xfedc_ba98_7654_3210n)
   pool = createParserPool(1, { messageMsMax: 600_000, heapMegabytesMax: 24 })

@@ -224,8 +224,10 @@ test.for([
 })
 
 const model = { ...sign('model', 1), name: 'MODEL' }
+const unsure = { isSure: false, isPhishing: false }
 const judgedAs = (facts: Facts, symbols: readonly VerdictSymbol[], probability?: number) => {
-  return { facts, verdict: { ...verdict('spam', ...symbols), probability } as Verdict }
+  const estimate = probability === undefined ? undefined : { ...unsure, probability }
+  return { facts, verdict: { ...verdict('spam', ...symbols), estimate } as Verdict }
 }
 const list = { has_list_id: true, has_list_post: true, list_id: 'dev.lists.example', is_bulk: true }
 

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
-import { decide, type VerdictSymbol } from '../../../src/verdict/verdict.ts'
+import { checkActionOf, decide, type VerdictSymbol } from '../../../src/verdict/verdict.ts'
 import type { Facts } from '../../../src/verdict/facts/fact.ts'
 
+const estimate = (probability: number, given: { isSure?: boolean; isPhishing?: boolean } = {}) => {
+  return { probability, isSure: false, isPhishing: false, ...given }
+}
 const symbols = (...weights: readonly number[]): VerdictSymbol[] =>
   weights.map((weight, index) => {
     return { name: `RULE_${index}`, weight, meaning: 'A rule of the test.', basis: 'way' }
@@ -67,8 +70,8 @@ test.for([
 })
 
 test('the model is evaluated last, as one symbol whose weight is its log-odds', () => {
-  const verdict = decide({ facts: facts(), symbols: symbols(3), probability: 0.9 })
-  expect(verdict).toMatchObject({ class: 'spam', score: 5.2, probability: 0.9 })
+  const verdict = decide({ facts: facts(), symbols: symbols(3), estimate: estimate(0.9) })
+  expect(verdict).toMatchObject({ class: 'spam', score: 5.2, estimate: { probability: 0.9 } })
   expect(verdict.symbols.at(-1)).toMatchObject({ name: 'MODEL', weight: 2.2, basis: 'model' })
 })
 
@@ -77,19 +80,42 @@ test.for([
   [0, -4],
   [0.5, 0],
 ] as const)('a model that says %s weighs %s', ([probability, weight]) => {
-  const { symbols: raised } = decide({ facts: facts(), symbols: [], probability })
+  const { symbols: raised } = decide({
+    facts: facts(),
+    symbols: [],
+    estimate: estimate(probability),
+  })
   expect(raised[0]?.weight).toBe(weight)
 })
 
+test('a sure model decides alone, but not against what speaks for the message', () => {
+  const sure = estimate(0.9, { isSure: true })
+  const verdict = decide({ facts: facts(), symbols: [], estimate: sure })
+  expect(verdict).toMatchObject({ class: 'spam', score: 6, estimate: { probability: 0.9 } })
+  expect(checkActionOf(verdict, { reject: 6, greylist: undefined })).toBe('add header')
+  const welcome = decide({ facts: facts(), symbols: symbols(-1.5), estimate: sure })
+  expect(welcome.class).toBe('undecided')
+  const unsure = decide({ facts: facts(), symbols: [], estimate: estimate(1) })
+  expect(unsure.class).toBe('undecided')
+})
+
+test('the model says phishing only where no reporter says what it is', () => {
+  const found = estimate(1, { isSure: true, isPhishing: true })
+  const classOf = (its: Facts) => decide({ facts: its, symbols: [], estimate: found }).class
+  expect(classOf(facts())).toBe('phishing')
+  expect(classOf(reportedAs('spam'))).toBe('spam')
+  expect(classOf(facts({ blacklists: { has_malware: true } }))).toBe('malware')
+})
+
 test('a model result that is not a number is ignored', () => {
-  const verdict = decide({ facts: facts(), symbols: symbols(5), probability: NaN })
+  const verdict = decide({ facts: facts(), symbols: symbols(5), estimate: estimate(NaN) })
   expect(verdict).toEqual(decide({ facts: facts(), symbols: symbols(5) }))
 })
 
 test('without a model there is no symbol for it', () => {
   const verdict = decide({ facts: facts(), symbols: symbols(1.105, 2) })
   expect(verdict).toMatchObject({ score: 3.11, symbols: symbols(1.105, 2) })
-  expect(verdict).not.toHaveProperty('probability')
+  expect(verdict).not.toHaveProperty('estimate')
 })
 
 test('a score further from the thresholds has a higher confidence', () => {

@@ -80,26 +80,26 @@ test('an overconfident model is calibrated down to the true frequency', () => {
   // The model predicts 99 % and 1 %, and is right in eight of ten cases.
   const scored = Array.from({ length: 1_000 }, (_, n) => {
     const isHigh = n % 2 === 0
-    return { probability: isHigh ? 0.99 : 0.01, isUnwanted: n % 10 < 8 === isHigh }
+    return { logOdds: isHigh ? Math.log(99) : -Math.log(99), isUnwanted: n % 10 < 8 === isHigh }
   })
   const { slope, intercept } = calibrate(scored)
   const high = logistic(slope * Math.log(99) + intercept)
-  const observed = scored.filter((one) => one.probability > 0.5 && one.isUnwanted).length / 500
+  const observed = scored.filter((one) => one.logOdds > 0 && one.isUnwanted).length / 500
   expect(high).toBeCloseTo(observed, 2)
 })
 
 test('a calibration never reverses the order, and needs ten rows of both classes', () => {
   const wrong = Array.from({ length: 100 }, (_, n) => ({
-    probability: n % 2 === 0 ? 0.9 : 0.1,
+    logOdds: n % 2 === 0 ? 2 : -2,
     isUnwanted: n % 2 === 1,
   }))
   expect(calibrate(wrong)).toEqual(uncalibrated)
-  expect(calibrate(rows([0.9, 1], [0.1, 0]))).toEqual(uncalibrated)
+  expect(calibrate(wrong.slice(0, 2))).toEqual(uncalibrated)
 })
 
 test('perfectly separated rows have a finite calibration', () => {
   const scored = Array.from({ length: 60 }, (_, n) => ({
-    probability: n % 2 === 0 ? 1 : 0,
+    logOdds: n % 2 === 0 ? 14 : -14,
     isUnwanted: n % 2 === 0,
   }))
   const { slope, intercept } = calibrate(scored)

@@ -13,23 +13,22 @@ const rows = Array.from({ length: 600 }, (_, n) => ({
 }))
 
 test.for(splitKinds)('by %s, no campaign is in two parts', (kind) => {
-  const { train, calibrate, test: measured, leftOut } = splitRows(rows, kind, 1)
-  const parts = [train, calibrate, measured].map((part) => new Set(part.map((r) => r.campaign)))
+  const { train, test: measured, leftOut } = splitRows(rows, kind, 1)
+  const parts = [train, measured].map((part) => new Set(part.map((r) => r.campaign)))
   for (const [at, part] of parts.entries()) {
     for (const other of parts.slice(at + 1)) expect(part.isDisjointFrom(other)).toBe(true)
   }
-  expect(train.length + calibrate.length + measured.length + leftOut).toBe(rows.length)
+  expect(train.length + measured.length + leftOut).toBe(rows.length)
   expect(train.length).toBeGreaterThan(0)
 })
 
 test('by time, no evaluated row is older than a training row', () => {
   const single = rows.map((row, n) => ({ ...row, campaign: `its own ${n}` }))
-  const { train, calibrate, test: measured, leftOut } = splitRows(single, 'time', 1)
+  const { train, test: measured, leftOut } = splitRows(single, 'time', 1)
   const oldest = (part: typeof rows) => Math.min(...part.map(({ at }) => at))
   const newest = (part: typeof rows) => Math.max(...part.map(({ at }) => at))
-  expect(newest(train)).toBeLessThanOrEqual(oldest(calibrate))
-  expect(newest(calibrate)).toBeLessThanOrEqual(oldest(measured))
-  expect([train.length, calibrate.length, measured.length, leftOut]).toEqual([360, 90, 150, 0])
+  expect(newest(train)).toBeLessThanOrEqual(oldest(measured))
+  expect([train.length, measured.length, leftOut]).toEqual([450, 150, 0])
 })
 
 test('by campaign, added rows do not move the others', () => {
