@@ -81,9 +81,10 @@ export async function openWorld(time?: Clock): Promise<World> {
   const clock = time ?? (() => new Date(Date.now() + ahead))
   const compiled = compileRules(shippedRules(), factDefinitions)
   if ('faults' in compiled) throw new Error(compiled.faults[0]?.reason)
+  const counters = createCounterReader({ pool, clock }, { keysMax: 1, freshMs: 0 })
   const judge = createJudge({
-    counters: createCounterReader({ pool, clock }, { keysMax: 1, freshMs: 0 }),
-    reputations: createReputationReader({ pool, clock }, { keysMax: 1, freshMs: 0 }),
+    counters,
+    reputations: createReputationReader({ pool, clock, counters }, { keysMax: 1, freshMs: 0 }),
     rules: { current: () => compiled.rules },
     model: { current: () => model },
     clock,

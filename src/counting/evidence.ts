@@ -53,13 +53,14 @@ export async function appendEvidence(
   if (reports.length === 0) return
   const given = reports.map((report) => {
     const piece = pieceOf(report)
-    const subjects = piece ? keyed(answerable(report.subjects, piece)) : []
-    return { piece, subjects, testified: testimonyOf(report) }
+    const parts = piece ? partsOf(answerable(report.subjects, piece), piece) : []
+    return { parts, testified: testimonyOf(report) }
   })
-  const kept = given.map(({ piece, subjects, testified }, index) => {
-    const bare = subjects.map(({ key }) => ({ key, subject: undefined }))
-    const evidence = piece ? packReport({ piece, subjects: bare }) : Buffer.alloc(0)
-    const content = Buffer.concat([packTestified(testified), evidence])
+  const kept = given.map(({ parts, testified }, index) => {
+    const bare = parts.map(({ piece, subjects }) =>
+      packReport({ piece, subjects: subjects.map(({ key }) => ({ key, subject: undefined })) }),
+    )
+    const content = Buffer.concat([packTestified(testified), ...bare])
     return { id: reports[index]?.reportId ?? '', content }
   })
   const before = await replaceReportedEvidence(tx, kept)
@@ -91,25 +92,19 @@ export function noEvidence(): Evidence {
   return { testimonies: [], reports: [] }
 }
 
-type Given = {
-  piece: Piece | undefined
-  subjects: readonly KeyedSubject[]
-  testified: Testified | undefined
-}
+type Given = { parts: readonly PackedReport[]; testified: Testified | undefined }
 
-function addReport(
-  { testimonies, reports }: Evidence,
-  { piece, subjects, testified }: Given,
-): void {
+function addReport({ testimonies, reports }: Evidence, { parts, testified }: Given): void {
   if (testified && testified.what !== 'nothing') testimonies.push(testified)
-  if (piece && subjects.length > 0) reports.push({ piece, subjects })
+  reports.push(...parts)
 }
 
 function addOpposite(evidence: Evidence, content: Buffer, why: TakenBackFor, now: Date): void {
   const [testified] = unpackTestified(content.subarray(0, TESTIFIED_BYTES))
-  const [report] = unpackReports(content, TESTIFIED_BYTES)
-  const piece = report && { ...report.piece, good: -report.piece.good, bad: -report.piece.bad }
-  addReport(evidence, { piece, subjects: report?.subjects ?? [], testified: undefined })
+  const parts = unpackReports(content, TESTIFIED_BYTES).map(({ piece, subjects }) => {
+    return { piece: { ...piece, good: -piece.good, bad: -piece.bad }, subjects }
+  })
+  addReport(evidence, { parts, testified: undefined })
   if (!testified) return
   const add = (what: TestifiedWhat) => evidence.testimonies.push({ ...testified, what })
   if (testified.what === 'good' || testified.what === 'bad') add('withdrawn')
@@ -181,6 +176,19 @@ function answerable(subjects: readonly Subject[], { bad }: Piece): readonly Subj
   const sites = subjects.filter(({ kind }) => kind === 'link-domain')
   if (bad === 0 || sites.length <= 1) return subjects
   return subjects.filter(({ kind }) => kind !== 'link-domain' && kind !== 'link-host')
+}
+
+/** Returns the evidence by its weight: relays of the message answer for a part of it only. */
+function partsOf(subjects: readonly Subject[], piece: Piece): PackedReport[] {
+  const parts = new Map<number, Subject[]>()
+  for (const subject of subjects) {
+    const share = piece.bad > 0 ? (subject.answers ?? 1) : 1
+    parts.set(share, [...(parts.get(share) ?? []), subject])
+  }
+  parts.delete(0)
+  return [...parts].map(([share, some]) => {
+    return { piece: { ...piece, bad: piece.bad * share }, subjects: keyed(some) }
+  })
 }
 
 /** Adds keys to subjects, without duplicates; drops names that are too long. */

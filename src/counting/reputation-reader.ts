@@ -22,6 +22,8 @@ import {
   type SubjectKind,
 } from '../verdict/reputation/reputation.ts'
 import type { Clock } from '../world.ts'
+import { type CounterReader, createCounterReader } from './reader.ts'
+import { readSeenVolume, readVolumes } from './volumes.ts'
 
 /** Returns the karma of reporters, 0 to 1, by id. Contains every given id. */
 export async function readKarmas(
@@ -79,6 +81,7 @@ export type ReputationReader = {
   read: (subjects: readonly Subject[]) => Promise<Reputation[]>
 }
 
+type Counters = Pick<CounterReader, 'readWindows'>
 type MarkUntil = { mark: Mark; untilAt: Date | null }
 type Known = { stored: StoredReputation | undefined; mark: MarkUntil | undefined }
 
@@ -89,11 +92,16 @@ export function reputationKey({ kind, name }: Subject): bigint {
   return BigInt.asIntN(64, textHash(`${kind}\0${name}`))
 }
 
-/** Creates a reader with its own cache, which takes about 500 bytes per subject. */
+/**
+ * Creates a reader with its own cache, which takes about 500 bytes per subject. `counters` is asked
+ * how much mail of the subjects was seen while the database is read; keys that others request from
+ * it in the same turn are read by the same query.
+ */
 export function createReputationReader(
-  { pool, clock }: { pool: Pool; clock: Clock },
+  { pool, clock, counters }: { pool: Pool; clock: Clock; counters?: Counters },
   limits: MemoryLimits = usualLimits,
 ): ReputationReader {
+  const volumeCounters = counters ?? createCounterReader({ pool, clock }, limits)
   async function learn(keys: readonly bigint[]): Promise<Known[]> {
     const [found, marks] = await Promise.all([findReputations(pool, keys), findMarks(pool, keys)])
     const storedOf = new Map(found.map((row) => [row.key, row]))
@@ -106,8 +114,13 @@ export function createReputationReader(
     async read(subjects) {
       const now = clock()
       const keys = subjects.map(reputationKey)
-      const known = await know(keys.map((key) => ({ key, question: key })))
-      return known.map(({ stored, mark }) => reputationAt(stored, now, holding(mark, now)))
+      const [known, volumes] = await Promise.all([
+        know(keys.map((key) => ({ key, question: key }))),
+        readVolumes(volumeCounters, subjects),
+      ])
+      return known.map(({ stored, mark }, index) =>
+        reputationAt(stored, now, { mark: holding(mark, now), volume: volumes[index] }),
+      )
     },
   }
 }
@@ -137,14 +150,15 @@ export async function showReputation(
   now: Date,
 ): Promise<ShownReputation> {
   const key = reputationKey(subject)
-  const [[known], [mark]] = await Promise.all([
+  const counters = createCounterReader({ pool: db, clock: () => now }, { keysMax: 10, freshMs: 0 })
+  const [[known], [mark], volume] = await Promise.all([
     findWholeReputations(db, [key]),
     findMarks(db, [key]),
+    readSeenVolume(counters, subject),
   ])
-  const holds = mark && (mark.untilAt === null || mark.untilAt > now) ? mark.mark : undefined
-  const reputation = reputationAt(known?.base, now, holds)
+  const reputation = reputationAt(known?.base, now, { mark: holding(mark, now), volume })
   const detail = known && unpackDetail(known.detail)
-  const why = explainReputation(reputation, detail, now)
+  const why = explainReputation({ subject, reputation, volume }, detail, now)
   const shownMark = mark ? { ...mark, key: String(mark.key) } : null
   return { subject, reputation, detail: detail ?? null, mark: shownMark, why }
 }

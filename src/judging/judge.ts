@@ -248,8 +248,8 @@ export async function openJudge(
     throw error
   })
   const memory = { keysMax: KEYS_REMEMBERED_MAX, freshMs }
-  const reputations = createReputationReader(app, memory)
   const counters = createCounterReader(app, memory)
+  const reputations = createReputationReader({ ...app, counters }, memory)
   return {
     judge: createJudge({ counters, reputations, rules, model, clock: app.clock }),
     reputations,

@@ -1,5 +1,7 @@
 import type { App } from '../app.ts'
+import { createCounterReader } from '../counting/reader.ts'
 import { reputationKey } from '../counting/reputation-reader.ts'
+import { readVolumes } from '../counting/volumes.ts'
 import { endListings, findExempted, findListings, keepListings } from '../db/listings.ts'
 import {
   findMarks,
@@ -24,7 +26,8 @@ import {
   SLOW_DAYS,
   sourcesAtLeast,
 } from '../verdict/reputation/detail.ts'
-import { reputationAt, type Subject } from '../verdict/reputation/reputation.ts'
+import { reputationAt, type Standing, type Subject } from '../verdict/reputation/reputation.ts'
+import { blameShare } from '../verdict/reputation/volume.ts'
 
 type Needs = Pick<App, 'pool'>
 
@@ -64,29 +67,27 @@ async function candidatesOf(
   now: Date,
 ): Promise<ListCandidate[]> {
   if (rows.length === 0) return []
-  const marks = await findMarks(
-    pool,
-    rows.map(({ key }) => key),
-  )
+  const counters = createCounterReader({ pool, clock: () => now }, { keysMax: 1, freshMs: 0 })
+  const keys = rows.map(({ key }) => key)
+  const [marks, volumes] = await Promise.all([findMarks(pool, keys), readVolumes(counters, rows)])
   const holding = marks.filter(({ untilAt }) => untilAt === null || untilAt > now)
   const markOf = new Map(holding.map(({ key, mark }) => [key, mark]))
-  return rows.map((row) => candidateOf(row, now, markOf.get(row.key)))
+  return rows.map((row, index) => {
+    return candidateOf(row, now, { mark: markOf.get(row.key), volume: volumes[index] })
+  })
 }
 
-function candidateOf(
-  row: ReputationRow,
-  now: Date,
-  mark: Parameters<typeof reputationAt>[2],
-): ListCandidate {
-  const { score, weight, flags } = reputationAt(row, now, mark)
+function candidateOf(row: ReputationRow, now: Date, standing: Standing): ListCandidate {
+  const { score, weight, flags } = reputationAt(row, now, standing)
   const days = (now.getTime() - row.foldedAt.getTime()) / DAY_MS
+  const bad = decayed(row.bad, days, SLOW_DAYS)
   return {
     kind: row.kind,
     name: row.name,
     // List scores rise with bad evidence, while reputation scores fall.
     score: -score,
     weight,
-    independentReporters: sourcesAtLeast(decayed(row.bad, days, SLOW_DAYS)),
+    independentReporters: sourcesAtLeast(bad * blameShare(row.kind, standing.volume, bad)),
     lastSeen: lastComplaintAt(row),
     flags,
   }

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url'
-import { domainOf, registrableDomain } from '../mail/address.ts'
+import { domainOf, registrableDomain, registrableDomainOf } from '../mail/address.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { plainHost, plainLinks } from '../pieces/disguise/plain-link.ts'
@@ -20,9 +20,9 @@ export function verifiedDomains({
 }: Pick<PlainAnalysis, 'headers' | 'authentication'>): string[] {
   if (!authentication) return []
   const signers = authentication.dkim.filter(({ result }) => result === 'pass')
-  const isAuthorVerified =
-    authentication.dmarc.result === 'pass' || signers.some(({ aligned }) => aligned)
-  const author = isAuthorVerified ? domainOf(headers.fromAddress ?? '') : undefined
+  const author = isAuthorVerified({ authentication })
+    ? domainOf(headers.fromAddress ?? '')
+    : undefined
   const domains = [...signers.map(({ domain }) => domain), ...(author ? [author] : [])]
   const all = new Set(domains.flatMap((domain) => withParents(domainToASCII(domain.toLowerCase()))))
   return [...all].slice(0, VERIFIED_DOMAINS_MAX)
@@ -42,7 +42,7 @@ function withParents(domain: string): string[] {
  */
 export type SubjectSource = Pick<
   PlainAnalysis,
-  'origin' | 'headers' | 'authentication' | 'links' | 'attachments'
+  'origin' | 'hops' | 'headers' | 'claims' | 'authentication' | 'links' | 'attachments'
 > & { telephones: readonly string[] }
 
 /** Maximum numbers of subjects of a message: in total, of signers, of files, and of links read. */
@@ -71,9 +71,11 @@ export function subjectsOf(
   { originConfidenceMin }: { originConfidenceMin: number },
 ): Subject[] {
   const subjects = new Map<string, Subject>()
+  const relay = relayOf(found)
   const add = (kind: SubjectKind, name: string | null | undefined) => {
     if (!name || subjects.size >= SUBJECTS_MAX || !isName(name) || isShared(kind, name)) return
-    subjects.set(`${kind} ${name}`, { kind, name })
+    const answers = relay && isOfRelay({ kind, name }, relay) ? { answers: relay.answers } : {}
+    subjects.set(`${kind} ${name}`, { kind, name, ...answers })
   }
   const { origin, attachments, telephones } = found
   const address = origin && origin.confidence >= originConfidenceMin && parseIp(origin.ip)
@@ -94,8 +96,62 @@ export function subjectsOf(
  * autonomous system is unknown.
  */
 export function withSystem(subjects: readonly Subject[], asn: number | null): readonly Subject[] {
-  if (asn === null || !hasSureOrigin(subjects)) return subjects
-  return [...subjects, { kind: 'autonomous-system', name: `${asn}` }]
+  const address = subjects.find(({ kind }) => kind === 'address')
+  if (asn === null || !address) return subjects
+  const answers = address.answers === undefined ? {} : { answers: address.answers }
+  return [...subjects, { kind: 'autonomous-system', name: `${asn}`, ...answers }]
+}
+
+/** A relay that handed on the mail of others: its organization, and what it answers for. */
+type Relay = { organization: string; answers: number }
+
+/**
+ * Share of a complaint that counts against a relay if no author is verified, who could answer for
+ * the message. It is above 0, because a spammer may pass as a mailing list of his own.
+ */
+const UNVERIFIED_ANSWERS = 0.25
+/** Return paths of forwarders: those of SRS, and that of Gmail. */
+const forwardedPath = /^(?:srs[01][=+-]|[^@]{1,64}\+caf_=)/i
+
+/**
+ * Returns the relay that handed the message over, if it is the machine of a mailing list, of a
+ * sending service or of a forwarder, and the author is of another organization. The reverse DNS
+ * name or a verified return path proves that the machine belongs to the list that the message names
+ * or to its return path.
+ */
+function relayOf(found: SubjectSource): Relay | undefined {
+  const { origin, hops, headers, claims, authentication } = found
+  const spf = authentication?.spf
+  const rdns = origin && hops[origin.hop]?.from.rdns?.toLowerCase()
+  const owners = [rdns, spf?.result === 'pass' ? spf.domain.toLowerCase() : null]
+    .map((name) => registrableDomainOf(name ?? undefined))
+    .filter((owner) => owner !== undefined)
+  const returnPath = headers.returnPath ?? ''
+  const names = [
+    claims?.listId,
+    forwardedPath.test(returnPath) ? domainOf(returnPath.toLowerCase()) : undefined,
+  ]
+  const author = registrableDomainOf(claims?.authorDomain ?? undefined)
+  const organization = names
+    .map((name) => registrableDomainOf(name ?? undefined))
+    .find((name) => name !== undefined && name !== author && owners.includes(name))
+  if (organization === undefined) return undefined
+  return { organization, answers: isAuthorVerified(found) ? 0 : UNVERIFIED_ANSWERS }
+}
+
+const machineKinds: ReadonlySet<SubjectKind> = new Set(['address', 'network'])
+const domainKinds: ReadonlySet<SubjectKind> = new Set(['signer', 'return-path-domain'])
+
+function isOfRelay({ kind, name }: Subject, { organization }: Relay): boolean {
+  if (machineKinds.has(kind)) return true
+  return domainKinds.has(kind) && registrableDomainOf(name) === organization
+}
+
+/** Whether the author's domain authenticated the message. */
+function isAuthorVerified({ authentication }: Pick<PlainAnalysis, 'authentication'>): boolean {
+  if (!authentication) return false
+  const isSigned = authentication.dkim.some(({ result, aligned }) => result === 'pass' && aligned)
+  return isSigned || authentication.dmarc.result === 'pass'
 }
 
 /** Whether the origin is a subject. If it is not, its network is not either. */
@@ -154,8 +210,7 @@ type Add = (kind: SubjectKind, name: string | null | undefined) => void
 function addAuthor(add: Add, { headers, authentication }: SubjectSource): void {
   const author = headers.fromAddress?.toLowerCase()
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
-  const isAuthenticated =
-    authentication?.dmarc.result === 'pass' || signers.some(({ aligned }) => aligned)
+  const isAuthenticated = isAuthorVerified({ authentication })
   add(isAuthenticated ? 'author' : 'claimed-author', author)
   const domain = domainToASCII((author && domainOf(author)) ?? '')
   add(isAuthenticated ? 'author-domain' : 'claimed-author-domain', domain)

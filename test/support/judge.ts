@@ -10,9 +10,10 @@ import { shippedRules } from './shipped-rules.ts'
 export function testJudge(pool: Pool, clock: Clock): Judge {
   const rules = shippedRules()
   const nothingKept = { keysMax: 1, freshMs: 0 }
+  const counters = createCounterReader({ pool, clock }, nothingKept)
   return createJudge({
-    counters: createCounterReader({ pool, clock }, nothingKept),
-    reputations: createReputationReader({ pool, clock }, nothingKept),
+    counters,
+    reputations: createReputationReader({ pool, clock, counters }, nothingKept),
     rules: { current: () => rules },
     model: { current: () => undefined },
     clock,

@@ -220,6 +220,15 @@ const rows = [
     'For how many recipients mail of a user bounced.',
   ],
   [201, 'user-readers', 'sending-user-read', 'sent-to', 'How many recipients read mail of a user.'],
+  [202, 'ip-signers', 'origin-ip', 'signer-organization', 'How many domains sign its mail.'],
+  [203, 'ip-lists', 'origin-ip', 'list-id', 'How many mailing lists an address sends for.'],
+  [
+    204,
+    'ip-line-names',
+    'origin-ip',
+    'origin-line-name',
+    'How many names of a subscriber line an address has.',
+  ],
 ] as const satisfies readonly Row[]
 
 export const pairTypes: readonly PairType[] = rows.map(

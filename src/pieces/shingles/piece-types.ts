@@ -101,6 +101,11 @@ const rows = [
     'claimed-ip-network',
     'The /24 of the address in the lowest Received line, or the /48 for IPv6.',
   ],
+  [
+    45,
+    'origin-line-name',
+    'The reverse DNS name of the origin, if it is that of a subscriber line.',
+  ],
   [50, 'subject', 'The whole subject, without disguise.'],
   [51, 'subject-template', 'The subject without numbers, addresses and mixed tokens.'],
   [52, 'subject-words', 'Three consecutive words of the subject.', 'gated'],

@@ -8,6 +8,7 @@ import type { TracedHop } from '../../origin/trace.ts'
 import type { Attachment } from '../analyze.ts'
 import { type BodyView, viewBody } from '../body-view.ts'
 import { plainHost } from '../disguise/plain-link.ts'
+import { isGenericName } from '../features/features.ts'
 import { type Fingerprints, fingerprintsOf } from '../fingerprints.ts'
 import type { Link } from '../links.ts'
 import { addAddresses, addFiles, addReturnPath, type Signer } from './address-shingles.ts'
@@ -69,6 +70,7 @@ function addName(
   list.add(whose, name)
   list.add(`${whose}-organization`, registrableDomain(name))
   list.add(`${whose}-shape`, withoutTokens(name))
+  if (whose === 'origin-rdns' && isGenericName(name)) list.add('origin-line-name', name)
 }
 
 /** Properties of a report that are not in the bytes of the message. */

@@ -1,6 +1,7 @@
 import { type Phrase, phrase, type PhraseCode } from '../../phrase.ts'
 import { decayed, type Detail, FAST_DAYS, SLOW_DAYS } from './detail.ts'
 import { effectiveAt } from './fold.ts'
+import { blameShare, explainBlame, explainVolume, type SeenVolume, type Volume } from './volume.ts'
 
 /**
  * Kinds of subjects, with their stored numbers. A subject is a part or property of a message that
@@ -32,7 +33,15 @@ export type SubjectKind = keyof typeof subjectKinds
  * hexadecimal, the id of a campaign. An author whose domain did not authenticate the message is a
  * claimed author: its reputation says nothing about the owner of the address.
  */
-export type Subject = { kind: SubjectKind; name: string }
+export type Subject = {
+  kind: SubjectKind
+  name: string
+  /**
+   * The share of a complaint that counts against a relay, such as the machine of a mailing list.
+   * Absent for other subjects, against which all of it counts.
+   */
+  answers?: number
+}
 
 const names = new Map(Object.entries(subjectKinds).map(([name, number]) => [number, name]))
 
@@ -141,18 +150,27 @@ export function reputationScore(good: number, bad: number): number {
   return (good - bad) / (good + bad + PRIOR)
 }
 
-/** Returns the base part at a given time; `mark` is an administrator's mark that is in force. */
+/** What is known of a subject besides its evidence. */
+export type Standing = {
+  /** An administrator's mark that is in force. */
+  mark?: Mark | undefined
+  /** How much mail of the subject was seen; undefined when this is unknown. */
+  volume?: Volume | undefined
+}
+
+/** Returns the base part at a given time. */
 export function reputationAt(
   stored: StoredReputation | undefined,
   now: Date,
-  mark?: Mark,
+  { mark, volume }: Standing = {},
 ): Reputation {
   if (!stored) return mark ? { ...unknownReputation, flags: [mark] } : unknownReputation
   const days = (now.getTime() - stored.foldedAt.getTime()) / DAY_MS
   const slow = (amount: number) => decayed(amount, days, SLOW_DAYS)
   const fast = (amount: number) => decayed(amount, days, FAST_DAYS)
-  const [good, bad] = [slow(stored.good), slow(stored.bad)]
-  const [recentGood, recentBad] = [fast(stored.recentGood), fast(stored.recentBad)]
+  const blame = blameShare(stored.kind, volume, slow(stored.bad))
+  const [good, bad] = [slow(stored.good), slow(stored.bad) * blame]
+  const [recentGood, recentBad] = [fast(stored.recentGood), fast(stored.recentBad) * blame]
   const score = reputationScore(good, bad)
   const weight = good + bad
   const isSure = flaggedKinds.has(stored.kind) && weight >= SURE_WEIGHT_MIN
@@ -177,6 +195,13 @@ export function reputationAt(
   }
 }
 
+/** A reputation to explain. */
+type Explained = {
+  subject: Subject
+  reputation: Reputation
+  volume: SeenVolume | undefined
+}
+
 const flagCodes = {
   listed: 'reputation-listed',
   welcome: 'reputation-welcome',
@@ -188,15 +213,17 @@ const flagCodes = {
 
 /** Explains a reputation, the score first. */
 export function explainReputation(
-  reputation: Reputation,
+  { subject, reputation, volume }: Explained,
   detail: Detail | undefined,
   now: Date,
 ): Phrase[] {
   const flags = reputation.flags.map((flag) => phrase(flagCodes[flag]))
-  if (!detail) return [phrase('reputation-none'), ...flags]
+  const seen = volume ? explainVolume(subject, volume) : []
+  if (!detail) return [phrase('reputation-none'), ...seen, ...flags]
   const { all } = effectiveAt(detail, now)
   const crowd = detail.newcomers.good + detail.newcomers.bad > 0
-  const [good, bad] = [rounded(all.good), rounded(all.bad)]
+  const blame = blameShare(subject.kind, volume, all.bad)
+  const [good, bad] = [rounded(all.good), rounded(all.bad * blame)]
   return [
     phrase('reputation-score', { score: rounded(reputation.score), good, bad, prior: PRIOR }),
     phrase('reputation-reporters', {
@@ -204,6 +231,8 @@ export function explainReputation(
       good: detail.sources.filter((source) => source.good > 0).length,
     }),
     ...(crowd ? [phrase('reputation-newcomers')] : []),
+    ...seen,
+    ...(blame < 1 ? [explainBlame(blame)] : []),
     phrase('reputation-recent', {
       score: rounded(reputation.recentScore),
       weight: rounded(reputation.recentWeight),

@@ -157,6 +157,32 @@ test('a report that is analyzed again counts with its new analysis, once', async
   expect((await readKarmas(pool, [ann], start)).get(ann)).toBe(1)
 })
 
+test('a complaint counts against a relay as far as the relay answers for it', async () => {
+  const { pool } = database
+  const [relay, partly, author] = [host('relay.example'), host('partly.example'), host('a.example')]
+  const subjects = [{ ...relay, answers: 0 }, { ...partly, answers: 0.25 }, author]
+  const weights = () =>
+    Promise.all([relay, partly, author].map(async (one) => (await standing(pool, one)).weight))
+  const some = await vouchedReporters(pool, 1)
+  const [report] = await reportedBy(pool, some, { subjects })
+  const wanted = {
+    reportedAs: 'not-spam',
+    verdict: { class: 'legitimate', confidence: 1 },
+  } as const
+  if (!report) throw new Error('There is no report.')
+  await append(pool, [report])
+  await foldAll(pool)
+  const [none, quarter, whole] = await weights()
+  expect([none, quarter, whole]).toEqual([0, expect.closeTo(0.25, 5), expect.closeTo(1, 5)])
+  await inTransaction(pool, (tx) => takeBackEvidence(tx, [report.reportId], 'retraction', start))
+  await foldAll(pool)
+  for (const weight of await weights()) expect(weight).toBeCloseTo(0, 5)
+  const others = await vouchedReporters(pool, 1)
+  await append(pool, await reportedBy(pool, others, { subjects, ...wanted }))
+  await foldAll(pool)
+  for (const weight of await weights()) expect(weight).toBeCloseTo(1, 5)
+})
+
 test('evidence decays: half of it remains after thirty days', async () => {
   const { pool } = database
   const subject = host('fading.example')

@@ -18,6 +18,8 @@ import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { reputationKey } from '../../../src/counting/reputation-reader.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { countWritten } from '../../support/counted-messages.ts'
+import { rollUpAll } from '../../support/counter-rows.ts'
 import { know, type Known } from '../../support/listed.ts'
 
 const start = new Date('2026-11-20T12:00:00Z')
@@ -234,4 +236,28 @@ test('a name that is delisted while the lists are judged is not put back', async
   expect(after).toMatchObject({ until: now, delistedAt: now, delistedReporters: 14 })
   await keepListings(pool, [{ ...before, delistedAt: now, times: 2 }])
   expect(await findListings(pool, 'addresses', ['192.0.2.7'])).toMatchObject([{ times: 2 }])
+})
+
+/** Counts accepted mail of 30 domains from 192.0.2.7, some days ago. */
+async function countSharedMail() {
+  const at = new Date(now.getTime() - 3 * DAY_MS)
+  const messages = Array.from({ length: 30 }, (_, author) => ({
+    prefix: 'checks' as const,
+    amounts: { ham: 10 },
+    ...{ at, written: { from: `members@club${author}.example` } },
+  }))
+  await countWritten(database.pool, messages, now)
+  await rollUpAll(database.pool, now)
+}
+
+test('an address that many senders share is listed only for many complaints', async () => {
+  await countSharedMail()
+  const complaints = (bad: number) =>
+    know(database.pool, [address('192.0.2.7', bad), address('192.0.2.9', bad)])
+  await complaints(10)
+  await publish()
+  expect(await namesIn('addresses')).toEqual(['192.0.2.9'])
+  await complaints(40)
+  await publish()
+  expect(await namesIn('addresses')).toEqual(['192.0.2.7', '192.0.2.9'])
 })

@@ -11,6 +11,7 @@ const headers = { fromAddress: 'Chair@Bank.example' } as SubjectSource['headers'
 const origin = { ip: '192.0.2.7', confidence: 0.9, hop: 1, why: [], names: [] }
 const bare: SubjectSource = {
   origin: null,
+  hops: [],
   headers,
   authentication: null,
   links: [],
@@ -110,6 +111,56 @@ test('an autonomous system counts only with a certain origin', () => {
   expect(withSystem(sure, 64_500).at(-1)).toEqual({ kind: 'autonomous-system', name: '64500' })
   const unsure = subjectsOf(bare, { originConfidenceMin: 0.8 })
   expect(withSystem(unsure, 64_500)).toEqual(unsure)
+})
+
+/** Returns the share of a complaint that counts against each subject of a relayed message. */
+function answersOf(more: Partial<SubjectSource>): Record<string, number> {
+  const hop = { from: { rdns: 'lists.club.example', helo: null, ip: origin.ip } }
+  const hops = [hop, hop] as unknown as SubjectSource['hops']
+  const claims = { listId: 'news.club.example', authorDomain: 'bank.example', oneClickSigners: [] }
+  const found = subjectsOf({ ...bare, origin, hops, claims, ...more }, { originConfidenceMin: 0.8 })
+  const answers = withSystem(found, 64_500).map(({ kind, name, answers: share = 1 }) => {
+    return [`${kind} ${name}`, share] as const
+  })
+  return Object.fromEntries(answers)
+}
+
+const ofAuthor = { ...signature, domain: 'bank.example', result: 'pass', aligned: true } as const
+const ofList = { ...signature, domain: 'club.example', result: 'pass', aligned: false } as const
+
+test('the relay of a mailing list does not answer for an author who is verified', () => {
+  expect(answersOf({ authentication: authentication({ dkim: [ofAuthor, ofList] }) })).toEqual({
+    'address 192.0.2.7': 0,
+    'network 192.0.2.0/24': 0,
+    'author chair@bank.example': 1,
+    'author-domain bank.example': 1,
+    'signer bank.example': 1,
+    'signer club.example': 0,
+    'autonomous-system 64500': 0,
+  })
+})
+
+test('without a verified author, the relay answers for a quarter', () => {
+  const answers = answersOf({ authentication: authentication({ dkim: [ofList] }) })
+  expect(answers).toMatchObject({ 'address 192.0.2.7': 0.25, 'signer club.example': 0.25 })
+  expect(answers).toMatchObject({ 'claimed-author chair@bank.example': 1 })
+})
+
+test('a forwarder is known by its return path, if that is of its own domain', () => {
+  const claims = { listId: null, authorDomain: 'bank.example', oneClickSigners: [] }
+  const forwarded = (returnPath: string) =>
+    answersOf({ claims, headers: { ...headers, returnPath } })['address 192.0.2.7']
+  expect(forwarded('SRS0=ab=cd=bank.example=chair@club.example')).toBe(0.25)
+  expect(forwarded('SRS0=ab=cd=bank.example=chair@other.example')).toBe(1)
+  expect(forwarded('chair@club.example')).toBe(1)
+})
+
+test('a List-Id alone makes no relay, nor does a list of the author', () => {
+  const claim = (listId: string, authorDomain = 'bank.example') =>
+    answersOf({ claims: { listId, authorDomain, oneClickSigners: [] } })['address 192.0.2.7']
+  expect(claim('news.other.example')).toBe(1)
+  expect(claim('news.club.example', 'members.club.example')).toBe(1)
+  expect(claim('news.club.example')).toBe(0.25)
 })
 
 test('links count by domain, host and whole, without disguise', () => {

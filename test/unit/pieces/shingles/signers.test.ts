@@ -16,7 +16,9 @@ async function shinglesOf(raw: Buffer): Promise<string[]> {
 }
 
 const claimed = ['claimed-signer-domain', 'claimed-signer-organization', 'claimed-signer-key']
-const verified = ['signer-domain', 'signer-organization', 'signer-key', 'signer-authors']
+const verified = [
+  ...['signer-domain', 'signer-organization', 'signer-key', 'signer-authors', 'ip-signers'],
+]
 
 test('a signature that verifies gives shingles of its signer', async () => {
   const raw = await signed(spamMessage('a'), { domain: 'shop.example', key })

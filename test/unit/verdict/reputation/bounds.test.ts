@@ -57,7 +57,8 @@ test('five agreeing reporters never do, not even with newcomers', () => {
 
 test('the explanation has the constants that are used', () => {
   const { base, detail } = said({ reporters: 6 })
-  const text = inEnglish(explainReputation(reputationAt(base, start), detail, start))
+  const explained = { subject: base, reputation: reputationAt(base, start), volume: undefined }
+  const text = inEnglish(explainReputation(explained, detail, start))
   expect(text).toContain('at a score of ±0.65 with evidence of 5.6. That')
   expect(text).toContain('of 6 fully trusted reporters after 3 days')
 })

@@ -128,11 +128,13 @@ test('only single-source kinds are listed automatically; by hand, all kinds can 
   for (const kind of ['signer', 'link-domain', 'link', 'phone'] as const) {
     expect(reputationAt({ ...base, kind }, now).flags).toEqual(['new'])
   }
-  expect(reputationAt({ ...base, kind: 'signer' }, now, 'listed').flags).toContain('listed')
-  expect(reputationAt({ ...base, kind: 'address' }, now, 'exempt').flags).toEqual([
+  expect(reputationAt({ ...base, kind: 'signer' }, now, { mark: 'listed' }).flags).toContain(
+    'listed',
+  )
+  expect(reputationAt({ ...base, kind: 'address' }, now, { mark: 'exempt' }).flags).toEqual([
     ...['new', 'exempt'],
   ])
-  expect(reputationAt(undefined, now, 'welcome').flags).toEqual(['welcome'])
+  expect(reputationAt(undefined, now, { mark: 'welcome' }).flags).toEqual(['welcome'])
 })
 
 test('a subject with one report takes few bytes and can be read back', () => {
