@@ -85,6 +85,25 @@ create table reputation_marks (
 );
 select keep_local('reputation_marks');
 
+-- Alerts that a user of the mail server seems to send spam, one per user and day. The name is stored
+-- for operators only; the job keep-house deletes alerts after 30 days.
+create table sender_alerts (
+  id uuid not null,
+  -- The hash of the user, as in the counters.
+  key bigint not null,
+  day date not null,
+  system text not null,
+  user_name text not null,
+  cause text not null,
+  counts jsonb not null,
+  messages jsonb not null,
+  closed_at timestamptz,
+  constraint sender_alerts_pkey primary key (id),
+  constraint sender_alerts_key_day_unique unique (key, day),
+  constraint sender_alerts_cause_known check (cause in ('unwanted', 'complaints', 'bounces'))
+);
+select keep_local('sender_alerts');
+
 -- How much the reports of a reporter count. Amounts grow instead of decaying, see
 -- verdict/reputation/karma.ts; the counts are for people.
 create table karmas (

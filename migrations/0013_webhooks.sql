@@ -34,8 +34,9 @@ create table webhook_deliveries (
   webhook_id uuid not null,
   id uuid not null,
   event text not null,
-  -- Null for a test event.
+  -- What the event is about; both null for a test event.
   report_id uuid,
+  alert_id uuid,
   state text not null,
   tries integer not null,
   tried_at timestamptz,

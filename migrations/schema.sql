@@ -1028,6 +1028,22 @@ create table rule_sets (
   constraint rule_sets_version_counts CHECK ((version > 0))
 );
 
+-- sender_alerts: local
+create table sender_alerts (
+  id uuid not null,
+  key bigint not null,
+  day date not null,
+  system text not null,
+  user_name text not null,
+  cause text not null,
+  counts jsonb not null,
+  messages jsonb not null,
+  closed_at timestamp with time zone,
+  constraint sender_alerts_pkey PRIMARY KEY (id),
+  constraint sender_alerts_key_day_unique UNIQUE (key, day),
+  constraint sender_alerts_cause_known CHECK ((cause = ANY (ARRAY['unwanted'::text, 'complaints'::text, 'bounces'::text])))
+);
+
 -- sessions: local
 create table sessions (
   sid character varying not null,
@@ -1109,6 +1125,7 @@ create table webhook_deliveries (
   id uuid not null,
   event text not null,
   report_id uuid,
+  alert_id uuid,
   state text not null,
   tries integer not null,
   tried_at timestamp with time zone,

@@ -117,6 +117,7 @@ export const phraseParameters = {
   'webhook-address-refused': [],
   'webhook-off': [],
   'webhook-report-deleted': [],
+  'webhook-alert-deleted': [],
 
   // How a mail to our addresses was handled.
   'inbound-mail-deleted': [],

@@ -11,6 +11,7 @@ export type WebhookEvent =
   | 'report.told'
   | 'report.answered'
   | 'report.retracted'
+  | 'sender.alerted'
   | 'webhook.test'
 
 /** `disabled` by the owner; `failed` after days without a successful delivery. */
@@ -143,6 +144,17 @@ export function findListening(
     order by webhooks.id, reports.id`
 }
 
+/** Returns the ids of administrators' enabled webhooks that receive this event. */
+export async function listListeningOfAdmins(tx: Db, event: WebhookEvent): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(sql`
+    select webhooks.id from webhooks
+      join reporters on reporters.id = webhooks.reporter_id and reporters.state = 'active'
+    where reporters.is_admin and webhooks.state = 'enabled'
+      and webhooks.events @> array[${event}::text]
+    order by webhooks.id`)
+  return rows.map(({ id }) => id)
+}
+
 /** Stores that a webhook accepted a delivery, which ends its failures and its pause. */
 export async function markWebhookTaking(tx: Db, id: string): Promise<void> {
   await tx.query(sql`update webhooks set failures = 0, failing_since = null, paused_until = null
@@ -174,7 +186,9 @@ export type Delivery = {
   webhookId: string
   id: string
   event: WebhookEvent
+  /** What the event is about; both null for a test. */
   reportId: string | null
+  alertId: string | null
   state: DeliveryState
   tries: number
   triedAt: Date | null
@@ -183,22 +197,23 @@ export type Delivery = {
   outcome: Phrase | null
 }
 
-const DELIVERY_COLUMNS = sql`webhook_id as "webhookId", id, event, report_id as "reportId", state,
-  tries, tried_at as "triedAt", status, phrase as outcome`
+const DELIVERY_COLUMNS = sql`webhook_id as "webhookId", id, event, report_id as "reportId",
+  alert_id as "alertId", state, tries, tried_at as "triedAt", status, phrase as outcome`
 
 /** Inserts deliveries that are still to be sent. */
 export async function insertDeliveries(
   tx: Db,
-  deliveries: readonly Pick<Delivery, 'webhookId' | 'id' | 'event' | 'reportId'>[],
+  deliveries: readonly (Pick<Delivery, 'webhookId' | 'id' | 'event'> &
+    Partial<Pick<Delivery, 'reportId' | 'alertId'>>)[],
 ): Promise<void> {
   if (deliveries.length === 0) return
   const values = bulk(
-    deliveries.map(({ webhookId, id, event, reportId }) => {
-      return [webhookId, id, event, reportId, 'waiting', 0]
+    deliveries.map(({ webhookId, id, event, reportId = null, alertId = null }) => {
+      return [webhookId, id, event, reportId, alertId, 'waiting', 0]
     }),
   )
   await tx.query(sql`
-    insert into webhook_deliveries (webhook_id, id, event, report_id, state, tries)
+    insert into webhook_deliveries (webhook_id, id, event, report_id, alert_id, state, tries)
     values ${values}`)
 }
 

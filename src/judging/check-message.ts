@@ -5,6 +5,7 @@ import { appendBlocks } from '../counting/count-messages.ts'
 import { remembering } from '../counting/reputation-reader.ts'
 import { batched } from '../db/batched.ts'
 import { isOutage } from '../db/follow.ts'
+import type { SuspectMessage } from '../db/sender-alerts.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import type { CheckDigest, ParserPool } from '../parsing/parser-pool.ts'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
@@ -19,6 +20,7 @@ import {
   type SettledBy,
 } from './first-filter.ts'
 import { type CheckedEnvelope, type Judge, openJudge, sendingUserOf } from './judge.ts'
+import type { SenderWatch } from './sender-watch.ts'
 
 /** An analyzed message that a mail server checks. */
 type CheckedCase = { digest: CheckDigest; envelope: CheckedEnvelope }
@@ -129,6 +131,14 @@ export type MessageChecker = {
   close: () => Promise<void>
 }
 
+/** What a checker uses if it is given. */
+export type CheckTools = {
+  /** Without it, no DNS blacklist is queried. */
+  askAboutClient?: AskAboutClient | undefined
+  /** Without it, no alert about a sending user is raised. */
+  watch?: Pick<SenderWatch, 'note'> | undefined
+}
+
 type CheckNeeds = Pick<App, 'pool' | 'clock' | 'log' | 'config'>
 
 type Opened = {
@@ -136,6 +146,7 @@ type Opened = {
   firstFilter: FirstFilter
   parser: ParserPool
   buffer: CheckBuffer
+  watch: CheckTools['watch']
   close: () => Promise<void>
 }
 
@@ -152,19 +163,16 @@ const FRESH_MS = 10_000
  */
 const READING = { messageMsMax: 4_000, heapMegabytesMax: 128 }
 
-/**
- * Creates the message checker of one process. Its threads start on the first check. Without
- * `askAboutClient`, no DNS blacklist is queried.
- */
+/** Creates the message checker of one process. Its threads start on the first check. */
 export function createMessageChecker(
   app: CheckNeeds,
   name: string,
-  askAboutClient?: AskAboutClient,
+  tools: CheckTools = {},
 ): MessageChecker {
   let opened: Promise<Opened> | undefined
   let lost = () => 0
   const open = async () => {
-    const made = await openChecker(app, name, askAboutClient).catch((error: unknown) => {
+    const made = await openChecker(app, name, tools).catch((error: unknown) => {
       // The next check tries again.
       opened = undefined
       throw error
@@ -185,7 +193,7 @@ export function createMessageChecker(
 async function openChecker(
   app: CheckNeeds,
   name: string,
-  askAboutClient: AskAboutClient | undefined,
+  { askAboutClient, watch }: CheckTools,
 ): Promise<Opened> {
   const { createParserPool } = await import('../parsing/parser-pool.ts')
   const { pool, clock, log } = app
@@ -209,6 +217,7 @@ async function openChecker(
     firstFilter: createFirstFilter((subjects) => reputations.read(subjects), askAboutClient),
     parser,
     buffer,
+    watch,
     async close() {
       await buffer.close()
       await Promise.all([parser.close(), close()])
@@ -217,10 +226,10 @@ async function openChecker(
 }
 
 async function checkMessage(
-  { parser, buffer, judge, firstFilter }: Opened,
+  { parser, buffer, judge, firstFilter, watch }: Opened,
   raw: Buffer | undefined,
   envelope: CheckedEnvelope,
-  { config, log }: CheckNeeds,
+  { config, log, clock }: CheckNeeds,
 ): Promise<Checked> {
   const { settled, listings } = await firstFilter(envelope)
   if (settled) {
@@ -242,7 +251,7 @@ async function checkMessage(
   if (!digest) return 'unread'
   const verdict = await judge({ digest: { ...digest, listings }, envelope })
   if (!verdict) return 'unread'
-  countMail(buffer, digest, { envelope, verdict })
+  countMail({ buffer, watch }, digest, { envelope, verdict, at: clock() })
   return { verdict, messageId: digest.messageId ?? undefined, by: 'message' }
 }
 
@@ -251,16 +260,37 @@ async function checkMessage(
  * and its recipients too.
  */
 function countMail(
-  buffer: CheckBuffer,
+  { buffer, watch }: Pick<Opened, 'buffer' | 'watch'>,
   { shingles }: CheckDigest,
-  { envelope, verdict }: { envelope: CheckedEnvelope; verdict: Verdict },
+  { envelope, verdict, at }: { envelope: CheckedEnvelope; verdict: Verdict; at: Date },
 ): void {
   const as = isUnwanted(verdict) ? 'spam' : 'ham'
   const sender = sendingUserOf(envelope)
   countChecked(buffer, shingles, as, sender ? 'outgoing' : 'checks')
   if (!sender) return
   const sent = sendingShingles(sender, 'sent', envelope.recipients)
-  countChecked(buffer, sent, isUnwantedFromAnyone(verdict) ? 'spam' : 'ham', 'outgoing')
+  const isSuspect = isUnwantedFromAnyone(verdict)
+  countChecked(buffer, sent, isSuspect ? 'spam' : 'ham', 'outgoing')
+  if (isSuspect) watch?.note(sender, suspectMessage(verdict, envelope, at))
+}
+
+const SYMBOLS_SHOWN_MAX = 8
+
+function suspectMessage(
+  { class: its, score, symbols }: Verdict,
+  { queueId, recipients }: CheckedEnvelope,
+  at: Date,
+): SuspectMessage {
+  const against = symbols.filter(({ weight }) => weight > 0)
+  const worst = against.toSorted((a, b) => b.weight - a.weight).slice(0, SYMBOLS_SHOWN_MAX)
+  return {
+    at: at.toISOString(),
+    queueId: queueId ?? null,
+    recipients: recipients.length,
+    class: its,
+    score,
+    symbols: worst.map(({ name }) => name),
+  }
 }
 
 function clientOf({ ip, helo, hostname }: CheckedEnvelope) {

@@ -2,11 +2,13 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listReportsByIds, type ReportState } from '../db/reports.ts'
+import { listSenderAlertsByIds, type SenderAlert } from '../db/sender-alerts.ts'
 import {
   anyWebhooks,
   type Delivery,
   findListening,
   insertDeliveries,
+  listListeningOfAdmins,
   listWaitingDeliveries,
   listWebhooksByIds,
   markDelivery,
@@ -59,6 +61,23 @@ export async function queueWebhooks(
   }
 }
 
+/** Queues deliveries about an alert to the webhooks of administrators, in its transaction. */
+export async function queueAlertWebhooks(
+  tx: Db,
+  boss: Boss,
+  alertId: string,
+  now: Date,
+): Promise<void> {
+  const event = 'sender.alerted'
+  const listening = await listListeningOfAdmins(tx, event)
+  const owed = listening.map(
+    (webhookId) => ({ webhookId, id: uuidv7(now), event, alertId }) as const,
+  )
+  await insertDeliveries(tx, owed)
+  const jobs = owed.map(({ webhookId, id }) => ({ webhookId, deliveryId: id }))
+  if (jobs.length > 0) await send(boss, deliverWebhook, jobs, tx)
+}
+
 /** Queues a test delivery to one webhook; returns its id. */
 export async function queueTestWebhook(
   tx: Db,
@@ -67,7 +86,7 @@ export async function queueTestWebhook(
   now: Date,
 ): Promise<string> {
   const id = uuidv7(now)
-  await insertDeliveries(tx, [{ webhookId, id, event: 'webhook.test', reportId: null }])
+  await insertDeliveries(tx, [{ webhookId, id, event: 'webhook.test' }])
   await send(boss, deliverWebhook, [{ webhookId, deliveryId: id }], tx)
   return id
 }
@@ -75,20 +94,34 @@ export async function queueTestWebhook(
 /** Time in milliseconds for which deliveries are also signed with the previous secret. */
 const SECRETS_OVERLAP_MS = 86_400_000
 
+/** What the events of a batch are about, by id. */
+type Subjects = {
+  stateOf: ReadonlyMap<string, ReportState>
+  alertOf: ReadonlyMap<string, SenderAlert>
+}
+
 /**
- * Returns the message of a delivery: the event, its time, the report, its URL and its state, but no
- * part of the reported message. If the delivery must not be sent, returns the reason instead.
+ * Returns the message of a delivery: the event, its time, and the report with its URL and state, or
+ * the alert with its evidence, but no part of a message. If the delivery must not be sent, returns
+ * the reason instead.
  */
 function composeWebhook(
-  { id, event, reportId }: Delivery,
+  { id, event, reportId, alertId }: Delivery,
   webhook: Webhook,
-  app: Pick<App, 'clock' | 'config'> & { stateOf: ReadonlyMap<string, ReportState> },
+  app: Pick<App, 'clock' | 'config'> & Subjects,
 ): WebhookMessage | { dropped: Phrase } {
   if (webhook.state !== 'enabled') return { dropped: phrase('webhook-off') }
   const status = reportId === null ? undefined : app.stateOf.get(reportId)
   if (reportId !== null && !status) return { dropped: phrase('webhook-report-deleted') }
-  const url = `${app.config.publicUrl}/api/v1/reports/${reportId}`
-  const data = status ? { report_id: reportId, url, status } : { webhook_id: webhook.id }
+  const alert = alertId === null ? undefined : app.alertOf.get(alertId)
+  if (alertId !== null && !alert) return { dropped: phrase('webhook-alert-deleted') }
+  const { publicUrl } = app.config
+  const url = `${publicUrl}/api/v1/reports/${reportId}`
+  const data = alert
+    ? alertData(alert, publicUrl)
+    : status
+      ? { report_id: reportId, url, status }
+      : { webhook_id: webhook.id }
   return {
     url: webhook.url,
     id: `msg_${id}`,
@@ -96,6 +129,15 @@ function composeWebhook(
     body: JSON.stringify({ type: event, timestamp: uuidTime(id).toISOString(), data }),
     keys: keysOf(webhook, app),
   }
+}
+
+function alertData(
+  { id, system, user, cause, counts, messages }: SenderAlert,
+  publicUrl: string,
+): Record<string, unknown> {
+  const shown = messages.map(({ queueId, ...message }) => ({ ...message, queue_id: queueId }))
+  const url = `${publicUrl}/admin/senders`
+  return { alert_id: id, url, system, user, cause, today: counts, messages: shown }
 }
 
 function keysOf(webhook: Webhook, { config, clock }: Pick<App, 'clock' | 'config'>): Buffer[] {
@@ -193,7 +235,7 @@ type WebhookQueue = { webhook: Webhook; deliveries: Delivery[]; isPaused: Date |
 type Batch = {
   app: DeliveryNeeds
   inProgress: DeliveriesInProgress
-  stateOf: ReadonlyMap<string, ReportState>
+  subjects: Subjects
   outcomes: Map<string, JobOutcome>
   isOver: boolean
 }
@@ -211,8 +253,11 @@ export async function runDeliverWebhook(
 ): Promise<JobOutcome[]> {
   const waiting = await listWaitingDeliveries(app.pool, payloads)
   const outcomes = new Map<string, JobOutcome>()
-  const stateOf = await findStates(waiting, app)
-  const batch: Batch = { app, inProgress, stateOf, outcomes, isOver: false }
+  const subjects = {
+    stateOf: await findStates(waiting, app),
+    alertOf: await findAlerts(waiting, app),
+  }
+  const batch: Batch = { app, inProgress, subjects, outcomes, isOver: false }
   const byWebhook = Map.groupBy(waiting, ({ webhookId }) => webhookId)
   const webhooks = await listWebhooksByIds(app.pool, [...byWebhook.keys()])
   const runs = webhooks.map((webhook) => {
@@ -235,6 +280,15 @@ async function findStates(
   const ids = [...new Set(waiting.flatMap(({ reportId }) => reportId ?? []))]
   if (ids.length === 0) return new Map()
   return new Map((await listReportsByIds(pool, ids)).map(({ id, state }) => [id, state]))
+}
+
+async function findAlerts(
+  waiting: readonly Delivery[],
+  { pool }: DeliveryNeeds,
+): Promise<Map<string, SenderAlert>> {
+  const ids = [...new Set(waiting.flatMap(({ alertId }) => alertId ?? []))]
+  if (ids.length === 0) return new Map()
+  return new Map((await listSenderAlertsByIds(pool, ids)).map((alert) => [alert.id, alert]))
 }
 
 function pauseOf({ pausedUntil }: Webhook, now: Date): Date | undefined {
@@ -260,12 +314,12 @@ async function deliverTo(queue: WebhookQueue, batch: Batch): Promise<void> {
 async function deliverOne(
   delivery: Delivery,
   queue: WebhookQueue,
-  { app, stateOf }: Batch,
+  { app, subjects }: Batch,
   deliveryIds: Set<string>,
 ): Promise<JobOutcome> {
   const { webhook } = queue
   try {
-    const message = composeWebhook(delivery, webhook, { ...app, stateOf })
+    const message = composeWebhook(delivery, webhook, { ...app, ...subjects })
     if ('dropped' in message) return await keepDropped(delivery, message.dropped, app)
     if (queue.isPaused) return { postponedTo: queue.isPaused, payload: {} }
     deliveryIds.add(delivery.id)

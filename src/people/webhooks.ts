@@ -33,6 +33,7 @@ export const webhookEvents = [
   'report.told',
   'report.answered',
   'report.retracted',
+  'sender.alerted',
 ] as const satisfies readonly WebhookEvent[]
 
 /** Why a webhook is refused. `why` completes a sentence about the webhook's address. */

@@ -24,6 +24,7 @@ import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { removeReporterDays } from '../db/reporter-days.ts'
 import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
+import { removeSenderAlerts } from '../db/sender-alerts.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
 import { removeDeliveries } from '../db/webhooks.ts'
 import { findContact } from '../feedback/find-contact.ts'
@@ -141,7 +142,7 @@ const GENERATIONS_AHEAD = 2
 const IDEMPOTENCY_MS = 2 * DAY_MS
 /** Time in milliseconds to keep keys of inbound mail: longer than mail servers retry. */
 const INBOUND_MS = 10 * DAY_MS
-/** Time in milliseconds to keep expired registry answers, so that operators can look them up. */
+/** Time in milliseconds to keep expired registry answers and alerts, so that operators see them. */
 const ANSWERS_MS = 30 * DAY_MS
 /**
  * Time in milliseconds to keep the records of advice letters: longer than the week that each
@@ -156,7 +157,7 @@ const NO_KEY = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The hourly housekeeping: creates partitions for the coming weeks and drops expired ones; deletes
- * expired report keys, Idempotency-Keys, keys of unused rate limits, registry answers, reputations,
+ * expired report keys, Idempotency-Keys, keys of unused rate limits, registry answers, reputations, alerts,
  * links, suppressions and unused addresses; creates jobs for rows that wait without one.
  */
 export async function runKeepHouse(app: HouseNeeds): Promise<void> {
@@ -182,6 +183,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await deleteIdleKeys(app)
   await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
   await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
+  await removeSenderAlerts(app.pool, uuidFloor(new Date(now.getTime() - ANSWERS_MS)))
   await removeExpiredLinks(app.pool, new Date(now.getTime() - DAY_MS))
   await removeErasures(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await endStuckUnsubscribes(app)

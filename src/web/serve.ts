@@ -5,8 +5,10 @@ import { createReadCounterHealth } from '../counting/run-roll-ups.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
 import { createMessageChecker } from '../judging/check-message.ts'
+import { createSenderWatch } from '../judging/sender-watch.ts'
 import type { AskAboutClient } from '../judging/first-filter.ts'
 import { createCredentials } from '../people/credentials.ts'
+import { queueAlertWebhooks } from '../people/deliver-webhooks.ts'
 import { createLimits } from '../people/limits.ts'
 import { createIntake, type Unpacker } from '../reports/accept-report.ts'
 import { createReadLines } from './api/bulk.ts'
@@ -43,7 +45,10 @@ export async function serve(
   { preview, unpack, queueNames, askAboutClient }: Tools,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
-  const checker = createMessageChecker(app, 'web', askAboutClient)
+  const watch = createSenderWatch(app, (tx, id) =>
+    queueAlertWebhooks(tx, app.boss, id, app.clock()),
+  )
+  const checker = createMessageChecker(app, 'web', { askAboutClient, watch })
   const isTrusted = createTrust(app.config.publicUrl)
   const bodies = createBodyPool(app.config.messageBytesMax)
   const checkRoutes = createCheckRoutes(app, { checker, bodies }, isTrusted)
@@ -51,7 +56,7 @@ export async function serve(
     (taken, isClosing) => {
       const checkMetrics = checkRoutes.statistics.metrics
       const made = createSite(app, taken, { bodies, checkMetrics, queueNames })
-      const site = { ...made, isTrusted, isClosing }
+      const site = { ...made, isTrusted, isClosing, noteSender: watch.note }
       const takeUpload = createTakeUpload({ ...app.config, submit: site.submit, unpack })
       return createExpress({ ...site, preview, takeUpload }, checkRoutes)
     },
@@ -62,6 +67,7 @@ export async function serve(
     close: async () => {
       await listener.close()
       await checker.close()
+      await watch.close()
       await bodies.close()
     },
   }
@@ -75,7 +81,7 @@ function createSite(
     checkMetrics,
     queueNames,
   }: Pick<Tools, 'queueNames'> & { bodies: BodyPool; checkMetrics: () => Promise<string> },
-): Omit<Site, 'preview' | 'takeUpload' | 'isTrusted' | 'isClosing'> {
+): Omit<Site, 'preview' | 'takeUpload' | 'isTrusted' | 'isClosing' | 'noteSender'> {
   const readQueues = createReadQueues(app, queueNames)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())

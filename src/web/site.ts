@@ -17,6 +17,7 @@ import {
 } from '../db/mail-relay.ts'
 import type { Pool } from '../db/pool.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
+import type { SenderWatch } from '../judging/sender-watch.ts'
 import type { Credentials } from '../people/credentials.ts'
 import type { Limits } from '../people/limits.ts'
 import type { Boss } from '../queue/boss.ts'
@@ -106,6 +107,8 @@ export type Site = App & {
   metrics: Metrics
   /** Whether the process is stopping: it still answers, but is not ready. */
   isClosing: () => boolean
+  /** Watches a user of the mail server about whom an event was reported. */
+  noteSender: SenderWatch['note']
   /** Composes a feedback report as it would be sent now. */
   preview: Preview
 }

@@ -25,6 +25,29 @@ export type SendingRecord = {
   score: number
 }
 
+/**
+ * Minimum volumes and shares of a day for an alert. Below them, a person who forwards a few doubtful
+ * messages, or a small list with old addresses, would raise one.
+ */
+const ALERT = {
+  unwanted: { min: 10, share: 0.3 },
+  complaints: { min: 5, share: 0.01 },
+  bounces: { min: 50, share: 0.3 },
+} as const
+
+/** Why a user seems to send spam today; undefined if nothing says so. */
+export function alertCause(
+  today: SendingRecord['today'],
+): 'unwanted' | 'complaints' | 'bounces' | undefined {
+  const isAbove = (kind: keyof typeof ALERT, whole: number) => {
+    const { min, share } = ALERT[kind]
+    return today[kind] >= min && today[kind] >= share * whole
+  }
+  if (isAbove('unwanted', today.sent)) return 'unwanted'
+  if (isAbove('complaints', today.recipients)) return 'complaints'
+  return isAbove('bounces', today.recipients) ? 'bounces' : undefined
+}
+
 /** Days after which a day has half its weight. Accounts are taken over and cleaned within days. */
 const HALF_LIFE_DAYS = 4
 /** Neutral messages added to every score, so that a few messages or complaints decide nothing. */

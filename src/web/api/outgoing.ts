@@ -9,7 +9,10 @@ import { outgoingEventsSchema } from './contract/knowledge-schemas.ts'
 import { otherMethods } from './cors.ts'
 import { sendJson } from './submission.ts'
 
-type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'readBody'>
+type Needs = Pick<
+  Site,
+  'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'readBody' | 'noteSender'
+>
 
 const BODY_BYTES_MAX = 500_000
 const DAY_MS = 86_400_000
@@ -38,6 +41,9 @@ export function outgoingApi(site: Needs): Router {
       throw new ProblemError('bad-field', detail)
     }
     await countSendingEvents(site.pool, dated, now)
+    for (const { user, system, event } of dated) {
+      if (event !== 'read') site.noteSender({ user, system })
+    }
     sendJson(res, 202, { accepted: dated.length })
   })
   router.all('/', otherMethods('POST'))

@@ -85,6 +85,11 @@ async function add(form: Form, reporterId: string, site: Needs): Promise<Word> {
   return { id: added.webhook.id, secret: added.secret }
 }
 
+/** The events that a person can receive: alerts are for administrators only. */
+function eventsFor({ isAdmin }: Reporter) {
+  return webhookEvents.filter((event) => isAdmin || event !== 'sender.alerted')
+}
+
 function refusalOf({ refused }: WebhookRefusal): Word {
   return { refused }
 }
@@ -109,7 +114,7 @@ async function sendWebhooks(
   )
   const refused = word && 'refused' in word ? word.refused : undefined
   const isAdding = refused !== undefined && form?.text('do') === 'add'
-  const chosen = isAdding ? form.texts('events') : webhookEvents
+  const chosen = isAdding ? form.texts('events') : eventsFor(reporter)
   sendPage(req, res, {
     view: 'pages/webhooks',
     title: texts('webhooks.title'),
@@ -120,7 +125,7 @@ async function sendWebhooks(
       refused,
       isAdding,
       url: isAdding ? (form.text('url') ?? '') : '',
-      choices: webhookEvents.map((event) => ({ event, isChosen: chosen.includes(event) })),
+      choices: eventsFor(reporter).map((event) => ({ event, isChosen: chosen.includes(event) })),
     },
   })
 }

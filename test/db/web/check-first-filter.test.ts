@@ -21,7 +21,7 @@ const settings = { DNS_SERVERS: dns.address, BLACKLISTS: 'bl.example=addresses' 
 const config = readConfig(settings, { cores: 2, cwd: '/nowhere' })
 const log = pino({ level: 'silent' })
 const { ask, close } = await openClientBlacklists(config, { clock: systemClock, log })
-const site = await closeAfterTests(openCheckSite({}, ask))
+const site = await closeAfterTests(openCheckSite({}, { askAboutClient: ask }))
 await closeAfterTests(Promise.resolve({ close: () => Promise.resolve(close()) }))
 
 const listed = { ip: '9.9.9.9', helo: 'mx.shop.example', from: 'offers@shop.example' }

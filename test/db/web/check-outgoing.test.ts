@@ -2,16 +2,23 @@ import { expect, test } from 'vitest'
 import { countMessages } from '../../../src/counting/count-messages.ts'
 import { createCounterReader } from '../../../src/counting/reader.ts'
 import { readSending } from '../../../src/counting/sending.ts'
+import type { SuspectMessage } from '../../../src/db/sender-alerts.ts'
 import { shingleHash } from '../../../src/pieces/shingles/hash.ts'
 import { pieceTypes } from '../../../src/pieces/shingles/piece-types.ts'
-import { sendingShingles } from '../../../src/pieces/shingles/sending-user.ts'
+import { type SendingUser, sendingShingles } from '../../../src/pieces/shingles/sending-user.ts'
 import { systemClock } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { checkedMail } from '../../support/checked-mail.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
+import { know } from '../../support/listed.ts'
+import { listByHand } from '../../support/listed-by-hand.ts'
 import { openCheckSite } from './check-site.ts'
 
-const site = await closeAfterTests(openCheckSite())
+const noted: { user: SendingUser; message: SuspectMessage | undefined }[] = []
+const watch = {
+  note: (user: SendingUser, message?: SuspectMessage) => void noted.push({ user, message }),
+}
+const site = await closeAfterTests(openCheckSite({}, { watch }))
 const { app } = site
 
 const reader = () => createCounterReader(app, { keysMax: 10, freshMs: 0 })
@@ -51,4 +58,34 @@ test('a user with many complaints is judged more strictly, but not for that alon
   expect(json.action).toBe('no action')
   const incoming = await site.post('/checkv2', mail)
   expect(json.score).toBeGreaterThan(incoming.json.score)
+})
+
+test('unwanted mail of a user is noted with its evidence, but not its content', async () => {
+  expect(noted).toEqual([])
+  await listByHand(app.pool, { kind: 'link-host', name: 'bad-link.com' })
+  const bad = { name: 'bad-link.com', bad: 20, at: systemClock() }
+  await know(app.pool, [
+    { ...bad, kind: 'link-host' },
+    { ...bad, kind: 'link-domain' },
+    { ...bad, kind: 'claimed-author', name: 'offers@shop.example' },
+  ])
+  const mail = checkedMail('five', 'https://bad-link.com/')
+  const carl = { user: 'carl', rcpt: 'you@there.example', 'queue-id': '4ABC' }
+  expect((await site.post('/checkv2', mail, carl)).json).toMatchObject({ action: 'add header' })
+  expect(noted).toMatchObject([
+    {
+      user: { user: 'carl', system: '' },
+      message: {
+        queueId: '4ABC',
+        recipients: 1,
+        class: 'spam',
+        symbols: [
+          'SURELY_BAD',
+          'LINK_DOMAIN_BAD_REPUTATION',
+          'LINK_HOST_BAD_REPUTATION',
+          'CLAIMED_AUTHOR_BAD_REPUTATION',
+        ],
+      },
+    },
+  ])
 })

@@ -1,7 +1,6 @@
 import { connect } from 'node:net'
 import { serveChecks } from '../../../src/web/check/serve-check.ts'
-import { createMessageChecker } from '../../../src/judging/check-message.ts'
-import type { AskAboutClient } from '../../../src/judging/first-filter.ts'
+import { type CheckTools, createMessageChecker } from '../../../src/judging/check-message.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 
 /** The fields of an answer in rspamd's protocol that tests read. */
@@ -33,11 +32,11 @@ export type CheckSite = {
 /** Opens a site for checks. `env` contains settings as the environment would. */
 export async function openCheckSite(
   env: Record<string, string> = {},
-  askAboutClient?: AskAboutClient,
+  tools?: CheckTools,
 ): Promise<CheckSite> {
   const app = await openTestApp({ WORKERS: '1', ...env })
   const config = { ...app.config, checkPort: 0 }
-  const checker = createMessageChecker(app, 'test', askAboutClient)
+  const checker = createMessageChecker(app, 'test', tools)
   const served = await serveChecks({ ...app, config }, checker)
   const port = Number(new URL(served.url).port)
   let stopped: Promise<void> | undefined

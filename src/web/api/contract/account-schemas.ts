@@ -29,6 +29,7 @@ const webhookEventSchema = z.enum([
   'report.told',
   'report.answered',
   'report.retracted',
+  'sender.alerted',
 ])
 
 const url = z
@@ -113,6 +114,26 @@ export const webhookMessageSchema = z
         status: z.string().describe('The state of the report at the time of sending.'),
       }),
       z.object({ webhook_id: z.uuid() }),
+      z
+        .object({
+          alert_id: z.uuid(),
+          url: z.url(),
+          system: z.string(),
+          user: z.string(),
+          cause: z.enum(['unwanted', 'complaints', 'bounces']),
+          today: z.record(z.string(), z.number()).describe('What was counted today.'),
+          messages: list(
+            z.object({
+              at: instant,
+              queue_id: z.string().nullable(),
+              recipients: z.int(),
+              class: z.string(),
+              score: z.number(),
+              symbols: list(z.string()),
+            }),
+          ).describe('The last unwanted messages, without their content.'),
+        })
+        .describe('sender.alerted, for administrators: a user seems to send spam.'),
     ]),
   })
   .describe('The body of a webhook request. It contains nothing from the reported message.')
