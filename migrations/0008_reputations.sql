@@ -85,8 +85,8 @@ create table reputation_marks (
 );
 select keep_local('reputation_marks');
 
--- Alerts that a user of the mail server seems to send spam, one per user and day. The name is stored
--- for operators only; the job keep-house deletes alerts after 30 days.
+-- Alerts that a user of the mail server seems to send spam, one per user and day. The name is
+-- stored for operators only; the job keep-house deletes alerts after 30 days.
 create table sender_alerts (
   id uuid not null,
   -- The hash of the user, as in the counters.

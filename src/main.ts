@@ -212,6 +212,7 @@ const commands: Record<string, Command> = {
     },
   },
   lists: operatorCommand(() => import('./cli/lists.ts')),
+  senders: operatorCommand(() => import('./cli/senders.ts')),
   limits: operatorCommand(() => import('./cli/limits.ts')),
   suppressions: operatorCommand(() => import('./cli/suppressions.ts')),
   consumers: operatorCommand(() => import('./cli/consumers.ts')),

@@ -17,7 +17,7 @@ import type { CounterReader, Point } from './reader.ts'
 type SeriesReader = Pick<CounterReader, 'readSeries'>
 
 /** Reads what a user sent in the last two weeks, and what recipients did, the newest day first. */
-async function readSendingDays(
+export async function readSendingDays(
   reader: SeriesReader,
   user: SendingUser,
   now: Date,

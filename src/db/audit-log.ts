@@ -39,6 +39,7 @@ export type AuditAction =
   | 'set marketer'
   | 'remove marketer'
   | 'dismiss marketer proposal'
+  | 'close sender alert'
   | 'take marketer proposal'
   | 'answer for a desk'
   | 'handle mail'

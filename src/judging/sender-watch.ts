@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import { defineAction } from '../actions.ts'
 import type { App } from '../app.ts'
 import { createCounterReader } from '../counting/reader.ts'
 import { readSending } from '../counting/sending.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { insertSenderAlert, type SuspectMessage } from '../db/sender-alerts.ts'
+import { closeSenderAlert, insertSenderAlert, type SuspectMessage } from '../db/sender-alerts.ts'
 import { reasonOf } from '../errors.ts'
 import { sendingKeys, type SendingUser } from '../pieces/shingles/sending-user.ts'
 import { alertCause } from '../verdict/reputation/sending.ts'
@@ -20,6 +22,20 @@ export type SenderWatch = {
 
 /** Tells operators about an alert, in the transaction that stores it. */
 export type AnnounceAlert = (tx: Db, alertId: string) => Promise<void>
+
+/** Closes an alert. A new one can be raised on the next day. */
+export const closeAlert = defineAction({
+  name: 'senders close',
+  summary: 'close an alert about a user who sends spam',
+  audit: 'close sender alert',
+  input: z.object({ id: z.uuid({ error: 'This is not an alert.' }).meta({ argument: 'ID' }) }),
+  messages: { closed: 'Alert closed.', nothing: 'There is no such open alert.' },
+  async run(tx, { id }, { at }) {
+    const closed = await closeSenderAlert(tx, id, at)
+    if (!closed) return { unchanged: 'nothing' }
+    return { done: 'closed', audit: `${closed.user} ${closed.system}`.trim() }
+  },
+})
 
 /** Counts reach the database within a second, and are rolled up some seconds later. */
 const LOOK_MS = 5_000

@@ -157,8 +157,8 @@ const NO_KEY = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The hourly housekeeping: creates partitions for the coming weeks and drops expired ones; deletes
- * expired report keys, Idempotency-Keys, keys of unused rate limits, registry answers, reputations, alerts,
- * links, suppressions and unused addresses; creates jobs for rows that wait without one.
+ * expired report keys, Idempotency-Keys, keys of unused rate limits, registry answers, reputations,
+ * alerts, links, suppressions and unused addresses; creates jobs for rows that wait without one.
  */
 export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   const now = app.clock()

@@ -35,6 +35,7 @@ test('no page of network data is too wide, and every field has a name', async ()
     `/admin/reputations?name=${host}`,
     `/admin/reputations/subject?kind=link-host&name=${host}`,
     `/admin/reporters/${admin.id}`,
+    '/admin/senders?user=ann',
     '/admin/models',
     '/admin/rules',
     '/admin/rules/edit',

@@ -26,8 +26,8 @@ export type SendingRecord = {
 }
 
 /**
- * Minimum volumes and shares of a day for an alert. Below them, a person who forwards a few doubtful
- * messages, or a small list with old addresses, would raise one.
+ * Minimum volumes and shares of a day for an alert. Below them, a person who forwards a few
+ * doubtful messages, or a small list with old addresses, would raise one.
  */
 const ALERT = {
   unwanted: { min: 10, share: 0.3 },

@@ -22,6 +22,7 @@ import { deadLetterRoutes, overviewRoutes } from './overview.ts'
 import { adminReportRoutes } from './reports.ts'
 import { reporterRoutes, reputationRoutes } from './reputations.ts'
 import { ruleRoutes } from './rules.ts'
+import { senderRoutes } from './senders.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool'>
@@ -72,6 +73,7 @@ export function adminRoutes(site: Site): Router {
   router.use('/counters', counterRoutes(site))
   router.use('/reputations', reputationRoutes(site))
   router.use('/reporters', reporterRoutes(site))
+  router.use('/senders', senderRoutes(site))
   router.use('/models', modelRoutes(site))
   router.use('/rules', ruleRoutes(site))
   router.use('/delistings/exemptions', listExemptionRoutes(site))

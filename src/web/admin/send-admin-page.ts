@@ -37,6 +37,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/marketers', 'Marketers'],
     ['/admin/counters', 'Counters'],
     ['/admin/reputations', 'Reputations'],
+    ['/admin/senders', 'Sending users'],
     ['/admin/models', 'Models'],
     ['/admin/rules', 'Rules'],
     ['/admin/delistings', 'Delistings'],

@@ -80,6 +80,7 @@ const administrator: Record<string, ListedPage['at']> = {
     '/admin/reputations/subject?kind=address&name=198.51.100.23',
   ],
   '/admin/reporters/:id': ({ ann }) => [`/admin/reporters/${ann.id}`],
+  '/admin/senders': () => ['/admin/senders', '/admin/senders?user=ann'],
   '/admin/models': () => ['/admin/models'],
   '/admin/models/:version': () => ['/admin/models/1'],
   '/admin/rules': () => ['/admin/rules'],

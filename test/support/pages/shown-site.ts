@@ -5,6 +5,7 @@ import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { findLetterMessage } from '../../../src/db/letters.ts'
 import { putMarketer, keepProposal } from '../../../src/db/marketers.ts'
 import { unpack } from '../../../src/db/rows.ts'
+import { insertSenderAlert } from '../../../src/db/sender-alerts.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
@@ -14,6 +15,7 @@ import { openMarketers } from '../../../src/marketers/live-marketers.ts'
 import { adviceOffLink, answerLinks } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { figuresOf } from '../../../src/verdict/model/figures.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { Browser, signedInBrowser } from '../../db/web/browser.ts'
 import { type Person, startWebSite, type WebSite } from '../../db/web/web-site.ts'
 import { exampleShop, newsletter, newsletterDns } from '../../db/marketers/newsletters.ts'
@@ -200,6 +202,17 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   await keepProposal(pool, { signer: 'example.net', listId: '', ...seen, ...days })
   const rules = { content: ruleText('WORD', 'report.kind == "spam"', 5), base: '0', note: 'Why' }
   await desk.post('/admin/rules/edit', { ...rules, do: 'apply' })
+  const counts = { sent: 40, unwanted: 30, recipients: 90, complaints: 0, bounces: 2, reads: 0 }
+  const suspect = {
+    at: at.toISOString(),
+    queueId: '4ABC',
+    recipients: 3,
+    class: 'spam',
+    score: 7.2,
+  }
+  const messages = [{ ...suspect, symbols: ['LINK_BAD_REPUTATION'] }]
+  const alert = { id: uuidv7(at), system: '', user: 'ann', cause: 'unwanted', counts } as const
+  await insertSenderAlert(pool, { ...alert, messages }, { key: 1n, now: at })
   const letters = { source_name: 'forward-report', source_output: { message: 'It broke.' } }
   await boss.send('dead-letter', letters)
   await desk.post('/admin/suppressions', { address: 'stop@desk.example', note: 'They asked.' })
