@@ -12,9 +12,9 @@ import { isProven, type Outcome, type Played, playReporters } from './simulate/r
 
 /*
  * Plays a site with sign-up only: npm run simulate reporters [-- --people N --days N --seed N
- * --corpus DIR --no-model]. Messages of the corpus are reported by honest, careless and lazy people
- * and by three rings of attackers. Prints a table, and one line per figure: name, hits and total,
- * separated by tabs.
+ * --corpus DIR --no-model --explain]. Messages of the corpus are reported by honest, careless and
+ * lazy people and by three rings of attackers. Prints tables, and one line per figure: name, hits
+ * and total, separated by tabs.
  */
 const usual = path.join(import.meta.dirname, '..', '..', 'shared', 'corpus')
 const { values, positionals } = parseArgs({
@@ -25,6 +25,7 @@ const { values, positionals } = parseArgs({
     days: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
     'no-model': { type: 'boolean', default: false },
+    explain: { type: 'boolean', default: false },
   },
 })
 const [people, days, seed] = [Number(values.people), Number(values.days), Number(values.seed)]
@@ -52,7 +53,12 @@ const outcome = await playReporters({
 console.log(`# ${days} days of a site with ${people} accounts from sign-up only, seed ${seed}\n`)
 const judges = withModel ? 'Rules and a model of other campaigns' : 'Rules without a model'
 console.log(`${judges}; ${outcome.played.length} reports. In brackets: the interval of 95 %.\n`)
+const isForwarded = ({ kept }: Played) => kept.action === 'forward'
+const isForwardedAtLast = (one: Played) => isForwarded(one) || one.confirmed?.action === 'forward'
+/** Whether the origin of a message is sure; without it, nobody is notified. */
+const hasOrigin = ({ kept }: Played) => !kept.why.startsWith('origin-')
 const figures: [name: string, hits: number, total: number][] = []
+if (values.explain) explain(outcome)
 printDays(outcome)
 printRings(outcome)
 console.log('\n## Figures\n')
@@ -70,8 +76,17 @@ function count(name: string, some: readonly Played[], isHit: (one: Played) => bo
   return shareText(shareOf(hits, some.length))
 }
 
+/** Prints spam that was not forwarded and wanted mail that was, to standard error. */
+function explain({ played }: Outcome): void {
+  for (const { day, role, about, file, kept, confirmed } of played) {
+    const isWanted = about === 'personal' || about === 'newsletter'
+    const { action, why, symbols } = confirmed ?? kept
+    if (about === 'attack' || (action === 'forward') !== isWanted) continue
+    console.error(`day ${day}: ${role}, ${about}: ${file}: ${action}, ${why}: ${symbols}`)
+  }
+}
+
 function printDays({ played, lists }: Outcome): void {
-  const isForwarded = ({ kept }: Played) => kept.action === 'forward'
   const isAsked = ({ kept }: Played) => kept.action === 'confirm'
   const usualRoles = ['honest', 'careless', 'lazy']
   const complaints = played.filter(
@@ -90,7 +105,9 @@ function printDays({ played, lists }: Outcome): void {
     return [
       from === to ? when : `days ${from} to ${to}`,
       count(`spam forwarded within a minute, ${when}`, spam, isForwarded),
-      count(`wanted mail forwarded by mistake, ${when}`, wanted, isForwarded),
+      count(`… of spam with a sure origin, ${when}`, spam.filter(hasOrigin), isForwarded),
+      count(`spam forwarded at once or after a question, ${when}`, spam, isForwardedAtLast),
+      count(`wanted mail forwarded by mistake, ${when}`, wanted, isForwardedAtLast),
       count(`newsletters: advice given, ${when}`, about('newsletter'), ({ kept }) => {
         return kept.action === 'advise'
       }),
@@ -101,13 +118,23 @@ function printDays({ played, lists }: Outcome): void {
     ]
   })
   printTable(
-    ['days', 'spam forwarded', 'wanted forwarded', 'newsletters: advice', 'questions', 'lists'],
+    [
+      'days',
+      'spam forwarded',
+      'or after a question',
+      'wanted forwarded',
+      'newsletters: advice',
+      'questions',
+      'lists',
+    ],
     rows,
   )
   const wanted = complaints.filter(({ about }) => about === 'personal' || about === 'newsletter')
   for (const about of ['personal', 'newsletter'] as const) {
     const some = wanted.filter((one) => one.about === about)
-    console.log(`\n${about}, all days: ${count(`${about} forwarded, all days`, some, isForwarded)}`)
+    console.log(
+      `\n${about}, all days: ${count(`${about} forwarded, all days`, some, isForwardedAtLast)}`,
+    )
   }
 }
 
@@ -131,12 +158,10 @@ function printRings({ played, harm, karmas }: Outcome): void {
     console.log(`- victim of the ${ring}: worst reputation on day ${worst.day}: ${reputation}`)
     const theirs = played.filter(({ role, about }) => role === ring && about === 'attack')
     const name = `reports of the ${ring} forwarded`
-    console.log(`- ${name}: ${count(name, theirs, ({ kept }) => kept.action === 'forward')}`)
+    console.log(`- ${name}: ${count(name, theirs, isForwardedAtLast)}`)
   }
   const onOwn = played.filter(({ about }) => about === 'own spam')
-  const own = count('spam of the acquitters forwarded', onOwn, ({ kept }) => {
-    return kept.action === 'forward'
-  })
+  const own = count('spam of the acquitters forwarded', onOwn, isForwarded)
   console.log(`- spam of the acquitters forwarded after reports of others: ${own}\n`)
   const rows = [...karmas].map(([role, all]) => {
     const proven = all.filter(isProven).length

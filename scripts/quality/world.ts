@@ -12,6 +12,7 @@ import { inTransaction } from '../../src/db/pool.ts'
 import type { ReportKind } from '../../src/db/reports.ts'
 import { pack } from '../../src/db/rows.ts'
 import { createIntake } from '../../src/reports/accept-report.ts'
+import { confirmReport } from '../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { WHOLE_PART } from '../../src/counting/evidence.ts'
 import { foldParts } from '../../src/counting/fold-evidence.ts'
@@ -32,7 +33,13 @@ import type { Clock } from '../../src/world.ts'
 import { startInstance } from '../bench/instance.ts'
 
 /** The verdict on a report. */
-export type Kept = { verdict: VerdictClass; action: string; symbols: string }
+export type Kept = {
+  id: string
+  verdict: VerdictClass
+  action: string
+  why: string
+  symbols: string
+}
 
 /** What a reporter says about a message. */
 type Statement = { reporterId: string; kind: ReportKind; message: Buffer }
@@ -43,6 +50,8 @@ export type World = {
   addReporter: (isNewcomer: boolean, email?: string) => Promise<string>
   /** Reports messages and analyzes them; returns the results in order. */
   accept: (statements: readonly Statement[]) => Promise<Kept[]>
+  /** Confirms reports about which their reporters were asked; returns the new results in order. */
+  confirm: (ids: readonly string[]) => Promise<Kept[]>
   /** Adds all that was reported to the counters, the reputations and the karma. */
   settle: () => Promise<void>
   /**
@@ -144,21 +153,39 @@ export async function openWorld(time?: Clock): Promise<World> {
       )
       ids.push(...accepted.map(({ id }) => id))
     }
-    const { rows } = await pool.query<Kept & { id: string }>(
+    return keptOf(ids)
+  }
+
+  async function confirm(ids: readonly string[]): Promise<Kept[]> {
+    for (const id of ids) await confirmReport(app, id)
+    for (const some of batches(ids)) {
+      await runAnalyzeReport(
+        some.map((reportId) => ({ reportId })),
+        app,
+      )
+    }
+    return keptOf(ids)
+  }
+
+  async function keptOf(ids: readonly string[]): Promise<Kept[]> {
+    const { rows } = await pool.query<Kept>(
       `select id, verdict_class as verdict, judgment #>> '{consequence,action}' as action,
+         judgment #>> '{consequence,why,0,code}' as why,
          (select string_agg((one ->> 'name') || ' ' || (one ->> 'weight'), ', ')
           from jsonb_array_elements(judgment::jsonb #> '{verdict,symbols}') one) as symbols
        from analyses where id = any($1::uuid[])`,
       [ids],
     )
     const byId = new Map(rows.map((row) => [row.id, row]))
-    return ids.map((id) => byId.get(id) ?? { verdict: 'undecided', action: 'unread', symbols: '' })
+    const unread = { verdict: 'undecided', action: 'unread', why: '', symbols: '' } as const
+    return ids.map((id) => byId.get(id) ?? { id, ...unread })
   }
 
   return {
     use: (next) => (model = next),
     addReporter,
     accept,
+    confirm,
     settle,
     app,
     async report(isNewcomer, kind, files) {

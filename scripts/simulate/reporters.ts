@@ -2,8 +2,8 @@ import { readFileSync, rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { createReputationReader, readKarmas } from '../../src/counting/reputation-reader.ts'
-import { ensurePartitions } from '../../src/db/partitions.ts'
+import { createReputationReader, readStandings } from '../../src/counting/reputation-reader.ts'
+import { ensureCounterPartitions, ensurePartitions } from '../../src/db/partitions.ts'
 import type { ReportKind } from '../../src/db/reports.ts'
 import { runPublishLists } from '../../src/lists/publish-lists.ts'
 import type { Model } from '../../src/verdict/model/model.ts'
@@ -28,8 +28,16 @@ export type Play = {
 /** The content of a reported message, and the ring whose attack the report is part of. */
 type About = 'unwanted' | 'own spam' | 'personal' | 'newsletter' | 'attack'
 
-/** A report of the simulation, and its result. */
-export type Played = { day: number; role: Role; kind: ReportKind; about: About; kept: Kept }
+/** A report of the simulation: its first result, and the last one if it was confirmed. */
+export type Played = {
+  day: number
+  role: Role
+  kind: ReportKind
+  about: About
+  file: string
+  kept: Kept
+  confirmed?: Kept
+}
 
 /** What attackers achieved against a victim at the end of a day. */
 type Harm = { day: number; isListed: boolean; isFlagged: boolean; worst: Reputation }
@@ -61,6 +69,7 @@ const ATTACKS_A_DAY = 20
 const ACQUITTALS_A_DAY = 15
 const ACCOMPLICES = 12
 const RING_WAVES = 8
+const WAVE_SIZE_MAX = 5
 /** The shares of its reports that a campaign causes on its first, second and third day. */
 const waveDays = [0.6, 0.3, 0.1] as const
 /** Days before the end on which the climbers begin to use their karma. */
@@ -97,6 +106,7 @@ export async function playReporters(play: Play): Promise<Outcome> {
       const day = Math.floor(at) + 1
       now = start + at * DAY_MS
       await ensurePartitions(world.app.pool, new Date(now), 1)
+      await ensureCounterPartitions(world.app.pool, new Date(now), 1)
       await signUp(world, people, at, (ms) => (now = start + ms))
       const planned = planReports(site, people, at, new Date(now), play)
       outcome.played.push(...(await reportAll(world, planned, day, play)))
@@ -126,8 +136,8 @@ type Victim = { sample: Sample; message: Buffer; subjects: Subject[] }
 
 type Site = {
   waves: Wave[]
-  /** Samples that only the climbers report, a different one each day. */
-  invented: Sample[]
+  /** Unwanted samples that only one ring has, for its forgeries and for campaigns of its own. */
+  invented: Record<'accusers' | 'climbers', Sample[]>
   wanted: Record<'personal' | 'newsletter', Sample[]>
   victims: Record<'accusers' | 'climbers', Victim>
   /** The number of messages received so far. */
@@ -141,11 +151,12 @@ async function openSite(world: World, { samples, days, chance }: Play): Promise<
     .map((members) => ({ members, order: chance() }))
     .sort((a, b) => a.order - b.order)
     .map(({ members }) => members)
-  const invented = campaigns.splice(0, Math.min(days, Math.floor(campaigns.length / 5))).flat()
+  const take = () => campaigns.splice(0, Math.min(days, Math.floor(campaigns.length / 8))).flat()
+  const invented = { accusers: take(), climbers: take() }
   const waves = campaigns.map((members, index) => ({
     members,
     startsOn: Math.floor((index * days) / campaigns.length) + 1,
-    size: Math.min(20, (1 - chance()) ** -0.8),
+    size: Math.min(WAVE_SIZE_MAX, (1 - chance()) ** -0.8),
     isOfRing: index % Math.floor(campaigns.length / RING_WAVES) === RING_WAVES,
   }))
   const wanted = samples.filter(({ kind }) => !isUnwantedKind(kind))
@@ -236,7 +247,7 @@ function planReports(
     if (ring === 'climbers' && day <= days - CLIMBERS_ATTACK_DAYS) continue
     const victim = site.victims[ring]
     for (let count = times(ATTACKS_A_DAY); count > 0; count--) {
-      const content = readFileSync(oneOf(site.invented, chance).file)
+      const content = readFileSync(oneOf(site.invented[ring], chance).file)
       const forged = { content: forgeryOf(victim.message, content), sample: victim.sample }
       add(oneMaybe(members.get(ring), chance), { ...forged, kind: 'spam', about: 'attack' })
     }
@@ -247,7 +258,7 @@ function planReports(
     const person = oneMaybe(members.get('acquitters'), chance)
     add(person, { sample, kind: 'not-spam', about: 'attack' })
   }
-  const sample = site.invented[(day - 1) % site.invented.length]
+  const sample = site.invented.climbers[(day - 1) % site.invented.climbers.length]
   for (let count = sample ? times(ACCOMPLICES) : 0; sample && count > 0; count--) {
     add(oneMaybe(members.get('climbers'), chance), { sample, kind: 'spam', about: 'attack' })
   }
@@ -298,14 +309,29 @@ async function reportAll(
     const statements = some.map(({ person, kind, message }) => {
       return { reporterId: person.id ?? '', kind, message }
     })
+    const mine: Played[] = []
     for (const [index, kept] of (await world.accept(statements)).entries()) {
       const one = some[index]
       if (!one) continue
-      const { person, kind, about } = one
-      played.push({ day, role: person.role, kind, about, kept })
+      const { person, kind, about, sample } = one
+      mine.push({ day, role: person.role, kind, about, file: sample.file, kept })
     }
+    const asked = mine.filter((one) => one.kept.action === 'confirm' && isConfirming(one))
+    const confirmed = await world.confirm(asked.map(({ kept }) => kept.id))
+    for (const [index, kept] of confirmed.entries())
+      Object.assign(asked[index] ?? {}, { confirmed: kept })
+    played.push(...mine)
   }
   return played
+}
+
+/**
+ * Whether a person who is asked confirms. Honest people notice their mistakes; lazy people do not
+ * answer.
+ */
+function isConfirming({ role, about }: Played): boolean {
+  if (role === 'lazy') return false
+  return role !== 'honest' || about === 'unwanted' || about === 'own spam'
 }
 
 async function harmOf({ app }: World, subjects: readonly Subject[], day: number): Promise<Harm> {
@@ -325,10 +351,10 @@ async function readKarma({ app }: World, people: readonly Person[], { karmas }: 
   )
   const active = new Set(rows.map(({ id }) => id))
   const ids = [...active]
-  const found = await readKarmas(app.pool, ids, app.clock())
+  const found = await readStandings(app.pool, ids, app.clock())
   for (const { role, id = '' } of people) {
     if (!active.has(id)) continue
-    karmas.set(role, [...(karmas.get(role) ?? []), found.get(id) ?? 0])
+    karmas.set(role, [...(karmas.get(role) ?? []), found.get(id)?.karma ?? 0])
   }
 }
 
