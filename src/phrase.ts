@@ -181,6 +181,7 @@ export const phraseParameters = {
   'role-line': [],
   'role-single': ['authors'],
   'role-unknown': ['authors'],
+  'reputation-signed-up': ['max'],
   'reputation-recent': ['score', 'weight'],
   'reputation-listed': [],
   'reputation-welcome': [],

@@ -87,6 +87,7 @@ function reportOf(index: number, now: Date): ReportEvidence {
     reportedAs: 'spam',
     verdict: { class: 'spam', confidence: 0.9 },
     support: 3,
+    isVouched: true,
     campaignId: campaigns[campaign],
     subjects,
     at: now,

@@ -22,6 +22,7 @@ import {
   unpackTestified,
   witnessSideOf,
 } from '../verdict/reputation/evidence.ts'
+import { sourceId } from '../verdict/reputation/detail.ts'
 import type { Piece } from '../verdict/reputation/fold.ts'
 import type { Subject } from '../verdict/reputation/reputation.ts'
 import { shardOf, uuidv7 } from '../world.ts'
@@ -163,7 +164,8 @@ export function partOf(part: number, { testimonies, reports }: Evidence): Eviden
 function pieceOf(report: ReportEvidence): Piece | undefined {
   const { good, bad } = leaningOf(report)
   if (good + bad === 0) return undefined
-  const source = Number(textHash(`reporter\0${report.reporterId}`) & 0xffffffffn)
+  const hash = Number(textHash(`reporter\0${report.reporterId}`) & 0xffffffffn)
+  const source = sourceId(hash, report.isVouched)
   return { source, karma: report.karma, good, bad, at: report.at.getTime() }
 }
 

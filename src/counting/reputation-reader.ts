@@ -25,15 +25,23 @@ import type { Clock } from '../world.ts'
 import { type CounterReader, createCounterReader } from './reader.ts'
 import { readSeenVolume, readVolumes } from './volumes.ts'
 
-/** Returns the karma of reporters, 0 to 1, by id. Contains every given id. */
-export async function readKarmas(
+/** How much a reporter counts: karma, 0 to 1, and whether an operator created the account. */
+export type Standing = { karma: number; isVouched: boolean }
+
+/** Returns the standings of reporters by id. Contains every given id. */
+export async function readStandings(
   db: Db,
   reporterIds: readonly string[],
   now: Date,
-): Promise<Map<string, number>> {
+): Promise<Map<string, Standing>> {
   const ids = [...new Set(reporterIds)]
   const known = new Map((await findKarmas(db, ids)).map((row) => [row.reporterId, row]))
-  return new Map(ids.map((id) => [id, karmaOf(known.get(id), now)]))
+  return new Map(
+    ids.map((id) => {
+      const row = known.get(id)
+      return [id, { karma: karmaOf(row, now), isVouched: row?.isVouched ?? false }]
+    }),
+  )
 }
 
 /** Maximum number of cached values, and how long they are used, in milliseconds. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
-import { readKarmas } from '../counting/reputation-reader.ts'
+import { readStandings, type Standing } from '../counting/reputation-reader.ts'
 import { insertAnalyses, listPackedAnalyses } from '../db/analyses.ts'
 import type { NewFeedback } from '../db/feedback-reports.ts'
 import { claimReleased } from '../db/limits.ts'
@@ -190,7 +190,7 @@ type LookedUp = {
   campaignOf: Campaigns
   networks: ReadonlyMap<string, KnownNetwork>
   /** By reporter. */
-  karmas: ReadonlyMap<string, number>
+  standings: ReadonlyMap<string, Standing>
   /** Why a report is not forwarded, for reports above the daily number of their reporters. */
   paced: ReadonlyMap<string, Phrase>
 }
@@ -201,20 +201,20 @@ async function lookUp(analyses: readonly ReadReport[], app: Needs): Promise<Look
   )
   const reporterIds = [...new Set(analyses.map(({ report }) => report.reporterId))]
   const reports = analyses.map(({ report }) => report)
-  const [campaignOf, networks, { karmas, paced }] = await Promise.all([
+  const [campaignOf, networks, { standings, paced }] = await Promise.all([
     findCampaigns(analyses, app),
     findKnownNetworks(app.pool, ips, app.rdap, app.clock()),
-    readKarmas(app.pool, reporterIds, app.clock()).then(async (karmas) => {
-      return { karmas, paced: await findPaced(app.pool, reports, karmas) }
+    readStandings(app.pool, reporterIds, app.clock()).then(async (standings) => {
+      return { standings, paced: await findPaced(app.pool, reports, standings) }
     }),
   ])
-  return { campaignOf, networks, karmas, paced }
+  return { campaignOf, networks, standings, paced }
 }
 
 async function judge(
   analyses: readonly ReadReport[],
   relaysOf: RelaysOf,
-  { campaignOf, networks, karmas, paced }: LookedUp,
+  { campaignOf, networks, standings, paced }: LookedUp,
   app: Needs,
 ): Promise<Judgment[]> {
   const networkOf = (ip: string | undefined) => networks.get(ip ?? '')?.network
@@ -225,7 +225,7 @@ async function judge(
       digest,
       campaignId: campaignOf.get(id),
       network: networkOf(digest.origin?.ip),
-      report: { kind, channel, karma: karmas.get(reporterId) ?? 0 },
+      report: { kind, channel, karma: standings.get(reporterId)?.karma ?? 0 },
     })),
   )
   return analyses.flatMap(({ report, raw, analysis }, index) => {
@@ -253,7 +253,8 @@ async function judge(
       verifiedDomains: analysis.verifiedDomains,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
-    return [{ report, raw, analysis, judgedCase, judged, submitterAsn }]
+    const isVouched = standings.get(report.reporterId)?.isVouched ?? false
+    return [{ report, raw, analysis, judgedCase, judged, isVouched, submitterAsn }]
   })
 }
 

@@ -1,3 +1,4 @@
+import type { Standing } from '../counting/reputation-reader.ts'
 import type { Db } from '../db/pool.ts'
 import { countReportsBetween, type Report } from '../db/reports.ts'
 import { type Phrase, phrase } from '../phrase.ts'
@@ -15,10 +16,10 @@ const DAY_MS = 86_400_000
 export async function findPaced(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId'>[],
-  karmas: ReadonlyMap<string, number>,
+  standings: ReadonlyMap<string, Pick<Standing, 'karma'>>,
 ): Promise<Map<string, Phrase>> {
   const limitOf = ({ reporterId }: Pick<Report, 'reporterId'>) =>
-    forwardedADay(karmas.get(reporterId) ?? 0)
+    forwardedADay(standings.get(reporterId)?.karma ?? 0)
   const limited = reports
     .filter((report) => limitOf(report) !== undefined)
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))

@@ -106,6 +106,8 @@ export type Judgment = {
   analysis: AnalysisDigest
   judgedCase: JudgedCase
   judged: Case
+  /** Whether an operator created the reporter's account. */
+  isVouched: boolean
   submitterAsn: number | null
 }
 
@@ -123,13 +125,14 @@ export function adviceCase({
 
 /** Returns the evidence that a report gives about its subjects. */
 export function evidenceOf(
-  { report, judgedCase: { verdict, facts, subjects } }: Judgment,
+  { report, isVouched, judgedCase: { verdict, facts, subjects } }: Judgment,
   campaignOf: Campaigns,
 ): ReportEvidence {
   return {
     reportId: report.id,
     reporterId: report.reporterId,
     karma: Number(facts.report?.karma ?? 0),
+    isVouched,
     reportedAs: report.kind,
     verdict: { class: verdict.class, confidence: verdict.confidence ?? 0 },
     support: supportOf(verdict),

@@ -2,7 +2,7 @@ import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { insertKarma } from '../../src/db/reputations.ts'
 import { appendEvidence, WHOLE_PART } from '../../src/counting/evidence.ts'
 import { foldParts } from '../../src/counting/fold-evidence.ts'
-import { createReputationReader, readKarmas } from '../../src/counting/reputation-reader.ts'
+import { createReputationReader, readStandings } from '../../src/counting/reputation-reader.ts'
 import type { ReportEvidence } from '../../src/verdict/reputation/evidence.ts'
 import type { Reputation, Subject } from '../../src/verdict/reputation/reputation.ts'
 import { uuidv7 } from '../../src/world.ts'
@@ -29,6 +29,16 @@ export function newcomers(count: number): string[] {
   return Array.from({ length: count }, () => uuidv7(start))
 }
 
+/** Returns the karma of reporters by id. */
+export async function readKarmas(
+  pool: Pool,
+  reporterIds: readonly string[],
+  at: Date,
+): Promise<Map<string, number>> {
+  const standings = await readStandings(pool, reporterIds, at)
+  return new Map([...standings].map(([id, { karma }]) => [id, karma]))
+}
+
 /** Returns reports of one message as the analysis produces them, each by a different reporter. */
 export async function reportedBy(
   pool: Pool,
@@ -36,11 +46,12 @@ export async function reportedBy(
   message: Pick<ReportEvidence, 'subjects'> & Partial<ReportEvidence>,
 ): Promise<ReportEvidence[]> {
   const at = message.at ?? start
-  const karmas = await readKarmas(pool, reporterIds, at)
+  const standings = await readStandings(pool, reporterIds, at)
   return reporterIds.map((reporterId) => ({
     reportId: uuidv7(at),
     reporterId,
-    karma: karmas.get(reporterId) ?? 0,
+    karma: standings.get(reporterId)?.karma ?? 0,
+    isVouched: standings.get(reporterId)?.isVouched ?? false,
     reportedAs: 'spam',
     verdict: { class: 'spam', confidence: 0.95 },
     support: 0,

@@ -35,7 +35,7 @@ export function epochOf(day: number): number {
  */
 export type EvidenceSums = { good: number; bad: number; recentGood: number; recentBad: number }
 
-/** A proven reporter, identified by a 32-bit hash. */
+/** A proven reporter, identified by a 32-bit hash; see `sourceId`. */
 export type Source = EvidenceSums & { id: number }
 
 /** Statements of one day: weighted by karma for proven reporters, and only counted for others. */
@@ -56,6 +56,19 @@ export type Detail = {
   provenAt: number
   /** Time of the latest such statement that ended a long silence; 0: none. */
   wokenAt: number
+}
+
+/** The highest bit of a source's id is set if the account comes from sign-up. */
+const SIGNED_UP = 2 ** 31
+
+/** Returns the id of a reporter as a source, from a hash. */
+export function sourceId(hash: number, isVouched: boolean): number {
+  return (hash % SIGNED_UP) + (isVouched ? 0 : SIGNED_UP)
+}
+
+/** Whether a source is an account from sign-up, for which no operator vouches. */
+export function isSignedUp({ id }: Pick<Source, 'id'>): boolean {
+  return id >= SIGNED_UP
 }
 
 /** Maximum number of sources stored separately. */
@@ -207,6 +220,13 @@ export function saturated(statementCount: number): number {
 export function saturatedCrowd(believed: number): number {
   return NEWCOMER_KARMA * saturated(believed / NEWCOMER_KARMA)
 }
+
+/**
+ * Maximum effect of all proven accounts from sign-up together. They may be a ring that earned its
+ * karma with patience. So they can give a campaign a bad reputation, but cannot have an address or
+ * a domain listed, or welcome a spammer.
+ */
+export const SIGNED_UP_EFFECT_MAX = 2.5
 
 /** Tolerance for rounding: sums are stored with seven digits. */
 const ROUNDING = 1e-5

@@ -13,8 +13,10 @@ export type Leaning = { good: number; bad: number }
 export type ReportEvidence = {
   reportId: string
   reporterId: string
-  /** Karma of the reporter when the report was judged, 0 to 1; see `readKarmas`. */
+  /** Karma of the reporter when the report was judged, 0 to 1; see `readStandings`. */
   karma: number
+  /** Whether an operator created the reporter's account. */
+  isVouched: boolean
   /** Statement of the reporter. */
   reportedAs: 'spam' | 'phishing' | 'not-spam'
   /** Class of the verdict, and its confidence, 0 to 1. */

@@ -4,10 +4,12 @@ import {
   epochOf,
   FAST_DAYS,
   growth,
+  isSignedUp,
   noSums,
   PROVEN_KARMA_MIN,
   saturated,
   saturatedCrowd,
+  SIGNED_UP_EFFECT_MAX,
   SLOW_DAYS,
   type Source,
   SOURCES_MAX,
@@ -17,7 +19,7 @@ import type { StoredReputation, Subject } from './reputation.ts'
 
 /** Evidence of one report about one subject; negative amounts retract earlier evidence. */
 export type Piece = {
-  /** A 32-bit hash of the reporter, unsigned. */
+  /** The reporter: see `sourceId`. */
   source: number
   karma: number
   good: number
@@ -54,7 +56,7 @@ const REST_MAX = 16
  * Adds evidence to the reputation of a subject, whose base part is then computed for the time
  * `now`. The sums are linear: adding the opposite of a piece restores the previous sums up to
  * rounding, and the order of pieces does not matter. If there are more than 32 proven sources, the
- * smallest are merged, and this no longer holds for them.
+ * smallest are merged, those from sign-up first, and this no longer holds for them.
  */
 export function foldPieces(
   known: Folded | undefined,
@@ -158,9 +160,13 @@ function trim(detail: Detail, latest: number): void {
     (Math.abs(good) + Math.abs(bad)) / growth(today, detail.epoch, SLOW_DAYS) +
     (Math.abs(recentGood) + Math.abs(recentBad)) / growth(today, detail.epoch, FAST_DAYS)
   const sources = detail.sources.filter((source) => size(source) >= LITTLE)
-  if (sources.length > SOURCES_MAX) sources.sort((a, b) => size(b) - size(a))
+  const rank = (source: Source) => (isSignedUp(source) ? 1 : 0)
+  if (sources.length > SOURCES_MAX) {
+    sources.sort((a, b) => rank(a) - rank(b) || size(b) - size(a))
+  }
   for (const least of sources.splice(SOURCES_MAX)) {
-    for (const side of sides) detail.rest[side] += least[side]
+    const sums = isSignedUp(least) ? detail.newcomers : detail.rest
+    for (const side of sides) sums[side] += least[side]
   }
   detail.sources = sources
   for (const sums of [detail.rest, detail.newcomers]) {
@@ -191,9 +197,13 @@ export function effectiveAt(
   const all = noSums()
   for (const side of sides) {
     const scale = side === 'good' || side === 'bad' ? slow : fast
+    let signedUp = 0
     for (const source of detail.sources) {
-      proven[side] += saturated(source[side] * scale)
+      const effect = saturated(source[side] * scale)
+      if (isSignedUp(source)) signedUp += effect
+      else proven[side] += effect
     }
+    proven[side] += Math.min(SIGNED_UP_EFFECT_MAX, signedUp)
     proven[side] += Math.min(REST_MAX, Math.max(0, detail.rest[side] * scale))
     all[side] = proven[side] + saturatedCrowd(detail.newcomers[side] * scale)
   }

@@ -1,5 +1,12 @@
 import { type Phrase, phrase, type PhraseCode } from '../../phrase.ts'
-import { decayed, type Detail, FAST_DAYS, SLOW_DAYS } from './detail.ts'
+import {
+  decayed,
+  type Detail,
+  FAST_DAYS,
+  isSignedUp,
+  SIGNED_UP_EFFECT_MAX,
+  SLOW_DAYS,
+} from './detail.ts'
 import { effectiveAt } from './fold.ts'
 import { blameShare, explainBlame, explainVolume, type SeenVolume, type Volume } from './volume.ts'
 
@@ -233,6 +240,9 @@ export function explainReputation(
     ...(crowd ? [phrase('reputation-newcomers')] : []),
     ...seen,
     ...(blame < 1 ? [explainBlame(blame)] : []),
+    ...(detail.sources.some(isSignedUp)
+      ? [phrase('reputation-signed-up', { max: SIGNED_UP_EFFECT_MAX })]
+      : []),
     phrase('reputation-recent', {
       score: rounded(reputation.recentScore),
       weight: rounded(reputation.recentWeight),

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { addAccount, parseAccount } from '../../../src/processes/add-account.ts'
 import { findReporter, findReporterSettings } from '../../../src/db/reporters.ts'
 import { createCredentials } from '../../../src/people/credentials.ts'
-import { readKarmas } from '../../../src/counting/reputation-reader.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { readKarmas } from '../../support/evidence.ts'
 
 const database = await closeAfterTests(freshDatabase())
 

@@ -2,11 +2,7 @@ import { expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { findWholeReputations } from '../../../src/db/reputations.ts'
 import { takeBackEvidence } from '../../../src/counting/evidence.ts'
-import {
-  createReputationReader,
-  readKarmas,
-  reputationKey,
-} from '../../../src/counting/reputation-reader.ts'
+import { createReputationReader, reputationKey } from '../../../src/counting/reputation-reader.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
 import { unpackDetail } from '../../../src/verdict/reputation/detail.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -17,6 +13,7 @@ import {
   daysLater,
   foldAll,
   newcomers,
+  readKarmas,
   reportedBy,
   standing,
   start,

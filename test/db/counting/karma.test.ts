@@ -3,7 +3,6 @@ import { removeOldWitnesses } from '../../../src/db/campaigns.ts'
 import { insertReporter } from '../../../src/db/reporters.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { takeBackEvidence } from '../../../src/counting/evidence.ts'
-import { readKarmas } from '../../../src/counting/reputation-reader.ts'
 import type { ReportEvidence } from '../../../src/verdict/reputation/evidence.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -14,6 +13,7 @@ import {
   daysLater,
   foldAll,
   newcomers,
+  readKarmas,
   reportedBy,
   start,
   vouchedReporters,

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import {
   decayed,
+  isSignedUp,
   PROVEN_KARMA_MIN,
   SLOW_DAYS,
+  sourceId,
   sourcesAtLeast,
 } from '../../../../src/verdict/reputation/detail.ts'
 import {
@@ -20,8 +22,14 @@ const later = (days: number) => new Date(start.getTime() + days * 86_400_000)
 const address = { kind: 'address', name: '192.0.2.7' } as const
 
 /** Returns the evidence of fully trusted reporters and of many newcomers. */
-function said(by: { reporters: number; times?: number; newcomers?: number; side?: 'good' }) {
-  const { reporters, times = 1, newcomers = 0, side } = by
+function said(by: {
+  reporters: number
+  times?: number
+  newcomers?: number
+  signedUp?: number
+  side?: 'good'
+}) {
+  const { reporters, times = 1, newcomers = 0, signedUp = 0, side } = by
   const piece = (source: number, karma: number): Piece => ({
     ...{ source, karma, at: start.getTime() },
     ...(side ? { good: 1, bad: 0 } : { good: 0, bad: 1 }),
@@ -32,6 +40,9 @@ function said(by: { reporters: number; times?: number; newcomers?: number; side?
     [
       ...Array.from({ length: reporters * times }, (_, at) => piece(at % reporters, 1)),
       ...Array.from({ length: newcomers }, (_, at) => piece(1_000 + at, 0.2)),
+      ...Array.from({ length: signedUp * times }, (_, at) => {
+        return piece(sourceId(at % signedUp, false), 0.9)
+      }),
     ],
     start,
   )
@@ -53,6 +64,27 @@ test('five agreeing reporters never do, not even with newcomers', () => {
     expect(flagsAt(said({ reporters: 5, newcomers }), 0)).toEqual(['new'])
   }
   expect(flagsAt(said({ reporters: 6 }), 3.1)).toEqual(['new'])
+})
+
+test('proven accounts from sign-up have a campaign doubted, but nothing listed or welcome', () => {
+  for (const signedUp of [3, 30, 1_000]) {
+    const ring = said({ reporters: 0, signedUp, times: 10 })
+    const reputation = reputationAt(ring.base, start)
+    const { weight, score, flags } = reputation
+    expect(flags).toEqual(['new'])
+    expect(weight).toBeGreaterThanOrEqual(2.5)
+    // The rules about addresses, authors and domains begin at −0.5.
+    expect(score).toBeGreaterThan(-0.5)
+    expect(judged(ring)).toBe('few reporters')
+    const explained = { subject: address, reputation, volume: undefined }
+    const why = explainReputation(explained, ring.detail, start)
+    expect(inEnglish(why)).toContain('Together they count 2.5 at most')
+    const welcomed = said({ reporters: 0, signedUp, times: 10, side: 'good' })
+    expect(flagsAt(welcomed, 0)).toEqual(['new'])
+  }
+  const both = said({ reporters: 32, signedUp: 1_000, times: 10 })
+  expect(both.detail.sources.filter(isSignedUp)).toEqual([])
+  expect(both.base.bad).toBeGreaterThan(40)
 })
 
 test('the explanation has the constants that are used', () => {
