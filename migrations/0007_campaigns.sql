@@ -37,8 +37,9 @@ create table campaign_days (
 create index campaign_days_largest_idx on campaign_days (day, reports desc, campaign_id);
 select distribute('campaign_days', 'shard');
 
--- The first 32 reporters of a campaign and the kinds they reported, packed: shows which reporters
--- agree. Deleted in small steps when the campaign is no longer reported.
+-- The first 32 reporters of a campaign and the kinds they reported, packed, with 16 bits of a hash
+-- of their mail domains: shows which independent reporters agree. Deleted in small steps when the
+-- campaign is no longer reported.
 create table campaign_witnesses (
   campaign_id uuid not null,
   day date not null,

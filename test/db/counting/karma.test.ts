@@ -2,6 +2,9 @@ import { expect, test } from 'vitest'
 import { removeOldWitnesses } from '../../../src/db/campaigns.ts'
 import { insertReporter } from '../../../src/db/reporters.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
+import { findWholeReputations } from '../../../src/db/reputations.ts'
+import { reputationKey } from '../../../src/counting/reputation-reader.ts'
+import { isSignedUp, unpackDetail } from '../../../src/verdict/reputation/detail.ts'
 import { takeBackEvidence } from '../../../src/counting/evidence.ts'
 import type { ReportEvidence } from '../../../src/verdict/reputation/evidence.ts'
 import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
@@ -105,6 +108,13 @@ test('independent newcomers who agree are proven after six days, without vouchin
   const all = (ids: readonly string[]) => ids.map((id) => karmas.get(id) ?? NaN)
   expect(Math.min(...all(free))).toBeGreaterThan(0.5)
   expect(all(company)).toEqual(company.map(() => 0.2))
+  // They count as sources, but as accounts from sign-up.
+  const subject: Subject = { kind: 'link-host', name: 'later.example' }
+  const [vouched = ''] = await vouchedReporters(database.pool, 1)
+  await report([...free, vouched], uuidv7(daysLater(5)), { at: daysLater(5), subjects: [subject] })
+  const [found] = await findWholeReputations(database.pool, [reputationKey(subject)])
+  const { sources = [] } = found ? unpackDetail(found.detail) : {}
+  expect(sources.map(isSignedUp).toSorted()).toEqual([false, true, true, true, true])
 })
 
 test('praise of an unwanted message lowers karma if independent newcomers complain', async () => {
