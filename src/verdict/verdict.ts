@@ -212,8 +212,10 @@ const WANTED_SCORE_MAX = -2
  * relative to it.
  */
 const EVEN_SCORE = 2.5
-/** Maximum weight of a model that is not sure. It is below the threshold. */
+/** Maximum weight of a model that is not sure. */
 const MODEL_WEIGHT_MAX = 4
+/** Maximum weight of a model that is not sure together with content; below the threshold. */
+const UNSURE_WEIGHT_MAX = 4.9
 /**
  * Maximum weight of one person's complaint if the message carries marks of wanted mail. Any account
  * can be mistaken, so that a complaint about such a message does not decide.
@@ -236,7 +238,7 @@ export function decide({ facts, symbols: raised, ...judging }: Judging): Verdict
   // NaN from a model whose sums overflow is ignored, because it would make the score NaN.
   const estimate = Number.isNaN(judging.estimate?.probability) ? undefined : judging.estimate
   const rules = mayBeWanted(facts) ? raised.map(limitedComplaint) : raised
-  const symbols = estimate === undefined ? rules : [...rules, modelSymbol(estimate)]
+  const symbols = estimate === undefined ? rules : [...rules, modelSymbol(estimate, rules)]
   const score = symbolScore(symbols)
   const its = classOf(score, facts, estimate)
   const verdict = { class: its, confidence: confidenceOf(its, score), score, symbols }
@@ -255,10 +257,15 @@ export function limitedComplaint(symbol: VerdictSymbol): VerdictSymbol {
   return { ...symbol, weight: COMPLAINT_WEIGHT_MAX }
 }
 
-function modelSymbol({ probability, isSure }: Estimate): VerdictSymbol {
+function modelSymbol(
+  { probability, isSure }: Estimate,
+  rules: readonly VerdictSymbol[],
+): VerdictSymbol {
   const inside = Math.min(Math.max(probability, 1e-6), 1 - 1e-6)
   const odds = Math.log(inside / (1 - inside))
-  const bounded = Math.min(Math.max(odds, -MODEL_WEIGHT_MAX), MODEL_WEIGHT_MAX)
+  const content = symbolScore(rules.filter(({ basis }) => basis === 'content'))
+  const most = Math.min(MODEL_WEIGHT_MAX, Math.max(0, UNSURE_WEIGHT_MAX - content))
+  const bounded = Math.min(Math.max(odds, -MODEL_WEIGHT_MAX), most)
   const weight = isSure ? SURE_WEIGHT : bounded
   return {
     name: 'MODEL',

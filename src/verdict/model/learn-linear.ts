@@ -20,7 +20,7 @@ const CAMPAIGNS_MIN = 3
 const COST = 5
 const ROUNDS = 20
 /** Number of parts for scores of rows by a model that was not trained on their campaign. */
-const PARTS = 5
+const PARTS = 10
 /** Minimum number of rows of both kinds to distinguish phishing from other unwanted mail. */
 const KIND_ROWS_MIN = 10
 

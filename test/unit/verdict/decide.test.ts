@@ -99,6 +99,16 @@ test('a sure model decides alone, but not against what speaks for the message', 
   expect(unsure.class).toBe('undecided')
 })
 
+test('content and a model that is not sure do not decide without other evidence', () => {
+  const [content] = symbols(2)
+  if (!content) throw new Error('There is no symbol.')
+  const spoken = { ...content, basis: 'content' } as const
+  const its = { facts: facts(), estimate: estimate(1) }
+  expect(decide({ ...its, symbols: [spoken] })).toMatchObject({ class: 'undecided', score: 4.9 })
+  expect(decide({ ...its, symbols: [spoken, ...symbols(1)] }).class).toBe('spam')
+  expect(decide({ ...its, symbols: [{ ...spoken, weight: 5 }] }).score).toBe(5)
+})
+
 test('the model says phishing only where no reporter says what it is', () => {
   const found = estimate(1, { isSure: true, isPhishing: true })
   const classOf = (its: Facts) => decide({ facts: its, symbols: [], estimate: found }).class
