@@ -58,7 +58,7 @@ printTable(
 if (!values['no-ablation']) {
   console.log('\n## Contribution of each group: ROC AUC without it, and with it alone\n')
   const rows = await ablate(samples, training)
-  printTable(['facts', 'without it', 'alone'], rows)
+  printTable(['what a model reads', 'without it', 'alone'], rows)
 }
 
 console.log('\n## Complaints, verdicts and notices: each figure with its hits and its total\n')

@@ -6,28 +6,41 @@ import type { Sample } from './read-corpus.ts'
 
 type Training = { definitions: readonly FactDefinition[]; source: 'files'; seed: number }
 
+const noText = new Uint32Array()
+
 /**
- * Measures models without each group of facts, with each group alone, and with only the facts that
- * models trained on files must not use (`fileRefusalOf` returns the reasons).
+ * Measures models without the text and each group of facts, with each of them alone, and with only
+ * the facts that models trained on files must not use (`fileRefusalOf` returns the reasons).
  */
 export async function ablate(samples: readonly Sample[], training: Training): Promise<string[][]> {
   const { definitions, seed } = training
   const fit = definitions.filter((one) => fileRefusalOf(one) === undefined)
-  const aucOf = async (some: readonly FactDefinition[], source: 'files' | 'reports' = 'files') => {
-    const folds = await learnFolds(samples, { definitions: some, source, seed })
+  const textless = samples.map((sample) => ({ ...sample, text: noText }))
+  const aucOf = async (
+    some: readonly FactDefinition[],
+    its: readonly Sample[] = samples,
+    source: 'files' | 'reports' = 'files',
+  ) => {
+    const folds = await learnFolds(its, { definitions: some, source, seed })
     return rocOf(folds.flatMap(({ scored }) => scored))?.auc.toFixed(4) ?? '–'
   }
-  const rows: string[][] = [['all features', '–', await aucOf(fit)]]
-  for (const group of new Set(fit.map((one) => one.group))) {
-    const inGroup = (one: FactDefinition) => one.group === group
-    const without = await aucOf(fit.filter((one) => !inGroup(one)))
-    rows.push([group, without, await aucOf(fit.filter(inGroup)).catch(() => '–')])
-  }
+  const rows: string[][] = [
+    ['text and all facts', '–', await aucOf(fit)],
+    ['pieces of the text', await aucOf(fit, textless), await aucOf([])],
+  ]
   const isAboutLists = ({ group, name }: FactDefinition) =>
     group === 'bulk' || name === 'has_list_unsubscribe'
-  const without = await aucOf(fit.filter((one) => !isAboutLists(one)))
-  rows.push(['bulk and has_list_unsubscribe', without, await aucOf(fit.filter(isAboutLists))])
+  const groups = [...new Set(fit.map((one) => one.group))].map((group) => {
+    return [group, (one: FactDefinition) => one.group === group] as const
+  })
+  for (const [name, isIn] of [
+    ...groups,
+    ['bulk and has_list_unsubscribe', isAboutLists] as const,
+  ]) {
+    const without = await aucOf(fit.filter((one) => !isIn(one)))
+    rows.push([name, without, await aucOf(fit.filter(isIn), textless).catch(() => '–')])
+  }
   const kept = definitions.filter((one) => unfitReason(one) === undefined && !fit.includes(one))
-  rows.push(['(not used by models of files)', '–', await aucOf(kept, 'reports')])
+  rows.push(['(not used by models of files)', '–', await aucOf(kept, textless, 'reports')])
   return rows
 }
