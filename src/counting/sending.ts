@@ -14,7 +14,7 @@ import { type CountedMessage, countMessages } from './count-messages.ts'
 import { dayOf, slotOf, wholePairKey } from './keys.ts'
 import type { CounterReader, Point } from './reader.ts'
 
-type SeriesReader = Pick<CounterReader, 'readSeries'>
+type SeriesReader = Pick<CounterReader, 'readSeries' | 'readWindows'>
 
 /** Reads what a user sent in the last two weeks, and what recipients did, the newest day first. */
 export async function readSendingDays(
@@ -86,5 +86,11 @@ export async function readSending(
   user: SendingUser,
   now: Date,
 ): Promise<SendingRecord> {
-  return sendingRecord(await readSendingDays(reader, user, now))
+  const { piece } = sendingKeys(user, 'sent')
+  const [days, [windows]] = await Promise.all([
+    readSendingDays(reader, user, now),
+    reader.readWindows([piece]),
+  ])
+  const { ham = 0, spam = 0 } = windows?.outgoing?.hour ?? {}
+  return sendingRecord(days, { sent: ham + spam, unwanted: spam })
 }

@@ -22,8 +22,8 @@ export type SenderAlert = {
   system: string
   user: string
   cause: NonNullable<ReturnType<typeof alertCause>>
-  /** What the user did on the day of the alert, until it was raised. */
-  counts: Omit<SendingDay, 'daysAgo'>
+  /** What the user did on the day and in the hour of the alert, until it was raised. */
+  counts: Omit<SendingDay, 'daysAgo'> & { sentLastHour: number; unwantedLastHour: number }
   /** The last unwanted messages, newest first. */
   messages: readonly SuspectMessage[]
   closedAt: Date | null

@@ -57,10 +57,12 @@ export function createSenderWatch(
 
   const raise = async (key: bigint, { user, messages }: Watched) => {
     const now = clock()
-    const { today } = await readSending(reader, user, now)
-    const cause = alertCause(today)
+    const record = await readSending(reader, user, now)
+    const cause = alertCause(record)
     if (!cause) return
-    const alert = { id: uuidv7(now), ...user, cause, counts: today, messages }
+    const { sent: sentLastHour, unwanted: unwantedLastHour } = record.lastHour
+    const counts = { ...record.today, sentLastHour, unwantedLastHour }
+    const alert = { id: uuidv7(now), ...user, cause, counts, messages }
     await inTransaction(pool, async (tx) => {
       if (await insertSenderAlert(tx, alert, { key, now })) await announce(tx, alert.id)
     })

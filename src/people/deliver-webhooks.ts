@@ -135,9 +135,11 @@ function alertData(
   { id, system, user, cause, counts, messages }: SenderAlert,
   publicUrl: string,
 ): Record<string, unknown> {
+  const { sentLastHour, unwantedLastHour, ...today } = counts
+  const lastHour = { sent: sentLastHour, unwanted: unwantedLastHour }
   const shown = messages.map(({ queueId, ...message }) => ({ ...message, queue_id: queueId }))
   const url = `${publicUrl}/admin/senders`
-  return { alert_id: id, url, system, user, cause, today: counts, messages: shown }
+  return { alert_id: id, url, system, user, cause, today, last_hour: lastHour, messages: shown }
 }
 
 function keysOf(webhook: Webhook, { config, clock }: Pick<App, 'clock' | 'config'>): Buffer[] {

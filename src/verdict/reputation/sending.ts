@@ -11,9 +11,13 @@ export type SendingDay = {
   reads: number
 }
 
+/** Messages of the last hour. */
+export type SendingHour = Pick<SendingDay, 'sent' | 'unwanted'>
+
 /** The reputation of a sending user. */
 export type SendingRecord = {
   today: Omit<SendingDay, 'daysAgo'>
+  lastHour: SendingHour
   /** Days since the first message, at most 13, because counters are kept for two weeks. */
   knownDays: number
   /** Shares of the messages and of the recipients, weighted by day, 0 to 1. */
@@ -26,7 +30,7 @@ export type SendingRecord = {
 }
 
 /**
- * Minimum volumes and shares of a day for an alert. Below them, a person who forwards a few
+ * Minimum volumes and shares for an alert. Below them, a person who forwards a few
  * doubtful messages, or a small list with old addresses, would raise one.
  */
 const ALERT = {
@@ -35,17 +39,21 @@ const ALERT = {
   bounces: { min: 50, share: 0.3 },
 } as const
 
-/** Why a user seems to send spam today; undefined if nothing says so. */
-export function alertCause(
-  today: SendingRecord['today'],
-): 'unwanted' | 'complaints' | 'bounces' | undefined {
-  const isAbove = (kind: keyof typeof ALERT, whole: number) => {
-    const { min, share } = ALERT[kind]
-    return today[kind] >= min && today[kind] >= share * whole
-  }
-  if (isAbove('unwanted', today.sent)) return 'unwanted'
-  if (isAbove('complaints', today.recipients)) return 'complaints'
-  return isAbove('bounces', today.recipients) ? 'bounces' : undefined
+/**
+ * Why a user seems to send spam today; undefined if nothing says so. Unwanted messages are also
+ * compared with those of the last hour, because a busy account may be taken over.
+ */
+export function alertCause({
+  today,
+  lastHour,
+}: Pick<SendingRecord, 'today' | 'lastHour'>): 'unwanted' | 'complaints' | 'bounces' | undefined {
+  const isAbove = (kind: keyof typeof ALERT, part: number, whole: number) =>
+    part >= ALERT[kind].min && part >= ALERT[kind].share * whole
+  const { sent, unwanted, recipients, complaints, bounces } = today
+  if (isAbove('unwanted', unwanted, sent)) return 'unwanted'
+  if (isAbove('unwanted', lastHour.unwanted, lastHour.sent)) return 'unwanted'
+  if (isAbove('complaints', complaints, recipients)) return 'complaints'
+  return isAbove('bounces', bounces, recipients) ? 'bounces' : undefined
 }
 
 /** Days after which a day has half its weight. Accounts are taken over and cleaned within days. */
@@ -67,8 +75,11 @@ const PRIOR_SHARE = 20
 
 const noEvents = { sent: 0, unwanted: 0, recipients: 0, complaints: 0, bounces: 0, reads: 0 }
 
-/** Combines the days of a sending user, newest or oldest first. */
-export function sendingRecord(days: readonly SendingDay[]): SendingRecord {
+/** Combines the days of a sending user, in any order. */
+export function sendingRecord(
+  days: readonly SendingDay[],
+  lastHour: SendingHour = { sent: 0, unwanted: 0 },
+): SendingRecord {
   const sums = { ...noEvents }
   for (const { daysAgo, ...counts } of days) {
     const weight = 2 ** (-daysAgo / HALF_LIFE_DAYS)
@@ -84,6 +95,7 @@ export function sendingRecord(days: readonly SendingDay[]): SendingRecord {
   }
   return {
     today,
+    lastHour,
     knownDays: days.reduce(
       (most, { daysAgo, sent: its }) => (its > 0 ? Math.max(most, daysAgo) : most),
       0,

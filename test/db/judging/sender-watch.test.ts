@@ -70,6 +70,18 @@ test('a user who sends much unwanted mail raises one alert a day, with the evide
   expect(await alerts()).toHaveLength(1)
 })
 
+test('a busy user whose last hour was mostly unwanted mail raises an alert', async () => {
+  const later = now
+  now = new Date(later.getTime() - 3 * 3_600_000)
+  await send('hugo', { wanted: 60 })
+  now = later
+  await send('hugo', { unwanted: 12 })
+  watch.note({ system: '', user: 'hugo' })
+  await watch.look()
+  const lastHour = { sentLastHour: 12, unwantedLastHour: 12 }
+  expect(await alerts()).toMatchObject([{ user: 'hugo', cause: 'unwanted', counts: lastHour }])
+})
+
 test('few messages, or few of many, raise no alert; complaints do', async () => {
   await send('bea', { unwanted: 9 })
   await send('carl', { wanted: 90, unwanted: 20 })

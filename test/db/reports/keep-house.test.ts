@@ -1,7 +1,9 @@
 import { expect, inject, test } from 'vitest'
 import { migrateAll } from '../../../src/processes/migrate.ts'
+import { insertSenderAlert } from '../../../src/db/sender-alerts.ts'
 import { keepRegistryRows } from '../../../src/db/feedback-answers.ts'
 import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 
@@ -65,6 +67,18 @@ test('answers of registries are deleted a month after they expire', async () => 
   expect(
     (await app.rows(`select 1 from networks where source <> 'registry'`)).length,
   ).toBeGreaterThan(0)
+})
+
+test('alerts about sending users, which contain names, are deleted after 30 days', async () => {
+  const day = { sent: 9, unwanted: 9, recipients: 9, complaints: 0, bounces: 0, reads: 0 }
+  const counts = { ...day, sentLastHour: 9, unwantedLastHour: 9 }
+  for (const daysAgo of [29, 31]) {
+    const now = new Date(Date.now() - daysAgo * DAY_MS)
+    const alert = { id: uuidv7(now), system: '', user: `${daysAgo} days`, counts, messages: [] }
+    await insertSenderAlert(app.pool, { ...alert, cause: 'unwanted' }, { key: 1n, now })
+  }
+  await runKeepHouse(app)
+  expect(await app.rows('select user_name from sender_alerts')).toEqual([{ user_name: '29 days' }])
 })
 
 test('a second round of the chores changes nothing', async () => {

@@ -15,13 +15,21 @@ const read = async (path: string) => (await desk.get(path)).text()
 
 test('an administrator sees an alert with its evidence, and closes it', async () => {
   const now = systemClock()
-  const counts = { sent: 40, unwanted: 30, recipients: 90, complaints: 0, bounces: 2, reads: 0 }
+  const day = { sent: 40, unwanted: 30, recipients: 90, complaints: 0, bounces: 2, reads: 0 }
+  const counts = { ...day, sentLastHour: 12, unwantedLastHour: 11 }
   const message = { at: now.toISOString(), queueId: '4ABC', recipients: 3, class: 'spam', score: 7 }
   const messages = [{ ...message, symbols: ['LINK_BAD_REPUTATION'] }]
   const alert = { id: uuidv7(now), system: 'second', user: '<b>ann</b>', counts, messages }
   await insertSenderAlert(pool, { ...alert, cause: 'unwanted' }, { key: 1n, now })
   const page = await read('/admin/senders')
-  for (const shown of ['&lt;b&gt;ann', 'second', '30 unwanted', '4ABC', 'LINK_BAD_REPUTATION']) {
+  for (const shown of [
+    '&lt;b&gt;ann',
+    'second',
+    '30 unwanted',
+    '11 unwanted',
+    '4ABC',
+    'LINK_BAD_REPUTATION',
+  ]) {
     expect(page).toContain(shown)
   }
   const closed = await desk.post('/admin/senders', { id: alert.id })

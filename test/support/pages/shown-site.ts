@@ -202,7 +202,8 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   await keepProposal(pool, { signer: 'example.net', listId: '', ...seen, ...days })
   const rules = { content: ruleText('WORD', 'report.kind == "spam"', 5), base: '0', note: 'Why' }
   await desk.post('/admin/rules/edit', { ...rules, do: 'apply' })
-  const counts = { sent: 40, unwanted: 30, recipients: 90, complaints: 0, bounces: 2, reads: 0 }
+  const day = { sent: 40, unwanted: 30, recipients: 90, complaints: 0, bounces: 2, reads: 0 }
+  const counts = { ...day, sentLastHour: 12, unwantedLastHour: 11 }
   const suspect = {
     at: at.toISOString(),
     queueId: '4ABC',

@@ -122,6 +122,7 @@ export const webhookMessageSchema = z
           user: z.string(),
           cause: z.enum(['unwanted', 'complaints', 'bounces']),
           today: z.record(z.string(), z.number()).describe('What was counted today.'),
+          last_hour: z.object({ sent: z.int(), unwanted: z.int() }),
           messages: list(
             z.object({
               at: instant,
