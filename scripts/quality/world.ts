@@ -215,12 +215,16 @@ export async function openWorld(time?: Clock): Promise<World> {
 }
 
 /**
- * The IPv4 Internet in /16 blocks, each with its own abuse desk and autonomous system: larger
- * blocks would share bad reputations.
+ * The Internet in /16 blocks, each with its own abuse desk and autonomous system: larger blocks
+ * would share bad reputations.
  */
 function everyNetwork() {
-  const blocks = Array.from({ length: 223 * 256 }, (_, index) => ({
-    cidr: `${1 + (index >> 8)}.${index & 255}.0.0/16`,
+  const cidrs = [
+    ...Array.from({ length: 223 * 256 }, (_, at) => `${1 + (at >> 8)}.${at & 255}.0.0/16`),
+    ...Array.from({ length: 0x1000 }, (_, at) => `${(0x2000 + at).toString(16)}::/16`),
+  ]
+  const blocks = cidrs.map((cidr, index) => ({
+    cidr,
     asn: 4_200_000_000 + index,
     name: `Network ${index}`,
     country: 'FR',

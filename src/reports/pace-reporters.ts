@@ -8,18 +8,20 @@ import { uuidFloor, uuidTime } from '../world.ts'
 const DAY_MS = 86_400_000
 
 /**
- * Returns why some of the given reports are not forwarded, by report id: their reporters are new,
- * and sent more reports in the last 24 hours than their karma allows to forward. The order of the
- * ids decides, so another analysis of the same report gives the same answer. Proven reporters cost
- * no query.
+ * Returns why some of the given reports are not forwarded, by report id: their reporters signed
+ * up themselves, and sent more reports in the last 24 hours than their karma allows to forward. The
+ * order of the ids decides, so another analysis of the same report gives the same answer. Accounts
+ * that operators created cost no query.
  */
 export async function findPaced(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId'>[],
-  standings: ReadonlyMap<string, Pick<Standing, 'karma'>>,
+  standings: ReadonlyMap<string, Standing>,
 ): Promise<Map<string, Phrase>> {
-  const limitOf = ({ reporterId }: Pick<Report, 'reporterId'>) =>
-    forwardedADay(standings.get(reporterId)?.karma ?? 0)
+  const limitOf = ({ reporterId }: Pick<Report, 'reporterId'>) => {
+    const { karma, isVouched } = standings.get(reporterId) ?? { karma: 0, isVouched: false }
+    return forwardedADay(karma, isVouched)
+  }
   const limited = reports
     .filter((report) => limitOf(report) !== undefined)
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))

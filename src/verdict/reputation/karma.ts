@@ -256,12 +256,12 @@ const NEWCOMER_FORWARDED = 20
 const DOUBLING_KARMA = 0.1
 
 /**
- * Returns how many reports a day are forwarded for a reporter with this karma: 20 for a newcomer,
- * more after agreements, fewer after mistakes, and at least 5. Undefined for proven reporters, who
- * have no such limit.
+ * Returns how many reports a day are forwarded for a reporter: 20 for a newcomer, more after
+ * agreements (160 for a reporter who is just proven), fewer after mistakes, and at least 5.
+ * Undefined without a limit: for proven reporters with an account that an operator created.
  */
-export function forwardedADay(karma: number): number | undefined {
-  if (karma >= PROVEN_KARMA_MIN) return undefined
+export function forwardedADay(karma: number, isVouched: boolean): number | undefined {
+  if (isVouched && karma >= PROVEN_KARMA_MIN) return undefined
   return Math.round(NEWCOMER_FORWARDED * 2 ** ((karma - NEWCOMER_KARMA) / DOUBLING_KARMA))
 }
 
@@ -290,7 +290,7 @@ export function explainKarma(state: KarmaState | undefined, now: Date): Phrase[]
   const known = state ?? freshKarma(false)
   const karma = karmaOf(known, now)
   const isProven = karma >= PROVEN_KARMA_MIN
-  const count = forwardedADay(karma)
+  const count = forwardedADay(karma, known.isVouched)
   const events = karmaEvents.flatMap((event) => {
     const count = known.counts[event]
     if (count === 0) return []

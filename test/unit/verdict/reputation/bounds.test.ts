@@ -13,7 +13,12 @@ import {
   reputationAt,
 } from '../../../../src/verdict/reputation/reputation.ts'
 import { type Folded, foldPieces, type Piece } from '../../../../src/verdict/reputation/fold.ts'
-import { freshKarma, karmaOf, withEvent } from '../../../../src/verdict/reputation/karma.ts'
+import {
+  forwardedADay,
+  freshKarma,
+  karmaOf,
+  withEvent,
+} from '../../../../src/verdict/reputation/karma.ts'
 import { judgeCandidate } from '../../../../src/verdict/lists/judge-candidate.ts'
 import { inEnglish } from '../../../../src/texts/phrases.ts'
 
@@ -85,6 +90,16 @@ test('proven accounts from sign-up have a campaign doubted, but nothing listed o
   const both = said({ reporters: 32, signedUp: 1_000, times: 10 })
   expect(both.detail.sources.filter(isSignedUp)).toEqual([])
   expect(both.base.bad).toBeGreaterThan(40)
+})
+
+test.for([
+  [0.2, false, 20],
+  [0.5, false, 160],
+  [0, false, 5],
+  [0.3, true, 40],
+  [0.5, true, undefined],
+] as const)('at karma %d, vouched %s, %s reports a day are forwarded', ([karma, is, count]) => {
+  expect(forwardedADay(karma, is)).toBe(count)
 })
 
 test('the explanation has the constants that are used', () => {
