@@ -66,8 +66,8 @@ const opinions: Record<ExplainedComplaint['verdict'], string> = {
   phishing: 'We think that it is phishing or fraud.',
   malware: 'We think that it contains malware or links to malware.',
   marketing: 'We think that it is bulk mail.',
-  legitimate: 'We do not know whether it is spam.',
-  undecided: 'We do not know whether it is spam.',
+  legitimate: 'We could not confirm this.',
+  undecided: 'We could not confirm this.',
 }
 
 /**
@@ -110,13 +110,15 @@ function firstSentence({ feedbackType, sourceIp, arrivedAt }: FeedbackFacts): st
   return `${about}${when}.${feedbackType === 'not-spam' ? ' It corrects an earlier one.' : ''}`
 }
 
+const confirmed: ReadonlySet<string> = new Set(['spam', 'phishing', 'malware'])
+
 function openingOf({ feedbackType }: FeedbackFacts, { complaint }: FeedbackExplanation): string {
   if (feedbackType === 'not-spam') {
     return 'The message was not spam. We apologize for reporting it to you.'
   }
   if (!complaint) return 'One of our users complained about this message.'
   const { kind, verdict } = complaint
-  return `One of our users complained about this message: it is ${kind}. ${opinions[verdict]}`
+  return `One of our users reported this message as ${kind}. ${opinions[verdict]}`
 }
 
 function signLines({ complaint }: FeedbackExplanation): string[][] {
@@ -196,10 +198,13 @@ function messageLines(facts: FeedbackFacts, fields: readonly HeaderField[]): str
 
 function requestOf(
   { feedbackType }: FeedbackFacts,
-  { takenBack, reportNumber }: FeedbackExplanation,
+  { takenBack, reportNumber, complaint }: FeedbackExplanation,
 ): string {
   if (feedbackType !== 'not-spam') {
-    return 'Please find what sent this message and stop it.'
+    const isConfirmed = complaint !== undefined && confirmed.has(complaint.verdict)
+    return isConfirmed
+      ? 'Please find what sent this message and stop it.'
+      : 'Please find out why this message was sent, and stop it if it is unwanted.'
   }
   const earlier = takenBack ?? reportNumber.split('.')[0]
   return (

@@ -81,3 +81,20 @@ test('a retraction asks for nothing, and still offers to stop', async () => {
   expect(text).not.toMatch(/Please tell us the result|\/(?:resolved|wrong|not-ours)\b/)
   expect(text).toMatch(/Stop: https:\/\/here\.example\/answer\/\S+\/stop/)
 })
+
+test.for([
+  ['spam', 'spam', 'reported this message as spam. We think that it is spam.', 'and stop it.'],
+  [
+    'phishing',
+    'undecided',
+    'as phishing. We could not confirm this.',
+    'stop it if it is unwanted.',
+  ],
+] as const)('a complaint of %s judged %s is passed on as what it is', async ([...one]) => {
+  const [kind, verdict, said, request] = one
+  const signs = ['A link leads to an IP address.']
+  const text = await feedbackOn(throughGmail, { complaint: { kind, verdict, signs } })
+  expect(text).toContain(said)
+  expect(text).toContain('What we see in it: - A link leads to an IP address.')
+  expect(text).toContain(request)
+})
