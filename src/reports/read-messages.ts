@@ -8,6 +8,7 @@ import { askAbout, type DnsTools } from '../origin/authenticity/ask-dns.ts'
 import type { DnsFindings } from '../origin/authenticity/authenticate.ts'
 import type { AnalysisDigest, ParserOptions, ParserPool } from '../parsing/parser-pool.ts'
 import type { AdviceCase } from '../verdict/advice.ts'
+import { doubtOf } from '../verdict/consequences.ts'
 import { type ReportEvidence, supportOf } from '../verdict/reputation/evidence.ts'
 import type { ReportToCount } from './count-reports.ts'
 import type { ReportRelays } from './relays.ts'
@@ -125,7 +126,7 @@ export function adviceCase({
 
 /** Returns the evidence that a report gives about its subjects. */
 export function evidenceOf(
-  { report, isVouched, judgedCase: { verdict, facts, subjects } }: Judgment,
+  { report, isVouched, judged, judgedCase: { verdict, facts, subjects } }: Judgment,
   campaignOf: Campaigns,
 ): ReportEvidence {
   return {
@@ -135,6 +136,7 @@ export function evidenceOf(
     isVouched,
     reportedAs: report.kind,
     verdict: { class: verdict.class, confidence: verdict.confidence ?? 0 },
+    doubt: doubtOf(judged.complaint),
     support: supportOf(verdict),
     campaignId: campaignOf.get(report.id),
     subjects,

@@ -13,6 +13,7 @@ import {
   otherRecipients,
 } from './choose-contact.ts'
 import type { Facts } from './facts/fact.ts'
+import type { ComplaintDoubt } from './reputation/evidence.ts'
 import { type Manner, mannerOf } from './manner.ts'
 import { isProvenUnwanted, limitedComplaint, symbolScore, type Verdict } from './verdict.ts'
 
@@ -198,18 +199,27 @@ export function consequenceOf(judged: Judged): Consequence {
  * mail. A marketer is never accused because of complaints alone.
  */
 function betterWay({ marketer, verdict, complaint }: Judged): Consequence | undefined {
-  const { kind, manner, score, scoreMin, isConfirmed } = complaint
   if (marketer && !isProvenUnwanted(verdict)) {
     const why = [...marketer.why, phrase('no-complaint')]
-    return kind === 'spam' ? { action: 'advise', why } : keep(...why)
+    return complaint.kind === 'spam' ? { action: 'advise', why } : keep(...why)
   }
-  if (score >= scoreMin) return undefined
-  const looksLike = phrase(wantedLooks[manner])
-  if (kind === 'spam' && (manner === 'bulk' || manner.startsWith('list'))) {
-    return { action: 'advise', why: [looksLike, phrase('no-complaint')] }
-  }
-  if (isConfirmed) return undefined
+  const doubt = doubtOf(complaint)
+  if (doubt === undefined) return undefined
+  const looksLike = phrase(wantedLooks[complaint.manner])
+  if (doubt === 'bulk') return { action: 'advise', why: [looksLike, phrase('no-complaint')] }
   return { action: 'confirm', why: [looksLike, phrase('confirmation-asked')] }
+}
+
+/**
+ * Returns why a complaint is not taken at its word; undefined if it is. `bulk`: the message is bulk
+ * or list mail, to which its recipient may have subscribed; `unconfirmed`: the message may be
+ * wanted, and the reporter has not confirmed the complaint.
+ */
+export function doubtOf(complaint: Complaint): ComplaintDoubt | undefined {
+  const { kind, manner, score, scoreMin, isConfirmed } = complaint
+  if (kind === 'not-spam' || score >= scoreMin) return undefined
+  if (kind === 'spam' && (manner === 'bulk' || manner.startsWith('list'))) return 'bulk'
+  return isConfirmed ? undefined : 'unconfirmed'
 }
 
 const wantedLooks = {

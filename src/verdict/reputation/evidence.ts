@@ -9,6 +9,9 @@ import { type Subject, subjectKindOf, subjectKinds } from './reputation.ts'
  */
 export type Leaning = { good: number; bad: number }
 
+/** Why a complaint is not taken at its word. */
+export type ComplaintDoubt = 'bulk' | 'unconfirmed'
+
 /** A report as evidence. */
 export type ReportEvidence = {
   reportId: string
@@ -21,6 +24,8 @@ export type ReportEvidence = {
   reportedAs: 'spam' | 'phishing' | 'not-spam'
   /** Class of the verdict, and its confidence, 0 to 1. */
   verdict: { class: VerdictClass; confidence: number }
+  /** Why the complaint is not taken at its word; see `doubtOf`. */
+  doubt?: ComplaintDoubt | undefined
   /** Sum of the weights that do not depend on any report; positive for spam. */
   support: number
   campaignId: string | undefined
@@ -32,7 +37,7 @@ export type ReportEvidence = {
 
 const nothing: Leaning = { good: 0, bad: 0 }
 /**
- * Weight of a complaint about marketing mail. People complain more easily about mail that they once
+ * Weight of a complaint about marketing or other bulk mail. People complain more easily about mail that they once
  * subscribed to.
  */
 const MARKETING = 0.3
@@ -45,13 +50,16 @@ const UNDECIDED_WEIGHT = 0.5
 /**
  * Returns the leaning of a report: the direction is the reporter's statement, with full weight when
  * the verdict agrees and half when it is undecided. Both amounts are 0 when the statement and the
- * verdict contradict each other.
+ * verdict contradict each other, and until the reporter has confirmed a doubtful complaint.
  */
 export function leaningOf({
   reportedAs,
   verdict,
-}: Pick<ReportEvidence, 'reportedAs' | 'verdict'>): Leaning {
+  doubt,
+}: Pick<ReportEvidence, 'reportedAs' | 'verdict' | 'doubt'>): Leaning {
   const isPraise = reportedAs === 'not-spam'
+  if (doubt === 'unconfirmed') return nothing
+  if (doubt === 'bulk' && verdict.class !== 'legitimate') return { good: 0, bad: MARKETING }
   switch (verdict.class) {
     case 'undecided':
       return isPraise ? { good: UNDECIDED_WEIGHT, bad: 0 } : { good: 0, bad: UNDECIDED_WEIGHT }
@@ -70,7 +78,7 @@ export function leaningOf({
  * Returns the side that a report takes on its campaign; undefined when the leaning of the report is
  * too small for a testimony.
  */
-export function witnessSideOf(report: Pick<ReportEvidence, 'reportedAs' | 'verdict'>) {
+export function witnessSideOf(report: Pick<ReportEvidence, 'reportedAs' | 'verdict' | 'doubt'>) {
   const { good, bad } = leaningOf(report)
   if (bad >= UNDECIDED_WEIGHT) return 'bad'
   return good >= UNDECIDED_WEIGHT ? 'good' : undefined

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import type { RecognizedMarketer } from '../../../src/pieces/marketer.ts'
-import { complaintOf, consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
+import {
+  complaintOf,
+  consequenceOf,
+  doubtOf,
+  type Judged,
+} from '../../../src/verdict/consequences.ts'
 import type { Facts } from '../../../src/verdict/facts/fact.ts'
 import type { SymbolBasis, Verdict, VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
@@ -211,6 +216,17 @@ test.for([
     action: 'confirm',
     why: [phrase(why ?? 'bulk-with-unsubscribe'), phrase('confirmation-asked')],
   })
+})
+
+test.for([
+  ['bulk mail', { manner: 'bulk', score: 0 }, 'bulk'],
+  ['bulk mail reported as phishing', { manner: 'bulk', kind: 'phishing', score: 0 }, 'unconfirmed'],
+  ['mail that looks wanted', { score: 0 }, 'unconfirmed'],
+  ['a confirmed complaint', { score: 0, isConfirmed: true }, undefined],
+  ['clearly unwanted mail', {}, undefined],
+  ['wanted mail', { kind: 'not-spam', score: 0 }, undefined],
+] as const)('a statement about %s is doubted accordingly', ([, change, doubt]) => {
+  expect(doubtOf(complaint(change))).toBe(doubt)
 })
 
 test.for([

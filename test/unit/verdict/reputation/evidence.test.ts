@@ -20,3 +20,14 @@ test.for([
     expect(witnessSideOf(report)).toBe(side)
   },
 )
+
+test.for([
+  ['unconfirmed', 'spam', 0],
+  ['unconfirmed', 'undecided', 0],
+  ['bulk', 'undecided', 0.3],
+  ['bulk', 'legitimate', 0],
+] as const)('a doubtful complaint (%s) judged %s counts %d', ([doubt, verdict, bad]) => {
+  const report = { reportedAs: 'spam', verdict: { class: verdict, confidence: 1 }, doubt } as const
+  expect(leaningOf(report)).toEqual({ good: 0, bad })
+  expect(witnessSideOf(report)).toBeUndefined()
+})
