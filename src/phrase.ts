@@ -17,6 +17,7 @@ export const phraseParameters = {
   'learned-by-server': [],
   'looks-wanted': [],
   'looks-like-list': [],
+  'looks-forwarded': [],
   'looks-like-reply': [],
   'confirmation-asked': [],
   'bulk-with-unsubscribe': [],

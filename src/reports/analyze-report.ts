@@ -33,6 +33,7 @@ import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
 import { ageObstacle, complaintOf } from '../verdict/consequences.ts'
 import { openCandidates } from '../verdict/relays.ts'
+import { isRelayed } from '../verdict/subjects.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { uuidTime } from '../world.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
@@ -235,7 +236,7 @@ async function judge(
     const judged: Case = {
       reporterId: report.reporterId,
       verdict: judgedCase.verdict,
-      complaint: complaintOf(report.kind, judgedCase, report.isConfirmed),
+      complaint: complaintOf(report, { ...judgedCase, isRelayed: isRelayed(judgedCase.subjects) }),
       isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
       ageObstacle: ageOf(report, analysis, app),

@@ -57,7 +57,7 @@ export async function explainReport(db: Db, id: string): Promise<Explanation | u
   const compiled = compileRules(acting.content, factDefinitions)
   const rules = 'faults' in compiled ? [] : compiled.rules.run(facts)
   const resultOf = (symbols: Verdict['symbols'], estimate = verdict.estimate ?? null) =>
-    judged({ report, facts }, symbols, estimate)
+    judged({ facts, complaint }, symbols, estimate)
   return {
     report,
     analysis,
@@ -77,12 +77,13 @@ function karmaIn(facts: Facts | undefined): number {
 
 /** Judges facts with some symbols; if `estimate` is null, as if no model were active. */
 function judged(
-  { report, facts }: { report: Report; facts: Facts },
+  { facts, complaint }: { facts: Facts; complaint: Complaint },
   symbols: Verdict['symbols'],
   estimate: Estimate | null,
 ): Result {
   const verdict = decide({ facts, symbols, estimate: estimate ?? undefined })
-  const { score, scoreMin } = complaintOf(report.kind, { verdict, facts }, report.isConfirmed)
+  const { isRelayed } = complaint
+  const { score, scoreMin } = complaintOf(complaint, { verdict, facts, isRelayed })
   return { verdict: verdict.class, score: verdict.score, isForwardable: score >= scoreMin }
 }
 

@@ -62,6 +62,8 @@ export function ageObstacle(
 export type Complaint = {
   kind: 'spam' | 'phishing' | 'not-spam'
   manner: Manner
+  /** Whether the origin is a list relay or a forwarder, and the author is another. */
+  isRelayed: boolean
   /**
    * The score of the verdict, in which the reporter's statement counts 2.5 at most, plus the weight
    * of other complaints about the campaign.
@@ -80,11 +82,11 @@ export type Complaint = {
  */
 const NOTICE_SCORE_MIN = 3.5
 const NOTICE_SCORE_MIN_WITHOUT_MODEL: Record<Manner, number> = {
-  ...{ list: 5, 'list-relay': 5, bulk: 5, reply: 3 },
+  ...{ list: 5, bulk: 5, reply: 3 },
   plain: 1,
 }
-/** What is added for a list relay, which only passes on what the members of a list write. */
-const LIST_RELAY_EXTRA = 2.5
+/** What is added for list relays and forwarders, which only pass on what others write. */
+const RELAYED_EXTRA = 2.5
 
 /** Weight of each other reporter who complained about the campaign, and of all of them. */
 const AGREEMENT_WEIGHT = 0.75
@@ -107,9 +109,8 @@ function agreementOf({ seen }: Facts): number {
 
 /** Returns the complaint of a report, from its verdict and the facts that the verdict rests on. */
 export function complaintOf(
-  kind: Complaint['kind'],
-  { verdict, facts }: { verdict: Verdict; facts: Facts },
-  isConfirmed: boolean,
+  { kind, isConfirmed }: Pick<Complaint, 'kind' | 'isConfirmed'>,
+  { verdict, facts, isRelayed }: { verdict: Verdict; facts: Facts; isRelayed: boolean },
 ): Complaint {
   const manner = mannerOf(facts)
   const score = symbolScore([
@@ -118,8 +119,8 @@ export function complaintOf(
   ])
   const hasModel = verdict.estimate !== undefined
   const usual = hasModel ? NOTICE_SCORE_MIN : NOTICE_SCORE_MIN_WITHOUT_MODEL[manner]
-  const scoreMin = usual + (manner === 'list-relay' ? LIST_RELAY_EXTRA : 0)
-  return { kind, manner, score, scoreMin, isConfirmed }
+  const scoreMin = usual + (isRelayed ? RELAYED_EXTRA : 0)
+  return { kind, manner, isRelayed, score, scoreMin, isConfirmed }
 }
 
 /**
@@ -194,11 +195,12 @@ export function consequenceOf(judged: Judged): Consequence {
 
 /**
  * Returns what helps more than a notice to the network: the marketer is notified instead; the
- * reporter is told how to leave a list or to unsubscribe; or the reporter is asked whether a
- * message that looks wanted is unwanted. Undefined if the message is sufficiently unlike wanted
+ * reporter is told how to leave a list or to unsubscribe; a forwarder is not accused; or the
+ * reporter is asked whether a message that looks wanted is unwanted. Undefined if the message is sufficiently unlike wanted
  * mail. A marketer is never accused because of complaints alone.
  */
-function betterWay({ marketer, verdict, complaint }: Judged): Consequence | undefined {
+function betterWay(judged: Judged): Consequence | undefined {
+  const { marketer, verdict, complaint } = judged
   if (marketer && !isProvenUnwanted(verdict)) {
     const why = [...marketer.why, phrase('no-complaint')]
     return complaint.kind === 'spam' ? { action: 'advise', why } : keep(...why)
@@ -207,6 +209,7 @@ function betterWay({ marketer, verdict, complaint }: Judged): Consequence | unde
   if (doubt === undefined) return undefined
   const looksLike = phrase(wantedLooks[complaint.manner])
   if (doubt === 'bulk') return { action: 'advise', why: [looksLike, phrase('no-complaint')] }
+  if (complaint.isRelayed) return keepOrAsk(judged, phrase('looks-forwarded'))
   return { action: 'confirm', why: [looksLike, phrase('confirmation-asked')] }
 }
 
@@ -218,13 +221,12 @@ function betterWay({ marketer, verdict, complaint }: Judged): Consequence | unde
 export function doubtOf(complaint: Complaint): ComplaintDoubt | undefined {
   const { kind, manner, score, scoreMin, isConfirmed } = complaint
   if (kind === 'not-spam' || score >= scoreMin) return undefined
-  if (kind === 'spam' && (manner === 'bulk' || manner.startsWith('list'))) return 'bulk'
+  if (kind === 'spam' && (manner === 'bulk' || manner === 'list')) return 'bulk'
   return isConfirmed ? undefined : 'unconfirmed'
 }
 
 const wantedLooks = {
   list: 'looks-like-list',
-  'list-relay': 'looks-like-list',
   bulk: 'bulk-with-unsubscribe',
   reply: 'looks-like-reply',
   plain: 'looks-wanted',

@@ -102,6 +102,14 @@ export function withSystem(subjects: readonly Subject[], asn: number | null): re
   return [...subjects, { kind: 'autonomous-system', name: `${asn}`, ...answers }]
 }
 
+/**
+ * Whether the machine of a mailing list, a sending service or a forwarder handed over the message of
+ * another author.
+ */
+export function isRelayed(subjects: readonly Subject[]): boolean {
+  return subjects.some(({ answers }) => answers !== undefined)
+}
+
 /** A relay that handed on the mail of others: its organization, and what it answers for. */
 type Relay = { organization: string; answers: number }
 

@@ -97,7 +97,14 @@ test('a consumer that wants digests waits without a job', async () => {
 const complaint: Case = {
   reporterId: '',
   verdict: { class: 'undecided', score: 1, symbols: [] },
-  complaint: { kind: 'spam', manner: 'plain', score: 1, scoreMin: 1, isConfirmed: false },
+  complaint: {
+    kind: 'spam',
+    manner: 'plain',
+    isRelayed: false,
+    score: 1,
+    scoreMin: 1,
+    isConfirmed: false,
+  },
   isLearned: false,
   messageKind: 'message',
   origin: { ip: '198.51.100.23', confidence: 0.9 },

@@ -17,7 +17,14 @@ export async function keepAnalysis(
   const analysis = await analyzeMessage(raw, dns ? { ...options, dns } : options)
   const judgment: StoredJudgment = {
     verdict: { class: 'spam', score: 5, symbols: [] },
-    complaint: { kind: 'spam', manner: 'plain', score: 5, scoreMin: 1, isConfirmed: false },
+    complaint: {
+      kind: 'spam',
+      manner: 'plain',
+      isRelayed: false,
+      score: 5,
+      scoreMin: 1,
+      isConfirmed: false,
+    },
     consequence: { action: 'keep', why: [phrase('network-unknown')] },
   }
   await insertAnalyses(db, [

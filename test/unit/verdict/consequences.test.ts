@@ -25,7 +25,14 @@ const network = { ...unnamed, deskName: 'Example Desk One' }
 const muted = { ...network, abuse: null, isMuted: true } as const
 const clear: Judged = {
   verdict: { class: 'spam', score: 5, symbols: [sign('word', 5)] },
-  complaint: { kind: 'spam', manner: 'plain', score: 3.5, scoreMin: 3.5, isConfirmed: false },
+  complaint: {
+    kind: 'spam',
+    manner: 'plain',
+    isRelayed: false,
+    score: 3.5,
+    scoreMin: 3.5,
+    isConfirmed: false,
+  },
   isLearned: false,
   messageKind: 'message',
   origin: { ip: '192.0.2.7', confidence: 0.9 },
@@ -196,7 +203,6 @@ test.for([
 
 test.for([
   ['list', 'looks-like-list'],
-  ['list-relay', 'looks-like-list'],
   ['bulk', 'bulk-with-unsubscribe'],
 ] as const)('%s mail gets advice, and no one is accused', ([manner, why]) => {
   const judged = { ...clear, complaint: complaint({ manner, score: 3.4 }) }
@@ -243,40 +249,33 @@ const model = { ...sign('model', 1), name: 'MODEL' }
 const unsure = { isSure: false, isPhishing: false }
 const judgedAs = (facts: Facts, symbols: readonly VerdictSymbol[], probability?: number) => {
   const estimate = probability === undefined ? undefined : { ...unsure, probability }
-  return { facts, verdict: { ...verdict('spam', ...symbols), estimate } as Verdict }
+  const its = { ...verdict('spam', ...symbols), estimate } as Verdict
+  return { facts, verdict: its, isRelayed: false }
 }
-const list = { has_list_id: true, has_list_post: true, list_id: 'dev.lists.example', is_bulk: true }
+const said = { kind: 'spam', isConfirmed: false } as const
+const list = { has_list_id: true, has_list_post: true, is_bulk: true }
 
-test.for<[string, Facts, Judged['complaint']['manner'], number, number]>([
-  ['plain mail', {}, 'plain', 3.5, 1],
-  ['a reply', { headers: { is_answer: true } }, 'reply', 3.5, 3],
-  ['mail that offers to unsubscribe', { links: { has_unsubscribe: true } }, 'bulk', 3.5, 5],
-  ['list mail', { bulk: list, origin: { rdns_organization: 'other.example' } }, 'list', 3.5, 5],
-  [
-    'mail from the machine of the list',
-    { bulk: list, origin: { rdns_organization: 'lists.example' } },
-    'list-relay',
-    6,
-    7.5,
-  ],
-  [
-    'mail signed by the list',
-    { bulk: list, authentication: { signers: ['lists.example'] } },
-    'list-relay',
-    6,
-    7.5,
-  ],
-])('%s is forwarded above a score of its own', ([, facts, manner, withModel, without]) => {
+test.for<[string, Facts, Judged['complaint']['manner'], number]>([
+  ['plain mail', {}, 'plain', 1],
+  ['a reply', { headers: { is_answer: true } }, 'reply', 3],
+  ['mail that offers to unsubscribe', { links: { has_unsubscribe: true } }, 'bulk', 5],
+  ['list mail', { bulk: list }, 'list', 5],
+])('%s is forwarded above a score of its own', ([, facts, manner, withoutModel]) => {
   const symbols = [sign('word', 6), sign('content', 2)]
-  const known = { kind: 'spam', manner, isConfirmed: false }
-  expect(complaintOf('spam', judgedAs(facts, symbols), false)).toEqual({
-    ...known,
-    ...{ score: 4.5, scoreMin: without },
-  })
-  expect(complaintOf('spam', judgedAs(facts, [...symbols, model], 0.7), false)).toEqual({
-    ...known,
-    ...{ score: 5.5, scoreMin: withModel },
-  })
+  const known = { kind: 'spam', manner, isRelayed: false, isConfirmed: false }
+  const bare = judgedAs(facts, symbols)
+  expect(complaintOf(said, bare)).toEqual({ ...known, score: 4.5, scoreMin: withoutModel })
+  const modeled = judgedAs(facts, [...symbols, model], 0.7)
+  expect(complaintOf(said, modeled)).toEqual({ ...known, score: 5.5, scoreMin: 3.5 })
+  const relayed = complaintOf(said, { ...modeled, isRelayed: true })
+  expect(relayed).toEqual({ ...known, isRelayed: true, score: 5.5, scoreMin: 6 })
+})
+
+test('a forwarder is not accused', () => {
+  const judged = { ...clear, complaint: complaint({ isRelayed: true, scoreMin: 6 }) }
+  const why = [phrase('looks-forwarded')]
+  expect(consequenceOf({ ...judged, askable: [] })).toEqual({ action: 'keep', why })
+  expect(consequenceOf(judged)).toMatchObject({ action: 'ask', about: ['192.0.2.10'] })
 })
 
 test.for([
@@ -285,5 +284,5 @@ test.for([
   ['a campaign that many want', { campaign_reporters_weeks: 9, campaign_ham_weeks: 4 }, 1.5],
 ] as const)('%s supports a complaint by a little', ([, seen, score]) => {
   const judged = judgedAs({ seen }, [sign('word', 1.5)])
-  expect(complaintOf('spam', judged, false)).toMatchObject({ score })
+  expect(complaintOf(said, judged)).toMatchObject({ score })
 })

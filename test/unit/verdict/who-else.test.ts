@@ -30,7 +30,14 @@ const system: ScopeMatch = { kind: 'as', value: '64496', address: 'as@desk.examp
 
 const clear: Judged = {
   verdict: { class: 'spam', score: 5, symbols: [word] },
-  complaint: { kind: 'spam', manner: 'plain', score: 5, scoreMin: 1, isConfirmed: false },
+  complaint: {
+    kind: 'spam',
+    manner: 'plain',
+    isRelayed: false,
+    score: 5,
+    scoreMin: 1,
+    isConfirmed: false,
+  },
   isLearned: false,
   messageKind: 'message',
   origin: { ip: '192.0.2.7', confidence: 0.9 },
