@@ -142,6 +142,7 @@ async function reportAll(
     const of = `${account} reporter, report ${time + 1} of spam or phishing`
     const results = {
       forwarded: isForwarded,
+      'asked about machines of the provider': ({ action }: Kept) => action === 'ask',
       'asked to confirm': isQuestioned,
       advised: isAdvised,
       'judged unwanted': ({ verdict }: Kept) => isCalled(verdict),

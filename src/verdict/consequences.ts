@@ -196,8 +196,8 @@ export function consequenceOf(judged: Judged): Consequence {
 /**
  * Returns what helps more than a notice to the network: the marketer is notified instead; the
  * reporter is told how to leave a list or to unsubscribe; a forwarder is not accused; or the
- * reporter is asked whether a message that looks wanted is unwanted. Undefined if the message is sufficiently unlike wanted
- * mail. A marketer is never accused because of complaints alone.
+ * reporter is asked whether a message that looks wanted is unwanted. Undefined if the message is
+ * sufficiently unlike wanted mail. A marketer is never accused because of complaints alone.
  */
 function betterWay(judged: Judged): Consequence | undefined {
   const { marketer, verdict, complaint } = judged

@@ -103,8 +103,8 @@ export function withSystem(subjects: readonly Subject[], asn: number | null): re
 }
 
 /**
- * Whether the machine of a mailing list, a sending service or a forwarder handed over the message of
- * another author.
+ * Whether the machine of a mailing list, a sending service or a forwarder handed over the message
+ * of another author.
  */
 export function isRelayed(subjects: readonly Subject[]): boolean {
   return subjects.some(({ answers }) => answers !== undefined)

@@ -37,8 +37,8 @@ export type ReportEvidence = {
 
 const nothing: Leaning = { good: 0, bad: 0 }
 /**
- * Weight of a complaint about marketing or other bulk mail. People complain more easily about mail that they once
- * subscribed to.
+ * Weight of a complaint about marketing or other bulk mail. People complain more easily about mail
+ * that they once subscribed to.
  */
 const MARKETING = 0.3
 /**
