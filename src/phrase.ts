@@ -175,6 +175,7 @@ export const phraseParameters = {
   'reputation-newcomers': [],
   'reputation-volume': ['quiet', 'complaints', 'reporters'],
   'reputation-blame': ['usual', 'percent'],
+  'reputation-few': ['percent'],
   'role-mailbox-provider': [],
   'role-list-relay': ['lists', 'authors'],
   'role-pool': ['lists', 'authors'],

@@ -239,7 +239,7 @@ export function explainReputation(
     }),
     ...(crowd ? [phrase('reputation-newcomers')] : []),
     ...seen,
-    ...(blame < 1 ? [explainBlame(blame)] : []),
+    ...(blame < 1 ? [explainBlame(subject.kind, volume, blame)] : []),
     ...(detail.sources.some(isSignedUp)
       ? [phrase('reputation-signed-up', { max: SIGNED_UP_EFFECT_MAX })]
       : []),

@@ -39,6 +39,13 @@ const USUAL_SHARE = 0.01
 
 /** Kinds that always belong to many senders. */
 const sharedKinds: ReadonlySet<SubjectKind> = new Set(['network', 'autonomous-system'])
+/**
+ * Kinds that carry the mail of others, of which usually only the bad part is known: relays and
+ * forwarders do not always show themselves.
+ */
+const carrierKinds: ReadonlySet<SubjectKind> = new Set(['address', 'signer', 'return-path-domain'])
+/** Evidence below which complaints about a carrier are few: that of about four people. */
+const FEW_MAX = 4
 
 /** Whether many senders share an address. */
 export function isShared({ quiet, authors, signers }: Volume): boolean {
@@ -50,16 +57,24 @@ export function isShared({ quiet, authors, signers }: Volume): boolean {
  * senders share the subject, only the complaints count that exceed the usual share of its mail, and
  * of these, so that few complaints remain few, the lower bound of one standard deviation (the
  * number of complaints is taken as a Poisson variable). All complaints count against a subject of a
- * single sender, however much it sends: otherwise a spammer could buy its good name by volume.
+ * single sender, however much it sends: otherwise a spammer could buy its good name by volume. Only
+ * very few count less, because it may be a relay whose good mail is unknown.
  *
  * @param bad the evidence against the subject, if it is larger than the number of complaints
  */
 export function blameShare(kind: SubjectKind, volume: Volume | undefined, bad: number): number {
   if (bad <= 0) return 1
-  if (!sharedKinds.has(kind) && !(kind === 'address' && volume && isShared(volume))) return 1
+  if (!hasManySenders(kind, volume)) {
+    const fewness = carrierKinds.has(kind) ? Math.max(0, 1 - bad / FEW_MAX) : 0
+    return Math.max(0, 1 - fewness / Math.sqrt(bad))
+  }
   const complaints = Math.max(volume?.complaints ?? 0, bad)
   const excess = complaints - Math.sqrt(complaints) - USUAL_SHARE * (volume?.quiet ?? 0)
   return Math.max(0, excess / complaints)
+}
+
+function hasManySenders(kind: SubjectKind, volume: Volume | undefined): boolean {
+  return sharedKinds.has(kind) || (kind === 'address' && volume !== undefined && isShared(volume))
 }
 
 /** What an address is used for. */
@@ -98,9 +113,10 @@ const explainRole = {
 } as const satisfies Record<Role, (volume: SeenVolume) => Phrase>
 
 /** Explains why a part of the complaints counts only. */
-export function explainBlame(blame: number): Phrase {
-  const percent = (share: number) => Math.round(share * 100)
-  return phrase('reputation-blame', { usual: percent(USUAL_SHARE), percent: percent(blame) })
+export function explainBlame(kind: SubjectKind, volume: Volume | undefined, blame: number): Phrase {
+  const percent = Math.round(blame * 100)
+  if (!hasManySenders(kind, volume)) return phrase('reputation-few', { percent })
+  return phrase('reputation-blame', { usual: Math.round(USUAL_SHARE * 100), percent })
 }
 
 /** Explains how much mail of a subject was seen, and the role of an address. */

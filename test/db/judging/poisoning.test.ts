@@ -11,9 +11,15 @@ import { testJudge } from '../../support/judge.ts'
 const database = await closeAfterTests(freshDatabase(start))
 const parser = await closeAfterTests(createParserPool(1))
 
-type Written = { from: string; ip: string; words: string; links: readonly string[] }
+type Written = {
+  from: string
+  ip: string
+  words: string
+  links: readonly string[]
+  listId?: string
+}
 
-function mail({ from, ip, words, links }: Written) {
+function mail({ from, ip, words, links, listId }: Written) {
   const raw = Buffer.from(
     [
       `From: ${from}`,
@@ -21,6 +27,7 @@ function mail({ from, ip, words, links }: Written) {
       'Subject: Your statement of November',
       'Date: Fri, 20 Nov 2026 09:59:57 +0000',
       `Message-ID: <1${from.replace(/^.*<|>$/g, '')}>`,
+      ...(listId === undefined ? [] : [`List-Id: <${listId}>`]),
       'MIME-Version: 1.0',
       'Content-Type: text/plain; charset=utf-8',
       '',
@@ -109,4 +116,19 @@ test('spam from a mailbox provider with a social network link harms no others', 
   expect((await asked({ ...ann, links: ['https://www.facebook.com/events/1'] })).class).not.toBe(
     'spam',
   )
+})
+
+test('complaints about a post to a list do not make other mail of its machine bad', async () => {
+  const badParts = async (written: Written) =>
+    (await asked(written)).symbols
+      .map(({ name }) => name)
+      .filter((name) => /^(?:ORIGIN|NETWORK)_BAD_REPUTATION$|^SURELY_BAD$/.test(name))
+  const post = { from: 'Spammer <x@member.example>', words: 'Cheap watches.', links: [] }
+  const other = { from: 'Eve <eve@club.example>', words: 'The minutes of our meeting.', links: [] }
+  const list = { ip: '2001:db8:aa::10', listId: 'talk.sender.example' }
+  const line = { ip: '2001:db8:bb::10' }
+  await reported({ ...post, ...list })
+  await reported({ ...post, ...line, from: 'Spammer <y@stranger.example>' })
+  expect(await badParts({ ...other, ...list })).toEqual([])
+  expect(await badParts({ ...other, ...line })).toContain('SURELY_BAD')
 })

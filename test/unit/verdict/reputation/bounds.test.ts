@@ -75,9 +75,10 @@ test('proven accounts from sign-up have a campaign doubted, but nothing listed o
   for (const signedUp of [3, 30, 1_000]) {
     const ring = said({ reporters: 0, signedUp, times: 10 })
     const reputation = reputationAt(ring.base, start)
-    const { weight, score, flags } = reputation
+    const { score, flags } = reputation
     expect(flags).toEqual(['new'])
-    expect(weight).toBeGreaterThanOrEqual(2.5)
+    const campaign = reputationAt({ ...ring.base, kind: 'campaign' }, start)
+    expect(campaign.weight).toBeGreaterThanOrEqual(2.5)
     // The rules about addresses, authors and domains begin at −0.5.
     expect(score).toBeGreaterThan(-0.5)
     expect(judged(ring)).toBe('few reporters')

@@ -31,7 +31,10 @@ test.for<[string, Parameters<typeof blameShare>, number]>([
   ['few complaints about a network', ['network', undefined, 4], 0.5],
   ['many complaints about a network', ['network', none, 100], 0.9],
   ['few complaints about a network with much mail', ['network', seen({ quiet: 500 }), 4], 0],
-  ['a signer', ['signer', relay, 3], 1],
+  ['a single complaint about a signer', ['signer', undefined, 1], 0.25],
+  ['few complaints about an address', ['address', seen({ quiet: 9_000 }), 2.25], 0.708333],
+  ['four people', ['address', undefined, 4], 1],
+  ['few complaints about a link', ['link', undefined, 1], 1],
   ['evidence that was retracted', ['address', relay, 0], 1],
 ])('what counts: %s', ([, given, share]) => {
   expect(blameShare(...given)).toBeCloseTo(share, 5)
