@@ -12,7 +12,7 @@ export type MessageTexts = {
   /** The words of the visible text. */
   shown: PlainText
   /** The person to whom the message is addressed. */
-  recipient: Pick<Person, 'name' | 'local'> | undefined
+  recipient: Pick<Person, 'name' | 'local' | 'address'> | undefined
 }
 
 /** Returns the texts of a message from its header and the view of its body. */
@@ -43,10 +43,11 @@ const AUTHOR_KEY = 0x1b873593
 const PAIR_KEY = 0x3c6ef372
 const LETTERS_KEY = 0x7f4a7c15
 
-/**
- * Called with the row of a piece, and with its start and end in the line of words.
- */
-type Found = (row: number, line: string, start: number, end: number) => void
+/** The part of a message in which words are read: its name for people, and its hash key. */
+type Part = { name: string; key: number; isShort: boolean }
+
+/** Called with the row of a piece, and with its start and end in the words of its part. */
+type Found = (row: number, part: Part, line: string, start: number, end: number) => void
 
 /**
  * Returns the pieces of a message's text as rows of the table, each once: words and pairs of words
@@ -70,11 +71,14 @@ export function textPieces(texts: MessageTexts): Uint32Array<ArrayBuffer> {
   return found
 }
 
-/** Returns the spelling of each of the given pieces that occurs in a text. */
+/**
+ * Returns the spelling of each of the given pieces that occurs in a text, after the name of the
+ * field for those that are not of the visible text.
+ */
 export function spellPieces(texts: MessageTexts, wanted: ReadonlySet<number>): Map<number, string> {
   const spelled = new Map<number, string>()
-  visit(texts, (row, line, start, end) => {
-    if (wanted.has(row) && !spelled.has(row)) spelled.set(row, line.slice(start, end))
+  visit(texts, (row, { name }, line, start, end) => {
+    if (wanted.has(row) && !spelled.has(row)) spelled.set(row, name + line.slice(start, end))
   })
   return spelled
 }
@@ -87,25 +91,33 @@ function visit({ subject, author, shown, recipient }: MessageTexts, found: Found
   const own = ownWords(recipient)
   const read = (text: string, wordsMax: number) =>
     wordsOf(withoutMarks(text.slice(0, FIELD_CHARS_MAX)), wordsMax)
-  visitWords(read(subject, SUBJECT_WORDS_MAX), { key: SUBJECT_KEY, isShort: true, own }, found)
-  visitWords(read(author, AUTHOR_WORDS_MAX), { key: AUTHOR_KEY, isShort: true, own }, found)
-  visitWords(shown, { key: SHOWN_KEY, isShort: false, own }, found)
+  visitWords(read(subject, SUBJECT_WORDS_MAX), subjectPart, own, found)
+  visitWords(read(author, AUTHOR_WORDS_MAX), authorPart, own, found)
+  visitWords(shown, shownPart, own, found)
 }
+
+const subjectPart: Part = { name: 'subject: ', key: SUBJECT_KEY, isShort: true }
+const authorPart: Part = { name: 'author: ', key: AUTHOR_KEY, isShort: true }
+const shownPart: Part = { name: '', key: SHOWN_KEY, isShort: false }
 
 function visitWords(
   { line, wordEnds, hashes }: PlainText,
-  { key, isShort, own }: { key: number; isShort: boolean; own: ReadonlySet<number> },
+  part: Part,
+  own: ReadonlySet<number>,
   found: Found,
 ): void {
+  const { key, isShort } = part
   const count = Math.min(wordEnds.length, SHOWN_WORDS_MAX)
   let [start, before, beforeStart] = [0, 0, 0]
   for (let word = 0; word < count; word++) {
     const end = wordEnds[word] ?? 0
     const hash = hashes[word] ?? 0
     if (!own.has(hash)) {
-      found(rowOf(hash, key), line, start, end)
-      found(rowOf(Math.imul(before, 31) + hash, key ^ PAIR_KEY), line, beforeStart, end)
-      if (isShort || line.charCodeAt(start) > 0x24f) visitLetters(line, start, end, found)
+      found(rowOf(hash, key), part, line, start, end)
+      found(rowOf(Math.imul(before, 31) + hash, key ^ PAIR_KEY), part, line, beforeStart, end)
+      if (isShort || line.charCodeAt(start) > 0x24f) {
+        visitLetters(line, start, end, (row, from, to) => found(row, part, line, from, to))
+      }
       before = hash
       beforeStart = start
     }
@@ -114,14 +126,19 @@ function visitWords(
 }
 
 /** Visits the sequences of characters of one word, with a blank before and after it. */
-function visitLetters(line: string, start: number, end: number, found: Found): void {
+function visitLetters(
+  line: string,
+  start: number,
+  end: number,
+  found: (row: number, start: number, end: number) => void,
+): void {
   for (let from = start - 1; from + LETTERS <= end + 1; from++) {
     let hash = 0
     for (let at = from; at < from + LETTERS; at++) {
       const unit = at < start || at >= end ? 0x20 : line.charCodeAt(at)
       hash = Math.imul(hash ^ unit, 0x01000193)
     }
-    found(rowOf(hash, LETTERS_KEY), line, Math.max(from, 0), from + LETTERS)
+    found(rowOf(hash, LETTERS_KEY), Math.max(from, 0), from + LETTERS)
   }
 }
 
@@ -137,8 +154,9 @@ function rowOf(hash: number, key: number): number {
 function ownWords(recipient: MessageTexts['recipient']): ReadonlySet<number> {
   const own = new Set<number>()
   if (!recipient) return own
-  // Signs end the words of an address, and the domain would make it one that is left out.
-  const name = `${recipient.name} ${recipient.local}`.replace(/[@._+-]+/g, ' ')
+  // An address without a dot in its domain is read as a word.
+  const parts = `${recipient.name} ${recipient.local}`.replace(/[@._+-]+/g, ' ')
+  const name = `${parts} ${recipient.address}`
   const { wordEnds, hashes } = wordsOf(withoutMarks(name.slice(0, 200)), RECIPIENT_WORDS_MAX)
   let start = 0
   for (const [word, end] of wordEnds.entries()) {
