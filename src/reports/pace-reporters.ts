@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
  */
 export async function findPaced(
   db: Db,
-  reports: readonly Pick<Report, 'id' | 'reporterId'>[],
+  reports: readonly Pick<Report, 'id' | 'reporterId' | 'channel' | 'kind'>[],
   standings: ReadonlyMap<string, Standing>,
 ): Promise<Map<string, Phrase>> {
   const limitOf = ({ reporterId }: Pick<Report, 'reporterId'>) => {
@@ -23,6 +23,7 @@ export async function findPaced(
     return forwardedADay(karma, isVouched)
   }
   const limited = reports
+    .filter(({ channel, kind }) => channel !== 'learn' && kind !== 'not-spam')
     .filter((report) => limitOf(report) !== undefined)
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const [first] = limited
