@@ -30,8 +30,8 @@ function textOf(explanation: Explanation): string {
   return [
     `Report ${report.id}: ${report.kind}, ${report.state}`,
     '',
-    `Complaint  ${complaint.kind}, by a reporter with karma ${karma.toFixed(2)}; ${manner} mail; ` +
-      `score ${score}, ${scoreMin} is required${isConfirmed ? '; confirmed by the reporter' : ''}`,
+    `Complaint  ${complaint.kind}, by a reporter with karma ${karma.toFixed(2)}; ${manner} mail`,
+    `  score ${score}, forwarded from ${scoreMin} on${isConfirmed ? '; confirmed by the reporter' : ''}`,
     `Verdict    ${verdict.class}, score ${verdict.score}, confidence ${verdict.confidence ?? '-'}`,
     ...symbols.map(lineOf),
     `Notice     ${consequence.action}${to}: ${inEnglish(consequence.why)}`,

@@ -29,6 +29,12 @@ export function spamMessage(
   )
 }
 
+/** Composes a spam message that presents itself as a reply. */
+export function replyMessage(mark: string): Buffer<ArrayBuffer> {
+  const raw = spamMessage(mark).toString()
+  return Buffer.from(raw.replace('From:', 'In-Reply-To: <you@provider.example>\r\nFrom:'))
+}
+
 /** Composes a delivery status notification (RFC 3464) which says that `to` does not exist. */
 export function bounceMessage(to: string): Buffer<ArrayBuffer> {
   return Buffer.from(

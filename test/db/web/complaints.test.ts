@@ -8,7 +8,7 @@ import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { ReportJson } from '../../../src/web/api/reports.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { analyzeReports } from '../../support/judge.ts'
-import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { replyMessage, sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
@@ -26,9 +26,7 @@ const analyze = (id: string) => analyzeReports({ ...site.app, parser }, [id])
 
 /** Reports a reply and has it analyzed. */
 async function reportReply(mark: string): Promise<string> {
-  const raw = spamMessage(mark).toString()
-  const reply = raw.replace('From:', 'In-Reply-To: <you@provider.example>\r\nFrom:')
-  const id = await site.report(ann, Buffer.from(reply))
+  const id = await site.report(ann, replyMessage(mark))
   await analyze(id)
   return id
 }
@@ -106,7 +104,8 @@ async function explained(id: string): Promise<string> {
 
 test('an explanation says what each symbol changed, and what the rules of today say', async () => {
   const asked = await explained(await reportReply('why'))
-  expect(asked).toContain('by a reporter with karma 1.00; reply mail; score 1.3, 3 is required\n')
+  expect(asked).toContain('by a reporter with karma 1.00; reply mail\n')
+  expect(asked).toContain('  score 1.3, forwarded from 3 on\n')
   expect(asked).toContain('-1.20  ANSWER  It is a reply from an authenticated author.\n')
   expect(asked).toContain('Notice     confirm: It looks like a reply')
   expect(asked).toContain("Today's rules (version 0) give undecided, score 1.3.\n")

@@ -23,7 +23,7 @@ import { arrive, reply } from '../inbound-mail.ts'
 import { testJudge } from '../judge.ts'
 import { linkTo } from '../letters.ts'
 import { know } from '../listed.ts'
-import { sampleNetworks, relayedMessage, spamMessage } from '../messages.ts'
+import { relayedMessage, replyMessage, sampleNetworks, spamMessage } from '../messages.ts'
 import { sureModel } from '../models.ts'
 import { ruleText } from '../rule-facts.ts'
 import { createSentFeedback } from '../sent-feedback.ts'
@@ -37,11 +37,12 @@ export type ShownSite = {
   ann: Person
   admin: Person
   /**
-   * Ids of reports by Ann: one with an answer by a notified desk, one with a question, one about a
-   * newsletter.
+   * Ids of reports by Ann: one with an answer by a notified desk, one with a question about
+   * machines, one to be confirmed, one about a newsletter.
    */
   told: string
   asking: string
+  unconfirmed: string
   newsletter: string
   /** A reporter whose reports are held. */
   banned: string
@@ -95,12 +96,14 @@ async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
   const never = { ...app.config, originConfidenceMin: 1 }
   const asked = { ...app, config: never, parser, judge, rdap: undefined }
   await runAnalyzeReport([{ reportId: asking }], asked)
+  const unconfirmed = await site.report(ann, replyMessage('unconfirmed'))
+  await runAnalyzeReport([{ reportId: unconfirmed }], { ...asked, config: app.config })
   const mailing = await site.report(ann, Buffer.from(await newsletter({ mark: 'shown' })))
   const tools = { ...app, parser, judge, rdap: undefined, dns: newsletterDns(), marketers }
   await runAnalyzeReport([{ reportId: mailing }], tools)
   await marketers.close()
   await site.report(ann, spamMessage('fresh'))
-  return { told, asking, newsletter: mailing }
+  return { told, asking, unconfirmed, newsletter: mailing }
 }
 
 /** Stores a person's answer to a feedback report; returns the id of the mail. */
