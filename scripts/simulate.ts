@@ -121,6 +121,7 @@ function printDays({ played, lists }: Outcome): void {
     [
       'days',
       'spam forwarded',
+      'origin sure',
       'or after a question',
       'wanted forwarded',
       'newsletters: advice',
