@@ -43,7 +43,9 @@ export function learnLinear(
   const calibration = calibrate(
     unseen.map(({ row, score }) => ({ logOdds: score, isUnwanted: isUnwanted(row) })),
   )
-  const wanted = unseen.flatMap(({ row, score }) => (isUnwanted(row) ? [] : [score]))
+  const wanted = unseen.flatMap(({ row, score }) => {
+    return isUnwanted(row) ? [] : [{ kind: row.kind, score }]
+  })
   const weights = {
     features,
     unwanted: learnWeights(rows, isUnwanted, size, seed),
@@ -97,11 +99,21 @@ const SURE_ROWS_MIN = 50
  * wanted messages: the upper tolerance bound of a normal distribution, with a confidence of 90 %
  * (Natrella 1963), and also a score that at most one in 4,000 of the given messages exceeds. Scores
  * are sums of many small weights, so they are nearly normal, and a few hundred messages suffice.
- * Undefined with fewer than 50 messages.
+ * The highest bound counts of all messages and of each kind with 50 or more, because few
+ * newsletters would hardly change the bound of all. Undefined with fewer than 50 messages.
  */
-export function sureScoreOf(wanted: readonly number[]): number | undefined {
+export function sureScoreOf(
+  wanted: readonly { kind: RowKind; score: number }[],
+): number | undefined {
+  const kinds = [wanted, ...Map.groupBy(wanted, ({ kind }) => kind).values()]
+  const bounds = kinds
+    .filter(({ length }) => length >= SURE_ROWS_MIN)
+    .map((some) => boundOf(some.map(({ score }) => score)))
+  return bounds.length === 0 ? undefined : Math.max(...bounds)
+}
+
+function boundOf(wanted: readonly number[]): number {
   const count = wanted.length
-  if (count < SURE_ROWS_MIN) return undefined
   const mean = wanted.reduce((sum, score) => sum + score, 0) / count
   const variance = wanted.reduce((sum, score) => sum + (score - mean) ** 2, 0) / (count - 1)
   const doubt = Z_CONFIDENCE * Math.sqrt((1 + Z_MISSED ** 2 / 2) / count)

@@ -70,6 +70,8 @@ test('a piece that occurs in few campaigns is not learned', () => {
   expect(weights.unwanted[LURE]).toBeGreaterThan(0.1)
 })
 
+const hams = (scores: readonly number[]) => scores.map((score) => ({ kind: 'ham', score }) as const)
+
 test('nearly always, at most one wanted message in 2,000 exceeds the sure score', () => {
   const [mean, deviation] = [-1, 0.3]
   const normal = (at: number, seed: number) => {
@@ -77,7 +79,7 @@ test('nearly always, at most one wanted message in 2,000 exceeds the sure score'
     return mean + deviation * Math.sqrt(-2 * Math.log(a)) * Math.cos(2 * Math.PI * b)
   }
   const sure = Array.from({ length: 40 }, (_, sample) => {
-    return sureScoreOf(Array.from({ length: 200 }, (__, at) => normal(at, sample + 1))) ?? 0
+    return sureScoreOf(hams(Array.from({ length: 200 }, (__, at) => normal(at, sample + 1)))) ?? 0
   })
   // The quantile of a normal distribution at 1 in 2,000.
   const right = mean + 3.29 * deviation
@@ -87,8 +89,17 @@ test('nearly always, at most one wanted message in 2,000 exceeds the sure score'
 
 test('a known exception raises the sure score, and fifty messages are needed', () => {
   const scores = Array.from({ length: 300 }, (_, at) => (at === 0 ? 5 : -1 - at / 1_000))
-  expect(sureScoreOf(scores)).toBe(5)
-  expect(sureScoreOf(scores.slice(0, 49))).toBeUndefined()
+  expect(sureScoreOf(hams(scores))).toBe(5)
+  expect(sureScoreOf(hams(scores.slice(0, 49)))).toBeUndefined()
+})
+
+test('a few newsletters raise the sure score, although most wanted mail is far from it', () => {
+  const spread = (kind: RowKind, count: number, mean: number) =>
+    Array.from({ length: count }, (_, at) => ({ kind, score: mean + ((at % 7) - 3) / 10 }))
+  const letters = spread('ham', 2_000, -1)
+  const alone = sureScoreOf(letters) ?? 0
+  const both = sureScoreOf([...letters, ...spread('newsletter', 60, -0.2)]) ?? 0
+  expect(both).toBeGreaterThan(alone + 0.6)
 })
 
 test('every step of an amount is an input, and negative amounts have their own', () => {
