@@ -208,20 +208,21 @@ function betterWay(judged: Judged): Consequence | undefined {
   const doubt = doubtOf(complaint)
   if (doubt === undefined) return undefined
   const looksLike = phrase(wantedLooks[complaint.manner])
-  if (doubt === 'bulk') return { action: 'advise', why: [looksLike, phrase('no-complaint')] }
+  if (doubt !== 'unconfirmed') return { action: 'advise', why: [looksLike, phrase('no-complaint')] }
   if (complaint.isRelayed) return keepOrAsk(judged, phrase('looks-forwarded'))
+  if (judged.paceObstacle !== undefined) return keep(judged.paceObstacle)
   return { action: 'confirm', why: [looksLike, phrase('confirmation-asked')] }
 }
 
 /**
- * Returns why a complaint is not taken at its word; undefined if it is. `bulk`: the message is bulk
- * or list mail, to which its recipient may have subscribed; `unconfirmed`: the message may be
- * wanted, and the reporter has not confirmed the complaint.
+ * Returns why a complaint is not taken at its word; undefined if it is. `bulk`, `list`: its
+ * recipient may have subscribed to the message; `unconfirmed`: the message may be wanted, and the
+ * reporter has not confirmed the complaint.
  */
 export function doubtOf(complaint: Complaint): ComplaintDoubt | undefined {
   const { kind, manner, score, scoreMin, isConfirmed } = complaint
   if (kind === 'not-spam' || score >= scoreMin) return undefined
-  if (kind === 'spam' && (manner === 'bulk' || manner === 'list')) return 'bulk'
+  if (kind === 'spam' && (manner === 'bulk' || manner === 'list')) return manner
   return isConfirmed ? undefined : 'unconfirmed'
 }
 

@@ -10,7 +10,7 @@ import { type Subject, subjectKindOf, subjectKinds } from './reputation.ts'
 export type Leaning = { good: number; bad: number }
 
 /** Why a complaint is not taken at its word. */
-export type ComplaintDoubt = 'bulk' | 'unconfirmed'
+export type ComplaintDoubt = 'bulk' | 'list' | 'unconfirmed'
 
 /** A report as evidence. */
 export type ReportEvidence = {
@@ -50,7 +50,8 @@ const UNDECIDED_WEIGHT = 0.5
 /**
  * Returns the leaning of a report: the direction is the reporter's statement, with full weight when
  * the verdict agrees and half when it is undecided. Both amounts are 0 when the statement and the
- * verdict contradict each other, and until the reporter has confirmed a doubtful complaint.
+ * verdict contradict each other, when the message is list mail, and until the reporter has
+ * confirmed a complaint about mail that looks wanted.
  */
 export function leaningOf({
   reportedAs,
@@ -58,8 +59,8 @@ export function leaningOf({
   doubt,
 }: Pick<ReportEvidence, 'reportedAs' | 'verdict' | 'doubt'>): Leaning {
   const isPraise = reportedAs === 'not-spam'
-  if (doubt === 'unconfirmed') return nothing
   if (doubt === 'bulk' && verdict.class !== 'legitimate') return { good: 0, bad: MARKETING }
+  if (doubt !== undefined) return nothing
   switch (verdict.class) {
     case 'undecided':
       return isPraise ? { good: UNDECIDED_WEIGHT, bad: 0 } : { good: 0, bad: UNDECIDED_WEIGHT }

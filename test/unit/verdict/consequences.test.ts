@@ -226,6 +226,7 @@ test.for([
 
 test.for([
   ['bulk mail', { manner: 'bulk', score: 0 }, 'bulk'],
+  ['list mail', { manner: 'list', score: 0 }, 'list'],
   ['bulk mail reported as phishing', { manner: 'bulk', kind: 'phishing', score: 0 }, 'unconfirmed'],
   ['mail that looks wanted', { score: 0 }, 'unconfirmed'],
   ['a confirmed complaint', { score: 0, isConfirmed: true }, undefined],
@@ -269,6 +270,12 @@ test.for<[string, Facts, Judged['complaint']['manner'], number]>([
   expect(complaintOf(said, modeled)).toEqual({ ...known, score: 5.5, scoreMin: 3.5 })
   const relayed = complaintOf(said, { ...modeled, isRelayed: true })
   expect(relayed).toEqual({ ...known, isRelayed: true, score: 5.5, scoreMin: 6 })
+})
+
+test('nobody is asked to confirm a complaint that would not be forwarded today', () => {
+  const paceObstacle = phrase('reporter-paced', { count: 20 })
+  const asked = { ...clear, complaint: complaint({ score: 0 }), paceObstacle }
+  expect(consequenceOf(asked)).toEqual({ action: 'keep', why: [paceObstacle] })
 })
 
 test('a forwarder is not accused', () => {

@@ -24,6 +24,7 @@ test.for([
 test.for([
   ['unconfirmed', 'spam', 0],
   ['unconfirmed', 'undecided', 0],
+  ['list', 'undecided', 0],
   ['bulk', 'undecided', 0.3],
   ['bulk', 'legitimate', 0],
 ] as const)('a doubtful complaint (%s) judged %s counts %d', ([doubt, verdict, bad]) => {
