@@ -83,7 +83,8 @@ export function createSenderWatch(
   }
 
   const look = () => (looking ??= lookAtAll().finally(() => (looking = undefined)))
-  const timer = setInterval(() => void look(), LOOK_MS)
+  // It does not keep a process alive that failed to start.
+  const timer = setInterval(() => void look(), LOOK_MS).unref()
   return {
     note(user, message) {
       const key = sendingKeys(user, 'sent').piece

@@ -20,6 +20,7 @@ const pages = [
   ...['docs/operators/networks.md', 'docs/operators/counters.md', 'docs/operators/verdicts.md'],
   ...['docs/operators/rules.md', 'docs/operators/models.md', 'docs/operators/feedback.md'],
   ...['docs/operators/marketers.md', 'docs/operators/limits.md'],
+  'docs/operators/outgoing.md',
 ]
 
 /**
@@ -155,7 +156,7 @@ async function writeFiles(): Promise<void> {
 
 /** Runs a line in a shell, with the address, tokens and password of the instance. */
 function run(line: string, page: string): Promise<{ code: number | null; output: string }> {
-  const token = page.includes('counters') ? tokens.admin : tokens.reporter
+  const token = /counters|outgoing/.test(page) ? tokens.admin : tokens.reporter
   const command = line
     .replaceAll('http://localhost:8080', site.url)
     .replaceAll('sp_…', token)
