@@ -12,6 +12,8 @@ create table installation (
   -- code, anyone could compose a piece of text that is counted as another one. The unsigned 64-bit
   -- seed is stored as a signed integer. Null until the program stores one after the migrations.
   shingle_seed bigint,
+  -- Whether a model trained at night is promoted without an operator if it is no worse.
+  promotes_models boolean not null default false,
   constraint installation_pkey primary key (is_only),
   constraint installation_once check (is_only),
   constraint installation_backend_known check (backend in ('postgres', 'citus'))

@@ -572,6 +572,7 @@ create table installation (
   is_only boolean not null,
   backend text not null,
   shingle_seed bigint,
+  promotes_models boolean not null default false,
   constraint installation_pkey PRIMARY KEY (is_only),
   constraint installation_backend_known CHECK ((backend = ANY (ARRAY['postgres'::text, 'citus'::text]))),
   constraint installation_once CHECK (is_only)

@@ -232,15 +232,18 @@ const commands: Record<string, Command> = {
   train: {
     usage:
       'train [--from-reports] [--days N] [--files DIR:LABEL]… [--split campaign|time]\n' +
-      '    [--seed N] [--out FILE.json] [--rows FILE.csv]',
+      '    [--seed N] [--out FILE.json] [--rows FILE.csv] | train --nightly',
     summary:
       'train and evaluate a model on labeled reports and files; "models promote" activates it',
     async run({ args, config, log }) {
       const { parseTrain, train } = await import('./cli/train/train.ts')
+      const { trainNightly } = await import('./cli/train/nightly.ts')
       const request = parseTrain(args)
       const { withDatabase } = await import('./processes/open-app.ts')
       const tell = (line: string) => process.stderr.write(`${line}\n`)
-      say(await withDatabase(config, log, (app) => train(request, app, tell)))
+      const work = (app: App) =>
+        request.isNightly ? trainNightly(app, tell) : train(request, app, tell)
+      say(await withDatabase(config, log, work))
       return DONE
     },
   },

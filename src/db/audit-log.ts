@@ -32,6 +32,7 @@ export type AuditAction =
   | 'add model'
   | 'promote model'
   | 'roll back model'
+  | 'set automatic models'
   | 'exempt from lists'
   | 'unexempt from lists'
   | 'accept delisting'

@@ -3,7 +3,7 @@ import type { ModelReport } from '../verdict/model/figures.ts'
 import type { Calibration, ModelFormat } from '../verdict/model/model.ts'
 import type { OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
-import { rowOf, rowsOf } from './rows.ts'
+import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /** `candidate`: never active; `retired`: active before. */
 type ModelState = 'candidate' | 'active' | 'retired'
@@ -82,7 +82,7 @@ export function findModelContent(
 }
 
 /** Returns the active version; undefined when there is none. */
-async function findActiveModel(db: Db): Promise<number | undefined> {
+export async function findActiveModel(db: Db): Promise<number | undefined> {
   const { rows } = await db.query<{ version: number }>(sql`
     select version from models where state = 'active'`)
   return rows[0]?.version
@@ -136,6 +136,21 @@ async function lockModels(tx: Db): Promise<void> {
   await tx.query(sql`select pg_advisory_xact_lock(${MODELS_LOCK})`)
 }
 
+/** Whether a model trained at night may be promoted without an operator. */
+export async function promotesModels(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ isAutomatic: boolean }>(
+    'select promotes_models as "isAutomatic" from installation',
+  )
+  return rows[0]?.isAutomatic === true
+}
+
+/** Allows or forbids that a model is promoted without an operator; false if nothing changed. */
+export function setPromotesModels(tx: Db, isAutomatic: boolean): Promise<boolean> {
+  return changesAny(tx)`
+    update installation set promotes_models = ${isAutomatic}
+    where promotes_models <> ${isAutomatic}`
+}
+
 /** A report with its verdict and the facts that the verdict is based on. */
 export type JudgedReport = {
   id: string
@@ -147,6 +162,8 @@ export type JudgedReport = {
   /** Packed; see `verdict/facts/facts.ts`. */
   facts: Buffer
   symbols: { name: string }[]
+  /** The probability that the active model gave; null if none was active. */
+  estimated: number | null
 }
 
 /**
@@ -161,7 +178,8 @@ export function listJudgedReports(
     select reports.id, reports.reporter_id as "reporterId", reports.kind,
       reports.state = 'retracted' as "isRetracted", analyses.verdict_class as "verdictClass",
       counted_reports.campaign_id as "campaignId", analyses.facts,
-      coalesce(analyses.judgment #> '{verdict,symbols}', '[]') as symbols
+      coalesce(analyses.judgment #> '{verdict,symbols}', '[]') as symbols,
+      (analyses.judgment #>> '{verdict,estimate,probability}')::float8 as estimated
     from reports
       join analyses on analyses.id = reports.id and analyses.shard = reports.shard
       left join counted_reports on counted_reports.id = reports.id

@@ -8,6 +8,7 @@ import {
   type NewModel,
   promoteModel,
   rollBackModel,
+  setPromotesModels,
 } from '../db/models.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { CallerError, reasonOf } from '../errors.ts'
@@ -16,6 +17,7 @@ import { emptyFacts, factDefinitions } from '../verdict/facts/facts.ts'
 import { unusableFeatures } from '../verdict/model/features.ts'
 import { loadModel, uncalibrated } from '../verdict/model/load-model.ts'
 import { type KeptModel, type Model, ModelFault } from '../verdict/model/model.ts'
+import type { Clock } from '../world.ts'
 
 const VERSION_MAX = 999_999_999
 const FILE_BYTES_MAX = 256 * 1024 * 1024
@@ -56,6 +58,23 @@ async function faultOfVersion(tx: Db, version: number): Promise<string | undefin
     throw error
   }
 }
+
+/** Allows or forbids that a model trained at night is promoted without an operator. */
+export const allowPromotion = defineAction({
+  name: 'models automatic',
+  summary: 'promote models trained at night if they are no worse, or leave that to operators',
+  audit: 'set automatic models',
+  input: z.object({ automatic: oneOf(['on', 'off']).meta({ argument: 'on|off' }) }),
+  messages: {
+    on: 'A model trained at night is promoted if it is no worse than the active one.',
+    off: 'Models are promoted by operators only.',
+    same: 'Nothing changed.',
+  },
+  async run(tx, { automatic }) {
+    if (!(await setPromotesModels(tx, automatic === 'on'))) return { unchanged: 'same' }
+    return { done: automatic, audit: automatic }
+  },
+})
 
 /** Reverts the last promotion. */
 export const rollBackPromotion = defineAction({
@@ -146,6 +165,30 @@ export async function keepModel(pool: Pool, model: NewModel, by: OperatorAction)
     const detail = `${version}: ${model.origin}`
     await insertAudit(tx, { ...by, action: 'add model', detail })
     return version
+  })
+}
+
+/** Promotes a model that was trained at night, with an audit entry. */
+export function promoteAutomatically(
+  { pool, clock }: { pool: Pool; clock: Clock },
+  version: number,
+): Promise<void> {
+  const by = { at: clock(), reporterId: null }
+  return inTransaction(pool, async (tx) => {
+    await promoteModel(tx, version, by)
+    await insertAudit(tx, { ...by, action: 'promote model', detail: `${version}: automatically` })
+  })
+}
+
+/** Reverts the last promotion without an operator, with an audit entry. */
+export function rollBackAutomatically(
+  { pool, clock }: { pool: Pool; clock: Clock },
+  detail: string,
+): Promise<void> {
+  return inTransaction(pool, async (tx) => {
+    await rollBackModel(tx)
+    const by = { at: clock(), reporterId: null }
+    await insertAudit(tx, { ...by, action: 'roll back model', detail })
   })
 }
 

@@ -22,6 +22,7 @@ import { keepHouse, markDead, runKeepHouse, runMarkDead } from '../reports/keep-
 import { learnRelays, runLearnRelays } from '../reports/learn-relays.ts'
 import { redeemReport, runRedeemReport } from '../reports/redeem-report.ts'
 import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
+import { runTrainModel, trainModel } from './train-model.ts'
 
 /** The dependencies of the handlers besides the application. */
 type Tools = App &
@@ -59,6 +60,7 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(publishLists, runPublishLists),
   scheduled(proposeMarketers, runProposeMarketers),
   scheduled(paceFeedback, runPaceFeedback),
+  scheduled(trainModel, runTrainModel),
 ]
 
 /** All queues that have workers. */

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { findModel, findModelContent, type ListedModel, listModels } from '../../db/models.ts'
 import {
+  allowPromotion,
   importModel,
   modelVersion,
   noSuchVersion,
@@ -12,6 +13,7 @@ import {
   countsText,
   type ModelReport,
   percentText,
+  plainFigures,
   shareText,
 } from '../../verdict/model/figures.ts'
 import { defineQuery, type Operations } from '../command.ts'
@@ -20,8 +22,13 @@ const FEATURES_SHOWN = 15
 
 /** The report of a model as text for a terminal. */
 export function reportText(report: ModelReport): string {
-  const { rows } = report
+  const { rows, week } = report
   return [
+    ...plainFigures(report),
+    ...(week
+      ? [`In the newest week, it found ${shareText(week.recall)} of the unwanted mail.`]
+      : []),
+    '',
     `origin        ${report.sources.join('; ')}`,
     `split         by ${report.split}, seed ${report.seed}; ${report.campaigns} campaigns`,
     `trained on    ${countsText(rows.train)}`,
@@ -133,5 +140,5 @@ const exportModel = defineQuery({
 
 /** The operations of `signalpost models`. */
 export const operations: Operations = [
-  ...[list, show, promoteVersion, rollBackPromotion, importModel, exportModel],
+  ...[list, show, allowPromotion, promoteVersion, rollBackPromotion, importModel, exportModel],
 ]

@@ -161,6 +161,7 @@ function karmaIn({ report }: Facts): number {
 
 function rowOf(report: Report, voices: ReadonlyMap<string, Voices>, db: Db): ReportRow | undefined {
   const { id, kind, isRetracted, verdictClass, campaignId, reporterId, symbols, karma } = report
+  const { estimated } = report
   const facts = unpackFacts(report.facts)
   const others = othersThan(reporterId, campaignId === null ? undefined : voices.get(campaignId))
   const verdict = verdictClass as VerdictClass
@@ -168,7 +169,7 @@ function rowOf(report: Report, voices: ReadonlyMap<string, Voices>, db: Db): Rep
   if (label === undefined) return undefined
   const load = async () => (await loadRaw(db, [id])).get(id)
   const its = { id, at: timeIn(id), campaign: campaignId ?? id, kind: label, facts, symbols }
-  return { ...its, reporterId, text: noText, load }
+  return { ...its, ...(estimated !== null && { estimated }), reporterId, text: noText, load }
 }
 
 /**

@@ -58,7 +58,7 @@ export type TrainedModel = {
 }
 
 /** Minimum number of rows per class; with fewer, a model would memorize the messages. */
-const ROWS_MIN = 20
+export const classRowsMin = 20
 
 /**
  * Trains a model on one part of the rows and measures it on the other; the stored model is the
@@ -126,10 +126,10 @@ function inFixedOrder(rows: readonly TrainingRow[], seed: number): TrainingRow[]
 function requireBoth(rows: readonly TrainingRow[]): void {
   const unwanted = rows.filter(({ kind }) => isUnwantedKind(kind)).length
   const wanted = rows.length - unwanted
-  if (Math.min(unwanted, wanted) >= ROWS_MIN) return
+  if (Math.min(unwanted, wanted) >= classRowsMin) return
   throw new UsageError([
     `There are ${unwanted} unwanted and ${wanted} wanted messages to train on. At least ` +
-      `${ROWS_MIN} of both are needed.`,
+      `${classRowsMin} of both are needed.`,
   ])
 }
 
@@ -144,6 +144,8 @@ export type TrainRequest = {
   out: string | undefined
   /** A file for the rows; if set, nothing is trained. */
   rows: string | undefined
+  /** Whether to do what is done every night; excludes all other options. */
+  isNightly: boolean
 }
 
 const DAYS_USUAL = 90
@@ -162,8 +164,13 @@ export function parseTrain(args: readonly string[]): TrainRequest {
       seed: text,
       out: text,
       rows: text,
+      nightly: { type: 'boolean' },
     },
   })
+  const isNightly = values.nightly === true
+  if (isNightly && Object.keys(values).length > 1) {
+    throw new UsageError(['--nightly excludes all other options.'])
+  }
   const folders = (values.files ?? []).map(folderOf)
   const fromReports = values['from-reports'] ?? folders.length === 0
   if (!fromReports && values.days !== undefined) {
@@ -178,6 +185,7 @@ export function parseTrain(args: readonly string[]): TrainRequest {
     seed: wholeNumber('--seed', values.seed, 1, 1_000_000_000),
     out: values.out,
     rows: values.rows,
+    isNightly,
   }
 }
 

@@ -162,10 +162,41 @@ export type ModelReport = {
   brier: number
   /** What the model calls surely unwanted; absent if it is never sure. */
   sure?: { unwanted: Share; wanted: Share }
+  /** Precision and recall on the newest week, at a threshold of 0.5; absent without such mail. */
+  week?: ThresholdFigures & { rows: RowCounts }
   /** Each feature's share of the sum of all contributions, in descending order. */
   importance: readonly { feature: string; share: number }[]
   /** The pieces of text with the largest weights; positive for unwanted mail. */
   pieces: readonly { text: string; weight: number }[]
+}
+
+/**
+ * Returns the share of the test rows that a model calls by their right class, at the lowest
+ * threshold; undefined without test rows.
+ */
+export function accuracyOf({
+  thresholds: [lowest],
+  rows,
+}: Pick<ModelReport, 'thresholds' | 'rows'>): number | undefined {
+  const all = Object.values(rows.test).reduce((sum, count) => sum + count, 0)
+  if (!lowest || all === 0) return undefined
+  const { precision, recall } = lowest
+  return 1 - (precision.of - precision.hits + recall.of - recall.hits) / all
+}
+
+/** States what a model does, in plain words, from its figures on messages that it never saw. */
+export function plainFigures(report: Pick<ModelReport, 'thresholds' | 'rows'>): string[] {
+  const [lowest] = report.thresholds
+  const { ham = 0, newsletter = 0 } = report.rows.test
+  if (!lowest || lowest.recall.of === 0 || ham + newsletter === 0) return []
+  const { precision, recall } = lowest
+  const of100 = (hits: number, of: number) => Math.round((1_000 * hits) / Math.max(1, of)) / 10
+  const mistaken = of100(precision.of - precision.hits, ham + newsletter)
+  return [
+    `Of 100 messages that it calls unwanted, ${of100(precision.hits, precision.of)} are.`,
+    `Of 100 unwanted messages, it finds ${of100(recall.hits, recall.of)}.`,
+    `Of 100 wanted messages, it calls ${mistaken} unwanted.`,
+  ]
 }
 
 const THRESHOLDS = [0.5, 0.7, 0.9, 0.95, 0.99]

@@ -166,6 +166,8 @@ export type TrainingRow = {
   symbols: readonly { name: string }[]
   /** The pieces of the text; empty if the message is no longer stored. */
   text: Uint32Array
+  /** The probability that the model gave which was active then; absent without one. */
+  estimated?: number
   /** The reporter; absent for a file. */
   reporterId?: string
   /** Reads the message again; undefined if it is no longer stored. */

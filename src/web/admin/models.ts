@@ -1,11 +1,12 @@
 import { type Request, type Response, Router } from 'express'
-import { findModel, type ListedModel, listModels } from '../../db/models.ts'
+import { findModel, type ListedModel, listModels, promotesModels } from '../../db/models.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
-import { promoteVersion, rollBackPromotion } from '../../judging/models.ts'
+import { allowPromotion, promoteVersion, rollBackPromotion } from '../../judging/models.ts'
 import {
   countsText,
   type ModelReport,
   percentText,
+  plainFigures,
   shareText,
 } from '../../verdict/model/figures.ts'
 import { ProblemError } from '../problem.ts'
@@ -68,7 +69,7 @@ export function modelRoutes(site: Site): Router {
   router.post(
     '/',
     postAction(site, {
-      actions: { '': promoteVersion, 'roll-back': rollBackPromotion },
+      actions: { '': promoteVersion, 'roll-back': rollBackPromotion, automatic: allowPromotion },
       back: () => '/admin/models',
       show: (req, res, { problems }) => sendList(req, res, site, problems.join(' ')),
     }),
@@ -82,14 +83,18 @@ async function sendList(
   site: Pick<Site, 'pool'>,
   fault?: string,
 ): Promise<void> {
-  const models = await listModels(site.pool, LISTED_MAX)
+  const [models, isAutomatic] = await Promise.all([
+    listModels(site.pool, LISTED_MAX),
+    promotesModels(site.pool),
+  ])
   sendAdminPage(req, res, {
     view: 'admin/models',
     title: 'Models',
     status: fault === undefined ? 200 : 422,
     data: {
       fault,
-      done: doneMessage(req, promoteVersion, rollBackPromotion),
+      done: doneMessage(req, promoteVersion, rollBackPromotion, allowPromotion),
+      isAutomatic,
       lines: await withNames(models, site),
       isActing: models.some(({ state }) => state === 'active'),
     },
@@ -107,6 +112,7 @@ async function sendModel(req: Request, res: Response, site: Pick<Site, 'pool'>):
     data: {
       model: named,
       report,
+      plain: report ? plainFigures(report) : [],
       chart: report && report.roc.length > 0 ? rocChart(report.roc) : undefined,
       percent: percentText,
       shareText,

@@ -1,0 +1,175 @@
+import type { App } from '../../app.ts'
+import {
+  findActiveModel,
+  findModel,
+  findModelContent,
+  type ListedModel,
+  promotesModels,
+} from '../../db/models.ts'
+import type { Db } from '../../db/pool.ts'
+import { keepModel, promoteAutomatically, rollBackAutomatically } from '../../judging/models.ts'
+import { actingRules, rulesOf } from '../../judging/rule-versions.ts'
+import { factDefinitions } from '../../verdict/facts/facts.ts'
+import { fitSymbols } from '../../verdict/model/features.ts'
+import {
+  accuracyOf,
+  countKinds,
+  type ModelReport,
+  percentText,
+  shareOf,
+  thresholdsOf,
+} from '../../verdict/model/figures.ts'
+import { loadModel } from '../../verdict/model/load-model.ts'
+import type { Model } from '../../verdict/model/model.ts'
+import {
+  isUnwantedKind,
+  type RowKind,
+  rowKinds,
+  splitRows,
+  type TrainingRow,
+} from '../../verdict/model/training.ts'
+import { readReports } from './read-reports.ts'
+import { classRowsMin, scoresOf, trainModel } from './train.ts'
+
+type Needs = Pick<App, 'pool' | 'clock'>
+
+const DAY_MS = 86_400_000
+const DAYS = 90
+const WEEK_MS = 7 * DAY_MS
+/** Minimum number of judged reports for a model. */
+const ROWS_MIN = 200
+const SEED = 1
+/** Probability from which a model calls a message unwanted. */
+const CALLED_MIN = 0.5
+
+/**
+ * Trains a model from the judged reports, measures it on campaigns that it never saw and on the
+ * newest week, and stores it as a candidate. If an operator allowed it, the model is promoted if it
+ * is no worse than the active one for any kind of mail, and the active model is rolled back if it
+ * agrees with the reports less than it did when it was measured. Returns what was done, in
+ * sentences.
+ */
+export async function trainNightly(app: Needs, tell: (line: string) => void): Promise<string> {
+  const now = app.clock()
+  const rows = await readReports(app.pool, new Date(now.getTime() - DAYS * DAY_MS), tell)
+  const isAutomatic = await promotesModels(app.pool)
+  const done = isAutomatic ? await takeBack(rows, app) : []
+  const parts = partsOf(rows, now)
+  if (rows.length < ROWS_MIN || !hasBothKinds(parts.learned)) {
+    const needed = `At least ${ROWS_MIN} are needed, and ${classRowsMin} wanted and unwanted ones.`
+    return [...done, `${rows.length} reports can be used for training. ${needed}`].join('\n')
+  }
+  const rules = rulesOf(await actingRules(app.pool), factDefinitions)
+  const made = await trainModel(parts.learned, {
+    definitions: factDefinitions,
+    symbols: fitSymbols(rules),
+    source: 'reports',
+    sources: [`${rows.length} reports of ${DAYS} days`],
+    split: 'campaign',
+    seed: SEED,
+    tell,
+  })
+  const { content, calibration } = made
+  const candidate = loadModel({ version: 0, format: 'linear', content, calibration })
+  const report = { ...made.report, ...weekOf(candidate, parts.newest) }
+  const kept = { format: 'linear', content, calibration, report, trainedAt: now } as const
+  const origin = `trained at night from ${rows.length} reports of ${DAYS} days`
+  const version = await keepModel(app.pool, { ...kept, origin }, { at: now, reporterId: null })
+  done.push(`Saved as version ${version}.`)
+  const active = await findActiveModel(app.pool)
+  const worse = worseKinds(candidate, await load(app.pool, active), parts.unseen)
+  const than = active === undefined ? 'no model' : `version ${active}`
+  if (worse.length > 0)
+    return [...done, `It is worse than ${than} for ${worse.join(', ')}.`].join('\n')
+  done.push(`It is no worse than ${than} for any kind of mail.`)
+  if (!isAutomatic) return done.join('\n')
+  await promoteAutomatically(app, version)
+  return [...done, 'Promoted it automatically.'].join('\n')
+}
+
+/** The rows to learn from, and those that the model does not see: all, and the newest week. */
+type Parts = { learned: TrainingRow[]; unseen: TrainingRow[]; newest: TrainingRow[] }
+
+function partsOf(rows: readonly TrainingRow[], now: Date): Parts {
+  const weekAgo = now.getTime() - WEEK_MS
+  const older = rows.filter(({ at }) => at < weekAgo)
+  // A young installation has no older reports to learn from.
+  const learned = hasBothKinds(older) ? older : [...rows]
+  const { train, test } = splitRows(learned, 'campaign', SEED)
+  const known = new Set(train.map(({ campaign }) => campaign))
+  const isNew = ({ at, campaign }: TrainingRow) => at >= weekAgo && !known.has(campaign)
+  const newest = learned === older ? rows.filter(isNew) : []
+  return { learned, unseen: [...test, ...newest], newest }
+}
+
+function hasBothKinds(rows: readonly TrainingRow[]): boolean {
+  const { train } = splitRows(rows, 'campaign', SEED)
+  const unwanted = train.filter(({ kind }) => isUnwantedKind(kind)).length
+  return Math.min(unwanted, train.length - unwanted) >= classRowsMin
+}
+
+/** The figures of the newest week; absent without mail of that week. */
+function weekOf(model: Model, rows: readonly TrainingRow[]): Pick<ModelReport, 'week'> {
+  const [figures] = thresholdsOf(scoresOf(model, rows), [CALLED_MIN])
+  return figures && rows.length > 0 ? { week: { ...figures, rows: countKinds(rows) } } : {}
+}
+
+async function load(db: Db, version: number | undefined): Promise<Model | undefined> {
+  const kept = version === undefined ? undefined : await findModelContent(db, version)
+  return kept && loadModel(kept)
+}
+
+/**
+ * Returns the kinds of mail for which the candidate is right less often than the active model. It
+ * is right about unwanted mail that it calls unwanted, and about wanted mail that it does not call
+ * surely unwanted. Without an active model, all unwanted mail is missed and all wanted mail right.
+ */
+function worseKinds(
+  candidate: Model,
+  active: Model | undefined,
+  rows: readonly TrainingRow[],
+): RowKind[] {
+  const isRight = (model: Model | undefined, row: TrainingRow) => {
+    if (!model) return !isUnwantedKind(row.kind)
+    const { probability, isSure } = model.apply(row.facts, row.symbols, row.text)
+    return isUnwantedKind(row.kind) ? probability >= CALLED_MIN : !isSure
+  }
+  return rowKinds.filter((kind) => {
+    const its = rows.filter((row) => row.kind === kind)
+    const right = (model: Model | undefined) => its.filter((row) => isRight(model, row)).length
+    return right(candidate) < right(active)
+  })
+}
+
+/** Minimum number of reports to compare with what a promoted model said about them. */
+const AGREEMENT_ROWS_MIN = 100
+/** Loss of accuracy that is certainly no chance. */
+const LOSS_MAX = 0.02
+
+/** Rolls the active model back if it agrees with reports less than it did when it was measured. */
+async function takeBack(rows: readonly TrainingRow[], app: Needs): Promise<string[]> {
+  const active = await findActiveModel(app.pool)
+  const model = active === undefined ? undefined : await findModel(app.pool, active)
+  const fall = model && fallOf(model, rows)
+  if (!model || fall === undefined) return []
+  await rollBackAutomatically(app, `${model.version}: ${fall}`)
+  return [`Rolled back version ${model.version}: ${fall}.`]
+}
+
+function fallOf(
+  { promotedAt, report }: ListedModel,
+  rows: readonly TrainingRow[],
+): string | undefined {
+  const expected = report === null ? undefined : accuracyOf(report)
+  if (promotedAt === null || expected === undefined) return undefined
+  const since = rows.filter(
+    ({ at, estimated }) => estimated !== undefined && at >= promotedAt.getTime(),
+  )
+  const agreed = since.filter(({ estimated = 0, kind }) => {
+    return estimated >= CALLED_MIN === isUnwantedKind(kind)
+  })
+  const live = shareOf(agreed.length, since.length)
+  if (since.length < AGREEMENT_ROWS_MIN || live.high >= expected - LOSS_MAX) return undefined
+  const wanted = percentText(expected)
+  return `it agrees with ${percentText(live.share)} of ${since.length} reports, not ${wanted}`
+}
