@@ -18,30 +18,32 @@ const states = async () =>
 
 /** Stores reports by a trusted reporter; the model then active gave them the probability. */
 async function judged(from: number, to: number, estimated?: (kind: string) => number) {
-  for (let number = from; number < to; number++) {
-    const kind = number % 2 === 0 ? 'phishing' : 'not-spam'
-    // Only numbers of messages that are typical of their kind, so that chance decides nothing.
-    const raw =
-      kind === 'phishing'
-        ? labeledMessage('phishing', 6 * number + 2)
-        : labeledMessage('ham', 6 * number + 1)
-    const { id } = await app.report(raw, { kind })
-    const { features } = await analyzeForCounting(raw, { trustedRelays: [], ignoreStamps: true })
-    const probability = estimated?.(kind)
-    const estimate = probability === undefined ? {} : { estimate: { probability } }
-    const judgment = {
-      verdict: { class: 'undecided', confidence: 0.5, score: 2, symbols: [], ...estimate },
-      consequence: { action: 'keep', why: [] },
-    } as unknown as StoredJudgment
-    const facts = { ...factsOf({ features, now: new Date() }), report: { kind, karma: 1 } }
-    await insertAnalyses(app.pool, [
-      {
-        ...{ id, analyzedAt: new Date(), originIp: null, originConfidence: null, network: null },
-        ...{ verdictClass: 'undecided', verdictScore: 2, subject: null, judgment },
-        packed: { encoding: 'identity', content: Buffer.from('{}') },
-        facts: packFacts(facts),
-      },
-    ])
+  const numbers = Array.from({ length: to - from }, (_, at) => from + at)
+  const analyses = await Promise.all(numbers.map((number) => judgedOne(number, estimated)))
+  await insertAnalyses(app.pool, analyses)
+}
+
+async function judgedOne(number: number, estimated?: (kind: string) => number) {
+  const kind = number % 2 === 0 ? 'phishing' : 'not-spam'
+  // Only numbers of messages that are typical of their kind, so that chance decides nothing.
+  const raw =
+    kind === 'phishing'
+      ? labeledMessage('phishing', 6 * number + 2)
+      : labeledMessage('ham', 6 * number + 1)
+  const { id } = await app.report(raw, { kind })
+  const { features } = await analyzeForCounting(raw, { trustedRelays: [], ignoreStamps: true })
+  const probability = estimated?.(kind)
+  const estimate = probability === undefined ? {} : { estimate: { probability } }
+  const judgment = {
+    verdict: { class: 'undecided', confidence: 0.5, score: 2, symbols: [], ...estimate },
+    consequence: { action: 'keep', why: [] },
+  } as unknown as StoredJudgment
+  const facts = { ...factsOf({ features, now: new Date() }), report: { kind, karma: 1 } }
+  return {
+    ...{ id, analyzedAt: new Date(), originIp: null, originConfidence: null, network: null },
+    ...{ verdictClass: 'undecided', verdictScore: 2, subject: null, judgment },
+    packed: { encoding: 'identity', content: Buffer.from('{}') } as const,
+    facts: packFacts(facts),
   }
 }
 

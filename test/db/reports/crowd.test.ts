@@ -166,14 +166,14 @@ test('a new account above its daily number is told so, and its reports still cou
   const rows = await app.rows(
     `select state, judgment #>> '{consequence,action}' as action,
        judgment #>> '{consequence,why,0,code}' as why
-     from reports join analyses using (id) where reporter_id = $1 order by id`,
+     from reports join analyses using (id, shard) where reporter_id = $1 order by id`,
     [fresh],
   )
   expect(rows.slice(0, 20).map(({ why }) => why)).not.toContain('reporter-paced')
   const paced = { state: 'kept', action: 'keep', why: 'reporter-paced' }
   expect(rows.slice(20)).toEqual(Array.from({ length: 5 }, () => paced))
   const counted = await app.rows(
-    'select from counted_reports join reports using (id) where reporter_id = $1',
+    'select from counted_reports join reports using (id, shard) where reporter_id = $1',
     [fresh],
   )
   expect(counted).toHaveLength(25)
