@@ -17,7 +17,7 @@ import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { topicOf } from '../verdict/choose-contact.ts'
 import type { Complaint } from '../verdict/consequences.ts'
-import { symbolsOfMessage, type Verdict } from '../verdict/verdict.ts'
+import { strongestAgainst, symbolsOfMessage, type Verdict } from '../verdict/verdict.ts'
 
 /** Maximum number of messages that one feedback report lists, including its own. */
 const SOURCES_MAX = 1_000
@@ -271,11 +271,9 @@ function contentOfJudgment(
   if (kind === 'redeemed' || complaint.kind === 'not-spam') {
     return { feedbackType: 'not-spam', complaint: undefined }
   }
-  const signs = symbolsOfMessage(verdict.symbols)
-    .filter(({ weight }) => weight > 0)
-    .toSorted((a, b) => b.weight - a.weight)
-    .slice(0, SIGNS_MAX)
-    .map(({ name, meaning = shippedMeanings().get(name) ?? name }) => inEnglish(meaning))
+  const signs = strongestAgainst(symbolsOfMessage(verdict.symbols), SIGNS_MAX).map(
+    ({ name, meaning = shippedMeanings().get(name) ?? name }) => inEnglish(meaning),
+  )
   return {
     feedbackType: feedbackTypes[topicOf(verdict.class, complaint.kind)],
     complaint: { kind: complaint.kind, verdict: verdict.class, signs },

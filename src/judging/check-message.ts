@@ -11,7 +11,12 @@ import type { CheckDigest, ParserPool } from '../parsing/parser-pool.ts'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { sendingShingles } from '../pieces/shingles/sending-user.ts'
 import { envelopeShingles } from '../pieces/shingles/take-apart.ts'
-import { isUnwanted, isUnwantedFromAnyone, type Verdict } from '../verdict/verdict.ts'
+import {
+  isUnwanted,
+  isUnwantedFromAnyone,
+  strongestAgainst,
+  type Verdict,
+} from '../verdict/verdict.ts'
 import { findCampaigns, findNetworks } from './find-campaigns.ts'
 import {
   type AskAboutClient,
@@ -281,15 +286,13 @@ function suspectMessage(
   { queueId, recipients }: CheckedEnvelope,
   at: Date,
 ): SuspectMessage {
-  const against = symbols.filter(({ weight }) => weight > 0)
-  const worst = against.toSorted((a, b) => b.weight - a.weight).slice(0, SYMBOLS_SHOWN_MAX)
   return {
     at: at.toISOString(),
     queueId: queueId ?? null,
     recipients: recipients.length,
     class: its,
     score,
-    symbols: worst.map(({ name }) => name),
+    symbols: strongestAgainst(symbols, SYMBOLS_SHOWN_MAX).map(({ name }) => name),
   }
 }
 

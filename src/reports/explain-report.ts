@@ -5,7 +5,7 @@ import { findReport, listReportsByIds, type Report } from '../db/reports.ts'
 import { actingRules, shippedMeanings } from '../judging/rule-versions.ts'
 import { type Complaint, complaintOf } from '../verdict/consequences.ts'
 import type { Facts } from '../verdict/facts/fact.ts'
-import { factDefinitions, unpackFacts } from '../verdict/facts/facts.ts'
+import { factDefinitions, karmaIn, unpackFacts } from '../verdict/facts/facts.ts'
 import { compileRules } from '../verdict/rules/rule-book.ts'
 import type { Estimate } from '../verdict/model/model.ts'
 import { decide, type Verdict, type VerdictClass } from '../verdict/verdict.ts'
@@ -65,14 +65,10 @@ export async function explainReport(db: Db, id: string): Promise<Explanation | u
     karma: karmaIn(facts),
     symbols: explained(verdict, resultOf),
     others: others.map(({ id: otherId, reporterId, kind, state }) => {
-      return { id: otherId, reporterId, kind, state, karma: karmaIn(factsOf.get(otherId)) }
+      return { id: otherId, reporterId, kind, state, karma: karmaIn(factsOf.get(otherId) ?? {}) }
     }),
     today: { ...resultOf(rules), rules: acting.version },
   }
-}
-
-function karmaIn(facts: Facts | undefined): number {
-  return Number(facts?.report?.['karma'] ?? 0)
 }
 
 /** Judges facts with some symbols; if `estimate` is null, as if no model were active. */

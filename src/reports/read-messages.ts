@@ -9,6 +9,7 @@ import type { DnsFindings } from '../origin/authenticity/authenticate.ts'
 import type { AnalysisDigest, ParserOptions, ParserPool } from '../parsing/parser-pool.ts'
 import type { AdviceCase } from '../verdict/advice.ts'
 import { doubtOf } from '../verdict/consequences.ts'
+import { karmaIn } from '../verdict/facts/facts.ts'
 import { type ReportEvidence, supportOf } from '../verdict/reputation/evidence.ts'
 import type { ReportToCount } from './count-reports.ts'
 import type { ReportRelays } from './relays.ts'
@@ -132,7 +133,7 @@ export function evidenceOf(
   return {
     reportId: report.id,
     reporterId: report.reporterId,
-    karma: Number(facts.report?.karma ?? 0),
+    karma: karmaIn(facts),
     isVouched,
     reportedAs: report.kind,
     verdict: { class: verdict.class, confidence: verdict.confidence ?? 0 },

@@ -125,6 +125,14 @@ export function isProvenUnwanted(verdict: Pick<Verdict, 'class' | 'symbols'>): b
   return isUnwanted(verdict) && weightAgainst(way) >= EVIDENCE_MIN
 }
 
+/** Returns the symbols with the largest positive weights, at most `max`. */
+export function strongestAgainst(symbols: readonly VerdictSymbol[], max: number): VerdictSymbol[] {
+  return symbols
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, max)
+}
+
 function weightAgainst(symbols: readonly VerdictSymbol[]): number {
   return symbols.reduce((sum, { weight }) => sum + Math.max(0, weight), 0)
 }

@@ -29,7 +29,7 @@ import {
   type TrainingRow,
 } from '../../verdict/model/training.ts'
 import { readReports } from './read-reports.ts'
-import { classRowsMin, scoresOf, trainModel } from './train.ts'
+import { classRowsMin, hasBothKinds, scoresOf, trainModel } from './train.ts'
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
@@ -55,7 +55,7 @@ export async function trainNightly(app: Needs, tell: (line: string) => void): Pr
   const isAutomatic = await promotesModels(app.pool)
   const done = isAutomatic ? await takeBack(rows, app) : []
   const parts = partsOf(rows, now)
-  if (rows.length < ROWS_MIN || !hasBothKinds(parts.learned)) {
+  if (rows.length < ROWS_MIN || !canTrain(parts.learned)) {
     const needed = `At least ${ROWS_MIN} are needed, and ${classRowsMin} wanted and unwanted ones.`
     return [...done, `${rows.length} reports can be used for training. ${needed}`].join('\n')
   }
@@ -94,7 +94,7 @@ function partsOf(rows: readonly TrainingRow[], now: Date): Parts {
   const weekAgo = now.getTime() - WEEK_MS
   const older = rows.filter(({ at }) => at < weekAgo)
   // A young installation has no older reports to learn from.
-  const learned = hasBothKinds(older) ? older : [...rows]
+  const learned = canTrain(older) ? older : [...rows]
   const { train, test } = splitRows(learned, 'campaign', SEED)
   const known = new Set(train.map(({ campaign }) => campaign))
   const isNew = ({ at, campaign }: TrainingRow) => at >= weekAgo && !known.has(campaign)
@@ -102,10 +102,9 @@ function partsOf(rows: readonly TrainingRow[], now: Date): Parts {
   return { learned, unseen: [...test, ...newest], newest }
 }
 
-function hasBothKinds(rows: readonly TrainingRow[]): boolean {
-  const { train } = splitRows(rows, 'campaign', SEED)
-  const unwanted = train.filter(({ kind }) => isUnwantedKind(kind)).length
-  return Math.min(unwanted, train.length - unwanted) >= classRowsMin
+/** Whether a model can be trained on the part of the rows that training uses. */
+function canTrain(rows: readonly TrainingRow[]): boolean {
+  return hasBothKinds(splitRows(rows, 'campaign', SEED).train)
 }
 
 /** The figures of the newest week; absent without mail of that week. */

@@ -6,8 +6,7 @@ import { listRawMessages } from '../../db/reports.ts'
 import { unpack } from '../../db/rows.ts'
 import { reasonOf, UsageError } from '../../errors.ts'
 import { analyzeForCounting, type CountedAnalysis } from '../../pieces/analyze.ts'
-import type { Facts } from '../../verdict/facts/fact.ts'
-import { factsOf, unpackFacts } from '../../verdict/facts/facts.ts'
+import { factsOf, karmaIn, unpackFacts } from '../../verdict/facts/facts.ts'
 import {
   groupCampaigns,
   LABEL_KARMA_MIN,
@@ -154,10 +153,6 @@ async function loadRaw(db: Db, ids: readonly string[]): Promise<Map<string, Buff
 }
 
 type ReportRow = TrainingRow & { id: string }
-
-function karmaIn({ report }: Facts): number {
-  return Number(report?.['karma'] ?? 0)
-}
 
 function rowOf(report: Report, voices: ReadonlyMap<string, Voices>, db: Db): ReportRow | undefined {
   const { id, kind, isRetracted, verdictClass, campaignId, reporterId, symbols, karma } = report

@@ -123,10 +123,16 @@ function inFixedOrder(rows: readonly TrainingRow[], seed: number): TrainingRow[]
     .map(({ row }) => row)
 }
 
+/** Whether there are enough wanted and unwanted rows to train on. */
+export function hasBothKinds(rows: readonly TrainingRow[]): boolean {
+  const unwanted = rows.filter(({ kind }) => isUnwantedKind(kind)).length
+  return Math.min(unwanted, rows.length - unwanted) >= classRowsMin
+}
+
 function requireBoth(rows: readonly TrainingRow[]): void {
+  if (hasBothKinds(rows)) return
   const unwanted = rows.filter(({ kind }) => isUnwantedKind(kind)).length
   const wanted = rows.length - unwanted
-  if (Math.min(unwanted, wanted) >= classRowsMin) return
   throw new UsageError([
     `There are ${unwanted} unwanted and ${wanted} wanted messages to train on. At least ` +
       `${classRowsMin} of both are needed.`,

@@ -214,3 +214,8 @@ function isOfType(value: unknown, type: FactType): value is FactValue {
   const isList = Array.isArray(value) && value.length <= entriesMax
   return isList && value.every((entry) => isOfType(entry, 'string'))
 }
+
+/** The karma of the reporter when a report was judged, 0 to 1; 0 without a report. */
+export function karmaIn({ report }: Facts): number {
+  return Number(report?.karma ?? 0)
+}
