@@ -3,8 +3,8 @@ import type { OneClickOutcome } from '../mail/list-unsubscribe.ts'
 import type { Language } from '../texts/messages.ts'
 import { shardOf } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isId } from './prepared.ts'
-import { changesAny, rowOf } from './rows.ts'
+import { isId, isOneOfIds } from './prepared.ts'
+import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /**
  * The data that decides whether a reporter receives advice letters, at which address and in which
@@ -27,8 +27,8 @@ export async function setWantsAdvice(tx: Db, id: string, wants: 'wanted' | 'off'
 }
 
 /**
- * Claims the one advice letter for a reporter, a subject and a week. False when it was claimed
- * before. Of several concurrent callers, exactly one succeeds.
+ * Stores that a reporter was advised about a subject, once a week. False when it was stored in that
+ * week before. Of several concurrent callers, exactly one succeeds.
  */
 export function insertAdvice(
   tx: Db,
@@ -39,6 +39,42 @@ export function insertAdvice(
     values (${advice.reporterId}, ${advice.about}, ${advice.week.toISOString().slice(0, 10)},
       ${advice.reportId}, ${advice.at})
     on conflict (reporter_id, about, week) do nothing`
+}
+
+/** An advice to a reporter about a subject, the report that led to it, and when it was given. */
+export type GivenAdvice = { reporterId: string; about: string; reportId: string; at: Date }
+
+/** Returns the stored advices to these reporters about these subjects. */
+export async function listAdvices(
+  db: Db,
+  asked: readonly Pick<GivenAdvice, 'reporterId' | 'about'>[],
+): Promise<GivenAdvice[]> {
+  const reporterIds = [...new Set(asked.map(({ reporterId }) => reporterId))]
+  const abouts = [...new Set(asked.map(({ about }) => about))]
+  return rowsOf(db)`
+    select reporter_id as "reporterId", about, report_id as "reportId", advised_at as at
+    from advices where reporter_id = any(${reporterIds}::uuid[]) and about = any(${abouts}::text[])`
+}
+
+/** A marketer about which reporters were advised again, and the number of these reporters. */
+export type ContinuingMarketer = { key: string; name: string; reporters: number }
+
+/**
+ * Returns the confirmed marketers about which reporters got advice again at least `days` days after
+ * the first advice; those with the most such reporters first.
+ */
+export function listContinuingMarketers(
+  db: Db,
+  { days, limit }: { days: number; limit: number },
+): Promise<ContinuingMarketer[]> {
+  return rowsOf(db)`
+    select key, name, reporters from marketers join (
+      select about, count(*)::integer as reporters from (
+        select reporter_id, about from advices where about like 'marketer %'
+        group by reporter_id, about
+        having max(advised_at) - min(advised_at) >= make_interval(days => ${days})) as again
+      group by about) as continuing on about = 'marketer ' || key
+    where state = 'confirmed' order by reporters desc, key limit ${limit}`
 }
 
 /** Deletes the advice records of weeks that began before an instant. */
@@ -77,6 +113,16 @@ export function insertUnsubscribe(
 export function findUnsubscribe(db: Db, reportId: string): Promise<UnsubscribeRequest | undefined> {
   return rowOf(db)`
       select ${columns} from unsubscribe_requests where ${isId('report_id', reportId)}`
+}
+
+/** Returns the unsubscribe requests of these reports that the sender accepted. */
+export function listHonoredUnsubscribes(
+  db: Db,
+  reportIds: readonly string[],
+): Promise<{ reportId: string; finishedAt: Date }[]> {
+  return rowsOf(db)`
+    select report_id as "reportId", finished_at as "finishedAt" from unsubscribe_requests
+    where ${isOneOfIds('report_id', reportIds)} and state = 'done' and finished_at is not null`
 }
 
 /** Claims a queued unsubscribe request for sending; false when it was claimed before. */

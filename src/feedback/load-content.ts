@@ -16,7 +16,7 @@ import { type FeedbackContent, messageSourceOf } from '../parsing/feedback-conte
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { topicOf } from '../verdict/choose-contact.ts'
-import type { Complaint } from '../verdict/consequences.ts'
+import { type Complaint, isContinued } from '../verdict/consequences.ts'
 import { strongestAgainst, symbolsOfMessage, type Verdict } from '../verdict/verdict.ts'
 
 /** Maximum number of messages that one feedback report lists, including its own. */
@@ -276,7 +276,10 @@ function contentOfJudgment(
   )
   return {
     feedbackType: feedbackTypes[topicOf(verdict.class, complaint.kind)],
-    complaint: { kind: complaint.kind, verdict: verdict.class, signs },
+    complaint: {
+      ...{ kind: complaint.kind, verdict: verdict.class, signs },
+      continued: isContinued(complaint) ? complaint.before : undefined,
+    },
   }
 }
 

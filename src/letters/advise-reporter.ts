@@ -46,9 +46,9 @@ export async function queueAdvice(
 
 /**
  * Sends reporters advice on how to unsubscribe from bulk mail whose sender is certain: at most one
- * letter a week about each marketer or signer. Skips reporters who do not want advice or whose
- * address is suppressed, and messages without advice since their marketer was removed from the
- * registry.
+ * letter a week about each marketer or signer. Skips messages without advice since their marketer
+ * was removed from the registry. The page of a report shows the advice too, so it counts as given
+ * although the reporter wants no letters or has a suppressed address.
  */
 export async function runAdviseReporter(
   payloads: readonly { reportId: string }[],
@@ -66,16 +66,18 @@ async function adviseOn(reportId: string, app: Needs): Promise<JobOutcome> {
   if (!analysis) return 'done'
   const { advice, marketer } = await findAdvice(app.pool, report, analysis.details)
   const reporter = await findAdvisedReporter(app.pool, report.reporterId)
-  if (!advice || !reporter?.wantsAdvice) return 'done'
+  if (!advice || !reporter) return 'done'
   const now = app.clock()
   const suppressed = await listSuppressed(app.pool, [reporter.email], now)
-  if (suppressed.size > 0) return 'done'
-  const letter = await write({ report, details: analysis.details, advice, marketer, reporter }, app)
+  const mayWrite = reporter.wantsAdvice && suppressed.size === 0
+  const letter = mayWrite
+    ? await write({ report, details: analysis.details, advice, marketer, reporter }, app)
+    : undefined
   await inTransaction(app.pool, async (tx) => {
     if (notToBeAdvised.includes(await holdReport(tx, reportId))) return
     const { reporterId } = report
-    const claim = { reporterId, about: advice.about, week: weekOf(now), reportId, at: now }
-    if (!(await insertAdvice(tx, claim))) return
+    const given = { reporterId, about: advice.about, week: weekOf(now), reportId, at: now }
+    if (!(await insertAdvice(tx, given)) || !letter) return
     await queueLetter(tx, letter, app, now)
     const phrases = [phrase('advice-sent')]
     await insertEvents(tx, [{ reportId, at: now, event: 'advised', phrases }])

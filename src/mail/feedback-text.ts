@@ -52,6 +52,11 @@ export type ExplainedComplaint = {
   verdict: 'spam' | 'phishing' | 'malware' | 'marketing' | 'legitimate' | 'undecided'
   /** The signs of unwanted mail that we see in the message and its route, one sentence each. */
   signs: readonly string[]
+  /**
+   * Set if the sender continued although the recipient unsubscribed: by our request, which the
+   * sender accepted, or as the recipient says after our advice.
+   */
+  continued?: 'unsubscribed' | 'advised' | undefined
 }
 
 /** The sent part of the message; `fields` are those of the redacted message. */
@@ -117,8 +122,18 @@ function openingOf({ feedbackType }: FeedbackFacts, { complaint }: FeedbackExpla
     return 'The message was not spam. We apologize for reporting it to you.'
   }
   if (!complaint) return 'One of our users complained about this message.'
-  const { kind, verdict } = complaint
-  return `One of our users reported this message as ${kind}. ${opinions[verdict]}`
+  const { kind, verdict, continued } = complaint
+  const opinion = continued ? continuations[continued] : opinions[verdict]
+  return `One of our users reported this message as ${kind}. ${opinion}`
+}
+
+const continuations = {
+  unsubscribed:
+    'We sent the sender a one-click request to unsubscribe the recipient, which was accepted at ' +
+    'least 15 days before. The sender continues.',
+  advised:
+    'The recipient was told at least 15 days before how to unsubscribe, and says that the sender ' +
+    'continues after that.',
 }
 
 function signLines({ complaint }: FeedbackExplanation): string[][] {

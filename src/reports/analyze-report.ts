@@ -37,6 +37,7 @@ import { isRelayed } from '../verdict/subjects.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { uuidTime } from '../world.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
+import { withEarlierAdvice } from './earlier-advice.ts'
 import { joinCampaigns } from './join-campaigns.ts'
 import {
   adviceCase,
@@ -122,7 +123,8 @@ async function judgeAndKeep(
 ): Promise<void> {
   const lookedUp = await lookUp(analyses, app)
   const { campaignOf } = lookedUp
-  const judgments = await judge(analyses, relaysOf, lookedUp, app)
+  const judged = await judge(analyses, relaysOf, lookedUp, app)
+  const judgments = await withEarlierAdvice(app.pool, judged)
   for (const group of groupedToStore(judgments, ({ report }) => report.id)) {
     await keepTogether(group, { verdicts, relaysOf, campaignOf }, app)
   }
@@ -250,7 +252,7 @@ async function judge(
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
       disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
-      requestedRecipients: otherAddresses({ cfbl: analysis.cfbl, marketer }),
+      requestedRecipients: otherAddresses({ cfbl: analysis.cfbl, marketer, service }),
       verifiedDomains: analysis.verifiedDomains,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null

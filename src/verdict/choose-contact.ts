@@ -133,6 +133,8 @@ export type OtherAddress = {
    * they are redacted.
    */
   keepsTokens: boolean
+  /** Whether the recipient is notified only if it enrolled. */
+  mustEnroll?: true
   /** The reason for the choice, for the history of the report. */
   why: Phrase
 }
@@ -141,23 +143,32 @@ export type OtherAddress = {
 export type SentBy = {
   cfbl: Pick<CfblFinding, 'addresses'> | null | undefined
   marketer: RecognizedMarketer | null | undefined
+  service: RecognizedMarketer | null | undefined
 }
 
 /**
- * Returns the recipients that the marketer and the message name: the feedback address of the
- * marketer, and the addresses that the message is entitled to request reports for. Opaque tokens
- * are kept for a marketer whose own signature verifies.
+ * Returns the recipients that the marketer, the mailing service and the message name: the feedback
+ * addresses of the marketer and of the service, and the addresses that the message is entitled to
+ * request reports for. A service gets reports only if it enrolled. Opaque tokens are kept for a
+ * marketer or service whose own signature verifies.
  */
-export function otherAddresses({ cfbl, marketer }: SentBy): OtherAddress[] {
+export function otherAddresses({ cfbl, marketer, service }: SentBy): OtherAddress[] {
   const named = (cfbl?.addresses ?? []).map(({ address, format }): OtherAddress => {
     const why = phrase('author-takes-complaints')
     return { address, source: 'cfbl', format, keepsTokens: false, why }
   })
-  if (!marketer?.feedback) return named
-  const { feedback: address, by, name } = marketer
+  return [
+    ...(marketer ? feedbackOf(marketer) : []),
+    ...(service ? feedbackOf(service).map((one) => ({ ...one, mustEnroll: true as const })) : []),
+    ...named,
+  ]
+}
+
+function feedbackOf({ feedback: address, by, name }: RecognizedMarketer): OtherAddress[] {
+  if (!address) return []
   const how = { format: 'arf', keepsTokens: by === 'signature' } as const
   const why = phrase('marketer-takes-complaints', { marketer: name })
-  return [{ address, source: 'marketer', ...how, why }, ...named]
+  return [{ address, source: 'marketer', ...how, why }]
 }
 
 /** A scope of an enrolled consumer that matches a message. */
@@ -186,6 +197,22 @@ export type NotifiedRecipients = {
   known: ReadonlyMap<string, KnownContact>
   forwardTo: 'any' | 'enrolled'
   own: OwnAddresses
+}
+
+/**
+ * Whether a mailing service takes complaints about its customers: its feedback address is enrolled,
+ * or a consumer is enrolled for the domain with which the service signed the message.
+ */
+export function takesComplaints(
+  { known, scopes }: Pick<NotifiedRecipients, 'known' | 'scopes'>,
+  { feedback, proof }: RecognizedMarketer,
+): boolean {
+  const isOfService = ({ kind, value }: ScopeMatch) =>
+    kind === 'domain' && (proof === value || proof.endsWith(`.${value}`))
+  const addresses = scopes.flatMap((one) => (isOfService(one) ? [one.address] : []))
+  return [...addresses, ...(feedback ? [feedback] : [])].some((address) =>
+    mayReceive(known.get(address), 'enrolled', 'spam'),
+  )
 }
 
 /** Maximum number of recipients of one report besides the abuse desk of its network. */
@@ -240,9 +267,10 @@ export function otherRecipients(
     })
   const seen = new Set(to.map((address) => address.toLowerCase()))
   return [...named, ...domains]
-    .filter(({ address, recipientRole }) => {
+    .filter(({ address, recipientRole, mustEnroll }) => {
       if (seen.has(address.toLowerCase()) || !isCandidate(address, recipients)) return false
-      const wanted = recipientRole === 'domain' ? 'enrolled' : recipients.forwardTo
+      const isEnrolledOnly = recipientRole === 'domain' || mustEnroll === true
+      const wanted = isEnrolledOnly ? 'enrolled' : recipients.forwardTo
       if (!mayReceive(recipients.known.get(address), wanted, topic)) return false
       seen.add(address.toLowerCase())
       return true

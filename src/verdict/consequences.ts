@@ -9,13 +9,20 @@ import {
   enrolledDesks,
   type ScopeMatch,
   type NotifiedRecipients,
+  takesComplaints,
   topicOf,
   otherRecipients,
 } from './choose-contact.ts'
 import type { Facts } from './facts/fact.ts'
 import type { ComplaintDoubt } from './reputation/evidence.ts'
 import { type Manner, mannerOf } from './manner.ts'
-import { isProvenUnwanted, limitedComplaint, symbolScore, type Verdict } from './verdict.ts'
+import {
+  isProvenUnwanted,
+  isUnwanted,
+  limitedComplaint,
+  symbolScore,
+  type Verdict,
+} from './verdict.ts'
 
 const HOUR_MS = 3_600_000
 /**
@@ -49,13 +56,20 @@ export function ageObstacle(
   hoursMax: number,
 ): Phrase | undefined {
   if (hoursMax === 0 || times.length === 0) return undefined
-  const reported = receivedAt.getTime()
-  const known = times.flatMap((time) => (time === null ? [] : [Date.parse(time)]))
-  const at = known.find((time) => time - reported <= AHEAD_MS_MAX)
+  const at = deliveryTime(times, receivedAt)
   if (at === undefined) return phrase('age-unknown')
-  if (reported - at <= hoursMax * HOUR_MS) return undefined
+  if (receivedAt.getTime() - at <= hoursMax * HOUR_MS) return undefined
   const day = new Date(at).toISOString().slice(0, 10)
   return phrase('too-old', { day, hours: hoursMax })
+}
+
+/** Returns when a message was delivered, by the first of the trusted times that is plausible. */
+export function deliveryTime(
+  times: readonly (string | null)[],
+  receivedAt: Date,
+): number | undefined {
+  const known = times.flatMap((time) => (time === null ? [] : [Date.parse(time)]))
+  return known.find((time) => time - receivedAt.getTime() <= AHEAD_MS_MAX)
 }
 
 /** What a reporter states about a message, and how much the message supports it. */
@@ -73,7 +87,21 @@ export type Complaint = {
   scoreMin: number
   /** Whether the reporter confirmed the complaint after being asked. */
   isConfirmed: boolean
+  /**
+   * What was done against mail of this sender before: the reporter was advised how to unsubscribe,
+   * or the sender accepted our request to unsubscribe the reporter. Absent if neither was done, or
+   * if the sender had less than `UNSUBSCRIBE_DAYS` until it sent this message.
+   */
+  before?: EarlierAdvice | undefined
 }
+
+export type EarlierAdvice = 'advised' | 'unsubscribed'
+
+/**
+ * The time in days in which a sender must honor a request to unsubscribe: ten business days (15
+ * U.S.C. § 7704(a)(4)(A), CAN-SPAM), and one more for a public holiday.
+ */
+export const UNSUBSCRIBE_DAYS = 15
 
 /**
  * Minimum scores for a notice: with an active model, and without one, when plain messages get the
@@ -206,23 +234,49 @@ function betterWay(judged: Judged): Consequence | undefined {
     return complaint.kind === 'spam' ? { action: 'advise', why } : keep(...why)
   }
   const doubt = doubtOf(complaint)
-  if (doubt === undefined) return undefined
-  const looksLike = phrase(wantedLooks[complaint.manner])
+  if (doubt === undefined) return throughService(judged)
+  const isRepeated = complaint.before !== undefined
+  const looksLike = phrase(isRepeated ? 'advised-before' : wantedLooks[complaint.manner])
   if (doubt !== 'unconfirmed') return { action: 'advise', why: [looksLike, phrase('no-complaint')] }
-  if (complaint.isRelayed) return keepOrAsk(judged, phrase('looks-forwarded'))
+  if (complaint.isRelayed && !isRepeated) return keepOrAsk(judged, phrase('looks-forwarded'))
   if (judged.paceObstacle !== undefined) return keep(judged.paceObstacle)
   return { action: 'confirm', why: [looksLike, phrase('confirmation-asked')] }
 }
 
 /**
+ * Returns advice about bulk mail of a mailing service that takes complaints about its customers:
+ * the service is notified instead of the network. Undefined for mail that is unwanted by its
+ * verdict.
+ */
+function throughService(judged: Judged): Consequence | undefined {
+  const { service, verdict, complaint } = judged
+  const isBulk = complaint.kind === 'spam' && complaint.manner === 'bulk'
+  if (!service || !isBulk || isUnwanted(verdict) || isContinued(complaint)) return undefined
+  const mayNotify = judged.paceObstacle === undefined && hasSureOrigin(judged)
+  if (!mayNotify || !takesComplaints(judged, service)) return undefined
+  return { action: 'advise', why: [...service.why, phrase('no-complaint')] }
+}
+
+function hasSureOrigin({ origin, originConfidenceMin }: Judged): boolean {
+  return origin !== undefined && origin.confidence >= originConfidenceMin
+}
+
+/** Whether a sender continued although the reporter is unsubscribed, or says so. */
+export function isContinued({ before, isConfirmed }: Complaint): boolean {
+  return before === 'unsubscribed' || (before === 'advised' && isConfirmed)
+}
+
+/**
  * Returns why a complaint is not taken at its word; undefined if it is. `bulk`, `list`: its
- * recipient may have subscribed to the message; `unconfirmed`: the message may be wanted, and the
- * reporter has not confirmed the complaint.
+ * recipient may have subscribed to the message; `unconfirmed`: the message may be wanted, or its
+ * recipient may not have followed the advice to unsubscribe, and the reporter has not confirmed the
+ * complaint.
  */
 export function doubtOf(complaint: Complaint): ComplaintDoubt | undefined {
-  const { kind, manner, score, scoreMin, isConfirmed } = complaint
-  if (kind === 'not-spam' || score >= scoreMin) return undefined
-  if (kind === 'spam' && (manner === 'bulk' || manner === 'list')) return manner
+  const { kind, manner, score, scoreMin, isConfirmed, before } = complaint
+  if (kind === 'not-spam' || score >= scoreMin || isContinued(complaint)) return undefined
+  const isOfList = manner === 'bulk' || manner === 'list'
+  if (kind === 'spam' && isOfList && before === undefined) return manner
   return isConfirmed ? undefined : 'unconfirmed'
 }
 
@@ -237,19 +291,20 @@ function noticeOf(judged: Judged): Consequence {
   const { complaint, verdict, origin, network } = judged
   if (judged.paceObstacle !== undefined) return keep(judged.paceObstacle)
   if (!origin) return keepOrAsk(judged, phrase('origin-not-found'))
-  if (origin.confidence < judged.originConfidenceMin) {
-    return keepOrAsk(judged, phrase('origin-uncertain'))
-  }
+  if (!hasSureOrigin(judged)) return keepOrAsk(judged, phrase('origin-uncertain'))
   if (network?.isMuted) return keep(phrase('network-muted'))
   const topic = topicOf(verdict.class, complaint.kind)
   const { desks, silence } = enrolledDesks(judged, topic)
-  if (desks[0]) return { action: 'forward', to: desks[0].address, why: [whyOf(desks[0])] }
+  const continued = isContinued(complaint) ? [phrase('sender-continued')] : []
+  if (desks[0]) {
+    return { action: 'forward', to: desks[0].address, why: [...continued, whyOf(desks[0])] }
+  }
   if (silence !== undefined) return keep(silence)
   if (!network || network.contacts.length === 0) return withoutContact(judged)
   const { known, forwardTo, own } = judged
   const choice = chooseContact(network, known, forwardTo, own, topic)
   if ('nobody' in choice) return keep(choice.nobody)
-  const why = [phrase('network-has-contact', { network: networkWords(network) })]
+  const why = [...continued, phrase('network-has-contact', { network: networkWords(network) })]
   return { action: 'forward', to: choice.to, why }
 }
 
@@ -260,11 +315,11 @@ function noticeOf(judged: Judged): Consequence {
  * of the origin is below the minimum.
  */
 export function additionalRecipients(judged: Judged, consequence: Consequence): OtherRecipient[] {
-  const { verdict, complaint, origin } = judged
+  const { verdict, complaint } = judged
   if (judged.ageObstacle !== undefined || judged.paceObstacle !== undefined) return []
   if (obstacleOf(judged) !== undefined) return []
   if (consequence.action === 'ask' || consequence.action === 'confirm') return []
-  if (!origin || origin.confidence < judged.originConfidenceMin) return []
+  if (!hasSureOrigin(judged)) return []
   const isForwarded = consequence.action === 'forward'
   const topic = topicOf(verdict.class, complaint.kind)
   const [, ...more] = isForwarded ? enrolledDesks(judged, topic).desks : []

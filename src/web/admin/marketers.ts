@@ -1,4 +1,5 @@
 import { type Request, type Response, Router } from 'express'
+import { listContinuingMarketers } from '../../db/advices.ts'
 import { listProposals } from '../../db/marketers.ts'
 import { storableText } from '../../mail/text.ts'
 import {
@@ -9,6 +10,7 @@ import {
   takeProposal,
 } from '../../marketers/marketer-actions.ts'
 import { findRegistered, listRegistered, shippedService } from '../../marketers/registry.ts'
+import { UNSUBSCRIBE_DAYS } from '../../verdict/consequences.ts'
 import { type Marketer, marketerKinds, marketerStates } from '../../verdict/marketers/marketer.ts'
 import type { Form } from '../pages/form.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
@@ -88,6 +90,7 @@ async function sendProposals(req: Request, res: Response, site: Pick<Site, 'pool
 }
 
 const LINES = 50
+const CONTINUING_SHOWN = 20
 const KEY_CHARS_MAX = 60
 const FORM_BYTES_MAX = 200_000
 
@@ -158,9 +161,15 @@ async function sendList(req: Request, res: Response, site: Site): Promise<void> 
       lines,
       next,
       isFirst: after === '',
+      continuing: kind === 'marketer' && after === '' ? await findContinuing(site) : [],
       done: doneMessage(req, setMarketer, removeMarketer, resetService),
     },
   })
+}
+
+/** Returns marketers whose mail is reported again by reporters who know how to unsubscribe. */
+function findContinuing({ pool }: Pick<Site, 'pool'>) {
+  return listContinuingMarketers(pool, { days: UNSUBSCRIBE_DAYS, limit: CONTINUING_SHOWN })
 }
 
 function sendEdit(

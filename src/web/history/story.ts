@@ -168,7 +168,8 @@ export async function sendStory(
       found: analysis && findings(analysis, language),
       same,
       advice,
-      isUnconfirmed,
+      unconfirmed: isUnconfirmed &&
+        analysis && { id: report.id, why: analysis.details.consequence.why },
       question: question && {
         id: report.id,
         isAnswered: question.isAnswered,

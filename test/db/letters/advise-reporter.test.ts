@@ -1,8 +1,13 @@
 import { beforeEach, expect, test } from 'vitest'
 import { simpleParser } from 'mailparser'
 import { findAnalysis } from '../../../src/db/analyses.ts'
+import {
+  endUnsubscribe,
+  insertUnsubscribe,
+  listContinuingMarketers,
+} from '../../../src/db/advices.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
-import { retractReport } from '../../../src/reports/change-report.ts'
+import { confirmReport, retractReport } from '../../../src/reports/change-report.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { exampleShop, type Newsletters, openNewsletters } from '../marketers/newsletters.ts'
 
@@ -164,4 +169,67 @@ test.for([
   expect(letter.subject).toBe(subject)
   expect(letter.text).toContain(said)
   expect(letter.headers.get('content-language')).toBe(language)
+})
+
+/** Reports a newsletter and advises its reporter, as if on an earlier day. */
+async function advisedOn(day: string, domain: string, mark: string): Promise<string> {
+  const id = await letters.report({ mark, domain })
+  await letters.advise(id)
+  await letters.app.pool.query(
+    `update advices set advised_at = $1, week = week - 7 where report_id = $2`,
+    [day, id],
+  )
+  return id
+}
+
+async function consequenceOf(id: string) {
+  return (await findAnalysis(letters.app.pool, id))?.details.consequence
+}
+
+test('a sender who goes on after the advice is reported once the reporter confirms', async () => {
+  await advisedOn('2026-11-01T10:00:00Z', 'example.net', 'first-advice')
+  const id = await letters.report({ mark: 'goes-on', domain: 'example.net' })
+  expect(await consequenceOf(id)).toEqual({
+    action: 'confirm',
+    why: [{ code: 'advised-before' }, { code: 'confirmation-asked' }],
+  })
+  expect(await confirmReport(letters.app, id)).toBe(true)
+  await letters.analyze(id)
+  expect(await consequenceOf(id)).toMatchObject({
+    action: 'forward',
+    why: [{ code: 'sender-continued' }, { code: 'network-has-contact' }],
+  })
+})
+
+test('a sender who goes on after it unsubscribed the reporter is reported at once', async () => {
+  const reportId = await advisedOn('2026-10-20T10:00:00Z', 'example.net', 'before-the-click')
+  const at = new Date('2026-11-01T10:00:00Z')
+  const request = { reportId, reporterId: letters.app.ann, host: 'news.example.org', askedAt: at }
+  await insertUnsubscribe(letters.app.pool, request)
+  await endUnsubscribe(letters.app.pool, reportId, { state: 'done', at })
+  const id = await letters.report({ mark: 'after-the-click', domain: 'example.net' })
+  expect(await consequenceOf(id)).toMatchObject({
+    action: 'forward',
+    why: [{ code: 'sender-continued' }, { code: 'network-has-contact' }],
+  })
+})
+
+test.for([
+  ['another sender was meant', '2026-10-20T10:00:00Z', 'example.org'],
+  ['the sender had less than 15 days', '2026-11-01T10:00:01Z', 'example.net'],
+] as const)('there is advice only, if %s', async ([why, day, domain]) => {
+  await advisedOn(day, domain, `only-${domain}`)
+  const id = await letters.report({ mark: why.replaceAll(' ', '-'), domain: 'example.net' })
+  expect(await consequenceOf(id)).toMatchObject({ action: 'advise' })
+})
+
+test('a confirmed marketer who goes on is shown to operators, not reported', async () => {
+  await letters.app.pool.query('update reporters set wants_advice = false')
+  await advisedOn('2026-10-20T10:00:00Z', 'example.org', 'of-a-marketer')
+  const list = () => listContinuingMarketers(letters.app.pool, { days: 15, limit: 10 })
+  expect(await list()).toEqual([])
+  const id = await letters.report({ mark: 'again-of-a-marketer' })
+  await letters.advise(id)
+  expect(await consequenceOf(id)).toMatchObject({ action: 'advise' })
+  expect(await list()).toEqual([{ key: 'example-shop', name: 'The Example Shop', reporters: 1 }])
 })

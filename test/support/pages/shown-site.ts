@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { findLetterMessage } from '../../../src/db/letters.ts'
+import { insertAdvice } from '../../../src/db/advices.ts'
 import { putMarketer, keepProposal } from '../../../src/db/marketers.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { insertSenderAlert } from '../../../src/db/sender-alerts.ts'
@@ -102,6 +103,10 @@ async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
   const tools = { ...app, parser, judge, rdap: undefined, dns: newsletterDns(), marketers }
   await runAnalyzeReport([{ reportId: mailing }], tools)
   await marketers.close()
+  for (const day of ['2026-10-01', '2026-10-22']) {
+    const advice = { reporterId: ann.id, about: 'marketer example-shop', reportId: mailing }
+    await insertAdvice(app.pool, { ...advice, week: new Date(day), at: new Date(day) })
+  }
   await site.report(ann, spamMessage('fresh'))
   return { told, asking, unconfirmed, newsletter: mailing }
 }

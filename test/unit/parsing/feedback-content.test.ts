@@ -98,3 +98,11 @@ test.for([
   expect(text).toContain('What we see in it: - A link leads to an IP address.')
   expect(text).toContain(request)
 })
+
+test.for([
+  ['unsubscribed', 'which was accepted at least 15 days before. The sender continues.'],
+  ['advised', 'says that the sender continues after that.'],
+] as const)('a sender who continued is reported as such: %s', async ([continued, said]) => {
+  const complaint = { kind: 'spam', verdict: 'marketing', signs: [], continued } as const
+  expect(await feedbackOn(throughGmail, { complaint })).toContain(said)
+})

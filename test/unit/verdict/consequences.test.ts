@@ -212,6 +212,33 @@ test.for([
   })
 })
 
+const service = {
+  ...{ key: 'sends', name: 'Sends', by: 'signature' as const, proof: 'mail.sends.example' },
+  ...{ feedback: 'abuse@sends.example', why: [phrase('origin-not-found')] },
+} satisfies RecognizedMarketer
+const bulkMail = { ...clear, service, verdict: verdict('marketing') }
+const enrolledAs = (address: string) =>
+  new Map([[address, { state: 'enrolled' as const, health: 'healthy' as const }]])
+const byDomain = {
+  known: enrolledAs('desk@sends.example'),
+  scopes: [{ kind: 'domain' as const, value: 'sends.example', address: 'desk@sends.example' }],
+}
+
+test.for([
+  ['its address enrolled', { known: enrolledAs('abuse@sends.example') }, 'advise'],
+  ['a desk enrolled for its domain', byDomain, 'advise'],
+  ['nobody enrolled', {}, 'forward'],
+  ['its verdict is spam', { ...byDomain, verdict: verdict('spam') }, 'forward'],
+  ['it looks like a reply', { ...byDomain, complaint: complaint({ manner: 'reply' }) }, 'forward'],
+  ['its origin is unsure', { ...byDomain, origin: undefined }, 'ask'],
+] as const)(
+  'bulk mail of a mailing service goes to the service, or not: %s',
+  ([, change, action]) => {
+    const judged = { ...bulkMail, complaint: complaint({ manner: 'bulk' }), ...change }
+    expect(consequenceOf(judged)).toMatchObject({ action })
+  },
+)
+
 test.for([
   ['a reply', { manner: 'reply', score: 3.4 }, 'looks-like-reply'],
   ['mail that looks wanted', { score: 3.4 }, 'looks-wanted'],

@@ -161,11 +161,19 @@ test('a marketer gets its tokens back only by its own signature, and is listed o
   const marketer = { key: 'shop', name: 'Shop', proof: 'shop.example', why: [] }
   const address = 'fbl@shop.example'
   const by = (its: 'signature' | 'range') =>
-    otherAddresses({ cfbl: null, marketer: { ...marketer, by: its, feedback: address } })
+    otherAddresses({
+      cfbl: null,
+      service: null,
+      marketer: { ...marketer, by: its, feedback: address },
+    })
   expect(by('signature')).toMatchObject([{ address, keepsTokens: true, source: 'marketer' }])
   expect(by('range')).toMatchObject([{ address, keepsTokens: false }])
   const silent = { ...marketer, by: 'signature' as const, feedback: null }
-  expect(otherAddresses({ cfbl: null, marketer: silent })).toEqual([])
+  expect(otherAddresses({ cfbl: null, service: null, marketer: silent })).toEqual([])
+  const service = { ...marketer, by: 'signature' as const, feedback: 'abuse@sends.example' }
+  expect(otherAddresses({ cfbl: null, marketer: null, service })).toMatchObject([
+    { address: 'abuse@sends.example', mustEnroll: true },
+  ])
   const both = [...by('signature'), { ...cfbl, address }]
   const bulk = complaint({ manner: 'bulk', score: 0 })
   expect(told({ requestedRecipients: both, complaint: bulk })).toEqual([address])
