@@ -2,11 +2,15 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Starts with the tests of whole instances, which take longest; then the largest files. */
+/** Tests of whole instances, and those that wait longest. */
+const longest =
+  /\/test\/(e2e\/|unit\/(parsing\/parser-pool|net\/(webhook|mailer))|db\/queue\/worker)/
+
+/** Starts with the longest tests; then the largest files. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification) => moduleId.includes('/test/e2e/')
+    const isLong = ({ moduleId }: TestSpecification) => longest.test(moduleId)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }
 }
@@ -21,9 +25,8 @@ export default defineConfig({
     // Stops a test that never ends; no test uses it to measure time.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Some tests wait for processes and connections: one additional worker keeps all processors
-    // busy.
-    maxWorkers: availableParallelism() + 1,
+    // Many tests wait for processes and connections: additional workers keep all processors busy.
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: LongestFirst },
     // Test files share nothing but modules, which are imported once per worker.
     isolate: false,

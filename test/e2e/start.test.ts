@@ -1,27 +1,17 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, expect, test } from 'vitest'
-import { makePlace, type Place, untilRunning } from '../support/instance.ts'
+import { afterAll, expect, test } from 'vitest'
+import { makePlace, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
 import { isAlive, type Program, untilGone } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
 
-const places: Place[] = []
-
-afterEach(async () => {
-  await Promise.all(places.splice(0).map((place) => place.clear()))
-})
-
-async function place(): Promise<Place> {
-  const made = await makePlace()
-  places.push(made)
-  return made
-}
+const here = await makePlace()
+afterAll(() => here.clear())
 
 const CLOSE_MS = 20_000
 
-test('start on an empty folder gives a working instance, and Ctrl-C ends all of it', async () => {
-  const here = await place()
+test('start on an empty folder works until Ctrl-C; npm start continues until SIGTERM', async () => {
   const first = await untilRunning(here.start())
   const { admin, reporter } = await here.accounts()
   const kept = path.join(here.dataDir, 'accounts.json')
@@ -29,41 +19,41 @@ test('start on an empty folder gives a working instance, and Ctrl-C ends all of 
     expect(first.said()).toContain(word)
   }
   expect((await stat(kept)).mode & 0o777).toBe(0o600)
-  await saysNoSecret(first, here)
+  await saysNoSecret(first)
 
   const client = apiClient(here.url, basic(reporter))
   const { id } = await client.post(spamMessage('first'))
   const report = await client.untilEvent(id, 'held')
   expect(report).toMatchObject({ status: 'analyzed', origin: { ip: '198.51.100.23' } })
 
-  const pids = [first.pid, ...here.tree().map(({ pid }) => pid)]
-  expect(pids.length).toBeGreaterThan(4)
-  const stopping = performance.now()
-  first.killGroup('SIGINT')
-  expect(await first.ended).toEqual({ code: 0, signal: null })
-  expect(performance.now() - stopping).toBeLessThan(CLOSE_MS)
-  expect(pids.filter(isAlive)).toEqual([])
+  await endsInTime(async (pids) => {
+    first.killGroup('SIGINT')
+    expect(await first.ended).toEqual({ code: 0, signal: null })
+    expect([first.pid, ...pids].filter(isAlive)).toEqual([])
+  })
 
-  const second = await untilRunning(here.start())
+  const second = await untilRunning(here.npmStart())
   expect(await here.accounts()).toEqual({ admin, reporter })
-  await saysNoSecret(second, here)
+  await saysNoSecret(second)
   expect((await client.get(id)).timeline).toEqual(report.timeline)
   expect(await client.raw(id)).toEqual(Buffer.from(spamMessage('first')))
+  await endsInTime(async (pids) => {
+    second.kill('SIGTERM')
+    await untilGone(pids, CLOSE_MS)
+  })
 })
 
-test('SIGTERM to npm start alone ends everything it started', async () => {
-  const here = await place()
-  const npm = await untilRunning(here.npmStart())
+/** Runs `end` with the ids of all processes that were started, which has to end them in time. */
+async function endsInTime(end: (pids: readonly number[]) => Promise<void>): Promise<void> {
   const pids = here.tree().map(({ pid }) => pid)
   expect(pids.length).toBeGreaterThan(4)
   const stopping = performance.now()
-  npm.kill('SIGTERM')
-  await untilGone(pids, CLOSE_MS)
+  await end(pids)
   expect(performance.now() - stopping).toBeLessThan(CLOSE_MS)
-})
+}
 
 /** Checks that nothing from the files with mode 600 occurs in the output or the log. */
-async function saysNoSecret(program: Program, here: Place): Promise<void> {
+async function saysNoSecret(program: Program): Promise<void> {
   const { admin, reporter } = await here.accounts()
   const files = ['secret', 'postgres.password', 'database.url']
   const read = (file: string) => readFile(path.join(here.dataDir, file), 'utf8')

@@ -80,19 +80,18 @@ test('two databases have different seeds', async () => {
   expect(new Set(seeds).size).toBe(2)
 })
 
-test.for([0n, 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n])(
-  'the seed %s is read exactly, and of several at once one is stored',
-  async (seed) => {
-    const url = await emptyDatabase()
-    await migrate(url, 'postgres')
-    const kept = await withPool(url, async (pool) => {
+test('a seed is read exactly, and of several at once one is stored', async () => {
+  const url = await emptyDatabase()
+  await migrate(url, 'postgres')
+  await withPool(url, async (pool) => {
+    for (const seed of [0n, 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n]) {
+      await pool.query('update installation set shingle_seed = null')
       await ensureInstallation(pool, seed)
       await Promise.all([5n, 6n, 7n].map((other) => ensureInstallation(pool, other)))
-      return findShingleSeed(pool)
-    })
-    expect(kept).toBe(seed)
-  },
-)
+      expect(await findShingleSeed(pool)).toBe(seed)
+    }
+  })
+})
 
 test('a database keeps the backend that it was created with, and others are refused', async () => {
   const url = await emptyDatabase()

@@ -3,12 +3,12 @@ import { closeAfterTests } from '../../../support/after-tests.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite, type Person, usualLimits } from '../web-site.ts'
 /** More attempts than are allowed per hour for a name, or for a name from one network. */
-const TRIES = 45
+const TRIES = 26
 const site = await closeAfterTests(startWebSite({ TRUSTED_PROXIES: '127.0.0.1, ::1' }))
 await usualLimits(site)
-await site.app.pool.query(`update rate_limits set attempts_max = $1 where name = 'sign-in-name'`, [
-  TRIES - 5,
-])
+const fewer = `update rate_limits set attempts_max = $1 where name = $2`
+await site.app.pool.query(fewer, [TRIES - 2, 'sign-in-name'])
+await site.app.pool.query(fewer, [TRIES - 4, 'sign-in-near'])
 
 /** Returns an address of the documentation networks, numbered by `network` and `host`. */
 const at = (network: number, host = 1) => ({
