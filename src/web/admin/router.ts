@@ -11,6 +11,7 @@ import { campaignRoutes } from './campaigns.ts'
 import { consumerRoutes } from './consumers.ts'
 import { counterRoutes } from './counters.ts'
 import { correctionRoutes, enrollmentRoutes } from './enrollments.ts'
+import { healthAdminRoutes } from './health.ts'
 import { inboxRoutes, suppressionRoutes } from './inbox.ts'
 import { limitRoutes, shadowRoutes } from './limits.ts'
 import { delistingAdminRoutes, listExemptionRoutes } from './lists.ts'
@@ -60,6 +61,7 @@ export function adminRoutes(site: Site): Router {
   const router = Router()
   router.use(administratorsOnly)
   router.use(overviewRoutes(site))
+  router.use('/health', healthAdminRoutes(site))
   router.use('/reports', adminReportRoutes(site))
   router.use('/campaigns', campaignRoutes(site))
   router.use('/accounts', accountAdminRoutes(site))

@@ -1,31 +1,15 @@
 import type { Request, Response } from 'express'
+import { duration } from '../../texts/messages.ts'
 import { type Page, sendPage } from '../pages/render.ts'
 
-const units = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-  ['s', 1],
-] as const
-
 /** Formats seconds in the two largest units that fit: `3 h 5 min`, `0 s`. */
-export function shownDuration(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds))
-  const first = units.findIndex(([, length]) => whole >= length)
-  if (first < 0) return '0 s'
-  let rest = whole
-  const pieces = units.slice(first, first + 2).map(([unit, length]) => {
-    const count = Math.floor(rest / length)
-    rest -= count * length
-    return count > 0 ? `${count} ${unit}` : ''
-  })
-  return pieces.filter(Boolean).join(' ')
-}
+export const shownDuration = (seconds: number) => duration('en', seconds)
 
 /** Sends a page of the administration, with its navigation. */
 export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const sections = [
     ['/admin', 'Overview'],
+    ['/admin/health', 'Health'],
     ['/admin/reports', 'Reports'],
     ['/admin/campaigns', 'Campaigns'],
     ['/admin/accounts', 'Accounts'],
