@@ -12,7 +12,8 @@ create table reporters (
   totp_secret bytea,
   -- The last period of 30 seconds whose code was accepted, so that no code is accepted twice.
   totp_step bigint,
-  is_admin boolean not null,
+  -- Null: a reporter. Each role includes the ones before it.
+  role text,
   -- A disabled account can do nothing; `erasing` cannot be undone.
   state text not null default 'active',
   -- The language of the mail to this reporter.
@@ -26,8 +27,12 @@ create table reporters (
   constraint reporters_email_unique unique (email),
   constraint reporters_email_lower check (email = lower(email)),
   constraint reporters_language_known check (language in ('en', 'fr', 'ru')),
+  constraint reporters_role_known
+    check (role in ('viewer', 'analyst', 'operator', 'administrator')),
   constraint reporters_state_known check (state in ('active', 'disabled', 'erasing'))
 );
+-- The few people with a role.
+create index reporters_role_idx on reporters (role) where role is not null;
 -- Lists accounts, and searches them by the beginning of their addresses.
 create index reporters_email_idx on reporters (email collate "C");
 select reference('reporters');
@@ -88,8 +93,10 @@ create table tokens (
   id uuid not null,
   reporter_id uuid not null,
   name text not null,
-  -- What the token permits. Without `admin`, a token of an administrator has no rights of one.
+  -- What the token permits its owner as a reporter.
   scopes text[] not null,
+  -- The role of the token; it never permits more than the role of the account.
+  role text,
   created_at timestamptz not null,
   -- Updated at most once an hour, because each report would pay for it.
   used_at timestamptz,
@@ -97,8 +104,10 @@ create table tokens (
   constraint tokens_id_unique unique (id),
   constraint tokens_reporter_fkey foreign key (reporter_id) references reporters (id)
     on delete cascade,
-  constraint tokens_scopes_known
-    check (scopes <@ array['report', 'read', 'retract', 'account', 'admin'] and scopes <> '{}')
+  constraint tokens_scopes_known check (scopes <@ array['report', 'read', 'retract', 'account']),
+  constraint tokens_role_known
+    check (role in ('viewer', 'analyst', 'operator', 'administrator')),
+  constraint tokens_permit_something check (scopes <> '{}' or role is not null)
 );
 create index tokens_reporter_idx on tokens (reporter_id);
 select reference('tokens');

@@ -33,14 +33,6 @@ begin
   return row(present, total + amount, counts)::rate_state;
 end $function$;
 
-CREATE OR REPLACE FUNCTION database_clock()
- RETURNS timestamp with time zone
- LANGUAGE sql
- PARALLEL SAFE
-AS $function$
-  select clock_timestamp()
-$function$;
-
 CREATE OR REPLACE FUNCTION distribute(target text, key text)
  RETURNS void
  LANGUAGE plpgsql
@@ -380,13 +372,6 @@ create table counters (
   constraint counters_pkey PRIMARY KEY (shingle, generation, shard)
 ) partition by RANGE (generation);
 
--- database_sizes: local
-create table database_sizes (
-  day date not null,
-  bytes bigint not null,
-  constraint database_sizes_pkey PRIMARY KEY (day)
-);
-
 -- delisting_requests: local
 create table delisting_requests (
   id uuid not null,
@@ -518,17 +503,6 @@ create index feedback_reports_consumer_idx on feedback_reports (consumer_id, rep
 create index feedback_reports_due_idx on feedback_reports (consumer_id, due_at) WHERE (state = 'waiting'::text);
 create index feedback_reports_merged_idx on feedback_reports (merged_into, merged_number) WHERE (merged_into IS NOT NULL);
 create index feedback_reports_state_idx on feedback_reports (state, report_id);
-
--- health_settings: local
-create table health_settings (
-  code text not null,
-  warning double precision,
-  critical double precision,
-  silenced_until timestamp with time zone,
-  silence_reason text,
-  done_at timestamp with time zone,
-  constraint health_settings_pkey PRIMARY KEY (code)
-);
 
 -- idempotency_keys: distributed by key_hash
 create table idempotency_keys (
@@ -803,19 +777,6 @@ create index networks_cidr_idx on networks USING spgist (cidr);
 create index networks_expiry_idx on networks (expires_at) WHERE (expires_at IS NOT NULL);
 create index networks_manual_idx on networks (cidr) WHERE (source = 'manual'::text);
 
--- processes: local
-create table processes (
-  id uuid not null,
-  host text not null,
-  name text not null,
-  version text not null,
-  started_at timestamp with time zone not null,
-  seen_at timestamp with time zone not null,
-  clock_ahead_seconds real not null,
-  facts jsonb not null,
-  constraint processes_pkey PRIMARY KEY (id)
-);
-
 -- rate_counts: local
 create table rate_counts (
   key uuid not null,
@@ -949,7 +910,7 @@ create table reporters (
   password_hash text,
   totp_secret bytea,
   totp_step bigint,
-  is_admin boolean not null,
+  role text,
   state text not null default 'active'::text,
   language text,
   wants_answers boolean not null default false,
@@ -959,9 +920,11 @@ create table reporters (
   constraint reporters_email_unique UNIQUE (email),
   constraint reporters_email_lower CHECK ((email = lower(email))),
   constraint reporters_language_known CHECK ((language = ANY (ARRAY['en'::text, 'fr'::text, 'ru'::text]))),
+  constraint reporters_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'analyst'::text, 'operator'::text, 'administrator'::text]))),
   constraint reporters_state_known CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text, 'erasing'::text])))
 );
 create index reporters_email_idx on reporters (email COLLATE "C");
+create index reporters_role_idx on reporters (role) WHERE (role IS NOT NULL);
 
 -- reports: distributed by shard
 create table reports (
@@ -1051,7 +1014,6 @@ create table rule_processes (
   id uuid not null,
   name text not null,
   version integer not null,
-  model_version integer,
   fault text,
   health jsonb not null,
   seen_at timestamp with time zone not null,
@@ -1136,12 +1098,15 @@ create table tokens (
   reporter_id uuid not null,
   name text not null,
   scopes text[] not null,
+  role text,
   created_at timestamp with time zone not null,
   used_at timestamp with time zone,
   constraint tokens_pkey PRIMARY KEY (token_hash),
   constraint tokens_id_unique UNIQUE (id),
   constraint tokens_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
-  constraint tokens_scopes_known CHECK (((scopes <@ ARRAY['report'::text, 'read'::text, 'retract'::text, 'account'::text, 'admin'::text]) AND (scopes <> '{}'::text[])))
+  constraint tokens_permit_something CHECK (((scopes <> '{}'::text[]) OR (role IS NOT NULL))),
+  constraint tokens_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'analyst'::text, 'operator'::text, 'administrator'::text]))),
+  constraint tokens_scopes_known CHECK ((scopes <@ ARRAY['report'::text, 'read'::text, 'retract'::text, 'account'::text]))
 );
 create index tokens_reporter_idx on tokens (reporter_id);
 

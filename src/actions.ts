@@ -2,7 +2,9 @@ import { z } from 'zod'
 import type { App } from './app.ts'
 import { type AuditAction, insertAudit, type OperatorAction } from './db/audit-log.ts'
 import { type Db, inTransaction, type Pool } from './db/pool.ts'
+import { CallerError } from './errors.ts'
 import { storableText } from './mail/text.ts'
+import { includesRole, type Role } from './roles.ts'
 import type { Clock } from './world.ts'
 
 declare module 'zod' {
@@ -73,6 +75,8 @@ export type Action<
   /** A summary for the help: `change a rate limit`. */
   summary: string
   audit: AuditAction
+  /** The lowest role that may run the action. The command line counts as administrator. */
+  role: Role
   input: Input
   messages: Readonly<Record<Code, Message>>
   /** Runs in a transaction, which is rolled back if the outcome contains problems. */
@@ -88,9 +92,14 @@ export function defineAction<
   return action
 }
 
+/** A person who runs an action. */
+export type Operator = { id: string; role: Role | null }
+
 /**
  * Checks the input, and runs an action with its audit entries in one transaction. `given` contains
- * texts, as from a command line or a form.
+ * texts, as from a command line or a form. `by` is null at the command line.
+ *
+ * @throws CallerError if the person's role does not permit the action
  */
 export async function runAction<
   Input extends z.ZodObject,
@@ -100,19 +109,20 @@ export async function runAction<
   action: Action<Input, Part, Code>,
   given: Readonly<Record<string, unknown>>,
   app: { pool: Pool; clock: Clock } & Pick<App, Part>,
-  reporterId: string | null,
+  by: Operator | null,
 ): Promise<Outcome<Code>> {
+  requireRole(action, by)
   const input = readInput(action.input, given)
   if ('problems' in input) return input
   for (let count = 0; ;) {
     const outcome = await inTransaction(app.pool, async (tx) => {
-      const by = { at: app.clock(), reporterId }
-      const step = await action.run(tx, input.data, { ...app, ...by, count })
+      const act = { at: app.clock(), reporterId: by?.id ?? null }
+      const step = await action.run(tx, input.data, { ...app, ...act, count })
       if ('problems' in step) throw new Refusal(step.problems)
       const details = 'done' in step && step.audit !== undefined ? [step.audit].flat() : []
       for (const detail of details) {
         const entry = typeof detail === 'string' ? { action: action.audit, detail } : detail
-        await insertAudit(tx, { ...by, ...entry })
+        await insertAudit(tx, { ...act, ...entry })
       }
       return step
     }).catch((error: unknown) => {
@@ -125,6 +135,11 @@ export async function runAction<
     if (outcome.count === undefined) return outcome
     if (outcome.isPartial !== true) return { ...outcome, count }
   }
+}
+
+function requireRole({ role }: Pick<Action, 'role'>, by: Operator | null): void {
+  if (by === null || includesRole(by.role, role)) return
+  throw new CallerError(403, `This needs the role "${role}".`)
 }
 
 /** Rolls back the transaction of an action that was refused. */

@@ -26,6 +26,7 @@ const variables = z.object({
   DB_BACKEND: z.enum(['postgres', 'citus']).default('postgres'),
   DATA_DIR: z.string().default('var'),
   SIGN_UP: z.enum(['open', 'closed']).default('open'),
+  SECOND_STEP: z.enum(['optional', 'required']).default('optional'),
   OPERATOR_NAME: z.string().max(200).optional(),
   OPERATOR_CONTACT: z.string().max(300).optional(),
   HTTP_HOST: z.string().default('127.0.0.1'),
@@ -91,6 +92,8 @@ export type Config = {
   publicUrl: string
   /** Whether anyone may create an account. */
   signUpIsOpen: boolean
+  /** Whether operators and administrators need a second step. */
+  isSecondStepRequired: boolean
   /** The operator's name on the privacy page. */
   operatorName: string | undefined
   operatorContact: string | undefined
@@ -269,6 +272,7 @@ export function readConfig(
     httpPort: read.HTTP_PORT,
     publicUrl: (read.PUBLIC_URL ?? `http://localhost:${read.HTTP_PORT}`).replace(/\/+$/, ''),
     signUpIsOpen: read.SIGN_UP === 'open',
+    isSecondStepRequired: read.SECOND_STEP === 'required',
     operatorName: read.OPERATOR_NAME,
     operatorContact: read.OPERATOR_CONTACT,
     webhookNetworks: read.WEBHOOK_NETWORKS,

@@ -18,7 +18,8 @@ const otherAccountCommands = operatorCommand(() => import('./cli/accounts.ts'))
 const accountCommand: Command = {
   async describe() {
     const usage =
-      'account add --email E [--password] [--admin] [--token] [--scope S,S] [--unproven]\n' +
+      'account add --email E [--password] [--role R] [--token] [--scope S,S] ' +
+      '[--token-role R] [--unproven]\n' +
       '      [--language L]'
     const summary =
       'create or change an account (prints one line of JSON)\n' +
@@ -211,7 +212,6 @@ const commands: Record<string, Command> = {
       return runRules(request, (chore) => withDatabase(config, log, chore), process)
     },
   },
-  health: operatorCommand(() => import('./cli/health.ts')),
   lists: operatorCommand(() => import('./cli/lists.ts')),
   senders: operatorCommand(() => import('./cli/senders.ts')),
   limits: operatorCommand(() => import('./cli/limits.ts')),
@@ -346,10 +346,7 @@ async function serve(
   const app = await Promise.race([opening, stopping])
   // No resource is open yet, so the process may exit immediately.
   if (!app) process.exit(DONE)
-  const { startHeartbeats } = await import('./health/heartbeat.ts')
-  const heartbeats = startHeartbeats(app, name)
   const part = await open(app).catch(async (error: unknown) => {
-    await heartbeats.close()
     await app.close()
     throw error
   })
@@ -357,7 +354,6 @@ async function serve(
   await stopping
   await closeInTime(async () => {
     await part.close()
-    await heartbeats.close()
     await app.close()
   }, config.drainMs)
   return DONE

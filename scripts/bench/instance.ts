@@ -59,7 +59,12 @@ export async function startInstanceOn(server: InstanceServer, backend: Backend):
   await turnLimitsOff(pool)
   await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', [everyNetwork()], clock()))
   const { token = '' } = await addAccount(
-    { email: 'bench@reporter.example', password: undefined, isAdmin: true, wantsToken: true },
+    {
+      email: 'bench@reporter.example',
+      password: undefined,
+      role: 'administrator' as const,
+      wantsToken: true,
+    },
     { pool, clock },
   )
   const port = await freePort()

@@ -129,7 +129,7 @@ export async function openWorld(time?: Clock): Promise<World> {
     isUnproven: boolean,
     email = `reporter-${++accounts}@reporters.example`,
   ): Promise<string> {
-    const request = { email, password: undefined, isAdmin: false, wantsToken: false, isUnproven }
+    const request = { email, password: undefined, role: null, wantsToken: false, isUnproven }
     return (await addAccount(request, { pool, clock })).id
   }
 

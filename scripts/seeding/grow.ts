@@ -153,8 +153,8 @@ export async function growReports(
   await setUnsafe(pool, true)
   await pool.query(functions(copies, weeks * WEEK_MS))
   await pool.query(`
-    insert into reporters (id, email, is_admin, created_at)
-    select growth_reporter(n), 'reporter-' || n || '@reporters.example', false, '2025-01-01'
+    insert into reporters (id, email, created_at)
+    select growth_reporter(n), 'reporter-' || n || '@reporters.example', '2025-01-01'
     from generate_series(0, ${OTHER_REPORTERS - 1}) as n`)
   const waiting = [...copied]
   const copyNext = async (): Promise<void> => {

@@ -45,6 +45,6 @@ export async function openSeeded(
 }
 
 async function addBusy(pool: Pool): Promise<string> {
-  const account = { email, password, isAdmin: true, wantsToken: false }
+  const account = { email, password, role: 'administrator' as const, wantsToken: false }
   return (await addAccount(account, { pool, clock: () => new Date() })).id
 }

@@ -54,8 +54,8 @@ export const plan = `
 
 /** Inserts the reporters besides the busy one, their karma, and the consumers. */
 export const people = [
-  `insert into reporters (id, email, is_admin, created_at)
-   select seed_id('2025-01-01', 'reporter', n), 'reporter-' || n || '@reporters.example', false,
+  `insert into reporters (id, email, created_at)
+   select seed_id('2025-01-01', 'reporter', n), 'reporter-' || n || '@reporters.example',
      '2025-01-01'
    from generate_series(0, ${OTHER_REPORTERS - 1}) as n`,
   `insert into karmas (reporter_id, is_vouched, agreed, updated_at)

@@ -14,9 +14,9 @@ const list = defineQuery({
     for (;;) {
       const page = { begin: beginning.toLowerCase(), after, limit: LINES }
       const lines = await listAccounts(pool, page)
-      for (const { email, state, isAdmin, createdAt } of lines) {
+      for (const { email, state, role, createdAt } of lines) {
         const day = createdAt.toISOString().slice(0, 10)
-        text += `${[day, state, isAdmin ? 'administrator' : 'reporter', email].join('\t')}\n`
+        text += `${[day, state, role ?? 'reporter', email].join('\t')}\n`
       }
       after = lines.at(-1)?.email
       if (lines.length < LINES) return text

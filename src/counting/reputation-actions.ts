@@ -22,6 +22,7 @@ export const markReputation = defineAction({
   name: 'reputations mark',
   summary: 'override the reputation of a subject',
   audit: 'mark reputation',
+  role: 'analyst',
   input: z.object({
     ...subject,
     mark: z.enum(['exempt', 'listed', 'welcome'], { error: 'Choose an override.' }),
@@ -49,6 +50,7 @@ export const unmarkReputation = defineAction({
   name: 'reputations unmark',
   summary: 'remove the override of a reputation',
   audit: 'unmark reputation',
+  role: 'analyst',
   input: z.object(subject),
   messages: { lifted: 'Override removed.', nothing: 'There is no override to remove.' },
   async run(tx, { kind, name }) {

@@ -1,6 +1,7 @@
 import sql, { join, raw } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import type { Language } from '../texts/messages.ts'
+import type { Role } from '../roles.ts'
 import type { ReporterState } from './reporters.ts'
 import { rowOf, rowsOf } from './rows.ts'
 
@@ -115,7 +116,7 @@ export type AccountLine = {
   id: string
   email: string
   state: ReporterState
-  isAdmin: boolean
+  role: Role | null
   hasTotp: boolean
   createdAt: Date
 }
@@ -130,7 +131,7 @@ export function listAccounts(
 ): Promise<AccountLine[]> {
   const end = `${begin}\u{10ffff}`
   return rowsOf(db)`
-    select id, email, state, is_admin as "isAdmin", totp_secret is not null as "hasTotp",
+    select id, email, state, role, totp_secret is not null as "hasTotp",
       created_at as "createdAt"
     from reporters
     where email collate "C" >= ${begin} and email collate "C" < ${end}

@@ -1,11 +1,12 @@
 import sql, { raw } from 'sql-template-tag'
+import type { Role } from '../roles.ts'
 import type { Language } from '../texts/messages.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
 import { changesAny, first, rowOf } from './rows.ts'
 
-/** A reporter or an administrator. */
-export type Reporter = { id: string; email: string; isAdmin: boolean }
+/** A person with an account. The role is null for a reporter. */
+export type Reporter = { id: string; email: string; role: Role | null }
 
 /** Disabled accounts cannot do anything; an erasure cannot be reversed. */
 export type ReporterState = 'active' | 'disabled' | 'erasing'
@@ -31,27 +32,27 @@ export async function insertReporter(
   reporter: ReporterSecret & { createdAt: Date },
 ): Promise<string | undefined> {
   const answer = await db.query<{ id: string }>(sql`
-    insert into reporters (id, email, password_hash, is_admin, created_at)
+    insert into reporters (id, email, password_hash, role, created_at)
     values (${reporter.id}, lower(${reporter.email}), ${reporter.passwordHash},
-      ${reporter.isAdmin}, ${reporter.createdAt})
+      ${reporter.role}, ${reporter.createdAt})
     on conflict (email) do nothing
     returning id`)
   return first(answer)?.id
 }
 
-/** Changes the password and the rights of an account; undefined fields stay unchanged. */
+/** Changes the password and the role of an account; undefined fields stay unchanged. */
 export async function updateReporter(
   db: Db,
   id: string,
-  change: { passwordHash: string | undefined; isAdmin: boolean | undefined },
+  change: { passwordHash?: string | undefined; role?: Role | undefined },
 ): Promise<void> {
   await db.query(sql`update reporters
     set password_hash = coalesce(${change.passwordHash}, password_hash),
-      is_admin = coalesce(${change.isAdmin}, is_admin)
+      role = coalesce(${change.role}, role)
     where id = ${id}`)
 }
 
-const account = sql`id, email, is_admin as "isAdmin", password_hash as "passwordHash", state,
+const account = sql`id, email, role, password_hash as "passwordHash", state,
   totp_secret is not null as "hasTotp", language, created_at as "createdAt"`
 
 /** Returns the account with an address, in any case and any state. */
@@ -66,9 +67,13 @@ export function findAccount(db: Db, id: string): Promise<Account | undefined> {
 }
 
 /** Returns the reporter with an id; undefined when the account is disabled or being erased. */
-export function findReporter(db: Db, id: string): Promise<Reporter | undefined> {
+export function findReporter(
+  db: Db,
+  id: string,
+): Promise<(Reporter & Pick<Account, 'hasTotp'>) | undefined> {
   return rowOf(db)`
-    select id, email, is_admin as "isAdmin" from reporters where id = ${id} and state = 'active'`
+    select id, email, role, totp_secret is not null as "hasTotp"
+    from reporters where id = ${id} and state = 'active'`
 }
 
 /** Changes the address of an active account; false when another account has it. */
@@ -92,7 +97,7 @@ export function markReporter(
 /** Locks all administrators until the transaction ends, so that none of them changes meanwhile. */
 export async function holdAdmins(tx: Db): Promise<void> {
   const { rows } = await tx.query<{ id: string }>(sql`
-    select id from reporters where is_admin order by id`)
+    select id from reporters where role = 'administrator' order by id`)
   await holdReporters(
     tx,
     rows.map(({ id }) => id),
@@ -103,7 +108,8 @@ export async function holdAdmins(tx: Db): Promise<void> {
 /** Counts the other active administrators. */
 export async function countOtherAdmins(tx: Db, id: string): Promise<number> {
   const { rows } = await tx.query<{ count: number }>(sql`
-    select count(*) as count from reporters where is_admin and state = 'active' and id <> ${id}`)
+    select count(*) as count from reporters
+    where role = 'administrator' and state = 'active' and id <> ${id}`)
   return rows[0]?.count ?? 0
 }
 

@@ -1,6 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import { uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
+import type { Role } from '../roles.ts'
 import type { Reporter } from './reporters.ts'
 import { changesAny, first, named, rowOf, rowsOf } from './rows.ts'
 
@@ -128,17 +129,12 @@ export async function countRecoveryCodes(db: Db, reporterId: string): Promise<nu
 }
 
 /**
- * The permissions of a token: to report, to read, to retract reports, to change the account, and to
- * use the rights of an administrator.
+ * What a token permits its owner as a reporter: to report, to read, to retract reports, and to
+ * change the account.
  */
-export const scopes = ['report', 'read', 'retract', 'account', 'admin'] as const
+export const scopes = ['report', 'read', 'retract', 'account'] as const
 
 export type TokenScope = (typeof scopes)[number]
-
-/** Returns the scopes that the owner of an account has, and may grant to a token. */
-export function scopesOf({ isAdmin }: Pick<Reporter, 'isAdmin'>): readonly TokenScope[] {
-  return isAdmin ? scopes : scopes.filter((scope) => scope !== 'admin')
-}
 
 /** The scopes of tokens that were created without a choice of scopes. */
 export const usualScopes: readonly TokenScope[] = ['report', 'read', 'retract']
@@ -148,6 +144,7 @@ export type Token = {
   id: string
   name: string
   scopes: readonly TokenScope[]
+  role: Role | null
   createdAt: Date
   /** Updated at most once an hour; null: no use was recorded. */
   usedAt: Date | null
@@ -162,26 +159,30 @@ export async function insertToken(
     name: string
     createdAt: Date
     scopes?: readonly TokenScope[]
+    role?: Role | null
   },
 ): Promise<string> {
   const id = uuidv7(token.createdAt)
-  await db.query(sql`insert into tokens (token_hash, id, reporter_id, name, scopes, created_at)
+  await db.query(sql`
+    insert into tokens (token_hash, id, reporter_id, name, scopes, role, created_at)
     values (${token.hash}, ${id}, ${token.reporterId}, ${token.name},
-      ${token.scopes ?? usualScopes}, ${token.createdAt})`)
+      ${token.scopes ?? usualScopes}, ${token.role ?? null}, ${token.createdAt})`)
   return id
 }
 
-/**
- * The owner and the scopes of a token. `isAdmin` is true when the owner is an administrator and the
- * token has the scope "admin".
- */
-export type TokenOwner = Reporter & { scopes: readonly TokenScope[]; usedAt: Date | null }
+/** The owner of a token with the role of the account, and what the token permits. */
+export type TokenOwner = Reporter & {
+  tokenRole: Role | null
+  hasTotp: boolean
+  scopes: readonly TokenScope[]
+  usedAt: Date | null
+}
 
 /** Returns the active account that a token belongs to. */
 export async function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner | undefined> {
   const answer = await db.query<TokenOwner>(named('find-token-owner')`
-    select reporters.id, email, is_admin and 'admin' = any(scopes) as "isAdmin", scopes,
-      used_at as "usedAt"
+    select reporters.id, email, reporters.role, tokens.role as "tokenRole",
+      totp_secret is not null as "hasTotp", scopes, used_at as "usedAt"
     from tokens join reporters on reporters.id = tokens.reporter_id
     where token_hash = ${hash} and state = 'active'`)
   return first(answer)
@@ -196,7 +197,7 @@ export async function markTokenUsed(db: Db, hash: Buffer, at: Date, after: Date)
 /** Returns the tokens of a reporter, newest first. */
 export function listTokens(db: Db, reporterId: string): Promise<Token[]> {
   return rowsOf(db)`
-    select id, name, scopes, created_at as "createdAt", used_at as "usedAt"
+    select id, name, scopes, role, created_at as "createdAt", used_at as "usedAt"
     from tokens where reporter_id = ${reporterId} order by created_at desc, id desc`
 }
 

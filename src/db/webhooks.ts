@@ -144,12 +144,12 @@ export function findListening(
     order by webhooks.id, reports.id`
 }
 
-/** Returns the ids of administrators' enabled webhooks that receive this event. */
-export async function listListeningOfAdmins(tx: Db, event: WebhookEvent): Promise<string[]> {
+/** Returns the ids of the enabled webhooks that receive this event, of people with a role. */
+export async function listListeningOfStaff(tx: Db, event: WebhookEvent): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(sql`
     select webhooks.id from webhooks
       join reporters on reporters.id = webhooks.reporter_id and reporters.state = 'active'
-    where reporters.is_admin and webhooks.state = 'enabled'
+    where reporters.role is not null and webhooks.state = 'enabled'
       and webhooks.events @> array[${event}::text]
     order by webhooks.id`)
   return rows.map(({ id }) => id)

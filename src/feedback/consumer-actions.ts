@@ -59,6 +59,7 @@ export const addConsumer = defineAction({
   name: 'consumers add',
   summary: 'add a receiver of feedback reports',
   audit: 'add consumer',
+  role: 'operator',
   input: z.object({ address: addressField.meta(argument) }),
   messages: { added: 'Consumer added.', known: 'This consumer already exists.' },
   async run(tx, { address }, { at }) {
@@ -77,6 +78,7 @@ export const pauseConsumer = defineAction({
   name: 'consumers pause',
   summary: 'pause feedback to a consumer, for some days or until it is resumed',
   audit: 'pause consumer',
+  role: 'operator',
   input: consumerInput.extend({ days: daysField }),
   messages: { pause: 'Paused. Nothing is sent to this consumer during the pause.', nothing },
   async run(tx, { consumer, days }, context) {
@@ -89,6 +91,7 @@ export const resumeConsumer = defineChange('resume', {
   name: 'consumers resume',
   summary: 'resume feedback to a paused or stopped consumer',
   audit: 'resume consumer',
+  role: 'operator',
   message: 'Resumed. The consumer gets reports again.',
 })
 
@@ -97,6 +100,7 @@ export const stopConsumer = defineChange('stop', {
   name: 'consumers stop',
   summary: 'stop feedback to a consumer',
   audit: 'stop consumer',
+  role: 'operator',
   message: 'Stopped. No more reports are sent, and waiting reports are withdrawn.',
 })
 
@@ -105,12 +109,13 @@ export const enrollConsumer = defineChange('enroll', {
   name: 'consumers enroll',
   summary: 'enroll a consumer',
   audit: 'enroll consumer',
+  role: 'operator',
   message: 'Consumer enrolled.',
 })
 
 function defineChange(
   code: 'resume' | 'stop' | 'enroll',
-  { message, ...about }: Pick<Action, 'name' | 'summary' | 'audit'> & { message: string },
+  { message, ...about }: Pick<Action, 'name' | 'summary' | 'audit' | 'role'> & { message: string },
 ) {
   return defineAction({
     ...about,
@@ -150,6 +155,7 @@ export const setConsumer = defineAction({
   name: 'consumers set',
   summary: 'change settings of a consumer, or add one',
   audit: 'set consumer',
+  role: 'operator',
   input: consumerInput.extend({
     enroll: z.boolean().default(false),
     format: oneOf(feedbackChoices.format).optional(),
@@ -208,6 +214,7 @@ export const importConsumers = defineAction({
   name: 'consumers import',
   summary: 'add and change consumers from an export',
   audit: 'set consumer',
+  role: 'operator',
   input: z.object({
     content: z
       .string({ error: 'Give a file name.' })

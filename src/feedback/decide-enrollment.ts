@@ -11,17 +11,19 @@ export const acceptEnrollment = defineDecision('accepted', {
   name: 'enrollments accept',
   summary: 'accept the scope that a consumer requested',
   audit: 'accept enrollment',
+  role: 'operator',
 })
 
 export const refuseEnrollment = defineDecision('refused', {
   name: 'enrollments refuse',
   summary: 'refuse the scope that a consumer requested',
   audit: 'refuse enrollment',
+  role: 'operator',
 })
 
 function defineDecision(
   state: 'accepted' | 'refused',
-  about: Pick<Action, 'name' | 'summary' | 'audit'>,
+  about: Pick<Action, 'name' | 'summary' | 'audit' | 'role'>,
 ) {
   return defineAction({
     ...about,

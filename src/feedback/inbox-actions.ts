@@ -24,6 +24,7 @@ export const handleMail = defineAction({
   name: 'inbox handle',
   summary: 'mark a mail of the inbox as handled',
   audit: 'handle mail',
+  role: 'analyst',
   input: z.object({ id }),
   messages: { handled: 'Marked as handled.', nothing: 'This mail was already marked as handled.' },
   async run(tx, { id: mailId }, { at, reporterId: by }) {
@@ -38,6 +39,7 @@ export const answerForDesk = defineAction({
   name: 'inbox answer',
   summary: 'answer a feedback report on behalf of the abuse desk that wrote a mail',
   audit: 'answer for a desk',
+  role: 'analyst',
   input: z.object({ id, answer: oneOf(answerKinds) }),
   messages: {
     taken: 'Answer recorded, as if the desk had given it through its link.',

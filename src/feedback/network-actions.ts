@@ -33,6 +33,7 @@ export const setNetwork = defineAction({
   name: 'networks set',
   summary: 'override imported properties of a network',
   audit: 'set network',
+  role: 'operator',
   input: z
     .object({
       cidr: cidrField,
@@ -71,6 +72,7 @@ export const unsetNetwork = defineAction({
   name: 'networks unset',
   summary: 'remove the override of a network',
   audit: 'unset network',
+  role: 'operator',
   input: z.object({ cidr: cidrField }),
   messages: { unset: 'Override removed.', nothing: 'This block has no override.' },
   async run(tx, { cidr }) {
@@ -83,6 +85,7 @@ export const dropNetworks = defineAction({
   name: 'networks drop',
   summary: 'remove an imported table',
   audit: 'drop networks',
+  role: 'operator',
   input: z.object({
     source: textField(FIELD_CHARS_MAX, 'Name a source.')
       .refine((source) => source !== manualSource, {
@@ -109,6 +112,7 @@ export const removeNetworkCorrection = defineAction({
   name: 'networks restore',
   summary: 'remove a correction, so that the desk gets reports about the block again',
   audit: 'lift correction',
+  role: 'operator',
   input: z.object({
     cidr: cidrField,
     address: textField(320, 'Enter the address of the desk.').meta({ argument: 'ADDRESS' }),

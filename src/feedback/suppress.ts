@@ -24,6 +24,7 @@ export const suppressAddress = defineAction({
   name: 'suppressions add',
   summary: 'stop all mail to an address',
   audit: 'suppress',
+  role: 'operator',
   input: z.object({
     address: addressField.meta({ argument: 'ADDRESS' }),
     reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
@@ -44,6 +45,7 @@ export const unsuppressAddress = defineAction({
   name: 'suppressions remove',
   summary: 'remove the suppression of an address',
   audit: 'unsuppress',
+  role: 'operator',
   input: z.object({ address: textField(320, addressError).meta({ argument: 'ADDRESS' }) }),
   messages: {
     lifted: 'Suppression removed. Mail may be sent to this address again.',

@@ -31,6 +31,7 @@ export const promoteVersion = defineAction({
   name: 'models promote',
   summary: 'make a model the active one',
   audit: 'promote model',
+  role: 'operator',
   input: z.object({ version: modelVersion }),
   messages: { promoted: 'Model promoted. It takes effect in all processes within two seconds.' },
   async run(tx, { version }, by) {
@@ -64,6 +65,7 @@ export const allowPromotion = defineAction({
   name: 'models automatic',
   summary: 'promote models trained at night if they are no worse, or leave that to operators',
   audit: 'set automatic models',
+  role: 'operator',
   input: z.object({ automatic: oneOf(['on', 'off']).meta({ argument: 'on|off' }) }),
   messages: {
     on: 'A model trained at night is promoted if it is no worse than the active one.',
@@ -81,6 +83,7 @@ export const rollBackPromotion = defineAction({
   name: 'models rollback',
   summary: 'undo the last promotion',
   audit: 'roll back model',
+  role: 'operator',
   input: z.object({}),
   messages: {
     'rolled-back': 'The last promotion has been undone.',
@@ -104,6 +107,7 @@ export const importModel = defineAction({
   name: 'models import',
   summary: 'store a model of CatBoost, in its JSON format',
   audit: 'add model',
+  role: 'operator',
   input: z.object({
     content: z
       .string({ error: 'Give a file name.' })

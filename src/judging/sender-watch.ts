@@ -28,6 +28,7 @@ export const closeAlert = defineAction({
   name: 'senders close',
   summary: 'close an alert about a user who sends spam',
   audit: 'close sender alert',
+  role: 'analyst',
   input: z.object({ id: z.uuid({ error: 'This is not an alert.' }).meta({ argument: 'ID' }) }),
   messages: { closed: 'Alert closed.', nothing: 'There is no such open alert.' },
   async run(tx, { id }, { at }) {

@@ -104,6 +104,7 @@ export const resendConfirmation = defineAction({
   name: 'account confirm',
   summary: 'send the link of a sign-up again',
   audit: 'confirm again',
+  role: 'administrator',
   input: z.object({ address: textField(320, 'Enter the address of the sign-up.') }),
   messages: {
     written: 'The confirmation link has been sent again.',

@@ -22,6 +22,7 @@ export const exemptFromLists = defineAction({
   name: 'lists exempt',
   summary: 'keep an address, domain or host off our lists',
   audit: 'exempt from lists',
+  role: 'analyst',
   input: z.object({
     name: z
       .string({ error: nameError })
@@ -45,6 +46,7 @@ export const removeListExemption = defineAction({
   name: 'lists unexempt',
   summary: 'remove the exemption of a name',
   audit: 'unexempt from lists',
+  role: 'analyst',
   input: z.object({ name: textField(NAME_CHARS_MAX, nameError).meta(argument) }),
   messages: {
     lifted: 'Exemption removed.',
@@ -66,6 +68,7 @@ export const acceptDelisting = defineAction({
   name: 'lists accept',
   summary: 'delist a name as requested',
   audit: 'accept delisting',
+  role: 'analyst',
   input: z.object({
     id,
     answer: z.string().default(''),
@@ -90,6 +93,7 @@ export const refuseDelisting = defineAction({
   name: 'lists refuse',
   summary: 'refuse a delisting request',
   audit: 'refuse delisting',
+  role: 'analyst',
   input: z.object({
     id,
     answer: textField(

@@ -34,6 +34,7 @@ export const importMarketers = defineAction({
   name: 'marketers import',
   summary: 'add and change marketers from a file; "-" is standard input',
   audit: 'set marketer',
+  role: 'operator',
   input: z.object({
     content: z
       .string({ error: 'Give a file name, or - for standard input.' })
@@ -80,6 +81,7 @@ export const setMarketer = defineAction({
   name: 'marketers set',
   summary: 'add a marketer, or change fields of one',
   audit: 'set marketer',
+  role: 'operator',
   input: z.object({
     key: marketerKey,
     new: z.boolean().default(false),
@@ -142,6 +144,7 @@ export const removeMarketer = defineAction({
   name: 'marketers remove',
   summary: 'remove a marketer',
   audit: 'remove marketer',
+  role: 'operator',
   input: z.object({ key: marketerKey }),
   messages: {
     removed: 'Marketer removed.',
@@ -165,6 +168,7 @@ export const resetService = defineAction({
   name: 'marketers reset',
   summary: 'undo the changes of a shipped service',
   audit: 'remove marketer',
+  role: 'operator',
   input: z.object({ key: marketerKey }),
   messages: {
     reset: 'The service is recognized as shipped with the program.',
@@ -193,6 +197,7 @@ export const takeProposal = defineAction({
   name: 'marketers proposals take',
   summary: 'create a draft from a proposed marketer',
   audit: 'take marketer proposal',
+  role: 'analyst',
   input: proposal,
   messages: { taken: 'Draft created.', gone },
   async run(tx, named, by) {
@@ -212,6 +217,7 @@ export const dismissProposal = defineAction({
   name: 'marketers proposals dismiss',
   summary: 'dismiss a proposed marketer',
   audit: 'dismiss marketer proposal',
+  role: 'analyst',
   input: proposal,
   messages: { dismissed: 'Proposal dismissed. It will not be proposed again.', gone },
   async run(tx, named, by) {

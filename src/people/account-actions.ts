@@ -29,6 +29,7 @@ export const disableAccount = defineAction({
   name: 'account disable',
   summary: 'disable an account: its sessions and tokens stop working',
   audit: 'disable account',
+  role: 'administrator',
   input: accountInput,
   messages: {
     disabled: 'Account disabled. Its sessions and tokens no longer work.',
@@ -51,6 +52,7 @@ export const enableAccount = defineAction({
   name: 'account enable',
   summary: 'enable a disabled account',
   audit: 'enable account',
+  role: 'administrator',
   input: accountInput,
   messages: { enabled: 'Account enabled.', nothing },
   async run(tx, { account: text }) {
@@ -67,6 +69,7 @@ export const removeSecondStep = defineAction({
   name: 'account no-second-step',
   summary: 'turn off the two-step sign-in of an account',
   audit: 'remove second step',
+  role: 'administrator',
   input: accountInput,
   messages: { removed: 'Two-step sign-in is off. The password is enough to sign in.', nothing },
   async run(tx, { account: text }) {

@@ -95,7 +95,7 @@ export async function makeAccount(
     const link = await takeAccountLink(tx, 'confirm', linkHash(token), now)
     if (!link) return undefined
     const { address: email, language, consent, consentedAt } = link
-    const fresh = { id: uuidv7(now), email, isAdmin: false, passwordHash, createdAt: now }
+    const fresh = { id: uuidv7(now), email, role: null, passwordHash, createdAt: now }
     const id = await insertReporter(tx, fresh)
     if (id === undefined) return undefined
     await insertKarma(tx, { reporterId: id, isVouched: false, now })
@@ -125,7 +125,7 @@ export async function resetPassword(
     const reporter = await findReporter(tx, link.reporterId)
     // The account may have changed its address since the link was sent.
     if (reporter?.email !== link.address) return false
-    await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
+    await updateReporter(tx, reporter.id, { passwordHash })
     await removeSessions(tx, reporter.id, undefined)
     await queueAccountLetter(tx, 'password-changed', reporter, app)
     return true
@@ -143,7 +143,7 @@ export async function changePassword(
 ): Promise<void> {
   const passwordHash = await hashPassword(password)
   await inTransaction(app.pool, async (tx) => {
-    await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
+    await updateReporter(tx, reporter.id, { passwordHash })
     await removeSessions(tx, reporter.id, sessionHandle)
     await queueAccountLetter(tx, 'password-changed', reporter, app)
   })
@@ -169,11 +169,11 @@ export async function changeEmail(
 }
 
 /**
- * Whether an account may be closed: it must not be the last active administrator. Locks
- * administrators.
+ * Whether an account may be closed or lose its role: it must not be the last active administrator.
+ * Locks administrators.
  */
-export async function mayClose(tx: Db, { id, isAdmin }: Reporter): Promise<boolean> {
-  if (!isAdmin) return true
+export async function mayClose(tx: Db, { id, role }: Reporter): Promise<boolean> {
+  if (role !== 'administrator') return true
   await holdAdmins(tx)
   return (await countOtherAdmins(tx, id)) > 0
 }

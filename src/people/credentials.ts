@@ -8,15 +8,16 @@ import {
   findTokenOwner,
   insertToken,
   markTokenUsed,
+  scopes,
   type TokenScope,
-  scopesOf,
 } from '../db/sessions.ts'
 import { BusyError } from '../errors.ts'
+import { lesserRole, type Role, usableRole } from '../roles.ts'
 import { type Clock, systemRandom } from '../world.ts'
 
 /**
- * An authenticated person, and what the credential allows. `isAdmin` is true when it allows the
- * actions of administrators; for a token this requires the scope "admin".
+ * An authenticated person, and what the credential allows. The role is that of the token, at most
+ * that of the account, and is limited if the site requires a second step (`usableRole`).
  */
 export type Caller = Reporter & {
   /** The hash of the token; undefined when authenticated by password. */
@@ -93,16 +94,22 @@ const TOKENS_MAX = 100
 export async function addToken(
   { pool, clock }: { pool: Pool; clock: Clock },
   reporterId: string,
-  { name, scopes }: { name: string; scopes: readonly TokenScope[] },
+  token: { name: string; scopes: readonly TokenScope[]; role: Role | null },
 ): Promise<string | undefined> {
-  const { token, hash } = createToken()
+  const { token: secret, hash } = createToken()
   const createdAt = clock()
   return inTransaction(pool, async (tx) => {
     await holdReporters(tx, [reporterId], 'change')
     if ((await countTokens(tx, reporterId)) >= TOKENS_MAX) return undefined
-    await insertToken(tx, { hash, reporterId, name, scopes, createdAt })
-    return token
+    await insertToken(tx, { hash, reporterId, ...token, createdAt })
+    return secret
   })
+}
+
+type CredentialOptions = {
+  clock?: Clock
+  checksMax?: number
+  isSecondStepRequired?: boolean
 }
 
 /**
@@ -110,7 +117,10 @@ export async function addToken(
  * seconds, because plug-ins send the password with every report and argon2 takes 20 ms of a core;
  * the cache contains only keyed hashes. Without a clock the use of tokens is not recorded.
  */
-export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX): Credentials {
+export function createCredentials(
+  db: Db,
+  { clock, checksMax = CHECKS_MAX, isSecondStepRequired = false }: CredentialOptions = {},
+): Credentials {
   const key = systemRandom(32)
   const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
   const looks = sharedWork<Caller | undefined>()
@@ -147,7 +157,8 @@ export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX)
       return [account, await verify(account?.passwordHash ?? (await decoy), password)] as const
     })
     if (!found?.passwordHash || !isRight || found.state !== 'active') return undefined
-    return passwordCaller(found, found.passwordHash)
+    const role = usableRole(found, isSecondStepRequired)
+    return passwordCaller({ ...found, role }, found.passwordHash)
   }
 
   async function byToken(token: string): Promise<Caller | undefined> {
@@ -158,8 +169,9 @@ export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX)
     if (known) return known
     const owner = await findTokenOwner(db, digest)
     if (!owner) return undefined
-    const { usedAt, ...reporter } = owner
-    const caller = { ...reporter, tokenHash: digest, hasTotp: false }
+    const { usedAt, tokenRole, ...account } = owner
+    const role = lesserRole(usableRole(account, isSecondStepRequired), tokenRole)
+    const caller = { ...account, role, tokenHash: digest, hasTotp: false }
     remembered.set(name, caller)
     if (clock) noteTokenUse(db, { digest, usedAt, now: clock() })
     return caller
@@ -214,8 +226,8 @@ function sharedWork<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
 }
 
 function passwordCaller(account: Account, passwordHash: string): PasswordCaller {
-  const { id, email, isAdmin, hasTotp } = account
+  const { id, email, role, hasTotp } = account
   const passwordMark = passwordMarkOf(passwordHash)
-  const proof = { tokenHash: undefined, scopes: scopesOf(account), hasTotp, passwordMark }
-  return { id, email, isAdmin, ...proof }
+  const proof = { tokenHash: undefined, scopes, hasTotp, passwordMark }
+  return { id, email, role, ...proof }
 }

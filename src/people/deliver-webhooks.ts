@@ -8,7 +8,7 @@ import {
   type Delivery,
   findListening,
   insertDeliveries,
-  listListeningOfAdmins,
+  listListeningOfStaff,
   listWaitingDeliveries,
   listWebhooksByIds,
   markDelivery,
@@ -69,7 +69,7 @@ export async function queueAlertWebhooks(
   now: Date,
 ): Promise<void> {
   const event = 'sender.alerted'
-  const listening = await listListeningOfAdmins(tx, event)
+  const listening = await listListeningOfStaff(tx, event)
   const owed = listening.map(
     (webhookId) => ({ webhookId, id: uuidv7(now), event, alertId }) as const,
   )

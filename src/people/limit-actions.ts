@@ -30,6 +30,7 @@ export const setLimit = defineAction({
   name: 'limits set',
   summary: 'change a rate limit',
   audit: 'set limit',
+  role: 'operator',
   input: z
     .object({
       name: z.string({ error: 'Name a limit.' }).meta({ argument: 'NAME' }),

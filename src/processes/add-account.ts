@@ -15,6 +15,7 @@ import { insertKarma } from '../db/reputations.ts'
 import { insertToken, type TokenScope, scopes, usualScopes } from '../db/sessions.ts'
 import { UsageError } from '../errors.ts'
 import { createToken, hashPassword } from '../people/credentials.ts'
+import { includesRole, type Role, roles } from '../roles.ts'
 import { uuidv7 } from '../world.ts'
 
 /** Standard input, and the stream for prompts. */
@@ -58,7 +59,8 @@ function nowhere(): Writable {
 export type AccountRequest = {
   email: string
   password: string | undefined
-  isAdmin: boolean
+  /** The role of the account; null keeps the current one, initially none. */
+  role: Role | null
   wantsToken: boolean
   /** Whether a new account starts with low karma, like one from an open sign-up. */
   isUnproven?: boolean
@@ -66,13 +68,15 @@ export type AccountRequest = {
   language?: Language | undefined
   /** The scopes of the token; undefined: all except changes to the account. */
   scopes?: readonly TokenScope[] | undefined
+  /** The role of the token. */
+  tokenRole?: Role | undefined
 }
 
 /** The parsed arguments of `account add`; a password is read separately. */
 export type AccountArguments = Omit<AccountRequest, 'password'> & { asksPassword: boolean }
 
 /** The result, printed as one line of JSON. */
-export type AccountAnswer = { id: string; email: string; admin: boolean; token?: string }
+export type AccountAnswer = { id: string; email: string; role: Role | null; token?: string }
 
 const PASSWORD_CHARS_MIN = 10
 const notAnArgument =
@@ -88,11 +92,12 @@ export function parseAccount(args: readonly string[]): AccountArguments {
     options: {
       email: { type: 'string' },
       password: { type: 'boolean', default: false },
-      admin: { type: 'boolean', default: false },
+      role: { type: 'string' },
       token: { type: 'boolean', default: false },
       unproven: { type: 'boolean', default: false },
       language: { type: 'string' },
       scope: { type: 'string' },
+      'token-role': { type: 'string' },
     },
   })
   const problems: string[] = []
@@ -108,16 +113,28 @@ export function parseAccount(args: readonly string[]): AccountArguments {
   const wanted = values.scope?.split(',').map((name) => name.trim())
   const unknown = wanted?.filter((name) => !scopes.some((scope) => scope === name)) ?? []
   if (unknown.length > 0) problems.push(`--scope may name ${scopes.join(', ')}.`)
-  if (wanted && !values.token) problems.push('--scope works only together with --token.')
+  const [role, tokenRole] = [values.role, values['token-role']].map((name) => {
+    return z.enum(roles).optional().safeParse(name)
+  })
+  for (const [option, read] of [
+    ['role', role],
+    ['token-role', tokenRole],
+  ] as const) {
+    if (!read?.success) problems.push(`--${option} must be one of ${roles.join(', ')}.`)
+  }
+  if ((wanted ?? tokenRole?.data) && !values.token) {
+    problems.push('--scope and --token-role work only together with --token.')
+  }
   if (!email.success || problems.length > 0) throw new UsageError(problems)
   return {
     email: email.data.toLowerCase(),
     asksPassword: values.password,
-    isAdmin: values.admin,
+    role: role?.data ?? null,
     wantsToken: values.token,
     isUnproven: values.unproven,
     language: language.data,
     scopes: wanted && scopes.filter((scope) => wanted.includes(scope)),
+    tokenRole: tokenRole?.data,
   }
 }
 
@@ -130,7 +147,7 @@ export async function readPassword(terminal: Terminal): Promise<string> {
 
 /**
  * Creates an account, or updates the account with the address: a given password replaces the old
- * password, `isAdmin` makes the account an administrator, and a new token is added. A new account
+ * password, a role replaces its role, and a new token is added. A new account
  * starts as trusted by the operator unless `isUnproven` is set.
  */
 export async function addAccount(
@@ -139,34 +156,34 @@ export async function addAccount(
 ): Promise<AccountAnswer> {
   const now = app.clock()
   const passwordHash = request.password === undefined ? null : await hashPassword(request.password)
-  const { email, isAdmin } = request
-  const fresh = { id: uuidv7(now), email, isAdmin, passwordHash, createdAt: now }
+  const { email } = request
+  const fresh = { id: uuidv7(now), email, role: request.role, passwordHash, createdAt: now }
   let id = await inTransaction(app.pool, async (tx) => {
     const reporterId = await insertReporter(tx, fresh)
     if (reporterId === undefined) return undefined
     await insertKarma(tx, { reporterId, isVouched: !(request.isUnproven ?? false), now })
     return reporterId
   })
-  let admin = isAdmin
+  let { role } = request
   if (id === undefined) {
     const known = await findReporterByEmail(app.pool, email)
     if (!known) throw new Error('The account was deleted at the same moment. Try again.')
     id = known.id
-    admin ||= known.isAdmin
+    role ??= known.role
     await updateReporter(app.pool, id, {
       passwordHash: passwordHash ?? undefined,
-      isAdmin: isAdmin || undefined,
+      role: role ?? undefined,
     })
   }
   if (request.language) await updateReporterSettings(app.pool, id, { language: request.language })
-  const answer: AccountAnswer = { id, email, admin }
+  const answer: AccountAnswer = { id, email, role }
   if (!request.wantsToken) return answer
   const { token, hash } = createToken()
-  const allowed = request.scopes ?? usualScopes
-  if (!admin && allowed.includes('admin')) {
-    throw new UsageError(['Only administrators can have the scope admin. No token was created.'])
+  const { tokenRole = null } = request
+  if (tokenRole !== null && !includesRole(role, tokenRole)) {
+    throw new UsageError(['The role of the token is above that of the account. No token created.'])
   }
   const known = { hash, reporterId: id, name: 'command line', createdAt: now }
-  await insertToken(app.pool, { ...known, scopes: allowed })
+  await insertToken(app.pool, { ...known, scopes: request.scopes ?? usualScopes, role: tokenRole })
   return { ...answer, token }
 }

@@ -11,7 +11,7 @@ import { UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { disableAccount } from '../people/account-actions.ts'
 import { systemClock } from '../world.ts'
-import { addAccount } from './add-account.ts'
+import { type AccountRequest, addAccount } from './add-account.ts'
 import { readZones } from './blacklist-zones.ts'
 import {
   accountsFile,
@@ -241,9 +241,9 @@ async function prepare(databaseUrl: string, config: Config, log: Logger): Promis
   })
   const app = { pool, clock: systemClock }
   try {
-    await ensureAccount(admin, { isAdmin: true }, app)
+    await ensureAccount(admin, { role: 'administrator' }, app)
     if (!isDemo) await disableDemoReporter(app, log)
-    else if (reporter) await ensureAccount(reporter, { isAdmin: false }, app)
+    else if (reporter) await ensureAccount(reporter, { role: null }, app)
     if (!(await hasNetworks(pool))) await importNetworks(sampleNetworks, app)
   } finally {
     await pool.end()
@@ -261,11 +261,11 @@ async function disableDemoReporter(
 
 async function ensureAccount(
   { email, password }: FirstAccounts['admin'],
-  { isAdmin }: { isAdmin: boolean },
+  { role }: Pick<AccountRequest, 'role'>,
   app: { pool: Pool; clock: typeof systemClock },
 ): Promise<void> {
   if (await findReporterByEmail(app.pool, email)) return
-  await addAccount({ email, password, isAdmin, wantsToken: false }, app)
+  await addAccount({ email, password, role, wantsToken: false }, app)
 }
 
 function banner(config: Config, { admin, reporter }: FirstAccounts): string {

@@ -19,6 +19,7 @@ export const retryDeadLetters = defineAction({
   name: 'queue retry',
   summary: 'return dead letters to their queues',
   audit: 'redrive',
+  role: 'operator',
   input: z.object({
     queue: queueField.optional().meta({ argument: 'QUEUE' }),
     id: z.array(z.uuid()).optional().meta({ value: 'ID,ID' }),
@@ -57,6 +58,7 @@ export const demoteWaiting = defineAction({
   name: 'queue demote',
   summary: 'process new jobs of a queue before those that wait now',
   audit: 'demote',
+  role: 'operator',
   input: z.object({ queue: queueField.meta({ argument: 'QUEUE' }) }),
   messages: {
     demoted: (count: number) =>
@@ -78,6 +80,7 @@ export const purgeQueue = defineAction({
   name: 'queue purge',
   summary: 'delete the waiting jobs of a queue',
   audit: 'purge',
+  role: 'operator',
   input: z.object({ queue: queueField.meta({ argument: 'QUEUE' }) }),
   messages: { purged: 'Deleted the waiting jobs.' },
   async run(_, { queue }, { boss }: ActionContext<'boss'>) {

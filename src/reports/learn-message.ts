@@ -120,7 +120,7 @@ async function learnerId({ pool, clock }: Pick<Needs, 'pool' | 'clock'>): Promis
   if (known) return known.id
   const createdAt = clock()
   const fresh = { id: uuidv7(createdAt), email: learnerEmail, createdAt }
-  const made = await insertReporter(pool, { ...fresh, passwordHash: null, isAdmin: false })
+  const made = await insertReporter(pool, { ...fresh, passwordHash: null, role: null })
   const id = made ?? (await findReporterByEmail(pool, learnerEmail))?.id
   if (id === undefined) throw new Error('The account was deleted during the lookup.')
   return id

@@ -17,6 +17,7 @@ export const banReporter = defineAction({
   name: 'bans add',
   summary: 'hold the reports of an account',
   audit: 'shadow ban',
+  role: 'analyst',
   input: z.object({
     email: textField(320, 'Enter the email address of the account.').meta({ argument: 'EMAIL' }),
     reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
@@ -28,8 +29,9 @@ export const banReporter = defineAction({
       return { problems: [{ field: 'email', message: 'No account has this email address.' }] }
     }
     const { id } = reporter
-    if (reporter.isAdmin) {
-      return { problems: [{ field: 'email', message: 'Administrators cannot be banned.' }] }
+    if (reporter.role !== null) {
+      const message = 'This account has a role. Only reporters can be banned.'
+      return { problems: [{ field: 'email', message }] }
     }
     await putShadowBan(tx, { reporterId: id, reason, imposedAt: at, imposedBy: reporterId })
     return { done: 'banned', audit: `${id}: ${reason}`, id }
@@ -41,6 +43,7 @@ export const liftBan = defineAction({
   name: 'bans remove',
   summary: 'remove the shadow ban of an account',
   audit: 'lift shadow ban',
+  role: 'analyst',
   input: z.object({ reporter: z.uuid() }),
   messages: {
     lifted: 'Ban removed. New reports count again.',
@@ -66,6 +69,7 @@ export const releaseHeldReports = defineAction({
   name: 'bans release',
   summary: 'release held reports',
   audit: 'release reports',
+  role: 'analyst',
   input: held,
   messages: { released: (count: number) => `${reportsWere(count)} released.` },
   async run(tx, which, { boss, count }: ActionContext<'boss'>) {
@@ -85,6 +89,7 @@ export const dropHeldReports = defineAction({
   name: 'bans drop',
   summary: 'discard held reports',
   audit: 'drop reports',
+  role: 'analyst',
   input: held,
   messages: { dropped: (count: number) => `${reportsWere(count)} discarded.` },
   run: (tx, which, { count }) => endStep(tx, which, { how: 'dropped', count }),

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { TokenScope } from '../db/sessions.ts'
 import type { Caller, Credentials } from '../people/credentials.ts'
+import { includesRole, type Role, roles } from '../roles.ts'
 import { passwordGuard, type PasswordGuard } from './limits.ts'
 import { ProblemError } from './problem.ts'
 
@@ -14,17 +15,18 @@ const challenges: Record<Scheme, string> = {
 
 /**
  * Authenticates a request by bearer token (RFC 6750) or Basic credentials (RFC 7617). A token is
- * also accepted as the Basic password, for clients without bearer support. `scope` is the scope
- * that a token must have; `any` accepts every token. A password has all scopes.
+ * also accepted as the Basic password, for clients without bearer support. `need` is the scope or
+ * the role that the credentials must have; `any` accepts every token. A password has all scopes and
+ * the role of its account.
  *
  * @throws ProblemError 401 with a challenge, identical whether or not the account exists, and 403
- * if the token is valid but lacks the scope
+ * if the credentials are valid but lack the scope or the role
  */
 export async function authenticateRequest(
   req: IncomingMessage,
   credentials: Credentials,
   schemes: readonly Scheme[],
-  scope: TokenScope | 'any',
+  need: TokenScope | Role | 'any',
 ): Promise<Caller> {
   const given = req.headers.authorization
   if (given === undefined) {
@@ -40,10 +42,19 @@ export async function authenticateRequest(
         ? await byBasic(value, credentials, passwordGuard(req))
         : undefined
   if (!caller) throw refusal(schemes, 'These credentials are not valid.')
-  if (scope !== 'any' && !caller.scopes.includes(scope)) throw outOfScope(scope)
-  if (scope === 'admin' && !caller.isAdmin) throw new ProblemError('not-allowed', forAdministrators)
+  if (isRole(need)) requireRole(caller, need)
+  else if (need !== 'any' && !caller.scopes.includes(need)) throw outOfScope(need)
   if (caller.hasTotp) throw needsToken()
   return caller
+}
+
+function isRole(need: string): need is Role {
+  return roles.some((role) => role === need)
+}
+
+function requireRole({ role }: Caller, need: Role): void {
+  if (includesRole(role, need)) return
+  throw new ProblemError('not-allowed', `These credentials do not have the role "${need}".`)
 }
 
 async function byBasic(
@@ -73,8 +84,6 @@ function decoded(bytes: Buffer): string {
     return bytes.toString('latin1')
   }
 }
-
-const forAdministrators = 'Only administrators may do this.'
 
 function refusal(schemes: readonly Scheme[], detail: string): ProblemError {
   const challenge = schemes.map((scheme) => challenges[scheme]).join(', ')

@@ -74,7 +74,7 @@ async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string
  */
 async function requireWatcher(req: Request, site: Needs): Promise<void> {
   if (site.isTrusted(req)) return
-  await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'admin')
+  await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'viewer')
 }
 
 function sendText(res: ServerResponse, status: number, text: string): void {

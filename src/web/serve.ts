@@ -4,7 +4,6 @@ import type { App } from '../app.ts'
 import { createReadCounterHealth } from '../counting/run-roll-ups.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
-import { createReadHealth } from '../health/read-health.ts'
 import { createMessageChecker } from '../judging/check-message.ts'
 import { createSenderWatch } from '../judging/sender-watch.ts'
 import type { AskAboutClient } from '../judging/first-filter.ts'
@@ -93,7 +92,10 @@ function createSite(
   return {
     ...app,
     publicUrl: publicUrl.replace(/:0$/, `:${port}`),
-    credentials: createCredentials(app.pool, app.clock),
+    credentials: createCredentials(app.pool, {
+      clock: app.clock,
+      isSecondStepRequired: app.config.isSecondStepRequired,
+    }),
     limits: createLimits(app),
     submit: createSubmit({ intake: createIntake(app), bodies, metrics: metrics.intake }),
     ...createBodies(BYTES_IN_HAND_MAX),
@@ -103,7 +105,6 @@ function createSite(
     readQueues,
     readMail,
     readCounterHealth,
-    readHealth: createReadHealth(app),
     metrics,
   }
 }

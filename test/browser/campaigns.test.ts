@@ -15,7 +15,7 @@ const text =
 const site = await closeAfterTests(startWebSite())
 const parser = await closeAfterTests(createParserPool(1))
 const browser = await closeAfterTests(startChromium())
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 const ids = await Promise.all(
   ['One', 'Two', `A-subject-${'without-a-blank-'.repeat(12)}`].map((subject) =>
     site.report(admin, Buffer.from(messageOf({ subject, text }))),

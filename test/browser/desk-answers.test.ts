@@ -16,7 +16,7 @@ const site = await closeAfterTests(startWebSite({ RETURN_PATH_DOMAIN: 'bounces.t
 const parser = await closeAfterTests(createParserPool(1))
 const browser = await closeAfterTests(startChromium())
 await importNetworks(sampleNetworks, site.app)
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 
 const screens = [
   ['a wide screen', { viewport: { width: 1280, height: 900 } }],

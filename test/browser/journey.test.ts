@@ -9,7 +9,7 @@ import { openPage, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
 const browser = await closeAfterTests(startChromium())
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 
 const visitors = [
   ['in English', { locale: 'en-GB' }, 'Taken back'],

@@ -13,7 +13,7 @@ const subject = { kind: 'link-host', name: host } as const
 
 const site = await closeAfterTests(startWebSite())
 const browser = await closeAfterTests(startChromium())
-const admin = await site.addPerson('root@signalpost.example', { isAdmin: true })
+const admin = await site.addPerson('root@signalpost.example', { role: 'administrator' })
 const { pool } = site.app
 await know(pool, [{ ...subject, bad: 30, at: new Date() }])
 await listByHand(pool, subject)

@@ -11,7 +11,7 @@ const site = await closeAfterTests(startWebSite({ ORIGIN_CONFIDENCE_MIN: '1' }))
 const parser = await closeAfterTests(createParserPool(1))
 const browser = await closeAfterTests(startChromium())
 const ann = await site.addPerson('ann@reporters.example')
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 
 async function signIn(page: Page, person: Person, path: string): Promise<void> {
   await page.goto(`${site.url}${path}`)

@@ -9,7 +9,7 @@ import { openPage, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
 const browser = await closeAfterTests(startChromium())
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 const facts = packFacts({
   report: { kind: 'spam', karma: 1 },
   message: { kind: 'message' },

@@ -85,8 +85,8 @@ test('an installation moves from one server to a cluster', async () => {
   const to = await freshDatabase()
   await withSingle(async ({ url: from, pool: source }) => {
     await migrateAll(from, new Date(), { ahead: AHEAD })
-    await source.query(`insert into reporters (id, email, is_admin, created_at)
-      select gen_random_uuid(), n || '@example.org', false, now() from generate_series(1, 50) n`)
+    await source.query(`insert into reporters (id, email, created_at)
+      select gen_random_uuid(), n || '@example.org', now() from generate_series(1, 50) n`)
     await source.query(`insert into tokens (token_hash, reporter_id, name, created_at, scopes, id)
       select sha256(id::text::bytea), id, '', now(), array['report'], id from reporters`)
     await source.query(`insert into report_keys (content_hash, reporter_id, report_id)

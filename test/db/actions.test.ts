@@ -17,8 +17,9 @@ beforeEach(() => database.pool.query('truncate audit_log, done'))
 
 const now = new Date()
 const administrator = '0190c0de-0000-7000-8000-000000000001'
+const by = { id: administrator, role: 'operator' as const }
 const run = (action: Action<z.ZodObject, never>, given: Record<string, unknown> = {}) =>
-  runAction(action, given, { pool: database.pool, clock: () => now }, administrator)
+  runAction(action, given, { pool: database.pool, clock: () => now }, by)
 const steps = async () => {
   const { rows } = await database.pool.query<{ step: number }>('select step from done order by 1')
   return rows.map(({ step }) => step)
@@ -32,6 +33,7 @@ const countDown = defineAction({
   name: 'test count',
   summary: 'insert a row for each step',
   audit: 'set limit',
+  role: 'operator',
   input: z.object({ steps: wholeNumber(1, 3), fails: z.boolean().optional() }),
   messages: { counted: 'Counted.', nothing: 'Nothing changed.' },
   async run(tx, { steps: most, fails }, { count }): Promise<Outcome<'counted' | 'nothing'>> {

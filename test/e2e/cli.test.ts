@@ -183,10 +183,10 @@ test('account add prints one line of JSON with an id and a token that works', as
   expect(first).toMatchObject({ code: 0 })
   expect(first.stdout).toMatch(/^\{.*\}\n$/)
   const made = JSON.parse(first.stdout) as { id: string; token: string }
-  expect(made).toMatchObject({ email: 'bea@reporters.example', admin: false })
-  const changed = await add(['--password', '--admin'], 'long enough\n')
+  expect(made).toMatchObject({ email: 'bea@reporters.example', role: null })
+  const changed = await add(['--password', '--role', 'administrator'], 'long enough\n')
   const again = JSON.parse(changed.stdout) as object
-  expect(again).toEqual({ id: made.id, email: 'bea@reporters.example', admin: true })
+  expect(again).toEqual({ id: made.id, email: 'bea@reporters.example', role: 'administrator' })
 
   await site.start('web')
   const client = apiClient(site.url, `Bearer ${made.token}`)

@@ -46,8 +46,10 @@ const site = await makeSite()
 const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-documents-'))
 const made = ['account', 'add', '--email', 'ann@example.com', '--token', '--password']
 tokens.reporter = tokenIn(await runProgram(made, site.env, `${password}\n`))
-const admin = ['account', 'add', '--email', 'admin@example.com', '--admin', '--token']
-tokens.admin = tokenIn(await runProgram([...admin, '--scope', 'read,admin'], site.env))
+const admin = ['account', 'add', '--email', 'admin@example.com', '--role', 'administrator']
+tokens.admin = tokenIn(
+  await runProgram([...admin, '--token', '--token-role', 'operator'], site.env),
+)
 await writeFiles()
 await site.start('web')
 

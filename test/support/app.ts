@@ -62,7 +62,7 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
       {
         email: `${name}@reporters.example`,
         password: undefined,
-        isAdmin: false,
+        role: null,
         wantsToken: false,
       },
       app,

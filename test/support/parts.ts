@@ -37,7 +37,7 @@ export async function makeSite(env: Record<string, string> = {}): Promise<Site> 
   const database = await freshDatabase()
   const app = { pool: database.pool, clock: systemClock }
   await importNetworks(sampleNetworks, app)
-  const account = { email: 'ann@reporters.example', password: undefined, isAdmin: false }
+  const account = { email: 'ann@reporters.example', password: undefined, role: null }
   const { token = '' } = await addAccount({ ...account, wantsToken: true }, app)
   const [httpPort, receivePort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${httpPort}`

@@ -44,17 +44,15 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
         ...['letters', 'people', 'marketers', 'feedback'],
       ],
     },
-    health: {
-      values: ['actions', 'mail', 'texts', 'db', 'queue', 'net'],
-    },
     web: {
       values: [
         ...['actions', 'mail', 'origin', 'verdict', 'texts', 'db', 'queue', 'counting'],
-        ...['judging', 'letters', 'people', 'marketers', 'lists', 'feedback', 'reports', 'health'],
+        ...['judging', 'letters', 'people', 'marketers', 'lists', 'feedback', 'reports'],
       ],
     },
     errors: { values: [] },
     phrase: { values: [] },
+    roles: { values: [] },
     world: { values: [] },
     log: { values: [] },
     config: { values: [] },
@@ -94,7 +92,7 @@ function isAllowed({ from, to, isType, names }: Crossing): boolean {
   if (to.startsWith('../')) return false
   if (from === 'processes' && to === 'cli') return false
   if (unbound.includes(from)) return true
-  if (to === 'errors' || to === 'phrase') return true
+  if (['errors', 'phrase', 'roles'].includes(to)) return true
   const isKnowing = knowledge.includes(from)
   if (isType && freeTypes.includes(to)) return !(isKnowing && to === 'app')
   // Every folder except those of pure knowledge may create ids and random bytes; only the system

@@ -28,6 +28,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     dataDir: '/srv/signalpost/var',
     httpHost: '127.0.0.1',
     httpPort: 8080,
+    isSecondStepRequired: false,
     publicUrl: 'http://localhost:8080',
     signUpIsOpen: true,
     smtpUrl: undefined,

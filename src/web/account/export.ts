@@ -34,7 +34,7 @@ import type { Faults } from './sign-up.ts'
 
 /** The account's own data, without anything that gives access to it. */
 async function describeAccount(
-  { id, email, isAdmin }: Reporter,
+  { id, email, role }: Reporter,
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
 ) {
   const now = clock()
@@ -54,7 +54,7 @@ async function describeAccount(
     exported_at: now,
     id,
     email,
-    is_administrator: isAdmin,
+    role,
     created_at: account?.createdAt,
     has_second_step: account?.hasTotp,
     settings,

@@ -121,6 +121,7 @@ async function sendSecondStep(
     status: Object.keys(faults).length > 0 ? 422 : 200,
     data: {
       faults,
+      note: isOn || req.query['for'] !== 'role' ? undefined : texts('ownAccount.secondStep.needed'),
       isOn,
       asksForCode: isOn,
       codes,

@@ -9,11 +9,12 @@ import {
   removeSessions,
   removeToken,
   type TokenScope,
-  scopesOf,
+  scopes,
   type SignedInBrowser,
   usualScopes,
 } from '../../db/sessions.ts'
 import { addToken } from '../../people/credentials.ts'
+import { type Role, rolesUpTo } from '../../roles.ts'
 import type { Texts } from '../../texts/messages.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { isUuid, sendPage } from '../pages/render.ts'
@@ -93,7 +94,13 @@ const tokensPage = '/account/tokens'
 const NAME_CHARS_MAX = 80
 
 /** Additional content of the page. */
-type Given = { faults?: Faults; name?: string; chosen?: readonly TokenScope[]; token?: string }
+type Given = {
+  faults?: Faults
+  name?: string
+  chosen?: readonly TokenScope[]
+  role?: Role | null
+  token?: string
+}
 
 /** The page to create, show once, and revoke the API tokens of a reporter. */
 export function tokenRoutes(site: Needs): Router {
@@ -122,14 +129,17 @@ async function make(req: Request, form: Form, reporter: Reporter, site: Needs): 
     .slice(0, NAME_CHARS_MAX)
     .join('')
   const wanted = form.texts('scope')
-  const chosen = scopesOf(reporter).filter((scope) => wanted.includes(scope))
+  const chosen = scopes.filter((scope) => wanted.includes(scope))
+  const role = rolesUpTo(reporter.role).find((one) => one === form.text('role')) ?? null
   const faults = {
     ...(name === '' && { name: texts('ownAccount.tokens.noName') }),
-    ...(chosen.length === 0 && { 'scope-report': texts('ownAccount.tokens.noScope') }),
+    ...(chosen.length === 0 &&
+      role === null && { 'scope-report': texts('ownAccount.tokens.noScope') }),
   }
-  if (Object.keys(faults).length > 0) return { faults, name, chosen }
-  const token = await addToken(site, reporter.id, { name, scopes: chosen })
-  return token ? { token } : { faults: { name: texts('ownAccount.tokens.full') }, name, chosen }
+  if (Object.keys(faults).length > 0) return { faults, name, chosen, role }
+  const token = await addToken(site, reporter.id, { name, scopes: chosen, role })
+  const full = { name: texts('ownAccount.tokens.full') }
+  return token ? { token } : { faults: full, name, chosen, role }
 }
 
 async function sendTokens(
@@ -150,7 +160,9 @@ async function sendTokens(
       chosen: given.chosen ?? usualScopes,
       token: given.token,
       note: req.query['done'] === 'ended' ? texts('ownAccount.tokens.ended') : undefined,
-      scopes: scopesOf(reporter),
+      scopes,
+      roles: rolesUpTo(reporter.role),
+      role: given.role,
       tokens: await listTokens(site.pool, reporter.id),
     },
   })

@@ -62,7 +62,7 @@ function fieldsOfMarketer(one: Marketer): MarketerFields {
 const PROPOSALS_SHOWN = 100
 
 /** The page with possible marketers, found in reported mail. */
-function proposalRoutes(site: Site): Router {
+export function proposalRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendProposals(req, res, site))
   router.post(
@@ -94,10 +94,9 @@ const CONTINUING_SHOWN = 20
 const KEY_CHARS_MAX = 60
 const FORM_BYTES_MAX = 200_000
 
-/** The registry of marketers: the list, the form, and the proposals. */
+/** The registry of marketers: the list and the form. */
 export function marketerRoutes(site: Site): Router {
   const router = Router()
-  router.use('/proposals', proposalRoutes(site))
   router.get('/', (req, res) => sendList(req, res, site))
   router.get('/edit', async (req, res) => {
     const key = keyOf(req)

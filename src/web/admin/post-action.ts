@@ -5,6 +5,13 @@ import { type Form, readForm } from '../pages/form.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import {
+  declareRoles,
+  lowestRole,
+  type Permission,
+  type Permissions,
+  requireRole,
+} from './require-role.ts'
 
 /** A form that was refused: its problems, and its fields to show them again. */
 export type RefusedForm = { problems: readonly string[]; given: Readonly<Record<string, string>> }
@@ -34,16 +41,18 @@ export type ActionPage = {
 
 const SHORT_BYTES_MAX = 64_000
 
-/** Handles a form whose submission is an action of the signed-in administrator. */
+/** Handles a form whose submission is an action of the signed-in person, if the role permits it. */
 export function postAction(site: Site, page: ActionPage) {
-  return async (req: Request, res: Response): Promise<void> => {
+  const permissions = permissionsOf(page.actions)
+  const allow = requireRole(site, lowestRole(permissions))
+  const handle = async (req: Request, res: Response): Promise<void> => {
     const bytesMax = page.bytesMax ?? SHORT_BYTES_MAX
     const form = await readForm(req, res, site, { bytesMax, partBytesMax: bytesMax })
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
+    const person = requireReporter(req, res)
+    if (!person) return
     const action = chosenAction(page.actions, form.text('do') ?? '')
     const given = { ...givenIn(action, form), ...(await page.fields?.(req, form)) }
-    const outcome = await runAction(action, given, site, administrator.id)
+    const outcome = await runAction(action, given, site, person)
     if (!('problems' in outcome))
       return res.redirect(303, withDone(page.back(req, outcome, form), outcome))
     const problems = outcome.problems.map(({ field, message }) => {
@@ -53,6 +62,19 @@ export function postAction(site: Site, page: ActionPage) {
     if (!page.show) throw new ProblemError('bad-field', problems.join(' '))
     await page.show(req, res, { problems, given: textsOf(given) })
   }
+  // The role is checked before the form is read, and again for the chosen action.
+  return [allow, declareRoles(handle, permissions)]
+}
+
+function permissionsOf(actions: ActionPage['actions']): Permissions {
+  if ('run' in actions) return { '': permissionOf(actions as Action) }
+  return Object.fromEntries(
+    Object.entries(actions).map(([name, action]) => [name, permissionOf(action)]),
+  )
+}
+
+function permissionOf(action: Action): Permission {
+  return { role: action.role, action }
 }
 
 function chosenAction(actions: ActionPage['actions'], name: string): Action {

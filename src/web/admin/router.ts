@@ -4,27 +4,28 @@ import { listReporterEmails } from '../../db/reporters.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { useEnglish } from '../pages/visit.ts'
-import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { accountAdminRoutes } from './accounts.ts'
+import { type Area, areaRoles } from './area-roles.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { consumerRoutes } from './consumers.ts'
 import { counterRoutes } from './counters.ts'
 import { correctionRoutes, enrollmentRoutes } from './enrollments.ts'
-import { healthAdminRoutes } from './health.ts'
 import { inboxRoutes, suppressionRoutes } from './inbox.ts'
 import { limitRoutes, shadowRoutes } from './limits.ts'
 import { delistingAdminRoutes, listExemptionRoutes } from './lists.ts'
-import { marketerRoutes } from './marketers.ts'
+import { marketerRoutes, proposalRoutes } from './marketers.ts'
 import { modelRoutes } from './models.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { deadLetterRoutes, overviewRoutes } from './overview.ts'
 import { adminReportRoutes } from './reports.ts'
 import { reporterRoutes, reputationRoutes } from './reputations.ts'
+import { requireRole } from './require-role.ts'
+import { createFormRoles, roleTable } from './role-table.ts'
 import { ruleRoutes } from './rules.ts'
 import { senderRoutes } from './senders.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { sendAdminPage, setFormRoles } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool'>
 
@@ -56,45 +57,49 @@ function operatorName({ reporterId }: AuditEntry, emails: ReadonlyMap<string, st
   return reporterId === null ? 'command line' : (emails.get(reporterId) ?? '')
 }
 
-/** The pages for administrators, in English. */
+/** The pages for people with a role, in English. Each area needs the role in `areaRoles`. */
 export function adminRoutes(site: Site): Router {
   const router = Router()
-  router.use(administratorsOnly)
-  router.use(overviewRoutes(site))
-  router.use('/health', healthAdminRoutes(site))
-  router.use('/reports', adminReportRoutes(site))
-  router.use('/campaigns', campaignRoutes(site))
-  router.use('/accounts', accountAdminRoutes(site))
-  router.use('/outbox', outboxRoutes(site))
-  router.use('/inbox', inboxRoutes(site))
-  router.use('/suppressions', suppressionRoutes(site))
-  router.use('/consumers/requests', enrollmentRoutes(site))
-  router.use('/consumers', consumerRoutes(site))
-  router.use('/networks/corrections', correctionRoutes(site))
-  router.use('/networks', networkRoutes(site))
-  router.use('/counters', counterRoutes(site))
-  router.use('/reputations', reputationRoutes(site))
-  router.use('/reporters', reporterRoutes(site))
-  router.use('/senders', senderRoutes(site))
-  router.use('/models', modelRoutes(site))
-  router.use('/rules', ruleRoutes(site))
-  router.use('/delistings/exemptions', listExemptionRoutes(site))
-  router.use('/delistings', delistingAdminRoutes(site))
-  router.use('/marketers', marketerRoutes(site))
-  router.use('/limits/shadow', shadowRoutes(site))
-  router.use('/limits', limitRoutes(site))
-  router.use('/dead-letters', deadLetterRoutes(site))
-  router.use('/audit', auditRoutes(site))
+  const mount = (area: Area, routes: Router) => {
+    router.use(area, requireRole(site, areaRoles[area]), routes)
+  }
+  router.use(signedInOnly)
+  router.use((req, _res, next) => {
+    setFormRoles(req, formRoles)
+    next()
+  })
+  mount('/', overviewRoutes(site))
+  mount('/reports', adminReportRoutes(site))
+  mount('/campaigns', campaignRoutes(site))
+  mount('/accounts', accountAdminRoutes(site))
+  mount('/outbox', outboxRoutes(site))
+  mount('/inbox', inboxRoutes(site))
+  mount('/suppressions', suppressionRoutes(site))
+  mount('/consumers/requests', enrollmentRoutes(site))
+  mount('/consumers', consumerRoutes(site))
+  mount('/networks/corrections', correctionRoutes(site))
+  mount('/networks', networkRoutes(site))
+  mount('/counters', counterRoutes(site))
+  mount('/reputations', reputationRoutes(site))
+  mount('/reporters', reporterRoutes(site))
+  mount('/senders', senderRoutes(site))
+  mount('/models', modelRoutes(site))
+  mount('/rules', ruleRoutes(site))
+  mount('/delistings/exemptions', listExemptionRoutes(site))
+  mount('/delistings', delistingAdminRoutes(site))
+  mount('/marketers/proposals', proposalRoutes(site))
+  mount('/marketers', marketerRoutes(site))
+  mount('/limits/shadow', shadowRoutes(site))
+  mount('/limits', limitRoutes(site))
+  mount('/dead-letters', deadLetterRoutes(site))
+  mount('/audit', auditRoutes(site))
+  const formRoles = createFormRoles(roleTable(router))
   return router
 }
 
-function administratorsOnly(req: Request, res: Response, next: NextFunction): void {
+function signedInOnly(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-robots-tag', 'noindex, nofollow')
-  const reporter = requireReporter(req, res)
-  if (!reporter) return
-  if (!reporter.isAdmin) {
-    throw new ProblemError('not-allowed', 'These pages are for administrators.')
-  }
+  if (!requireReporter(req, res)) return
   useEnglish(req)
   next()
 }

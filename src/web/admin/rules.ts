@@ -28,6 +28,7 @@ import { pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
@@ -66,7 +67,7 @@ function ruleEditorRoutes(site: Needs): Router {
     const fresh = { base: acting.version, note: '', last: dryRunReports.usual, faults: [] }
     sendEditor(req, res, { ...fresh, content })
   })
-  router.post('/', async (req, res) => {
+  router.post('/', requireRole(site, 'operator'), async (req, res) => {
     const administrator = requireReporter(req, res)
     if (!administrator) return
     const { draft, action } = await readDraft(req, res, site)
@@ -183,7 +184,7 @@ export function ruleRoutes(site: Needs): Router {
   router.use('/edit', ruleEditorRoutes(site))
   router.get('/versions', (req, res) => sendVersions(req, res, site))
   router.get('/versions/:version', (req, res) => sendVersion(req, res, site))
-  router.post('/versions/:version', async (req, res) => {
+  router.post('/versions/:version', requireRole(site, 'operator'), async (req, res) => {
     const administrator = requireReporter(req, res)
     if (!administrator) return
     await readShortForm(req, res, site)

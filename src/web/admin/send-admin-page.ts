@@ -1,15 +1,48 @@
 import type { Request, Response } from 'express'
-import { duration } from '../../texts/messages.ts'
+import { includesRole } from '../../roles.ts'
 import { type Page, sendPage } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
+import { areaRoleOf } from './area-roles.ts'
+import { type FormRoles, withoutForbidden } from './role-table.ts'
+
+/** What the forms of the administration may do, for the pages that answer a request. */
+const formRolesOf = new WeakMap<Request, FormRoles>()
+
+export function setFormRoles(req: Request, formRoles: FormRoles): void {
+  formRolesOf.set(req, formRoles)
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const
 
 /** Formats seconds in the two largest units that fit: `3 h 5 min`, `0 s`. */
-export const shownDuration = (seconds: number) => duration('en', seconds)
+export function shownDuration(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds))
+  const first = units.findIndex(([, length]) => whole >= length)
+  if (first < 0) return '0 s'
+  let rest = whole
+  const pieces = units.slice(first, first + 2).map(([unit, length]) => {
+    const count = Math.floor(rest / length)
+    rest -= count * length
+    return count > 0 ? `${count} ${unit}` : ''
+  })
+  return pieces.filter(Boolean).join(' ')
+}
 
-/** Sends a page of the administration, with its navigation. */
+/**
+ * Sends a page of the administration, with its navigation. Links of the menu and buttons that the
+ * visitor's role does not permit are left out.
+ */
 export function sendAdminPage(req: Request, res: Response, page: Page): void {
+  const role = visitOf(req).reporter?.role ?? null
+  const isShown = (href: string) => includesRole(role, areaRoleOf(href) ?? 'administrator')
+  const formRoles = formRolesOf.get(req)
   const sections = [
     ['/admin', 'Overview'],
-    ['/admin/health', 'Health'],
     ['/admin/reports', 'Reports'],
     ['/admin/campaigns', 'Campaigns'],
     ['/admin/accounts', 'Accounts'],
@@ -28,10 +61,14 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/limits', 'Limits'],
     ['/admin/dead-letters', 'Dead letters'],
     ['/admin/audit', 'Audit log'],
-  ]
+  ].filter(([href = '']) => isShown(href))
   sendPage(req, res, {
     ...page,
     isForOperators: true,
+    adjust: (html) => {
+      const { path } = visitOf(req)
+      return formRoles ? withoutForbidden(html, { role, path, formRoles }) : html
+    },
     data: {
       ...page.data,
       isAdminArea: true,

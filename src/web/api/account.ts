@@ -35,7 +35,7 @@ export function accountApi(site: Pick<Site, 'credentials' | 'config' | 'limits'>
     sendJson(res, 200, {
       id: caller.id,
       email: caller.email,
-      is_admin: caller.isAdmin,
+      role: caller.role,
       proved_by: caller.tokenHash ? 'token' : 'password',
       scopes: caller.scopes,
       limits: {
@@ -54,11 +54,11 @@ export function accountApi(site: Pick<Site, 'credentials' | 'config' | 'limits'>
 
 type CounterNeeds = Pick<Site, 'pool' | 'clock' | 'credentials'>
 
-/** The counters of a link, address, file and so on: `/api/v1/counters`, for administrators. */
+/** The counters of a link, address, file and so on: `/api/v1/counters`. */
 export function countersApi(site: CounterNeeds): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'admin')
+    await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'viewer')
     const { series, ...given } = readQuery(req, counterQuestionSchema)
     // Loaded on first use, because splitting messages needs code that the intake does not.
     const { ask } = await import('../../counting/headline.ts')

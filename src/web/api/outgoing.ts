@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000
 /** Counters are kept for two weeks. */
 const AGE_DAYS_MAX = 13
 
-/** Events about outgoing mail: `/api/v1/outgoing-events`, for administrators. */
+/** Events about outgoing mail: `/api/v1/outgoing-events`. */
 export function outgoingApi(site: Needs): Router {
   const router = Router()
   router.post('/', async (req, res) => {
@@ -27,7 +27,7 @@ export function outgoingApi(site: Needs): Router {
       req,
       site.credentials,
       ['bearer', 'basic'],
-      'admin',
+      'operator',
     )
     await admit(req, res, site, 'read', { reporterId, tokenHash })
     const body = await site.readBody(req, res, BODY_BYTES_MAX)

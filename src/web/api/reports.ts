@@ -20,6 +20,7 @@ import { readQuery } from '../bodies/body-tasks.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { sayMeaning } from '../history/symbols.ts'
 import { admit, admitReports } from '../limits.ts'
+import { includesRole } from '../../roles.ts'
 import { isUuid, queryOf, sendMessage } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Upload } from '../reporting/take-upload.ts'
@@ -325,7 +326,10 @@ async function answerTo(
   return { said: answer, names }
 }
 
-/** Returns the report in the path if it belongs to the caller; to others it does not exist. */
+/**
+ * Returns the report in the path if it belongs to the caller, or if the caller's role permits to
+ * read or retract it; to others it does not exist.
+ */
 async function requireOwnReport(
   req: Request<{ id: string }>,
   res: Response,
@@ -336,7 +340,9 @@ async function requireOwnReport(
   const { id: reporterId, tokenHash } = reporter
   await admit(req, res, site, 'read', { reporterId, tokenHash })
   const report = isUuid(req.params.id) ? await findReport(site.pool, req.params.id) : undefined
-  if (!report || (report.reporterId !== reporter.id && !reporter.isAdmin)) throw notFound()
+  const role = scope === 'read' ? 'viewer' : 'analyst'
+  const isOthers = report?.reporterId !== reporter.id
+  if (!report || (isOthers && !includesRole(reporter.role, role))) throw notFound()
   return { report, reporter }
 }
 

@@ -343,7 +343,10 @@ const proofs: Record<Operation['need'], string> = {
   retract: 'Needs a token with the scope “retract”, or the password.',
   account: 'Needs a token with the scope “account”, or the password.',
   any: 'Needs any token, or the password.',
-  admin: 'For administrators: a token with the scope “admin”, or the password.',
+  viewer: 'Needs the role “viewer”.',
+  analyst: 'Needs the role “analyst”.',
+  operator: 'Needs the role “operator”.',
+  administrator: 'Needs the role “administrator”.',
   'plug-in': 'Needs Basic credentials: the email address, and the password or a token.',
   'mail-server':
     'Needs the header Password. If no password is set, only works from the same machine.',

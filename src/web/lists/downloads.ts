@@ -88,7 +88,7 @@ const manifestSchema = z.object({
   lists: z.record(z.string(), z.object({ zone: z.string(), entries: z.number() })),
 })
 
-/** The list downloads: public if configured, otherwise for administrators. */
+/** The list downloads: public if configured, otherwise for people with a role. */
 export function downloadRoutes(site: Needs): Router {
   const router = Router()
   router.get('/lists', async (req, res) => {
@@ -103,7 +103,7 @@ export function downloadRoutes(site: Needs): Router {
 function mayDownload(req: Request, res: Response, { config }: Needs): boolean {
   if (config.listsArePublic) return true
   const reporter = requireReporter(req, res)
-  if (reporter && !reporter.isAdmin) {
+  if (reporter?.role === null) {
     throw new ProblemError('not-allowed', 'These lists are not public.')
   }
   return reporter !== undefined

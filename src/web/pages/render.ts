@@ -96,13 +96,15 @@ export type Page = {
   data?: object
   /** Pages of administrators are in English. */
   isForOperators?: true
+  /** Changes the page before it is sent. */
+  adjust?: (html: string) => string
 }
 
 /** Renders and sends a page. Everything that a template prints with `<%=` is escaped. */
 export function sendPage(req: Request, res: Response, page: Page): void {
   const visit = visitOf(req)
   const token = formTokenOf(req)
-  const html = eta.render(page.view, {
+  const rendered = eta.render(page.view, {
     ...page.data,
     // The data about the visitor comes last, so that page data cannot override it.
     ...visit,
@@ -119,6 +121,7 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     whenDay: (day: string | Date) => wholeDay(day, visit.language),
     number: (value: number) => number(visit.language, value),
   })
+  const html = page.adjust?.(rendered) ?? rendered
   res.statusCode = page.status ?? 200
   res.setHeader('content-type', 'text/html; charset=utf-8')
   res.setHeader('content-language', visit.language)

@@ -22,14 +22,14 @@ export function signInRoutes(site: Needs): Router {
     const next = localPath(form.text('next'))
     const caller = await takePassword(req, form, site)
     if (!caller) return sendSignIn(req, res, { next, status: 401, wrong: true })
-    const { id, email, isAdmin, life } = caller
+    const { id, email, role, life } = caller
     if (caller.hasTotp) {
       await awaitSecondStep(req, caller, site.clock())
       return res.redirect(303, `/sign-in/code?next=${encodeURIComponent(next)}`)
     }
     await openSession(req, caller, life, site)
-    setReporter(req, { id, email, isAdmin })
-    const reporter = { id, email, isAdmin }
+    setReporter(req, { id, email, role })
+    const reporter = { id, email, role }
     if (form.bytes('reporting[raw_email]')) return takeForm(req, res, site, form, reporter)
     res.redirect(303, next)
   })

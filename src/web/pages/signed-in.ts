@@ -88,10 +88,10 @@ export async function signIn(req: Request, form: Form, site: Needs): Promise<Rep
   if (caller.hasTotp) {
     throw new ProblemError('not-allowed', 'Sign in first. Your account also needs a code.')
   }
-  const { id, email, isAdmin } = caller
+  const { id, email, role } = caller
   await openSession(req, caller, caller.life, site)
-  setReporter(req, { id, email, isAdmin })
-  return { id, email, isAdmin }
+  setReporter(req, { id, email, role })
+  return { id, email, role }
 }
 
 /**

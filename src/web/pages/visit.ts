@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
 import { findReporter, findReporterSettings, type Reporter } from '../../db/reporters.ts'
+import { usableRole } from '../../roles.ts'
 import { chooseLanguage, isLanguage } from '../../texts/choose-language.ts'
 import { type Language, textsIn, type Texts } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
@@ -69,10 +70,12 @@ export function useEnglish(req: Request): void {
   visits.set(req, { ...visitOf(req), language: 'en', isLanguageStated: true, texts })
 }
 
-async function recognize(req: Request, id: string, { pool }: Needs): Promise<void> {
+async function recognize(req: Request, id: string, { pool, config }: Needs): Promise<void> {
   const found = Promise.all([findReporter(pool, id), findReporterSettings(pool, id)])
-  const [reporter, settings] = await found
-  if (!reporter) return
+  const [account, settings] = await found
+  if (!account) return
+  const { email } = account
+  const reporter = { id, email, role: usableRole(account, config.isSecondStepRequired) }
   visits.set(req, { ...visitOf(req), ...inLanguage(req, settings?.language), reporter })
 }
 

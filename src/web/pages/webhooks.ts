@@ -85,9 +85,9 @@ async function add(form: Form, reporterId: string, site: Needs): Promise<Word> {
   return { id: added.webhook.id, secret: added.secret }
 }
 
-/** The events that a person can receive: alerts are for administrators only. */
-function eventsFor({ isAdmin }: Reporter) {
-  return webhookEvents.filter((event) => isAdmin || event !== 'sender.alerted')
+/** The events that a person can receive: alerts are only for people with a role. */
+function eventsFor({ role }: Reporter) {
+  return webhookEvents.filter((event) => role !== null || event !== 'sender.alerted')
 }
 
 function refusalOf({ refused }: WebhookRefusal): Word {

@@ -18,7 +18,7 @@ const addWith = (password: string, ...args: string[]) =>
 test('an account signs in with its password, with its address in any case', async () => {
   const { id } = await addWith('correct horse', '--email', 'Ann@Example.com')
   const { byPassword } = createCredentials(database.pool)
-  const ann = { id, email: 'ann@example.com', isAdmin: false }
+  const ann = { id, email: 'ann@example.com', role: null }
   expect(await byPassword('ANN@example.com', 'correct horse')).toMatchObject(ann)
   expect(await byPassword('ann@example.com', 'Correct horse')).toBeUndefined()
   expect(await byPassword('nobody@example.com', 'correct horse')).toBeUndefined()
@@ -26,7 +26,7 @@ test('an account signs in with its password, with its address in any case', asyn
 
 test('of many passwords at once, those above the limit are refused until later', async () => {
   const counted: string[] = []
-  const { byPassword } = createCredentials(database.pool, clock, 2)
+  const { byPassword } = createCredentials(database.pool, { clock, checksMax: 2 })
   const clients = ['a', 'b', 'c', 'd'].map((name) =>
     byPassword(`${name}@example.com`, 'correct horse', () => {
       counted.push(name)
@@ -44,24 +44,26 @@ test('of many passwords at once, those above the limit are refused until later',
 
 test('adding an account again keeps its id and password, and adds the new rights', async () => {
   const first = await addWith('first password', '--email', 'bob@example.com')
-  const again = await add('--email', 'bob@example.com', '--admin')
+  const again = await add('--email', 'bob@example.com', '--role', 'administrator')
   expect(again.id).toBe(first.id)
   const { byPassword } = createCredentials(database.pool)
-  expect(await byPassword('bob@example.com', 'first password')).toMatchObject({ isAdmin: true })
+  expect(await byPassword('bob@example.com', 'first password')).toMatchObject({
+    role: 'administrator',
+  })
 })
 
 test('a new password replaces the old one and removes no rights', async () => {
-  await addWith('first password', '--email', 'cy@example.com', '--admin')
+  await addWith('first password', '--email', 'cy@example.com', '--role', 'administrator')
   const { id } = await addWith('second password', '--email', 'cy@example.com')
   const { byPassword } = createCredentials(database.pool)
   expect(await byPassword('cy@example.com', 'first password')).toBeUndefined()
   expect(await byPassword('cy@example.com', 'second password')).toMatchObject({ id })
-  expect(await findReporter(database.pool, id)).toMatchObject({ isAdmin: true })
+  expect(await findReporter(database.pool, id)).toMatchObject({ role: 'administrator' })
 })
 
 test('the output shows the account as it is, not as requested', async () => {
-  await add('--email', 'di@example.com', '--admin')
-  expect(await add('--email', 'di@example.com')).toMatchObject({ admin: true })
+  await add('--email', 'di@example.com', '--role', 'administrator')
+  expect(await add('--email', 'di@example.com')).toMatchObject({ role: 'administrator' })
 })
 
 test('each token works, is shown once and is stored only as a hash', async () => {
@@ -115,7 +117,7 @@ test('an account added by the operator is vouched for unless it has to prove its
 
 test('the language of letters stays until another is set', async () => {
   const kim = await add('--email', 'kim@example.com', '--language', 'fr')
-  await add('--email', 'kim@example.com', '--admin')
+  await add('--email', 'kim@example.com', '--role', 'administrator')
   const found = await findReporterSettings(database.pool, kim.id)
   expect(found).toEqual({ language: 'fr', wantsAnswers: false, wantsAdvice: true })
 })

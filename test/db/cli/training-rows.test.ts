@@ -114,6 +114,6 @@ test('new accounts create no labels by agreeing, and cancel none', async () => {
 async function account(): Promise<string> {
   const [id, createdAt] = [uuidv7(new Date()), new Date()]
   const email = `${id}@reporters.example`
-  await insertReporter(app.pool, { id, email, passwordHash: null, isAdmin: false, createdAt })
+  await insertReporter(app.pool, { id, email, passwordHash: null, role: null, createdAt })
   return id
 }

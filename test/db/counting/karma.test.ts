@@ -89,7 +89,7 @@ test('newcomers of one day who only agree with each other stay newcomers', async
 async function accountsAt(domain: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, index) => uuidv7(daysLater(-index - 1)))
   for (const id of ids) {
-    const account = { email: `${id}@${domain}`, passwordHash: null, isAdmin: false }
+    const account = { email: `${id}@${domain}`, passwordHash: null, role: null }
     await insertReporter(database.pool, { id, ...account, createdAt: start })
   }
   return ids

@@ -106,7 +106,7 @@ test('administrators get the alert by webhook, others do not', async () => {
   const url = (name: string) => `https://${name}.example.org/hook`
   await addWebhook(app, app.bob, { url: url('bob'), events })
   await addWebhook(app, app.ann, { url: url('ann'), events })
-  await app.rows('update reporters set is_admin = true where id = $1', [app.ann])
+  await app.rows('update reporters set role = $$viewer$$ where id = $1', [app.ann])
   await complain('gina', 5)
   watch.note({ system: 'second', user: 'gina' })
   watch.note({ system: '', user: 'gina' }, message)

@@ -11,7 +11,7 @@ export async function keepReports(
 ): Promise<void> {
   for (let at = 0; at < people; at++) {
     const email = `reader${++made}@reporters.example`
-    const account = { email, password: undefined, isAdmin: false, wantsToken: false }
+    const account = { email, password: undefined, role: null, wantsToken: false }
     const { id } = await addAccount(account, letters.app)
     await letters.report({ mark: `seen-${made}`, domain }, { reporterId: id })
   }

@@ -42,8 +42,8 @@ const insertKeys = (from: number, until: number) =>
 beforeAll(async () => {
   await other.pool.query('update installation set shingle_seed = 7')
   await insertKeys(1, 9_000)
-  await pool.query(`insert into reporters (id, email, is_admin, created_at)
-    select gen_random_uuid(), 'é' || n || '@example.org', false, now()
+  await pool.query(`insert into reporters (id, email, created_at)
+    select gen_random_uuid(), 'é' || n || '@example.org', now()
     from generate_series(1, 50) n`)
   await pool.query(`insert into tokens (token_hash, reporter_id, name, created_at, scopes, id)
     select sha256(id::text::bytea), id, E'tab\\t\\\\N', now(), array['report'], id from reporters`)
@@ -82,7 +82,7 @@ test('a move that was interrupted leaves the source writable, and continues', as
 test('rows that arrive changed stop the move', async () => {
   const { url: to, pool: target } = await freshDatabase()
   await target.query(`create function spoil() returns trigger language plpgsql as $$
-    begin new.is_admin := not new.is_admin; return new; end $$`)
+    begin new.wants_answers := not new.wants_answers; return new; end $$`)
   await target.query(`create trigger spoil before insert on reporters
     for each row execute function spoil()`)
   await expect(move({ from, to }, now, () => undefined)).rejects.toThrow(
@@ -113,7 +113,9 @@ test('everything is moved, also what changes meanwhile', async () => {
     for (let n = 10_000; isMoving; n++) {
       const sent = Promise.all([
         insertKeys(n, n),
-        pool.query(`update reporters set is_admin = not is_admin where email like 'é${n % 50}%'`),
+        pool.query(
+          `update reporters set wants_answers = not wants_answers where email like 'é${n % 50}%'`,
+        ),
         pool.query(`delete from report_keys where content_hash = sha256('${n - 9_000}'::bytea)`),
       ])
       const isDone = await sent.then(

@@ -71,7 +71,7 @@ async function accounts(count: number, isVouched: boolean): Promise<string[]> {
   for (let number = 0; number < count; number++) {
     const id = uuidv7(new Date())
     const email = `${id}@reporters.example`
-    const account = { id, email, passwordHash: null, isAdmin: false, createdAt: new Date() }
+    const account = { id, email, passwordHash: null, role: null, createdAt: new Date() }
     await insertReporter(app.pool, account)
     if (isVouched) await insertKarma(app.pool, { reporterId: id, isVouched, now: new Date() })
     ids.push(id)

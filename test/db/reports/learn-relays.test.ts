@@ -163,7 +163,7 @@ test('each run takes a limited number of reporters, and the next one continues',
   const added: string[] = []
   for (const name of ['cy', 'dee', 'eve']) {
     const email = `${name}@reporters.example`
-    const account = { email, password: undefined, isAdmin: false, wantsToken: false }
+    const account = { email, password: undefined, role: null, wantsToken: false }
     added.push((await addAccount(account, app)).id)
   }
   const reporters = [app.ann, app.bob, ...added].toSorted()

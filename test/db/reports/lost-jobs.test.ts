@@ -109,7 +109,7 @@ test('mail that was given up for its age starts anew when it is redriven', async
   const payload = { reportId, number: 1, postponedSince: new Date(0).toISOString() }
   await die(payload, 'forward-report')
   const clock = inAnHour
-  const moved = await runAction(retryDeadLetters, {}, { ...app, clock }, app.ann)
+  const moved = await runAction(retryDeadLetters, {}, { ...app, clock }, null)
   expect(moved).toMatchObject({ count: 1 })
   expect(await jobs('forward-report')).toEqual([{ reportId, number: 1 }])
 })

@@ -21,11 +21,11 @@ let made = 0
 const site = await closeAfterTests(startWebSite())
 const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 
 /** Runs an action of the administrator; returns the number of changes, or undefined. */
 async function act(action: Action, given: Record<string, string>): Promise<number | undefined> {
-  const outcome = await runAction(action, given, site.app, admin.id)
+  const outcome = await runAction(action, given, site.app, { ...admin, role: 'administrator' })
   if ('problems' in outcome) throw new Error(outcome.problems[0]?.message)
   return 'done' in outcome ? (outcome.count ?? 1) : undefined
 }

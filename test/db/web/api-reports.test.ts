@@ -96,7 +96,7 @@ test('the account describes the caller, the credentials and their rights', async
   expect(byToken).toMatchObject({
     id: ann.id,
     email: ann.email,
-    is_admin: false,
+    role: null,
     proved_by: 'token',
     scopes: ['report', 'read', 'retract'],
     limits: { message_bytes: 1_000_000, files_in_a_form: 100, messages_in_a_request: 500 },

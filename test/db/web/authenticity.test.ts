@@ -5,7 +5,7 @@ import { sampleMessage, startWebSite } from './web-site.ts'
 
 test('a report shows who authenticated its message, if the DNS was queried', async () => {
   const site = await startWebSite()
-  const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
   const desk = await signedInBrowser(site.url, admin)
   const [asked, unasked] = [sampleMessage('checked'), sampleMessage('unchecked')]
   const [id, other] = [await site.report(admin, asked), await site.report(admin, unasked)]

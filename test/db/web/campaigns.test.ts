@@ -22,7 +22,7 @@ const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(networks, site.app)
 const people = ['ann', 'bob', 'carol'].map((name) => site.addPerson(`${name}@people.example`))
 const [ann, bob, carol] = (await Promise.all(people)) as [Person, Person, Person]
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 const desk = await signedInBrowser(site.url, admin)
 
 beforeEach(() =>

@@ -12,7 +12,7 @@ test('with a public name, no data is returned to a request for the bare address'
   expect((await metrics({})).status).toBe(401)
   const ann = await site.addPerson('ann@reporters.example')
   expect((await metrics({ authorization: `Bearer ${ann.token}` })).status).toBe(403)
-  const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
   expect((await metrics({ authorization: `Bearer ${admin.token}` })).status).toBe(200)
   const body = checkedMail('one', 'https://good.example/')
   for (const path of ['/checkv2', '/learnspam', '/learnham']) {

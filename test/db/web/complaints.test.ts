@@ -18,7 +18,7 @@ const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 const ann = await site.addPerson('ann@reporters.example')
 const browser = await signedInBrowser(site.url, ann)
-const boss = await site.addPerson('boss@reporters.example', { isAdmin: true })
+const boss = await site.addPerson('boss@reporters.example', { role: 'administrator' })
 const admin = await signedInBrowser(site.url, boss)
 const title = 'Do you really not want this message?'
 

@@ -17,7 +17,7 @@ const limits = { hourlyMax: '60', connectionsMax: '2', note: 'a <b>note</b>' }
 const site = await closeAfterTests(startWebSite())
 const desk = await signedInBrowser(
   site.url,
-  await site.addPerson('admin@ours.example', { isAdmin: true }),
+  await site.addPerson('admin@ours.example', { role: 'administrator' }),
 )
 const visitor = new Browser(site.url)
 

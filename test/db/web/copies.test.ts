@@ -23,7 +23,7 @@ await importNetworks(file, site.app)
 const ann = await site.addPerson('ann@reporters.example')
 const own = await signedInBrowser(site.url, ann)
 const other = await signedInBrowser(site.url, await site.addPerson('bob@reporters.example'))
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 const desk = await signedInBrowser(site.url, admin)
 
 async function analyzed(mark: string): Promise<string> {

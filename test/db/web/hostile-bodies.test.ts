@@ -20,7 +20,7 @@ const LINES_PATH = '/api/v1/reports/bulk'
 const listRoutes = watchRoutes()
 const site = await closeAfterTests(startWebSite({ CHECK_PASSWORD, WORKERS: '1' }))
 const routes = bodyRoutes(listRoutes, checkPaths())
-const admin = await site.addPerson('admin@reporters.example', { isAdmin: true })
+const admin = await site.addPerson('admin@reporters.example', { role: 'administrator' })
 const cookie = (await signedInBrowser(site.url, admin)).cookies()
 await site.app.pool.query(`update rate_limits set behavior = 'off'`)
 

@@ -18,7 +18,7 @@ await importNetworks(sampleNetworks, site.app)
 const ann = await site.addPerson('ann@reporters.example')
 const desk = await signedInBrowser(
   site.url,
-  await site.addPerson('admin@desk.example', { isAdmin: true }),
+  await site.addPerson('admin@desk.example', { role: 'administrator' }),
 )
 
 beforeEach(async () => {

@@ -94,7 +94,7 @@ test('password attempts are limited, and cached correct ones are free', async ()
 })
 
 test('administrators change limits on a page that no one else sees', async () => {
-  const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
   const browser = await signedInBrowser(site.url, admin)
   expect(await (await browser.get('/admin/limits')).text()).toContain('read-minute')
   const fields = { name: 'read-minute', attempts: '7', seconds: '30', behavior: 'off' }

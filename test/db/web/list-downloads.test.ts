@@ -14,7 +14,7 @@ const site = await closeAfterTests(
 const visitor = new Browser(site.url)
 const desk = await signedInBrowser(
   site.url,
-  await site.addPerson('admin@desk.example', { isAdmin: true }),
+  await site.addPerson('admin@desk.example', { role: 'administrator' }),
 )
 
 test('before the first edition the page says so, and there is no file', async () => {

@@ -15,7 +15,7 @@ const site = await closeAfterTests(
     TRUSTED_PROXIES: '127.0.0.1, ::1',
   }),
 )
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 const desk = await signedInBrowser(site.url, admin)
 
 beforeEach(async () => {

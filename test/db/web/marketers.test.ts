@@ -5,7 +5,7 @@ import { signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
 
 const site = await closeAfterTests(startWebSite())
-const person = await site.addPerson('admin@reporters.example', { isAdmin: true })
+const person = await site.addPerson('admin@reporters.example', { role: 'administrator' })
 const admin = await signedInBrowser(site.url, person)
 
 const fields = {

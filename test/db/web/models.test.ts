@@ -26,7 +26,7 @@ const report: ModelReport = {
 }
 
 const site = await closeAfterTests(startWebSite())
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 const desk = await signedInBrowser(site.url, admin)
 for (const [origin, content] of [
   ['<b>the first</b>', sureModel(1)],

@@ -8,7 +8,7 @@ import { Browser, signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
 
 const site = await closeAfterTests(startWebSite())
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 const desk = await signedInBrowser(site.url, admin)
 const bare = { asn: null, name: null, country: null, contacts: [] }
 const layers: NewLayer[] = [

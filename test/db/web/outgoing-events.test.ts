@@ -7,7 +7,7 @@ import { rollUpAll } from '../../support/counter-rows.ts'
 import { startWebSite } from './web-site.ts'
 
 const site = await closeAfterTests(startWebSite())
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 const ann = await site.addPerson('ann@reporters.example')
 
 async function post(events: readonly object[], { token } = admin) {

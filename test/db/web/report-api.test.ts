@@ -5,7 +5,7 @@ import { problemIn, sampleMessage, startWebSite, type Person } from './web-site.
 const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '1000000' }))
 const ann = await site.addPerson('ann@reporters.example')
 const bob = await site.addPerson('bob@reporters.example')
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 
 type Sent = { headers?: Record<string, string>; query?: string; as?: Person }
 

@@ -13,7 +13,7 @@ const odd: Subject = { kind: 'link', name: 'pills.example/<b>&x' }
 const page = '/admin/reputations/subject?kind=link-host&name=pills.example'
 
 const site = await closeAfterTests(startWebSite())
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 const desk = await signedInBrowser(site.url, admin)
 const { pool } = site.app
 const at = new Date()

@@ -8,7 +8,7 @@ import { signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
 
 const site = await closeAfterTests(startWebSite())
-const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 const desk = await signedInBrowser(site.url, admin)
 const { pool } = site.app
 const read = async (path: string) => (await desk.get(path)).text()

@@ -159,7 +159,7 @@ test('OPTIONS checks credentials, but a browser’s preflight passes', async () 
 test('a password with non-ASCII letters works in UTF-8 and in Latin-1', async () => {
   const eve = await site.addPerson('eve@reporters.example')
   const passwordHash = await hashPassword('été')
-  await updateReporter(site.app.pool, eve.id, { passwordHash, isAdmin: undefined })
+  await updateReporter(site.app.pool, eve.id, { passwordHash })
   for (const encoding of ['utf8', 'latin1'] as const) {
     const authorization = `Basic ${Buffer.from(`${eve.email}:été`, encoding).toString('base64')}`
     const answer = await fetch(`${site.url}/api/signaler`, {

@@ -6,9 +6,10 @@ import { web } from '../../../src/processes/web.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { insertKarma } from '../../../src/db/reputations.ts'
 import { insertReporter } from '../../../src/db/reporters.ts'
-import { insertToken, usualScopes } from '../../../src/db/sessions.ts'
+import { insertToken } from '../../../src/db/sessions.ts'
 import { createToken, hashPassword } from '../../../src/people/credentials.ts'
 import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
+import type { Role } from '../../../src/roles.ts'
 import { systemClock, uuidv7 } from '../../../src/world.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -20,7 +21,7 @@ export type Person = { id: string; email: string; password: string; token: strin
 export type WebSite = {
   url: string
   app: App
-  addPerson: (email: string, options?: { isAdmin?: boolean }) => Promise<Person>
+  addPerson: (email: string, options?: { role?: Role }) => Promise<Person>
   /** Reports a message by the API; returns the id of the report. */
   report: (person: Person, raw: Buffer<ArrayBuffer>) => Promise<string>
   close: () => Promise<void>
@@ -62,7 +63,7 @@ export async function startWebSite(
   return {
     url: served.url,
     app,
-    addPerson: (email, options) => addPerson(app, email, options?.isAdmin ?? false),
+    addPerson: (email, options) => addPerson(app, email, options?.role ?? null),
     async report({ token }, body) {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'message/rfc822' }
       const answer = await fetch(`${served.url}/api/v1/reports`, { method: 'POST', headers, body })
@@ -96,14 +97,13 @@ export async function usualLimits({ app }: Pick<WebSite, 'app'>): Promise<void> 
   )
 }
 
-async function addPerson(app: App, email: string, isAdmin: boolean): Promise<Person> {
+async function addPerson(app: App, email: string, role: Role | null): Promise<Person> {
   const [id, password, { token, hash }] = [uuidv7(new Date()), `pass of ${email}`, createToken()]
   const passwordHash = await hashPassword(password)
   const createdAt = new Date()
-  await insertReporter(app.pool, { id, email, passwordHash, isAdmin, createdAt })
+  await insertReporter(app.pool, { id, email, passwordHash, role, createdAt })
   await insertKarma(app.pool, { reporterId: id, isVouched: true, now: createdAt })
-  const scopes = isAdmin ? [...usualScopes, 'admin' as const] : usualScopes
-  await insertToken(app.pool, { hash, reporterId: id, name: 'test', createdAt, scopes })
+  await insertToken(app.pool, { hash, reporterId: id, name: 'test', createdAt, role })
   const basic = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
   return { id, email, password, token, basic }
 }

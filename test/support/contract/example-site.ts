@@ -29,7 +29,9 @@ export async function startExampleSite(): Promise<ExampleSite> {
     site,
     folder,
     async addPerson() {
-      const person = await site.addPerson(`p${++people}@reporters.example`, { isAdmin: true })
+      const person = await site.addPerson(`p${++people}@reporters.example`, {
+        role: 'administrator',
+      })
       await allowAll(site, person)
       return person
     },
@@ -48,7 +50,7 @@ async function allowAll({ app }: WebSite, { id }: Person): Promise<void> {
     `select from information_schema.columns where table_name = 'tokens' and column_name = 'scopes'`,
   )
   if (scopes.rowCount === 0) return
-  const all = ['report', 'read', 'retract', 'account', 'admin']
+  const all = ['report', 'read', 'retract', 'account']
   await app.pool.query('update tokens set scopes = $2 where reporter_id = $1', [id, all])
 }
 

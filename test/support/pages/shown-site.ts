@@ -64,7 +64,7 @@ export async function startShownSite(env: Record<string, string> = {}): Promise<
   const parser = createParserPool(1)
   await importNetworks(sampleNetworks, site.app)
   const ann = await site.addPerson('ann@reporters.example')
-  const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
   const desk = await signedInBrowser(site.url, admin)
   const reports = await fillReports(site, parser, ann)
   const mail = await fillInbox(site, parser, reports.told)

@@ -235,7 +235,7 @@ export async function addAccounts(pool: Pool): Promise<Account[]> {
     const request = {
       email,
       password: undefined,
-      isAdmin: false,
+      role: null,
       wantsToken: true,
       scopes: [...usualScopes, 'account' as const],
     }

@@ -6,18 +6,18 @@ test('the address is stored in lower case, and options that are not given have n
   expect(parseAccount(['add', '--email', 'Ann@Example.com'])).toEqual({
     email: 'ann@example.com',
     asksPassword: false,
-    isAdmin: false,
+    role: null,
     wantsToken: false,
     isUnproven: false,
   })
 })
 
 test('all options can be combined', () => {
-  const args = 'add --email a@example.com --password --admin --token --unproven --language ru'
-  expect(parseAccount(args.split(' '))).toEqual({
+  const args = 'add --email a@example.com --password --role administrator --token --unproven'
+  expect(parseAccount([...args.split(' '), '--language', 'ru'])).toEqual({
     email: 'a@example.com',
     asksPassword: true,
-    isAdmin: true,
+    role: 'administrator',
     wantsToken: true,
     isUnproven: true,
     language: 'ru',

@@ -15,7 +15,7 @@ const zips = (count: number): UploadedFile[] =>
   })
 
 const [admitted, shadowed] = ['admitted', 'shadowed'] as const
-const reporter = { id: 'ann', email: 'ann@reporters.example', isAdmin: false }
+const reporter = { id: 'ann', email: 'ann@reporters.example', role: null }
 const upload = (more: Partial<Upload> = {}): Upload => ({
   reporter,
   channel: 'form',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { scopes } from '../../../db/sessions.ts'
 import { WEBHOOK_URL_CHARS_MAX } from '../../../mail/webhook-message.ts'
+import { roles } from '../../../roles.ts'
 import { instant, list } from './report-schemas.ts'
 
 /** The caller and its permissions. */
@@ -8,7 +9,7 @@ export const accountSchema = z
   .object({
     id: z.uuid(),
     email: z.string(),
-    is_admin: z.boolean().describe('Whether these credentials have administrator rights.'),
+    role: z.enum(roles).nullable().describe('The role of these credentials; null: a reporter.'),
     proved_by: z.enum(['token', 'password']),
     scopes: list(z.enum(scopes)).describe('The scopes of these credentials.'),
     limits: z.object({

@@ -48,7 +48,6 @@ const schemas = {
   Counters: knowledge.countersSchema,
   OutgoingEvents: knowledge.outgoingEventsSchema,
   AcceptedEvents: knowledge.acceptedEventsSchema,
-  Health: knowledge.healthSchema,
   CheckAnswer: knowledge.checkAnswerSchema,
   CheckError: knowledge.checkErrorSchema,
   Learned: knowledge.learnedSchema,
@@ -118,7 +117,7 @@ const securitySchemes = {
   token: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A token of the account, limited to its scopes.',
+    description: 'A token of the account, limited to its scopes and its role.',
   },
   password: {
     type: 'http',
@@ -139,7 +138,10 @@ const securityOf: Record<Need, readonly Json[]> = {
   retract: needsScope('retract'),
   account: needsScope('account'),
   any: [{ token: [] }, { password: [] }],
-  admin: needsScope('admin'),
+  viewer: needsScope('viewer'),
+  analyst: needsScope('analyst'),
+  operator: needsScope('operator'),
+  administrator: needsScope('administrator'),
   'plug-in': [{ password: ['report'] }],
   'mail-server': [{ mailServer: [] }, {}],
   nothing: [],

@@ -56,7 +56,7 @@ export const knowledgeOperations: readonly Operation[] = [
     path: '/api/v1/counters',
     chapter: 'Reputation',
     summary: 'Look up how often something was seen',
-    need: 'admin',
+    need: 'viewer',
     parameters: { query: counterQuestionSchema },
     answers: { 200: { description: 'Counts.', content: { 'application/json': 'Counters' } } },
     problems: ['bad-field', 'not-allowed', 'too-often'],
@@ -106,7 +106,7 @@ export const knowledgeOperations: readonly Operation[] = [
     description:
       'At most 500 events. They count within seconds. The same event of a user and a recipient ' +
       'counts once a day, so a request can be repeated; give the time of each event for that.',
-    need: 'admin',
+    need: 'operator',
     body: { 'application/json': 'OutgoingEvents' },
     answers: {
       202: { description: 'Accepted.', content: { 'application/json': 'AcceptedEvents' } },
@@ -190,26 +190,12 @@ export const knowledgeOperations: readonly Operation[] = [
     example: {},
   },
   {
-    id: 'read-health',
-    method: 'get',
-    path: '/api/v1/health',
-    chapter: 'Service',
-    summary: 'Read all conditions of health',
-    description:
-      'What should happen and whether it does, with the reason and what to do. The level is that ' +
-      'of the worst condition. While the database is away, the answer is the problem unavailable.',
-    need: 'admin',
-    answers: { 200: { description: 'The state.', content: { 'application/json': 'Health' } } },
-    problems: ['too-often'],
-    example: {},
-  },
-  {
     id: 'read-metrics',
     method: 'get',
     path: '/metrics',
     chapter: 'Service',
     summary: 'Metrics for Prometheus',
-    need: 'admin',
+    need: 'viewer',
     answers: { 200: { description: 'Figures.', content: { 'text/plain': 'text' } } },
     problems: ['not-allowed'],
     example: {},

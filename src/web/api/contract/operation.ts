@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { TokenScope } from '../../../db/sessions.ts'
+import type { Role } from '../../../roles.ts'
 import type { ProblemName } from '../../problem.ts'
 import type { SchemaName } from './document.ts'
 
@@ -37,8 +38,8 @@ export const chapters = {
   Service: 'Monitoring, and this document.',
 } as const
 
-/** The required credentials: a scope, those of a mail server, or none. */
-export type Need = TokenScope | 'any' | 'mail-server' | 'plug-in' | 'nothing'
+/** The required credentials: a scope, a role, those of a mail server, or none. */
+export type Need = TokenScope | Role | 'any' | 'mail-server' | 'plug-in' | 'nothing'
 
 /** The content of a body or response: a schema, text or bytes. */
 export type Content = SchemaName | 'text' | 'bytes' | 'file' | 'form' | 'lines'

@@ -9,17 +9,18 @@ import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite } from '../web-site.ts'
 
 const site = await closeAfterTests(startWebSite())
-const boss = await site.addPerson('boss@example.org', { isAdmin: true })
+const boss = await site.addPerson('boss@example.org', { role: 'administrator' })
 const admin = await signedInBrowser(site.url, boss)
 
 const page = '/admin/accounts'
 
 test('accounts are listed by address, searched by prefix, fifty per page', async () => {
   for (let count = 10; count < 65; count++) {
-    await site.app.pool.query(
-      `insert into reporters (id, email, is_admin, created_at) values ($1, $2, false, $3)`,
-      [`00000000-0000-7000-8000-0000000000${count}`, `row${count}@example.net`, new Date()],
-    )
+    await site.app.pool.query(`insert into reporters (id, email, created_at) values ($1, $2, $3)`, [
+      `00000000-0000-7000-8000-0000000000${count}`,
+      `row${count}@example.net`,
+      new Date(),
+    ])
   }
   const found = await (await admin.get(`${page}?begin=ROW`)).text()
   expect(found).toContain('row10@example.net')
@@ -55,7 +56,7 @@ test('the last administrator cannot be disabled, but one of two can', async () =
   const answer = await admin.post(page, { do: 'disable', id: boss.id })
   expect(answer.headers.get('location')).toContain('last-admin')
   expect((await findAccount(site.app.pool, boss.id))?.state).toBe('active')
-  const second = await site.addPerson('second@example.org', { isAdmin: true })
+  const second = await site.addPerson('second@example.org', { role: 'administrator' })
   const done = await admin.post(page, { do: 'disable', id: second.id })
   expect(done.headers.get('location')).toContain('disabled')
 })

@@ -152,7 +152,7 @@ test('the archive is read as it is written, with little in memory', async () => 
     },
   })
   const gone = new AbortController()
-  const writing = writeArchive({ ...gil, isAdmin: false }, { ...site.app, pool }, slow, gone.signal)
+  const writing = writeArchive({ ...gil, role: null }, { ...site.app, pool }, slow, gone.signal)
   await expect.poll(() => chunks).toBe(20)
   await expect.poll(() => asked).toBeGreaterThan(0)
   const stuckAt = asked
@@ -168,6 +168,6 @@ test('a client that disconnects ends the export', async () => {
   gone.abort()
   const nowhere = new Writable({ write: () => undefined })
   await expect(
-    writeArchive({ ...hal, isAdmin: false }, site.app, nowhere, gone.signal),
+    writeArchive({ ...hal, role: null }, site.app, nowhere, gone.signal),
   ).rejects.toThrow('disconnected')
 })

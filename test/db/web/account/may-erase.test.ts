@@ -21,10 +21,10 @@ let known: Promise<Person> | undefined
 const once = () => (known ??= site.addPerson('dan@mailhouse.example'))
 
 test('the last administrator cannot be erased; one of two can', async () => {
-  const boss = await site.addPerson('boss@mailhouse.example', { isAdmin: true })
+  const boss = await site.addPerson('boss@mailhouse.example', { role: 'administrator' })
   const browser = await signedInBrowser(site.url, boss)
   const erase = () => browser.post('/account/erase', { how: 'keep', now: boss.password })
   expect(await (await erase()).text()).toContain('last administrator')
-  await site.addPerson('second@mailhouse.example', { isAdmin: true })
+  await site.addPerson('second@mailhouse.example', { role: 'administrator' })
   expect((await erase()).status).toBe(303)
 })

@@ -44,7 +44,7 @@ test('a sign-up gets a letter, chooses a password through its link, and is signe
   expect([made.status, made.headers.get('location')]).toEqual([303, '/report'])
   expect((await browser.get('/report')).status).toBe(200)
   const ann = await findReporterByEmail(site.app.pool, 'ann@example.org')
-  expect(ann).toMatchObject({ isAdmin: false, state: 'active', language: 'fr' })
+  expect(ann).toMatchObject({ role: null, state: 'active', language: 'fr' })
 })
 
 test('a new account is not vouched for', async () => {

@@ -9,10 +9,16 @@ const site = await closeAfterTests(startWebSite())
 
 const page = '/account/tokens'
 
-async function makeToken(browser: Browser, name: string, ...scopes: string[]): Promise<string> {
+async function makeToken(
+  browser: Browser,
+  name: string,
+  scopes: readonly string[],
+  role = '',
+): Promise<string> {
   const fields = new URLSearchParams([
     ...Object.entries(await browser.tokenFields()),
     ['name', name],
+    ['role', role],
     ...scopes.map((one) => ['scope', one]),
   ])
   const answer = await browser.send(page, { method: 'POST', body: fields })
@@ -34,7 +40,7 @@ test.for([
 ] as const)('a token for "%s" allows that and nothing else', async ([scope, statuses]) => {
   const person = await site.addPerson(`${scope}@example.org`)
   const id = await site.report(person, sampleMessage(`scope-${scope}`))
-  const token = await makeToken(await signedInBrowser(site.url, person), 'mine', scope)
+  const token = await makeToken(await signedInBrowser(site.url, person), 'mine', [scope])
   const answers = [
     await call(token, 'POST', ''),
     await call(token, 'GET', `/${id}`),
@@ -45,27 +51,27 @@ test.for([
   expect(refused?.headers.get('www-authenticate')).toContain('error="insufficient_scope"')
 })
 
-test('only administrators are offered the scope "admin"', async () => {
-  const ada = await site.addPerson('ada@example.org', { isAdmin: true })
+test('a person may give a token a role up to the own one', async () => {
+  const ada = await site.addPerson('ada@example.org', { role: 'operator' })
   const bob = await site.addPerson('bob@example.org')
   const { byToken } = createCredentials(site.app.pool)
-  for (const [person, isOffered] of [
-    [ada, true],
-    [bob, false],
+  for (const [person, role, given] of [
+    [ada, 'viewer', 'viewer'],
+    [ada, 'administrator', null],
+    [bob, 'viewer', null],
   ] as const) {
     const browser = await signedInBrowser(site.url, person)
     const text = await (await browser.get(page)).text()
-    expect(text.includes('value="admin"')).toBe(isOffered)
-    const token = await makeToken(browser, 'mine', 'read', 'admin')
-    const scopes = isOffered ? ['read', 'admin'] : ['read']
-    expect(await byToken(token)).toMatchObject({ scopes, isAdmin: isOffered })
+    expect(text.includes(`value="${role}"`)).toBe(given !== null)
+    const token = await makeToken(browser, 'mine', ['read'], role)
+    expect(await byToken(token)).toMatchObject({ scopes: ['read'], role: given })
   }
 })
 
 test('a token is shown once, listed by its name, and revoked', async () => {
   const ann = await site.addPerson('ann@example.org')
   const browser = await signedInBrowser(site.url, ann)
-  const token = await makeToken(browser, 'Thunder <b>bird', 'read')
+  const token = await makeToken(browser, 'Thunder <b>bird', ['read'])
   const text = await (await browser.get(page)).text()
   expect(text).toContain('Thunder &lt;b&gt;bird')
   expect(text).not.toContain(token)
@@ -136,7 +142,7 @@ test('the last use is stored once an hour', async () => {
   const begin = new Date('2026-11-22T12:00:00Z')
   const use = async (minutes: number) => {
     const at = new Date(begin.getTime() + minutes * 60_000)
-    const { byToken } = createCredentials(site.app.pool, () => at)
+    const { byToken } = createCredentials(site.app.pool, { clock: () => at })
     expect(await byToken(eve.token)).toMatchObject({ id: eve.id })
     return at
   }
@@ -158,7 +164,8 @@ test('the command line gives a token its scopes', async () => {
   )
   const wrong = ['add', '--email', 'a@b.example', '--token', '--scope', 'all']
   expect(() => parseAccount(wrong)).toThrow('may name')
-  const tooMuch = ['--email', 'gus@example.org', '--token', '--scope', 'admin']
-  await expect(add(...tooMuch)).rejects.toThrow('Only administrators')
-  expect(await add(...tooMuch, '--admin')).toHaveProperty('token')
+  const tooMuch = ['--email', 'gus@example.org', '--token', '--token-role', 'analyst']
+  await expect(add(...tooMuch)).rejects.toThrow('above that of the account')
+  const gus = await add(...tooMuch, '--role', 'operator')
+  expect(await byToken(gus.token ?? '')).toMatchObject({ role: 'analyst' })
 })

@@ -70,7 +70,7 @@ async function prepare(url: string): Promise<{ routes: BodyRoute[]; account: Acc
     const routes = bodyRoutes(listRoutes, checkPaths())
     await served.close()
     const email = 'admin@reporters.example'
-    const wish = { email, password: PASSWORD, isAdmin: true, wantsToken: true }
+    const wish = { email, password: PASSWORD, role: 'administrator' as const, wantsToken: true }
     const { token } = await addAccount(wish, { pool, clock: systemClock })
     await pool.query(`update rate_limits set behavior = 'off'`)
     return { routes, account: { email, token: token ?? '' } }

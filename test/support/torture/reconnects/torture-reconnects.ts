@@ -72,7 +72,7 @@ const emailOf = (number: number) => `ann${number}@reporters.example`
 async function addReporters(url: string): Promise<string> {
   const pool = createPool(url, { connectionsMax: 5, name: 'torture', onLost: () => undefined })
   const app = { pool, clock: systemClock }
-  const first = { email: emailOf(0), password: PASSWORD, isAdmin: false, wantsToken: true }
+  const first = { email: emailOf(0), password: PASSWORD, role: null, wantsToken: true }
   const { token } = await addAccount(first, app)
   const passwordHash = await hashPassword(PASSWORD)
   for (let number = 1; number < CLIENTS; number++) {

@@ -53,7 +53,7 @@ export async function tortureRestarts(
 
 async function addReporter(url: string): Promise<string> {
   const pool = createPool(url, { connectionsMax: 1, name: 'torture', onLost: () => undefined })
-  const wish = { email: 'ann@reporters.example', password: undefined, isAdmin: false }
+  const wish = { email: 'ann@reporters.example', password: undefined, role: null }
   const { token } = await addAccount({ ...wish, wantsToken: true }, { pool, clock: systemClock })
   await pool.query(`update rate_limits set behavior = 'off'`)
   await pool.end()

@@ -25,7 +25,7 @@ export async function fillOutbox(
   const file = path.join(import.meta.dirname, '../../../../src/db/sample-networks.csv')
   await importNetworks(file, app)
   const email = 'ann@reporters.example'
-  const account = { email, password: undefined, isAdmin: false, wantsToken: false }
+  const account = { email, password: undefined, role: null, wantsToken: false }
   const { id: reporterId } = await addAccount(account, app)
   const intake = createIntake(app)
   const parser = createParserPool(1)

@@ -35,7 +35,7 @@ export async function tortureShadow(
 async function prepare(url: string): Promise<{ banned: string; usual: string }> {
   const pool = createPool(url, { connectionsMax: 2, name: 'torture', onLost: () => undefined })
   const account = (email: string) => {
-    const wish = { email, password: 'a password of the torture', isAdmin: false, wantsToken: true }
+    const wish = { email, password: 'a password of the torture', role: null, wantsToken: true }
     return addAccount(wish, { pool, clock: systemClock })
   }
   try {

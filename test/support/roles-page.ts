@@ -1,0 +1,53 @@
+import { roleMeanings, roles } from '../../src/roles.ts'
+import type { RoleRow } from '../../src/web/admin/role-table.ts'
+import { apiOperations } from '../../src/web/api/contract/document.ts'
+
+const intro = `# Roles
+
+A person who runs the site has one of four roles. Each role includes the ones before it. An account
+without a role can only report.
+
+| role | what it permits |
+|---|---|
+${roles.map((role) => `| ${role} | ${roleMeanings[role]} |`).join('\n')}
+`
+
+/** The document about roles: the table that the program checks, written by a test. */
+export function rolesPage(table: readonly RoleRow[]): string {
+  const pages = table.flatMap(({ method, path, role }) =>
+    method === 'get' ? [`| \`${path}\` | ${role} |`] : [],
+  )
+  const forms = table.flatMap(({ method, path, permissions }) => {
+    if (method === 'get') return []
+    return Object.values(permissions ?? {}).map(({ role, action }) => {
+      return `| ${action?.summary ?? 'test and apply rules'} | \`${path}\` | ${role} |`
+    })
+  })
+  const operations = apiOperations.flatMap(({ method, path, need }) => {
+    const role = roles.find((one) => one === need)
+    return role ? [`| \`${method.toUpperCase()} ${path}\` | ${role} |`] : []
+  })
+  return `${intro}
+## What each role may do
+
+| action | form | role |
+|---|---|---|
+${unique(forms)}
+
+## Pages
+
+| page | role |
+|---|---|
+${unique(pages)}
+
+## API
+
+| operation | role |
+|---|---|
+${unique(operations)}
+`
+}
+
+function unique(lines: readonly string[]): string {
+  return [...new Set(lines)].sort().join('\n')
+}
