@@ -23,6 +23,8 @@ create table rule_processes (
   id uuid not null,
   name text not null,
   version integer not null,
+  -- The model that it uses; null without one.
+  model_version integer,
   -- Why the process does not use a newer version.
   fault text,
   -- Cost, errors and timeouts by rule.

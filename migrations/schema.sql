@@ -33,6 +33,14 @@ begin
   return row(present, total + amount, counts)::rate_state;
 end $function$;
 
+CREATE OR REPLACE FUNCTION database_clock()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ PARALLEL SAFE
+AS $function$
+  select clock_timestamp()
+$function$;
+
 CREATE OR REPLACE FUNCTION distribute(target text, key text)
  RETURNS void
  LANGUAGE plpgsql
@@ -372,6 +380,13 @@ create table counters (
   constraint counters_pkey PRIMARY KEY (shingle, generation, shard)
 ) partition by RANGE (generation);
 
+-- database_sizes: local
+create table database_sizes (
+  day date not null,
+  bytes bigint not null,
+  constraint database_sizes_pkey PRIMARY KEY (day)
+);
+
 -- delisting_requests: local
 create table delisting_requests (
   id uuid not null,
@@ -503,6 +518,17 @@ create index feedback_reports_consumer_idx on feedback_reports (consumer_id, rep
 create index feedback_reports_due_idx on feedback_reports (consumer_id, due_at) WHERE (state = 'waiting'::text);
 create index feedback_reports_merged_idx on feedback_reports (merged_into, merged_number) WHERE (merged_into IS NOT NULL);
 create index feedback_reports_state_idx on feedback_reports (state, report_id);
+
+-- health_settings: local
+create table health_settings (
+  code text not null,
+  warning double precision,
+  critical double precision,
+  silenced_until timestamp with time zone,
+  silence_reason text,
+  done_at timestamp with time zone,
+  constraint health_settings_pkey PRIMARY KEY (code)
+);
 
 -- idempotency_keys: distributed by key_hash
 create table idempotency_keys (
@@ -777,6 +803,19 @@ create index networks_cidr_idx on networks USING spgist (cidr);
 create index networks_expiry_idx on networks (expires_at) WHERE (expires_at IS NOT NULL);
 create index networks_manual_idx on networks (cidr) WHERE (source = 'manual'::text);
 
+-- processes: local
+create table processes (
+  id uuid not null,
+  host text not null,
+  name text not null,
+  version text not null,
+  started_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  clock_ahead_seconds real not null,
+  facts jsonb not null,
+  constraint processes_pkey PRIMARY KEY (id)
+);
+
 -- rate_counts: local
 create table rate_counts (
   key uuid not null,
@@ -1014,6 +1053,7 @@ create table rule_processes (
   id uuid not null,
   name text not null,
   version integer not null,
+  model_version integer,
   fault text,
   health jsonb not null,
   seen_at timestamp with time zone not null,

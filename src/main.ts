@@ -212,6 +212,7 @@ const commands: Record<string, Command> = {
       return runRules(request, (chore) => withDatabase(config, log, chore), process)
     },
   },
+  health: operatorCommand(() => import('./cli/health.ts')),
   lists: operatorCommand(() => import('./cli/lists.ts')),
   senders: operatorCommand(() => import('./cli/senders.ts')),
   limits: operatorCommand(() => import('./cli/limits.ts')),
@@ -346,7 +347,10 @@ async function serve(
   const app = await Promise.race([opening, stopping])
   // No resource is open yet, so the process may exit immediately.
   if (!app) process.exit(DONE)
+  const { startHeartbeats } = await import('./health/heartbeat.ts')
+  const heartbeats = startHeartbeats(app, name)
   const part = await open(app).catch(async (error: unknown) => {
+    await heartbeats.close()
     await app.close()
     throw error
   })
@@ -354,6 +358,7 @@ async function serve(
   await stopping
   await closeInTime(async () => {
     await part.close()
+    await heartbeats.close()
     await app.close()
   }, config.drainMs)
   return DONE

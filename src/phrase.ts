@@ -1,7 +1,8 @@
 /**
  * The codes of sentences that are stored in rows, or composed below the layers that know languages,
  * with the names of their parameters. Codes and names in rows are permanent. The sentences are in
- * the catalogs `events`, `route`, `inbox`, `counting` and `reputation` of each language in `texts`.
+ * the catalogs `events`, `route`, `inbox`, `counting`, `reputation` and `health` of each language
+ * in `texts`.
  */
 export const phraseParameters = {
   // The findings of the analysis, and why a report is forwarded or not.
@@ -261,6 +262,45 @@ export const phraseParameters = {
   'rule-assumed': [],
   'not-read': [],
   'not-read-blacklisted': ['zones'],
+
+  // The reasons of conditions of health. `duration` is in seconds.
+  'health-unmeasured': ['reason'],
+  'health-off': ['setting'],
+  'health-none-waiting': [],
+  'health-waiting': ['duration'],
+  'health-no-heartbeats': [],
+  'health-no-process': ['name'],
+  'health-stored': ['duration'],
+  'health-failed': ['count'],
+  'health-mail-held': [],
+  'health-mail-still-held': ['count'],
+  'health-mail-refused': ['duration', 'reply'],
+  'health-mail-none': [],
+  'health-mail-accepted': ['duration'],
+  'health-mail-never-came': [],
+  'health-mail-came': ['duration'],
+  'health-bounces': ['percent', 'mails', 'count'],
+  'health-bounces-few': ['min'],
+  'health-dead': ['count'],
+  'health-dns-never': ['reason'],
+  'health-dns-answers': ['duration'],
+  'health-dns-silent': ['duration', 'reason'],
+  'health-networks-none': [],
+  'health-networks': ['source', 'duration'],
+  'health-none-judges': [],
+  'health-rules': ['count', 'version'],
+  'health-models': ['count'],
+  'health-processes': ['count'],
+  'health-process-silent': ['name', 'host', 'duration'],
+  'health-clocks': ['host', 'duration'],
+  'health-disk': ['host', 'percent'],
+  'health-database-size': ['size'],
+  'health-database-grew': ['size', 'growth'],
+  'health-partitions': ['table', 'duration'],
+  'health-certificate': ['duration'],
+  'health-dkim': ['state', 'name'],
+  'health-backup-unknown': [],
+  'health-backup': ['duration'],
 
   // Irregularities of a Received line.
   unreadable: [],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { oneOf } from '../actions.ts'
 import { feedbackStates, listOutbox } from '../db/feedback-reports.ts'
-import { releaseHeld, resendRefused } from '../feedback/release-held.ts'
+import { releaseHeld, resendRefused, retryMail } from '../feedback/release-held.ts'
 import { defineQuery, type Operations } from './command.ts'
 
 const LINES_MAX = 1_000
@@ -17,4 +17,4 @@ const list = defineQuery({
 })
 
 /** The operations of `signalpost outbox`. */
-export const operations: Operations = [list, releaseHeld, resendRefused]
+export const operations: Operations = [list, releaseHeld, resendRefused, retryMail]

@@ -64,6 +64,11 @@ export type AuditAction =
   | 'shadow ban'
   | 'lift shadow ban'
   | 'release reports'
+  | 'set health'
+  | 'silence alarm'
+  | 'note backup'
+  | 'forget processes'
+  | 'retry mail'
   | 'drop reports'
 
 /** Stores an audit entry, in the transaction of the action. */

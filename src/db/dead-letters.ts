@@ -165,6 +165,22 @@ export async function keepFirstDue(
     where next.name = ${name} and next.id = pair.id`)
 }
 
+/**
+ * Makes postponed jobs due now, and returns their number: those that our mail server refused, and
+ * those created before an instant that do not wait for the end of an attempt.
+ */
+export async function startPostponedJobs(
+  tx: Db,
+  names: readonly string[],
+  createdBefore: Date,
+): Promise<number> {
+  const { rowCount } = await tx.query(sql`
+    update pgboss.job set start_after = pgboss.job_now()
+    where name = any(${names}::text[]) and state < 'active' and start_after > pgboss.job_now()
+      and not data ? 'postponedSince' and (data ? 'refusedSince' or created_on < ${createdBefore})`)
+  return rowCount ?? 0
+}
+
 /** Returns which queues have a job that a worker could take now. */
 export async function listDueQueues(db: Db, names: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(named('list-due-queues')`

@@ -80,6 +80,11 @@ export function claimTrial(db: Db, now: Date, until: Date): Promise<boolean> {
     update mail_relay set next_try_at = ${until} where next_try_at <= ${now}`
 }
 
+/** Ends the pause of sending, so that the next mail tries the relay. */
+export async function endPause(tx: Db, now: Date): Promise<void> {
+  await tx.query(sql`update mail_relay set next_try_at = ${now} where next_try_at > ${now}`)
+}
+
 /** `feedback`: mail to abuse desks; `letter`: mail to people. */
 export type MailKind = 'feedback' | 'letter'
 

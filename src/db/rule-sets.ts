@@ -57,6 +57,8 @@ export type RuleProcess = {
   /** For example `work`. */
   name: string
   version: number
+  /** The model that it uses; null without one. */
+  modelVersion: number | null
   /** Why a newer version is not active in this process. */
   fault: string | null
   health: readonly RuleHealth[]
@@ -69,10 +71,13 @@ export async function keepRuleProcess(
   process: RuleProcess,
   forgottenBefore: Date,
 ): Promise<void> {
-  const { id, name, version, fault, health, seenAt } = process
-  await db.query(sql`insert into rule_processes (id, name, version, fault, health, seen_at)
-    values (${id}, ${name}, ${version}, ${fault}, ${JSON.stringify(health)}, ${seenAt})
-    on conflict (id) do update set version = excluded.version, fault = excluded.fault,
+  const { id, name, version, modelVersion, fault, health, seenAt } = process
+  await db.query(sql`insert into rule_processes (id, name, version, model_version, fault,
+      health, seen_at)
+    values (${id}, ${name}, ${version}, ${modelVersion}, ${fault}, ${JSON.stringify(health)},
+      ${seenAt})
+    on conflict (id) do update set version = excluded.version,
+      model_version = excluded.model_version, fault = excluded.fault,
       health = excluded.health, seen_at = excluded.seen_at`)
   await db.query(sql`delete from rule_processes where seen_at < ${forgottenBefore}`)
 }
@@ -85,6 +90,7 @@ export async function removeRuleProcess(db: Db, id: string): Promise<void> {
 /** Returns the processes seen since an instant, by name. */
 export function listRuleProcesses(db: Db, since: Date): Promise<RuleProcess[]> {
   return rowsOf(db)`
-    select id, name, version, fault, health, seen_at as "seenAt" from rule_processes
+    select id, name, version, model_version as "modelVersion", fault, health,
+      seen_at as "seenAt" from rule_processes
     where seen_at >= ${since} order by name, id`
 }

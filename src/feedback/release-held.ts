@@ -3,7 +3,10 @@ import { type Action, type ActionContext, defineAction, wholeNumber } from '../a
 import { listConsumers } from '../db/consumers.ts'
 import { type HeldChoice, type ReleasedState, releaseFeedback } from '../db/feedback-waiting.ts'
 import { releaseLetters } from '../db/letters.ts'
+import { startPostponedJobs } from '../db/dead-letters.ts'
+import { endPause } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
+import { LEASE_MS } from '../letters/relay-gate.ts'
 import { sendLetter } from '../letters/send-letter.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { forwardReport } from './forward-report.ts'
@@ -38,6 +41,29 @@ export const resendRefused = defineRelease('refused', {
   summary: 'send refused feedback reports or letters again',
   audit: 'resend',
   role: 'operator',
+})
+
+/**
+ * Tries our mail server again without waiting for the end of the pause, with the mail that was
+ * postponed because of it.
+ */
+export const retryMail = defineAction({
+  name: 'outbox retry',
+  summary: 'try to send postponed mail now',
+  audit: 'retry mail',
+  role: 'operator',
+  input: z.object({}),
+  messages: {
+    retried: (count: number) =>
+      count === 1 ? '1 postponed mail is tried now.' : `${count} postponed mails are tried now.`,
+  },
+  async run(tx, _, { at }) {
+    await endPause(tx, at)
+    const createdBefore = new Date(at.getTime() - LEASE_MS)
+    const names = [forwardReport.name, sendLetter.name]
+    const count = await startPostponedJobs(tx, names, createdBefore)
+    return { done: 'retried', count, audit: `${count} postponed mails` }
+  },
 })
 
 function defineRelease(

@@ -23,7 +23,7 @@ import { hasSureOrigin, withSystem } from '../verdict/subjects.ts'
 import { decide, type Verdict } from '../verdict/verdict.ts'
 import type { Clock } from '../world.ts'
 import { type LiveRules, openRules } from './live-rules.ts'
-import { openModel } from './models.ts'
+import { type LiveModel, openModel } from './models.ts'
 
 /** The data that a mail server has about a message that it checks. All values may be absent. */
 export type CheckedEnvelope = {
@@ -241,12 +241,15 @@ export async function openJudge(
   app: Pick<App, 'pool' | 'clock' | 'log'>,
   { name, freshMs }: { name: string; freshMs: number },
 ): Promise<OpenJudge> {
-  const rules = await openRules({ ...app, name, definitions: factDefinitions })
+  const opened: { model?: LiveModel } = {}
+  const modelVersion = () => opened.model?.current()?.version
+  const rules = await openRules({ ...app, name, definitions: factDefinitions, modelVersion })
   const model = await openModel(app).catch(async (error: unknown) => {
     // Without this, each retry would leak a connection.
     await rules.close()
     throw error
   })
+  opened.model = model
   const memory = { keysMax: KEYS_REMEMBERED_MAX, freshMs }
   const counters = createCounterReader(app, memory)
   const reputations = createReputationReader({ ...app, counters }, memory)

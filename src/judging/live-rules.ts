@@ -20,6 +20,8 @@ export type LiveRulesOptions = {
   /** Name of the process in the list of processes. */
   name: string
   definitions: readonly FactDefinition[]
+  /** The version of the model that the process uses. */
+  modelVersion?: () => number | undefined
 }
 
 /** The active rules in one process. */
@@ -128,8 +130,10 @@ export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
       active.isUnrecorded = false
       toldAt = seenAt.getTime()
       const { version, fault = null, health } = active.state()
+      const modelVersion = options.modelVersion?.() ?? null
       const forgotten = new Date(toldAt - RULE_PROCESS_FORGOTTEN_MS)
-      await keepRuleProcess(pool, { id, name, version, fault, health, seenAt }, forgotten)
+      const record = { id, name, version, modelVersion, fault, health, seenAt }
+      await keepRuleProcess(pool, record, forgotten)
     },
     onFailure: (err) =>
       log.warn({ err }, 'Could not update the rules or their statistics. Will retry.'),

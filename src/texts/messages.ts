@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Formatters, IntlMessageFormat } from 'intl-messageformat'
 import type account from './en/account.json'
+import type conditions from './en/conditions.json'
 import type feedback from './en/feedback.json'
 import type help from './en/help.json'
 import type letters from './en/letters.json'
@@ -16,6 +17,7 @@ import type words from './en/words.json'
  * the ICU format, or to lists of messages, such as the steps of a guide. English has every code.
  */
 type English = typeof account &
+  typeof conditions &
   typeof feedback &
   typeof help &
   typeof letters &
@@ -156,6 +158,26 @@ function beginningsOf(params: Params): Params {
 /** Formats a number for a language. */
 export function number(language: Language, n: number): string {
   return formatters.getNumberFormat(locales[language]).format(n)
+}
+
+const units: Record<Language, readonly [string, string, string, string]> = {
+  en: ['d', 'h', 'min', 's'],
+  fr: ['j', 'h', 'min', 's'],
+  ru: ['дн.', 'ч', 'мин', 'с'],
+}
+const UNIT_SECONDS = [86_400, 3_600, 60, 1] as const
+
+/** Formats seconds in the two largest units that fit: `3 h 5 min`, `0 s`. */
+export function duration(language: Language, seconds: number): string {
+  let rest = Math.max(0, Math.floor(seconds))
+  const first = UNIT_SECONDS.findIndex((length) => rest >= length)
+  if (first < 0) return `0 ${units[language][3]}`
+  const pieces = UNIT_SECONDS.slice(first, first + 2).map((length, index) => {
+    const count = Math.floor(rest / length)
+    rest -= count * length
+    return count > 0 ? `${count} ${units[language][first + index]}` : ''
+  })
+  return pieces.filter(Boolean).join(' ')
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Phrase } from '../phrase.ts'
-import { type Language, message, type TranslatedText } from './messages.ts'
+import { duration, type Language, message, type TranslatedText } from './messages.ts'
 
 /** A phrase as stored in a row, or the text of a rule's meaning, which is in English. */
 type Stored = Phrase | string
@@ -35,9 +35,13 @@ function sayPhrase(stored: Stored, language: Language, reader: Reader): Translat
   const dates = Object.entries(params)
     .filter(([name]) => dateNames.has(name))
     .map(([name, date]) => [name, new Date(date)])
+  const inUnits =
+    typeof params['duration'] === 'number'
+      ? { duration: duration(language, params['duration']) }
+      : {}
   // A code may be unknown here while processes of two versions run.
   return (
-    message(language, code, { ...params, ...Object.fromEntries(dates), reader }) ?? {
+    message(language, code, { ...params, ...Object.fromEntries(dates), ...inUnits, reader }) ?? {
       text: code,
       lang,
     }

@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import { createReadCounterHealth } from '../counting/run-roll-ups.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
+import { createReadHealth } from '../health/read-health.ts'
 import { createMessageChecker } from '../judging/check-message.ts'
 import { createSenderWatch } from '../judging/sender-watch.ts'
 import type { AskAboutClient } from '../judging/first-filter.ts'
@@ -105,6 +106,7 @@ function createSite(
     readQueues,
     readMail,
     readCounterHealth,
+    readHealth: createReadHealth(app),
     metrics,
   }
 }

@@ -16,6 +16,7 @@ import {
   type WaitingMail,
 } from '../db/mail-relay.ts'
 import type { Pool } from '../db/pool.ts'
+import type { ReadHealth } from '../health/read-health.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
 import type { SenderWatch } from '../judging/sender-watch.ts'
 import type { Credentials } from '../people/credentials.ts'
@@ -104,6 +105,8 @@ export type Site = App & {
   readQueues: ReadQueues
   readMail: ReadMail
   readCounterHealth: ReadCounterHealth
+  /** Reads all conditions of health. */
+  readHealth: ReadHealth
   metrics: Metrics
   /** Whether the process is stopping: it still answers, but is not ready. */
   isClosing: () => boolean

@@ -44,10 +44,13 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
         ...['letters', 'people', 'marketers', 'feedback'],
       ],
     },
+    health: {
+      values: ['actions', 'mail', 'texts', 'db', 'queue', 'net'],
+    },
     web: {
       values: [
         ...['actions', 'mail', 'origin', 'verdict', 'texts', 'db', 'queue', 'counting'],
-        ...['judging', 'letters', 'people', 'marketers', 'lists', 'feedback', 'reports'],
+        ...['judging', 'letters', 'people', 'marketers', 'lists', 'feedback', 'reports', 'health'],
       ],
     },
     errors: { values: [] },

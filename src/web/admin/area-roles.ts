@@ -7,6 +7,7 @@ import type { Role } from '../../roles.ts'
  */
 export const areaRoles = {
   '/': 'viewer',
+  '/health': 'viewer',
   '/reports': 'viewer',
   '/campaigns': 'viewer',
   '/outbox': 'viewer',

@@ -11,6 +11,7 @@ import { campaignRoutes } from './campaigns.ts'
 import { consumerRoutes } from './consumers.ts'
 import { counterRoutes } from './counters.ts'
 import { correctionRoutes, enrollmentRoutes } from './enrollments.ts'
+import { healthAdminRoutes } from './health.ts'
 import { inboxRoutes, suppressionRoutes } from './inbox.ts'
 import { limitRoutes, shadowRoutes } from './limits.ts'
 import { delistingAdminRoutes, listExemptionRoutes } from './lists.ts'
@@ -69,6 +70,7 @@ export function adminRoutes(site: Site): Router {
     next()
   })
   mount('/', overviewRoutes(site))
+  mount('/health', healthAdminRoutes(site))
   mount('/reports', adminReportRoutes(site))
   mount('/campaigns', campaignRoutes(site))
   mount('/accounts', accountAdminRoutes(site))

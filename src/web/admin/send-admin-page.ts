@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import { includesRole } from '../../roles.ts'
+import { duration } from '../../texts/messages.ts'
 import { type Page, sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { areaRoleOf } from './area-roles.ts'
@@ -12,26 +13,8 @@ export function setFormRoles(req: Request, formRoles: FormRoles): void {
   formRolesOf.set(req, formRoles)
 }
 
-const units = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-  ['s', 1],
-] as const
-
 /** Formats seconds in the two largest units that fit: `3 h 5 min`, `0 s`. */
-export function shownDuration(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds))
-  const first = units.findIndex(([, length]) => whole >= length)
-  if (first < 0) return '0 s'
-  let rest = whole
-  const pieces = units.slice(first, first + 2).map(([unit, length]) => {
-    const count = Math.floor(rest / length)
-    rest -= count * length
-    return count > 0 ? `${count} ${unit}` : ''
-  })
-  return pieces.filter(Boolean).join(' ')
-}
+export const shownDuration = (seconds: number) => duration('en', seconds)
 
 /**
  * Sends a page of the administration, with its navigation. Links of the menu and buttons that the
@@ -43,6 +26,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const formRoles = formRolesOf.get(req)
   const sections = [
     ['/admin', 'Overview'],
+    ['/admin/health', 'Health'],
     ['/admin/reports', 'Reports'],
     ['/admin/campaigns', 'Campaigns'],
     ['/admin/accounts', 'Accounts'],

@@ -38,9 +38,13 @@ test('the overview shows length and oldest job of each queue', async () => {
      where name = 'analyze-report' and data ->> 'reportId' = $1`,
     [id],
   )
+  await site.app.pool.query(
+    `update reports set received_at = received_at - interval '2 hours' where id = $1`,
+    [id],
+  )
   await expect
     .poll(async () => await (await desk.get('/admin')).text())
-    .toContain('Queue analyze-report is far behind: a job has waited 2 h')
+    .toContain('The oldest has been waiting for 2 h')
   const metrics = await (await fetch(`${site.url}/metrics`)).text()
   expect(metrics).toMatch(/signalpost_queue_oldest_job_seconds\{queue="analyze-report"\} 72\d\d/)
   expect(metrics).toMatch(/signalpost_queue_jobs\{queue="analyze-report",state="ready"\} \d/)

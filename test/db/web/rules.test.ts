@@ -99,7 +99,7 @@ test('processes are shown with their version, and rules with cost, errors and st
   const seenAt = new Date()
   const cutOff = { why: 'slow always', costUs: 900 } as const
   const health = [{ symbol: 'WORD', costUs: 1.26, errors: 7, cutOff }]
-  const both = { seenAt, fault: null, health, version: 3, name: 'work' }
+  const both = { seenAt, fault: null, health, version: 3, name: 'work', modelVersion: null }
   const forgotten = new Date(0)
   await keepRuleProcess(site.app.pool, { ...both, id: uuidv7(seenAt) }, forgotten)
   const older = { ...both, id: uuidv7(seenAt), version: 2, fault: '4:9 WORD: no <fact>' }

@@ -14,7 +14,7 @@ const catalogOf = (language: string, subject: string) =>
     string
   >
 
-const subjects = ['events', 'route', 'inbox', 'counting', 'reputation']
+const subjects = ['events', 'route', 'inbox', 'counting', 'reputation', 'health']
 
 test('the catalogs have each code and no other', () => {
   const codes = subjects.flatMap((subject) => Object.keys(catalogOf('en', subject)))

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { shownBytes, shownLine, shownText } from '../../../src/mail/text.ts'
-import { healthWord, mailStatus, worstOf } from '../../../src/web/admin/overview.ts'
 import { readSearch } from '../../../src/web/admin/reports.ts'
 import { shownDuration } from '../../../src/web/admin/send-admin-page.ts'
 import { parseBase64, urlencodedField } from '../../../src/web/bodies/body-tasks.ts'
@@ -282,48 +281,6 @@ test.for([
 ] as const)('of the relays %s the invalid one is named', ([text, sentence]) => {
   const refused = expect.objectContaining({ status: 422, message: sentence }) as Error
   expect(() => parseRemarks({ receivedVia: [text] })).toThrow(refused)
-})
-
-const empty = {
-  ready: 0,
-  active: 0,
-  deferred: 0,
-  failed: 0,
-  oldestJobSeconds: 0,
-  longestWaitSeconds: 0,
-}
-
-test.for([
-  ['good', { longestWaitSeconds: 29 }, {}],
-  ['warn', { longestWaitSeconds: 30 }, {}],
-  ['bad', { longestWaitSeconds: 300 }, {}],
-  ['good', { ready: 100_000 }, {}],
-  ['warn', {}, { ready: 1 }],
-] as const)('health is %s with %j and dead letters %j', ([tone, queue, dead]) => {
-  const queues = [
-    { ...empty, name: 'analyze-report', ...queue },
-    { ...empty, name: 'dead-letter', longestWaitSeconds: 9_999, ...dead },
-  ]
-  expect(healthWord(queues, 'dead-letter').tone).toBe(tone)
-})
-
-const takes = { refusedSince: null, reply: null, failures: 0, nextTryAt: null, acceptedAt: null }
-const at = new Date('2026-11-20T12:00:00Z')
-
-test.for([
-  [undefined, {}, {}, false],
-  ['warn', {}, {}, true],
-  ['bad', { refusedSince: new Date('2026-11-20T11:00:00Z') }, {}, false],
-  [undefined, {}, { oldestJobSeconds: 899 }, false],
-  ['warn', {}, { oldestJobSeconds: 900 }, false],
-] as const)('mail is %s with %j, jobs %j, held: %j', ([tone, relay, job, isHeld]) => {
-  for (const name of ['forward-report', 'send-letter']) {
-    const queues = [{ ...empty, name, ...job }]
-    const word = mailStatus(queues, { relay: { ...takes, ...relay } }, { isHeld, now: at })
-    expect(word?.tone).toBe(tone)
-    const all = worstOf([word, healthWord(queues, 'dead-letter')])
-    expect(all?.tone).toBe(tone ?? 'good')
-  }
 })
 
 test.for([

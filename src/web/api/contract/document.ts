@@ -48,6 +48,7 @@ const schemas = {
   Counters: knowledge.countersSchema,
   OutgoingEvents: knowledge.outgoingEventsSchema,
   AcceptedEvents: knowledge.acceptedEventsSchema,
+  Health: knowledge.healthSchema,
   CheckAnswer: knowledge.checkAnswerSchema,
   CheckError: knowledge.checkErrorSchema,
   Learned: knowledge.learnedSchema,

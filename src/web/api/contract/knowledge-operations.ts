@@ -190,6 +190,20 @@ export const knowledgeOperations: readonly Operation[] = [
     example: {},
   },
   {
+    id: 'read-health',
+    method: 'get',
+    path: '/api/v1/health',
+    chapter: 'Service',
+    summary: 'Read all conditions of health',
+    description:
+      'What should happen and whether it does, with the reason and what to do. The level is that ' +
+      'of the worst condition. While the database is away, the answer is the problem unavailable.',
+    need: 'viewer',
+    answers: { 200: { description: 'The state.', content: { 'application/json': 'Health' } } },
+    problems: ['too-often'],
+    example: {},
+  },
+  {
     id: 'read-metrics',
     method: 'get',
     path: '/metrics',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, list } from './report-schemas.ts'
+import { instant, list, phrase } from './report-schemas.ts'
 
 /** A relay named by the caller. */
 export const relayStatementSchema = z.object({
@@ -151,3 +151,39 @@ export const learnedSchema = z.object({ success: z.boolean() })
 
 /** Statistics of the process in the format of rspamd's controller. */
 export const checkStatisticsSchema = z.record(z.string(), z.unknown())
+
+const levelSchema = z
+  .enum(['ok', 'off', 'unknown', 'warning', 'critical'])
+  .describe('unknown: it cannot be computed. off: the settings do not use it.')
+
+/** All conditions of health. */
+export const healthSchema = z.object({
+  level: levelSchema,
+  at: instant,
+  conditions: list(
+    z.object({
+      code: z.string(),
+      title: z.string(),
+      level: levelSchema,
+      value: z.number().nullable(),
+      unit: z.enum(['seconds', 'days', 'percent', 'count', 'gigabytes']),
+      warning: z.number().nullable().describe('The bound of a warning.'),
+      critical: z.number().nullable(),
+      since: instant.nullable(),
+      reason: z.string().describe('In English. The wording may change.'),
+      phrase,
+      advice: z.string().describe('What to do.'),
+      action: z.string().nullable().describe('The command that may repair it.'),
+      silenced_until: instant.nullable(),
+    }),
+  ),
+  processes: list(
+    z.object({
+      host: z.string(),
+      name: z.string(),
+      version: z.string(),
+      started_at: instant,
+      seen_at: instant,
+    }),
+  ),
+})

@@ -44,7 +44,7 @@ const network = z.object({
   country: z.string().nullable(),
 })
 
-const phrase = z
+export const phrase = z
   .object({ code: z.string(), params: z.record(z.string(), z.union([z.string(), z.number()])) })
   .describe('A sentence as a code with parameters. Codes and names of parameters are stable.')
 

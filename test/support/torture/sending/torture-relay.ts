@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { OpenApp } from '../../../../src/processes/open-app.ts'
-import { queueNames } from '../../../../src/processes/queues.ts'
 import { startWork } from '../../../../src/processes/work.ts'
 import { inTransaction } from '../../../../src/db/pool.ts'
-import { mailStatus } from '../../../../src/web/admin/overview.ts'
-import { createReadMail, createReadQueues } from '../../../../src/web/site.ts'
+import { createReadHealth } from '../../../../src/health/read-health.ts'
+import { createReadMail } from '../../../../src/web/site.ts'
 import { queueLetter } from '../../../../src/letters/send-letter.ts'
 import { deadLetterQueue } from '../../../../src/queue/define-queue.ts'
 import type { SinkFailure, SinkStep } from '../../smtp-sink.ts'
@@ -113,11 +112,12 @@ async function examineKept(app: OpenApp): Promise<string[]> {
   return faults
 }
 
-/** Whether the overview says that no mail is sent; no other queue is processed here. */
+const isBad = (level: string) => level === 'warning' || level === 'critical'
+
+/** Whether the overview says that no mail is sent. */
 async function overviewWarns(app: OpenApp): Promise<boolean> {
-  const queues = await createReadQueues(app, queueNames)()
-  const word = mailStatus(queues, await createReadMail(app)(), { isHeld: false, now: app.clock() })
-  return word !== undefined
+  const { conditions } = await createReadHealth(app)()
+  return conditions.some(({ code, level }) => code === 'mail-leaving' && isBad(level))
 }
 
 async function untilSent({ pool }: OpenApp): Promise<void> {

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { definitionOf } from '../health/conditions.ts'
+import {
+  endSilence,
+  forgetProcesses,
+  noteBackup,
+  resetBounds,
+  setBounds,
+  silenceCondition,
+} from '../health/health-actions.ts'
+import { createReadHealth } from '../health/read-health.ts'
+import { inEnglish } from '../texts/phrases.ts'
+import { columns, defineQuery, type Operations } from './command.ts'
+
+const list = defineQuery({
+  name: 'health list',
+  summary: 'show the conditions of health with their bounds',
+  input: z.object({}),
+  async print(_, app) {
+    const { conditions } = await createReadHealth(app)()
+    const lines = conditions.map(({ code, level, bounds, unit, reason }) => {
+      const sign = definitionOf(code).isLowBad ? '≤' : '≥'
+      const { warning, critical } = bounds
+      const shown = `${sign} ${warning ?? '–'} / ${critical ?? '–'} ${unit}`
+      return [level, code, shown, inEnglish(reason)]
+    })
+    return columns([['level', 'condition', 'warning / critical', 'reason'], ...lines]).join('\n')
+  },
+})
+
+/** The operations of `signalpost health`. */
+export const operations: Operations = [
+  list,
+  setBounds,
+  resetBounds,
+  silenceCondition,
+  endSilence,
+  noteBackup,
+  forgetProcesses,
+]

@@ -1,0 +1,181 @@
+import { createPublicKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { readFile, statfs } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import path from 'node:path'
+import type { App } from '../app.ts'
+import { keepHeartbeat, type ProcessRow, removeHeartbeat } from '../db/health.ts'
+import { reasonOf } from '../errors.ts'
+import { parseTagList } from '../mail/dkim-signature.ts'
+import { createResolver } from '../net/resolver.ts'
+import { type Clock, type Resolve, uuidv7 } from '../world.ts'
+
+/** What one process knows and the database does not. A fact is absent if it does not apply. */
+export type ProcessFacts = {
+  /** The disk of the data folder. */
+  disk?: { freePercent: number }
+  /** The certificate of the mail receiver. */
+  certificate?: { endsAt: string } | { fault: string }
+  /** Whether the published DKIM record is that of our key. */
+  dkim?: { state: 'matches' | 'differs' | 'missing' } | { fault: string }
+  /** When the name servers last answered; null: not yet. */
+  dns?: { answeredAt: string | null; fault: string | null }
+}
+
+export type RunningProcess = ProcessRow<ProcessFacts>
+
+const BEAT_MS = 5_000
+/** Interval in milliseconds at which the facts are collected. */
+const FACTS_MS = 30_000
+
+type Needs = Pick<App, 'pool' | 'clock' | 'log' | 'config'>
+
+/**
+ * Has a process store every five seconds that it runs, until closed. The row is deleted when the
+ * process stops, so a row without heartbeats is a process that is frozen or was killed.
+ */
+export function startHeartbeats(app: Needs, name: string): { close: () => Promise<void> } {
+  const startedAt = app.clock()
+  const its = {
+    id: uuidv7(startedAt),
+    host: hostname(),
+    name,
+    version: programVersion(),
+    startedAt,
+  }
+  const collector = createCollector(app, name)
+  let isClosed = false
+  let timer: NodeJS.Timeout | undefined
+
+  async function beat(): Promise<void> {
+    try {
+      await keepHeartbeat(app.pool, { ...its, facts: collector.facts(), now: app.clock() })
+    } catch (error) {
+      // The condition "database" shows the outage.
+      app.log.debug({ reason: reasonOf(error) }, 'Could not store the heartbeat. Will retry.')
+    }
+    if (isClosed) return
+    timer = setTimeout(() => (beating = beat()), BEAT_MS)
+    timer.unref()
+  }
+
+  let beating = beat()
+  return {
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await beating
+      collector.close()
+      await removeHeartbeat(app.pool, its.id).catch(() => undefined)
+    },
+  }
+}
+
+function programVersion(): string {
+  const file = path.join(import.meta.dirname, '..', '..', 'package.json')
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}
+
+/** Collects the facts of a process, at most every `FACTS_MS`. */
+function createCollector({ config, clock }: Needs, name: string) {
+  const resolver =
+    name === 'work' && config.dnsServers !== 'none'
+      ? createResolver({ servers: config.dnsServers, clock })
+      : undefined
+  let dns: ProcessFacts['dns'] = { answeredAt: null, fault: null }
+  let facts: ProcessFacts = {}
+  let collectedAt = Number.NEGATIVE_INFINITY
+
+  async function collect(): Promise<ProcessFacts> {
+    const disk = await diskOf(config.dataDir)
+    const isReceiver = name === 'receive' && config.receiveTlsCertFile !== undefined
+    const certificate = isReceiver && (await certificateOf(config.receiveTlsCertFile ?? ''))
+    if (resolver) dns = await dnsOf(resolver.resolve, config.mailFrom, clock, dns)
+    const dkim = resolver && config.dkim && (await dkimOf(config.dkim, resolver.resolve))
+    return {
+      ...(disk && { disk }),
+      ...(certificate && { certificate }),
+      ...(resolver && dns && { dns }),
+      ...(dkim && { dkim }),
+    }
+  }
+
+  async function collectAgain(): Promise<void> {
+    collectedAt = clock().getTime()
+    facts = await collect().catch(() => ({}))
+  }
+
+  return {
+    /** Returns the facts collected last; new ones are collected meanwhile. */
+    facts(): ProcessFacts {
+      const ageMs = clock().getTime() - collectedAt
+      if (ageMs >= FACTS_MS || ageMs < 0) void collectAgain()
+      return facts
+    },
+    close: () => resolver?.close(),
+  }
+}
+
+async function diskOf(folder: string): Promise<ProcessFacts['disk']> {
+  const disk = await statfs(folder).catch(() => undefined)
+  if (!disk || disk.blocks === 0) return undefined
+  return { freePercent: (disk.bavail / disk.blocks) * 100 }
+}
+
+async function certificateOf(file: string): Promise<ProcessFacts['certificate']> {
+  try {
+    const { validToDate } = new X509Certificate(await readFile(file))
+    return { endsAt: validToDate.toISOString() }
+  } catch (error) {
+    return { fault: reasonOf(error) }
+  }
+}
+
+/** Asks for a name that no cache contains. That it does not exist is an answer, too. */
+async function dnsOf(
+  resolve: Resolve,
+  mailFrom: string,
+  clock: Clock,
+  before: ProcessFacts['dns'],
+): Promise<ProcessFacts['dns']> {
+  const label = uuidv7(clock()).slice(-12)
+  const answer = await resolve(`${label}.${mailFrom.split('@').at(-1) ?? ''}`, 'A')
+  if (answer.is !== 'unknown') return { answeredAt: clock().toISOString(), fault: null }
+  return { answeredAt: before?.answeredAt ?? null, fault: answer.why }
+}
+
+type Dkim = NonNullable<App['config']['dkim']>
+
+/** Compares the published record of a DKIM key with the key (RFC 6376 §3.6.1, RFC 8463). */
+async function dkimOf(
+  { domain, selector, keyFile }: Dkim,
+  resolve: Resolve,
+): Promise<ProcessFacts['dkim']> {
+  try {
+    const published = await resolve(`${selector}._domainkey.${domain}`, 'TXT')
+    if (published.is === 'unknown') return { fault: published.why }
+    if (published.is === 'none') return { state: 'missing' }
+    const own = publicForms(await readFile(keyFile, 'utf8'))
+    const isOurs = published.records.some((record) => {
+      const value = parseTagList(record)?.get('p')?.replaceAll(/\s/g, '')
+      return value !== undefined && own.includes(value)
+    })
+    return { state: isOurs ? 'matches' : 'differs' }
+  } catch (error) {
+    return { fault: reasonOf(error) }
+  }
+}
+
+/** Length of a public Ed25519 key in bytes. */
+const ED25519_BYTES = 32
+
+/** The forms in which the public key of a private one may be published. */
+function publicForms(privateKey: string): string[] {
+  const key = createPublicKey(privateKey)
+  const spki = key.export({ type: 'spki', format: 'der' })
+  if (key.asymmetricKeyType === 'ed25519') {
+    return [spki.subarray(-ED25519_BYTES).toString('base64')]
+  }
+  const pkcs1 = key.export({ type: 'pkcs1', format: 'der' })
+  return [spki, pkcs1].map((form) => form.toString('base64'))
+}

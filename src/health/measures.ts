@@ -1,0 +1,320 @@
+import type { App } from '../app.ts'
+import { listShardBacklogs } from '../db/counter-rows.ts'
+import { listBacklogs } from '../db/dead-letters.ts'
+import {
+  countFailedReports,
+  findInboundTimes,
+  findOldestOwed,
+  findOldestUnanalyzed,
+  findPartitionsEnd,
+  listConsumerShares,
+  listImports,
+  measureDatabase,
+} from '../db/health.ts'
+import { countWaitingMail, findMailRelay } from '../db/mail-relay.ts'
+import { findActiveModel } from '../db/models.ts'
+import { GENERATION_DAYS } from '../db/partitions.ts'
+import { listRuleProcesses, newestRuleVersion } from '../db/rule-sets.ts'
+import { phrase } from '../phrase.ts'
+import { deadLetterQueue } from '../queue/define-queue.ts'
+import { uuidTime } from '../world.ts'
+import type { ConditionCode, Measurement } from './conditions.ts'
+import type { RunningProcess } from './heartbeat.ts'
+
+/** What a measure reads, besides the database. */
+type Measuring = Pick<App, 'pool' | 'config'> & {
+  now: Date
+  processes: readonly RunningProcess[]
+  /** When an operator stated that a backup was made. */
+  doneAt: Date | null
+}
+
+/** How a condition is measured; `everyMs` is set if that reads much. */
+type Measure = {
+  measure: (context: Measuring) => Promise<Measurement>
+  everyMs?: number
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const COUNTED_MAX = 1_001
+const MAILS_MIN = 5
+const GIGABYTE = 1e9
+/** Time in seconds without a heartbeat after which a process is not counted as running. */
+const SILENT_SECONDS = 20
+/** Time in milliseconds after which a process that judges and is not seen counts as stopped. */
+const RULES_MS = 60_000
+
+export const measures: Readonly<Record<ConditionCode, Measure>> = {
+  database: { measure: measureWrites },
+  'reports-analyzed': {
+    measure: async ({ pool, now }) => waiting(await findOldestUnanalyzed(pool), now),
+  },
+  'analysis-failed': { measure: measureFailed },
+  'mail-leaving': { measure: measureLeaving },
+  'feedback-owed': {
+    measure: async ({ pool, now }) => waiting((await findOldestOwed(pool, now)).feedback, now),
+  },
+  'letters-owed': {
+    measure: async ({ pool, now }) => waiting((await findOldestOwed(pool, now)).letters, now),
+  },
+  'mail-coming-in': { measure: measureComingIn },
+  'inbound-handled': {
+    measure: async ({ pool, now }) => waiting((await findInboundTimes(pool)).waitingSince, now),
+  },
+  bounces: { measure: measureBounces, everyMs: 60_000 },
+  'dead-letters': { measure: measureDeadLetters },
+  counters: { measure: measureCounters },
+  registries: { measure: measureRegistries },
+  dns: { measure: measureDns },
+  networks: { measure: measureNetworks, everyMs: 300_000 },
+  rules: { measure: measureRules },
+  models: { measure: measureModels },
+  processes: { measure: measureProcesses },
+  clocks: { measure: measureClocks },
+  disk: { measure: measureDisk },
+  'database-size': { measure: measureSize, everyMs: 300_000 },
+  partitions: { measure: measurePartitions, everyMs: 60_000 },
+  certificate: { measure: measureCertificate },
+  'dkim-key': { measure: measureDkim },
+  backup: { measure: measureBackup },
+}
+
+/** The time in seconds since an instant; 0 if the clocks differ. */
+function secondsSince(at: Date, now: Date): number {
+  return Math.max(0, (now.getTime() - at.getTime()) / 1_000)
+}
+
+function waiting(since: Date | null, now: Date): Measurement {
+  if (since === null) return { value: 0, reason: phrase('health-none-waiting') }
+  const value = secondsSince(since, now)
+  return { value, since, reason: phrase('health-waiting', { duration: value }) }
+}
+
+function unknown(reason: Measurement['reason']): Promise<Measurement> {
+  return Promise.resolve({ level: 'unknown', reason })
+}
+
+function off(setting: string): Promise<Measurement> {
+  return Promise.resolve({ level: 'off', reason: phrase('health-off', { setting }) })
+}
+
+function measureWrites({ processes }: Measuring): Promise<Measurement> {
+  if (processes.length === 0) return unknown(phrase('health-no-heartbeats'))
+  const value = Math.max(0, Math.min(...processes.map(({ silentSeconds }) => silentSeconds)))
+  return Promise.resolve({ value, reason: phrase('health-stored', { duration: value }) })
+}
+
+async function measureFailed({ pool, now }: Measuring): Promise<Measurement> {
+  const since = new Date(now.getTime() - DAY_MS)
+  const value = await countFailedReports(pool, since, COUNTED_MAX)
+  return { value, reason: phrase('health-failed', { count: value }) }
+}
+
+async function measureLeaving({ pool, config, now }: Measuring): Promise<Measurement> {
+  const { refusedSince, reply, acceptedAt } = await findMailRelay(pool)
+  if (refusedSince !== null) {
+    const value = secondsSince(refusedSince, now)
+    const said = { duration: value, reply: reply ?? '' }
+    return { value, since: refusedSince, reason: phrase('health-mail-refused', said) }
+  }
+  if (config.smtpUrl === undefined) {
+    return { level: 'warning', reason: phrase('health-mail-held') }
+  }
+  if (acceptedAt === null) return unknown(phrase('health-mail-none'))
+  const { waiting: unsent } = await countWaitingMail(pool)
+  const held = unsent.filter(({ state }) => state === 'held')
+  if (held.length > 0) {
+    const count = held.reduce((sum, { mails }) => sum + mails, 0)
+    return { level: 'warning', reason: phrase('health-mail-still-held', { count }) }
+  }
+  const duration = secondsSince(acceptedAt, now)
+  return { value: 0, reason: phrase('health-mail-accepted', { duration }) }
+}
+
+async function measureComingIn({ pool, now }: Measuring): Promise<Measurement> {
+  const { lastAt } = await findInboundTimes(pool)
+  if (lastAt === null) return unknown(phrase('health-mail-never-came'))
+  const duration = secondsSince(lastAt, now)
+  return { value: duration / 86_400, reason: phrase('health-mail-came', { duration }) }
+}
+
+async function measureBounces({ pool, now }: Measuring): Promise<Measurement> {
+  const shares = await listConsumerShares(pool, new Date(now.getTime() - DAY_MS), MAILS_MIN)
+  const worst = shares.toSorted((a, b) => b.failed / b.mails - a.failed / a.mails)[0]
+  if (!worst) return { value: 0, reason: phrase('health-bounces-few', { min: MAILS_MIN }) }
+  const value = (worst.failed / worst.mails) * 100
+  const failing = shares.filter(({ failed }) => failed > 0).length
+  const said = { percent: Math.round(value), mails: worst.mails, count: failing }
+  return { value, reason: phrase('health-bounces', said) }
+}
+
+async function measureDeadLetters({ pool, now }: Measuring): Promise<Measurement> {
+  const [backlog] = await listBacklogs(pool, [deadLetterQueue], now)
+  const value = (backlog?.ready ?? 0) + (backlog?.deferred ?? 0)
+  return { value, reason: phrase('health-dead', { count: value }) }
+}
+
+async function measureCounters({ pool, now }: Measuring): Promise<Measurement> {
+  const [oldest] = await listShardBacklogs(pool)
+  return waiting(oldest ? uuidTime(oldest.oldestId) : null, now)
+}
+
+const LOOK_UP = 'find-contact'
+
+async function measureRegistries({ pool, config, now }: Measuring): Promise<Measurement> {
+  if (config.rdapBootstrapUrl === undefined) return off('RDAP_BOOTSTRAP_URL')
+  const [backlog] = await listBacklogs(pool, [LOOK_UP], now)
+  const value = backlog?.oldestJobSeconds ?? 0
+  if (value === 0) return { value, reason: phrase('health-none-waiting') }
+  return { value, reason: phrase('health-waiting', { duration: value }) }
+}
+
+function measureDns({ processes, config, now }: Measuring): Promise<Measurement> {
+  if (config.dnsServers === 'none') return off('DNS_SERVERS')
+  const answers = running(processes).flatMap(({ facts }) => facts.dns ?? [])
+  const asked = answers.filter(({ answeredAt, fault }) => answeredAt !== null || fault !== null)
+  if (asked.length === 0) return unknown(phrase('health-no-process', { name: 'work' }))
+  const ages = asked.map(({ answeredAt, fault }) => {
+    const age = answeredAt === null ? Infinity : secondsSince(new Date(answeredAt), now)
+    return { fault, age }
+  })
+  const worst = ages.toSorted((a, b) => b.age - a.age)[0]
+  const reason = worst?.fault ?? ''
+  if (worst?.age === Infinity) {
+    const since = phrase('health-dns-never', { reason })
+    return Promise.resolve({ level: 'critical', reason: since })
+  }
+  const value = worst?.age ?? 0
+  const said = { duration: value, reason }
+  const code = worst?.fault === null ? 'health-dns-answers' : 'health-dns-silent'
+  return Promise.resolve({ value, reason: { code, params: said } })
+}
+
+const SAMPLE = 'sample-networks.csv'
+
+async function measureNetworks({ pool, now }: Measuring): Promise<Measurement> {
+  const imports = await listImports(pool)
+  const oldest = imports.find(({ source }) => source !== SAMPLE)
+  if (!oldest) return { level: 'unknown', reason: phrase('health-networks-none') }
+  const duration = secondsSince(oldest.importedAt, now)
+  const said = { source: oldest.source, duration }
+  return { value: duration / 86_400, reason: phrase('health-networks', said) }
+}
+
+async function measureRules({ pool, now }: Measuring): Promise<Measurement> {
+  const [newest, judging] = await Promise.all([
+    newestRuleVersion(pool),
+    listRuleProcesses(pool, new Date(now.getTime() - RULES_MS)),
+  ])
+  if (judging.length === 0) return { level: 'unknown', reason: phrase('health-none-judges') }
+  const value = judging.filter(({ version }) => version !== newest).length
+  return { value, reason: phrase('health-rules', { count: value, version: newest }) }
+}
+
+async function measureModels({ pool, now }: Measuring): Promise<Measurement> {
+  const [active, judging] = await Promise.all([
+    findActiveModel(pool),
+    listRuleProcesses(pool, new Date(now.getTime() - RULES_MS)),
+  ])
+  if (judging.length === 0) return { level: 'unknown', reason: phrase('health-none-judges') }
+  const value = judging.filter(({ modelVersion }) => modelVersion !== (active ?? null)).length
+  return { value, reason: phrase('health-models', { count: value }) }
+}
+
+/** Processes without which reports are not handled. */
+const needed = ['work', 'count', 'web']
+
+function running(processes: readonly RunningProcess[]): RunningProcess[] {
+  return processes.filter(({ silentSeconds }) => silentSeconds < SILENT_SECONDS)
+}
+
+function measureProcesses({ processes }: Measuring): Promise<Measurement> {
+  if (processes.length === 0) return unknown(phrase('health-no-heartbeats'))
+  const silent = processes.toSorted((a, b) => b.silentSeconds - a.silentSeconds)[0]
+  const value = Math.max(0, silent?.silentSeconds ?? 0)
+  const seen = running(processes)
+  const missing = needed.find((name) => !processes.some((one) => one.name === name))
+  if (missing !== undefined) {
+    const reason = phrase('health-no-process', { name: missing })
+    return Promise.resolve({ level: 'critical', reason })
+  }
+  if (!silent || seen.length === processes.length) {
+    return Promise.resolve({ value, reason: phrase('health-processes', { count: seen.length }) })
+  }
+  const { name, host, seenAt: since } = silent
+  const reason = phrase('health-process-silent', { name, host, duration: value })
+  return Promise.resolve({ value, since, reason })
+}
+
+function measureClocks({ processes }: Measuring): Promise<Measurement> {
+  const ahead = running(processes).map(({ clockAheadSeconds, host }) => {
+    return { host, value: Math.abs(clockAheadSeconds) }
+  })
+  const worst = ahead.toSorted((a, b) => b.value - a.value)[0]
+  if (!worst) return unknown(phrase('health-no-heartbeats'))
+  const { host, value } = worst
+  return Promise.resolve({ value, reason: phrase('health-clocks', { host, duration: value }) })
+}
+
+function measureDisk({ processes }: Measuring): Promise<Measurement> {
+  const disks = running(processes).flatMap(({ host, facts: { disk } }) => {
+    return disk ? [{ host, value: disk.freePercent }] : []
+  })
+  const fullest = disks.toSorted((a, b) => a.value - b.value)[0]
+  if (!fullest) return unknown(phrase('health-no-heartbeats'))
+  const { host, value } = fullest
+  const reason = phrase('health-disk', { host, percent: Math.round(value) })
+  return Promise.resolve({ value, reason })
+}
+
+async function measureSize({ pool, now }: Measuring): Promise<Measurement> {
+  const { bytes, bytesBefore } = await measureDatabase(pool, now)
+  const value = bytes / GIGABYTE
+  const inGigabytes = (size: number) => Math.round((size / GIGABYTE) * 100) / 100
+  const size = inGigabytes(bytes)
+  if (bytesBefore === null) return { value, reason: phrase('health-database-size', { size }) }
+  const growth = inGigabytes(bytes - bytesBefore)
+  return { value, reason: phrase('health-database-grew', { size, growth }) }
+}
+
+async function measurePartitions({ pool, now }: Measuring): Promise<Measurement> {
+  const found = await findPartitionsEnd(pool, GENERATION_DAYS)
+  if (!found) return { value: 0, reason: phrase('health-partitions', { table: '', duration: 0 }) }
+  const { table, endsAt } = found
+  const duration = secondsSince(now, endsAt)
+  return { value: duration / 86_400, reason: phrase('health-partitions', { table, duration }) }
+}
+
+function measureCertificate({ processes, config, now }: Measuring): Promise<Measurement> {
+  const found = running(processes).flatMap(({ facts }) => facts.certificate ?? [])
+  const [fault] = found.flatMap((one) => ('fault' in one ? [one.fault] : []))
+  if (fault !== undefined) return unknown(phrase('health-unmeasured', { reason: fault }))
+  const [endsAt] = found.flatMap((one) => ('endsAt' in one ? [one.endsAt] : [])).toSorted()
+  if (endsAt === undefined) {
+    if (config.receiveTlsCertFile === undefined) return off('RECEIVE_TLS_CERT_FILE')
+    return unknown(phrase('health-no-process', { name: 'receive' }))
+  }
+  const duration = secondsSince(now, new Date(endsAt))
+  const value = duration / 86_400
+  return Promise.resolve({ value, reason: phrase('health-certificate', { duration }) })
+}
+
+function measureDkim({ processes, config }: Measuring): Promise<Measurement> {
+  if (config.dkim === undefined) return off('DKIM_KEY_FILE')
+  const [found] = running(processes).flatMap(({ facts }) => facts.dkim ?? [])
+  if (!found) return unknown(phrase('health-no-process', { name: 'work' }))
+  if ('fault' in found) return unknown(phrase('health-unmeasured', { reason: found.fault }))
+  const { domain, selector } = config.dkim
+  const name = `${selector}._domainkey.${domain}`
+  const value = found.state === 'matches' ? 0 : 1
+  const reason = phrase('health-dkim', { state: found.state, name })
+  return Promise.resolve({ value, reason })
+}
+
+function measureBackup({ doneAt, now }: Measuring): Promise<Measurement> {
+  if (doneAt === null) return unknown(phrase('health-backup-unknown'))
+  const duration = secondsSince(doneAt, now)
+  const reason = phrase('health-backup', { duration })
+  return Promise.resolve({ value: duration / 86_400, reason })
+}

@@ -1,0 +1,87 @@
+import type { App } from '../app.ts'
+import { isOutage } from '../db/follow.ts'
+import { type HealthSettings, listHealthSettings, listProcesses } from '../db/health.ts'
+import { reasonOf } from '../errors.ts'
+import { phrase } from '../phrase.ts'
+import {
+  type Condition,
+  type ConditionCode,
+  conditionCodes,
+  judgeCondition,
+  type Level,
+  type Measurement,
+  worstLevel,
+} from './conditions.ts'
+import type { ProcessFacts, RunningProcess } from './heartbeat.ts'
+import { measures } from './measures.ts'
+
+/** All conditions, and the level of the worst one. */
+type Health = {
+  level: Level
+  at: Date
+  conditions: readonly Condition[]
+  processes: readonly RunningProcess[]
+}
+
+/** Reads all conditions. Rejects if the database is away. */
+export type ReadHealth = () => Promise<Health>
+
+/** What the measures read. */
+export type HealthNeeds = Pick<App, 'pool' | 'clock' | 'config'>
+
+/** Time in milliseconds for which the result is reused, and for which that of slow measures is. */
+const REMEMBERED_MS = 2_000
+
+type Remembered = { at: number; measured: Measurement }
+
+/**
+ * Creates a function that measures all conditions. Callers within two seconds share one result;
+ * measures that read much are repeated at their own, longer intervals.
+ */
+export function createReadHealth(app: HealthNeeds): ReadHealth {
+  const remembered = new Map<ConditionCode, Remembered>()
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<Health> | undefined
+  return () => {
+    const now = app.clock().getTime()
+    if (!reading || now - readAt > REMEMBERED_MS || now < readAt) {
+      readAt = now
+      reading = readHealth(app, remembered)
+      reading.catch(() => (reading = undefined))
+    }
+    return reading
+  }
+}
+
+async function readHealth(
+  app: HealthNeeds,
+  remembered: Map<ConditionCode, Remembered>,
+): Promise<Health> {
+  const now = app.clock()
+  const [settings, processes] = await Promise.all([
+    listHealthSettings(app.pool),
+    listProcesses<ProcessFacts>(app.pool),
+  ])
+  const settingsOf = new Map(settings.map((one) => [one.code, one]))
+  const measuring = { ...app, now, processes, doneAt: settingsOf.get('backup')?.doneAt ?? null }
+  const conditions = await Promise.all(
+    conditionCodes.map(async (code) => {
+      const { measure, everyMs = 0 } = measures[code]
+      const before = remembered.get(code)
+      const ageMs = now.getTime() - (before?.at ?? 0)
+      const isFresh = before !== undefined && ageMs >= 0 && ageMs < everyMs
+      const measured = isFresh ? before.measured : await measure(measuring).catch(unmeasured)
+      if (!isFresh && everyMs > 0) remembered.set(code, { at: now.getTime(), measured })
+      return judgeCondition(code, measured, settingsOf.get(code) ?? noSettings, now)
+    }),
+  )
+  return { level: worstLevel(conditions.map(({ level }) => level)), at: now, conditions, processes }
+}
+
+const noSettings: Partial<HealthSettings> = {}
+
+/** A measure that fails is unknown, unless the database is away: then nothing is known. */
+function unmeasured(error: unknown): Measurement {
+  if (isOutage(error)) throw error
+  return { level: 'unknown', reason: phrase('health-unmeasured', { reason: reasonOf(error) }) }
+}
