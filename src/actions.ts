@@ -77,6 +77,8 @@ export type Action<
   audit: AuditAction
   /** The lowest role that may run the action. The command line counts as administrator. */
   role: Role
+  /** Whether pages ask for the password again, because the action is dangerous. */
+  asksPassword?: true
   input: Input
   messages: Readonly<Record<Code, Message>>
   /** Runs in a transaction, which is rolled back if the outcome contains problems. */

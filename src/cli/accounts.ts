@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { listAccounts } from '../db/accounts.ts'
-import { disableAccount, enableAccount, removeSecondStep } from '../people/account-actions.ts'
+import {
+  disableAccount,
+  enableAccount,
+  grantRole,
+  removeSecondStep,
+} from '../people/account-actions.ts'
 import { defineQuery, type Operations } from './command.ts'
 
 const LINES = 1_000
@@ -25,4 +30,10 @@ const list = defineQuery({
 })
 
 /** The operations of `signalpost account`, except `add`. */
-export const operations: Operations = [list, disableAccount, enableAccount, removeSecondStep]
+export const operations: Operations = [
+  list,
+  disableAccount,
+  enableAccount,
+  grantRole,
+  removeSecondStep,
+]

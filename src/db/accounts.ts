@@ -121,6 +121,15 @@ export type AccountLine = {
   createdAt: Date
 }
 
+const accountLine = sql`id, email, state, role, totp_secret is not null as "hasTotp",
+  created_at as "createdAt"`
+
+/** Returns the accounts with a role, ordered by address. */
+export function listStaff(db: Db, limit: number): Promise<AccountLine[]> {
+  return rowsOf(db)`
+    select ${accountLine} from reporters where role is not null order by email limit ${limit}`
+}
+
 /**
  * Returns a page of the accounts whose addresses start with `begin`, ordered by address. `after` is
  * the last address of the previous page.
@@ -131,9 +140,7 @@ export function listAccounts(
 ): Promise<AccountLine[]> {
   const end = `${begin}\u{10ffff}`
   return rowsOf(db)`
-    select id, email, state, role, totp_secret is not null as "hasTotp",
-      created_at as "createdAt"
-    from reporters
+    select ${accountLine} from reporters
     where email collate "C" >= ${begin} and email collate "C" < ${end}
       and (${after}::text is null or email collate "C" > ${after}::text)
     order by email collate "C" limit ${limit}`

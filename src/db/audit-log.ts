@@ -57,6 +57,7 @@ export type AuditAction =
   | 'enable account'
   | 'erase account'
   | 'remove second step'
+  | 'grant role'
   | 'confirm again'
   | 'suppress'
   | 'unsuppress'

@@ -52,6 +52,11 @@ export async function updateReporter(
     where id = ${id}`)
 }
 
+/** Sets the role of an account; null takes it away. */
+export async function setRole(tx: Db, id: string, role: Role | null): Promise<void> {
+  await tx.query(sql`update reporters set role = ${role} where id = ${id}`)
+}
+
 const account = sql`id, email, role, password_hash as "passwordHash", state,
   totp_secret is not null as "hasTotp", language, created_at as "createdAt"`
 

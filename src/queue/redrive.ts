@@ -81,6 +81,7 @@ export const purgeQueue = defineAction({
   summary: 'delete the waiting jobs of a queue',
   audit: 'purge',
   role: 'operator',
+  asksPassword: true,
   input: z.object({ queue: queueField.meta({ argument: 'QUEUE' }) }),
   messages: { purged: 'Deleted the waiting jobs.' },
   async run(_, { queue }, { boss }: ActionContext<'boss'>) {

@@ -20,7 +20,8 @@ export function rolesPage(table: readonly RoleRow[]): string {
   const forms = table.flatMap(({ method, path, permissions }) => {
     if (method === 'get') return []
     return Object.values(permissions ?? {}).map(({ role, action }) => {
-      return `| ${action?.summary ?? 'test and apply rules'} | \`${path}\` | ${role} |`
+      const asks = action?.asksPassword ? ' (asks for the password)' : ''
+      return `| ${action?.summary ?? 'test and apply rules'}${asks} | \`${path}\` | ${role} |`
     })
   })
   const operations = apiOperations.flatMap(({ method, path, need }) => {

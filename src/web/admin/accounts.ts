@@ -1,11 +1,12 @@
 import { type Request, type Response, Router } from 'express'
-import { listAccounts, listSignUps } from '../../db/accounts.ts'
+import { listAccounts, listSignUps, listStaff } from '../../db/accounts.ts'
 import { resendConfirmation } from '../../letters/account-letters.ts'
 import { storableText } from '../../mail/text.ts'
-import { disableAccount, enableAccount } from '../../people/account-actions.ts'
+import { disableAccount, enableAccount, grantRole } from '../../people/account-actions.ts'
+import { roleMeanings } from '../../roles.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction } from './post-action.ts'
+import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 const LINES = 50
@@ -44,6 +45,44 @@ async function sendAccounts(req: Request, res: Response, site: Site): Promise<vo
       isFirst,
       signUps: isFirst ? await listSignUps(site.pool, site.clock(), LINES) : [],
       done: doneMessage(req, disableAccount, enableAccount, resendConfirmation),
+    },
+  })
+}
+
+const STAFF_MAX = 500
+
+/** The page on which roles are given and taken away. */
+export function roleAdminRoutes(site: Site): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendRoles(req, res, site, { problems: [], given: {} }))
+  router.post(
+    '/',
+    postAction(site, {
+      actions: grantRole,
+      back: () => '/admin/roles',
+      show: (req, res, refused) => sendRoles(req, res, site, refused),
+    }),
+  )
+  return router
+}
+
+async function sendRoles(
+  req: Request,
+  res: Response,
+  { pool, config }: Site,
+  { problems, given }: RefusedForm,
+): Promise<void> {
+  sendAdminPage(req, res, {
+    view: 'admin/accounts/roles',
+    title: 'Roles',
+    status: problems.length > 0 ? 422 : 200,
+    data: {
+      lines: await listStaff(pool, STAFF_MAX),
+      meanings: Object.entries(roleMeanings),
+      isSecondStepRequired: config.isSecondStepRequired,
+      problems,
+      given,
+      done: doneMessage(req, grantRole),
     },
   })
 }

@@ -32,6 +32,7 @@ export const areaRoles = {
   '/dead-letters': 'viewer',
   '/audit': 'operator',
   '/accounts': 'administrator',
+  '/roles': 'administrator',
 } as const satisfies Record<string, Role>
 
 export type Area = keyof typeof areaRoles

@@ -1,10 +1,12 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { type Action, messageOf, type Outcome, runAction } from '../../actions.ts'
+import { includesRole } from '../../roles.ts'
 import { type Form, readForm } from '../pages/form.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { isConfirmed } from './confirm-person.ts'
 import {
   declareRoles,
   lowestRole,
@@ -51,6 +53,8 @@ export function postAction(site: Site, page: ActionPage) {
     const person = requireReporter(req, res)
     if (!person) return
     const action = chosenAction(page.actions, form.text('do') ?? '')
+    const asksPassword = action.asksPassword && includesRole(person.role, action.role)
+    if (asksPassword && !(await isConfirmed(req, res, { site, form, person }))) return
     const given = { ...givenIn(action, form), ...(await page.fields?.(req, form)) }
     const outcome = await runAction(action, given, site, person)
     if (!('problems' in outcome))

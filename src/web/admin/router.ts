@@ -5,7 +5,7 @@ import { isUuid, pageOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { useEnglish } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
-import { accountAdminRoutes } from './accounts.ts'
+import { accountAdminRoutes, roleAdminRoutes } from './accounts.ts'
 import { type Area, areaRoles } from './area-roles.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { consumerRoutes } from './consumers.ts'
@@ -74,6 +74,7 @@ export function adminRoutes(site: Site): Router {
   mount('/reports', adminReportRoutes(site))
   mount('/campaigns', campaignRoutes(site))
   mount('/accounts', accountAdminRoutes(site))
+  mount('/roles', roleAdminRoutes(site))
   mount('/outbox', outboxRoutes(site))
   mount('/inbox', inboxRoutes(site))
   mount('/suppressions', suppressionRoutes(site))

@@ -30,6 +30,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/reports', 'Reports'],
     ['/admin/campaigns', 'Campaigns'],
     ['/admin/accounts', 'Accounts'],
+    ['/admin/roles', 'Roles'],
     ['/admin/outbox', 'Outbox'],
     ['/admin/inbox', 'Inbox'],
     ['/admin/suppressions', 'Suppressions'],

@@ -13,6 +13,8 @@ export type Form = {
   /** The first field of that name, trimmed; undefined if absent. */
   text: (name: string) => string | undefined
   texts: (name: string) => string[]
+  /** The names and texts of all fields, in order. */
+  fields: () => [name: string, text: string][]
   /** The exact bytes of the first field of that name. */
   bytes: (name: string) => Buffer | undefined
   /** Whether the first field of that name was truncated at the size limit. */
@@ -87,6 +89,7 @@ function formOf(parts: readonly FormPart[]): Form {
   return {
     text: (name) => named(name).map(textOf)[0],
     texts: (name) => named(name).map(textOf),
+    fields: () => parts.map((part) => [part.name, textOf(part)]),
     bytes: (name) => named(name)[0]?.content,
     isCut: (name) => named(name)[0]?.isCut ?? false,
     files: (name) =>

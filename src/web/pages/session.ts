@@ -145,6 +145,8 @@ declare module 'express-session' {
       /** Derived from the entered password; invalid after a password change. */
       passwordMark: string
     }
+    /** When the person last entered the password in this session. ISO 8601. */
+    provenAt: string
     /** The encrypted secret of a second step being set up, in base64. */
     totpSetup: string
   }
@@ -157,6 +159,8 @@ const LIFE_MS = { remembered: 180 * DAY_MS, passing: 7 * DAY_MS }
 const SEEN_MS = 10 * 60_000
 const AWAITING_MS = 10 * 60_000
 const AGENT_CHARS_MAX = 300
+/** Time in milliseconds for which dangerous actions do not ask for the password again. */
+const PROVEN_MS = 10 * 60_000
 
 /**
  * Browser sessions, stored in the database; nothing is stored for visitors who are not signed in.
@@ -239,10 +243,21 @@ export async function useSession(req: Request, now: Date): Promise<string | unde
   return reporterId
 }
 
+/** Whether the person entered the password in this session a few minutes ago. */
+export function isPasswordFresh({ session }: Request, now: Date): boolean {
+  return now.getTime() - Date.parse(session.provenAt ?? '1970-01-01') < PROVEN_MS
+}
+
+/** Stores that the person entered the password now. */
+export async function notePassword(req: Request, now: Date): Promise<void> {
+  req.session.provenAt = now.toISOString()
+  await saveSession(req)
+}
+
 function name(req: Request, now: Date): void {
   const { session } = req
   session.handle = uuidv7(now)
-  session.openedAt = session.seenAt = now.toISOString()
+  session.openedAt = session.seenAt = session.provenAt = now.toISOString()
   session.agent = agentOf(req)
 }
 

@@ -61,6 +61,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/reports/:id': ({ told }) => [`/admin/reports/${told}`],
   '/admin/campaigns': () => ['/admin/campaigns'],
   '/admin/accounts': () => ['/admin/accounts'],
+  '/admin/roles': () => ['/admin/roles'],
   '/admin/campaigns/:id': ({ campaign }) => [`/admin/campaigns/${campaign}`],
   '/admin/outbox': () => ['/admin/outbox', '/admin/outbox?state=sent'],
   '/admin/outbox/:reportId/:number': ({ told }) => [`/admin/outbox/${told}/1`],
