@@ -41,6 +41,8 @@ create table reports (
 create index reports_state_idx on reports (state, id);
 create index reports_reporter_idx on reports (reporter_id, id);
 create index reports_author_idx on reports (author, id) where author is not null;
+-- Wanted mail is rarely reported, so this costs little. It shows the reporter's correspondents.
+create index reports_wanted_idx on reports (reporter_id, author) where kind = 'not-spam';
 create index reports_shadow_idx on reports (shadow, id) where shadow is not null;
 select distribute('reports', 'shard');
 

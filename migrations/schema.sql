@@ -995,6 +995,7 @@ create index reports_author_idx on reports (author, id) WHERE (author IS NOT NUL
 create index reports_reporter_idx on reports (reporter_id, id);
 create index reports_shadow_idx on reports (shadow, id) WHERE (shadow IS NOT NULL);
 create index reports_state_idx on reports (state, id);
+create index reports_wanted_idx on reports (reporter_id, author) WHERE (kind = 'not-spam'::text);
 
 -- reports_to_count: distributed by shard
 create table reports_to_count (

@@ -6,6 +6,7 @@ import { shareOf, shareText } from '../src/verdict/model/figures.ts'
 import { chanceFrom } from '../test/support/chance.ts'
 import { printTable } from './bench/corpus.ts'
 import { learnFolds } from './quality/learn-folds.ts'
+import { hasOrigin } from './quality/measure-verdicts.ts'
 import { readCorpus } from './quality/read-corpus.ts'
 import { rings } from './simulate/people.ts'
 import { isProven, type Outcome, type Played, playReporters } from './simulate/reporters.ts'
@@ -55,8 +56,7 @@ const judges = withModel ? 'Rules and a model of other campaigns' : 'Rules witho
 console.log(`${judges}; ${outcome.played.length} reports. In brackets: the interval of 95 %.\n`)
 const isForwarded = ({ kept }: Played) => kept.action === 'forward'
 const isForwardedAtLast = (one: Played) => isForwarded(one) || one.confirmed?.action === 'forward'
-/** Whether the origin of a message is sure; without it, nobody is notified. */
-const hasOrigin = ({ kept }: Played) => !kept.why.startsWith('origin-')
+const isTraced = ({ kept }: Played) => hasOrigin(kept)
 const figures: [name: string, hits: number, total: number][] = []
 if (values.explain) explain(outcome)
 printDays(outcome)
@@ -105,7 +105,7 @@ function printDays({ played, lists }: Outcome): void {
     return [
       from === to ? when : `days ${from} to ${to}`,
       count(`spam forwarded within a minute, ${when}`, spam, isForwarded),
-      count(`… of spam with a sure origin, ${when}`, spam.filter(hasOrigin), isForwarded),
+      count(`… of spam with a sure origin, ${when}`, spam.filter(isTraced), isForwarded),
       count(`spam forwarded at once or after a question, ${when}`, spam, isForwardedAtLast),
       count(`wanted mail forwarded by mistake, ${when}`, wanted, isForwardedAtLast),
       count(`newsletters: advice given, ${when}`, about('newsletter'), ({ kept }) => {

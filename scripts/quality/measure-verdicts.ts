@@ -110,7 +110,7 @@ function tally(
 ): Figure[] {
   for (const one of kept) {
     if (results[explain.wanted]?.(one) === true) continue
-    explain.say(`${of}: ${one.file}: ${one.action}, ${one.verdict}: ${one.symbols}`)
+    explain.say(`${of}: ${one.file}: ${one.action} (${one.why}), ${one.verdict}: ${one.symbols}`)
   }
   return Object.entries(results).map(([result, holds]) => {
     return { name: `${of}: ${result}`, hits: kept.filter(holds).length, of: kept.length }
@@ -119,6 +119,8 @@ function tally(
 
 const isForwarded = ({ action }: Kept) => action === 'forward'
 const isQuestioned = ({ action }: Kept) => action === 'confirm'
+/** Whether the origin of a message is sure; without it, nobody is notified. */
+export const hasOrigin = ({ why }: Kept) => !why.startsWith('origin-')
 const isAdvised = ({ action }: Kept) => action === 'advise'
 
 async function reportAll(
@@ -148,6 +150,9 @@ async function reportAll(
       'judged unwanted': ({ verdict }: Kept) => isCalled(verdict),
     }
     figures.push(...tally(of, kept, results, { wanted: 'forwarded', say }))
+    const withOrigin = kept.filter(hasOrigin)
+    const name = `${of}: forwarded, of those with a sure origin`
+    figures.push({ name, hits: withOrigin.filter(isForwarded).length, of: withOrigin.length })
   }
   return figures
 }

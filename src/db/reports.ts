@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
-import { shardOf } from '../world.ts'
+import { shardOf, uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf, isOneOf } from './prepared.ts'
 import { type Packed, rowOf, rowsOf, unpack } from './rows.ts'
@@ -151,6 +151,23 @@ export async function markConfirmed(tx: Db, id: string): Promise<boolean> {
       select from analyses where analyses.id = reports.id and analyses.shard = reports.shard
         and judgment -> 'consequence' ->> 'action' = 'confirm')`)
   return rowCount === 1
+}
+
+/** An author whose mail a reporter called wanted. */
+export type WantedAuthor = { reporterId: string; author: string }
+
+/** Returns the authors, of those given, whose mail a reporter called wanted since an instant. */
+export function listWantedAuthors(
+  db: Db,
+  asked: readonly WantedAuthor[],
+  since: Date,
+): Promise<WantedAuthor[]> {
+  const reporterIds = [...new Set(asked.map(({ reporterId }) => reporterId))]
+  const authors = [...new Set(asked.map(({ author }) => author))]
+  return rowsOf(db)`
+    select distinct reporter_id as "reporterId", author from reports
+    where kind = 'not-spam' and reporter_id = any(${reporterIds}::uuid[])
+      and author = any(${authors}::text[]) and state <> 'retracted' and id >= ${uuidFloor(since)}`
 }
 
 /** Returns reports that wait for their analysis, with ids below `before`, oldest first. */

@@ -37,7 +37,7 @@ import { isRelayed } from '../verdict/subjects.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { uuidTime } from '../world.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
-import { withEarlierAdvice } from './earlier-advice.ts'
+import { withEarlierMail } from './earlier-mail.ts'
 import { joinCampaigns } from './join-campaigns.ts'
 import {
   adviceCase,
@@ -124,7 +124,7 @@ async function judgeAndKeep(
   const lookedUp = await lookUp(analyses, app)
   const { campaignOf } = lookedUp
   const judged = await judge(analyses, relaysOf, lookedUp, app)
-  const judgments = await withEarlierAdvice(app.pool, judged)
+  const judgments = await withEarlierMail(app.pool, judged, app.clock())
   for (const group of groupedToStore(judgments, ({ report }) => report.id)) {
     await keepTogether(group, { verdicts, relaysOf, campaignOf }, app)
   }

@@ -93,6 +93,8 @@ export type Complaint = {
    * if the sender had less than `UNSUBSCRIBE_DAYS` until it sent this message.
    */
   before?: EarlierAdvice | undefined
+  /** Whether the reporter called mail of this verified author wanted before. */
+  isCorrespondent?: boolean | undefined
 }
 
 export type EarlierAdvice = 'advised' | 'unsubscribed'
@@ -110,11 +112,19 @@ export const UNSUBSCRIBE_DAYS = 15
  */
 const NOTICE_SCORE_MIN = 3.5
 const NOTICE_SCORE_MIN_WITHOUT_MODEL: Record<Manner, number> = {
-  ...{ list: 5, bulk: 5, reply: 3 },
+  ...{ list: 5, bulk: 5, reply: 3, receipt: 3 },
   plain: 1,
 }
 /** What is added for list relays and forwarders, which only pass on what others write. */
 const RELAYED_EXTRA = 2.5
+/** What is added for authors whose mail the reporter wanted before. */
+const CORRESPONDENT_EXTRA = 2.5
+
+/**
+ * Weight of the reporter's confirmation: as much as of the largest complaint. People who report
+ * carelessly also confirm carelessly, so it does not outweigh all signs of wanted mail.
+ */
+const CONFIRMATION_WEIGHT = 2.5
 
 /** Weight of each other reporter who complained about the campaign, and of all of them. */
 const AGREEMENT_WEIGHT = 0.75
@@ -124,9 +134,11 @@ const COMPLAINTS_PER_PRAISE_MIN = 3
 
 /**
  * Returns the weight of other complaints about the campaign or text. Accounts are free, so it is
- * small, and does not depend on karma.
+ * small, and does not depend on karma. It is 0 for bulk and list mail: some recipients of every
+ * newsletter call it spam instead of unsubscribing.
  */
-function agreementOf({ seen }: Facts): number {
+function agreementOf(kind: Complaint['kind'], manner: Manner, { seen }: Facts): number {
+  if (kind === 'spam' && (manner === 'bulk' || manner === 'list')) return 0
   const others = (['campaign', 'text'] as const).map((part) => {
     const complaints = Number(seen?.[`${part}_reporters_weeks`] ?? 0)
     const praise = Number(seen?.[`${part}_ham_weeks`] ?? 0)
@@ -143,7 +155,7 @@ export function complaintOf(
   const manner = mannerOf(facts)
   const score = symbolScore([
     ...verdict.symbols.map(limitedComplaint),
-    { name: 'AGREEMENT', weight: agreementOf(facts) },
+    { name: 'AGREEMENT', weight: agreementOf(kind, manner, facts) },
   ])
   const hasModel = verdict.estimate !== undefined
   const usual = hasModel ? NOTICE_SCORE_MIN : NOTICE_SCORE_MIN_WITHOUT_MODEL[manner]
@@ -236,10 +248,13 @@ function betterWay(judged: Judged): Consequence | undefined {
   const doubt = doubtOf(complaint)
   if (doubt === undefined) return throughService(judged)
   const isRepeated = complaint.before !== undefined
-  const looksLike = phrase(isRepeated ? 'advised-before' : wantedLooks[complaint.manner])
+  const looksLike = phrase(looksOf(complaint))
   if (doubt !== 'unconfirmed') return { action: 'advise', why: [looksLike, phrase('no-complaint')] }
   if (complaint.isRelayed && !isRepeated) return keepOrAsk(judged, phrase('looks-forwarded'))
   if (judged.paceObstacle !== undefined) return keep(judged.paceObstacle)
+  if (!isRepeated && missingScore(complaint) > CONFIRMATION_WEIGHT) {
+    return keep(looksLike, phrase('others-needed'))
+  }
   return { action: 'confirm', why: [looksLike, phrase('confirmation-asked')] }
 }
 
@@ -270,20 +285,32 @@ export function isContinued({ before, isConfirmed }: Complaint): boolean {
  * Returns why a complaint is not taken at its word; undefined if it is. `bulk`, `list`: its
  * recipient may have subscribed to the message; `unconfirmed`: the message may be wanted, or its
  * recipient may not have followed the advice to unsubscribe, and the reporter has not confirmed the
- * complaint.
+ * complaint, or the signs of wanted mail outweigh the confirmation.
  */
 export function doubtOf(complaint: Complaint): ComplaintDoubt | undefined {
-  const { kind, manner, score, scoreMin, isConfirmed, before } = complaint
-  if (kind === 'not-spam' || score >= scoreMin || isContinued(complaint)) return undefined
-  const isOfList = manner === 'bulk' || manner === 'list'
+  const { kind, manner, isConfirmed, before, isCorrespondent } = complaint
+  const missing = missingScore(complaint)
+  if (kind === 'not-spam' || missing <= 0 || isContinued(complaint)) return undefined
+  const isOfList = (manner === 'bulk' || manner === 'list') && !isCorrespondent
   if (kind === 'spam' && isOfList && before === undefined) return manner
-  return isConfirmed ? undefined : 'unconfirmed'
+  return isConfirmed && missing <= CONFIRMATION_WEIGHT ? undefined : 'unconfirmed'
+}
+
+/** Returns what the score lacks for a notice; 0 or less if it suffices. */
+function missingScore({ score, scoreMin, isCorrespondent }: Complaint): number {
+  return scoreMin + (isCorrespondent ? CORRESPONDENT_EXTRA : 0) - score
+}
+
+function looksOf({ before, isCorrespondent, manner }: Complaint) {
+  if (before !== undefined) return 'advised-before'
+  return isCorrespondent ? 'author-wanted-before' : wantedLooks[manner]
 }
 
 const wantedLooks = {
   list: 'looks-like-list',
   bulk: 'bulk-with-unsubscribe',
   reply: 'looks-like-reply',
+  receipt: 'looks-like-receipt',
   plain: 'looks-wanted',
 } as const satisfies Record<Manner, PhraseCode>
 

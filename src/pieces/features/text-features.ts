@@ -95,6 +95,7 @@ export function textFeatures({ body, view, shingles }: Material) {
     prize_words: kinds.prize,
     generic_greeting: kinds.greeting > 0,
     opt_out_words: kinds.opt_out,
+    receipt_words: kinds.receipt,
     ...countPieces(shingles),
   }
 }

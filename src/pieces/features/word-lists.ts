@@ -9,13 +9,15 @@ const wordKinds = [
   'prize',
   'greeting',
   'opt_out',
+  'receipt',
 ] as const
 
 type WordKind = (typeof wordKinds)[number]
 
 /**
- * Words and word pairs in English, French, German, Spanish, Italian, Portuguese and Dutch; 0 stands
- * for any number. Deliberately short: general knowledge, not derived from a mail collection.
+ * Words and word pairs in English, French, German, Spanish, Italian, Portuguese and Dutch, and some
+ * in Russian; 0 stands for any number. Deliberately short: general knowledge, not derived from a
+ * mail collection.
  */
 const lists: Readonly<Record<WordKind, string>> = {
   money: `bank transfer; wire transfer; million dollars; million euros; inheritance;
@@ -50,6 +52,16 @@ const lists: Readonly<Record<WordKind, string>> = {
   opt_out: `unsubscribe; unsubscribing; opt out; désabonner; désinscrire; désinscription;
     abmelden; abbestellen; darse de; cancelar suscripción; disiscriverti; cancella iscrizione;
     descadastrar; cancelar inscrição; uitschrijven; afmelden`,
+  receipt: `your order; order number; order confirmation; your receipt; receipt number; your
+    invoice; invoice number; your booking; booking reference; your reservation; has shipped;
+    tracking number; verification code; security code; confirmation code; access code; passcode;
+    votre commande; numéro de; votre facture; votre réservation; votre reçu; code de; suivi de;
+    ihre bestellung; bestellnummer; ihre rechnung; rechnungsnummer; ihre buchung;
+    sendungsnummer; bestätigungscode; sicherheitscode; su pedido; tu pedido; su factura; tu
+    factura; su reserva; código de; tuo ordine; suo ordine; tua fattura; tua prenotazione;
+    codice di; seu pedido; sua fatura; sua reserva; uw bestelling; bestelnummer; uw factuur; uw
+    boeking; verificatiecode; ваш заказ; номер заказа; ваш чек; ваш счет; ваше бронирование; код
+    подтверждения; трек номер`,
 }
 
 /** Languages that are distinguished by their most common words. */
@@ -109,6 +121,7 @@ export function countWords(line: string): WordCounts {
     prize: 0,
     greeting: 0,
     opt_out: 0,
+    receipt: 0,
   }
   const wordCounts = new Int32Array(languages.length + 1)
   let before = 0

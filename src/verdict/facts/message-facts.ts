@@ -97,6 +97,7 @@ export const textTable: FactTable<MessageFeatures['text']> = {
   prize_words: double('Number of words about prizes and gifts, from a short list.'),
   generic_greeting: bool('The greeting has no name: dear customer, cher client and the like.'),
   opt_out_words: double('Number of words about unsubscribing, from a short list.'),
+  receipt_words: double('Number of words about orders, invoices and codes, from a short list.'),
   telephones: double('Number of telephone numbers, at most 8.'),
   payment_addresses: double('Number of cryptocurrency addresses, at most 8.'),
   bank_accounts: double('Number of bank accounts (IBAN), at most 8.'),

@@ -14,9 +14,12 @@ const parser = await closeAfterTests(createParserPool(1))
 const key = rsaKey()
 const nothing: DnsTools['listings'] = () => Promise.resolve([])
 
-async function reported(mark: string): Promise<{ reportId: string }> {
+async function reported(
+  mark: string,
+  more: Parameters<typeof app.report>[1] = {},
+): Promise<{ reportId: string }> {
   const raw = await signed(spamMessage(mark), { domain: 'shop.example', key })
-  return { reportId: (await app.report(Buffer.from(raw))).id }
+  return { reportId: (await app.report(Buffer.from(raw), more)).id }
 }
 
 async function kept({ reportId }: { reportId: string }) {
@@ -82,7 +85,9 @@ test('a DNS client that fails delays nothing', async () => {
 })
 
 test('the DNS is queried for a whole batch at once', async () => {
-  const payloads = await Promise.all(['at-once-1', 'at-once-2', 'at-once-3'].map(reported))
+  const payloads = await Promise.all(
+    ['at-once-1', 'at-once-2', 'at-once-3'].map((mark) => reported(mark)),
+  )
   let waiting = 0
   let release: () => void = () => undefined
   const allAsked = new Promise<void>((resolve) => {
@@ -101,4 +106,23 @@ test('the DNS is queried for a whole batch at once', async () => {
     'done',
     'done',
   ])
+})
+
+test('a reporter is asked about a verified author whose mail was wanted before', async () => {
+  const { resolve } = fakeDns({ 'TXT s1._domainkey.shop.example': [key.record] })
+  const verified = { ...app, parser, dns: { resolve, listings: nothing } }
+  const consequenceOf = async (mark: string, reporterId = app.ann, its = verified) => {
+    const payload = await reported(mark, { reporterId })
+    await runAnalyzeReport([payload], its)
+    return (await kept(payload)).details.consequence
+  }
+  expect(await consequenceOf('stranger')).toMatchObject({ action: 'forward' })
+  await reported('friend', { kind: 'not-spam' })
+  expect(await consequenceOf('friend-again')).toEqual({
+    action: 'confirm',
+    why: [{ code: 'author-wanted-before' }, { code: 'confirmation-asked' }],
+  })
+  expect(await consequenceOf('of-bob', app.bob)).toMatchObject({ action: 'forward' })
+  const forged = { ...verified, dns: { resolve: deadDns, listings: nothing } }
+  expect(await consequenceOf('forged', app.ann, forged)).toMatchObject({ action: 'forward' })
 })

@@ -67,7 +67,7 @@ test.for([
   ['list mail that is clearly unwanted', { ...clear, complaint: complaint({ manner: 'list' }) }],
   [
     'a confirmed complaint about mail that looks wanted',
-    { ...clear, complaint: complaint({ score: -3, isConfirmed: true }) },
+    { ...clear, complaint: complaint({ score: 1, isConfirmed: true }) },
   ],
   [
     'the mail of a marketer on a blacklist',
@@ -242,7 +242,9 @@ test.for([
 test.for([
   ['a reply', { manner: 'reply', score: 3.4 }, 'looks-like-reply'],
   ['mail that looks wanted', { score: 3.4 }, 'looks-wanted'],
-  ['a newsletter reported as phishing', { manner: 'bulk', kind: 'phishing', score: 0 }, undefined],
+  ['a receipt', { manner: 'receipt', score: 1 }, 'looks-like-receipt'],
+  ['a correspondent', { isCorrespondent: true, score: 5.9 }, 'author-wanted-before'],
+  ['a newsletter reported as phishing', { manner: 'bulk', kind: 'phishing', score: 1 }, undefined],
 ] as const)('the reporter is asked to confirm a complaint about %s', ([, change, why]) => {
   const asked = consequenceOf({ ...clear, complaint: complaint(change) })
   expect(asked).toEqual({
@@ -252,11 +254,23 @@ test.for([
 })
 
 test.for([
+  ['before', { score: 0.9 }],
+  ['after', { score: 0.9, isConfirmed: true }],
+] as const)('clearly wanted mail needs more reporters than one, %s the question', ([, change]) => {
+  expect(consequenceOf({ ...clear, complaint: complaint(change) })).toEqual({
+    action: 'keep',
+    why: [phrase('looks-wanted'), phrase('others-needed')],
+  })
+})
+
+test.for([
   ['bulk mail', { manner: 'bulk', score: 0 }, 'bulk'],
   ['list mail', { manner: 'list', score: 0 }, 'list'],
   ['bulk mail reported as phishing', { manner: 'bulk', kind: 'phishing', score: 0 }, 'unconfirmed'],
   ['mail that looks wanted', { score: 0 }, 'unconfirmed'],
-  ['a confirmed complaint', { score: 0, isConfirmed: true }, undefined],
+  ['a confirmed complaint', { score: 1, isConfirmed: true }, undefined],
+  ['a confirmed complaint about wanted mail', { score: 0.9, isConfirmed: true }, 'unconfirmed'],
+  ['a correspondent, although clearly unwanted', { isCorrespondent: true, score: 6 }, undefined],
   ['clearly unwanted mail', {}, undefined],
   ['wanted mail', { kind: 'not-spam', score: 0 }, undefined],
 ] as const)('a statement about %s is doubted accordingly', ([, change, doubt]) => {
@@ -283,11 +297,16 @@ const judgedAs = (facts: Facts, symbols: readonly VerdictSymbol[], probability?:
 const said = { kind: 'spam', isConfirmed: false } as const
 const list = { has_list_id: true, has_list_post: true, is_bulk: true }
 
+const verified = { authentication: { author_stands_behind: true } }
+
 test.for<[string, Facts, Judged['complaint']['manner'], number]>([
   ['plain mail', {}, 'plain', 1],
   ['a reply', { headers: { is_answer: true } }, 'reply', 3],
   ['mail that offers to unsubscribe', { links: { has_unsubscribe: true } }, 'bulk', 5],
   ['list mail', { bulk: list }, 'list', 5],
+  ['a receipt', { ...verified, text: { receipt_words: 2 } }, 'receipt', 3],
+  ['a verified author', { ...verified, text: { receipt_words: 1 } }, 'plain', 1],
+  ['what only says so', { text: { receipt_words: 9 } }, 'plain', 1],
 ])('%s is forwarded above a score of its own', ([, facts, manner, withoutModel]) => {
   const symbols = [sign('word', 6), sign('content', 2)]
   const known = { kind: 'spam', manner, isRelayed: false, isConfirmed: false }
@@ -319,4 +338,14 @@ test.for([
 ] as const)('%s supports a complaint by a little', ([, seen, score]) => {
   const judged = judgedAs({ seen }, [sign('word', 1.5)])
   expect(complaintOf(said, judged)).toMatchObject({ score })
+})
+
+test.for([
+  [{}, 5],
+  [{ bulk: list }, 3.5],
+  [{ links: { has_unsubscribe: true } }, 3.5],
+] as const)('complaints of others count, except about newsletters: %j', ([facts, score]) => {
+  const seen = { campaign_reporters_weeks: 9 }
+  const judged = judgedAs({ ...facts, seen }, [sign('word', 2.5), model], 0.7)
+  expect(complaintOf(said, judged).score).toBe(score)
 })
