@@ -147,6 +147,53 @@ create table account_links (
 create index account_links_address_idx on account_links (address);
 create index account_links_expires_idx on account_links (expires_at);
 
+-- activity_marks: local
+create table activity_marks (
+  at timestamp with time zone not null,
+  kind text not null,
+  detail text not null,
+  constraint activity_marks_pkey PRIMARY KEY (at, kind),
+  constraint activity_marks_kind_known CHECK ((kind = ANY (ARRAY['version'::text, 'outage'::text])))
+);
+
+-- activity_progress: local
+create table activity_progress (
+  is_only boolean not null,
+  written_until timestamp with time zone,
+  mail_totals jsonb not null default '{}'::jsonb,
+  constraint activity_progress_pkey PRIMARY KEY (is_only),
+  constraint activity_progress_once CHECK (is_only)
+);
+
+-- activity_samples: local
+create table activity_samples (
+  process_id uuid not null,
+  at timestamp with time zone not null,
+  content jsonb not null,
+  constraint activity_samples_pkey PRIMARY KEY (at, process_id)
+);
+
+-- activity_series: local
+create table activity_series (
+  id integer not null,
+  name text not null,
+  used_on date not null,
+  constraint activity_series_pkey PRIMARY KEY (id),
+  constraint activity_series_name_unique UNIQUE (name),
+  constraint activity_series_id_short CHECK (((id >= 1) AND (id <= 65535)))
+);
+
+-- activity_slots: local
+create table activity_slots (
+  level smallint not null,
+  at timestamp with time zone not null,
+  family text not null,
+  ticks smallint not null,
+  content bytea storage external not null,
+  constraint activity_slots_pkey PRIMARY KEY (level, at, family),
+  constraint activity_slots_level_known CHECK (((level >= 0) AND (level <= 4)))
+);
+
 -- advices: distributed by reporter_id
 create table advices (
   reporter_id uuid not null,

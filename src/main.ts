@@ -349,16 +349,19 @@ async function serve(
   if (!app) process.exit(DONE)
   const { startHeartbeats } = await import('./health/heartbeat.ts')
   const heartbeats = startHeartbeats(app, name)
+  const { keepActivity } = await import('./activity/keep-activity.ts')
   const part = await open(app).catch(async (error: unknown) => {
     await heartbeats.close()
     await app.close()
     throw error
   })
+  const activity = keepActivity(app, name)
   process.send?.('ready')
   await stopping
   await closeInTime(async () => {
     await part.close()
     await heartbeats.close()
+    await activity.close()
     await app.close()
   }, config.drainMs)
   return DONE

@@ -184,7 +184,7 @@ export type FeedbackOutcome = FeedbackKey & {
 export function markFeedback(
   tx: Db,
   outcomes: readonly FeedbackOutcome[],
-): Promise<(FeedbackKey & { isHead: boolean })[]> {
+): Promise<(FeedbackKey & { consumerId: string; isHead: boolean })[]> {
   // The outcomes are one JSON object, because in a distributed database an update cannot join
   // VALUES.
   const byKey = Object.fromEntries(
@@ -205,7 +205,8 @@ export function markFeedback(
       and (state = 'queued' or state in ('withdrawn', 'bounced')
         and ${outcome} ->> 'state' = 'sent')
       and ${all}::jsonb ? (report_id::text || ' ' || number::text)
-    returning report_id as "reportId", number, incidents > 1 or is_digest as "isHead"`
+    returning report_id as "reportId", number, consumer_id as "consumerId",
+      incidents > 1 or is_digest as "isHead"`
 }
 
 /**

@@ -1,3 +1,4 @@
+import { tally } from '../activity/tally.ts'
 import type { App } from '../app.ts'
 import { findConsumer, hasDelivered, keepHealth } from '../db/consumers.ts'
 import { type Feedback, markBounced } from '../db/feedback-reports.ts'
@@ -95,6 +96,7 @@ async function bounceFeedback(
   const isNew = await markBounced(tx, { reportId, number, at, status, reason })
   if (!isNew) return [phrase('inbound-bounce-known')]
   await countMails(tx, 'feedback', ['bounced'])
+  tally.count(`desks/bounced/${feedback.consumerId}`)
   const phrases = [phrase('feedback-bounced', { status: status ?? 'none' })]
   const cameBack = [{ reportId, number }, ...(await listMergedReports(tx, feedback))]
   await insertEvents(

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { tally } from '../activity/tally.ts'
 import type { App } from '../app.ts'
 import {
   type FeedbackOutcome,
@@ -17,6 +18,7 @@ import type { Packed } from '../db/rows.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { dropJobs } from '../queue/boss.ts'
+import { uuidTime } from '../world.ts'
 import { forwardReport } from './forward-report.ts'
 import { suppressConsumer } from './suppress.ts'
 import { takeBackComplaints } from './take-back-complaints.ts'
@@ -106,7 +108,8 @@ async function keepPatiently(app: Needs, sent: readonly Sent[]): Promise<void> {
   const until = performance.now() + (sent.length === 1 ? PATIENCE_MS : PATIENCE_MS / 4)
   for (let tried = 0; ; tried++) {
     try {
-      return await inTransaction(app.pool, (tx) => keepIn(tx, sent, app))
+      const marked = await inTransaction(app.pool, (tx) => keepIn(tx, sent, app))
+      return countMarked(marked, sent)
     } catch (error) {
       if (performance.now() > until) throw error
       await wait(PAUSES_MS[Math.min(tried, PAUSES_MS.length - 1)])
@@ -114,7 +117,20 @@ async function keepPatiently(app: Needs, sent: readonly Sent[]): Promise<void> {
   }
 }
 
-async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> {
+type Marked = Awaited<ReturnType<typeof markFeedback>>
+
+function countMarked(marked: Marked, sent: readonly Sent[]): void {
+  const outcomes = new Map(sent.map(({ outcome }) => [nameOf(outcome), outcome]))
+  for (const one of marked) {
+    const outcome = outcomes.get(nameOf(one))
+    if (!outcome) continue
+    tally.count(`desks/${outcome.state}/${one.consumerId}`)
+    if (outcome.state !== 'sent') continue
+    tally.time('reports/time', outcome.at.getTime() - uuidTime(one.reportId).getTime())
+  }
+}
+
+async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<Marked> {
   const { boss } = app
   const outcomes = sent.map(({ outcome }) => outcome)
   const jobIds = sent.flatMap(({ jobId }) => jobId ?? [])
@@ -124,7 +140,7 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> 
   ])
   const names = new Set(marked.map(nameOf))
   const mine = sent.filter(({ outcome }) => names.has(nameOf(outcome)))
-  if (mine.length === 0) return
+  if (mine.length === 0) return marked
   const heads = marked.filter(({ isHead }) => isHead)
   const covered = heads.length > 0 ? await listMerged(tx, heads) : []
   const left = mine.filter(({ outcome }) => outcome.state === 'sent')
@@ -158,6 +174,7 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> 
     ),
   ])
   await failRecipients(tx, mine, app)
+  return marked
 }
 
 /** Suppresses the refused addresses and notifies the next contacts. */

@@ -1,3 +1,4 @@
+import { tally } from '../activity/tally.ts'
 import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
 import { countAnswer } from '../db/consumers.ts'
@@ -107,6 +108,8 @@ export async function recordAnswer(
     said: words === '' ? null : words,
   })
   if (!isNew) return 'repeated'
+  tally.count(`mail/answered/${answer}`)
+  tally.count(`desks/answered/${feedback.consumerId}`)
   await notifyReporters(tx, feedback, answer, app, now)
   await applyAnswer(tx, feedback, answer, app, now)
   return 'taken'

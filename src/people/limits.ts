@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { tally } from '../activity/tally.ts'
 import {
   type Attempt,
   countAttempts,
@@ -348,6 +349,8 @@ function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
   const told = rulings.filter(({ limit }) => limit.behavior === 'refuse')
   const limits = told.map(({ ruling }) => ruling.state)
   const waits = told.flatMap(({ ruling }) => (ruling.isAdmitted ? [] : [ruling.waitSeconds]))
+  for (const { limit, ruling } of rulings)
+    if (!ruling.isAdmitted) tally.count(`people/limits/${limit.name}`)
   if (waits.length > 0) return { is: 'refused', waitSeconds: Math.max(...waits), limits }
   const isAbove = rulings.some(({ ruling }) => !ruling.isAdmitted)
   return { is: isBanned || isAbove ? 'shadowed' : 'admitted', limits }

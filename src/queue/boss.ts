@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Db as BossDb, PgBoss } from 'pg-boss'
+import { tally } from '../activity/tally.ts'
 import type { Backend } from '../db/backend.ts'
 import { gatherQueueStatistics } from '../db/dead-letters.ts'
 import type { Db } from '../db/pool.ts'
@@ -191,5 +192,6 @@ export async function dropJobs(
   tx: Db,
 ): Promise<void> {
   if (ids.length === 0) return
+  tally.count(`queues/done/${queue.name}`, ids.length)
   await boss.deleteJob(queue.name, [...ids], { db: preparedBossDb(tx) })
 }

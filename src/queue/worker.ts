@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Job } from 'pg-boss'
+import { tally } from '../activity/tally.ts'
 import {
   endRetries,
   gatherQueueStatistics,
@@ -140,6 +141,7 @@ export class QueueWorker {
     const { log } = this.#app
     const ended = runInTime(this.#app, this.#queue, jobs, this.#run)
       .then(async (results) => {
+        countResults(this.#queue.name, results)
         this.#endings.add(results)
         await this.#store(() => failJobs(this.#app, this.#queue.name, results))
       })
@@ -294,6 +296,12 @@ async function failJobs(
       await boss.fail(name, claims, { message: reason }, { db: bossDb(tx) })
     })
   }
+}
+
+function countResults(name: string, results: readonly JobResult[]): void {
+  const done = results.filter(({ status }) => status === 'done').length
+  if (done > 0) tally.count(`queues/done/${name}`, done)
+  if (done < results.length) tally.count(`queues/failed/${name}`, results.length - done)
 }
 
 /** Identifies one attempt of a job, so that another attempt is not ended by mistake. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { tally } from '../activity/tally.ts'
 import type { WorkApp } from '../app.ts'
 import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
 import { readStandings, type Standing } from '../counting/reputation-reader.ts'
@@ -136,15 +137,16 @@ async function keepTogether(
   app: Needs,
 ): Promise<void> {
   const isAtOnce = (await app.forwardAtOnce?.hasRoom()) ?? false
-  const created = await inTransaction(app.pool, async (tx) => {
+  const { created, counted } = await inTransaction(app.pool, async (tx) => {
     const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
     const { valid, overtaken, emails } = await splitByRelays(tx, fresh, relaysOf)
     const queued =
       valid.length > 0 ? await keep(tx, valid, { campaignOf, emails, isAtOnce }, app) : []
     await release(tx, withVerdicts(judgments, verdicts), campaignOf, app)
     await requeueReports(tx, app.boss, { ids: overtaken, now: app.clock() })
-    return queued
+    return { created: queued, counted: valid }
   })
+  for (const { judgedCase } of counted) tally.count(`reports/verdict/${judgedCase.verdict.class}`)
   if (isAtOnce && created.length > 0) app.forwardAtOnce?.send(created)
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { Router } from 'express'
@@ -33,6 +34,7 @@ import type { Submit } from './submit.ts'
 
 type Asset = { url: string; type: string; content: Buffer }
 
+const require = createRequire(import.meta.url)
 const own = path.join(import.meta.dirname, 'views', 'public')
 
 const assets = {
@@ -46,6 +48,9 @@ const assets = {
   series: asset(path.join(own, 'series.css'), 'series.css', 'text/css; charset=utf-8'),
   uploadStyle: asset(path.join(own, 'upload.css'), 'upload.css', 'text/css; charset=utf-8'),
   upload: asset(path.join(own, 'upload.js'), 'upload.js', 'text/javascript; charset=utf-8'),
+  activity: asset(path.join(own, 'activity.js'), 'activity.js', 'text/javascript; charset=utf-8'),
+  plot: asset(require.resolve('uplot/dist/uPlot.iife.min.js'), 'uplot.js', 'text/javascript'),
+  plotStyle: asset(require.resolve('uplot/dist/uPlot.min.css'), 'uplot.css', 'text/css'),
   icon: asset(path.join(own, 'icon.svg'), 'icon.svg', 'image/svg+xml'),
 }
 
@@ -61,6 +66,9 @@ export const assetUrls = {
   series: assets.series.url,
   uploadStyle: assets.uploadStyle.url,
   upload: assets.upload.url,
+  activity: assets.activity.url,
+  plot: assets.plot.url,
+  plotStyle: assets.plotStyle.url,
   icon: assets.icon.url,
 }
 

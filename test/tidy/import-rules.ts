@@ -23,24 +23,25 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     verdict: { values: ['mail', 'origin', 'pieces'] },
     db: { values: [], types: [...knowledge, 'texts'] },
     actions: { values: ['mail', 'db'] },
-    queue: { values: ['actions', 'db'] },
+    activity: { values: ['db'] },
+    queue: { values: ['actions', 'activity', 'db'] },
     net: { values: ['mail'] },
     parsing: { values: [...knowledge, 'texts', 'db'] },
     counting: { values: ['actions', ...knowledge, 'db'] },
     judging: { values: ['actions', ...knowledge, 'db', 'parsing', 'counting'] },
     letters: { values: ['actions', 'mail', 'verdict', 'texts', 'db', 'queue'] },
-    people: { values: ['actions', 'mail', 'db', 'queue', 'letters'] },
+    people: { values: ['actions', 'activity', 'mail', 'db', 'queue', 'letters'] },
     marketers: { values: ['actions', 'mail', 'pieces', 'verdict', 'db', 'queue', 'letters'] },
     lists: { values: ['actions', 'mail', 'verdict', 'db', 'queue', 'counting'] },
     feedback: {
       values: [
-        ...['actions', ...knowledge, 'texts', 'db', 'queue', 'parsing', 'judging'],
+        ...['actions', 'activity', ...knowledge, 'texts', 'db', 'queue', 'parsing', 'judging'],
         ...['letters', 'people'],
       ],
     },
     reports: {
       values: [
-        ...['actions', ...knowledge, 'db', 'queue', 'parsing', 'counting', 'judging'],
+        ...['actions', 'activity', ...knowledge, 'db', 'queue', 'parsing', 'counting', 'judging'],
         ...['letters', 'people', 'marketers', 'feedback'],
       ],
     },
@@ -49,7 +50,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     },
     web: {
       values: [
-        ...['actions', 'mail', 'origin', 'verdict', 'texts', 'db', 'queue', 'counting'],
+        ...['actions', 'activity', 'mail', 'origin', 'verdict', 'texts', 'db', 'queue', 'counting'],
         ...['judging', 'letters', 'people', 'marketers', 'lists', 'feedback', 'reports', 'health'],
       ],
     },

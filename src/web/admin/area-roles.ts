@@ -8,6 +8,7 @@ import type { Role } from '../../roles.ts'
 export const areaRoles = {
   '/': 'viewer',
   '/health': 'viewer',
+  '/activity': 'viewer',
   '/reports': 'viewer',
   '/campaigns': 'viewer',
   '/outbox': 'viewer',

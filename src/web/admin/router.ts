@@ -6,6 +6,7 @@ import { requireReporter } from '../pages/signed-in.ts'
 import { useEnglish } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { accountAdminRoutes, roleAdminRoutes } from './accounts.ts'
+import { activityRoutes } from './activity.ts'
 import { type Area, areaRoles } from './area-roles.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { consumerRoutes } from './consumers.ts'
@@ -71,6 +72,7 @@ export function adminRoutes(site: Site): Router {
   })
   mount('/', overviewRoutes(site))
   mount('/health', healthAdminRoutes(site))
+  mount('/activity', activityRoutes(site))
   mount('/reports', adminReportRoutes(site))
   mount('/campaigns', campaignRoutes(site))
   mount('/accounts', accountAdminRoutes(site))

@@ -27,6 +27,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const sections = [
     ['/admin', 'Overview'],
     ['/admin/health', 'Health'],
+    ['/admin/activity', 'Activity'],
     ['/admin/reports', 'Reports'],
     ['/admin/campaigns', 'Campaigns'],
     ['/admin/accounts', 'Accounts'],

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { tally } from '../../activity/tally.ts'
 import { isOutage } from '../../db/follow.ts'
 import { reasonOf } from '../../errors.ts'
 import type { MessageChecker } from '../../judging/check-message.ts'
@@ -49,6 +50,8 @@ export function createCheckStatistics(clock: Clock, lost: () => number): CheckSt
     some.reduce((total, action) => total + (actions.get(action) ?? 0), 0)
   return {
     answered(action, took, by) {
+      tally.count(`checks/${action}`)
+      tally.time('checks/time', took * 1_000)
       actions.set(action, (actions.get(action) ?? 0) + 1)
       times.unshift(Number(took.toFixed(6)))
       if (times.length > SCAN_TIMES) times.pop()
@@ -56,7 +59,10 @@ export function createCheckStatistics(clock: Clock, lost: () => number): CheckSt
       if (by) shown.settled.inc({ by })
     },
     learned: () => void learned++,
-    failed: () => void failed++,
+    failed() {
+      failed++
+      tally.count('checks/no verdict')
+    },
     connected: () => void connections++,
     stat: () => ({
       version: VERSION,

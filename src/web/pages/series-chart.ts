@@ -1,3 +1,16 @@
+import {
+  type Box,
+  type ChartFrame,
+  hasRoom,
+  HEIGHT,
+  linesOf,
+  PLOT,
+  round,
+  type Scale,
+  scaleTo,
+  WIDTH,
+} from './chart-frame.ts'
+
 /** The duration of a bar: one of the two counted bucket lengths, or a week from Monday. */
 type BarPeriod = 'tenMinutes' | 'day' | 'week'
 
@@ -35,22 +48,12 @@ export type ChartOptions<Key extends string> = {
 /** Counts with a start time; buckets without a point are empty. */
 export type ChartPoint<Key extends string> = { startsAt: Date } & Readonly<Record<Key, number>>
 
-type Box = { x: number; y: number; width: number; height: number }
-type Line = { y: number; text: string; isBase: boolean }
-
-/** A chart laid out in the units of its view box; `views/parts/series.eta` draws it. */
-export type SeriesChart = {
-  id: string
-  title: string
-  width: number
-  height: number
-  plot: Box
+/** A chart of bars, laid out in the units of its view box; `views/parts/series.eta` draws it. */
+export type SeriesChart = ChartFrame & {
   legend: { name: string; tone: DrawnSeries<string>['tone']; total: string }[]
   bars: (Box & { tone: DrawnSeries<string>['tone'] })[]
   /** Hover areas, one per non-empty bucket, as high as the plot. */
   columns: (Box & { text: string })[]
-  lines: Line[]
-  labels: { x: number; text: string }[]
   /** The highest bar and its time; undefined if all are empty. */
   highest: { value: string; when: string } | undefined
   /** The figures of the non-empty buckets, oldest first. */
@@ -68,14 +71,10 @@ const MONDAY_MS = 4 * PERIOD_MS.day
 /** More bars would be narrower than a pixel, so only the last ones are drawn. */
 const BARS_MAX = 400
 
-const WIDTH = 720
-const HEIGHT = 220
-const PLOT: Box = { x: 44, y: 10, width: WIDTH - 60, height: HEIGHT - 36 }
 /** Minimum height, so that every count is visible beside the highest bar. */
 const BAR_HEIGHT_MIN = 1.5
 const LABELS_MAX = 9
 const SLOTS_BETWEEN_LABELS = 18
-const LINES_ABOVE = 3
 
 /**
  * Lays out bars over time in UTC, with one place per period until now, so that gaps are visible.
@@ -162,9 +161,6 @@ function bucketsOf<Key extends string>(
   return buckets.map((values) => values.map((value) => Math.max(0, value)))
 }
 
-/** The position of the zero line, the counts per grid line, and the height of one count. */
-type Scale = { base: number; step: number; above: number; below: number; unit: number }
-
 function scaleOf(buckets: readonly number[][], { series, isStacked }: ChartOptions<string>): Scale {
   const greatest = (isBelow: boolean) =>
     buckets.reduce((most, values) => {
@@ -173,18 +169,7 @@ function scaleOf(buckets: readonly number[][], { series, isStacked }: ChartOptio
       return Math.max(most, height)
     }, 0)
   const [up, down] = [greatest(false), greatest(true)]
-  const step = roundStep(Math.max(up, down) / LINES_ABOVE)
-  const above = Math.max(Math.ceil(up / step) * step, down === 0 ? step : 0)
-  const below = down < step ? down : Math.ceil(down / step) * step
-  const unit = PLOT.height / (above + below)
-  return { base: PLOT.y + above * unit, step, above, below, unit }
-}
-
-/** Returns the smallest of 1, 2 or 5 times a power of ten that is not below `rough`. */
-function roundStep(rough: number): number {
-  if (rough <= 1) return 1
-  const power = 10 ** Math.floor(Math.log10(rough))
-  return ([1, 2, 5].find((digit) => digit * power >= rough) ?? 10) * power
+  return scaleTo({ up, down, least: 1 })
 }
 
 function slotBox(index: number, { count }: Span): Box {
@@ -219,15 +204,6 @@ function barsOf(
   })
 }
 
-function linesOf({ base, step, above, below, unit }: Scale, short: (n: number) => string): Line[] {
-  const lines: Line[] = []
-  for (let value = -Math.floor(below / step) * step; value <= above; value += step) {
-    const y = round(base - value * unit)
-    lines.push({ y, text: short(Math.abs(value)), isBase: value === 0 })
-  }
-  return lines
-}
-
 /**
  * Labels days by their date, counted back from today, and ten-minute periods at every third hour.
  */
@@ -235,19 +211,18 @@ function labelsOf(
   span: Span,
   period: BarPeriod,
   label: (at: Date) => string,
-): SeriesChart['labels'] {
+): ChartFrame['labels'] {
   const isDay = period !== 'tenMinutes'
   const least = isDay ? 1 : SLOTS_BETWEEN_LABELS
   const step = least * Math.ceil(span.count / least / LABELS_MAX)
   const last = span.first + span.count - 1
-  const labels: SeriesChart['labels'] = []
+  const labels: ChartFrame['labels'] = []
   for (let index = 0; index < span.count; index++) {
     const place = span.first + index
     if ((isDay ? last - place : place) % step !== 0) continue
     const { x, width } = slotBox(index, span)
     const middle = isDay ? x + width / 2 : x
-    // There is no room for centered labels at the edges.
-    if (middle < PLOT.x + 10 || middle > WIDTH - 14) continue
+    if (!hasRoom(middle)) continue
     labels.push({ x: round(middle), text: label(startOf(span, index)) })
   }
   return labels
@@ -281,8 +256,4 @@ function wordsOf(period: BarPeriod, language: string) {
   const [date, hour] = [format(day), format(time)]
   const label = (at: Date) => (at.getTime() % PERIOD_MS.day === 0 ? date(at) : hour(at))
   return { number, short, when: format({ ...day, ...time }), label }
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100
 }

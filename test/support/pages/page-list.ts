@@ -57,6 +57,12 @@ const reporter: Record<string, ListedPage['at']> = {
 
 const administrator: Record<string, ListedPage['at']> = {
   '/admin': () => ['/admin'],
+  '/admin/activity': () =>
+    ['hour', 'year&compare=before'].flatMap((period) =>
+      ['reports', 'mail', 'queues', 'checks', 'people', 'system'].map(
+        (group) => `/admin/activity?group=${group}&period=${period}`,
+      ),
+    ),
   '/admin/reports': () => ['/admin/reports'],
   '/admin/reports/:id': ({ told }) => [`/admin/reports/${told}`],
   '/admin/campaigns': () => ['/admin/campaigns'],
@@ -123,6 +129,7 @@ export const notPages: readonly RegExp[] = [
   /^\/\.well-known\//,
   /\/message\.eml$/,
   /^\/admin\/limits\/shadow\/messages\/:id$/,
+  /^\/admin\/activity\/data$/,
   /^\/lists\/:file$/,
 ]
 

@@ -1,0 +1,86 @@
+import type { App } from '../app.ts'
+import { insertSample } from '../db/activity.ts'
+import { systemElapsed, uuidv7 } from '../world.ts'
+import { slotStart, TICK_MS } from './slots.ts'
+import { type Tally, tally } from './tally.ts'
+import { writeActivity } from './write-activity.ts'
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
+
+/**
+ * After a tick, in milliseconds: when the process that wrote the last one writes the next one, and
+ * when another process writes it otherwise.
+ */
+const writeAfterMs = { next: 3_200, instead: 5_000 }
+
+/**
+ * Keeps the activity of a process until it is closed: stores a sample after each tick, and writes
+ * the slots if no other process does.
+ */
+export function keepActivity(
+  app: Needs,
+  name: string,
+  counted: Tally = tally,
+): { close: () => Promise<void> } {
+  const storeSample = createSampler(app, name, counted)
+  let isWriter = false
+  let isClosed = false
+  let timer: NodeJS.Timeout | undefined
+  let running = Promise.resolve()
+
+  async function write(): Promise<void> {
+    try {
+      isWriter = await writeActivity(app)
+    } catch (error) {
+      isWriter = false
+      app.log.warn({ err: error }, 'Could not write the activity. Will retry.')
+    }
+  }
+
+  /** Runs `work` some time after the start of the next tick. */
+  function after(ms: number, work: () => Promise<void>, next: () => void): void {
+    const now = app.clock().getTime()
+    const wait = slotStart(now - ms, TICK_MS) + TICK_MS + ms - now
+    timer = setTimeout(() => {
+      running = work().then(() => {
+        if (!isClosed) next()
+      })
+    }, wait)
+    timer.unref()
+  }
+  const sampling = () => after(0, () => storeSample('ended'), writing)
+  const writing = () => after(isWriter ? writeAfterMs.next : writeAfterMs.instead, write, sampling)
+  sampling()
+
+  return {
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await running
+      await storeSample('present')
+    },
+  }
+}
+
+/** Returns a function that stores the sample of the tick that has just ended, or of the present. */
+function createSampler(app: Needs, name: string, counted: Tally) {
+  const processId = uuidv7(app.clock())
+  let used = { cpu: process.cpuUsage(), at: systemElapsed() }
+  return async (tick: 'ended' | 'present') => {
+    // Timers may be early by a millisecond.
+    const present = slotStart(app.clock().getTime() + TICK_MS / 20, TICK_MS)
+    const at = new Date(tick === 'present' ? present : present - TICK_MS)
+    const { user, system } = process.cpuUsage(used.cpu)
+    const cpu = (user + system) / 1_000 / Math.max(1, systemElapsed() - used.at)
+    const taken = counted.take()
+    const memory = process.memoryUsage.rss()
+    try {
+      const content = { process: name, cpu, memory, ...taken }
+      await insertSample(app.pool, { processId, at, content })
+      used = { cpu: process.cpuUsage(), at: systemElapsed() }
+    } catch (error) {
+      counted.giveBack(taken)
+      app.log.warn({ err: error }, 'Could not store the activity of this process. Will retry.')
+    }
+  }
+}

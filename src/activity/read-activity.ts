@@ -1,0 +1,110 @@
+import { listMarks, listSeries, listSlots, type SlotRange } from '../db/activity.ts'
+import type { Db } from '../db/pool.ts'
+import { levels, mergeSlots, type Slot, slotStart, TICK_MS, unpackSlot } from './slots.ts'
+import type { families } from './write-activity.ts'
+
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
+
+/**
+ * The periods that pages show: their length, the length of the steps in which it is drawn, and of
+ * those in which it is listed, in milliseconds, and the level that has both. Each level is kept for
+ * two periods, so that a period can be compared with the one before.
+ */
+export const periods = {
+  hour: { level: 0, lengthMs: HOUR, stepMs: TICK_MS, listedMs: 5 * MINUTE },
+  day: { level: 1, lengthMs: DAY, stepMs: 5 * MINUTE, listedMs: 2 * HOUR },
+  week: { level: 2, lengthMs: 7 * DAY, stepMs: 30 * MINUTE, listedMs: 12 * HOUR },
+  month: { level: 3, lengthMs: 30 * DAY, stepMs: 2 * HOUR, listedMs: 2 * DAY },
+  year: { level: 4, lengthMs: 365 * DAY, stepMs: DAY, listedMs: 28 * DAY },
+} as const
+
+export type Period = keyof typeof periods
+
+type Family = (typeof families)[number]
+
+/** What happened in a range of time, in steps of equal length. */
+export type Activity = {
+  from: Date
+  stepMs: number
+  /** One for each step; undefined without any tick. */
+  slots: readonly (Slot | undefined)[]
+  /** The ids of the series by name. */
+  ids: ReadonlyMap<string, number>
+}
+
+/** The start of the first step of a period that ends with the step of an instant. */
+function periodStart(period: Period, end: Date): Date {
+  const { lengthMs, stepMs } = periods[period]
+  return new Date(slotStart(end.getTime(), stepMs) + stepMs - lengthMs)
+}
+
+/**
+ * Reads some families from the start of a period to its end, or the period before it, in the steps
+ * in which it is drawn. The last, incomplete slot of a level is read from the finer levels.
+ */
+export async function readActivity(
+  db: Db,
+  wanted: readonly Family[],
+  { period, end, isBefore = false }: { period: Period; end: Date; isBefore?: boolean },
+): Promise<Activity> {
+  const { level, lengthMs, stepMs } = periods[period]
+  const from = new Date(periodStart(period, end).getTime() - (isBefore ? lengthMs : 0))
+  const to = new Date(from.getTime() + lengthMs)
+  const [rows, series] = await Promise.all([
+    listSlots(db, rangesOf(level, from, to, end), wanted),
+    listSeries(db),
+  ])
+  const byStep = Map.groupBy(
+    rows,
+    ({ at }) => (slotStart(at.getTime(), stepMs) - from.getTime()) / stepMs,
+  )
+  return {
+    from,
+    stepMs,
+    slots: Array.from({ length: lengthMs / stepMs }, (_, step) => {
+      const some = byStep.get(step)
+      return (
+        some &&
+        ofFamilies(some.map((row) => ({ ...row, slot: unpackSlot(row.content, row.ticks) })))
+      )
+    }),
+    ids: new Map(series.map(({ id, name }) => [name, id])),
+  }
+}
+
+/** The ranges of slots that cover a range of time, each from the coarsest level that has it. */
+function rangesOf(level: number, from: Date, to: Date, now: Date): SlotRange[] {
+  const ranges: SlotRange[] = []
+  let start = from
+  for (let at = level; at >= 0 && start < to; at--) {
+    // A slot is written soon after its end.
+    const complete = slotStart(now.getTime() - TICK_MS, levels[at]?.stepMs ?? TICK_MS)
+    const end = new Date(at === 0 ? to.getTime() : Math.min(to.getTime(), complete))
+    if (end <= start) continue
+    ranges.push({ level: at, from: start, to: end })
+    start = end
+  }
+  return ranges
+}
+
+/** Combines slots of several families: those of one family follow each other. */
+function ofFamilies(rows: readonly { family: string; slot: Slot }[]): Slot {
+  const merged = [...Map.groupBy(rows, ({ family }) => family).values()].map((some) =>
+    some.length === 1 && some[0] ? some[0].slot : mergeSlots(some.map(({ slot }) => slot)),
+  )
+  return {
+    ticks: Math.max(...merged.map(({ ticks }) => ticks)),
+    rates: new Map(merged.flatMap(({ rates }) => [...rates])),
+    states: new Map(merged.flatMap(({ states }) => [...states])),
+    durations: new Map(merged.flatMap(({ durations }) => [...durations])),
+  }
+}
+const MARKS_MAX = 60
+
+/** Returns what happened in a period, newest first: versions, outages, rules and models. */
+export function readMarks(
+  db: Db,
+  { period, end }: { period: Period; end: Date },
+): ReturnType<typeof listMarks> {
+  return listMarks(db, { from: periodStart(period, end), to: end }, MARKS_MAX)
+}

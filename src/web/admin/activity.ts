@@ -1,0 +1,89 @@
+import { type Request, type Response, Router } from 'express'
+import { type Period, periods, readActivity, readMarks } from '../../activity/read-activity.ts'
+import { listConsumersByIds } from '../../db/consumers.ts'
+import { isUuid, queryOf, scriptedContentPolicy } from '../pages/render.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { activityGroups, chartData, drawGroup, type DrawnActivity } from './activity-charts.ts'
+import { sendAdminPage } from './send-admin-page.ts'
+
+type Needs = Pick<Site, 'pool' | 'clock'>
+
+/** The pages of graphs, and the values of a graph for the script that zooms in. */
+export function activityRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendActivity(req, res, site))
+  router.get('/data', (req, res) => sendData(req, res, site))
+  return router
+}
+
+const groupIn = (req: Request) =>
+  activityGroups.find(({ key }) => key === req.query['group']) ?? activityGroups[0]
+
+const periodNames = Object.keys(periods) as Period[]
+
+async function sendActivity(req: Request, res: Response, site: Needs): Promise<void> {
+  const group = groupIn(req)
+  if (!group) throw new ProblemError('not-found', 'There is no such graph.')
+  const period = periodNames.find((name) => name === req.query['period']) ?? 'day'
+  const isCompared = req.query['compare'] === 'before'
+  const drawn = await readDrawn(site, { group, period, isCompared })
+  const href = (change: { group?: string; period?: string; compare?: string }) =>
+    `/admin/activity${queryOf({
+      ...{ group: group.key, period, compare: isCompared ? 'before' : '', ...change },
+    })}`
+  res.setHeader('content-security-policy', scriptedContentPolicy)
+  sendAdminPage(req, res, {
+    view: 'admin/activity',
+    title: `${group.title}: activity of the last ${period}`,
+    data: {
+      charts: drawGroup(group, drawn),
+      ...{ group, period, isCompared, href, groups: activityGroups, periods: periodNames },
+      marks: drawn.marks.toReversed(),
+      dataHref: (chart: string) =>
+        `/admin/activity/data${queryOf({ group: group.key, period, chart })}`,
+    },
+  })
+}
+
+async function sendData(req: Request, res: Response, site: Needs): Promise<void> {
+  const group = groupIn(req)
+  const chart = group?.charts.find(({ key }) => key === req.query['chart'])
+  if (!group || !chart) throw new ProblemError('not-found', 'There is no such graph.')
+  const period = periodNames.find((name) => name === req.query['period']) ?? 'day'
+  const drawn = await readDrawn(site, { group, period, isCompared: false })
+  res.setHeader('cache-control', 'no-store')
+  res.json(chartData(chart, drawn))
+}
+
+/** Reads what the charts of a group show. */
+async function readDrawn(
+  { pool, clock }: Needs,
+  {
+    group,
+    period,
+    isCompared,
+  }: { group: (typeof activityGroups)[number]; period: Period; isCompared: boolean },
+): Promise<DrawnActivity> {
+  const end = clock()
+  const [activity, before, marks] = await Promise.all([
+    readActivity(pool, group.families, { period, end }),
+    isCompared ? readActivity(pool, group.families, { period, end, isBefore: true }) : undefined,
+    readMarks(pool, { period, end }),
+  ])
+  const desks = [...activity.ids.keys()].map((name) => name.slice(name.lastIndexOf('/') + 1))
+  const ids = group.families.includes('desks') ? desks.filter(isUuid) : []
+  const consumers = await listConsumersByIds(pool, [...new Set(ids)])
+  return {
+    ...{ period, activity, before },
+    marks: marks.map(({ at, kind, detail }) => ({ at, text: markText(kind, detail) })).toReversed(),
+    names: new Map([...consumers.values()].map(({ id, address }) => [id, address])),
+  }
+}
+
+function markText(kind: 'version' | 'outage' | 'rules' | 'model', detail: string): string {
+  if (kind === 'version') return `Version ${detail} of the program`
+  if (kind === 'rules') return `Version ${detail} of the rules`
+  if (kind === 'model') return `Model ${detail}`
+  return `No process ran until ${detail.slice(0, 16).replace('T', ' ')} UTC`
+}

@@ -1,0 +1,63 @@
+/** A rectangle in the units of a view box. */
+export type Box = { x: number; y: number; width: number; height: number }
+
+/** What all charts have: a title, the area of the data, grid lines, and labels of the time. */
+export type ChartFrame = {
+  id: string
+  title: string
+  width: number
+  height: number
+  plot: Box
+  lines: { y: number; text: string; isBase: boolean }[]
+  labels: { x: number; text: string }[]
+}
+
+export const WIDTH = 720
+export const HEIGHT = 220
+export const PLOT: Box = { x: 54, y: 10, width: WIDTH - 70, height: HEIGHT - 36 }
+const LINES_ABOVE = 3
+
+/** The position of the zero line, the value between grid lines, and the height of the value one. */
+export type Scale = { base: number; step: number; above: number; below: number; unit: number }
+
+/** A scale with round grid lines from `-down` to `up`; `least` is the smallest step. */
+export function scaleTo({ up, down, least }: { up: number; down: number; least: number }): Scale {
+  const step = roundStep(Math.max(up, down) / LINES_ABOVE, least)
+  const above = Math.max(Math.ceil(up / step) * step, down === 0 ? step : 0)
+  const below = down < step ? down : Math.ceil(down / step) * step
+  const unit = PLOT.height / (above + below)
+  return { base: PLOT.y + above * unit, step, above, below, unit }
+}
+
+/** Returns the smallest of 1, 2 or 5 times a power of ten that is not below `rough`. */
+function roundStep(rough: number, least: number): number {
+  if (rough <= least) return least
+  const power = 10 ** Math.floor(Math.log10(rough))
+  return ([1, 2, 5].find((digit) => digit * power >= rough) ?? 10) * power
+}
+
+/** The grid lines of a scale. */
+export function linesOf(
+  { base, step, above, below, unit }: Scale,
+  short: (value: number) => string,
+): ChartFrame['lines'] {
+  const [first, last] = [-Math.floor(below / step), Math.round(above / step)]
+  return Array.from({ length: last - first + 1 }, (_, index) => {
+    const value = (first + index) * step
+    return {
+      y: round(base - value * unit),
+      text: short(Math.abs(value)),
+      isBase: first + index === 0,
+    }
+  })
+}
+
+/** Whether a centered label fits at this place; there is no room at the edges. */
+export function hasRoom(x: number): boolean {
+  return x >= PLOT.x + 10 && x <= WIDTH - 14
+}
+
+/** Rounds to hundredths of a unit. */
+export function round(value: number): number {
+  return Math.round(value * 100) / 100
+}
