@@ -75,6 +75,7 @@ const variables = z.object({
   RETENTION_DAYS: count.default(400),
   DATABASE_CONNECTIONS: wholeNumber(1, 500).default(10),
   DRAIN_SECONDS: wholeNumber(0, 60).optional(),
+  FORM_WAIT_SECONDS: wholeNumber(0, 10).default(1),
 })
 
 /** The validated settings of one process. */
@@ -154,6 +155,11 @@ export type Config = {
   databaseConnections: number
   /** Time in milliseconds for which a stopping process continues to answer HTTP requests. */
   drainMs: number | undefined
+  /**
+   * Maximum time in milliseconds for which the answer of the report form waits for the analysis, so
+   * that it can show the question about it.
+   */
+  formWaitMs: number
 }
 
 function signing(read: z.infer<typeof variables>, cwd: string): Config['dkim'] {
@@ -310,5 +316,6 @@ export function readConfig(
     retentionDays: read.RETENTION_DAYS,
     databaseConnections: read.DATABASE_CONNECTIONS,
     drainMs: read.DRAIN_SECONDS === undefined ? undefined : read.DRAIN_SECONDS * 1_000,
+    formWaitMs: read.FORM_WAIT_SECONDS * 1_000,
   }
 }

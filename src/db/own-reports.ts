@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
+import type { Phrase } from '../phrase.ts'
 import { uuidTime } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
@@ -101,6 +102,19 @@ async function listAsking(db: Db, ids: readonly string[]): Promise<Set<string>> 
     where ${isOneOfIds('id', ids)}
       and judgment -> 'consequence' ->> 'action' in ('ask', 'confirm')`)
   return new Set(rows.map(({ id }) => id))
+}
+
+/** A report: whether it waits for its analysis, and why its reporter is asked to confirm it. */
+export type AskedReport = { id: string; isWaiting: boolean; why: Phrase[] | null }
+
+/** Returns which reports wait for their analysis, and about which their reporters are asked. */
+export function listAsked(db: Db, ids: readonly string[]): Promise<AskedReport[]> {
+  return rowsOf(db)`
+    select reports.id, state = 'received' as "isWaiting",
+      case when state = 'kept' and judgment -> 'consequence' ->> 'action' = 'confirm'
+        then judgment -> 'consequence' -> 'why' end as why
+    from reports left join analyses on analyses.id = reports.id and analyses.shard = reports.shard
+    where ${isOneOfIds('reports.id', ids)}`
 }
 
 async function countRecipients(db: Db, ids: readonly string[]): Promise<Map<string, number>> {

@@ -1,6 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { findAnalysis, type KeptAnalysis } from '../db/analyses.ts'
 import {
   findOwnStop,
+  listAsked,
   listOutcomes,
   listOwnReports,
   type OwnOutcome,
@@ -12,6 +14,7 @@ import {
 import type { Db } from '../db/pool.ts'
 import { listEvents, type ReportEvent } from '../db/report-events.ts'
 import type { Report, ReportKind, ReportState } from '../db/reports.ts'
+import type { Phrase } from '../phrase.ts'
 import { uuidFloor } from '../world.ts'
 import { describeSame, type SameReports } from './same-reports.ts'
 import { findQuestion, type ReportQuestion } from './set-relays.ts'
@@ -155,6 +158,27 @@ function most(...ids: (string | undefined)[]): string | undefined {
     .filter((id) => id)
     .sort()
     .at(-1)
+}
+
+/** Pause in milliseconds between two looks for the analyses of reports. */
+const LOOK_MS = 50
+
+/**
+ * Waits up to `waitMs` milliseconds until reports are analyzed, and returns about which of them
+ * their reporter is asked to confirm the complaint, with the reasons.
+ */
+export async function awaitUnconfirmed(
+  db: Db,
+  ids: readonly string[],
+  { waitMs, gone }: { waitMs: number; gone: AbortSignal },
+): Promise<Map<string, readonly Phrase[]>> {
+  for (let left = waitMs; ; left -= LOOK_MS) {
+    const asked = ids.length === 0 ? [] : await listAsked(db, ids)
+    if (left <= 0 || gone.aborted || !asked.some(({ isWaiting }) => isWaiting)) {
+      return new Map(asked.flatMap(({ id, why }) => (why ? [[id, why] as const] : [])))
+    }
+    await wait(LOOK_MS, undefined, { ref: false })
+  }
 }
 
 /** The parts of a report's page besides the report itself. */

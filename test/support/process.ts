@@ -211,6 +211,7 @@ function environment(env: Record<string, string>): NodeJS.ProcessEnv {
     DNS_SERVERS: 'none',
     MESSAGE_AGE_MAX: '0',
     DRAIN_SECONDS: '0',
+    FORM_WAIT_SECONDS: '0',
   }
   return { ...Object.fromEntries(rest), ...ours, ...env }
 }

@@ -43,6 +43,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     forwardTo: 'any',
     originConfidenceMin: 0.7,
     messageAgeMax: 168,
+    formWaitMs: 1_000,
     workers: 4,
     rdapBootstrapUrl: 'https://data.iana.org/rdap',
     dnsServers: 'system',

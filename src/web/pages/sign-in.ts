@@ -7,7 +7,8 @@ import { awaitSecondStep, closeSession, openSession } from './session.ts'
 import { takePassword } from './signed-in.ts'
 import { setReporter, visitOf } from './visit.ts'
 
-type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
+type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> &
+  FormReader
 
 /** The pages for signing in and out. The form uses the field names of older clients. */
 export function signInRoutes(site: Needs): Router {

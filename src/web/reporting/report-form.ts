@@ -1,11 +1,13 @@
 import { type Request, type Response, Router } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
 import type { ReportKind } from '../../db/reports.ts'
+import type { Phrase } from '../../phrase.ts'
 import {
   type AcceptedReport,
   UPLOAD_MESSAGES_MAX,
   uploadBytesMax,
 } from '../../reports/accept-report.ts'
+import { awaitUnconfirmed } from '../../reports/own-reports.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { admitReports } from '../limits.ts'
 import { type Form, type FormReader, hasPassword, readForm } from '../pages/form.ts'
@@ -24,11 +26,22 @@ const helpPaths: Readonly<Partial<Record<ProblemName, string>>> = {
 }
 
 /**
- * Sends the result of each message of an upload, with totals at the top. The status is a success if
+ * Sends the result of each message of an upload, with totals at the top, and the question about
+ * each message that looks wanted. The status is a success if
  * at least one message was accepted.
  */
-function sendResults(req: Request, res: Response, lines: readonly UploadLine[]): void {
-  const results = lines.map(resultOf)
+function sendResults(
+  req: Request,
+  res: Response,
+  lines: readonly UploadLine[],
+  unconfirmed: ReadonlyMap<string, readonly Phrase[]>,
+): void {
+  const results = lines.map((line) => {
+    const result = resultOf(line)
+    const { id = '' } = result
+    const why = unconfirmed.get(id)
+    return { ...result, unconfirmed: why && { id, why } }
+  })
   const taken = results.filter(({ id }) => id !== undefined)
   const refused = lines.find(({ outcome }) => !outcome.taken)?.outcome
   const status = refused && !refused.taken ? refused.refusal.status : 422
@@ -66,10 +79,13 @@ function resultOf({ name, outcome, rebuiltFrom }: UploadLine): Result {
   return { name, isRebuilt, problem, helpPath: helpPaths[problem] }
 }
 
-type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
+type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> &
+  FormReader
 
 const pastedField = 'reporting[raw_email]'
 const BLANK_START_MAX = 64_000
+/** Maximum number of messages of a form whose analyses the answer waits for. */
+const AWAITED_MAX = 5
 /** Maximum size in bytes of text that is returned to the form after a refusal. */
 const KEPT_BYTES_MAX = 200_000
 
@@ -114,7 +130,11 @@ export async function takeForm(
   const gone = goneSignal(res)
   const upload = { reporter, channel: 'form', remarks, entry, admitMore, gone } as const
   const lines = await site.takeUpload(files, upload)
-  sendResults(req, res, lines)
+  const ids = lines.flatMap(({ outcome }) => (outcome.taken ? [outcome.id] : []))
+  const { formWaitMs: waitMs } = site.config
+  const few = ids.length <= AWAITED_MAX ? ids : []
+  const unconfirmed = await awaitUnconfirmed(site.pool, few, { waitMs, gone })
+  sendResults(req, res, lines, unconfirmed)
 }
 
 type FormState = {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import { runOperation } from '../../../src/cli/command.ts'
 import { operations } from '../../../src/cli/explain.ts'
@@ -13,7 +13,7 @@ import { uuidv7 } from '../../../src/world.ts'
 import { signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
 
-const site = await closeAfterTests(startWebSite())
+const site = await closeAfterTests(startWebSite({ FORM_WAIT_SECONDS: '10' }))
 const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 const ann = await site.addPerson('ann@reporters.example')
@@ -58,6 +58,21 @@ test('the page asks about mail that looks wanted, and forwards it once confirmed
   await analyze(id)
   expect(await feedbackOf(id)).toBe(1)
   expect(await (await browser.get(`/reports/${id}`)).text()).not.toContain(title)
+})
+
+test('the answer of the form waits for the analysis, and asks too', async () => {
+  const raw = replyMessage('form').toString()
+  const answer = browser.post('/report', { 'reporting[raw_email]': raw })
+  const id = await vi.waitFor(async () => {
+    const { rows } = await site.app.pool.query<{ id: string }>(
+      `select id from reports where channel = 'form'`,
+    )
+    return rows[0]?.id ?? expect.fail('The report is not stored yet.')
+  })
+  await analyze(id)
+  const page = await (await answer).text()
+  expect(page).toContain(title)
+  expect(page).toContain(`action="/reports/${id}/confirm"`)
 })
 
 test('the API asks and takes the confirmation, once', async () => {

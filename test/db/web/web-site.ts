@@ -44,7 +44,10 @@ export async function startWebSite(
     onLost: () => undefined,
   })
   const config = readConfig(
-    { HTTP_PORT: '0', MESSAGE_AGE_MAX: '0', DRAIN_SECONDS: '0', ...env },
+    {
+      ...{ HTTP_PORT: '0', MESSAGE_AGE_MAX: '0', DRAIN_SECONDS: '0', FORM_WAIT_SECONDS: '0' },
+      ...env,
+    },
     { cores: 2, cwd: '/nowhere' },
   )
   const app: App = {
