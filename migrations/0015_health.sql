@@ -44,3 +44,17 @@ create table database_sizes (
   constraint database_sizes_pkey primary key (day)
 );
 select keep_local('database_sizes');
+
+-- One row: which process evaluates the conditions and sends alarms, and what it has told whom.
+create table alarm_watch (
+  is_only boolean not null,
+  -- The process that evaluates until `held_until`, by the clock of the database.
+  holder uuid,
+  held_until timestamptz,
+  evaluated_at timestamptz,
+  state jsonb,
+  constraint alarm_watch_pkey primary key (is_only),
+  constraint alarm_watch_once check (is_only)
+);
+insert into alarm_watch (is_only) values (true);
+select keep_local('alarm_watch');

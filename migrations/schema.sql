@@ -205,6 +205,17 @@ create table advices (
 );
 create index advices_week_idx on advices (week);
 
+-- alarm_watch: local
+create table alarm_watch (
+  is_only boolean not null,
+  holder uuid,
+  held_until timestamp with time zone,
+  evaluated_at timestamp with time zone,
+  state jsonb,
+  constraint alarm_watch_pkey PRIMARY KEY (is_only),
+  constraint alarm_watch_once CHECK (is_only)
+);
+
 -- analyses: distributed by shard
 create table analyses (
   id uuid not null,

@@ -65,6 +65,15 @@ const variables = z.object({
   LISTS_DIR: z.string().optional(),
   LISTS_ZONE: mailDomain.default('lists.signalpost.example'),
   WEBHOOK_NETWORKS: z.string().default('').transform(readBlocks),
+  ALARM_MAIL: z.string().default('').transform(readAddresses),
+  ALARM_SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'is not an smtp:// or smtps:// address' })
+    .optional(),
+  ALARM_WEBHOOK_URL: httpUrl.optional(),
+  ALARM_FILE: z.string().optional(),
+  ALARM_COMMAND: z.string().optional(),
+  ALARM_HEARTBEAT_URL: httpUrl.optional(),
+  ALARM_QUIET_HOURS: z.string().default('').transform(readQuietHours),
   SECURITY_CONTACT: z
     .url({ protocol: /^(https|mailto|tel)$/, error: 'is not an https:, mailto: or tel: address' })
     .optional(),
@@ -144,6 +153,20 @@ export type Config = {
   listsDir: string
   /** The parent zone of the lists' zones. */
   listsZone: string
+  /** Where alarms about the health of the service are sent. */
+  alarms: {
+    mailTo: readonly string[]
+    /** The mail server for alarms; by default the one for all mail. */
+    smtpUrl: string | undefined
+    webhookUrl: string | undefined
+    /** A file to which each message is appended, and a program that gets it; absolute paths. */
+    file: string | undefined
+    command: string | undefined
+    /** Called each minute while nothing is critical. */
+    heartbeatUrl: string | undefined
+    /** The hours in which warnings wait, in minutes of the day. */
+    quietHours: { from: number; to: number; zone: string } | undefined
+  }
   /** The contact for vulnerability reports; undefined if none is published. */
   securityContact: string | undefined
   securityPolicy: string | undefined
@@ -173,6 +196,19 @@ function signing(read: z.infer<typeof variables>, cwd: string): Config['dkim'] {
   }
   const keyFile = path.resolve(cwd, file)
   return { domain: domain.toLowerCase(), selector: selector.toLowerCase(), keyFile }
+}
+
+function alarmsOf(read: z.infer<typeof variables>, cwd: string): Config['alarms'] {
+  const absolute = (file: string | undefined) => file && path.resolve(cwd, file)
+  return {
+    mailTo: read.ALARM_MAIL,
+    smtpUrl: read.ALARM_SMTP_URL ?? read.SMTP_URL,
+    webhookUrl: read.ALARM_WEBHOOK_URL,
+    file: absolute(read.ALARM_FILE),
+    command: absolute(read.ALARM_COMMAND),
+    heartbeatUrl: read.ALARM_HEARTBEAT_URL,
+    quietHours: read.ALARM_QUIET_HOURS,
+  }
 }
 
 /** The PostgreSQL that comes with the packages has no extensions. */
@@ -236,6 +272,39 @@ function isServer(entry: string): boolean {
   if (isIP(entry) !== 0) return true
   const isAddress = isIPv4(ip) || (/^\[.*\]$/.test(ip) && isIPv6(ip.slice(1, -1)))
   return isAddress && (port === undefined || (Number(port) >= 1 && Number(port) <= 65_535))
+}
+
+function readAddresses(text: string, context: z.RefinementCtx): readonly string[] {
+  const entries = entriesOf(text)
+  const wrong = entries.filter((entry) => !z.email().safeParse(entry).success)
+  if (wrong.length > 0) {
+    const message = `names ${wrong.join(' and ')}, which is not a valid email address`
+    context.addIssue({ code: 'custom', message })
+  }
+  return entries
+}
+
+/** Reads `22:00-07:00`, optionally with a time zone: `22:00-07:00 Europe/Paris`. */
+function readQuietHours(text: string, context: z.RefinementCtx): Config['alarms']['quietHours'] {
+  if (text.trim() === '') return undefined
+  const shape = /^(\d\d):([0-5]\d)-(\d\d):([0-5]\d)(?: +(\S+))?$/
+  const [, fromHour, fromMinute, toHour, toMinute, zone = 'UTC'] = shape.exec(text.trim()) ?? []
+  const from = Number(fromHour) * 60 + Number(fromMinute)
+  const to = Number(toHour) * 60 + Number(toMinute)
+  if (from < DAY_MINUTES && to < DAY_MINUTES && isZone(zone)) return { from, to, zone }
+  const message = 'is not like "22:00-07:00" or "22:00-07:00 Europe/Paris"'
+  context.addIssue({ code: 'custom', message })
+  return undefined
+}
+
+const DAY_MINUTES = 24 * 60
+
+function isZone(zone: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }))
+  } catch {
+    return false
+  }
 }
 
 function entriesOf(list: string): string[] {
@@ -309,6 +378,7 @@ export function readConfig(
     listsDir: path.resolve(machine.cwd, read.LISTS_DIR ?? path.join(read.DATA_DIR, 'lists')),
     listsZone: read.LISTS_ZONE.toLowerCase(),
     listsArePublic: read.LISTS_PUBLIC === 'yes',
+    alarms: alarmsOf(read, machine.cwd),
     securityContact: read.SECURITY_CONTACT,
     securityPolicy: read.SECURITY_POLICY_URL,
     logLevel: read.LOG_LEVEL,

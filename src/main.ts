@@ -347,11 +347,11 @@ async function serve(
   const app = await Promise.race([opening, stopping])
   // No resource is open yet, so the process may exit immediately.
   if (!app) process.exit(DONE)
-  const { startHeartbeats } = await import('./health/heartbeat.ts')
-  const heartbeats = startHeartbeats(app, name)
+  const { startWatch } = await import('./processes/watch.ts')
+  const watch = await startWatch(app, name)
   const { keepActivity } = await import('./activity/keep-activity.ts')
   const part = await open(app).catch(async (error: unknown) => {
-    await heartbeats.close()
+    await watch.close()
     await app.close()
     throw error
   })
@@ -360,7 +360,7 @@ async function serve(
   await stopping
   await closeInTime(async () => {
     await part.close()
-    await heartbeats.close()
+    await watch.close()
     await activity.close()
     await app.close()
   }, config.drainMs)

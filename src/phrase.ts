@@ -304,6 +304,11 @@ export const phraseParameters = {
   'health-dkim': ['state', 'name'],
   'health-backup-unknown': [],
   'health-backup': ['duration'],
+  'health-database-away': ['reason'],
+  'health-evaluated': ['duration'],
+  'health-evaluated-never': [],
+  'health-channels': ['count'],
+  'health-channel-fails': ['name', 'duration', 'reason'],
 
   // Irregularities of a Received line.
   unreadable: [],

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { shownWebhookKey } from '../mail/webhook-message.ts'
+import { alarmWebhookKey } from '../health/channels.ts'
 import { definitionOf } from '../health/conditions.ts'
 import {
   endSilence,
@@ -28,9 +30,17 @@ const list = defineQuery({
   },
 })
 
+const showKey = defineQuery({
+  name: 'health webhook-key',
+  summary: 'print the key with which requests to ALARM_WEBHOOK_URL are signed',
+  input: z.object({}),
+  print: (_, { config }) => Promise.resolve(shownWebhookKey(alarmWebhookKey(config))),
+})
+
 /** The operations of `signalpost health`. */
 export const operations: Operations = [
   list,
+  showKey,
   setBounds,
   resetBounds,
   silenceCondition,

@@ -38,7 +38,7 @@ const HOUR = 60 * MINUTE
  */
 const conditions = {
   database: {
-    ...{ unit: 'seconds', bounds: { warning: 30, critical: 60 }, holdSeconds: 0 },
+    ...{ unit: 'seconds', bounds: { warning: 30, critical: 60 }, holdSeconds: 20 },
   },
   'reports-analyzed': {
     ...{ unit: 'seconds', bounds: { warning: 2 * MINUTE, critical: 10 * MINUTE } },
@@ -125,6 +125,12 @@ const conditions = {
   backup: {
     ...{ unit: 'days', bounds: { warning: 2, critical: 7 }, holdSeconds: MINUTE },
     action: 'health backup-done',
+  },
+  alarms: {
+    ...{ unit: 'seconds', bounds: { warning: MINUTE, critical: 5 * MINUTE }, holdSeconds: 0 },
+  },
+  'alarm-channels': {
+    ...{ unit: 'count', bounds: { warning: 1, critical: null }, holdSeconds: MINUTE },
   },
 } as const satisfies Record<string, Definition>
 

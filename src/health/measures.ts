@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import type { StoredAlarms } from '../db/alarm-watch.ts'
 import { listShardBacklogs } from '../db/counter-rows.ts'
 import { listBacklogs } from '../db/dead-letters.ts'
 import {
@@ -19,6 +20,7 @@ import { phrase } from '../phrase.ts'
 import { deadLetterQueue } from '../queue/define-queue.ts'
 import { uuidTime } from '../world.ts'
 import type { ConditionCode, Measurement } from './conditions.ts'
+import type { Deliveries } from './deliveries.ts'
 import type { RunningProcess } from './heartbeat.ts'
 
 /** What a measure reads, besides the database. */
@@ -27,6 +29,7 @@ type Measuring = Pick<App, 'pool' | 'config'> & {
   processes: readonly RunningProcess[]
   /** When an operator stated that a backup was made. */
   doneAt: Date | null
+  alarms: StoredAlarms<Deliveries>
 }
 
 /** How a condition is measured; `everyMs` is set if that reads much. */
@@ -78,6 +81,8 @@ export const measures: Readonly<Record<ConditionCode, Measure>> = {
   certificate: { measure: measureCertificate },
   'dkim-key': { measure: measureDkim },
   backup: { measure: measureBackup },
+  alarms: { measure: measureAlarms },
+  'alarm-channels': { measure: measureChannels },
 }
 
 /** The time in seconds since an instant; 0 if the clocks differ. */
@@ -317,4 +322,24 @@ function measureBackup({ doneAt, now }: Measuring): Promise<Measurement> {
   const duration = secondsSince(doneAt, now)
   const reason = phrase('health-backup', { duration })
   return Promise.resolve({ value: duration / 86_400, reason })
+}
+
+function measureAlarms({ alarms: { evaluatedAt }, now }: Measuring): Promise<Measurement> {
+  if (evaluatedAt === null) return unknown(phrase('health-evaluated-never'))
+  const value = secondsSince(evaluatedAt, now)
+  return Promise.resolve({ value, reason: phrase('health-evaluated', { duration: value }) })
+}
+
+function measureChannels({ config, alarms, now }: Measuring): Promise<Measurement> {
+  const { mailTo, webhookUrl, file, command } = config.alarms
+  const count = [...mailTo, webhookUrl, file, command].filter((one) => one !== undefined).length
+  if (count === 0) return off('ALARM_MAIL')
+  const failing = Object.entries(alarms.state?.failing ?? {})
+  const [first] = failing
+  if (!first) return Promise.resolve({ value: 0, reason: phrase('health-channels', { count }) })
+  const [name, failure] = first
+  const since = new Date(failure.since)
+  const said = { name, duration: secondsSince(since, now), reason: failure.reason }
+  const reason = phrase('health-channel-fails', said)
+  return Promise.resolve({ value: failing.length, since, reason })
 }

@@ -1,8 +1,10 @@
 import type { App } from '../app.ts'
+import { findAlarms } from '../db/alarm-watch.ts'
 import { isOutage } from '../db/follow.ts'
 import { type HealthSettings, listHealthSettings, listProcesses } from '../db/health.ts'
 import { reasonOf } from '../errors.ts'
 import { phrase } from '../phrase.ts'
+import type { AlarmState } from './alarms.ts'
 import {
   type Condition,
   type ConditionCode,
@@ -12,6 +14,7 @@ import {
   type Measurement,
   worstLevel,
 } from './conditions.ts'
+import type { Deliveries } from './deliveries.ts'
 import type { ProcessFacts, RunningProcess } from './heartbeat.ts'
 import { measures } from './measures.ts'
 
@@ -58,12 +61,14 @@ async function readHealth(
   remembered: Map<ConditionCode, Remembered>,
 ): Promise<Health> {
   const now = app.clock()
-  const [settings, processes] = await Promise.all([
+  const [settings, alarms, processes] = await Promise.all([
     listHealthSettings(app.pool),
+    findAlarms<AlarmState & Deliveries>(app.pool),
     listProcesses<ProcessFacts>(app.pool),
   ])
   const settingsOf = new Map(settings.map((one) => [one.code, one]))
-  const measuring = { ...app, now, processes, doneAt: settingsOf.get('backup')?.doneAt ?? null }
+  const doneAt = settingsOf.get('backup')?.doneAt ?? null
+  const measuring = { ...app, now, processes, alarms, doneAt }
   const conditions = await Promise.all(
     conditionCodes.map(async (code) => {
       const { measure, everyMs = 0 } = measures[code]
@@ -72,10 +77,18 @@ async function readHealth(
       const isFresh = before !== undefined && ageMs >= 0 && ageMs < everyMs
       const measured = isFresh ? before.measured : await measure(measuring).catch(unmeasured)
       if (!isFresh && everyMs > 0) remembered.set(code, { at: now.getTime(), measured })
-      return judgeCondition(code, measured, settingsOf.get(code) ?? noSettings, now)
+      const condition = judgeCondition(code, measured, settingsOf.get(code) ?? noSettings, now)
+      const since = condition.since ?? badSince(alarms.state, condition)
+      return { ...condition, since }
     }),
   )
   return { level: worstLevel(conditions.map(({ level }) => level)), at: now, conditions, processes }
+}
+
+/** Since when the evaluation of alarms has seen a condition bad. */
+function badSince(alarms: AlarmState | null, { code, level }: Condition): Date | null {
+  const since = alarms?.watched[code]?.badSince ?? null
+  return since !== null && (level === 'warning' || level === 'critical') ? new Date(since) : null
 }
 
 const noSettings: Partial<HealthSettings> = {}

@@ -16,6 +16,15 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 
 test('an empty environment gives a working configuration that sends nothing', () => {
   expect(readConfig({}, machine)).toEqual({
+    alarms: {
+      mailTo: [],
+      smtpUrl: undefined,
+      webhookUrl: undefined,
+      file: undefined,
+      command: undefined,
+      heartbeatUrl: undefined,
+      quietHours: undefined,
+    },
     checkGreylistScore: undefined,
     checkHost: '127.0.0.1',
     checkPassword: undefined,
@@ -112,6 +121,11 @@ test.for([
   ['RDAP_BOOTSTRAP_URL', 'http://data.iana.org/rdap'],
   ['RDAP_BOOTSTRAP_URL', 'http://127.0.0.1.example.org/rdap'],
   ['RDAP_BOOTSTRAP_URL', 'nowhere'],
+  ['ALARM_MAIL', 'ann@ops.example, nobody'],
+  ['ALARM_WEBHOOK_URL', 'ftp://pager.example'],
+  ['ALARM_QUIET_HOURS', '22-7'],
+  ['ALARM_QUIET_HOURS', '22:00-24:00'],
+  ['ALARM_QUIET_HOURS', '22:00-07:00 Mars/Olympus'],
   ['DNS_SERVERS', 'ns.example'],
   ['DNS_SERVERS', '192.0.2.53:0'],
   ['DNS_SERVERS', '192.0.2.53:65536'],
@@ -186,4 +200,18 @@ test('BLACKLISTS are separated by commas or spaces', () => {
 test('the return path domain is in lower case', () => {
   const { returnPathDomain } = readConfig({ RETURN_PATH_DOMAIN: 'Bounces.Example' }, machine)
   expect(returnPathDomain).toBe('bounces.example')
+})
+
+test('the quiet hours of alarms have a time zone', () => {
+  const hoursOf = (text: string) =>
+    readConfig({ ALARM_QUIET_HOURS: text }, machine).alarms.quietHours
+  expect(hoursOf('22:00-07:30')).toEqual({ from: 1_320, to: 450, zone: 'UTC' })
+  expect(hoursOf('00:00-06:00 Europe/Paris')).toMatchObject({ from: 0, zone: 'Europe/Paris' })
+})
+
+test('alarms use the mail server for all mail unless they have their own', () => {
+  const SMTP_URL = 'smtp://mail.example'
+  expect(readConfig({ SMTP_URL }, machine).alarms.smtpUrl).toBe(SMTP_URL)
+  const ALARM_SMTP_URL = 'smtp://other.example'
+  expect(readConfig({ SMTP_URL, ALARM_SMTP_URL }, machine).alarms.smtpUrl).toBe(ALARM_SMTP_URL)
 })

@@ -61,6 +61,12 @@ export function healthAdminRoutes(site: Site): Router {
   return router
 }
 
+const order: readonly Condition['level'][] = ['critical', 'warning', 'unknown', 'ok', 'off']
+
+function worstFirst(a: Condition, b: Condition): number {
+  return order.indexOf(a.level) - order.indexOf(b.level)
+}
+
 async function sendHealth(
   req: Request,
   res: Response,
@@ -76,7 +82,7 @@ async function sendHealth(
     data: {
       level,
       tone: tones[level],
-      conditions: conditions.map(shownCondition),
+      conditions: conditions.toSorted(worstFirst).map(shownCondition),
       processes: processes.map((one) => ({
         ...one,
         runningSeconds: (now - one.startedAt.getTime()) / 1_000,

@@ -1,0 +1,258 @@
+import type { Phrase } from '../phrase.ts'
+import { type Condition, type ConditionCode, conditionCodes, definitionOf } from './conditions.ts'
+
+/** The level at which an alarm is raised. */
+type AlarmLevel = 'warning' | 'critical'
+
+/** A condition in a message. */
+export type Alarm = { code: ConditionCode; level: AlarmLevel; reason: Phrase }
+
+/** One message to the operators, about everything that belongs together. */
+export type AlarmMessage = {
+  kind: 'alarm' | 'reminder' | 'all-clear' | 'update'
+  at: string
+  /** What is new or has become worse. */
+  raised: readonly Alarm[]
+  over: readonly ConditionCode[]
+  /** What else is still wrong. */
+  standing: readonly Alarm[]
+}
+
+/** What is known about a condition. Times are in ISO 8601. */
+type Watched = {
+  /** Since when it has been bad, and critical, without a break. */
+  badSince: string | null
+  criticalSince: string | null
+  goodSince: string | null
+  /** The level that operators were told; null: none. */
+  told: AlarmLevel | null
+  /** The times at which it became good while its alarm stood. */
+  endedAt: readonly string[]
+  reason: Phrase | null
+}
+
+/**
+ * What was told, and what waits to be told. It is stored, so that a restart neither repeats nor
+ * forgets an alarm.
+ */
+export type AlarmState = {
+  watched: Partial<Record<ConditionCode, Watched>>
+  decidedAt: string | null
+  /** Since when a change waits for others that belong to it. */
+  groupedSince: string | null
+  /** The times of the last messages. */
+  sentAt: readonly string[]
+  /** When standing alarms were last listed in a message. */
+  listedAt: string | null
+}
+
+/** The daily hours in which warnings wait, in minutes of the day of a time zone. */
+export type QuietHours = { from: number; to: number; zone: string }
+
+export const emptyAlarmState: AlarmState = {
+  ...{ watched: {}, decidedAt: null, groupedSince: null, sentAt: [], listedAt: null },
+}
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** Time in milliseconds that a change waits for others, which are told in the same message. */
+const GROUP_MS = 15_000
+/** At most this number of messages are sent in each ten minutes; further changes wait. */
+const MESSAGES_MAX = 3
+const MESSAGES_MS = 10 * MINUTE_MS
+/** Time in milliseconds for which a condition must be good before its alarm is over. */
+const OVER_MS = MINUTE_MS
+/** A condition that became good this often in an hour flaps: its alarm ends after a longer time. */
+const FLAPS = 2
+const ENDS_KEPT = 10
+const FLAPS_MS = HOUR_MS
+const FLAPPING_OVER_MS = 30 * MINUTE_MS
+/** After a longer pause of the evaluation, or a jump of the clock, bounds must hold anew. */
+const GAP_MS = 2 * MINUTE_MS
+
+const unwatched: Watched = {
+  ...{ badSince: null, criticalSince: null, goodSince: null, told: null, endedAt: [] },
+  reason: null,
+}
+
+/**
+ * Decides whether operators get a message now.
+ *
+ * A condition is told when a bound was exceeded for the time of the condition, and when it became
+ * critical. A change waits 15 seconds for others; at most three messages are sent in ten minutes.
+ * An alarm is over when the condition was good for a minute, or for half an hour if it flaps.
+ * Unknown changes nothing. Silenced conditions, and those that another one explains, raise no
+ * alarm; warnings wait for the end of the quiet hours. What stands is listed once a day.
+ */
+export function decideAlarms(
+  before: AlarmState,
+  conditions: readonly Condition[],
+  { now, quietHours }: { now: Date; quietHours?: QuietHours | undefined },
+): { state: AlarmState; message: AlarmMessage | undefined } {
+  const state = atTime(before, now)
+  const isQuiet = quietHours !== undefined && isWithin(quietHours, now)
+  const bad = new Set<string>(
+    conditions.filter(({ level }) => isBad(level)).map(({ code }) => code),
+  )
+  const watched = { ...state.watched }
+  for (const condition of conditions) {
+    const isHidden = definitionOf(condition.code).hiddenBy?.some((code) => bad.has(code)) === true
+    watched[condition.code] = watch(watched[condition.code] ?? unwatched, condition, {
+      now,
+      isHidden,
+    })
+  }
+  const due = dueOf(watched, { now, isQuiet })
+  const next = { ...state, watched }
+  if (due.raised.length + due.over.length === 0) {
+    return remind({ ...next, groupedSince: null }, conditions, { now, isQuiet })
+  }
+  const groupedSince = state.groupedSince ?? now.toISOString()
+  const isFull = state.sentAt.length >= MESSAGES_MAX
+  if (isFull || ageOf(groupedSince, now) < GROUP_MS) {
+    return { state: { ...next, groupedSince }, message: undefined }
+  }
+  return tell(next, due, now)
+}
+
+type Due = { raised: Alarm[]; over: ConditionCode[] }
+
+/** Moves times of the future to now, and forgets what no longer counts. */
+function atTime(state: AlarmState, now: Date): AlarmState {
+  const notLater = (at: string | null) => (at !== null && new Date(at) > now ? iso(now) : at)
+  const sinceMs = state.decidedAt === null ? 0 : ageOf(state.decidedAt, now)
+  const hasGap = sinceMs > GAP_MS || sinceMs < 0
+  const held = (at: string | null) => (hasGap && at !== null ? iso(now) : at)
+  const recent = (times: readonly string[], ms: number) =>
+    times.map((at) => notLater(at) ?? at).filter((at) => ageOf(at, now) < ms)
+  const watched = Object.entries(state.watched).map(([code, one]) => {
+    const { badSince, criticalSince, goodSince, endedAt } = one
+    const times = {
+      ...{ badSince: held(badSince), criticalSince: held(criticalSince) },
+      ...{ goodSince: held(goodSince), endedAt: recent(endedAt, FLAPS_MS) },
+    }
+    return [code, { ...one, ...times }]
+  })
+  return {
+    watched: Object.fromEntries(watched) as AlarmState['watched'],
+    decidedAt: iso(now),
+    groupedSince: notLater(state.groupedSince),
+    sentAt: recent(state.sentAt, MESSAGES_MS),
+    listedAt: notLater(state.listedAt),
+  }
+}
+
+function watch(
+  before: Watched,
+  { level, reason, silencedUntil }: Condition,
+  { now, isHidden }: { now: Date; isHidden: boolean },
+): Watched {
+  const none = { badSince: null, criticalSince: null, goodSince: null }
+  if (level === 'unknown') return { ...before, ...none }
+  const isSilenced = silencedUntil !== null
+  if (isBad(level)) {
+    if (isHidden || isSilenced) return { ...before, ...none, reason }
+    const badSince = before.badSince ?? iso(now)
+    const criticalSince = level === 'critical' ? (before.criticalSince ?? iso(now)) : null
+    return { ...before, badSince, criticalSince, goodSince: null, reason }
+  }
+  if (isSilenced) return { ...before, ...none, told: null }
+  const isEnd = before.badSince !== null && before.told !== null
+  const endedAt = isEnd ? [...before.endedAt, iso(now)].slice(-ENDS_KEPT) : before.endedAt
+  return { ...before, ...none, endedAt, goodSince: before.goodSince ?? iso(now) }
+}
+
+function dueOf(
+  watched: AlarmState['watched'],
+  { now, isQuiet }: { now: Date; isQuiet: boolean },
+): Due {
+  const due: Due = { raised: [], over: [] }
+  for (const code of conditionCodes) {
+    const one = watched[code]
+    if (!one) continue
+    const holdMs = definitionOf(code).holdSeconds * 1_000
+    const held = (since: string | null) => since !== null && ageOf(since, now) >= holdMs
+    const level = held(one.criticalSince) ? 'critical' : held(one.badSince) ? 'warning' : undefined
+    const isWorse = level && (one.told === null || (one.told === 'warning' && level === 'critical'))
+    if (isWorse && one.reason && !(isQuiet && level === 'warning')) {
+      due.raised.push({ code, level, reason: one.reason })
+    }
+    const overMs = one.endedAt.length >= FLAPS ? FLAPPING_OVER_MS : OVER_MS
+    const isOver = one.goodSince !== null && ageOf(one.goodSince, now) >= overMs
+    if (one.told !== null && isOver && !(isQuiet && one.told === 'warning')) due.over.push(code)
+  }
+  return due
+}
+
+function tell(
+  state: AlarmState,
+  { raised, over }: Due,
+  now: Date,
+): { state: AlarmState; message: AlarmMessage } {
+  const watched = { ...state.watched }
+  for (const { code, level } of raised) {
+    watched[code] = { ...(watched[code] ?? unwatched), told: level }
+  }
+  for (const code of over) watched[code] = { ...(watched[code] ?? unwatched), told: null }
+  const codes = new Set(raised.map(({ code }) => code))
+  const standing = standingOf(watched).filter(({ code }) => !codes.has(code))
+  const ended = standing.length > 0 ? 'update' : 'all-clear'
+  const kind = raised.length > 0 ? 'alarm' : ended
+  return {
+    state: {
+      ...{ watched, decidedAt: state.decidedAt, groupedSince: null, listedAt: iso(now) },
+      sentAt: [...state.sentAt, iso(now)],
+    },
+    message: { kind, at: iso(now), raised, over, standing },
+  }
+}
+
+function remind(
+  state: AlarmState,
+  conditions: readonly Condition[],
+  { now, isQuiet }: { now: Date; isQuiet: boolean },
+): { state: AlarmState; message: AlarmMessage | undefined } {
+  const silenced = new Set(
+    conditions.filter(({ silencedUntil }) => silencedUntil).map(({ code }) => code),
+  )
+  const standing = standingOf(state.watched).filter(({ code }) => !silenced.has(code))
+  const mayTell = standing.some(({ level }) => level === 'critical' || !isQuiet)
+  const isDue = state.listedAt === null || ageOf(state.listedAt, now) >= DAY_MS
+  if (!mayTell || !isDue) return { state, message: undefined }
+  return {
+    state: { ...state, sentAt: [...state.sentAt, iso(now)], listedAt: iso(now) },
+    message: { kind: 'reminder', at: iso(now), raised: [], over: [], standing },
+  }
+}
+
+function standingOf(watched: AlarmState['watched']): Alarm[] {
+  return conditionCodes.flatMap((code) => {
+    const one = watched[code]
+    if (!one?.told || !one.reason) return []
+    return [{ code, level: one.told, reason: one.reason }]
+  })
+}
+
+/** Whether an instant is in the quiet hours, which may include midnight. */
+export function isWithin({ from, to, zone }: QuietHours, at: Date): boolean {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    ...({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone } as const),
+  }).formatToParts(at)
+  const numberOf = (type: string) => Number(parts.find((part) => part.type === type)?.value ?? 0)
+  const minute = numberOf('hour') * 60 + numberOf('minute')
+  return from <= to ? minute >= from && minute < to : minute >= from || minute < to
+}
+
+function isBad(level: Condition['level']): level is AlarmLevel {
+  return level === 'warning' || level === 'critical'
+}
+
+function ageOf(at: string, now: Date): number {
+  return now.getTime() - Date.parse(at)
+}
+
+function iso(at: Date): string {
+  return at.toISOString()
+}
