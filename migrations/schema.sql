@@ -657,6 +657,7 @@ create table installation (
   backend text not null,
   shingle_seed bigint,
   promotes_models boolean not null default false,
+  publishes_statistics boolean not null default false,
   constraint installation_pkey PRIMARY KEY (is_only),
   constraint installation_backend_known CHECK ((backend = ANY (ARRAY['postgres'::text, 'citus'::text]))),
   constraint installation_once CHECK (is_only)
@@ -1164,6 +1165,15 @@ create table shadow_bans (
   imposed_at timestamp with time zone not null,
   imposed_by uuid,
   constraint shadow_bans_pkey PRIMARY KEY (reporter_id)
+);
+
+-- statistic_months: local
+create table statistic_months (
+  month date not null,
+  counted_at timestamp with time zone not null,
+  figures jsonb,
+  constraint statistic_months_pkey PRIMARY KEY (month),
+  constraint statistic_months_first_day CHECK ((EXTRACT(day FROM month) = (1)::numeric))
 );
 
 -- suppressions: reference

@@ -215,6 +215,7 @@ const commands: Record<string, Command> = {
   health: operatorCommand(() => import('./cli/health.ts')),
   lists: operatorCommand(() => import('./cli/lists.ts')),
   senders: operatorCommand(() => import('./cli/senders.ts')),
+  statistics: operatorCommand(() => import('./cli/statistics.ts')),
   limits: operatorCommand(() => import('./cli/limits.ts')),
   suppressions: operatorCommand(() => import('./cli/suppressions.ts')),
   consumers: operatorCommand(() => import('./cli/consumers.ts')),

@@ -33,6 +33,7 @@ export type AuditAction =
   | 'promote model'
   | 'roll back model'
   | 'set automatic models'
+  | 'set public statistics'
   | 'exempt from lists'
   | 'unexempt from lists'
   | 'accept delisting'

@@ -20,6 +20,7 @@ import { analyzeReport, runAnalyzeReport } from '../reports/analyze-report.ts'
 import { eraseAccount, runEraseAccount } from '../reports/erase-account.ts'
 import { keepHouse, markDead, runKeepHouse, runMarkDead } from '../reports/keep-house.ts'
 import { learnRelays, runLearnRelays } from '../reports/learn-relays.ts'
+import { countMonths, runCountMonths } from '../reports/month-figures.ts'
 import { redeemReport, runRedeemReport } from '../reports/redeem-report.ts'
 import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
 import { runTrainModel, trainModel } from './train-model.ts'
@@ -61,6 +62,7 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(proposeMarketers, runProposeMarketers),
   scheduled(paceFeedback, runPaceFeedback),
   scheduled(trainModel, runTrainModel),
+  scheduled(countMonths, runCountMonths),
 ]
 
 /** All queues that have workers. */

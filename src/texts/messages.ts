@@ -4,6 +4,7 @@ import { type Formatters, IntlMessageFormat } from 'intl-messageformat'
 import type account from './en/account.json'
 import type conditions from './en/conditions.json'
 import type feedback from './en/feedback.json'
+import type figures from './en/figures.json'
 import type help from './en/help.json'
 import type letters from './en/letters.json'
 import type lists from './en/lists.json'
@@ -19,6 +20,7 @@ import type words from './en/words.json'
 type English = typeof account &
   typeof conditions &
   typeof feedback &
+  typeof figures &
   typeof help &
   typeof letters &
   typeof lists &

@@ -23,6 +23,7 @@ import { healthRoutes } from './health.ts'
 import { guardPasswords } from './limits.ts'
 import { listen } from './listen.ts'
 import { createMailMetrics, createMetrics, createRuleMetrics } from './metrics.ts'
+import { createStatistics } from './pages/published-months.ts'
 import { pageRoutes } from './pages/router.ts'
 import { createTakeUpload } from './reporting/take-upload.ts'
 import { createReadMail, createReadQueues, type Site } from './site.ts'
@@ -105,6 +106,7 @@ function createSite(
     readLines: createReadLines(LINE_BYTES_IN_HAND_MAX),
     readQueues,
     readMail,
+    statistics: createStatistics(app),
     readCounterHealth,
     readHealth: createReadHealth(app),
     metrics,

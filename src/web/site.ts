@@ -29,6 +29,7 @@ import type { ReadLines } from './api/bulk.ts'
 import type { BodyPool } from './bodies/body-pool.ts'
 import type { ReadBody, TakeBody } from './bodies/read-body.ts'
 import type { Metrics } from './metrics.ts'
+import type { Statistics } from './pages/published-months.ts'
 import type { TakeUpload } from './reporting/take-upload.ts'
 import type { Submit } from './submit.ts'
 
@@ -115,6 +116,8 @@ export type Site = App & {
   readCounterHealth: ReadCounterHealth
   /** Reads all conditions of health. */
   readHealth: ReadHealth
+  /** The figures for the public. */
+  statistics: Statistics
   metrics: Metrics
   /** Whether the process is stopping: it still answers, but is not ready. */
   isClosing: () => boolean

@@ -20,7 +20,7 @@ const pages = [
   ...['docs/operators/networks.md', 'docs/operators/counters.md', 'docs/operators/verdicts.md'],
   ...['docs/operators/rules.md', 'docs/operators/models.md', 'docs/operators/feedback.md'],
   ...['docs/operators/marketers.md', 'docs/operators/limits.md'],
-  'docs/operators/outgoing.md',
+  ...['docs/operators/outgoing.md', 'docs/operators/statistics.md'],
 ]
 
 /**

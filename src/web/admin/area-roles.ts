@@ -31,6 +31,7 @@ export const areaRoles = {
   '/limits/shadow': 'viewer',
   '/limits': 'viewer',
   '/dead-letters': 'viewer',
+  '/statistics': 'viewer',
   '/audit': 'operator',
   '/accounts': 'administrator',
   '/roles': 'administrator',

@@ -28,6 +28,7 @@ import { createFormRoles, roleTable } from './role-table.ts'
 import { ruleRoutes } from './rules.ts'
 import { senderRoutes } from './senders.ts'
 import { sendAdminPage, setFormRoles } from './send-admin-page.ts'
+import { statisticsAdminRoutes } from './statistics.ts'
 
 type Needs = Pick<Site, 'pool'>
 
@@ -97,6 +98,7 @@ export function adminRoutes(site: Site): Router {
   mount('/limits/shadow', shadowRoutes(site))
   mount('/limits', limitRoutes(site))
   mount('/dead-letters', deadLetterRoutes(site))
+  mount('/statistics', statisticsAdminRoutes(site))
   mount('/audit', auditRoutes(site))
   const formRoles = createFormRoles(roleTable(router))
   return router

@@ -46,6 +46,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/delistings', 'Delistings'],
     ['/admin/limits', 'Limits'],
     ['/admin/dead-letters', 'Dead letters'],
+    ['/admin/statistics', 'Public figures'],
     ['/admin/audit', 'Audit log'],
   ].filter(([href = '']) => isShown(href))
   sendPage(req, res, {

@@ -20,6 +20,7 @@ import { sessions } from './session.ts'
 import { relayRoutes, settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { sameOrigin } from './signed-in.ts'
+import { statisticsRoutes } from './statistics.ts'
 import { visitOf, identifyVisitor } from './visit.ts'
 import { webhookRoutes } from './webhooks.ts'
 
@@ -39,6 +40,7 @@ export function pageRoutes(site: Site): Router {
   router.use(accountRoutes(site))
   router.use(reportRoutes(site))
   router.use(helpRoutes())
+  router.use(statisticsRoutes(site))
   router.use(historyRoutes(site))
   router.use(adviceRoutes(site))
   router.use(ownCopyRoutes(site))

@@ -11,8 +11,8 @@ import {
   WIDTH,
 } from './chart-frame.ts'
 
-/** The duration of a bar: one of the two counted bucket lengths, or a week from Monday. */
-type BarPeriod = 'tenMinutes' | 'day' | 'week'
+/** The duration of a bar: ten minutes, a day, a week from Monday, or a calendar month. */
+type BarPeriod = 'tenMinutes' | 'day' | 'week' | 'month'
 
 /** A series to draw, from the values of the points at its `key`. */
 type DrawnSeries<Key extends string> = {
@@ -60,14 +60,12 @@ export type SeriesChart = ChartFrame & {
   rows: { when: string; iso: string; values: string[] }[]
 }
 
-const PERIOD_MS: Record<BarPeriod, number> = {
-  tenMinutes: 600_000,
-  day: 86_400_000,
-  week: 604_800_000,
-}
-const BARS_USUAL: Record<BarPeriod, number> = { tenMinutes: 145, day: 14, week: 52 }
+const DAY_MS = 86_400_000
+/** The length of each period that is always equally long. */
+const PERIOD_MS = { tenMinutes: 600_000, day: DAY_MS, week: 7 * DAY_MS }
+const BARS_USUAL: Record<BarPeriod, number> = { tenMinutes: 145, day: 14, week: 52, month: 12 }
 /** The first Monday in milliseconds: the Unix epoch is a Thursday. */
-const MONDAY_MS = 4 * PERIOD_MS.day
+const MONDAY_MS = 4 * DAY_MS
 /** More bars would be narrower than a pixel, so only the last ones are drawn. */
 const BARS_MAX = 400
 
@@ -114,7 +112,7 @@ export function seriesChart<Key extends string>(
         .join(', ')}`,
     })),
     lines: linesOf(scale, words.short),
-    labels: labelsOf(span, period, words.label),
+    labels: labelsOf(span, words.label),
     highest: highestOf(filled, words),
     rows: filled.map(({ values, at }) => ({
       when: words.when(at),
@@ -124,23 +122,29 @@ export function seriesChart<Key extends string>(
   }
 }
 
-type Span = { first: number; count: number; periodMs: number; shiftMs: number }
+type Span = { first: number; count: number; period: BarPeriod }
 
 function spanOf({ period, now, from }: ChartOptions<string>): Span {
-  const periodMs = PERIOD_MS[period]
-  const shiftMs = period === 'week' ? MONDAY_MS : 0
-  const last = placeOf(now, { periodMs, shiftMs })
-  const wanted = from ? last - placeOf(from, { periodMs, shiftMs }) + 1 : BARS_USUAL[period]
+  const last = placeOf(now, period)
+  const wanted = from ? last - placeOf(from, period) + 1 : BARS_USUAL[period]
   const count = Math.max(1, Math.min(wanted, BARS_MAX))
-  return { first: last - count + 1, count, periodMs, shiftMs }
+  return { first: last - count + 1, count, period }
 }
 
-function placeOf(at: Date, { periodMs, shiftMs }: Pick<Span, 'periodMs' | 'shiftMs'>): number {
-  return Math.floor((at.getTime() - shiftMs) / periodMs)
+/** The number of the period that contains an instant. */
+function placeOf(at: Date, period: BarPeriod): number {
+  if (period === 'month') return at.getUTCFullYear() * 12 + at.getUTCMonth()
+  return Math.floor((at.getTime() - shiftOf(period)) / PERIOD_MS[period])
 }
 
-function startOf({ first, periodMs, shiftMs }: Span, index: number): Date {
-  return new Date((first + index) * periodMs + shiftMs)
+function startOf({ first, period }: Span, index: number): Date {
+  const place = first + index
+  if (period === 'month') return new Date(Date.UTC(Math.floor(place / 12), place % 12))
+  return new Date(place * PERIOD_MS[period] + shiftOf(period))
+}
+
+function shiftOf(period: BarPeriod): number {
+  return period === 'week' ? MONDAY_MS : 0
 }
 
 /** The values of each place, in the order of the series; points in the future count as now. */
@@ -152,7 +156,7 @@ function bucketsOf<Key extends string>(
   const { first, count } = span
   const buckets = Array.from({ length: count }, () => series.map(() => 0))
   for (const point of points) {
-    const index = Math.min(placeOf(point.startsAt, span) - first, count - 1)
+    const index = Math.min(placeOf(point.startsAt, span.period) - first, count - 1)
     const bucket = buckets[index]
     if (!bucket) continue
     for (const [place, { key }] of series.entries())
@@ -207,12 +211,8 @@ function barsOf(
 /**
  * Labels days by their date, counted back from today, and ten-minute periods at every third hour.
  */
-function labelsOf(
-  span: Span,
-  period: BarPeriod,
-  label: (at: Date) => string,
-): ChartFrame['labels'] {
-  const isDay = period !== 'tenMinutes'
+function labelsOf(span: Span, label: (at: Date) => string): ChartFrame['labels'] {
+  const isDay = span.period !== 'tenMinutes'
   const least = isDay ? 1 : SLOTS_BETWEEN_LABELS
   const step = least * Math.ceil(span.count / least / LABELS_MAX)
   const last = span.first + span.count - 1
@@ -252,8 +252,12 @@ function wordsOf(period: BarPeriod, language: string) {
   const compact = new Intl.NumberFormat(locale, { notation: 'compact' })
   const number = (value: number) => whole.format(value)
   const short = (value: number) => compact.format(value)
+  if (period === 'month') {
+    const label = format({ month: 'short', year: '2-digit' })
+    return { number, short, when: format({ month: 'long', year: 'numeric' }), label }
+  }
   if (period !== 'tenMinutes') return { number, short, when: format(day), label: format(day) }
   const [date, hour] = [format(day), format(time)]
-  const label = (at: Date) => (at.getTime() % PERIOD_MS.day === 0 ? date(at) : hour(at))
+  const label = (at: Date) => (at.getTime() % DAY_MS === 0 ? date(at) : hour(at))
   return { number, short, when: format({ ...day, ...time }), label }
 }

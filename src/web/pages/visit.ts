@@ -8,7 +8,7 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { useSession } from './session.ts'
 
-type Needs = Pick<Site, 'pool' | 'publicUrl' | 'config' | 'clock'>
+type Needs = Pick<Site, 'pool' | 'publicUrl' | 'config' | 'clock' | 'statistics'>
 
 /** The visitor of a page, and the language. */
 export type Visit = {
@@ -19,6 +19,8 @@ export type Visit = {
   texts: Texts
   /** The path of the page, without its query. */
   path: string
+  /** Whether the page of figures is public; then all pages link to it. */
+  hasStatistics?: boolean
   /** The token for forms of a session; undefined before `identifyVisitor` has run. */
   tokenOf?: (sessionId: string) => string
 }
@@ -32,7 +34,9 @@ export function identifyVisitor(site: Needs) {
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const given = req.query['lang']
     if (isLanguage(given)) rememberLanguage(res, given, site)
-    visits.set(req, { ...inLanguage(req, undefined), reporter: undefined, path: req.path, tokenOf })
+    const hasStatistics = await site.statistics.isPublic()
+    const stranger = { reporter: undefined, path: req.path, tokenOf, hasStatistics }
+    visits.set(req, { ...inLanguage(req, undefined), ...stranger })
     const id = await useSession(req, site.clock())
     if (id !== undefined) await recognize(req, id, site)
     next()

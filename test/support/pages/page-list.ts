@@ -27,6 +27,7 @@ const stranger: Record<string, ListedPage['at']> = {
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
   '/lists': () => ['/lists'],
+  '/statistics': () => ['/statistics', '/statistics?year=2025'],
   '/consumers/enroll': () => ['/consumers/enroll'],
   '/consumers/enroll/sent': () => ['/consumers/enroll/sent'],
   '/consumers/enroll/:token': ({ links }) => [links.confirm, '/consumers/enroll/none'],
@@ -131,6 +132,9 @@ export const notPages: readonly RegExp[] = [
   /^\/admin\/limits\/shadow\/messages\/:id$/,
   /^\/admin\/activity\/data$/,
   /^\/lists\/:file$/,
+  /^\/statistics\.csv$/,
+  // Leads to the page of figures.
+  /^\/admin\/statistics$/,
 ]
 
 function listed(viewer: Viewer, routes: Record<string, ListedPage['at']>): ListedPage[] {

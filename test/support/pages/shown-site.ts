@@ -28,6 +28,7 @@ import { relayedMessage, replyMessage, sampleNetworks, spamMessage } from '../me
 import { sureModel } from '../models.ts'
 import { ruleText } from '../rule-facts.ts'
 import { createSentFeedback } from '../sent-feedback.ts'
+import { addPublishedMonths } from './published-months.ts'
 
 type Link = 'answer' | 'own' | 'confirm' | 'adviceOff' | 'delisting' | AccountLink
 type AccountLink = 'signUp' | 'reset' | 'move' | 'erased'
@@ -73,6 +74,8 @@ export async function startShownSite(env: Record<string, string> = {}): Promise<
     ...(await fillAccounts(site, ann)),
   }
   await fillAdmin(site, desk)
+  await addPublishedMonths(site.app.pool, site.app.clock())
+  await desk.post('/admin/statistics', { public: 'on' })
   await fillBans(site, desk)
   const banned = await firstOf(site, 'shadow_bans', 'reporter_id')
   const [letter, consumer] = [await firstOf(site, 'letters'), await firstOf(site, 'consumers')]

@@ -122,3 +122,17 @@ test('without counts there is a sentence instead of an empty picture', () => {
   expect(draw([])).toContain(textsIn('en')('chart.nothing'))
   expect(draw([])).not.toContain('role="img"')
 })
+
+test('months are calendar months, over the end of a year', () => {
+  const month = (at: string, spam: number) => ({ startsAt: new Date(at), spam, ham: 0 })
+  const { rows, labels, columns } = seriesChart(
+    [month('2025-11-01', 1), month('2025-12-01', 2), month('2026-02-01', 3)],
+    { ...options, period: 'month', from: new Date('2025-12-01'), now: new Date('2026-02-01') },
+  )
+  expect(rows.map(({ when, iso, values }) => [when, iso.slice(0, 10), values[0]])).toEqual([
+    ['December 2025', '2025-12-01', '2'],
+    ['February 2026', '2026-02-01', '3'],
+  ])
+  expect(labels.map(({ text }) => text)).toEqual(['Dec 25', 'Jan 26', 'Feb 26'])
+  expect(columns).toHaveLength(2)
+})

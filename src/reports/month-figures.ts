@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import { defineAction, oneOf } from '../actions.ts'
+import type { App } from '../app.ts'
+import {
+  countMonth,
+  insertMonth,
+  listMonths,
+  type MonthCount,
+  type MonthTotal,
+  setPublishesStatistics,
+} from '../db/month-figures.ts'
+import { inTransaction } from '../db/pool.ts'
+import { defineQueue } from '../queue/define-queue.ts'
+import { isUnwanted, verdictClasses } from '../verdict/verdict.ts'
+import { hideSmallCounts, isLargeEnough, type Shares } from './hide-small-counts.ts'
+
+/** Counts the months that are complete, for the page of figures. */
+export const countMonths = defineQueue({
+  name: 'count-months',
+  payload: z.object({}),
+  ...{ retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 3_600 },
+  cron: '41 3 * * *',
+})
+
+/** A network in a country, with its reports. */
+export type NetworkFigure = { asn: number; name: string; country: string; reports: number }
+
+/**
+ * The published figures of a month. The parts of `kinds`, `classes`, `outcomes` and `countries` add
+ * up to `reports`; reports without a country in `countries` have the key ''.
+ */
+export type MonthFigures = {
+  reports: number
+  kinds: Shares
+  classes: Shares
+  /** `kept`, the answer of the desk, or `unanswered`. */
+  outcomes: Shares
+  countries: Shares
+  /** The largest networks, most frequent first. */
+  networks: NetworkFigure[]
+  /** Median time until the first feedback report was sent; null with too few. */
+  medianSeconds: number | null
+}
+
+const DAY_MS = 86_400_000
+/** Time after the end of a month for retractions, mail and answers. */
+const SETTLED_MS = 7 * DAY_MS
+const NETWORKS_MAX = 50
+const NAME_CHARS_MAX = 100
+
+type Needs = Pick<App, 'pool' | 'clock' | 'config' | 'log'>
+
+/**
+ * Counts each month that ended a week ago or earlier, whose reports are all still kept, and that
+ * was not counted before.
+ */
+export async function runCountMonths(app: Needs): Promise<void> {
+  const now = app.clock()
+  const known = new Set((await listMonths(app.pool)).map(({ month }) => month))
+  const oldest = new Date(now.getTime() - app.config.retentionDays * DAY_MS)
+  let from = monthBefore(new Date(now.getTime() - SETTLED_MS))
+  for (; from >= oldest; from = monthBefore(from)) {
+    const month = from.toISOString().slice(0, 10)
+    if (!known.has(month)) await countOneMonth(app, { month, from, now })
+  }
+}
+
+async function countOneMonth(
+  { pool, config, log }: Needs,
+  { month, from, now }: { month: string; from: Date; now: Date },
+): Promise<void> {
+  const bounds = {
+    from,
+    to: monthAfter(from),
+    originConfidenceMin: config.originConfidenceMin,
+    unwantedClasses: verdictClasses.filter((name) => isUnwanted({ class: name })),
+  }
+  await inTransaction(pool, async (tx) => {
+    const { total, counts } = await countMonth(tx, bounds)
+    await insertMonth(tx, { month, figures: publishedFigures(total, counts) }, now)
+  })
+  log.info({ month }, 'Counted the reports of a month for the page of figures.')
+}
+
+/** Returns what may be published of the counts of a month; null if it had too few reports. */
+function publishedFigures(total: MonthTotal, counts: readonly MonthCount[]): MonthFigures | null {
+  if (!isLargeEnough(total)) return null
+  const sharesOf = (part: MonthCount['part']) =>
+    hideSmallCounts(counts.filter((one) => one.part === part))
+  const countries = sharesOf('country')
+  const { forwarded, forwardedReporters, medianSeconds } = total
+  const isTimed = isLargeEnough({ reports: forwarded, reporters: forwardedReporters })
+  return {
+    reports: total.reports,
+    kinds: sharesOf('kind'),
+    classes: sharesOf('class'),
+    outcomes: sharesOf('outcome'),
+    countries,
+    networks: publishedNetworks(countries, counts),
+    medianSeconds: isTimed ? medianSeconds : null,
+  }
+}
+
+/**
+ * The networks of a published country add up to its number, so the small ones among them are hidden
+ * country by country. Networks of other countries are not published.
+ */
+function publishedNetworks(countries: Shares, counts: readonly MonthCount[]): NetworkFigure[] {
+  const networks = counts.filter(({ part }) => part === 'network')
+  return countries.shown
+    .filter(({ key }) => key !== '')
+    .flatMap(({ key: country }) => {
+      const its = networks.filter((one) => one.country === country)
+      const { shown } = hideSmallCounts(its)
+      return shown.map(({ key, reports }) => {
+        const name = its.find((one) => one.key === key)?.name ?? ''
+        return { asn: Number(key), name: name.slice(0, NAME_CHARS_MAX), country, reports }
+      })
+    })
+    .toSorted((a, b) => b.reports - a.reports || a.asn - b.asn)
+    .slice(0, NETWORKS_MAX)
+}
+
+function monthBefore(at: Date): Date {
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - 1))
+}
+
+function monthAfter(at: Date): Date {
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1))
+}
+
+/** Opens or closes the page of figures for the public. */
+export const publishStatistics = defineAction({
+  name: 'statistics publish',
+  summary: 'open the page of figures for everybody, or only for people with a role',
+  audit: 'set public statistics',
+  role: 'administrator',
+  input: z.object({ public: oneOf(['on', 'off']).meta({ argument: 'on|off' }) }),
+  messages: {
+    on: 'The page of figures is public.',
+    off: 'The page of figures is no longer public.',
+    same: 'Nothing changed.',
+  },
+  async run(tx, { public: state }) {
+    if (!(await setPublishesStatistics(tx, state === 'on'))) return { unchanged: 'same' }
+    return { done: state, audit: state }
+  },
+})
