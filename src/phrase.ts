@@ -250,6 +250,7 @@ export const phraseParameters = {
   'filter-passed-on': ['provider'],
   'forwarded-to-reporter': ['provider'],
   'list-passed-on': ['domain'],
+  'list-passed-on-author': ['domain', 'author'],
   'provider-about-itself': ['provider'],
   'submitter-customer': ['line', 'provider', 'ip'],
   'submitter-client': ['line', 'provider', 'ip'],

@@ -98,13 +98,24 @@ export type ForwardingProof = {
   reporterAddresses: readonly string[]
   /** The verified ARC seals, newest first: the domain that sealed, and the client it recorded. */
   seals: readonly { domain: string; clientIp?: string | undefined }[]
+  /** The member who posted to a mailing list; absent without DNS, or without a valid signature. */
+  poster?: ListPoster | undefined
+}
+
+/** Who posted to a mailing list, independent of what the list states. */
+export type ListPoster = {
+  /** The registrable domain of the author, whose own signature is valid. */
+  author: string
+  /** The reverse DNS names, as we looked them up, of the machine that the list names. */
+  names: readonly string[]
 }
 
 /**
  * Maximum certainty by kind of forwarder. A list's seal only proves the list's own identity, so the
- * reporter is asked to confirm the origin.
+ * reporter is asked to confirm the origin. If the machine that the list names belongs to the author
+ * by its reverse DNS name, and the author signed the message, no list can have invented it.
  */
-const certainties = { filter: 0.85, forward: 0.9, list: 0.65 } as const
+const certainties = { filter: 0.85, forward: 0.9, list: 0.65, postedByAuthor: 0.9 } as const
 
 type Step = { to: Hop; certainty: number; because: Phrase }
 
@@ -197,25 +208,45 @@ function isForwardOfReporter(to: Hop, { entry, hops, fields, proof }: Scene): bo
 }
 
 /**
- * Follows a mailing list that sealed the message (RFC 8617) under the domain of its own machines.
+ * Follows a mailing list to the machine that handed the message to it: if the list sealed the
+ * message (RFC 8617) under the domain of its own machines, or if the author's signature and the
+ * reverse DNS name of that machine prove it.
  */
 function throughList(
   entry: Hop,
   hops: readonly Hop[],
   fields: readonly HeaderField[],
-  { seals }: ForwardingProof,
+  { seals, poster }: ForwardingProof,
 ): Step | undefined {
+  const list = listHandOver(entry, hops, fields)
+  if (!list) return undefined
+  const { owner, to } = list
+  const seal = seals.find(({ domain }) => registrableDomainOf(domain) === owner)
+  if (seal?.clientIp !== undefined && seal.clientIp !== to.fromIp?.text) return undefined
+  if (poster?.names.some((name) => registrableDomainOf(name) === poster.author)) {
+    const because = phrase('list-passed-on-author', { domain: owner, author: poster.author })
+    return { to, certainty: certainties.postedByAuthor, because }
+  }
+  if (seal?.clientIp === undefined) return undefined
+  return { to, certainty: certainties.list, because: phrase('list-passed-on', { domain: owner }) }
+}
+
+/**
+ * The hop at which a mailing list received a message, by the Received lines of its own machines,
+ * and the domain of these machines. Undefined if the message is not from a list, or if the list
+ * does not keep the lines.
+ */
+export function listHandOver(
+  entry: Hop,
+  hops: readonly Hop[],
+  fields: readonly HeaderField[],
+): { owner: string; to: Hop } | undefined {
   const owner = registrableDomainOf(entry.rdns)
   const listId = /<([^<>]{1,253})>/.exec(fieldValue(fields, 'list-id') ?? '')?.[1]
   if (owner === undefined || registrableDomainOf(listId?.toLowerCase()) !== owner) return undefined
-  const seal = seals.find(({ domain }) => registrableDomainOf(domain) === owner)
-  if (seal?.clientIp === undefined) return undefined
   for (const hop of hops.slice(entry.index + 1)) {
     if (registrableDomainOf(hop.byHost) !== owner) return undefined
-    if (!hop.fromIp || !isRoutable(hop.fromIp)) continue
-    if (hop.fromIp.text !== seal.clientIp) return undefined
-    const because = phrase('list-passed-on', { domain: owner })
-    return { to: hop, certainty: certainties.list, because }
+    if (hop.fromIp && isRoutable(hop.fromIp)) return { owner, to: hop }
   }
   return undefined
 }

@@ -128,6 +128,7 @@ export type OriginClues = {
   reporterAddresses?: readonly string[]
   /** The verified ARC seals, newest first (RFC 8617); absent when there are none. */
   seals?: ForwardingProof['seals']
+  poster?: ForwardingProof['poster']
   /** The DNS answers; absent when no queries were sent. */
   dns?: Pick<DnsFindings, 'spf' | 'listings'>
   /** The client that is handing the message over now: the first of the hops. */
@@ -172,13 +173,13 @@ export function findOrigin(
 export function walkThrough(
   fields: readonly HeaderField[],
   hops: readonly Hop[],
-  { trustedRelays, learnedRelays = [], reporterAddresses = [], seals = [] }: OriginClues,
+  { trustedRelays, learnedRelays = [], reporterAddresses = [], seals = [], poster }: OriginClues,
 ): Walk {
   const walk = walkToInjection(hops, {
     trustedRelays: networkSet(trustedRelays),
     learnedRelays: networkSet(learnedRelays),
   })
-  return followForwarder(walk, hops, fields, { reporterAddresses, seals })
+  return followForwarder(walk, hops, fields, { reporterAddresses, seals, poster })
 }
 
 /** The path through the provider that handed the message over, if that provider is known. */

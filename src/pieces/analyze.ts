@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { registrableDomainOf } from '../mail/address.ts'
 import { type CfblFinding, judgeCfbl } from '../mail/cfbl.ts'
 import { type Header, type HeaderField, parseHeader } from '../mail/header.ts'
 import { parseListUnsubscribe, type Unsubscribe } from '../mail/list-unsubscribe.ts'
@@ -18,7 +19,7 @@ import type {
   Authentication,
   DnsFindings,
 } from '../origin/authenticity/authenticate.ts'
-import { type Submitter, withoutStamps } from '../origin/forwarders.ts'
+import { type ListPoster, type Submitter, withoutStamps } from '../origin/forwarders.ts'
 import { findOrigin, type Origin } from '../origin/origin.ts'
 import { type Client, type Hop, readHops, type TracedHop } from '../origin/trace.ts'
 import type { Phrase } from '../phrase.ts'
@@ -271,7 +272,8 @@ async function readRoute({ raw, options }: GivenMessage) {
   const signed = options.isRebuilt ? withoutSignatures(header) : header
   const { cfbl, authentication } = await identified(raw, signed, hops, options.dns)
   const seals = sealsOf(authentication)
-  const { originObstacle, ...way } = findOrigin(fields, hops, { ...options, seals })
+  const poster = posterOf(authentication, options.dns)
+  const { originObstacle, ...way } = findOrigin(fields, hops, { ...options, seals, poster })
   return { raw, options, header, fields, cfbl, authentication, originObstacle, way }
 }
 
@@ -345,6 +347,20 @@ async function authenticated(
 ): Promise<Authenticated> {
   const { authenticate } = await authenticateModule()
   return authenticate(raw, header, hops, dns)
+}
+
+/** Returns who posted the message to a mailing list, if the author's own signature is valid. */
+function posterOf(
+  authentication: Authentication | null,
+  dns: DnsFindings | undefined,
+): ListPoster | undefined {
+  const signed = authentication?.dkim.find(({ result, aligned }) => result === 'pass' && aligned)
+  const author = registrableDomainOf(signed?.domain)
+  if (author === undefined || !dns) return undefined
+  const names = Object.entries(dns.answers).flatMap(([question, answer]) =>
+    question.startsWith('PTR ') && answer.is === 'found' ? answer.records : [],
+  )
+  return { author, names: names.map((name) => name.replace(/\.$/, '').toLowerCase()) }
 }
 
 /** Returns the ARC sealers of the message, newest first; empty unless the chain verifies. */

@@ -131,7 +131,9 @@ function relayOf(found: SubjectSource): Relay | undefined {
   const { origin, hops, headers, claims, authentication } = found
   const spf = authentication?.spf
   const rdns = origin && hops[origin.hop]?.from.rdns?.toLowerCase()
-  const owners = [rdns, spf?.result === 'pass' ? spf.domain.toLowerCase() : null]
+  // Of a message that was traced through a list, SPF passes for the list and not for the origin.
+  const isSpfOfOrigin = spf?.result === 'pass' && (!origin || spf.ip === origin.ip)
+  const owners = [rdns, isSpfOfOrigin ? spf.domain.toLowerCase() : null]
     .map((name) => registrableDomainOf(name ?? undefined))
     .filter((owner) => owner !== undefined)
   const returnPath = headers.returnPath ?? ''

@@ -41,12 +41,18 @@ async function askDns(
   { resolve, listings }: DnsTools,
   signal: AbortSignal,
 ): Promise<DnsFindings> {
-  const { texts, addresses, domains } = questions
+  const { texts, addresses, domains, pointer } = questions
   const bounded: Resolve = async (name, type) =>
     signal.aborted ? timedOut : inTime(resolve(name, type), timedOut, signal)
+  const asked = [
+    ...texts.map((name) => ['TXT', name] as const),
+    ...(pointer === undefined ? [] : [['PTR', pointer] as const]),
+  ]
   const [answers, spf, listed] = await Promise.all([
     Promise.all(
-      texts.map(async (name) => [`TXT ${name}`, kept(await bounded(name, 'TXT'))] as const),
+      asked.map(
+        async ([type, name]) => [`${type} ${name}`, kept(await bounded(name, type))] as const,
+      ),
     ),
     askSpf(questions.spf, bounded, signal),
     inTime(listings({ addresses, domains }), [], signal),

@@ -27,7 +27,10 @@ export type SpfFinding = {
 
 /** The DNS answers about one message, queried before its analysis. Plain data. */
 export type DnsFindings = {
-  /** Answers by question: `TXT s1._domainkey.example.net`, the name in lower case. */
+  /**
+   * Answers by question: `TXT s1._domainkey.example.net`, the name in lower case. A `PTR` question
+   * is about the machine that posted to a mailing list.
+   */
   answers: Readonly<Record<string, DnsAnswer>>
   /** Undefined when there was no address to check by SPF. */
   spf: SpfFinding | undefined

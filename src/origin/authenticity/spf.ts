@@ -1,9 +1,10 @@
 import { spf } from 'mailauth/lib/spf/index.js'
 import { domainOf, registrableDomainOf } from '../../mail/address.ts'
+import { addressQuestion } from '../../mail/dnsbl.ts'
 import { fieldValue, type Header, parseHeader } from '../../mail/header.ts'
 import { storableText } from '../../mail/text.ts'
 import type { Resolve } from '../../world.ts'
-import { withoutStamps } from '../forwarders.ts'
+import { listHandOver, withoutStamps } from '../forwarders.ts'
 import { walkThrough, type OriginClues } from '../origin.ts'
 import { type Hop, readHops } from '../trace.ts'
 import { findChain } from './arc.ts'
@@ -25,6 +26,11 @@ export type DnsQuestions = {
   texts: string[]
   /** Undefined when the host that handed the message over is unknown. */
   spf: SpfQuestion | undefined
+  /**
+   * The name whose PTR record is needed: of the machine that posted to a mailing list, if the
+   * message has a signature of the author's domain.
+   */
+  pointer: string | undefined
   /** For the blacklists: the origin's address. */
   addresses: string[]
   /** For the blacklists: the registrable domains of the author, the return path and the origin. */
@@ -66,9 +72,22 @@ function questionsOfHeader({ fields }: Header, options: DnsOptions): DnsQuestion
   return {
     texts: [...new Set(texts)],
     spf,
+    pointer: entry && pointerName(listHandOver(entry, hops, walked), author, signers),
     addresses: entry?.fromIp ? [entry.fromIp.text] : [],
     domains: [...new Set(peers.filter((domain) => domain !== undefined))],
   }
+}
+
+function pointerName(
+  list: ReturnType<typeof listHandOver>,
+  author: string | undefined,
+  signers: readonly { domain: string }[],
+): string | undefined {
+  const ip = list?.to.fromIp
+  const organization = registrableDomainOf(author)
+  const isSigned = signers.some(({ domain }) => registrableDomainOf(domain) === organization)
+  if (!ip || organization === undefined || !isSigned) return undefined
+  return addressQuestion(ip.family === 4 ? 'in-addr.arpa' : 'ip6.arpa', ip)
 }
 
 /** The domain that SPF checks, in lower case: that of the return path, else the HELO name. */

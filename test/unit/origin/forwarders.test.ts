@@ -119,3 +119,24 @@ test.for([
   const { origin } = whence([line, toList], fields, { seals: sealedBy })
   expect(origin).toMatchObject({ ip, confidence })
 })
+
+const poster = { author: 'example.com', names: ['poster.example.com'] }
+
+test.for([
+  ['belongs to the author is the origin', { poster }, '192.0.2.7', 0.81],
+  [
+    'belongs to somebody else is not',
+    { poster: { author: 'example.com', names: ['poster.example.net'] } },
+    '198.51.100.20',
+    0.9,
+  ],
+  ['has no name is not', { poster: { author: 'example.com', names: [] } }, '198.51.100.20', 0.9],
+  [
+    'the list did not seal is not',
+    { poster, seals: [{ domain: 'lists.example.org', clientIp: '192.0.2.8' }] },
+    '198.51.100.20',
+    0.9,
+  ],
+] as const)('the machine that posted to a list and %s', ([, clues, ip, confidence]) => {
+  expect(whence([fromList, toList], listId, clues).origin).toMatchObject({ ip, confidence })
+})
