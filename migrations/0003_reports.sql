@@ -40,7 +40,6 @@ create table reports (
 ) partition by range (id);
 create index reports_state_idx on reports (state, id);
 create index reports_reporter_idx on reports (reporter_id, id);
-create index reports_author_idx on reports (author, id) where author is not null;
 -- Wanted mail is rarely reported, so this costs little. It shows the reporter's correspondents.
 create index reports_wanted_idx on reports (reporter_id, author) where kind = 'not-spam';
 create index reports_shadow_idx on reports (shadow, id) where shadow is not null;
@@ -103,7 +102,6 @@ create table analyses (
   network_abuse text,
   verdict_class text not null,
   verdict_score real not null,
-  subject_words tsvector,
   judgment jsonb not null,
   -- The facts on which the verdict was based, as they were known then, as sparse JSON: see
   -- verdict/facts/packed-facts.ts. New rules are tried on them, and models learn from them.
@@ -114,8 +112,6 @@ create table analyses (
   constraint analyses_encoding_known check (encoding in ('identity', 'zstd')),
   constraint analyses_confidence_range check (origin_confidence between 0 and 1)
 ) partition by range (id);
-create index analyses_origin_idx on analyses (origin_ip, id) where origin_ip is not null;
-create index analyses_subject_idx on analyses using gin (subject_words);
 alter table analyses alter column content set storage external;
 select distribute('analyses', 'shard');
 

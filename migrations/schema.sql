@@ -230,7 +230,6 @@ create table analyses (
   network_abuse text,
   verdict_class text not null,
   verdict_score real not null,
-  subject_words tsvector,
   judgment jsonb not null,
   facts bytea not null,
   encoding text not null,
@@ -239,8 +238,6 @@ create table analyses (
   constraint analyses_confidence_range CHECK (((origin_confidence >= (0)::double precision) AND (origin_confidence <= (1)::double precision))),
   constraint analyses_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
 ) partition by RANGE (id);
-create index analyses_origin_idx on analyses (origin_ip, id) WHERE (origin_ip IS NOT NULL);
-create index analyses_subject_idx on analyses USING gin (subject_words);
 
 -- audit_log: distributed by id
 create table audit_log (
@@ -957,6 +954,15 @@ create table report_news (
   constraint report_news_pkey PRIMARY KEY (id)
 );
 
+-- report_terms: distributed by shard
+create table report_terms (
+  id uuid not null,
+  shard smallint not null,
+  terms bigint[] storage external not null,
+  constraint report_terms_pkey PRIMARY KEY (id, shard)
+) partition by RANGE (id);
+create index report_terms_terms_idx on report_terms USING gin (terms) WITH (gin_pending_list_limit='1024');
+
 -- reported_evidence: distributed by shard
 create table reported_evidence (
   id uuid not null,
@@ -1050,7 +1056,6 @@ create table reports (
   constraint reports_shadow_known CHECK ((shadow = ANY (ARRAY['held'::text, 'dropped'::text, 'released'::text]))),
   constraint reports_state_known CHECK ((state = ANY (ARRAY['received'::text, 'analyzed'::text, 'forwarded'::text, 'kept'::text, 'retracted'::text, 'failed'::text])))
 ) partition by RANGE (id);
-create index reports_author_idx on reports (author, id) WHERE (author IS NOT NULL);
 create index reports_reporter_idx on reports (reporter_id, id);
 create index reports_shadow_idx on reports (shadow, id) WHERE (shadow IS NOT NULL);
 create index reports_state_idx on reports (state, id);
@@ -1129,6 +1134,23 @@ create table rule_sets (
   applied_by uuid,
   constraint rule_sets_pkey PRIMARY KEY (version),
   constraint rule_sets_version_counts CHECK ((version > 0))
+);
+
+-- saved_searches: local
+create table saved_searches (
+  reporter_id uuid not null,
+  name text not null,
+  query text not null,
+  saved_at timestamp with time zone not null,
+  constraint saved_searches_pkey PRIMARY KEY (reporter_id, name),
+  constraint saved_searches_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
+);
+
+-- search_news: local
+create table search_news (
+  id uuid not null,
+  report_ids uuid[] not null,
+  constraint search_news_pkey PRIMARY KEY (id)
 );
 
 -- sender_alerts: local

@@ -17,6 +17,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   facts: async () => (await import('./bench/facts.ts')).benchFacts(),
   rules: async () => (await import('./bench/rules.ts')).benchRules(),
   pages: async () => (await import('./bench/pages.ts')).benchPages(),
+  search: async () => (await import('./bench/search.ts')).benchSearch(),
   limits: async () => (await import('./bench/limits.ts')).benchLimits(),
   sending: async () => (await import('./bench/sending/sending.ts')).benchSending(),
 }

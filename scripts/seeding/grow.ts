@@ -50,10 +50,7 @@ const copied: readonly Copied[] = [
   {
     table: 'analyses',
     subject: 'id',
-    columns: {
-      ...{ id: id('id'), content: cut('content'), facts: cut('facts') },
-      subject_words: 'null::tsvector',
-    },
+    columns: { id: id('id'), content: cut('content'), facts: cut('facts') },
   },
   {
     table: 'report_events',

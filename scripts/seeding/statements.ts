@@ -123,12 +123,11 @@ export const tables: readonly (readonly string[])[] = [
   [
     `insert into analyses (id, shard, analyzed_at, origin_ip, origin_confidence, network_cidr,
        network_asn, network_name, network_country, network_abuse, verdict_class, verdict_score,
-       subject_words, judgment, encoding, content, facts)
+       judgment, encoding, content, facts)
      select id, shard_of(id), received_at + interval '1 second', ${address}, 0.95,
        network(set_masklen(${address}, 16)), 64496 + ${network}, 'Network ' || ${network},
        ${countries}, 'abuse@network-' || n % ${CONSUMERS} || '.example',
        case when n % 10 = 9 then 'undecided' else 'spam' end, 6,
-       to_tsvector('simple', ${subject}),
        case when state = 'kept' and n % 20 = 0 then $1::jsonb
          when state in ('kept', 'retracted') then $2::jsonb else $3::jsonb end,
        t.encoding, t.content, t.facts

@@ -8,6 +8,7 @@ import {
   listDaysOf,
   markDaysDue,
 } from '../db/reporter-days.ts'
+import { insertSearchNews } from '../db/search.ts'
 import type { Logger } from '../log.ts'
 import { shingleHash } from '../pieces/shingles/hash.ts'
 import { pairTypes } from '../pieces/shingles/pair-types.ts'
@@ -124,6 +125,7 @@ async function markChangedDays(tx: Db, now: Date): Promise<number> {
   if (!(await claimDays(tx))) return 0
   const news = await claimNewEvents(tx, NEWS_MAX)
   if (news.ids.length > 0) await markDaysDue(tx, await listDaysOf(tx, news.ids), now)
+  await insertSearchNews(tx, news.ids, now)
   return news.rows
 }
 

@@ -68,7 +68,6 @@ export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): 
     analysis.network?.abuse ?? null,
     analysis.verdictClass,
     analysis.verdictScore,
-    sql`to_tsvector('simple', ${analysis.subject})`,
     JSON.stringify(analysis.judgment),
     analysis.packed.encoding,
     analysis.packed.content,
@@ -80,7 +79,7 @@ export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): 
       (values) => sql`
     insert into analyses (id, shard, analyzed_at, origin_ip, origin_confidence, network_cidr,
       network_asn, network_name, network_country, network_abuse, verdict_class, verdict_score,
-      subject_words, judgment, encoding, content, facts)
+      judgment, encoding, content, facts)
     values ${values}`,
     ),
   )

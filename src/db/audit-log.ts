@@ -72,6 +72,8 @@ export type AuditAction =
   | 'forget processes'
   | 'retry mail'
   | 'drop reports'
+  | 'export reports'
+  | 'save search'
 
 /** Stores an audit entry, in the transaction of the action. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

@@ -1,7 +1,6 @@
 import sql, { bulk, empty, raw, type Sql } from 'sql-template-tag'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { shardOf, uuidOf } from '../world.ts'
-import { foundColumns, type FoundReport } from './own-reports.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, first, rowOf, rowsOf } from './rows.ts'
@@ -181,22 +180,20 @@ export async function listMemberIds(
 }
 
 /**
- * Returns a page of the reports of a campaign, newest first; `before` is the last id of the
+ * Returns a page of the ids of a campaign's reports, newest first; `before` is the last id of the
  * previous page.
  */
-export function listCampaignMembers(
+export async function listCampaignMembers(
   db: Db,
   campaignId: string,
   page: { before: string | undefined; limit: number },
-): Promise<FoundReport[]> {
-  return rowsOf(db)`select ${foundColumns}
-    from counted_reports
-    join reports on reports.id = counted_reports.id and reports.shard = counted_reports.shard
-    left join analyses on analyses.id = counted_reports.id
-      and analyses.shard = counted_reports.shard
-    where campaign_id = ${campaignId} and (${page.before}::uuid is null
-      or counted_reports.id < ${page.before}::uuid)
-    order by counted_reports.id desc limit ${page.limit}`
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from counted_reports
+    where campaign_id = ${campaignId}
+      and (${page.before}::uuid is null or id < ${page.before}::uuid)
+    order by id desc limit ${page.limit}`)
+  return rows.map(({ id }) => id)
 }
 
 /** An origin address of reports, with its network at the time of the analysis. */

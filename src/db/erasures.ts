@@ -3,6 +3,7 @@ import type { Db } from './pool.ts'
 import { isId } from './prepared.ts'
 import type { ReportState } from './reports.ts'
 import { type Packed, rowOf, rowsOf } from './rows.ts'
+import { insertSearchNews, removeTerms } from './search.ts'
 
 /**
  * What happens to the reports of an erased account: `keep` anonymizes them, `remove` deletes them.
@@ -174,16 +175,16 @@ export function listReportsToErase(
 export async function anonymizeReport(
   tx: Db,
   id: string,
-  what: { anonymousId: string; author: string | null; subject: string | null },
+  what: { anonymousId: string; author: string | null; subject: string | null; at: Date },
 ): Promise<void> {
   await tx.query(sql`
     update reports set reporter_id = ${what.anonymousId}, author = ${what.author},
       subject = ${what.subject}, comment = null,
       message_id = null, received_via = '{}'
     where ${isId('id', id)}`)
-  await tx.query(sql`
-    update analyses set subject_words = to_tsvector('simple', ${what.subject})
-    where ${isId('id', id)}`)
+  // The job that writes terms reads the report again.
+  await removeTerms(tx, [id])
+  await insertSearchNews(tx, [id], what.at)
 }
 
 /** Replaces an analysis with one without personal data. */
@@ -226,4 +227,6 @@ export async function removeReports(tx: Db, ids: readonly string[]): Promise<voi
         and report_id::text || ' ' || number::text <> all(${heads}::text[])`)
   }
   await tx.query(sql`delete from reports where id = any(${ids}::uuid[])`)
+  // After the reports: a job that writes their terms holds the reports.
+  await removeTerms(tx, ids)
 }

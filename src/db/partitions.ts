@@ -148,6 +148,7 @@ export const partitionedTables = [
   'reports',
   'raw_messages',
   'analyses',
+  'report_terms',
   'counted_reports',
   'reported_evidence',
   'campaigns',

@@ -134,3 +134,17 @@ export function blockOfAddress(text: string): string | undefined {
   const address = parseIp(text)
   return address && `${address.text}/${address.family === 4 ? 32 : 128}`
 }
+
+/**
+ * Lists the blocks of the given prefix length inside a block, in order. Undefined when there are
+ * more than `max`, or when the block is narrower.
+ */
+export function blocksInside(cidr: string, length: number, max: number): string[] | undefined {
+  const address = parseIp(cidr.slice(0, cidr.indexOf('/')))
+  const steps = length - prefixLength(cidr)
+  if (!address || steps < 0 || 2 ** steps > max) return undefined
+  const { bits, value } = numberOf(address)
+  return Array.from({ length: 2 ** steps }, (_, n) => {
+    return `${textOf(value + (BigInt(n) << BigInt(bits - length)), bits)}/${length}`
+  })
+}

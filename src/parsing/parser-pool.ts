@@ -20,6 +20,7 @@ export type ParserTask =
   | { work: 'analyze' | 'check'; packed: Packed; options: ThreadOptions }
   | ComposeTask
   | { work: 'inbound'; packed: Packed; mailFrom: string }
+  | { work: 'text'; packed: Packed }
 
 /** The settings of an analysis that a thread receives. */
 type ThreadOptions = Omit<AnalysisOptions, 'ignoreStamps'>
@@ -127,6 +128,8 @@ export type ParserPool = {
   ) => Promise<ComposedFeedback>
   /** Reads a received mail; `mailFrom` is its envelope sender. */
   readInbound: (packed: Packed, mailFrom: string) => Promise<InboundReading>
+  /** Returns the first kilobytes of the text that a message shows to its reader. */
+  readText: (packed: Packed) => Promise<string>
   /** Signs a mail with the key of the pool; returns it unchanged if the pool has no key. */
   sign: (raw: Buffer) => Buffer
   close: () => Promise<void>
@@ -138,8 +141,11 @@ export type ParserPool = {
  */
 export type ParserChunk = { tasks: readonly ParserTask[]; progress: Int32Array; lock: EndLock }
 
+/** The beginning of the text that a message shows to its reader. */
+type ShownText = { shownText: string }
+
 /** The result of a task. */
-export type Made = AnalysisDigest | CheckDigest | ComposedFeedback | InboundReading
+export type Made = AnalysisDigest | CheckDigest | ComposedFeedback | InboundReading | ShownText
 
 /** The outcome of a task in a chunk: its result, or an error message. */
 export type ParserOutcome = { made: Made } | { fault: string }
@@ -255,12 +261,16 @@ export function createParserPool(
       const composed = made as ComposedFeedback
       return { raw: asBuffer(composed.raw), packed: asBuffers(composed.packed) }
     },
-    async readInbound(packed, mailFrom) {
-      return (await inLine({ work: 'inbound', packed, mailFrom })) as InboundReading
-    },
+    readInbound: (packed, mailFrom) =>
+      inLine({ work: 'inbound', packed, mailFrom }) as Promise<InboundReading>,
+    readText: (packed) => inLine({ work: 'text', packed: withOwnMemory(packed) }).then(shownTextOf),
     sign: (raw) => (signingKey ? signMail(raw, signingKey) : raw),
     close: async () => void (await Promise.all([fastThreads.close(), slowThread.destroy()])),
   }
+}
+
+function shownTextOf(made: Made): string {
+  return (made as ShownText).shownText
 }
 
 function withText(options: ParserOptions, { readsText }: Partial<PoolOptions>): ThreadOptions {

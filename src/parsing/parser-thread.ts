@@ -6,6 +6,7 @@ import { parseHeader } from '../mail/header.ts'
 import { readInbound } from '../mail/inbound/read-inbound.ts'
 import {
   analyzeTogether,
+  readShownText,
   type CountedAnalysis,
   type GivenMessage,
   type PlainAnalysis,
@@ -99,7 +100,7 @@ async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) =
 }
 
 function bytesOf(made: Made): { buffer: ArrayBufferLike }[] {
-  if ('isAutomatic' in made) return []
+  if ('isAutomatic' in made || 'shownText' in made) return []
   if ('raw' in made) return [made.raw, made.packed.content]
   const { shingles, text } = made
   const pieces = text ? [shingles, text] : [shingles]
@@ -127,6 +128,7 @@ async function packOwned(bytes: Buffer): Promise<Packed> {
 async function make(task: ParserTask): Promise<Made> {
   if (isAnalysis(task)) throw new Error('Messages are analyzed together.')
   const raw = await unpackWhole(task.packed)
+  if (task.work === 'text') return { shownText: await readShownText(raw) }
   if (task.work === 'inbound') return readInbound(raw, task.mailFrom)
   // Imported only here, because threads that only analyze do not need the texts of reports.
   const { composeFeedback } = await import('./feedback-content.ts')

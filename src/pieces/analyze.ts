@@ -243,6 +243,20 @@ async function attempted<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {
   }
 }
 
+/**
+ * Returns the beginning of the text that a message shows to its reader, at most 4,096 characters;
+ * empty if the body exceeds the limits.
+ */
+export async function readShownText(raw: Buffer): Promise<string> {
+  const { viewBody } = await viewModule()
+  const header = parseHeader(raw)
+  if (exceedsLimits(raw, bodyLimits, header) !== undefined) return ''
+  const body = await parseBody(raw, header)
+  return body ? viewBody(body).text.slice(0, SHOWN_CHARS_MAX) : ''
+}
+
+const SHOWN_CHARS_MAX = 4_096
+
 /** Analyzes a message but does not extract its pieces, which would take a third longer. */
 export async function analyzePlainly(
   raw: Buffer,

@@ -23,6 +23,7 @@ import { learnRelays, runLearnRelays } from '../reports/learn-relays.ts'
 import { countMonths, runCountMonths } from '../reports/month-figures.ts'
 import { redeemReport, runRedeemReport } from '../reports/redeem-report.ts'
 import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
+import { indexReports, runIndexReports } from '../search/index-reports.ts'
 import { runTrainModel, trainModel } from './train-model.ts'
 
 /** The dependencies of the handlers besides the application. */
@@ -58,6 +59,7 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(keepHouse, runKeepHouse),
   scheduled(learnRelays, runLearnRelays),
   scheduled(markDead, runMarkDead),
+  scheduled(indexReports, runIndexReports),
   scheduled(publishLists, runPublishLists),
   scheduled(proposeMarketers, runProposeMarketers),
   scheduled(paceFeedback, runPaceFeedback),

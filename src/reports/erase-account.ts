@@ -145,8 +145,8 @@ async function keepReports(
     const message = messages.get(id)
     const people = redactorOf(account.email, message && (await unpack(message)))
     const plain = (text: string | null) => (text === null ? null : people.redact(text))
-    const { anonymousId } = erasure
-    await anonymizeReport(tx, id, { anonymousId, author: plain(author), subject: plain(subject) })
+    const plainReport = { author: plain(author), subject: plain(subject), at: now }
+    await anonymizeReport(tx, id, { anonymousId: erasure.anonymousId, ...plainReport })
     const analysis = analyses.get(id)
     if (!analysis) continue
     const found: unknown = JSON.parse((await unpack(analysis)).toString())

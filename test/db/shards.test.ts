@@ -6,6 +6,7 @@ import { listFeedback } from '../../src/db/feedback-reports.ts'
 import { groupedToStore, isId, isOneOfIds, nameShards, prepared } from '../../src/db/prepared.ts'
 import { listEvents } from '../../src/db/report-events.ts'
 import { listRawMessages, listReportsByIds } from '../../src/db/reports.ts'
+import { upsertTerms } from '../../src/db/search.ts'
 import { runForwardReport } from '../../src/feedback/forward-report.ts'
 import { createParserPool } from '../../src/parsing/parser-pool.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
@@ -90,6 +91,10 @@ test('all rows of a report are in its shard, and are found there', async () => {
     const asked = { reportId, reporterId: app.ann, host: 'shop.example', askedAt: at }
     expect(await insertUnsubscribe(app.pool, asked)).toBe(true)
   }
+  await upsertTerms(
+    app.pool,
+    ids.map((id) => ({ id, terms: ['kind:spam'] })),
+  )
   expect(await listReportsByIds(app.pool, ids)).toHaveLength(ids.length)
   expect(await listRawMessages(app.pool, ids)).toHaveLength(ids.length)
   const feedback = await listFeedback(app.pool, ids)

@@ -10,9 +10,9 @@ export async function keepJudgedFacts(db: Db, kept: readonly KeptFacts[]): Promi
     const verdict = { class: 'undecided', confidence: 0, score: 0, symbols: [], estimate }
     const judgment = { verdict, consequence: { action: 'keep' } }
     await db.query(
-      `insert into analyses (id, shard, analyzed_at, verdict_class, verdict_score, subject_words,
+      `insert into analyses (id, shard, analyzed_at, verdict_class, verdict_score,
          judgment, encoding, content, facts)
-       values ($1, shard_of($1), $2, 'undecided', 0, '', $3, 'identity', '', $4)`,
+       values ($1, shard_of($1), $2, 'undecided', 0, $3, 'identity', '', $4)`,
       [id, at, JSON.stringify(judgment), facts],
     )
   }

@@ -12,6 +12,11 @@ without a role can only report.
 ${roles.map((role) => `| ${role} | ${roleMeanings[role]} |`).join('\n')}
 `
 
+/** The forms that are not actions, besides those of rules. */
+const summaries: Readonly<Record<string, string>> = {
+  '/admin/reports/export': 'export reports',
+}
+
 /** The document about roles: the table that the program checks, written by a test. */
 export function rolesPage(table: readonly RoleRow[]): string {
   const pages = table.flatMap(({ method, path, role }) =>
@@ -21,7 +26,8 @@ export function rolesPage(table: readonly RoleRow[]): string {
     if (method === 'get') return []
     return Object.values(permissions ?? {}).map(({ role, action }) => {
       const asks = action?.asksPassword ? ' (asks for the password)' : ''
-      return `| ${action?.summary ?? 'test and apply rules'}${asks} | \`${path}\` | ${role} |`
+      const summary = action?.summary ?? summaries[path] ?? 'test and apply rules'
+      return `| ${summary}${asks} | \`${path}\` | ${role} |`
     })
   })
   const operations = apiOperations.flatMap(({ method, path, need }) => {

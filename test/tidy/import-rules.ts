@@ -48,10 +48,14 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     health: {
       values: ['actions', 'mail', 'texts', 'db', 'queue', 'net'],
     },
+    search: {
+      values: ['actions', ...knowledge, 'db', 'queue', 'parsing'],
+    },
     web: {
       values: [
         ...['actions', 'activity', 'mail', 'origin', 'verdict', 'texts', 'db', 'queue', 'counting'],
         ...['judging', 'letters', 'people', 'marketers', 'lists', 'feedback', 'reports', 'health'],
+        'search',
       ],
     },
     errors: { values: [] },

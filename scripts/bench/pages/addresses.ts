@@ -22,9 +22,9 @@ const adminPages = [
   ...['/consumers', '/consumers/requests', '/networks', '/networks/corrections', '/counters'],
   ...['/reputations', '/models', '/rules', '/rules/facts', '/rules/versions', '/delistings'],
   ...['/delistings/exemptions', '/marketers', '/marketers/proposals', '/dead-letters', '/audit'],
-  ...['/reports?subject=parcel', '/reports?subject=zebra', '/reports?state=kept'],
-  ...['/reports?state=failed', '/reports?author=sender-1@shop-1.example'],
-  ...['/reports?origin=100.64.7.0/24', '/reports?subject=parcel&state=failed'],
+  ...['/reports?q=subject:parcel', '/reports?q=subject:zebra', '/reports?q=state:kept'],
+  ...['/reports?q=state:failed', '/reports?q=from:sender-1@shop-1.example'],
+  ...['/reports?q=origin:100.64.7.0/24', '/reports?q=subject:parcel+state:failed'],
   ...['/outbox?state=waiting', '/outbox?state=sent', '/outbox?state=refused'],
 ]
 

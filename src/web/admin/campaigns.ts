@@ -21,6 +21,7 @@ import {
 } from '../../db/campaigns.ts'
 import { findRawMessage, findReport, listReportsByIds, type Report } from '../../db/reports.ts'
 import { unpack } from '../../db/rows.ts'
+import { listFoundReports } from '../../db/search.ts'
 import { uuidTime } from '../../world.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { seriesChart } from '../pages/series-chart.ts'
@@ -48,7 +49,7 @@ async function sendCampaign(
 ): Promise<void> {
   const campaign = await requireCampaign(req.params.id, site)
   const before = isUuid(req.query['before']) ? req.query['before'] : undefined
-  const [days, counts, newest, oldest, rows] = await Promise.all([
+  const [days, counts, newest, oldest, members] = await Promise.all([
     listCampaignDays(site.pool, campaign.id),
     readCampaignCounts(reader, campaign.id),
     listMemberIds(site.pool, campaign.id, { from: 'newest', limit: NEWEST }),
@@ -59,7 +60,8 @@ async function sendCampaign(
     describeContent(newest, site),
     findSample([campaign.firstReportId, ...oldest], site),
   ])
-  const { lines, next } = pageOf(rows, CAMPAIGN_LINES, ({ id }) => ({ before: id }))
+  const page = pageOf(members, CAMPAIGN_LINES, (id) => ({ before: id }))
+  const lines = await listFoundReports(site.pool, page.lines)
   sendAdminPage(req, res, {
     view: 'admin/campaign',
     title: 'Campaign',
@@ -73,7 +75,7 @@ async function sendCampaign(
       ...content,
       sample,
       lines,
-      next,
+      next: page.next,
       isFirst: before === undefined,
       amount,
     },

@@ -120,8 +120,8 @@ function chartsOf({ series = {} }: KnownPiece, now: Date): SeriesChart[] {
   })
 }
 
-const searchFields: Partial<Record<string, 'author' | 'origin'>> = {
-  'author-address': 'author',
+const searchFields: Partial<Record<string, 'from' | 'origin'>> = {
+  'author-address': 'from',
   'origin-ip': 'origin',
   'origin-network': 'origin',
 }

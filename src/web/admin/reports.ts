@@ -2,19 +2,17 @@ import { type Request, type Response, Router } from 'express'
 import type { AnalysisDetails } from '../../db/analyses.ts'
 import { findCampaignOf } from '../../db/campaigns.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
-import { type ReportQuery, searchReports } from '../../db/own-reports.ts'
 import { listEvents } from '../../db/report-events.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
-import { findRawMessage, findReport, type Report, type ReportState } from '../../db/reports.ts'
-import { parseBlock } from '../../mail/ip-blocks.ts'
-import { shownBytes, storableText } from '../../mail/text.ts'
+import { findRawMessage, findReport, type Report } from '../../db/reports.ts'
+import { shownBytes } from '../../mail/text.ts'
 import type { ArcReason } from '../../origin/authenticity/arc.ts'
 import type { DkimReason } from '../../origin/authenticity/dkim.ts'
 import { explainReport } from '../../reports/explain-report.ts'
 import type { VerdictSymbol } from '../../verdict/verdict.ts'
 import { shownWalk } from '../history/story.ts'
 import { sayMeaning } from '../history/symbols.ts'
-import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
+import { isUuid, sendMessage } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -155,22 +153,11 @@ const tones: Readonly<Record<string, AuthenticationRow['tone']>> = {
 
 type Needs = Pick<Site, 'pool'>
 
-const LINES = 50
 const RAW_BYTES_SHOWN = 256 * 1024
 
-const states: readonly ReportState[] = [
-  'received',
-  'analyzed',
-  'forwarded',
-  'kept',
-  'retracted',
-  'failed',
-]
-
-/** The search for reports, and the page of one report. */
+/** The page of one report. */
 export function adminReportRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/', (req, res) => sendSearch(req, res, site))
   router.get('/:id', (req, res) => sendReport(req, res, site))
   router.get('/:id/message.eml', async (req, res) => {
     const report = await requireReport(req.params.id, site)
@@ -179,59 +166,6 @@ export function adminReportRoutes(site: Needs): Router {
     sendMessage(res, `${report.id}.eml`, raw)
   })
   return router
-}
-
-/** The text in the search form, to show it again. */
-type SearchForm = Record<'id' | 'subject' | 'author' | 'origin' | 'state', string>
-
-async function sendSearch(req: Request, res: Response, site: Needs): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
-  const form: SearchForm = {
-    id: textOf(given, 'id'),
-    subject: textOf(given, 'subject'),
-    author: textOf(given, 'author'),
-    origin: textOf(given, 'origin'),
-    state: textOf(given, 'state'),
-  }
-  const { query, faults } = readSearch(form)
-  const before = given.get('before')
-  const page = { before: isUuid(before) ? before : undefined, limit: LINES + 1 }
-  const rows = faults.length > 0 ? [] : await searchReports(site.pool, query, page)
-  const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ ...form, before: id }))
-  sendAdminPage(req, res, {
-    view: 'admin/reports',
-    title: 'Reports',
-    status: faults.length > 0 ? 422 : 200,
-    data: { form, faults, lines, next, states, isFirst: page.before === undefined },
-  })
-}
-
-function textOf(given: URLSearchParams, name: string): string {
-  return storableText(given.get(name)?.trim() ?? '', 320)
-}
-
-/** Parses the search; an invalid field is an error, not an empty result. */
-export function readSearch(form: SearchForm): { query: ReportQuery; faults: string[] } {
-  const faults: string[] = []
-  const state = states.find((name) => name === form.state)
-  const origin = form.origin === '' ? undefined : parseBlock(form.origin)
-  if (form.id !== '' && !isUuid(form.id)) faults.push('This is not a valid report id.')
-  if (form.origin !== '' && !origin) faults.push('The origin is not an IP address or a CIDR block.')
-  if (form.state !== '' && !state) faults.push('Unknown state. Choose one from the list.')
-  const query = {
-    id: isUuid(form.id) ? form.id : undefined,
-    subject: form.subject || undefined,
-    author: form.author === '' ? undefined : withLowerDomain(form.author),
-    origin,
-    state,
-  }
-  return { query, faults }
-}
-
-/** Converts the domain of an address to lower case, because authors are stored so. */
-function withLowerDomain(address: string): string {
-  const at = address.lastIndexOf('@')
-  return at < 0 ? address : address.slice(0, at) + address.slice(at).toLowerCase()
 }
 
 async function requireReport(id: string, site: Needs): Promise<Report> {

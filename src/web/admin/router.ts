@@ -26,6 +26,7 @@ import { reporterRoutes, reputationRoutes } from './reputations.ts'
 import { requireRole } from './require-role.ts'
 import { createFormRoles, roleTable } from './role-table.ts'
 import { ruleRoutes } from './rules.ts'
+import { searchRoutes } from './search-reports.ts'
 import { senderRoutes } from './senders.ts'
 import { sendAdminPage, setFormRoles } from './send-admin-page.ts'
 import { statisticsAdminRoutes } from './statistics.ts'
@@ -74,6 +75,7 @@ export function adminRoutes(site: Site): Router {
   mount('/', overviewRoutes(site))
   mount('/health', healthAdminRoutes(site))
   mount('/activity', activityRoutes(site))
+  mount('/reports', searchRoutes(site))
   mount('/reports', adminReportRoutes(site))
   mount('/campaigns', campaignRoutes(site))
   mount('/accounts', accountAdminRoutes(site))

@@ -97,32 +97,61 @@ test('reports are found by id, subject, author, origin and state', async () => {
   )
   const id = await report(raw)
   await keepAnalysis(site.app.pool, id, raw)
-  const finds = async (query: string) => {
-    const page = await (await desk.get(`/admin/reports?${query}`)).text()
+  const finds = async (q: string) => {
+    const page = await (await desk.get(`/admin/reports?${new URLSearchParams({ q })}`)).text()
     return page.includes(`/admin/reports/${id}`)
   }
-  expect(await finds(`id=${id}`)).toBe(true)
-  expect(await finds('subject=NEEDLE+watches')).toBe(true)
-  expect(await finds('subject=watches+-needle')).toBe(false)
-  expect(await finds('origin=198.51.100.23')).toBe(true)
-  expect(await finds('origin=198.51.100.0/24')).toBe(true)
-  expect(await finds('origin=198.51.101.0/24')).toBe(false)
-  expect(await finds('state=received')).toBe(true)
-  expect(await finds('state=failed')).toBe(false)
-  expect(await finds('author=offers@SHOP.example')).toBe(true)
-  expect(await finds('author=offers@shop.example&state=failed')).toBe(false)
-  expect((await desk.get('/admin/reports?origin=mx&id=7')).status).toBe(422)
-  expect((await desk.get('/admin/reports?subject=%22%27%28%5C&author=%00')).status).toBe(200)
+  expect(await finds(`id:${id}`)).toBe(true)
+  expect(await finds('subject:"NEEDLE"')).toBe(true)
+  expect(await finds('subject:watches -subject:needle')).toBe(false)
+  expect(await finds('origin:198.51.100.0/24 state:received')).toBe(true)
+  expect(await finds('origin:198.51.101.0/24')).toBe(false)
+  expect(await finds('from:offers@SHOP.example')).toBe(true)
+  expect(await finds('from:offers@shop.example state:failed')).toBe(false)
+  const wrong = await desk.get('/admin/reports?q=origin:mx+id:7')
+  expect(wrong.status).toBe(422)
+  expect(await wrong.text()).toContain('&quot;mx&quot; is not an IP address')
+  expect((await desk.get('/admin/reports?q=%00%22a%27%28%5C%22')).status).toBe(200)
+})
+
+test('the form adds its fields to the search, and leads to the address of the search', async () => {
+  const query = 'q=kind:spam&from=shop.example&subject=free+money&state='
+  const answer = await desk.get(`/admin/reports?${query}`)
+  expect(answer.status).toBe(303)
+  const to = new URL(answer.headers.get('location') ?? '', site.url)
+  expect(to.searchParams.get('q')).toBe('kind:spam subject:"free money" from:shop.example')
+})
+
+test('a search is saved, shown and deleted, for one operator only', async () => {
+  const save = { do: 'save', name: 'Money', q: 'subject:money' }
+  const saved = await desk.post('/admin/reports/saved', save)
+  expect(saved.headers.get('location')).toBe('/admin/reports?q=subject%3Amoney&done=saved')
+  const link = 'href="/admin/reports?q=subject%3Amoney"'
+  expect(await (await desk.get('/admin/reports')).text()).toContain(link)
+  const other = await site.addPerson('second@desk.example', { role: 'viewer' })
+  const others = await signedInBrowser(site.url, other)
+  expect(await (await others.get('/admin/reports')).text()).not.toContain(link)
+  expect((await desk.post('/admin/reports/saved', { ...save, q: 'state:lost' })).status).toBe(422)
+  await desk.post('/admin/reports/saved', { do: 'forget', name: 'Money' })
+  expect(await (await desk.get('/admin/reports')).text()).not.toContain(link)
+})
+
+test('found reports are exported', async () => {
+  const id = await report(sampleMessage('exported'))
+  const answer = await desk.post('/admin/reports/export', { q: `id:${id}`, format: 'mbox' })
+  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="reports.mbox"')
+  expect(await answer.text()).toContain('Subject: Cheap watches exported')
+  expect((await desk.post('/admin/reports/export', { q: '', format: 'exe' })).status).toBe(422)
 })
 
 test('the search continues from page to page', async () => {
   await Promise.all(Array.from({ length: 55 }, (_, n) => report(sampleMessage(`many-${n}`))))
   const seen = new Set<string>()
-  let path = '/admin/reports?state=received'
+  let path = '/admin/reports?q=state:received'
   for (let pages = 0; path !== '' && pages < 5; pages++) {
     const page = await (await desk.get(path)).text()
     for (const [, id] of page.matchAll(/\/admin\/reports\/([0-9a-f-]{36})"/g)) seen.add(id ?? '')
-    path = (/href="([^"]*before=[^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&')
+    path = (/href="([^"]*below=[^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&')
   }
   const { rows } = await site.app.pool.query<{ n: number }>(
     `select count(*) as n from reports where state = 'received'`,

@@ -126,7 +126,7 @@ test('the page shows the summary, the windows, the charts and the pieces', async
   expect(html).toContain('complained about twice, judged spam twice. From 1 reporter.')
   expect(html.match(/<svg[^>]*role="img"/g)).toHaveLength(2)
   expect(html).toMatch(/<th scope="row">Two weeks<\/th><td class="number">2<\/td>/)
-  expect(html).toContain('href="/admin/reports?author=offers%40shop.example"')
+  expect(html).toContain('href="/admin/reports?from=offers%40shop.example"')
   expect(html).toContain('href="/admin/counters?type=author-domain&amp;value=shop.example"')
   expect(html).toMatch(/\d+ pieces have no counts/)
   const held = await page({ value: 'deals@else.example' })

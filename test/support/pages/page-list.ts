@@ -64,7 +64,7 @@ const administrator: Record<string, ListedPage['at']> = {
         (group) => `/admin/activity?group=${group}&period=${period}`,
       ),
     ),
-  '/admin/reports': () => ['/admin/reports'],
+  '/admin/reports': () => ['/admin/reports', '/admin/reports?q=kind:spam'],
   '/admin/reports/:id': ({ told }) => [`/admin/reports/${told}`],
   '/admin/campaigns': () => ['/admin/campaigns'],
   '/admin/accounts': () => ['/admin/accounts'],

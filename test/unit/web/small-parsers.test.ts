@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { shownBytes, shownLine, shownText } from '../../../src/mail/text.ts'
-import { readSearch } from '../../../src/web/admin/reports.ts'
 import { shownDuration } from '../../../src/web/admin/send-admin-page.ts'
 import { parseBase64, urlencodedField } from '../../../src/web/bodies/body-tasks.ts'
 import { chooseLanguage } from '../../../src/texts/choose-language.ts'
@@ -291,19 +290,4 @@ test.for([
   [90_000, '1 d 1 h'],
 ] as const)('%d seconds are shown as %s', ([seconds, text]) => {
   expect(shownDuration(seconds)).toBe(text)
-})
-
-test('a search reports invalid fields, and lowercases the domain of an author', () => {
-  const none = { id: '', subject: '', author: '', origin: '', state: '' }
-  expect(readSearch({ ...none, author: 'Ann@Shop.EXAMPLE', origin: '192.0.2.7/24' })).toEqual({
-    faults: [],
-    query: {
-      id: undefined,
-      subject: undefined,
-      author: 'Ann@shop.example',
-      origin: '192.0.2.0/24',
-      state: undefined,
-    },
-  })
-  expect(readSearch({ ...none, id: '7', origin: 'mx', state: 'lost' }).faults).toHaveLength(3)
 })

@@ -1,3 +1,5 @@
+import { insertSearchNews } from '../../../../src/db/search.ts'
+import { runIndexReports } from '../../../../src/search/index-reports.ts'
 import { expect, test } from 'vitest'
 import { countReporterDays } from '../../../../src/counting/campaign-counts.ts'
 import { findAccount } from '../../../../src/db/reporters.ts'
@@ -83,13 +85,12 @@ async function busyPerson(email: string): Promise<{ person: Person; ids: string[
     [email, at],
   )
   await pool.query(
-    `insert into analyses (id, shard, analyzed_at, verdict_class, verdict_score, subject_words,
+    `insert into analyses (id, shard, analyzed_at, verdict_class, verdict_score,
        judgment, encoding, content, facts)
-     values ($1, shard_of($1), $2, 'spam', 9, to_tsvector('simple', $3), $4, 'identity', $5, '')`,
+     values ($1, shard_of($1), $2, 'spam', 9, $3, 'identity', $4, '')`,
     [
       ids[0],
       at,
-      `${email}, cheap watches`,
       { verdict: { class: 'spam', symbols: [] }, consequence: { action: 'keep', why: email } },
       Buffer.from(JSON.stringify({ headers: { to: `"Ann" <${email}>` }, hops: [{ for: email }] })),
     ],
@@ -132,6 +133,36 @@ test('erasure without reports keeps them, and removes the address everywhere', a
   expect(other?.reporterId).toBe(kept?.reporterId)
 })
 
+async function index(): Promise<void> {
+  await countReporterDays(site.app.pool, () => new Date())
+  await runIndexReports({ ...site.app, parser: { readText: () => Promise.resolve('') } })
+}
+
+async function foundBy(term: string): Promise<number> {
+  const { rows } = await site.app.pool.query<{ n: number }>(
+    'select count(*)::int as n from report_terms where terms @> array[hashtextextended($1, 0)]',
+    [term],
+  )
+  return rows[0]?.n ?? 0
+}
+
+test.for(['keep', 'remove'] as const)(
+  'after "%s", no report is found by the person',
+  async (how) => {
+    const { person, ids } = await busyPerson(`found-${how}.person@mailhouse.example`)
+    await insertSearchNews(site.app.pool, ids, new Date())
+    await index()
+    const traces = [`reporter:${person.id}`, `subject:found`]
+    for (const term of traces) expect(await foundBy(term)).toBeGreaterThan(0)
+    await erase(await signedInBrowser(site.url, person), person, how)
+    expect(await work(await erasureOf(person))).toBeGreaterThan(0)
+    for (const term of traces) expect(await foundBy(term)).toBe(0)
+    await index()
+    for (const term of traces) expect(await foundBy(term)).toBe(0)
+    expect(await foundBy('state:kept')).toBeGreaterThanOrEqual(how === 'keep' ? 1 : 0)
+  },
+)
+
 test('erasure with reports removes all their data', async () => {
   const email = 'remover.person@mailhouse.example'
   const { person, ids } = await busyPerson(email)
@@ -157,7 +188,7 @@ test('nothing remains of held reports', async () => {
   const browser = await signedInBrowser(site.url, person)
   await erase(browser, person, 'remove')
   expect(await work(await erasureOf(person))).toBeGreaterThan(0)
-  await countReporterDays(site.app.pool, () => new Date())
+  await index()
   const left = (await tablesWith(aside)).filter((name) => !name.startsWith('job'))
   expect(left).toEqual([])
 })

@@ -1,0 +1,172 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Pool } from '../../src/db/pool.ts'
+import { listFoundReports } from '../../src/db/search.ts'
+import { countFound, listFound, openSearch } from '../../src/search/find-reports.ts'
+import { parseSearch } from '../../src/search/syntax.ts'
+import { openSeeded } from '../seeding/instance.ts'
+import { printTable } from './corpus.ts'
+
+const ROUNDS = 15
+const LINES = 51
+const FIELD_MS_MAX = 100
+const TEXT_MS_MAX = 1_000
+
+/**
+ * Measures the search with a million reports: the first page and the count, as the page shows them.
+ * Fails if a field or a pair of fields takes more than 100 ms in half of the rounds, or words of
+ * the text more than a second. `--data FOLDER` uses or creates a seeded folder and keeps it;
+ * `--reports N` sets the number of reports.
+ */
+export async function benchSearch(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(process.argv.indexOf('search') + 1),
+    options: { data: { type: 'string' }, reports: { type: 'string', default: '1000000' } },
+  })
+  const dataDir = values.data ?? (await mkdtemp(path.join(tmpdir(), 'signalpost-search-')))
+  await chmod(dataDir, 0o755)
+  const say = (said: string) => console.log(said)
+  const seeded = await openSeeded({ dataDir, reports: Number(values.reports) }, say)
+  try {
+    await fillTerms(seeded.pool, say)
+    if (!(await measure(seeded.pool, seeded.reporterId))) process.exitCode = 1
+  } finally {
+    await seeded.close()
+    if (values.data === undefined) await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function measure(pool: Pool, busyId: string): Promise<boolean> {
+  const rows: string[][] = []
+  for (const text of await searches(pool, busyId)) {
+    const parsed = parseSearch(text)
+    if ('problems' in parsed) throw new Error(parsed.problems.join(' '))
+    const times: number[] = []
+    let count = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      const start = performance.now()
+      const search = await openSearch(pool, parsed.clauses)
+      const [ids, found] = await Promise.all([
+        listFound(pool, search, { before: undefined, limit: LINES }),
+        countFound(pool, search),
+      ])
+      await listFoundReports(pool, ids)
+      times.push(performance.now() - start)
+      count = found
+    }
+    const p50 = times.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0
+    const max = parsed.clauses.some(({ field }) => field === 'text') ? TEXT_MS_MAX : FIELD_MS_MAX
+    const shown = [times[0] ?? 0, p50, Math.max(...times)].map((ms) => `${ms.toFixed(1)} ms`)
+    rows.push([text, String(count), ...shown, p50 > max ? 'too slow' : ''])
+  }
+  printTable([`bench search (${ROUNDS} rounds)`, 'found', 'first', 'p50', 'max', ''], rows)
+  return rows.every((row) => row.at(-1) === '')
+}
+
+/** Each field with a frequent and a rare value, common pairs, and words of the text. */
+async function searches(pool: Pool, busyId: string): Promise<string[]> {
+  const { rows } = await pool.query<Record<string, string>>(
+    `select id, host(origin_ip) as ip, network_cidr::text as network, network_asn as asn,
+       campaign_id as campaign
+     from analyses join counted_reports using (id, shard)
+     where campaign_id is not null order by id desc limit 1 offset 5000`,
+  )
+  const its = rows[0] ?? {}
+  const pairs = [
+    ...[
+      'from:shop-7.example state:forwarded',
+      'subject:parcel country:fr',
+      'kind:spam verdict:spam',
+    ],
+    ...[`reporter:${busyId} state:kept`, `network:${its['network']} -state:forwarded`],
+    ...['desk:abuse@network-7.example kind:phishing', 'symbol:SUBJECT_SHOUTS as:64500'],
+    ...['subject:parcel after:2026-06-01 before:2026-07-01', 'from:sender-77 link:host-9.example'],
+  ]
+  return [
+    ...['', `id:${its['id']}`, 'subject:parcel', 'subject:zebra', 'subject:"your parcel"'],
+    ...[
+      'from:shop-7.example',
+      'from:sender-77@shop-77.example',
+      'from:sender',
+      'from:nobody.example',
+    ],
+    ...[`origin:${its['ip']}`, 'origin:100.64.0.0/10', 'origin:100.65.0.0/16', 'origin:10.0.0.0/9'],
+    ...[`network:${its['network']}`, `as:${its['asn']}`, 'country:fr', 'country:aq'],
+    ...['link:host-9.example', 'link:example', 'file:invoice.pdf', 'file:statement'],
+    ...[`campaign:${its['campaign']}`, `reporter:${busyId}`, 'desk:abuse@network-7.example'],
+    ...['verdict:spam', 'verdict:malware', 'symbol:SUBJECT_SHOUTS', 'symbol:NEVER'],
+    ...['state:failed', 'state:forwarded', 'kind:phishing', 'kind:spam', 'channel:api'],
+    ...['on:2026-09-01', 'after:2026-09-01', 'before:2026-01-01', '-kind:spam', '-state:forwarded'],
+    ...pairs,
+    ...[
+      'w1',
+      'w500',
+      'w150000',
+      'w20 w300',
+      'w1 w2 w3 kind:phishing',
+      '"w7 w9" from:shop-7.example',
+    ],
+  ]
+}
+
+/** Words of each text, and number of different ones: a few occur in most texts, most in few. */
+const TEXT_WORDS = 150
+const VOCABULARY = 200_000
+
+/**
+ * Inserts the terms of the seeded reports, unless there are any. The texts consist of words whose
+ * frequencies differ as in languages.
+ */
+async function fillTerms(pool: Pool, say: (sentence: string) => void): Promise<void> {
+  const { rowCount } = await pool.query('select from report_terms limit 1')
+  if (rowCount !== 0) return
+  const start = performance.now()
+  const { rows } = await pool.query<{ reports: string; terms: string; week: string }>(
+    `select reports.relid::text as reports, split_part(reports.relid::text, '_', 2) as week
+     from pg_partition_tree('reports') as reports where isleaf`,
+  )
+  await pool.query('drop index report_terms_terms_idx')
+  for (const { reports, week } of rows) {
+    await pool.query(
+      `insert into report_terms (id, shard, terms) select r.id, r.shard, ${TERMS} from ${reports} r
+       left join analyses_${week} a on a.id = r.id and a.shard = r.shard
+       left join counted_reports_${week} c on c.id = r.id and c.shard = r.shard
+       left join feedback_reports_${week} f on f.report_id = r.id and f.number = 1`,
+    )
+  }
+  say(`report_terms: ${((performance.now() - start) / 1_000).toFixed(0)} s`)
+  await pool.query(
+    `create index report_terms_terms_idx on report_terms using gin (terms)
+       with (gin_pending_list_limit = 1024)`,
+  )
+  await pool.query('vacuum analyze report_terms')
+  say(`… with its index: ${((performance.now() - start) / 1_000).toFixed(0)} s`)
+  const size = await pool.query<{ bytes: number }>(`select table_bytes('report_terms') as bytes`)
+  say(`… ${((size.rows[0]?.bytes ?? 0) / 1e9).toFixed(2)} GB`)
+}
+
+/** The terms of a seeded report, as `termsOf` makes them, with a link and a file of its number. */
+const NUMBER = `('x' || right(r.id::text, 6))::bit(24)::integer`
+const TERMS = `(select array_agg(distinct hashtextextended(term, 0)) from (
+  select unnest(array['state:' || r.state, 'kind:' || r.kind, 'channel:' || r.channel,
+    'reporter:' || r.reporter_id, 'verdict:' || a.verdict_class, 'campaign:' || c.campaign_id,
+    'as:' || a.network_asn, 'country:' || lower(a.network_country),
+    'network:' || a.network_cidr, 'desk:' || f.address, 'symbol:SUBJECT_SHOUTS',
+    'from:' || r.author, 'from:' || split_part(r.author, '@', 1),
+    'from:' || split_part(r.author, '@', 2), 'from:example',
+    'origin:' || a.origin_ip::text || '/32', 'origin:' || network(set_masklen(a.origin_ip, 24)),
+    'origin:' || network(set_masklen(a.origin_ip, 16)),
+    'origin:' || network(set_masklen(a.origin_ip, 8)),
+    'link:host-' || ${NUMBER} % 3000 || '.example', 'link:example', 'link:host',
+    'file:' || md5(r.id::text), case when ${NUMBER} % 10 = 0 then 'file:invoice' end,
+    case when ${NUMBER} % 5 = 0 then 'file:pdf' end]) as term
+  union all select 'from:' || word from regexp_split_to_table(r.author, '[^a-z0-9]+') as word
+  union all select 'subject:' || word
+    from regexp_split_to_table(lower(r.subject), '[^a-z0-9]+') as word
+  union all select 'subject:' || split_part(lower(r.subject), ' ', 1) || ' '
+    || split_part(lower(r.subject), ' ', 2)
+  union all select 'text:w' || floor(${VOCABULARY}
+      * power(abs(hashint8extended(n, ${NUMBER})) / 9.3e18, 4))::integer
+    from generate_series(1, ${TEXT_WORDS}) as n) as named where term is not null)`

@@ -1,0 +1,260 @@
+import type { Wanted } from '../db/search.ts'
+import { parseBlock } from '../mail/ip-blocks.ts'
+import { isId } from '../actions.ts'
+import { verdictClasses } from '../verdict/verdict.ts'
+import { blockTerms, namedTerms, pairTerms } from './terms.ts'
+import { wordsIn } from './words.ts'
+
+/**
+ * What a value of a field means: terms of the report, a bound of the time at which it was received,
+ * its id, or an error that says what to write.
+ */
+export type FieldValue =
+  | { terms: Wanted }
+  | { from?: Date; until?: Date }
+  | { id: string }
+  | { problem: string }
+
+/** A field by which reports are searched. */
+export type SearchField = {
+  /** Label in the form. */
+  label: string
+  summary: string
+  example: string
+  /** The possible values, if they are few. */
+  values?: readonly string[]
+  read: (value: string) => FieldValue
+}
+
+const QUERY_WORDS_MAX = 20
+
+function one(field: string, value: string): FieldValue {
+  return { terms: { all: [`${field}:${value}`] } }
+}
+
+function oneOf(field: string, values: readonly string[]): Pick<SearchField, 'values' | 'read'> {
+  const read = (value: string): FieldValue => {
+    const known = value.toLowerCase()
+    if (values.includes(known)) return one(field, known)
+    return { problem: `"${value}" is not a ${field}. Use ${values.join(', ')}.` }
+  }
+  return { values, read }
+}
+
+/** A name that is found as a whole if it contains a dot or `@`, and otherwise as a word. */
+function named(field: string): (value: string) => FieldValue {
+  return (value) => {
+    const plain = value.toLowerCase().replace(/^@/, '')
+    return /[.@]/.test(plain) ? one(field, plain) : byWords(field, plain)
+  }
+}
+
+function byWords(field: string, value: string): FieldValue {
+  const words = wordsIn(value, QUERY_WORDS_MAX)
+  if (words.length === 0) return { problem: `"${value}" contains no word to search for.` }
+  return { terms: { all: words.map((word) => `${field}:${word}`) } }
+}
+
+function subject(value: string): FieldValue {
+  const words = wordsIn(value, QUERY_WORDS_MAX)
+  if (words.length < 2) return byWords('subject', value)
+  return { terms: { all: pairTerms(words) } }
+}
+
+function origin(value: string): FieldValue {
+  if (parseBlock(value) === undefined)
+    return { problem: `"${value}" is not an IP address or a CIDR block.` }
+  const terms = blockTerms(value)
+  if (!terms) return { problem: `"${value}" is too wide or too narrow. Use an IPv6 /16 to /64.` }
+  return { terms: { any: terms } }
+}
+
+function network(value: string): FieldValue {
+  const block = /[/:]|^\d+(?:\.\d+){3}$/.test(value) ? parseBlock(value) : undefined
+  return block === undefined ? byWords('network', value) : one('network', block)
+}
+
+function file(value: string): FieldValue {
+  const plain = value.toLowerCase()
+  if (/^[0-9a-f]{64}$/.test(plain)) return one('file', plain)
+  const terms = namedTerms('file', value)
+  return terms.length > 0 ? { terms: { all: terms } } : byWords('file', value)
+}
+
+function id(field: string): (value: string) => FieldValue {
+  return (value) => {
+    if (!isId(value)) return { problem: `"${value}" is not a valid id.` }
+    return field === 'id' ? { id: value.toLowerCase() } : one(field, value.toLowerCase())
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** A day (UTC) as the range of its instants. */
+function day(value: string): { start: Date; end: Date } | { problem: string } {
+  const start = new Date(`${value}T00:00:00Z`)
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(start.getTime())
+  if (!isDay || start.toISOString().slice(0, 10) !== value)
+    return { problem: `"${value}" is not a day. Write it as 2026-11-20.` }
+  return { start, end: new Date(start.getTime() + DAY_MS) }
+}
+
+function days(bounds: (range: { start: Date; end: Date }) => FieldValue) {
+  return (value: string): FieldValue => {
+    const range = day(value)
+    return 'problem' in range ? range : bounds(range)
+  }
+}
+
+/** The fields of a search, in the order in which they are documented. */
+export const searchFields = {
+  text: {
+    label: 'Words in the text or the subject',
+    summary: 'Words in the subject or the first 4,096 characters of the text, in any order.',
+    example: 'text:invoice',
+    read: (value) => byWords('text', value),
+  },
+  subject: {
+    label: 'Subject',
+    summary: 'A word of the subject, or several that follow each other.',
+    example: 'subject:"free money"',
+    read: subject,
+  },
+  from: {
+    label: 'Author (address, domain or part)',
+    summary: 'The author’s address, its domain or a domain above it, or a word of the address.',
+    example: 'from:shop.example',
+    read: named('from'),
+  },
+  origin: {
+    label: 'Origin (IP or CIDR)',
+    summary: 'The address of the origin, or a block that contains it.',
+    example: 'origin:192.0.2.0/24',
+    read: origin,
+  },
+  network: {
+    label: 'Network (CIDR or name)',
+    summary: 'The network of the origin: exactly this block, or words of its name.',
+    example: 'network:"example hosting"',
+    read: network,
+  },
+  as: {
+    label: 'Autonomous system',
+    summary: 'The number of the autonomous system of the origin.',
+    example: 'as:64500',
+    read: (value) => {
+      const number = /^(?:as)?(\d{1,10})$/i.exec(value)?.[1]
+      if (number === undefined) return { problem: `"${value}" is not the number of a system.` }
+      return one('as', String(Number(number)))
+    },
+  },
+  country: {
+    label: 'Country',
+    summary: 'The country of the network, as a code of two letters.',
+    example: 'country:fr',
+    read: (value) =>
+      /^[a-z]{2}$/i.test(value)
+        ? one('country', value.toLowerCase())
+        : { problem: `"${value}" is not a country code of two letters.` },
+  },
+  link: {
+    label: 'Link (host, domain or part)',
+    summary: 'The host of a link in the message, a domain above it, or a word of the host.',
+    example: 'link:login.example',
+    read: named('link'),
+  },
+  file: {
+    label: 'Attachment (name or SHA-256)',
+    summary: 'Words of an attachment’s name, or the SHA-256 of an attachment or of the message.',
+    example: 'file:invoice.pdf',
+    read: file,
+  },
+  campaign: {
+    label: 'Campaign',
+    summary: 'The id of the campaign.',
+    example: 'campaign:019ab3de-0000-7000-8000-000000000000',
+    read: id('campaign'),
+  },
+  reporter: {
+    label: 'Reporter (address or id)',
+    summary: 'The reporter’s address or id.',
+    example: 'reporter:ann@reporters.example',
+    read: (value) => (value.includes('@') ? one('reporter', value) : id('reporter')(value)),
+  },
+  desk: {
+    label: 'Abuse desk (address, domain or part)',
+    summary: 'The address that was or will be notified, its domain, or a word of it.',
+    example: 'desk:abuse@network.example',
+    read: named('desk'),
+  },
+  verdict: {
+    label: 'Verdict',
+    summary: 'What the program thinks of the message.',
+    example: 'verdict:phishing',
+    ...oneOf('verdict', verdictClasses),
+  },
+  symbol: {
+    label: 'Symbol',
+    summary: 'The name of a symbol that a rule raised.',
+    example: 'symbol:SUBJECT_SHOUTS',
+    read: (value) => one('symbol', value.toUpperCase()),
+  },
+  state: {
+    label: 'State',
+    summary: 'The state of the report.',
+    example: 'state:kept',
+    ...oneOf('state', ['received', 'analyzed', 'forwarded', 'kept', 'retracted', 'failed']),
+  },
+  kind: {
+    label: 'Kind',
+    summary: 'As what the reporter reported the message.',
+    example: 'kind:phishing',
+    ...oneOf('kind', ['spam', 'phishing', 'not-spam']),
+  },
+  channel: {
+    label: 'Channel',
+    summary: 'The way in which the report arrived.',
+    example: 'channel:api',
+    ...oneOf('channel', ['api', 'signaler', 'form', 'mail', 'import', 'learn']),
+  },
+  on: {
+    label: 'Day',
+    summary: 'Received on this day (UTC).',
+    example: 'on:2026-11-20',
+    read: days(({ start, end }) => ({ from: start, until: end })),
+  },
+  after: {
+    label: 'From day',
+    summary: 'Received on this day (UTC) or later.',
+    example: 'after:2026-11-01',
+    read: days(({ start }) => ({ from: start })),
+  },
+  before: {
+    label: 'Before day',
+    summary: 'Received before this day (UTC).',
+    example: 'before:2026-12-01',
+    read: days(({ start }) => ({ until: start })),
+  },
+  id: {
+    label: 'Id',
+    summary: 'The id of the report.',
+    example: 'id:019ab3de-0000-7000-8000-000000000000',
+    read: id('id'),
+  },
+} satisfies Record<string, SearchField>
+
+/** The name of a field. */
+export type FieldName = keyof typeof searchFields
+
+/** The names of the fields, in the order of the documents. */
+export const fieldNames = Object.keys(searchFields) as FieldName[]
+
+export function isFieldName(name: string): name is FieldName {
+  return Object.hasOwn(searchFields, name)
+}
+
+/** Reads a value of a field. */
+export function readValue(field: FieldName, value: string): FieldValue {
+  const its: SearchField = searchFields[field]
+  return its.read(value)
+}

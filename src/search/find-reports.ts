@@ -1,0 +1,127 @@
+import { isId } from '../actions.ts'
+import type { Db } from '../db/pool.ts'
+import { findReporterByEmail } from '../db/reporters.ts'
+import { unpack } from '../db/rows.ts'
+import {
+  countMatching,
+  listMatching,
+  listSearchMaterial,
+  listUnindexed,
+  type SearchMaterial,
+  type TermCondition,
+  type TermQuery,
+  type Wanted,
+} from '../db/search.ts'
+import { uuidFloor } from '../world.ts'
+import { readValue } from './fields.ts'
+import type { Clause } from './syntax.ts'
+import { type AnalyzedParts, termsOf, type Terms } from './terms.ts'
+
+/** Up to this number, matching reports are counted exactly. */
+export const COUNT_MAX = 10_000
+
+/** Reports newer than the index that a search examines one by one. */
+const UNINDEXED_MAX = 300
+
+/** A search to run, with the reports that changed since they were indexed. */
+export type ReportSearch = {
+  query: TermQuery
+  /** Reports that are not searched in the index, because they changed. */
+  unindexed: readonly string[]
+  /** Those of them that match, newest first. */
+  matching: readonly string[]
+  /** Until when the index has all changes; undefined if it has all, or they were examined. */
+  completeUntil: Date | undefined
+}
+
+/**
+ * Prepares a search. Reports that are not in the index yet, or changed since, are examined one by
+ * one: all their fields, but not their text. If there are more than 300 of them, `completeUntil`
+ * tells which changes are missing.
+ */
+export async function openSearch(db: Db, clauses: readonly Clause[]): Promise<ReportSearch> {
+  const query = await planSearch(db, clauses)
+  if (query.conditions.length === 0)
+    return { query, unindexed: [], matching: [], completeUntil: undefined }
+  const { ids, completeUntil } = await listUnindexed(db, UNINDEXED_MAX)
+  const matching: string[] = []
+  for (const report of await listSearchMaterial(db, ids)) {
+    const terms = termsOf(report, await analyzedParts(report), '')
+    if (isMatch(query, report.id, terms)) matching.push(report.id)
+  }
+  return { query, unindexed: ids, matching: matching.sort().reverse(), completeUntil }
+}
+
+/** Returns the ids of matching reports, newest first, starting below the id `before`. */
+export async function listFound(
+  db: Db,
+  { query, unindexed, matching }: ReportSearch,
+  page: { before: string | undefined; limit: number },
+): Promise<string[]> {
+  const indexed = await listMatching(db, query, { ...page, except: unindexed })
+  const fresh = matching.filter((id) => page.before === undefined || id < page.before)
+  return [...indexed, ...fresh].sort().reverse().slice(0, page.limit)
+}
+
+/** Counts matching reports: exactly up to `COUNT_MAX`, and one more if there are more. */
+export async function countFound(
+  db: Db,
+  { query, unindexed, matching }: ReportSearch,
+): Promise<number> {
+  const limit = COUNT_MAX + 1
+  const indexed = await countMatching(db, query, { except: unindexed, limit })
+  return Math.min(limit, indexed + matching.length)
+}
+
+/** Reads the parts of a stored analysis from which terms are made. */
+export async function analyzedParts({ analysis }: SearchMaterial): Promise<AnalyzedParts> {
+  if (!analysis) return {}
+  try {
+    return JSON.parse((await unpack(analysis)).toString()) as AnalyzedParts
+  } catch {
+    // A message that was learned has no complete analysis.
+    return {}
+  }
+}
+
+async function planSearch(db: Db, clauses: readonly Clause[]): Promise<TermQuery> {
+  const conditions: TermCondition[] = []
+  let [from, until]: (Date | undefined)[] = []
+  let ids: string[] | undefined
+  for (const { field, values, isNot } of clauses) {
+    const alternatives: Wanted[] = []
+    const named: string[] = []
+    for (const value of values) {
+      const read = readValue(field, field === 'reporter' ? await reporterId(db, value) : value)
+      if ('problem' in read) throw new Error('The search was not checked before.')
+      if ('terms' in read) alternatives.push(read.terms)
+      else if ('id' in read) named.push(read.id)
+      else {
+        if (read.from && (!from || read.from > from)) from = read.from
+        if (read.until && (!until || read.until < until)) until = read.until
+      }
+    }
+    if (alternatives.length > 0) conditions.push({ isNot, alternatives })
+    if (named.length > 0) ids = ids?.filter((id) => named.includes(id)) ?? named
+  }
+  return { conditions, from: from && uuidFloor(from), until: until && uuidFloor(until), ids }
+}
+
+/** The id of the reporter with this address; an unknown address matches nothing. */
+async function reporterId(db: Db, value: string): Promise<string> {
+  return isId(value) ? value : ((await findReporterByEmail(db, value))?.id ?? value)
+}
+
+function isMatch({ conditions, from, until, ids }: TermQuery, id: string, terms: Terms): boolean {
+  if (from !== undefined && id < from) return false
+  if (until !== undefined && id >= until) return false
+  if (ids && !ids.includes(id)) return false
+  return conditions.every(({ isNot, alternatives }) => {
+    const isAny = alternatives.some((wanted) =>
+      'all' in wanted
+        ? wanted.all.every((term) => terms.has(term))
+        : wanted.any.some((term) => terms.has(term)),
+    )
+    return isAny !== isNot
+  })
+}

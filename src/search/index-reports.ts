@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import type { App } from '../app.ts'
+import { inTransaction } from '../db/pool.ts'
+import { listRawMessages, listReceivedReports, type RawMessage } from '../db/reports.ts'
+import {
+  claimSearchNews,
+  listSearchMaterial,
+  listSearchNews,
+  type SearchNote,
+  upsertTerms,
+} from '../db/search.ts'
+import type { ParserPool } from '../parsing/parser-pool.ts'
+import { defineQueue } from '../queue/define-queue.ts'
+import { uuidFloor } from '../world.ts'
+import { analyzedParts } from './find-reports.ts'
+import { termsOf } from './terms.ts'
+
+/** Writes the terms of changed reports, by which they are found. */
+export const indexReports = defineQueue({
+  name: 'index-reports',
+  payload: z.object({}),
+  ...{ retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 300 },
+  cron: '* * * * *',
+})
+
+const NOTES_AT_ONCE = 50
+const REPORTS_AT_ONCE = 200
+/** Duration of a run in milliseconds; the next one follows in less than a minute. */
+const RUN_MS = 50_000
+/** The same while reports wait for their analysis: 4 % of a core. */
+const BUSY_RUN_MS = 2_400
+/** Age in milliseconds of a report from which on it waits. */
+const WAITING_MS = 5_000
+
+type Needs = Pick<App, 'pool' | 'clock'> & { parser: Pick<ParserPool, 'readText'> }
+
+/**
+ * Writes the terms of the reports that changed, until no more are noted or the time of the run is
+ * over. Makes way for the analysis of reports: while some wait for it, a run is short.
+ */
+export async function runIndexReports(app: Needs): Promise<void> {
+  const start = app.clock().getTime()
+  for (;;) {
+    const notes = inSize(await listSearchNews(app.pool, NOTES_AT_ONCE))
+    if (notes.length === 0) return
+    await indexNotes(app, notes)
+    const ms = app.clock().getTime() - start
+    if (ms > RUN_MS || (ms > BUSY_RUN_MS && (await isBusy(app)))) return
+  }
+}
+
+/** The first notes that name no more reports than are written at once; at least one. */
+function inSize(notes: readonly SearchNote[]): SearchNote[] {
+  let reports = 0
+  return notes.filter(({ reportIds }, index) => {
+    reports += reportIds.length
+    return index === 0 || reports <= REPORTS_AT_ONCE
+  })
+}
+
+async function indexNotes({ pool, parser }: Needs, notes: readonly SearchNote[]): Promise<void> {
+  const noted = [...new Set(notes.flatMap(({ reportIds }) => reportIds))]
+  const messages = await listRawMessages(pool, noted)
+  const texts = new Map(
+    await Promise.all(
+      messages.map(async (message) => [message.id, await textOf(message, parser)] as const),
+    ),
+  )
+  await inTransaction(pool, async (tx) => {
+    const ids = await claimSearchNews(tx, notes)
+    const written: { id: string; terms: string[] }[] = []
+    for (const report of await listSearchMaterial(tx, ids)) {
+      const terms = termsOf(report, await analyzedParts(report), texts.get(report.id) ?? '')
+      written.push({ id: report.id, terms: [...terms] })
+    }
+    await upsertTerms(tx, written)
+  })
+}
+
+/** The text of a message; empty if it takes the parser too long. */
+async function textOf(message: RawMessage, parser: Needs['parser']): Promise<string> {
+  return parser.readText(message).catch(() => '')
+}
+
+async function isBusy({ pool, clock }: Needs): Promise<boolean> {
+  const before = uuidFloor(new Date(clock().getTime() - WAITING_MS))
+  return (await listReceivedReports(pool, before, 1)).length > 0
+}
