@@ -23,16 +23,15 @@ const explain = defineQuery({
 })
 
 function textOf(explanation: Explanation): string {
-  const { report, analysis, complaint, karma, symbols, others, today } = explanation
+  const { report, analysis, complaint, history, karma, symbols, others, today } = explanation
   const { verdict, consequence } = analysis.details
-  const { manner, score, scoreMin, isConfirmed } = complaint
-  const confirmed = isConfirmed ? '; confirmed by the reporter' : ''
+  const { manner, score, scoreMin } = complaint
   const to = consequence.action === 'forward' ? ` to ${shownLine(consequence.to)}` : ''
   return [
     `Report ${report.id}: ${report.kind}, ${report.state}`,
     '',
     `Complaint  ${complaint.kind}, by a reporter with karma ${karma.toFixed(2)}; ${manner} mail`,
-    `  score ${score}, forwarded from ${scoreMin} on${confirmed}`,
+    `  score ${score}, forwarded from ${[`${scoreMin} on`, ...history].join('; ')}`,
     `Verdict    ${verdict.class}, score ${verdict.score}, confidence ${verdict.confidence ?? '-'}`,
     ...symbols.map(lineOf),
     `Notice     ${consequence.action}${to}: ${inEnglish(consequence.why)}`,

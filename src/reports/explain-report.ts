@@ -3,7 +3,7 @@ import { findCampaignOf, listMemberIds } from '../db/campaigns.ts'
 import type { Db } from '../db/pool.ts'
 import { findReport, listReportsByIds, type Report } from '../db/reports.ts'
 import { actingRules, shippedMeanings } from '../judging/rule-versions.ts'
-import { type Complaint, complaintOf } from '../verdict/consequences.ts'
+import { type Complaint, complaintOf, doubtOf } from '../verdict/consequences.ts'
 import type { Facts } from '../verdict/facts/fact.ts'
 import { factDefinitions, karmaIn, unpackFacts } from '../verdict/facts/facts.ts'
 import { compileRules } from '../verdict/rules/rule-book.ts'
@@ -24,6 +24,8 @@ export type Explanation = {
   report: Report
   analysis: KeptAnalysis
   complaint: Complaint
+  /** What the reporter did before that counts for the complaint, in English. */
+  history: readonly string[]
   /** Karma of the reporter when the report was judged, 0 to 1. */
   karma: number
   symbols: readonly ExplainedSymbol[]
@@ -62,6 +64,7 @@ export async function explainReport(db: Db, id: string): Promise<Explanation | u
     report,
     analysis,
     complaint,
+    history: historyOf(complaint),
     karma: karmaIn(facts),
     symbols: explained(verdict, resultOf),
     others: others.map(({ id: otherId, reporterId, kind, state }) => {
@@ -79,8 +82,19 @@ function judged(
 ): Result {
   const verdict = decide({ facts, symbols, estimate: estimate ?? undefined })
   const { isRelayed } = complaint
-  const { score, scoreMin } = complaintOf(complaint, { verdict, facts, isRelayed })
-  return { verdict: verdict.class, score: verdict.score, isForwardable: score >= scoreMin }
+  const its = { ...complaint, ...complaintOf(complaint, { verdict, facts, isRelayed }) }
+  const isForwardable = its.kind !== 'not-spam' && doubtOf(its) === undefined
+  return { verdict: verdict.class, score: verdict.score, isForwardable }
+}
+
+/** Returns what the reporter did before that counts for the complaint, in English. */
+function historyOf({ isConfirmed, isCorrespondent, before }: Complaint): string[] {
+  return [
+    ...(isConfirmed ? ['confirmed by the reporter, which counts 2.5'] : []),
+    ...(isCorrespondent ? ['the reporter wanted mail of this author, so 2.5 more is needed'] : []),
+    ...(before === 'advised' ? ['the reporter was told before how to unsubscribe'] : []),
+    ...(before === 'unsubscribed' ? ['the reporter was unsubscribed before'] : []),
+  ]
 }
 
 function explained(
