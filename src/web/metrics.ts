@@ -5,6 +5,7 @@ import { REPORTS } from '../db/counter-rows.ts'
 import type { Pool } from '../db/pool.ts'
 import type { Channel } from '../db/reports.ts'
 import { listRuleProcesses, newestRuleVersion } from '../db/rule-sets.ts'
+import type { ReadHealth } from '../health/read-health.ts'
 import { RULE_PROCESS_FORGOTTEN_MS } from '../judging/live-rules.ts'
 import type { Health } from '../verdict/contact-health.ts'
 import type { Clock } from '../world.ts'
@@ -179,6 +180,30 @@ export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Prom
         labels,
         one.health.reduce((sum, rule) => sum + rule.errors, 0),
       )
+    }
+    return registry.metrics()
+  }
+}
+
+/**
+ * Composes the conditions of health in the Prometheus text format, one series for each level worse
+ * than `ok`. Empty while the database is unavailable.
+ */
+export function createHealthMetrics(readHealth: ReadHealth): () => Promise<string> {
+  const registry = new Registry()
+  const level = new Gauge({
+    name: 'signalpost_condition',
+    help: '1 if a condition of health has the level, otherwise 0.',
+    labelNames: ['condition', 'level'],
+    registers: [registry],
+  })
+  return async () => {
+    const health = await readHealth().catch(() => undefined)
+    if (!health) return ''
+    for (const condition of health.conditions) {
+      for (const one of ['unknown', 'warning', 'critical'] as const) {
+        level.set({ condition: condition.code, level: one }, condition.level === one ? 1 : 0)
+      }
     }
     return registry.metrics()
   }

@@ -22,7 +22,12 @@ import { contractRoutes, wellKnownRoutes } from './docs/docs-routes.ts'
 import { healthRoutes } from './health.ts'
 import { guardPasswords } from './limits.ts'
 import { listen } from './listen.ts'
-import { createMailMetrics, createMetrics, createRuleMetrics } from './metrics.ts'
+import {
+  createHealthMetrics,
+  createMailMetrics,
+  createMetrics,
+  createRuleMetrics,
+} from './metrics.ts'
 import { createStatistics } from './pages/published-months.ts'
 import { pageRoutes } from './pages/router.ts'
 import { createTakeUpload } from './reporting/take-upload.ts'
@@ -88,7 +93,11 @@ function createSite(
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
   const readMail = createReadMail(app)
-  const others = [checkMetrics, createRuleMetrics(app), createMailMetrics(readMail, app.clock)]
+  const readHealth = createReadHealth(app)
+  const others = [
+    ...[checkMetrics, createRuleMetrics(app), createMailMetrics(readMail, app.clock)],
+    createHealthMetrics(readHealth),
+  ]
   const metrics = createMetrics(readQueues, countConsumers, readCounterHealth, others)
   const { publicUrl } = app.config
   return {
@@ -108,7 +117,7 @@ function createSite(
     readMail,
     statistics: createStatistics(app),
     readCounterHealth,
-    readHealth: createReadHealth(app),
+    readHealth,
     metrics,
   }
 }
