@@ -285,6 +285,15 @@ create table campaigns (
   constraint campaigns_pkey PRIMARY KEY (id, shard)
 ) partition by RANGE (id);
 
+-- chore_runs: local
+create table chore_runs (
+  queue text not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone not null,
+  fault text,
+  constraint chore_runs_pkey PRIMARY KEY (queue)
+);
+
 -- consents: reference
 create table consents (
   reporter_id uuid not null,
@@ -870,6 +879,17 @@ create table processes (
   clock_ahead_seconds real not null,
   facts jsonb not null,
   constraint processes_pkey PRIMARY KEY (id)
+);
+
+-- queue_controls: local
+create table queue_controls (
+  queue text not null,
+  paused_at timestamp with time zone,
+  paused_by uuid,
+  reason text,
+  concurrency integer,
+  constraint queue_controls_pkey PRIMARY KEY (queue),
+  constraint queue_controls_concurrency_sane CHECK (((concurrency >= 1) AND (concurrency <= 64)))
 );
 
 -- rate_counts: local

@@ -286,6 +286,8 @@ export const phraseParameters = {
   'health-bounces': ['percent', 'mails', 'count'],
   'health-bounces-few': ['min'],
   'health-dead': ['count'],
+  'health-queues-run': [],
+  'health-queues-paused': ['queues', 'duration'],
   'health-dns-never': ['reason'],
   'health-dns-answers': ['duration'],
   'health-dns-silent': ['duration', 'reason'],

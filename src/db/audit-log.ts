@@ -19,6 +19,12 @@ export type AuditEntry = {
 export type AuditAction =
   | 'redrive'
   | 'purge'
+  | 'pause queue'
+  | 'resume queue'
+  | 'set queue'
+  | 'start jobs'
+  | 'cancel job'
+  | 'run chore'
   | 'demote'
   | 'retract'
   | 'release'

@@ -76,6 +76,10 @@ const conditions = {
     ...{ unit: 'count', bounds: { warning: 1, critical: 100 }, holdSeconds: MINUTE },
     ...{ action: 'queue retry', page: '/admin/dead-letters' },
   },
+  'queues-paused': {
+    ...{ unit: 'seconds', bounds: { warning: 1, critical: null }, holdSeconds: 5 * MINUTE },
+    ...{ action: 'queue resume', page: '/admin/queues' },
+  },
   counters: {
     ...{ unit: 'seconds', bounds: { warning: MINUTE, critical: 10 * MINUTE }, holdSeconds: 30 },
     page: '/admin/counters',

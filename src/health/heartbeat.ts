@@ -8,6 +8,7 @@ import { keepHeartbeat, type ProcessRow, removeHeartbeat } from '../db/health.ts
 import { reasonOf } from '../errors.ts'
 import { parseTagList } from '../mail/dkim-signature.ts'
 import { createResolver } from '../net/resolver.ts'
+import type { WorkerState } from '../queue/boss.ts'
 import { type Clock, type Resolve, uuidv7 } from '../world.ts'
 
 /** What one process knows and the database does not. A fact is absent if it does not apply. */
@@ -20,6 +21,8 @@ export type ProcessFacts = {
   dkim?: { state: 'matches' | 'differs' | 'missing' } | { fault: string }
   /** When the name servers last answered; null: not yet. */
   dns?: { answeredAt: string | null; fault: string | null }
+  /** What its workers do, by queue. */
+  queues?: Readonly<Record<string, WorkerState>>
 }
 
 export type RunningProcess = ProcessRow<ProcessFacts>
@@ -28,7 +31,10 @@ const BEAT_MS = 5_000
 /** Interval in milliseconds at which the facts are collected. */
 const FACTS_MS = 30_000
 
-type Needs = Pick<App, 'pool' | 'clock' | 'log' | 'config'>
+/** Maximum number of jobs of a queue that a process names. */
+const NAMED_MAX = 200
+
+type Needs = Pick<App, 'pool' | 'clock' | 'log' | 'config'> & Partial<Pick<App, 'boss'>>
 
 /**
  * Has a process store every five seconds that it runs, until closed. The row is deleted when the
@@ -49,7 +55,11 @@ export function startHeartbeats(app: Needs, name: string): { close: () => Promis
 
   async function beat(): Promise<void> {
     try {
-      await keepHeartbeat(app.pool, { ...its, facts: collector.facts(), now: app.clock() })
+      await keepHeartbeat(app.pool, {
+        ...its,
+        facts: { ...collector.facts(), ...workOf(app) },
+        now: app.clock(),
+      })
     } catch (error) {
       // The condition "database" shows the outage.
       app.log.debug({ reason: reasonOf(error) }, 'Could not store the heartbeat. Will retry.')
@@ -69,6 +79,15 @@ export function startHeartbeats(app: Needs, name: string): { close: () => Promis
       await removeHeartbeat(app.pool, its.id).catch(() => undefined)
     },
   }
+}
+
+function workOf({ boss }: Needs): Pick<ProcessFacts, 'queues'> {
+  if (!boss || boss.workers.size === 0) return {}
+  const queues = [...boss.workers].map(([name, worker]) => {
+    const state = worker.state()
+    return [name, { ...state, jobs: state.jobs.slice(0, NAMED_MAX) }] as const
+  })
+  return { queues: Object.fromEntries(queues) }
 }
 
 function programVersion(): string {

@@ -15,6 +15,7 @@ import {
 import { countWaitingMail, findMailRelay } from '../db/mail-relay.ts'
 import { findActiveModel } from '../db/models.ts'
 import { GENERATION_DAYS } from '../db/partitions.ts'
+import { listQueueControls } from '../db/queue-controls.ts'
 import { listRuleProcesses, newestRuleVersion } from '../db/rule-sets.ts'
 import { phrase } from '../phrase.ts'
 import { deadLetterQueue } from '../queue/define-queue.ts'
@@ -67,6 +68,7 @@ export const measures: Readonly<Record<ConditionCode, Measure>> = {
   },
   bounces: { measure: measureBounces, everyMs: 60_000 },
   'dead-letters': { measure: measureDeadLetters },
+  'queues-paused': { measure: measurePaused },
   counters: { measure: measureCounters },
   registries: { measure: measureRegistries },
   dns: { measure: measureDns },
@@ -158,6 +160,18 @@ async function measureDeadLetters({ pool, now }: Measuring): Promise<Measurement
   const [backlog] = await listBacklogs(pool, [deadLetterQueue], now)
   const value = (backlog?.ready ?? 0) + (backlog?.deferred ?? 0)
   return { value, reason: phrase('health-dead', { count: value }) }
+}
+
+async function measurePaused({ pool, now }: Measuring): Promise<Measurement> {
+  const paused = (await listQueueControls(pool)).flatMap(({ queue, pausedAt }) =>
+    pausedAt ? [{ queue, pausedAt }] : [],
+  )
+  const since = paused.map(({ pausedAt }) => pausedAt).toSorted((a, b) => +a - +b)[0]
+  if (!since) return { value: 0, reason: phrase('health-queues-run') }
+  // At least one second, so that a pause is never good, whatever the clocks say.
+  const value = Math.max(1, secondsSince(since, now))
+  const queues = paused.map(({ queue }) => queue).join(', ')
+  return { value, since, reason: phrase('health-queues-paused', { queues, duration: value }) }
 }
 
 async function measureCounters({ pool, now }: Measuring): Promise<Measurement> {

@@ -1,4 +1,6 @@
 import type { App } from '../app.ts'
+import { keepChoreRun } from '../db/queue-controls.ts'
+import { forLog, reasonOf } from '../errors.ts'
 import { findContact, runFindContact } from '../feedback/find-contact.ts'
 import { forwardReport, runForwardReport } from '../feedback/forward-report.ts'
 import type { Forwarding } from '../feedback/select-sendable.ts'
@@ -42,6 +44,9 @@ type HandledQueue = {
   queue: Queue
   work: (tools: Tools) => Promise<{ close: () => Promise<void> }>
 }
+
+/** One run is enough for all jobs that a schedule added during a pause or an outage. */
+const CHORES_AT_ONCE = 1_000
 
 /** All queues with their handlers. */
 export const handledQueues: readonly HandledQueue[] = [
@@ -90,8 +95,23 @@ function handledOneByOne<Payload extends object>(
 }
 
 function scheduled(queue: Queue, run: (tools: Tools) => Promise<unknown>): HandledQueue {
-  return handled(queue, async (payloads, tools) => {
-    await run(tools)
+  return handled({ ...queue, batchSize: CHORES_AT_ONCE }, async (payloads, tools) => {
+    const startedAt = tools.clock()
+    const note = (fault: string | null) => {
+      return keepChoreRun(tools.pool, {
+        queue: queue.name,
+        startedAt,
+        endedAt: tools.clock(),
+        fault,
+      })
+    }
+    try {
+      await run(tools)
+    } catch (error) {
+      await note(forLog(reasonOf(error))).catch(() => undefined)
+      throw error
+    }
+    await note(null)
     return payloads.map(() => 'done')
   })
 }

@@ -66,7 +66,8 @@ export async function startWork(
     ...{ ...known, ...posting, ...mailIn },
     forwardAtOnce: names.includes(forwardReport.name)
       ? {
-          hasRoom: () => hasRoom(forwarding),
+          // While the queue is paused, its jobs wait like all others.
+          hasRoom: async () => !app.boss.isPaused(forwardReport.name) && hasRoom(forwarding),
           send: (created: readonly HandedOver[]) => void forwardAtOnce(created, sender, forwarding),
         }
       : undefined,

@@ -4,21 +4,38 @@ import { tally } from '../activity/tally.ts'
 import type { Backend } from '../db/backend.ts'
 import { gatherQueueStatistics } from '../db/dead-letters.ts'
 import type { Db } from '../db/pool.ts'
+import { allQueues, type QueueControl } from '../db/queue-controls.ts'
 import { deadLetterQueue, type Queue } from './define-queue.ts'
 
 /** A worker of a queue; see `QueueWorker`. */
-type Worker = { wake: () => void; close: () => Promise<void>; abandon: () => Promise<void> }
+type Worker = {
+  wake: () => void
+  close: () => Promise<void>
+  abandon: () => Promise<void>
+  state: () => WorkerState
+}
+
+/** What a worker does now: the batches and jobs in progress, and the most batches at once. */
+export type WorkerState = { batches: number; batchesMax: number; jobs: readonly string[] }
 
 /** pg-boss with workers of our own, which it notifies of new jobs. */
 export class Boss extends PgBoss {
   /** The workers of this process by queue. */
   readonly workers = new Map<string, Worker>()
+  /** What operators set about queues; undefined until it was read. */
+  controls: ReadonlyMap<string, QueueControl> | undefined
   /** Whether this process is notified of new jobs. */
   isListening = false
   /** Whether a loop looks for jobs that are due. */
   polling: 'no' | 'starting' | 'running' = 'no'
   /** When this process last analyzed the job table, as a time of `performance`. */
   analyzedAt = Number.NEGATIVE_INFINITY
+
+  /** Whether workers of this process may not take jobs of a queue. */
+  isPaused(queue: string): boolean {
+    const { controls } = this
+    return [queue, allQueues].some((name) => controls?.get(name)?.pausedAt instanceof Date)
+  }
 
   /** Returns the connections of pg-boss, which also pass notifications on to the workers. */
   override getDb(): ReturnType<PgBoss['getDb']> {
@@ -152,7 +169,7 @@ export async function stopBoss(boss: Boss, timeoutMs: number): Promise<void> {
  */
 export async function send<Payload extends object>(
   boss: Boss,
-  queue: Queue<Payload>,
+  queue: Pick<Queue<Payload>, 'name'>,
   payloads: readonly Payload[],
   tx: Db,
   { startAfter }: { startAfter?: Date } = {},

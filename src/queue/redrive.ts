@@ -6,10 +6,10 @@ import { deadLetterQueue } from './define-queue.ts'
 
 const REDRIVEN_AT_ONCE = 1_000
 
-/** A queue, by its name. */
-const queueField = z
+/** A queue, by its name; `*` for all, where an action permits it. */
+export const queueField = z
   .string()
-  .regex(/^[a-z-]{1,60}$/, 'Give the name of a queue. "queue list" shows the queues.')
+  .regex(/^(?:[a-z-]{1,60}|\*)$/, 'Give the name of a queue. "queue list" shows the queues.')
 
 /**
  * Returns dead letters to their original queues: those with the given ids, those of one queue, or

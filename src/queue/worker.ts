@@ -11,7 +11,8 @@ import { throughOutage } from '../db/follow.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { type Boss, bossDb, preparedBossDb } from './boss.ts'
+import { listQueueControls } from '../db/queue-controls.ts'
+import { type Boss, bossDb, preparedBossDb, type WorkerState } from './boss.ts'
 import type { Queue } from './define-queue.ts'
 
 /** The result of a job that was not postponed. */
@@ -91,9 +92,26 @@ export class QueueWorker {
     if (claims.length > 0) await this.#app.boss.fail(this.#queue.name, claims, reason)
   }
 
+  state(): WorkerState {
+    const jobs = [...this.#inProgress.values()].flat().map(({ id }) => id)
+    return { batches: this.#inProgress.size, batchesMax: this.#batchesMax(), jobs }
+  }
+
+  #batchesMax(): number {
+    const { name, concurrency } = this.#queue
+    return this.#app.boss.controls?.get(name)?.concurrency ?? concurrency
+  }
+
+  /** Whether a fetch may start. Before the controls are known, every queue counts as paused. */
+  #mayFetch(): boolean {
+    const { boss } = this.#app
+    if (this.#isClosed || this.#timer || this.#fetching || !this.#isDue) return false
+    const isPaused = boss.controls === undefined || boss.isPaused(this.#queue.name)
+    return !isPaused && this.#inProgress.size < this.#batchesMax()
+  }
+
   #fetchAfter(ms: number): void {
-    const isFull = this.#inProgress.size >= this.#queue.concurrency
-    if (this.#isClosed || this.#timer || this.#fetching || !this.#isDue || isFull) return
+    if (!this.#mayFetch()) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#fetching = this.#fetch().then((jobs) => {
@@ -157,7 +175,8 @@ export class QueueWorker {
 }
 
 /**
- * Wakes the workers of a process whose queues have jobs that are due, until all are closed. Starts
+ * Wakes the workers of a process whose queues have jobs that are due, until all are closed, and
+ * reads what operators set about queues. Starts
  * a moment later, when the process has created its workers.
  */
 async function poll({ boss, pool, log }: Needs): Promise<void> {
@@ -168,6 +187,8 @@ async function poll({ boss, pool, log }: Needs): Promise<void> {
     try {
       const due = await inTransaction(pool, async (tx) => {
         await readByIndex(tx)
+        const controls = await listQueueControls(tx)
+        boss.controls = new Map(controls.map((one) => [one.queue, one]))
         return listDueQueues(tx, [...boss.workers.keys()])
       })
       for (const name of due) boss.workers.get(name)?.wake()

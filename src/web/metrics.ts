@@ -332,14 +332,16 @@ function queueGauges(registers: Registry[]): (queues: readonly QueueState[]) => 
     'Seconds that the oldest ready job has been waiting for a worker.',
     ['queue'],
   )
+  const paused = gauge('signalpost_queue_paused', '1 if operators paused the queue.', ['queue'])
   return (queues) => {
-    for (const gauge of [jobs, oldest, waiting]) gauge.reset()
+    for (const gauge of [jobs, oldest, waiting, paused]) gauge.reset()
     for (const queue of queues) {
       for (const state of ['ready', 'active', 'deferred', 'failed'] as const) {
         jobs.set({ queue: queue.name, state }, queue[state])
       }
       oldest.set({ queue: queue.name }, queue.oldestJobSeconds)
       waiting.set({ queue: queue.name }, queue.longestWaitSeconds)
+      paused.set({ queue: queue.name }, queue.isPaused ? 1 : 0)
     }
   }
 }

@@ -17,6 +17,7 @@ import {
   type WaitingMail,
 } from '../db/mail-relay.ts'
 import type { Pool } from '../db/pool.ts'
+import { allQueues, listQueueControls } from '../db/queue-controls.ts'
 import type { ReadHealth } from '../health/read-health.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
 import type { SenderWatch } from '../judging/sender-watch.ts'
@@ -151,7 +152,7 @@ export function createReadMail({ pool }: { pool: Pool }): ReadMail {
 }
 
 /** The state of a queue; `active` and `failed` are a worker's last counts, up to 30 s old. */
-export type QueueState = QueueBacklog & { active: number; failed: number }
+export type QueueState = QueueBacklog & { active: number; failed: number; isPaused: boolean }
 
 /** Reads the state of every queue, the dead letters last. */
 export type ReadQueues = () => Promise<readonly QueueState[]>
@@ -182,14 +183,17 @@ async function readQueues(
   names: readonly string[],
   now: Date,
 ): Promise<QueueState[]> {
-  const [backlogs, counted] = await Promise.all([
+  const [backlogs, controls, counted] = await Promise.all([
     listBacklogs(app.pool, names, now),
+    listQueueControls(app.pool),
     app.boss.getQueues([...names]),
   ])
+  const paused = new Set(controls.flatMap(({ queue, pausedAt }) => (pausedAt ? [queue] : [])))
   const countOf = new Map(counted.map((queue) => [queue.name, queue]))
   return backlogs.map((backlog) => ({
     ...backlog,
     active: countOf.get(backlog.name)?.activeCount ?? 0,
     failed: countOf.get(backlog.name)?.failedCount ?? 0,
+    isPaused: paused.has(backlog.name) || paused.has(allQueues),
   }))
 }

@@ -225,10 +225,10 @@ test('queue list, purge and migrate work', async () => {
   const run = (line: string): Promise<Outcome> => runProgram(line.split(' '), site.env)
   const list = await run('queue list')
   expect(list).toMatchObject({ code: 0, stderr: '' })
-  expect(list.stdout).toMatch(/^queue +ready +deferred +oldest$/m)
-  expect(list.stdout).toMatch(/^analyze-report +1 +0 +\d+ s$/m)
+  expect(list.stdout).toMatch(/^queue +ready +later +oldest +state$/m)
+  expect(list.stdout).toMatch(/^analyze-report +1 +0 +\d+ s +runs$/m)
   expect(await run('queue purge analyze-report')).toMatchObject({ code: 0 })
-  expect((await run('queue list')).stdout).toMatch(/^analyze-report +0 +0 +0 s$/m)
+  expect((await run('queue list')).stdout).toMatch(/^analyze-report +0 +0 +0 s +runs$/m)
   expect(await run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' })
 })
 

@@ -30,6 +30,7 @@ export const areaRoles = {
   '/marketers': 'viewer',
   '/limits/shadow': 'viewer',
   '/limits': 'viewer',
+  '/queues': 'viewer',
   '/dead-letters': 'viewer',
   '/statistics': 'viewer',
   '/audit': 'operator',

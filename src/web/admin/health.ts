@@ -9,6 +9,7 @@ import {
   setBounds,
   silenceCondition,
 } from '../../health/health-actions.ts'
+import { resumeQueues } from '../../queue/control-queues.ts'
 import { retryDeadLetters } from '../../queue/redrive.ts'
 import { textsIn } from '../../texts/messages.ts'
 import type { Site } from '../site.ts'
@@ -23,6 +24,7 @@ const tones = { ok: 'good', off: '', unknown: '', warning: 'warn', critical: 'ba
 /** The actions that repair a condition, with the labels of their buttons. */
 const repairs = [
   [retryDeadLetters, 'Retry all dead letters'],
+  [resumeQueues, 'Resume all queues'],
   [retryMail, 'Try to send now'],
   [forgetProcesses, 'Forget silent processes'],
   [noteBackup, 'A backup was made now'],

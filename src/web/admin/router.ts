@@ -1,5 +1,6 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { type AuditEntry, listAudit } from '../../db/audit-log.ts'
+import { listQueueControls } from '../../db/queue-controls.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
@@ -21,6 +22,7 @@ import { modelRoutes } from './models.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { deadLetterRoutes, overviewRoutes } from './overview.ts'
+import { queueRoutes } from './queues.ts'
 import { adminReportRoutes } from './reports.ts'
 import { reporterRoutes, reputationRoutes } from './reputations.ts'
 import { requireRole } from './require-role.ts'
@@ -28,7 +30,7 @@ import { createFormRoles, roleTable } from './role-table.ts'
 import { ruleRoutes } from './rules.ts'
 import { searchRoutes } from './search-reports.ts'
 import { senderRoutes } from './senders.ts'
-import { sendAdminPage, setFormRoles } from './send-admin-page.ts'
+import { sendAdminPage, setFrame } from './send-admin-page.ts'
 import { statisticsAdminRoutes } from './statistics.ts'
 
 type Needs = Pick<Site, 'pool'>
@@ -68,8 +70,10 @@ export function adminRoutes(site: Site): Router {
     router.use(area, requireRole(site, areaRoles[area]), routes)
   }
   router.use(signedInOnly)
-  router.use((req, _res, next) => {
-    setFormRoles(req, formRoles)
+  router.use(async (req, _res, next) => {
+    const controls = await listQueueControls(site.pool)
+    const paused = controls.flatMap(({ queue, pausedAt }) => (pausedAt ? [queue] : []))
+    setFrame(req, { formRoles, paused })
     next()
   })
   mount('/', overviewRoutes(site))
@@ -99,6 +103,7 @@ export function adminRoutes(site: Site): Router {
   mount('/marketers', marketerRoutes(site))
   mount('/limits/shadow', shadowRoutes(site))
   mount('/limits', limitRoutes(site))
+  mount('/queues', queueRoutes(site))
   mount('/dead-letters', deadLetterRoutes(site))
   mount('/statistics', statisticsAdminRoutes(site))
   mount('/audit', auditRoutes(site))

@@ -6,11 +6,13 @@ import { visitOf } from '../pages/visit.ts'
 import { areaRoleOf } from './area-roles.ts'
 import { type FormRoles, withoutForbidden } from './role-table.ts'
 
-/** What the forms of the administration may do, for the pages that answer a request. */
-const formRolesOf = new WeakMap<Request, FormRoles>()
+/** What each page of the administration shows or hides: what forms may do, and paused queues. */
+type Frame = { formRoles: FormRoles; paused: readonly string[] }
 
-export function setFormRoles(req: Request, formRoles: FormRoles): void {
-  formRolesOf.set(req, formRoles)
+const frames = new WeakMap<Request, Frame>()
+
+export function setFrame(req: Request, frame: Frame): void {
+  frames.set(req, frame)
 }
 
 /** Formats seconds in the two largest units that fit: `3 h 5 min`, `0 s`. */
@@ -23,7 +25,7 @@ export const shownDuration = (seconds: number) => duration('en', seconds)
 export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const role = visitOf(req).reporter?.role ?? null
   const isShown = (href: string) => includesRole(role, areaRoleOf(href) ?? 'administrator')
-  const formRoles = formRolesOf.get(req)
+  const { formRoles, paused } = frames.get(req) ?? {}
   const sections = [
     ['/admin', 'Overview'],
     ['/admin/health', 'Health'],
@@ -45,6 +47,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/rules', 'Rules'],
     ['/admin/delistings', 'Delistings'],
     ['/admin/limits', 'Limits'],
+    ['/admin/queues', 'Queues'],
     ['/admin/dead-letters', 'Dead letters'],
     ['/admin/statistics', 'Public figures'],
     ['/admin/audit', 'Audit log'],
@@ -59,6 +62,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     data: {
       ...page.data,
       isAdminArea: true,
+      paused,
       sections,
       section: sections.findLast(([href]) => href && req.originalUrl.startsWith(href))?.[0],
       duration: shownDuration,

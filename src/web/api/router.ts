@@ -6,6 +6,7 @@ import { accountApi, countersApi, relaysApi, reputationApi } from './account.ts'
 import { cors } from './cors.ts'
 import { healthApi } from './health.ts'
 import { outgoingApi } from './outgoing.ts'
+import { queuesApi } from './queues.ts'
 import { reportsApi } from './reports.ts'
 import { signalerApi } from './signaler.ts'
 import { webhooksApi } from './webhooks.ts'
@@ -33,6 +34,7 @@ export function apiParts(site: Site): Readonly<Record<string, Router>> {
     '/v1/reputation': reputationApi(site),
     '/v1/outgoing-events': outgoingApi(site),
     '/v1/health': healthApi(site),
+    '/v1/queues': queuesApi(site),
     '/signaler': signalerApi(site),
   }
 }

@@ -71,7 +71,10 @@ export async function askForAll(
     values: { url: string; parts: Record<string, string> },
   ) => Promise<ExampleAnswer>,
 ): Promise<void> {
-  const parts: Record<string, string> = { id: 'none', name: 'shop.example', file: 'domains.json' }
+  const parts: Record<string, string> = {
+    ...{ id: 'none', name: 'shop.example', file: 'domains.json' },
+    queue: 'analyze-report',
+  }
   for (const operation of apiOperations) {
     const { status, text } = await ask(operation, { url, parts: { ...parts } })
     const isMaker = operation.id === 'report' || operation.id === 'add-webhook'

@@ -106,6 +106,11 @@ const administrator: Record<string, ListedPage['at']> = {
     '/admin/marketers/edit?key=sendgrid',
   ],
   '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
+  '/admin/queues': () => ['/admin/queues'],
+  '/admin/queues/:name': () => [
+    '/admin/queues/analyze-report',
+    '/admin/queues/keep-house?state=later',
+  ],
   '/admin/dead-letters': () => ['/admin/dead-letters'],
   '/admin/limits': () => ['/admin/limits'],
   '/admin/limits/shadow': () => ['/admin/limits/shadow'],

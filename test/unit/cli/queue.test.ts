@@ -5,7 +5,7 @@ import { parseQueues } from '../../../src/processes/work.ts'
 import { runCommand } from '../../support/command.ts'
 
 test.for([
-  ['no verb', [], 'Use "queue list", "queue retry", "queue demote" or "queue purge"'],
+  ['no verb', [], '"queue retry", "queue demote" or "queue purge"'],
   ['an unknown verb', ['drain'], 'Use "queue list"'],
   ['everything at once', ['purge'], 'QUEUE: Name one of the queues'],
   ['an unknown queue', ['purge', 'analyse-report'], 'Name one of the queues analyze-report'],

@@ -49,6 +49,9 @@ const schemas = {
   OutgoingEvents: knowledge.outgoingEventsSchema,
   AcceptedEvents: knowledge.acceptedEventsSchema,
   Health: knowledge.healthSchema,
+  Queues: knowledge.queuesSchema,
+  QueueControl: knowledge.queueControlSchema,
+  QueueChange: knowledge.queueChangeSchema,
   CheckAnswer: knowledge.checkAnswerSchema,
   CheckError: knowledge.checkErrorSchema,
   Learned: knowledge.learnedSchema,
@@ -63,6 +66,7 @@ const incoming: readonly SchemaName[] = [
   'BulkItem',
   'NewWebhook',
   'WebhookChange',
+  'QueueChange',
   'RelayStatement',
   'OutgoingEvents',
 ]

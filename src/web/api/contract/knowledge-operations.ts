@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { counterQuestionSchema } from './knowledge-schemas.ts'
+import { counterQuestionSchema, queuePathSchema } from './knowledge-schemas.ts'
 import type { Operation } from './operation.ts'
 
 const envelope = z.object({
@@ -202,6 +202,33 @@ export const knowledgeOperations: readonly Operation[] = [
     answers: { 200: { description: 'The state.', content: { 'application/json': 'Health' } } },
     problems: ['too-often'],
     example: {},
+  },
+  {
+    id: 'list-queues',
+    method: 'get',
+    path: '/api/v1/queues',
+    chapter: 'Service',
+    summary: 'List the queues',
+    need: 'viewer',
+    answers: { 200: { description: 'All queues.', content: { 'application/json': 'Queues' } } },
+    problems: ['not-allowed', 'too-often'],
+    example: {},
+  },
+  {
+    id: 'change-queue',
+    method: 'patch',
+    path: '/api/v1/queues/{queue}',
+    chapter: 'Service',
+    summary: 'Pause or resume a queue, or change its concurrency',
+    description:
+      'A pause needs a reason. The queue * stands for all queues: to resume it ends every pause. ' +
+      'The change takes effect in all processes within five seconds.',
+    need: 'operator',
+    parameters: { path: queuePathSchema },
+    body: { 'application/json': 'QueueChange' },
+    answers: { 200: { description: 'Changed.', content: { 'application/json': 'QueueControl' } } },
+    problems: ['bad-request', 'bad-field', 'not-allowed', 'too-big', 'wrong-type', 'too-often'],
+    example: { body: { concurrency: 2 } },
   },
   {
     id: 'read-metrics',

@@ -187,3 +187,37 @@ export const healthSchema = z.object({
     }),
   ),
 })
+
+export const queuePathSchema = z.object({
+  queue: z.string().describe('The name of the queue, or * for all.'),
+})
+
+/** What operators set about a queue. */
+export const queueControlSchema = z.object({
+  name: z.string(),
+  paused: z.boolean(),
+  paused_at: instant.nullable(),
+  reason: z.string().nullable().describe('Why it is paused.'),
+  concurrency: z
+    .int()
+    .nullable()
+    .describe('Batches that each process handles at the same time; null: as in the program.'),
+})
+
+export const queueChangeSchema = z.object({
+  paused: z.boolean().optional(),
+  reason: z.string().optional().describe('Needed for a pause.'),
+  concurrency: z.int().min(1).max(64).nullable().optional(),
+})
+
+/** All queues. */
+export const queuesSchema = z.object({
+  queues: list(
+    queueControlSchema.extend({
+      ready: z.int().describe('Jobs that a worker could take now.'),
+      later: z.int().describe('Jobs that wait for an instant.'),
+      active: z.int().describe('Jobs in progress, counted every 30 seconds.'),
+      longest_wait_seconds: z.int(),
+    }),
+  ),
+})
