@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import { generationTables, partitionedTables } from './partitions.ts'
-import type { Db } from './pool.ts'
+import { type Db, inTransaction, type Pool } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
 import { first, rowOf, rowsOf } from './rows.ts'
 
@@ -123,6 +123,21 @@ export async function findPartitionsEnd(
     where parent.relname = any(${[...weekly, ...scaled]}::text[])
       and parent.relnamespace = 'public'::regnamespace
     group by parent.relname order by 2 limit 1`
+}
+
+/**
+ * Has the database write about a megabyte to a temporary file. A full disk refuses that, although
+ * it may still accept small updates for a long time.
+ *
+ * @throws SQLSTATE 53100 when the disk is full
+ */
+export async function writeTemporary(pool: Pool): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    await tx.query(sql`set local work_mem = '64kB'`)
+    await tx.query(sql`
+      select count(*) from (select repeat('x', 120) || number as text
+        from generate_series(1, 8000) as number order by 1 offset 0) as sorted`)
+  })
 }
 
 /** The size of the database in bytes, and its size about a day ago if that is known. */

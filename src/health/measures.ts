@@ -11,12 +11,14 @@ import {
   listConsumerShares,
   listImports,
   measureDatabase,
+  writeTemporary,
 } from '../db/health.ts'
 import { countWaitingMail, findMailRelay } from '../db/mail-relay.ts'
 import { findActiveModel } from '../db/models.ts'
 import { GENERATION_DAYS } from '../db/partitions.ts'
 import { listQueueControls } from '../db/queue-controls.ts'
 import { listRuleProcesses, newestRuleVersion } from '../db/rule-sets.ts'
+import { reasonOf, sqlState } from '../errors.ts'
 import { phrase } from '../phrase.ts'
 import { deadLetterQueue } from '../queue/define-queue.ts'
 import { uuidTime } from '../world.ts'
@@ -50,7 +52,7 @@ const SILENT_SECONDS = 20
 const RULES_MS = 60_000
 
 export const measures: Readonly<Record<ConditionCode, Measure>> = {
-  database: { measure: measureWrites },
+  database: { measure: measureWrites, everyMs: 8_000 },
   'reports-analyzed': {
     measure: async ({ pool, now }) => waiting(await findOldestUnanalyzed(pool), now),
   },
@@ -106,10 +108,19 @@ function off(setting: string): Promise<Measurement> {
   return Promise.resolve({ level: 'off', reason: phrase('health-off', { setting }) })
 }
 
-function measureWrites({ processes }: Measuring): Promise<Measurement> {
+const DISK_FULL = '53100'
+
+async function measureWrites({ pool, processes }: Measuring): Promise<Measurement> {
+  try {
+    await writeTemporary(pool)
+  } catch (error) {
+    if (sqlState(error) !== DISK_FULL) throw error
+    const reason = phrase('health-database-away', { reason: reasonOf(error) })
+    return { level: 'critical', reason }
+  }
   if (processes.length === 0) return unknown(phrase('health-no-heartbeats'))
   const value = Math.max(0, Math.min(...processes.map(({ silentSeconds }) => silentSeconds)))
-  return Promise.resolve({ value, reason: phrase('health-stored', { duration: value }) })
+  return { value, reason: phrase('health-stored', { duration: value }) }
 }
 
 async function measureFailed({ pool, now }: Measuring): Promise<Measurement> {

@@ -26,8 +26,11 @@ type Health = {
   processes: readonly RunningProcess[]
 }
 
-/** Reads all conditions. Rejects if the database is away. */
-export type ReadHealth = () => Promise<Health>
+/**
+ * Reads all conditions; `isFresh` after a change, which must show at once. Rejects if the database
+ * is away.
+ */
+export type ReadHealth = (options?: { isFresh: boolean }) => Promise<Health>
 
 /** What the measures read. */
 export type HealthNeeds = Pick<App, 'pool' | 'clock' | 'config'>
@@ -45,9 +48,9 @@ export function createReadHealth(app: HealthNeeds): ReadHealth {
   const remembered = new Map<ConditionCode, Remembered>()
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<Health> | undefined
-  return () => {
+  return ({ isFresh } = { isFresh: false }) => {
     const now = app.clock().getTime()
-    if (!reading || now - readAt > REMEMBERED_MS || now < readAt) {
+    if (isFresh || !reading || now - readAt > REMEMBERED_MS || now < readAt) {
       readAt = now
       reading = readHealth(app, remembered)
       reading.catch(() => (reading = undefined))

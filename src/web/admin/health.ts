@@ -75,7 +75,9 @@ async function sendHealth(
   site: Pick<Site, 'readHealth' | 'clock'>,
   faults: readonly string[],
 ): Promise<void> {
-  const { level, conditions, processes } = await site.readHealth()
+  const done = doneMessage(req, ...actions)
+  const isFresh = done !== undefined
+  const { level, conditions, processes } = await site.readHealth({ isFresh })
   const now = site.clock().getTime()
   sendAdminPage(req, res, {
     view: 'admin/health',
@@ -90,7 +92,7 @@ async function sendHealth(
         runningSeconds: (now - one.startedAt.getTime()) / 1_000,
       })),
       faults,
-      done: doneMessage(req, ...actions),
+      done,
     },
   })
 }

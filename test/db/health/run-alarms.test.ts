@@ -209,3 +209,23 @@ test('10,000 failures in a minute make three messages at most', async () => {
   await pool.query(`delete from pgboss.job where name = 'dead-letter'`)
   await one.release()
 })
+
+test('a flood of bounces is one alarm', async () => {
+  const told: Told[] = []
+  const one = startProcess(told)
+  await one.pass(10)
+  await pool.query(
+    `with desk as (insert into consumers (id, address, state, created_at)
+       values ($1, 'desk@n.example', 'found', now()) returning id)
+     insert into feedback_reports
+       (report_id, shard, number, consumer_id, state, address, created_at)
+     select $1, shard_of($1), number, desk.id,
+       case when number % 3 = 0 then 'sent' else 'bounced' end, 'desk@n.example', now()
+     from desk, generate_series(1, 250) as number`,
+    [uuidv7(new Date())],
+  )
+  await one.pass(900)
+  expect(subjects(told)).toEqual(['Critical: Bounces by abuse desk'])
+  expect(told[0]?.text).toContain('67% of the 250 mails to one abuse desk')
+  await one.release()
+})
