@@ -52,7 +52,7 @@ export async function readActivity(
   const to = new Date(from.getTime() + lengthMs)
   const [rows, series] = await Promise.all([
     listSlots(db, rangesOf(level, from, to, end), wanted),
-    listSeries(db),
+    listSeries(db, wanted),
   ])
   const byStep = Map.groupBy(
     rows,
@@ -71,6 +71,29 @@ export async function readActivity(
     ids: new Map(series.map(({ id, name }) => [name, id])),
   }
 }
+
+/** How often each series of some families happened in a range of time, by its name. */
+export async function readTotals(
+  db: Db,
+  wanted: readonly Family[],
+  { from, to, now }: { from: Date; to: Date; now: Date },
+): Promise<Map<string, number>> {
+  const [rows, series] = await Promise.all([
+    listSlots(db, rangesOf(TOTALS_LEVEL, from, to, now), wanted),
+    listSeries(db, wanted),
+  ])
+  const slots = rows.map(({ content, ticks }) => unpackSlot(content, ticks))
+  const { rates } = mergeSlots(slots)
+  return new Map(
+    series.flatMap(({ id, name }) => {
+      const point = rates.get(id)
+      return point ? [[name, Math.round(point.mean * point.count)]] : []
+    }),
+  )
+}
+
+/** Slots of ten minutes. */
+const TOTALS_LEVEL = 2
 
 /** The ranges of slots that cover a range of time, each from the coarsest level that has it. */
 function rangesOf(level: number, from: Date, to: Date, now: Date): SlotRange[] {

@@ -26,7 +26,7 @@ import { levels, mergeSlots, packSlot, type Slot, slotStart, TICK_MS, unpackSlot
 
 /** The parts of the series that are stored and shown together: the first words of their names. */
 export const families = [
-  ...['reports', 'mail', 'desks', 'queues', 'checks', 'people', 'system'],
+  ...['reports', 'networks', 'mail', 'desks', 'queues', 'checks', 'people', 'system'],
 ] as const
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>

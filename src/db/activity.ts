@@ -72,9 +72,11 @@ export async function seriesIds(
   names: readonly string[],
   now: Date,
 ): Promise<Map<string, number>> {
-  const known = await listSeries(tx)
+  const known = await rowsOf(tx)<{ id: number; name: string }>`
+    select id, name from activity_series where name = any(${names}::text[])`
   const ids = new Map(known.map(({ id, name }) => [name, id]))
-  const last = Math.max(0, ...known.map(({ id }) => id))
+  const newest = await rowOf(tx)<{ id: number | null }>`select max(id) as id from activity_series`
+  const last = newest?.id ?? 0
   const fresh = names.filter((name) => !ids.has(name)).slice(0, SERIES_IDS - last)
   if (fresh.length === 0) return ids
   const rows = fresh.map((name, index) => [last + index + 1, name, now])
@@ -85,9 +87,14 @@ export async function seriesIds(
 
 const SERIES_IDS = 65_535
 
-/** Returns all series. */
-export function listSeries(db: Db): Promise<{ id: number; name: string }[]> {
-  return rowsOf(db)`select id, name from activity_series`
+/** Returns the series of some families. */
+export function listSeries(
+  db: Db,
+  families: readonly string[],
+): Promise<{ id: number; name: string }[]> {
+  return rowsOf(db)`
+    select id, name from unnest(${families}::text[]) as family
+    join activity_series on name >= family || '/' and name < family || '0'`
 }
 
 /** Stores the day on which series were last used, and deletes those not used since `oldest`. */

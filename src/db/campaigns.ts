@@ -334,6 +334,18 @@ export function listLargestCampaigns(
     order by reports desc, campaign_id limit ${page.limit}`
 }
 
+/** Returns the numbers of reports of campaigns on a day; campaigns without any are absent. */
+export async function listReportsOnDay(
+  db: Db,
+  campaignIds: readonly string[],
+  day: string,
+): Promise<Map<string, number>> {
+  const rows = await rowsOf(db)<CampaignLine>`
+    select campaign_id as "campaignId", reports from campaign_days
+    where campaign_id = any(${campaignIds}::uuid[]) and day = ${day}`
+  return new Map(rows.map(({ campaignId, reports }) => [campaignId, reports]))
+}
+
 /** The number of reports of a campaign, with the days of the first and the last one. */
 export type CampaignTotal = CampaignLine & { firstDay: string; lastDay: string }
 

@@ -186,14 +186,6 @@ export function listInbox(
     order by id desc limit ${limit}`
 }
 
-/** Counts the mails that an operator should still read, up to `max`. */
-export async function countUnread(db: Db, max: number): Promise<number> {
-  const { rows } = await db.query<{ unread: number }>(sql`select count(*)::int as unread
-    from (select id from inbound_mails
-      where needs_look and handled_at is null limit ${max}) as looked_for`)
-  return rows[0]?.unread ?? 0
-}
-
 /** Returns one mail with its packed content. */
 export function findInboxMail(db: Db, id: string): Promise<(InboxMail & Packed) | undefined> {
   return rowOf(db)<InboxMail & Packed>`

@@ -146,8 +146,21 @@ async function keepTogether(
     await requeueReports(tx, app.boss, { ids: overtaken, now: app.clock() })
     return { created: queued, counted: valid }
   })
-  for (const { judgedCase } of counted) tally.count(`reports/verdict/${judgedCase.verdict.class}`)
+  for (const { judged } of counted) {
+    tally.count(`reports/verdict/${judged.verdict.class}`)
+    tally.count(`networks/${networkName(judged.network)}`)
+  }
   if (isAtOnce && created.length > 0) app.forwardAtOnce?.send(created)
+}
+
+const NETWORK_CHARS_MAX = 60
+
+/** A network as named in the activity over time. */
+function networkName(network: Judgment['judged']['network']): string {
+  if (!network) return 'unknown'
+  const { asn, name, cidr } = network
+  const words = [asn === null ? cidr : `AS${asn}`, name ?? ''].join(' ').trim()
+  return words.replaceAll('/', '|').slice(0, NETWORK_CHARS_MAX)
 }
 
 type Verdicts = ReadonlyMap<string, Verdict>

@@ -27,6 +27,7 @@ function namesOf(desks: readonly string[]) {
         'legitimate',
         'undecided',
       ]),
+      ...each('networks', ['AS64500 Example Net', 'AS64501 Other', 'unknown']),
       ...[...each('mail/feedback', results), ...each('mail/letter', results)],
       ...each('mail/answered', ['resolved', 'not-ours', 'wrong', 'stop']),
       ...[...results, 'answered'].flatMap((result) => each(`desks/${result}`, desks)),

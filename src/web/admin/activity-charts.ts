@@ -36,11 +36,12 @@ export const activityGroups: readonly ActivityGroup[] = [
   {
     key: 'reports',
     title: 'Reports',
-    families: ['reports'],
+    families: ['reports', 'networks'],
     charts: [
       rates('channel', 'Reports by channel', 'reports/channel/', reports),
       rates('kind', 'Reports by kind', 'reports/kind/', reports),
       rates('verdict', 'Verdicts', 'reports/verdict/', reports),
+      rates('networks', 'Reports by network of origin', 'networks/', reports),
       durations('forwarded', 'Time from the report to its forwarding', 'reports/time', reports),
     ],
   },
@@ -148,6 +149,14 @@ const formats: Record<ChartDefinition['unit'], (value: number) => string> = {
   },
 }
 
+/** A time in one unit, for the grid lines. */
+function shortTime(seconds: number): string {
+  if (seconds === 0) return '0'
+  if (seconds < 1) return `${few.format(seconds * 1_000)} ms`
+  if (seconds < 300) return `${few.format(seconds)} s`
+  return seconds < 7_200 ? `${few.format(seconds / 60)} min` : `${few.format(seconds / 3_600)} h`
+}
+
 /** A line of a chart: its name, its value in a slot, and the largest value in a slot. */
 type Line = {
   name: string
@@ -206,6 +215,7 @@ function drawChart(chart: ChartDefinition, drawn: DrawnActivity): ShownChart {
   const unit = chart.unit === 'per minute' || chart.unit === 'cores' ? chart.unit : ''
   const laidOut = lineChart({
     ...{ id: `chart-${chart.key}`, title: chart.title, unit, format: formats[chart.unit] },
+    formatShort: chart.unit === 'time' ? shortTime : formats[chart.unit],
     ...{ from, stepMs, labelMs: labelsOf[period], marks },
     lines: lines.map(({ name, valueIn, largestIn }) => ({
       name,
@@ -297,4 +307,12 @@ function ranks(found: readonly [string, number][]): Line[] {
 function nameOf(series: string, names: ReadonlyMap<string, string>): string {
   const last = series.slice(series.lastIndexOf('/') + 1)
   return names.get(last) ?? last
+}
+
+/** Describes an event. */
+export function markText(kind: 'version' | 'outage' | 'rules' | 'model', detail: string): string {
+  if (kind === 'version') return `Version ${detail} of the program`
+  if (kind === 'rules') return `Version ${detail} of the rules`
+  if (kind === 'model') return `Model ${detail}`
+  return `No process ran until ${detail.slice(0, 16).replace('T', ' ')} UTC`
 }

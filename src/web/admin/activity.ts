@@ -4,7 +4,13 @@ import { listConsumersByIds } from '../../db/consumers.ts'
 import { isUuid, queryOf, scriptedContentPolicy } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { activityGroups, chartData, drawGroup, type DrawnActivity } from './activity-charts.ts'
+import {
+  activityGroups,
+  chartData,
+  drawGroup,
+  type DrawnActivity,
+  markText,
+} from './activity-charts.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock'>
@@ -79,11 +85,4 @@ async function readDrawn(
     marks: marks.map(({ at, kind, detail }) => ({ at, text: markText(kind, detail) })).toReversed(),
     names: new Map([...consumers.values()].map(({ id, address }) => [id, address])),
   }
-}
-
-function markText(kind: 'version' | 'outage' | 'rules' | 'model', detail: string): string {
-  if (kind === 'version') return `Version ${detail} of the program`
-  if (kind === 'rules') return `Version ${detail} of the rules`
-  if (kind === 'model') return `Model ${detail}`
-  return `No process ran until ${detail.slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -7,6 +7,7 @@ import type { Role } from '../../roles.ts'
  */
 export const areaRoles = {
   '/': 'viewer',
+  '/live': 'viewer',
   '/health': 'viewer',
   '/activity': 'viewer',
   '/reports': 'viewer',

@@ -21,7 +21,8 @@ import { marketerRoutes, proposalRoutes } from './marketers.ts'
 import { modelRoutes } from './models.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
-import { deadLetterRoutes, overviewRoutes } from './overview.ts'
+import { dashboardRoutes, liveRoutes } from './dashboard.ts'
+import { deadLetterRoutes } from './dead-letters.ts'
 import { queueRoutes } from './queues.ts'
 import { adminReportRoutes } from './reports.ts'
 import { reporterRoutes, reputationRoutes } from './reputations.ts'
@@ -76,7 +77,8 @@ export function adminRoutes(site: Site): Router {
     setFrame(req, { formRoles, paused })
     next()
   })
-  mount('/', overviewRoutes(site))
+  mount('/', dashboardRoutes(site))
+  mount('/live', liveRoutes(site))
   mount('/health', healthAdminRoutes(site))
   mount('/activity', activityRoutes(site))
   mount('/reports', searchRoutes(site))

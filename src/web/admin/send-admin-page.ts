@@ -4,6 +4,7 @@ import { duration } from '../../texts/messages.ts'
 import { type Page, sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { areaRoleOf } from './area-roles.ts'
+import { menuFor } from './menu.ts'
 import { type FormRoles, withoutForbidden } from './role-table.ts'
 
 /** What each page of the administration shows or hides: what forms may do, and paused queues. */
@@ -26,32 +27,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const role = visitOf(req).reporter?.role ?? null
   const isShown = (href: string) => includesRole(role, areaRoleOf(href) ?? 'administrator')
   const { formRoles, paused } = frames.get(req) ?? {}
-  const sections = [
-    ['/admin', 'Overview'],
-    ['/admin/health', 'Health'],
-    ['/admin/activity', 'Activity'],
-    ['/admin/reports', 'Reports'],
-    ['/admin/campaigns', 'Campaigns'],
-    ['/admin/accounts', 'Accounts'],
-    ['/admin/roles', 'Roles'],
-    ['/admin/outbox', 'Outbox'],
-    ['/admin/inbox', 'Inbox'],
-    ['/admin/suppressions', 'Suppressions'],
-    ['/admin/consumers', 'Consumers'],
-    ['/admin/networks', 'Networks'],
-    ['/admin/marketers', 'Marketers'],
-    ['/admin/counters', 'Counters'],
-    ['/admin/reputations', 'Reputations'],
-    ['/admin/senders', 'Sending users'],
-    ['/admin/models', 'Models'],
-    ['/admin/rules', 'Rules'],
-    ['/admin/delistings', 'Delistings'],
-    ['/admin/limits', 'Limits'],
-    ['/admin/queues', 'Queues'],
-    ['/admin/dead-letters', 'Dead letters'],
-    ['/admin/statistics', 'Public figures'],
-    ['/admin/audit', 'Audit log'],
-  ].filter(([href = '']) => isShown(href))
+  const { groups, current } = menuFor(req.originalUrl, isShown)
   sendPage(req, res, {
     ...page,
     isForOperators: true,
@@ -63,8 +39,8 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
       ...page.data,
       isAdminArea: true,
       paused,
-      sections,
-      section: sections.findLast(([href]) => href && req.originalUrl.startsWith(href))?.[0],
+      menu: groups,
+      section: current,
       duration: shownDuration,
     },
   })

@@ -34,6 +34,8 @@ export type LineChartOptions = {
   unit: string
   /** Formats a value with few digits. */
   format: (value: number) => string
+  /** Formats a value beside a grid line, in at most six characters. */
+  formatShort: (value: number) => string
   from: Date
   stepMs: number
   lines: readonly DrawnLine[]
@@ -75,7 +77,7 @@ export function lineChart(options: LineChartOptions): LineChart {
   return {
     ...{ id, title, unit, width: WIDTH, height: HEIGHT, plot: PLOT },
     isEmpty: defined(drawn).length === 0,
-    lines: linesOf(scale, format),
+    lines: linesOf(scale, options.formatShort),
     labels: labelsOf(options, steps, place),
     paths: [
       ...lines.map(({ before = [] }, at) => ({
@@ -124,7 +126,7 @@ function path(
     isDown = true
     const point = `${command}${x.toFixed(1)} ${(base - value * unit).toFixed(1)}`
     // A value between two gaps is drawn as a dot.
-    return command === 'M' && values[step + 1] === undefined ? `${point}h0.1` : point
+    return command === 'M' && values[step + 1] === undefined ? `${point}m-2 0h4` : point
   })
   return pieces.join('')
 }

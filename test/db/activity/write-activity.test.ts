@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { levels, unpackSlot } from '../../../src/activity/slots.ts'
 import { readActivity } from '../../../src/activity/read-activity.ts'
-import { writeActivity } from '../../../src/activity/write-activity.ts'
+import { families, writeActivity } from '../../../src/activity/write-activity.ts'
 import { insertSample, listMarks, listSeries } from '../../../src/db/activity.ts'
 import { keepHeartbeat } from '../../../src/db/health.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -30,7 +30,7 @@ async function openWatched() {
   }
   /** The number of events of a series in all slots of a level. */
   const events = async (level: number, name: string) => {
-    const id = (await listSeries(app.pool)).find((one) => one.name === name)?.id ?? 0
+    const id = (await listSeries(app.pool, families)).find((one) => one.name === name)?.id ?? 0
     const rows = await app.pool.query<{ content: Buffer; ticks: number }>(
       'select content, ticks from activity_slots where level = $1',
       [level],

@@ -285,8 +285,10 @@ test('the overview says that our mail server refuses mail, which is then sent ag
      from unnest($1::uuid[]) as report_id, consumers where address = 'gone@n.example'`,
     [ids],
   )
-  const page = await (await desk.get('/admin')).text()
-  expect(page).toContain('554 5.7.1 Relay &lt;b&gt;access&lt;/b&gt; denied')
+  // The state of the service is read every two seconds.
+  const overview = async () => (await desk.get('/admin')).text()
+  await expect.poll(overview).toContain('554 5.7.1 Relay &lt;b&gt;access&lt;/b&gt; denied')
+  const page = await overview()
   expect(page).toContain('2 feedback reports</a>')
   expect(page).not.toContain('All is well')
   const metrics = await (await fetch(`${site.url}/metrics`)).text()

@@ -135,7 +135,7 @@ export const notPages: readonly RegExp[] = [
   /^\/\.well-known\//,
   /\/message\.eml$/,
   /^\/admin\/limits\/shadow\/messages\/:id$/,
-  /^\/admin\/activity\/data$/,
+  /^\/admin\/(activity\/data|live)$/,
   /^\/lists\/:file$/,
   /^\/statistics\.csv$/,
   // Leads to the page of figures.

@@ -4,7 +4,15 @@ import { lineChart, type LineChartOptions } from '../../../src/web/pages/line-ch
 const from = new Date('2026-11-23T12:00:00Z')
 const at = (minutes: number) => new Date(from.getTime() + minutes * 60_000)
 const options: LineChartOptions = {
-  ...{ id: 'c', title: 'T', unit: 'per minute', format: String, from, stepMs: 60_000 },
+  ...{
+    id: 'c',
+    title: 'T',
+    unit: 'per minute',
+    format: String,
+    formatShort: String,
+    from,
+    stepMs: 60_000,
+  },
   ...{ labelMs: 120_000, marks: [], listed: [] },
   lines: [{ name: 'api', values: [1, 2, undefined, 4], average: 2.3, maximum: 4 }],
 }
@@ -12,7 +20,7 @@ const options: LineChartOptions = {
 test('a line has a gap where nothing is known, and a lone value is a dot', () => {
   const [path] = lineChart(options).paths
   expect(path?.d.match(/M/g)).toHaveLength(2)
-  expect(path?.d).toMatch(/^M[\d. ]+L[\d. ]+M[\d. ]+h0\.1$/)
+  expect(path?.d).toMatch(/^M[\d. ]+L[\d. ]+M[\d. ]+m-2 0h4$/)
 })
 
 test('the highest value is below the highest grid line, and zero is the base', () => {
@@ -24,7 +32,11 @@ test('the highest value is below the highest grid line, and zero is the base', (
 test('small values get small steps', () => {
   const values = [0.01, 0.02]
   const small = { name: 'cpu', values, average: 0.015, maximum: 0.02 }
-  const { lines } = lineChart({ ...options, format: (value) => value.toFixed(2), lines: [small] })
+  const { lines } = lineChart({
+    ...options,
+    formatShort: (value) => value.toFixed(2),
+    lines: [small],
+  })
   expect(lines.map(({ text }) => text)).toEqual(['0.00', '0.01', '0.02'])
 })
 

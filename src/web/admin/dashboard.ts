@@ -1,0 +1,249 @@
+import { type Request, type Response, Router } from 'express'
+import { readActivity, readMarks, readTotals } from '../../activity/read-activity.ts'
+import { findActivityProgress } from '../../db/activity.ts'
+import { listCampaignHeads, listLargestCampaigns, listReportsOnDay } from '../../db/campaigns.ts'
+import { listConsumersByIds } from '../../db/consumers.ts'
+import { listReportsByIds } from '../../db/reports.ts'
+import { countTasks, type TaskCounts } from '../../db/tasks.ts'
+import type { Level } from '../../health/conditions.ts'
+import type { CounterHealth } from '../../counting/run-roll-ups.ts'
+import { deadLetterQueue } from '../../queue/define-queue.ts'
+import { demoteWaiting } from '../../queue/redrive.ts'
+import { isUuid, scriptedContentPolicy } from '../pages/render.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { activityGroups, drawGroup, markText } from './activity-charts.ts'
+import { shownCondition } from './health.ts'
+import { doneMessage, postAction } from './post-action.ts'
+import { sendAdminPage } from './send-admin-page.ts'
+
+/** Tasks above this number are not counted exactly. */
+const TASKS_MAX = 1_000
+const TOP = 5
+const DAY_MS = 86_400_000
+/** Slots of ten minutes, in which the totals of a day are read. */
+const TOTALS_STEP_MS = 600_000
+
+/** The tasks of a person, with the pages on which they are done. */
+const tasks: readonly { of: keyof TaskCounts; one: string; many: string; href: string }[] = [
+  task('enrollments', 'enrollment of a desk', 'enrollments of desks', '/consumers/requests'),
+  task('delistings', 'request for delisting', 'requests for delisting', '/delistings'),
+  task('proposals', 'proposed marketer', 'proposed marketers', '/marketers/proposals'),
+  task(
+    'unreadMail',
+    'mail waits for you in the inbox',
+    'mails wait for you in the inbox',
+    '/inbox',
+  ),
+  task('heldFeedback', 'feedback report held', 'feedback reports held', '/outbox?state=held'),
+  task(
+    'refusedFeedback',
+    'refused feedback report',
+    'refused feedback reports',
+    '/outbox?state=refused',
+  ),
+  task('heldLetters', 'letter held', 'letters held', '/outbox/letters?state=held'),
+  task('refusedLetters', 'refused letter', 'refused letters', '/outbox/letters?state=refused'),
+  task('bouncingDesks', 'desk whose mail bounces', 'desks whose mail bounces', '/consumers'),
+  task('senderAlerts', 'alert about a sending user', 'alerts about sending users', '/senders'),
+  task('heldReports', 'held report', 'held reports', '/limits/shadow'),
+  task('deadLetters', 'dead letter', 'dead letters', '/dead-letters'),
+]
+
+function task(of: keyof TaskCounts, one: string, many: string, path: string) {
+  return { of, one, many, href: `/admin${path}` }
+}
+
+/**
+ * The dashboard: what is wrong, what waits for a person, the last day as graphs and lists, and the
+ * state of queues, counters and processes. A script shows it anew when something has changed. The
+ * waiting jobs of a queue can be put behind new ones.
+ */
+export function dashboardRoutes(site: Site): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendDashboard(req, res, site))
+  router.post('/', postAction(site, { actions: demoteWaiting, back: () => '/admin' }))
+  return router
+}
+
+async function sendDashboard(req: Request, res: Response, site: Site): Promise<void> {
+  const now = site.clock()
+  const [health, queues, mail, counted, waiting, graphs, top] = await Promise.all([
+    site.readHealth(),
+    site.readQueues(),
+    site.readMail(),
+    site.readCounterHealth(),
+    countTasks(site.pool, now, TASKS_MAX),
+    readGraphs(site, now),
+    readTop(site, now),
+  ])
+  res.setHeader('content-security-policy', scriptedContentPolicy)
+  sendAdminPage(req, res, {
+    view: 'admin/dashboard',
+    title: 'Dashboard',
+    data: {
+      now,
+      level: health.level,
+      conditions: health.conditions.map(shownCondition).filter(({ level }) => isBad(level)),
+      unknown: health.conditions.filter(({ level }) => level === 'unknown').length,
+      processes: health.processes,
+      tasks: tasks.flatMap(({ of, one, many, href }) => {
+        const count = waiting[of]
+        const number = count >= TASKS_MAX ? `${TASKS_MAX} or more` : String(count)
+        return count === 0 ? [] : [{ text: `${number} ${count === 1 ? one : many}`, href }]
+      }),
+      ...{ queues, mail, deadLetterQueue, counting: countingOf(counted), graphs, top },
+      done: doneMessage(req, demoteWaiting),
+    },
+  })
+}
+
+function isBad(level: Level): boolean {
+  return level === 'warning' || level === 'critical'
+}
+
+/** The graphs of the last day that are shown first. */
+const graphs: Readonly<Record<string, string>> = {
+  verdict: 'reports',
+  forwarded: 'reports',
+  feedback: 'mail',
+  age: 'queues',
+}
+
+async function readGraphs({ pool }: Pick<Site, 'pool'>, end: Date) {
+  const period = 'day'
+  const [activity, marks] = await Promise.all([
+    readActivity(pool, ['reports', 'mail', 'queues'], { period, end }),
+    readMarks(pool, { period, end }),
+  ])
+  const shown = marks.map(({ at, kind, detail }) => ({ at, text: markText(kind, detail) }))
+  const drawn = { period, activity, marks: shown, names: new Map<string, string>() } as const
+  return Object.entries(graphs).flatMap(([chart, key]) => {
+    const group = activityGroups.find((one) => one.key === key)
+    return group ? drawGroup(group, drawn, chart) : []
+  })
+}
+
+/** A line of a list of the day: a number, and the number of the day before. */
+type TopLine = { name: string; href: string | undefined; count: number; before: number }
+
+/** The largest campaigns, networks and desks of the day, with their numbers of the day before. */
+async function readTop({ pool }: Pick<Site, 'pool'>, now: Date) {
+  const today = now.toISOString().slice(0, 10)
+  const dayBefore = new Date(now.getTime() - DAY_MS).toISOString().slice(0, 10)
+  const end = new Date(Math.floor(now.getTime() / TOTALS_STEP_MS) * TOTALS_STEP_MS)
+  const from = new Date(end.getTime() - DAY_MS)
+  const families = ['networks', 'desks'] as const
+  const [campaigns, totals, earlier] = await Promise.all([
+    listLargestCampaigns(pool, today, { after: undefined, limit: TOP }),
+    readTotals(pool, families, { from, to: now, now }),
+    readTotals(pool, families, { from: new Date(from.getTime() - DAY_MS), to: from, now }),
+  ])
+  const ids = campaigns.map(({ campaignId }) => campaignId)
+  const [reportsBefore, heads] = await Promise.all([
+    listReportsOnDay(pool, ids, dayBefore),
+    listCampaignHeads(pool, ids),
+  ])
+  const first = new Map(heads.map(({ id, firstReportId }) => [id, firstReportId]))
+  const reports = await listReportsByIds(pool, [...first.values()])
+  const subjects = new Map(reports.map(({ id, subject }) => [id, subject]))
+  const desks = topOf('desks/sent/', totals, earlier)
+  const consumers = await listConsumersByIds(pool, desks.map(({ name }) => name).filter(isUuid))
+  return {
+    campaigns: campaigns.map(({ campaignId, reports: count }): TopLine => ({
+      ...{
+        name: subjects.get(first.get(campaignId) ?? '') ?? '(no subject)',
+        href: `/admin/campaigns/${campaignId}`,
+        count,
+      },
+      before: reportsBefore.get(campaignId) ?? 0,
+    })),
+    networks: topOf('networks/', totals, earlier),
+    desks: desks.map((line): TopLine => ({
+      ...line,
+      name: consumers.get(line.name)?.address ?? line.name,
+      href: `/admin/consumers/${line.name}`,
+    })),
+  }
+}
+
+function topOf(
+  start: string,
+  totals: ReadonlyMap<string, number>,
+  earlier: ReadonlyMap<string, number>,
+): TopLine[] {
+  return [...totals]
+    .filter(([name, count]) => name.startsWith(start) && count > 0)
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, TOP)
+    .map(([name, count]) => {
+      const before = earlier.get(name) ?? 0
+      return { name: name.slice(start.length), href: undefined, count, before }
+    })
+}
+
+/** The events that tell the script of the dashboard to read the page again. */
+export function liveRoutes(site: Site): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendEvents(req, res, site))
+  return router
+}
+
+const TURN_MS = 1_000
+/** The turns after which the state is read. */
+const LOOK_TURNS = 2
+const LISTENERS_MAX = 50
+let listeners = 0
+
+/**
+ * Sends an event when the dashboard has changed, as server-sent events, until the client leaves or
+ * the process stops. An event contains no data: the client reads the page again.
+ */
+function sendEvents(req: Request, res: Response, site: Site): void {
+  if (listeners >= LISTENERS_MAX) throw new ProblemError('unavailable', 'Too many open pages.')
+  listeners++
+  res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+  res.write('retry: 10000\n\n')
+  let seen: string | undefined
+  let turns = 0
+  const timer = setInterval(() => {
+    if (site.isClosing()) return void res.end()
+    if (turns++ % LOOK_TURNS !== 0) return
+    void stateOf(site).then((state) => {
+      if (seen !== undefined && state !== seen) res.write('event: changed\ndata:\n\n')
+      seen = state
+    })
+  }, TURN_MS)
+  timer.unref()
+  req.on('close', () => {
+    clearInterval(timer)
+    listeners--
+  })
+}
+
+/** What the dashboard shows, shortly. */
+async function stateOf({ pool, readHealth }: Pick<Site, 'pool' | 'readHealth'>): Promise<string> {
+  try {
+    const [progress, { conditions }] = await Promise.all([findActivityProgress(pool), readHealth()])
+    const levels = conditions.map(({ level }) => level).join(' ')
+    return `${progress?.writtenUntil?.getTime() ?? 0} ${levels}`
+  } catch {
+    return 'The database is away.'
+  }
+}
+
+/** The state of the counters, summed over all shards. */
+function countingOf({ shards, backlogs, tables }: CounterHealth) {
+  const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
+  const oldestSeconds = Math.max(0, ...backlogs.map((backlog) => backlog.oldestSeconds))
+  return {
+    rows: sum(backlogs.map(({ rows }) => rows)),
+    bytes: sum(backlogs.map(({ bytes }) => bytes)),
+    oldestSeconds,
+    deltas: sum(shards.map(({ deltas }) => deltas)),
+    heldBack: sum(shards.map(({ heldBack }) => heldBack)),
+    falsePositives: Math.max(0, ...shards.map(({ gate }) => gate?.falsePositives ?? 0)),
+    fill: Math.max(0, ...shards.map(({ gate }) => gate?.fill ?? 0)),
+    tableBytes: sum(tables.map(({ bytes }) => bytes)),
+  }
+}

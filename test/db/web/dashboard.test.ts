@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { ensureConsumers } from '../../../src/db/consumers.ts'
+import { countTasks } from '../../../src/db/tasks.ts'
+import { menuFor } from '../../../src/web/admin/menu.ts'
+import { seedActivity } from '../../support/activity.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { signedInBrowser } from './browser.ts'
+import { startWebSite } from './web-site.ts'
+
+const site = await closeAfterTests(startWebSite())
+const { pool } = site.app
+const viewer = await site.addPerson('viewer@signalpost.example', { role: 'viewer' })
+const desk = await signedInBrowser(site.url, viewer, 'en')
+const dashboard = async () => (await desk.get('/admin')).text()
+
+test('the dashboard says that nothing waits, and later what waits for a person', async () => {
+  expect(await dashboard()).toContain('Nothing waits for a person.')
+  await pool.query(
+    `insert into enrollment_requests (id, token_hash, address, state, wish, asker_hash)
+     values (gen_random_uuid(), '1', 'a@b.example', 'proven', '{}', '1'),
+       (gen_random_uuid(), '2', 'a@b.example', 'sent', '{}', '1')`,
+  )
+  await ensureConsumers(pool, [{ address: 'gone@n.example', source: 'network' }], new Date())
+  await pool.query(`update consumers set health = 'dead', health_until = now() + interval '1 day'`)
+  const page = await dashboard()
+  expect(page).toContain('<a href="/admin/consumers/requests">1 enrollment of a desk</a>')
+  expect(page).toContain('<a href="/admin/consumers">1 desk whose mail bounces</a>')
+  expect(page).not.toContain('Nothing waits for a person.')
+})
+
+test('tasks are counted up to a maximum', async () => {
+  const counts = await countTasks(pool, new Date(), 1)
+  expect(counts).toMatchObject({ enrollments: 1, bouncingDesks: 1, unreadMail: 0 })
+})
+
+test('the dashboard draws the last day, and names its networks and desks', async () => {
+  const { rows } = await pool.query<{ id: string }>('select id from consumers')
+  await seedActivity(pool, { now: new Date(), desks: rows.map(({ id }) => id) })
+  const page = await dashboard()
+  expect(page.match(/<figure class="series lines">/g)).toHaveLength(4)
+  expect(page).not.toContain('Nothing was recorded in this time.')
+  expect(page).toMatch(/AS64500 Example Net<\/bdi><\/td><td class="number">[\d,]+<\/td>/)
+  expect(page).toMatch(/gone@n\.example<\/bdi><\/a><\/td>.*<td class="number nowrap">[+−]\d+ %/)
+})
+
+test('an event tells open pages that the dashboard has changed', async () => {
+  const ending = new AbortController()
+  const headers = { cookie: desk.cookies() }
+  const answer = await fetch(`${site.url}/admin/live`, { headers, signal: ending.signal })
+  expect(answer.headers.get('content-type')).toBe('text/event-stream')
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
+  let year = 2030
+  const changing = setInterval(() => {
+    void pool.query(`update activity_progress set written_until = '${year++}-01-01'`)
+  }, 300)
+  let text = ''
+  while (!text.includes('event: changed'))
+    text += new TextDecoder().decode((await reader.read()).value)
+  clearInterval(changing)
+  ending.abort()
+})
+
+test('the menu has five groups, and opens that of the page', () => {
+  const { groups, current } = menuFor('/admin/limits/shadow?x=1', () => true)
+  expect(groups.map(({ title }) => title)).toEqual([
+    ...['Reports', 'Outgoing', 'People', 'Judging', 'System'],
+  ])
+  expect(groups.filter(({ isCurrent }) => isCurrent).map(({ title }) => title)).toEqual(['People'])
+  expect(current).toBe('/admin/limits')
+  expect(menuFor('/admin', () => true).current).toBe('/admin')
+  expect(menuFor('/admin/reporters/1', () => true).current).toBe('/admin/reputations')
+  const few = menuFor('/admin', (href) => href === '/admin/audit').groups
+  expect(few.map(({ title, pages }) => [title, pages.length])).toEqual([['System', 1]])
+})
