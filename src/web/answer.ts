@@ -1,10 +1,11 @@
+import type { IncomingMessage } from 'node:http'
 import type { Response } from 'express'
 import { isOutage } from '../db/follow.ts'
 import { BusyError, CallerError, sqlState, withoutData } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { systemRandom } from '../world.ts'
 import { AbortedError } from './bodies/read-body.ts'
 import { ProblemError, type ProblemName, problemOf, problems, problemType } from './problem.ts'
+import { requestIdOf } from './request-id.ts'
 
 /** The response to a failed request. */
 export type FailedRequest = {
@@ -15,12 +16,22 @@ export type FailedRequest = {
 }
 
 /**
- * Converts a thrown error to a response; undefined if the client has disconnected. Our own failures
- * are logged here, once, under an id that the response contains, without the data that the error
- * quotes.
+ * Converts a thrown error to a response with the id of the request; undefined if the client has
+ * disconnected. Our own failures are logged here, once, with that id, without the data that the
+ * error quotes.
  */
-export function failureOf(error: unknown, log: Logger): FailedRequest | undefined {
+export function failureOf(
+  error: unknown,
+  req: IncomingMessage,
+  log: Logger,
+): FailedRequest | undefined {
   if (error instanceof AbortedError) return undefined
+  const requestId = requestIdOf(req)
+  const failure = describe(error, requestId, log)
+  return { ...failure, headers: { ...failure.headers, 'x-request-id': requestId } }
+}
+
+function describe(error: unknown, requestId: string, log: Logger): FailedRequest {
   if (error instanceof ProblemError) {
     const { problem, status, message, headers } = error
     return { problem, status, detail: message, headers }
@@ -35,7 +46,7 @@ export function failureOf(error: unknown, log: Logger): FailedRequest | undefine
     return callerFailure(status, 'The URL or the header of the request is malformed.')
   }
   if (isOutage(error)) {
-    logOutage(error, log)
+    logOutage(error, requestId, log)
     return {
       problem: 'unavailable',
       status: 503,
@@ -43,9 +54,9 @@ export function failureOf(error: unknown, log: Logger): FailedRequest | undefine
       headers: { 'retry-after': '5' },
     }
   }
-  const errorId = systemRandom(6).toString('hex')
-  log.error({ errorId, ...withoutData(error) }, 'A request failed.')
-  const detail = `An internal error occurred. Try again, or contact us with the number ${errorId}.`
+  log.error({ requestId, ...withoutData(error) }, 'A request failed.')
+  const advice = `Try again, or contact us with the number ${requestId}.`
+  const detail = `An internal error occurred. ${advice}`
   return { problem: 'internal', status: 500, detail, headers: {} }
 }
 
@@ -56,11 +67,11 @@ let outageToldAt = Number.NEGATIVE_INFINITY
  * Logs an outage of the database, at most once every ten seconds; the metrics count the failed
  * requests.
  */
-function logOutage(error: unknown, log: Logger): void {
+function logOutage(error: unknown, requestId: string, log: Logger): void {
   if (performance.now() - outageToldAt < OUTAGE_LOG_MS) return
   outageToldAt = performance.now()
   log.warn(
-    { sqlState: sqlState(error) },
+    { requestId, sqlState: sqlState(error) },
     'The database is unavailable. Clients are asked to retry later.',
   )
 }

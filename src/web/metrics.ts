@@ -360,7 +360,7 @@ function timed(observe: Observe): RequestHandler {
 }
 
 /** The route pattern, such as `/api/v1/reports/:id`, never the actual path. */
-function routeOf(req: Request): string {
+export function routeOf(req: Request): string {
   const route: unknown = req.route
   if (typeof route !== 'object' || route === null || !('path' in route)) return 'none'
   return typeof route.path === 'string' ? `${req.baseUrl}${route.path}` : 'none'

@@ -32,6 +32,7 @@ import { createStatistics } from './pages/published-months.ts'
 import { pageRoutes } from './pages/router.ts'
 import { createTakeUpload } from './reporting/take-upload.ts'
 import { createReadMail, createReadQueues, type Site } from './site.ts'
+import { logRequests } from './request-id.ts'
 import { createSubmit } from './submit.ts'
 
 const BYTES_IN_HAND_MAX = 150_000_000
@@ -127,6 +128,7 @@ function createExpress(site: Site, checkRoutes: CheckRoutes): Express {
   handle.disable('x-powered-by')
   handle.disable('etag')
   handle.use(site.metrics.requests)
+  handle.use(logRequests(site.log))
   handle.use(commonHeaders)
   handle.use(guardPasswords(site))
   handle.use((req, res, next) => {

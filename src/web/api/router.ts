@@ -42,8 +42,8 @@ export function apiParts(site: Site): Readonly<Record<string, Router>> {
 /** Converts thrown errors to problem responses. */
 export function problemAnswers(site: Pick<Site, 'publicUrl' | 'log'>) {
   // Express recognizes an error handler by its four parameters.
-  return (error: unknown, _req: Request, res: Response, next: NextFunction): void => {
-    const failure = failureOf(error, site.log)
+  return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
+    const failure = failureOf(error, req, site.log)
     if (!failure || res.headersSent) return void res.destroy()
     void next
     sendProblem(res, site.publicUrl, failure)

@@ -78,7 +78,7 @@ function pageHeaders(publicUrl: string) {
 function errorPages(site: Pick<Site, 'log'>) {
   return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
     void next
-    const failure = failureOf(error, site.log)
+    const failure = failureOf(error, req, site.log)
     if (!failure || res.headersSent) return void res.destroy()
     const { texts } = visitOf(req)
     const { problem, status, detail, headers } = failure
