@@ -27,3 +27,23 @@ create table chore_runs (
   constraint chore_runs_pkey primary key (queue)
 );
 select keep_local('chore_runs');
+
+-- Seals of the audit log, one an hour: an HMAC over the entries since the seal before, and over
+-- that seal. A removed, added or changed entry or seal shows.
+create table audit_seals (
+  number bigint not null,
+  -- Seals the entries with ids from `from_id` (inclusive) to `until_id` (exclusive).
+  from_id uuid not null,
+  until_id uuid not null,
+  entries integer not null,
+  sealed_at timestamptz not null,
+  seal bytea not null,
+  -- The seal before; null for the first.
+  previous bytea,
+  constraint audit_seals_pkey primary key (number)
+);
+select keep_local('audit_seals');
+
+-- Entries are only added; old ones disappear with their partitions. The owner can grant these
+-- rights again, and a superuser needs none; the seals show what such a person does.
+revoke update, delete, truncate on audit_log from current_user;

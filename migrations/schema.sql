@@ -249,6 +249,18 @@ create table audit_log (
   constraint audit_log_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 
+-- audit_seals: local
+create table audit_seals (
+  number bigint not null,
+  from_id uuid not null,
+  until_id uuid not null,
+  entries integer not null,
+  sealed_at timestamp with time zone not null,
+  seal bytea not null,
+  previous bytea,
+  constraint audit_seals_pkey PRIMARY KEY (number)
+);
+
 -- campaign_days: distributed by shard
 create table campaign_days (
   campaign_id uuid not null,

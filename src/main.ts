@@ -184,6 +184,7 @@ const commands: Record<string, Command> = {
     },
   },
   queue: operatorCommand(() => import('./cli/queue.ts')),
+  audit: operatorCommand(() => import('./cli/audit.ts')),
   outbox: operatorCommand(() => import('./cli/outbox.ts')),
   reputation: {
     usage: 'reputation [KIND] NAME [--json]',

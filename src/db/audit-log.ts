@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { uuidv7 } from '../world.ts'
+import { uuidFloor, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import { rowsOf } from './rows.ts'
 
@@ -88,13 +88,39 @@ export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
       ${entry.at}, ${entry.reporterId}, ${entry.action}, ${entry.detail})`)
 }
 
+/** Which entries to find; undefined fields match all. */
+export type AuditQuery = {
+  /** Null: those of the command line. */
+  reporterId?: string | null | undefined
+  action?: string | undefined
+  /** A part of the detail. */
+  text?: string | undefined
+  since?: Date | undefined
+  /** Exclusive. */
+  until?: Date | undefined
+}
+
 /** Returns a page of the log, newest first; `before` is the last id of the previous page. */
 export function listAudit(
   db: Db,
   page: { before: string | undefined; limit: number },
+  { reporterId, action, text, since, until }: AuditQuery = {},
 ): Promise<(AuditEntry & { id: string })[]> {
   return rowsOf(db)<AuditEntry & { id: string }>`
     select id, at, reporter_id as "reporterId", action, detail from audit_log
-    where ${page.before}::uuid is null or id < ${page.before}::uuid
+    where (${page.before}::uuid is null or id < ${page.before}::uuid)
+      and (${since && uuidFloor(since)}::uuid is null or id >= ${since && uuidFloor(since)}::uuid)
+      and (${until && uuidFloor(until)}::uuid is null or id < ${until && uuidFloor(until)}::uuid)
+      and (${reporterId !== null} or reporter_id is null)
+      and (${reporterId ?? null}::uuid is null or reporter_id = ${reporterId ?? null}::uuid)
+      and (${action}::text is null or action = ${action}::text)
+      and (${text}::text is null or position(lower(${text}::text) in lower(detail)) > 0)
     order by id desc limit ${page.limit}`
+}
+
+/** Returns the names of actions in the log, for a choice. */
+export async function listAuditActions(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ action: string }>(sql`
+    select distinct action from audit_log order by action`)
+  return rows.map(({ action }) => action)
 }

@@ -11,6 +11,7 @@ import { runSendLetter, sendLetter } from '../letters/send-letter.ts'
 import { publishLists, runPublishLists } from '../lists/publish-lists.ts'
 import { proposeMarketers, runProposeMarketers } from '../marketers/propose-marketers.ts'
 import { runUnsubscribe, unsubscribe } from '../marketers/unsubscribe-reporter.ts'
+import { runSealAudit, sealAudit } from '../people/audit-seals.ts'
 import {
   deliverWebhook,
   runDeliverWebhook,
@@ -69,6 +70,7 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(proposeMarketers, runProposeMarketers),
   scheduled(paceFeedback, runPaceFeedback),
   scheduled(trainModel, runTrainModel),
+  scheduled(sealAudit, runSealAudit),
   scheduled(countMonths, runCountMonths),
 ]
 

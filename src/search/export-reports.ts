@@ -65,7 +65,7 @@ function line(format: 'csv' | 'jsonl'): (report: FoundReport) => string {
  * Formats a line of CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an
  * apostrophe in front.
  */
-function csvLine(values: readonly (string | null)[]): string {
+export function csvLine(values: readonly (string | null)[]): string {
   const cells = values.map((value) => {
     const text = (value ?? '').replace(/^[=+\-@\t\r]/, "'$&")
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

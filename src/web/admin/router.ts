@@ -1,14 +1,12 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
-import { type AuditEntry, listAudit } from '../../db/audit-log.ts'
 import { listQueueControls } from '../../db/queue-controls.ts'
-import { listReporterEmails } from '../../db/reporters.ts'
-import { isUuid, pageOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { useEnglish } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { accountAdminRoutes, roleAdminRoutes } from './accounts.ts'
 import { activityRoutes } from './activity.ts'
 import { type Area, areaRoles } from './area-roles.ts'
+import { auditRoutes } from './audit.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { consumerRoutes } from './consumers.ts'
 import { counterRoutes } from './counters.ts'
@@ -31,38 +29,8 @@ import { createFormRoles, roleTable } from './role-table.ts'
 import { ruleRoutes } from './rules.ts'
 import { searchRoutes } from './search-reports.ts'
 import { senderRoutes } from './senders.ts'
-import { sendAdminPage, setFrame } from './send-admin-page.ts'
+import { setFrame } from './send-admin-page.ts'
 import { statisticsAdminRoutes } from './statistics.ts'
-
-type Needs = Pick<Site, 'pool'>
-
-const LINES = 50
-
-function auditRoutes(site: Needs): Router {
-  const router = Router()
-  router.get('/', async (req, res) => {
-    const before = isUuid(req.query['before']) ? req.query['before'] : undefined
-    const rows = await listAudit(site.pool, { before, limit: LINES + 1 })
-    const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ before: id }))
-    const emails = await listReporterEmails(site.pool, [
-      ...new Set(lines.flatMap(({ reporterId }) => reporterId ?? [])),
-    ])
-    sendAdminPage(req, res, {
-      view: 'admin/audit',
-      title: 'Audit log',
-      data: {
-        lines: lines.map((line) => ({ ...line, who: operatorName(line, emails) })),
-        next,
-        isFirst: before === undefined,
-      },
-    })
-  })
-  return router
-}
-
-function operatorName({ reporterId }: AuditEntry, emails: ReadonlyMap<string, string>): string {
-  return reporterId === null ? 'command line' : (emails.get(reporterId) ?? '')
-}
 
 /** The pages for people with a role, in English. Each area needs the role in `areaRoles`. */
 export function adminRoutes(site: Site): Router {

@@ -59,7 +59,7 @@ test('held mail for a desk is sent when released, once, and logged', async () =>
 })
 
 test('refused mail of both kinds is sent again, and logged', async () => {
-  await app.pool.query('delete from audit_log')
+  await app.pool.query('truncate audit_log')
   await app.pool.query(`update feedback_reports set state = 'refused', reply = '554 no'`)
   const letterId = await inTransaction(app.pool, (tx) =>
     queueLetter(
@@ -85,7 +85,7 @@ test('refused mail of both kinds is sent again, and logged', async () => {
 })
 
 test('demoted jobs are counted and logged, and a job is demoted once', async () => {
-  await app.pool.query('delete from audit_log')
+  await app.pool.query('truncate audit_log')
   await app.pool.query('delete from pgboss.job')
   expect(await queue('demote forward-report')).toMatchObject({
     stdout: expect.stringContaining('No waiting jobs to demote') as string,
@@ -108,7 +108,7 @@ test('demoted jobs are counted and logged, and a job is demoted once', async () 
 })
 
 test('retried dead letters and purged jobs are logged', async () => {
-  await app.pool.query('delete from audit_log')
+  await app.pool.query('truncate audit_log')
   expect((await queue('retry')).stdout).toContain('0 dead letters')
   expect(await noted()).toEqual([])
   await queue('purge forward-report')

@@ -115,7 +115,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/limits': () => ['/admin/limits'],
   '/admin/limits/shadow': () => ['/admin/limits/shadow'],
   '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
-  '/admin/audit': () => ['/admin/audit'],
+  '/admin/audit': () => ['/admin/audit', '/admin/audit?check=1&text=a'],
 }
 
 /** All pages. A new page needs an entry here, and is then covered by all tests of pages. */
@@ -137,6 +137,7 @@ export const notPages: readonly RegExp[] = [
   /^\/admin\/limits\/shadow\/messages\/:id$/,
   /^\/admin\/(activity\/data|live)$/,
   /^\/lists\/:file$/,
+  /^\/admin\/audit\/export\./,
   /^\/statistics\.csv$/,
   // Leads to the page of figures.
   /^\/admin\/statistics$/,
