@@ -48,12 +48,19 @@ export const activityGroups: readonly ActivityGroup[] = [
   {
     key: 'mail',
     title: 'Mail',
-    families: ['mail', 'desks'],
+    families: ['mail'],
     charts: [
       rates('feedback', 'Feedback reports by result', 'mail/feedback/', outbox('sent')),
       rates('letters', 'Letters by result', 'mail/letter/', until('/admin/outbox/letters')),
       states('unsent', 'Mail that is not sent yet', 'mail/unsent/', 'items'),
       rates('answers', 'Answers of abuse desks', 'mail/answered/', inbox),
+    ],
+  },
+  {
+    key: 'desks',
+    title: 'Abuse desks',
+    families: ['desks'],
+    charts: [
       rates('desks-sent', 'Feedback reports sent, by abuse desk', 'desks/sent/', outbox('sent')),
       rates('desks-bounced', 'Bounces, by abuse desk', 'desks/bounced/', outbox('bounced')),
       rates('desks-refused', 'Refusals, by abuse desk', 'desks/refused/', outbox('refused')),
@@ -211,7 +218,7 @@ function drawChart(chart: ChartDefinition, drawn: DrawnActivity): ShownChart {
   const { activity, before, period, marks } = drawn
   const { slots, from, stepMs } = activity
   const { lines, more } = linesOf(chart, drawn)
-  const whole = merged(slots)
+  const whole = wholeOf(activity)
   const unit = chart.unit === 'per minute' || chart.unit === 'cores' ? chart.unit : ''
   const laidOut = lineChart({
     ...{ id: `chart-${chart.key}`, title: chart.title, unit, format: formats[chart.unit] },
@@ -243,6 +250,15 @@ function merged(slots: readonly (Slot | undefined)[]): Slot | undefined {
   return known.length === 0 ? undefined : mergeSlots(known)
 }
 
+const wholes = new WeakMap<Activity, { slot: Slot | undefined }>()
+
+/** The whole period as one slot, combined once for all charts of a page. */
+function wholeOf(activity: Activity): Slot | undefined {
+  const known = wholes.get(activity) ?? { slot: merged(activity.slots) }
+  wholes.set(activity, known)
+  return known.slot
+}
+
 const listedOf = new WeakMap<Activity, { from: Date; to: Date; slot: Slot | undefined }[]>()
 
 /** The listed ranges of an activity, combined once for all charts of a page. */
@@ -261,7 +277,7 @@ function listed({ activity, period }: DrawnActivity) {
 }
 
 function linesOf(chart: ChartDefinition, drawn: DrawnActivity): { lines: Line[]; more: number } {
-  const whole = merged(drawn.activity.slots)
+  const whole = wholeOf(drawn.activity)
   if (!whole) return { lines: [], more: 0 }
   const found = [...drawn.activity.ids].filter(([name]) =>
     chart.series.some((start) => name.startsWith(start)),

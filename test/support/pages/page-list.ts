@@ -60,7 +60,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin': () => ['/admin'],
   '/admin/activity': () =>
     ['hour', 'year&compare=before'].flatMap((period) =>
-      ['reports', 'mail', 'queues', 'checks', 'people', 'system'].map(
+      ['reports', 'mail', 'desks', 'queues', 'checks', 'people', 'system'].map(
         (group) => `/admin/activity?group=${group}&period=${period}`,
       ),
     ),
