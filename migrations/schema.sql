@@ -839,6 +839,33 @@ create table marketers (
   constraint marketers_state_known CHECK ((state = ANY (ARRAY['declared'::text, 'confirmed'::text, 'suspended'::text])))
 );
 
+-- mass_action_items: local
+create table mass_action_items (
+  action_id uuid not null,
+  report_id uuid not null,
+  outcome text,
+  constraint mass_action_items_pkey PRIMARY KEY (action_id, report_id),
+  constraint mass_action_items_action_fkey FOREIGN KEY (action_id) REFERENCES mass_actions(id) ON DELETE CASCADE,
+  constraint mass_action_items_outcome_known CHECK ((outcome = ANY (ARRAY['changed'::text, 'unchanged'::text, 'undone'::text])))
+);
+create index mass_action_items_outcome_idx on mass_action_items (action_id, outcome, report_id);
+
+-- mass_actions: local
+create table mass_actions (
+  id uuid not null,
+  reporter_id uuid,
+  kind text not null,
+  query text,
+  reason text not null,
+  state text not null,
+  per_minute integer not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint mass_actions_pkey PRIMARY KEY (id),
+  constraint mass_actions_speed_positive CHECK ((per_minute > 0)),
+  constraint mass_actions_state_known CHECK ((state = ANY (ARRAY['running'::text, 'stopped'::text, 'done'::text, 'undoing'::text, 'undone'::text])))
+);
+
 -- models: local
 create table models (
   version integer not null,

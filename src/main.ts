@@ -185,6 +185,7 @@ const commands: Record<string, Command> = {
   },
   queue: operatorCommand(() => import('./cli/queue.ts')),
   audit: operatorCommand(() => import('./cli/audit.ts')),
+  reports: operatorCommand(() => import('./cli/reports.ts')),
   outbox: operatorCommand(() => import('./cli/outbox.ts')),
   reputation: {
     usage: 'reputation [KIND] NAME [--json]',

@@ -80,6 +80,7 @@ export type AuditAction =
   | 'drop reports'
   | 'export reports'
   | 'save search'
+  | 'mass action'
 
 /** Stores an audit entry, in the transaction of the action. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

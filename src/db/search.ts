@@ -31,12 +31,29 @@ export type TermPage = {
   limit: number
 }
 
+/**
+ * Has the following statements of the transaction find rows by their terms, and end after ten
+ * seconds. The planner expects that rare terms are frequent, and would read whole tables.
+ */
+export async function preferTerms(tx: Db): Promise<void> {
+  await tx.query(sql`
+    select set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true),
+      set_config('statement_timeout', '10s', true)`)
+}
+
 /** Returns the ids of matching reports, newest first. */
 export async function listMatching(db: Db, query: TermQuery, page: TermPage): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(sql`
     select id from ${tableOf(query)} where ${matches(query, page)}
     order by id desc limit ${page.limit}`)
   return rows.map(({ id }) => id)
+}
+
+/** Returns the id of the newest report. */
+export async function findNewestReport(db: Db): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from reports order by id desc limit 1`)
+  return rows[0]?.id
 }
 
 /** Counts matching reports, at most `limit`. */
@@ -106,41 +123,63 @@ export type SearchMaterial = {
   analysis: Packed | null
 }
 
-type MaterialRow = Omit<SearchMaterial, 'symbols' | 'analysis' | 'desks'> & {
-  verdict: StoredJudgment['verdict'] | null
-  encoding: Packed['encoding'] | null
-  content: Buffer | null
-}
+type ReportPart = Pick<
+  SearchMaterial,
+  'id' | 'reporterId' | 'state' | 'kind' | 'channel' | 'author' | 'subject'
+>
 
-/** Returns the material of reports, unordered. */
+type AnalysisPart = Packed &
+  Pick<
+    SearchMaterial,
+    'id' | 'originIp' | 'networkCidr' | 'networkName' | 'networkAsn' | 'networkCountry'
+  > & {
+    verdictClass: string
+    verdict: StoredJudgment['verdict'] | null
+    campaignId: string | null
+  }
+
+/**
+ * Returns the material of reports, unordered. Queries by id instead of a join, so that the planner
+ * can exclude the partitions of other weeks.
+ */
 export async function listSearchMaterial(
   db: Db,
   ids: readonly string[],
 ): Promise<SearchMaterial[]> {
   if (ids.length === 0) return []
-  const rows = await rowsOf(db)<MaterialRow>`
-    select reports.id, reporter_id as "reporterId", state, kind, channel, author, subject,
-      host(origin_ip) as "originIp", network_cidr::text as "networkCidr",
+  const reports = await rowsOf(db)<ReportPart>`
+    select id, reporter_id as "reporterId", state, kind, channel, author, subject
+    from reports where ${isOneOfIds('id', ids)}`
+  const analyses = await rowsOf(db)<AnalysisPart>`
+    select id, host(origin_ip) as "originIp", network_cidr::text as "networkCidr",
       network_name as "networkName", network_asn as "networkAsn",
       network_country as "networkCountry", verdict_class as "verdictClass",
-      judgment -> 'verdict' as verdict, analyses.encoding, analyses.content,
-      coalesce(campaign_id::text, judgment ->> 'campaignId') as "campaignId"
-    from reports
-    left join analyses on analyses.id = reports.id and analyses.shard = reports.shard
-      and ${isOneOfIds('analyses.id', ids)}
-    left join counted_reports on counted_reports.id = reports.id
-      and counted_reports.shard = reports.shard and ${isOneOfIds('counted_reports.id', ids)}
-    where ${isOneOfIds('reports.id', ids)}`
-  const { rows: told } = await db.query<{ id: string; address: string }>(sql`
+      judgment -> 'verdict' as verdict, encoding, content, judgment ->> 'campaignId' as "campaignId"
+    from analyses where ${isOneOfIds('id', ids)}`
+  const counted = await rowsOf(db)<{ id: string; campaignId: string | null }>`
+    select id, campaign_id as "campaignId" from counted_reports where ${isOneOfIds('id', ids)}`
+  const told = await rowsOf(db)<{ id: string; address: string }>`
     select report_id as id, address from feedback_reports
-    where ${isOneOfIds('report_id', ids)} and state <> 'shadowed'`)
-  const desks = Map.groupBy(told, ({ id }) => id)
-  return rows.map(({ verdict, encoding, content, ...row }) => ({
-    ...row,
-    symbols: verdict?.symbols.map(({ name }) => name) ?? [],
-    desks: desks.get(row.id)?.map(({ address }) => address) ?? [],
-    analysis: encoding && content ? { encoding, content } : null,
-  }))
+    where ${isOneOfIds('report_id', ids)} and state <> 'shadowed'`
+  const analysisOf = new Map(analyses.map((row) => [row.id, row]))
+  const campaignOf = new Map(counted.map((row) => [row.id, row.campaignId]))
+  const desksOf = Map.groupBy(told, ({ id }) => id)
+  return reports.map((report) => {
+    const analysis = analysisOf.get(report.id)
+    return {
+      ...report,
+      originIp: analysis?.originIp ?? null,
+      networkCidr: analysis?.networkCidr ?? null,
+      networkName: analysis?.networkName ?? null,
+      networkAsn: analysis?.networkAsn ?? null,
+      networkCountry: analysis?.networkCountry ?? null,
+      verdictClass: analysis?.verdictClass ?? null,
+      symbols: analysis?.verdict?.symbols.map(({ name }) => name) ?? [],
+      campaignId: campaignOf.get(report.id) ?? analysis?.campaignId ?? null,
+      desks: desksOf.get(report.id)?.map(({ address }) => address) ?? [],
+      analysis: analysis ? { encoding: analysis.encoding, content: analysis.content } : null,
+    }
+  })
 }
 
 /** Stores the terms of reports, ordered by id. */

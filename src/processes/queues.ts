@@ -26,6 +26,7 @@ import { learnRelays, runLearnRelays } from '../reports/learn-relays.ts'
 import { countMonths, runCountMonths } from '../reports/month-figures.ts'
 import { redeemReport, runRedeemReport } from '../reports/redeem-report.ts'
 import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
+import { actOnReports, runActOnReports } from '../search/mass-actions.ts'
 import { indexReports, runIndexReports } from '../search/index-reports.ts'
 import { runTrainModel, trainModel } from './train-model.ts'
 
@@ -65,6 +66,7 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(keepHouse, runKeepHouse),
   scheduled(learnRelays, runLearnRelays),
   scheduled(markDead, runMarkDead),
+  handledOneByOne(actOnReports, runActOnReports),
   scheduled(indexReports, runIndexReports),
   scheduled(publishLists, runPublishLists),
   scheduled(proposeMarketers, runProposeMarketers),

@@ -98,8 +98,11 @@ export async function confirmReport(
 
 const retractable: readonly ReportState[] = ['received', 'analyzed', 'forwarded', 'kept', 'failed']
 
-/** Who retracts a report: its reporter, or an administrator who overrules the reporter. */
-export type Retractor = { isReporter: true } | { isReporter: false; administratorId: string }
+/**
+ * Who retracts a report: its reporter, or an administrator who overrules the reporter (null at the
+ * command line).
+ */
+export type Retractor = { isReporter: true } | { isReporter: false; administratorId: string | null }
 
 /**
  * Retracts a report: its state becomes `retracted`, its unsent feedback is withdrawn, and a job

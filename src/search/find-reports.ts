@@ -1,18 +1,22 @@
 import { isId } from '../actions.ts'
-import type { Db } from '../db/pool.ts'
+import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { findReporterByEmail } from '../db/reporters.ts'
 import { unpack } from '../db/rows.ts'
 import {
   countMatching,
+  findNewestReport,
   listMatching,
   listSearchMaterial,
   listUnindexed,
   type SearchMaterial,
+  preferTerms,
   type TermCondition,
+  type TermPage,
   type TermQuery,
   type Wanted,
 } from '../db/search.ts'
-import { uuidFloor } from '../world.ts'
+import { CallerError, sqlState } from '../errors.ts'
+import { uuidFloor, uuidTime } from '../world.ts'
 import { readValue } from './fields.ts'
 import type { Clause } from './syntax.ts'
 import { type AnalyzedParts, termsOf, type Terms } from './terms.ts'
@@ -54,24 +58,74 @@ export async function openSearch(db: Db, clauses: readonly Clause[]): Promise<Re
 
 /** Returns the ids of matching reports, newest first, starting below the id `before`. */
 export async function listFound(
-  db: Db,
+  pool: Pool,
   { query, unindexed, matching }: ReportSearch,
-  page: { before: string | undefined; limit: number },
+  { before, limit }: { before: string | undefined; limit: number },
 ): Promise<string[]> {
-  const indexed = await listMatching(db, query, { ...page, except: unindexed })
-  const fresh = matching.filter((id) => page.before === undefined || id < page.before)
-  return [...indexed, ...fresh].sort().reverse().slice(0, page.limit)
+  const page = { before, limit, except: unindexed }
+  const indexed =
+    query.conditions.length === 0
+      ? await listMatching(pool, query, page)
+      : await byTerms(pool, (tx) => listNewest(tx, query, page))
+  const fresh = matching.filter((id) => before === undefined || id < before)
+  return [...indexed, ...fresh].sort().reverse().slice(0, limit)
 }
 
-/** Counts matching reports: exactly up to `COUNT_MAX`, and one more if there are more. */
-export async function countFound(
-  db: Db,
-  { query, unindexed, matching }: ReportSearch,
-): Promise<number> {
-  const limit = COUNT_MAX + 1
-  const indexed = await countMatching(db, query, { except: unindexed, limit })
-  return Math.min(limit, indexed + matching.length)
+const WEEK_MS = 7 * 86_400_000
+/**
+ * The ends of the parts that are searched one after the other until enough is found, in weeks
+ * before the newest report; null: all others.
+ */
+const WEEKS = [1, 4, 16, null]
+
+/** Searches the latest weeks first, because the reports of each part are sorted. */
+async function listNewest(tx: Db, query: TermQuery, page: TermPage): Promise<string[]> {
+  const found: string[] = []
+  const end = [page.before, query.until].filter((id) => id !== undefined).sort()[0]
+  const newest = end ?? (await findNewestReport(tx))
+  if (newest === undefined) return []
+  const newestMs = uuidTime(newest).getTime()
+  let { before } = page
+  for (const weeks of WEEKS) {
+    const start = weeks === null ? undefined : uuidFloor(new Date(newestMs - weeks * WEEK_MS))
+    const isLast = start === undefined || (query.from !== undefined && start <= query.from)
+    const part = isLast ? query : { ...query, from: start }
+    const limit = page.limit - found.length
+    found.push(...(await listMatching(tx, part, { ...page, before, limit })))
+    if (isLast || found.length === page.limit) break
+    before = start
+  }
+  return found
 }
+
+/** Counts matching reports: exactly up to `max`, and one more if there are more. */
+export async function countFound(
+  pool: Pool,
+  { query, unindexed, matching }: ReportSearch,
+  max = COUNT_MAX,
+): Promise<number> {
+  const page = { except: unindexed, limit: max + 1 }
+  const indexed =
+    query.conditions.length === 0
+      ? await countMatching(pool, query, page)
+      : await byTerms(pool, (tx) => countMatching(tx, query, page))
+  return Math.min(page.limit, indexed + matching.length)
+}
+
+/** @throws CallerError if the search takes too long */
+async function byTerms<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T> {
+  try {
+    return await inTransaction(pool, async (tx) => {
+      await preferTerms(tx)
+      return work(tx)
+    })
+  } catch (error) {
+    if (sqlState(error) !== QUERY_CANCELED) throw error
+    throw new CallerError(422, 'This search takes too long. Add conditions, such as days.')
+  }
+}
+
+const QUERY_CANCELED = '57014'
 
 /** Reads the parts of a stored analysis from which terms are made. */
 export async function analyzedParts({ analysis }: SearchMaterial): Promise<AnalyzedParts> {

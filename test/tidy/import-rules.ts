@@ -49,7 +49,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
       values: ['actions', 'mail', 'texts', 'db', 'queue', 'net'],
     },
     search: {
-      values: ['actions', ...knowledge, 'db', 'queue', 'parsing'],
+      values: ['actions', ...knowledge, 'db', 'queue', 'parsing', 'reports'],
     },
     web: {
       values: [

@@ -16,6 +16,7 @@ import { inboxRoutes, suppressionRoutes } from './inbox.ts'
 import { limitRoutes, shadowRoutes } from './limits.ts'
 import { delistingAdminRoutes, listExemptionRoutes } from './lists.ts'
 import { marketerRoutes, proposalRoutes } from './marketers.ts'
+import { massActionRoutes } from './mass-actions.ts'
 import { modelRoutes } from './models.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
@@ -50,6 +51,7 @@ export function adminRoutes(site: Site): Router {
   mount('/health', healthAdminRoutes(site))
   mount('/activity', activityRoutes(site))
   mount('/reports', searchRoutes(site))
+  mount('/reports', massActionRoutes(site))
   mount('/reports', adminReportRoutes(site))
   mount('/campaigns', campaignRoutes(site))
   mount('/accounts', accountAdminRoutes(site))

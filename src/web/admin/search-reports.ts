@@ -6,6 +6,7 @@ import { storableText } from '../../mail/text.ts'
 import { exportFormats, type ExportFormat, exportReports } from '../../search/export-reports.ts'
 import { fieldNames, searchFields } from '../../search/fields.ts'
 import { COUNT_MAX, countFound, listFound, openSearch } from '../../search/find-reports.ts'
+import { massEffects, massKinds } from '../../search/mass-effects.ts'
 import { forgetSearch, keepSearch } from '../../search/saved-searches.ts'
 import { type Clause, formatSearch, parseSearch, SEARCH_CHARS_MAX } from '../../search/syntax.ts'
 import { readShortForm } from '../pages/form.ts'
@@ -68,6 +69,7 @@ async function sendSearch(
       fields: fieldNames.map((name) => ({ name, ...searchFields[name] })),
       saved: await listSavedSearches(site.pool, requireReporter(req, res)?.id ?? ''),
       formats: Object.keys(exportFormats),
+      effects: massKinds.map((kind) => ({ kind, label: massEffects[kind].label })),
       done: doneMessage(req, keepSearch, forgetSearch),
     },
   })

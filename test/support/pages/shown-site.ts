@@ -49,6 +49,7 @@ export type ShownSite = {
   /** A reporter whose reports are held. */
   banned: string
   campaign: string
+  massAction: string
   /** Paths that contain a secret. */
   links: Record<Link, string>
   consumer: string
@@ -85,7 +86,11 @@ export async function startShownSite(env: Record<string, string> = {}): Promise<
     await site.close()
     await rm(folder, { recursive: true })
   }
-  return { site, ann, admin, ...reports, banned, campaign, links, letter, consumer, mail, close }
+  const massAction = await actOnMany(desk)
+  return {
+    ...{ site, ann, admin, ...reports, banned, campaign, massAction },
+    ...{ links, letter, consumer, mail, close },
+  }
 }
 
 async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
@@ -235,6 +240,13 @@ async function firstOf({ app }: WebSite, table: string, key = 'id'): Promise<str
     `select ${key} as id from ${table} order by 1`,
   )
   return rows[0]?.id ?? ''
+}
+
+/** Starts an action on many reports that no worker does. */
+async function actOnMany(desk: Browser): Promise<string> {
+  const given = { kind: 'drop', q: 'kind:spam', reason: 'never shown' }
+  const answer = await desk.post('/admin/reports/actions', given)
+  return /actions\/([0-9a-f-]{36})/.exec(answer.headers.get('location') ?? '')?.[1] ?? ''
 }
 
 async function campaignOf(desk: Browser, reportId: string): Promise<string> {

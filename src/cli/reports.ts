@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { textField } from '../actions.ts'
+import { listMassActions } from '../db/mass-actions.ts'
+import { listFoundReports } from '../db/search.ts'
+import { UsageError } from '../errors.ts'
+import { listFound, openSearch } from '../search/find-reports.ts'
+import { startMassAction, stopMassAction, undoMassAction } from '../search/mass-actions.ts'
+import { parseSearch, SEARCH_CHARS_MAX } from '../search/syntax.ts'
+import { defineQuery, type Operations } from './command.ts'
+
+const LINES_MAX = 1_000
+const ACTIONS_MAX = 50
+
+const search = defineQuery({
+  name: 'reports search',
+  summary: 'find reports, newest first, as JSON lines',
+  input: z.object({
+    search: textField(SEARCH_CHARS_MAX, 'Enter a search.').meta({ argument: 'SEARCH' }),
+  }),
+  async print({ search: q }, { pool }) {
+    const parsed = parseSearch(q)
+    if ('problems' in parsed) throw new UsageError(parsed.problems)
+    const opened = await openSearch(pool, parsed.clauses)
+    const ids = await listFound(pool, opened, { before: undefined, limit: LINES_MAX })
+    const lines = await listFoundReports(pool, ids)
+    return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  },
+})
+
+const actions = defineQuery({
+  name: 'reports actions',
+  summary: 'list the latest actions on many reports, as JSON lines',
+  input: z.object({}),
+  async print(_, { pool }) {
+    const lines = await listMassActions(pool, ACTIONS_MAX)
+    return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  },
+})
+
+/** The operations of `signalpost reports`. */
+export const operations: Operations = [
+  ...[search, actions],
+  ...[startMassAction, stopMassAction, undoMassAction],
+]

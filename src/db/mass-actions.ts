@@ -1,0 +1,121 @@
+import sql, { bulk } from 'sql-template-tag'
+import type { Db } from './pool.ts'
+import { isOneOfIds } from './prepared.ts'
+import { changesAny, rowOf, rowsOf } from './rows.ts'
+
+/**
+ * What is done with many reports. `stopped`: an operator ended it early. `undoing`: what it changed
+ * is being restored.
+ */
+export type MassState = 'running' | 'stopped' | 'done' | 'undoing' | 'undone'
+
+/** An action on many reports. */
+export type MassAction = {
+  id: string
+  /** Null when it was started at the command line. */
+  reporterId: string | null
+  kind: string
+  /** Null if the reports were selected one by one. */
+  query: string | null
+  reason: string
+  state: MassState
+  perMinute: number
+  startedAt: Date
+  endedAt: Date | null
+}
+
+/** Numbers of reports of an action, by what happened to them. */
+export type MassCounts = { waiting: number; changed: number; unchanged: number; undone: number }
+
+const columns = sql`id, reporter_id as "reporterId", kind, query, reason, state,
+  per_minute as "perMinute", started_at as "startedAt", ended_at as "endedAt"`
+
+const ITEMS_AT_ONCE = 1_000
+
+/** Stores an action that runs, with its reports. */
+export async function insertMassAction(
+  tx: Db,
+  action: Omit<MassAction, 'state' | 'endedAt'>,
+  reportIds: readonly string[],
+): Promise<void> {
+  await tx.query(sql`
+    insert into mass_actions (id, reporter_id, kind, query, reason, state, per_minute, started_at)
+    values (${action.id}, ${action.reporterId}, ${action.kind}, ${action.query}, ${action.reason},
+      'running', ${action.perMinute}, ${action.startedAt})`)
+  for (let at = 0; at < reportIds.length; at += ITEMS_AT_ONCE) {
+    const some = reportIds.slice(at, at + ITEMS_AT_ONCE)
+    const values = bulk(some.map((reportId) => [action.id, reportId]))
+    await tx.query(sql`insert into mass_action_items (action_id, report_id) values ${values}`)
+  }
+}
+
+export function findMassAction(db: Db, id: string): Promise<MassAction | undefined> {
+  return rowOf(db)`select ${columns} from mass_actions where id = ${id}`
+}
+
+/** Returns an action, and lets no other transaction change it until this one ends. */
+export function holdMassAction(tx: Db, id: string): Promise<MassAction | undefined> {
+  return rowOf(tx)`
+    update mass_actions set state = state where id = ${id} returning ${columns}`
+}
+
+/** Returns the latest actions, newest first. */
+export function listMassActions(db: Db, limit: number): Promise<MassAction[]> {
+  return rowsOf(db)`select ${columns} from mass_actions order by id desc limit ${limit}`
+}
+
+export async function countMassItems(db: Db, id: string): Promise<MassCounts> {
+  const { rows } = await db.query<{ outcome: keyof MassCounts; count: number }>(sql`
+    select coalesce(outcome, 'waiting') as outcome, count(*)::integer as count
+    from mass_action_items where action_id = ${id} group by 1`)
+  const counts = { waiting: 0, changed: 0, unchanged: 0, undone: 0 }
+  for (const { outcome, count } of rows) counts[outcome] = count
+  return counts
+}
+
+/** Returns the next reports of an action with an outcome (null: not reached yet), by their ids. */
+export async function listMassItems(
+  tx: Db,
+  id: string,
+  { outcome, limit }: { outcome: 'changed' | null; limit: number },
+): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(sql`
+    select report_id as id from mass_action_items
+    where action_id = ${id} and outcome is not distinct from ${outcome}::text
+    order by report_id limit ${limit}`)
+  return rows.map((row) => row.id)
+}
+
+export async function markMassItems(
+  tx: Db,
+  id: string,
+  reportIds: readonly string[],
+  outcome: 'changed' | 'unchanged' | 'undone',
+): Promise<void> {
+  await tx.query(sql`
+    update mass_action_items set outcome = ${outcome}
+    where action_id = ${id} and report_id = any(${reportIds}::uuid[])`)
+}
+
+/** Moves an action from one of the states `from` to `to`; false if it is in another state. */
+export function markMassAction(
+  tx: Db,
+  id: string,
+  { from, to, endedAt }: { from: readonly MassState[]; to: MassState; endedAt: Date | null },
+): Promise<boolean> {
+  return changesAny(tx)`
+    update mass_actions set state = ${to}, ended_at = ${endedAt}
+    where id = ${id} and state = any(${from}::text[])`
+}
+
+/** Deletes actions that started before an instant, with their lists of reports. */
+export async function removeMassActions(db: Db, before: Date): Promise<void> {
+  await db.query(sql`delete from mass_actions where started_at < ${before}`)
+}
+
+/** Returns those of the reports whose message is stored. */
+export async function listWithMessages(tx: Db, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(sql`
+    select id from raw_messages where ${isOneOfIds('id', ids)}`)
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,135 @@
+import { type Request, type Response, Router } from 'express'
+import { listMassActions } from '../../db/mass-actions.ts'
+import { listReporterEmails } from '../../db/reporters.ts'
+import { storableText } from '../../mail/text.ts'
+import { countFound, openSearch } from '../../search/find-reports.ts'
+import {
+  describeMassAction,
+  MASS_MAX,
+  mayUndo,
+  startMassAction,
+  stopMassAction,
+  undoMassAction,
+} from '../../search/mass-actions.ts'
+import { massEffects, massKinds } from '../../search/mass-effects.ts'
+import { parseSearch, SEARCH_CHARS_MAX } from '../../search/syntax.ts'
+import { isUuid } from '../pages/render.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
+import { sendAdminPage } from './send-admin-page.ts'
+
+const path = '/admin/reports/actions'
+const SHOWN_MAX = 50
+const REFRESH_SECONDS = 3
+
+/** Actions on many reports: their preview, their progress, and the latest ones. */
+export function massActionRoutes(site: Site): Router {
+  const router = Router()
+  router.get('/actions', (req, res) => sendActions(req, res, site))
+  router.get('/actions/new', (req, res) => {
+    const given = new URL(req.originalUrl, 'http://site').searchParams
+    return sendPreview(req, res, site, {
+      kind: given.get('kind') ?? '',
+      q: given.get('q') ?? '',
+      ids: given.get('scope') === 'selected' ? given.getAll('ids') : undefined,
+      problems: [],
+    })
+  })
+  router.post(
+    '/actions',
+    postAction(site, {
+      actions: startMassAction,
+      back: (_, outcome) => ('id' in outcome ? `${path}/${outcome.id}` : path),
+      show: (req, res, { problems, given }: RefusedForm) =>
+        sendPreview(req, res, site, {
+          kind: given['kind'] ?? '',
+          q: given['q'] ?? '',
+          ids: given['ids'] ? given['ids'].split(',') : undefined,
+          problems,
+        }),
+    }),
+  )
+  router.get('/actions/:id', (req, res) => sendProgress(req, res, site))
+  router.post(
+    '/actions/:id',
+    postAction(site, {
+      actions: { stop: stopMassAction, undo: undoMassAction },
+      fields: (req) => ({ id: req.params['id'] }),
+      back: (req) => `${path}/${req.params['id']}`,
+    }),
+  )
+  return router
+}
+
+type Preview = {
+  kind: string
+  q: string
+  /** The reports selected one by one; undefined for all that the search finds. */
+  ids: readonly string[] | undefined
+  problems: readonly string[]
+}
+
+async function sendPreview(
+  req: Request,
+  res: Response,
+  { pool }: Pick<Site, 'pool'>,
+  { kind, q, ids, problems }: Preview,
+): Promise<void> {
+  const known = massKinds.find((one) => one === kind)
+  if (!known) throw new ProblemError('bad-field', 'Unknown action. Choose one from the list.')
+  if (ids && !ids.every(isUuid)) throw new ProblemError('bad-field', 'These are not valid ids.')
+  const parsed = parseSearch(storableText(q, SEARCH_CHARS_MAX + 1))
+  if ('problems' in parsed) throw new ProblemError('bad-field', parsed.problems.join(' '))
+  const search = ids ? undefined : await openSearch(pool, parsed.clauses)
+  const count = search ? await countFound(pool, search, MASS_MAX) : (ids?.length ?? 0)
+  sendAdminPage(req, res, {
+    view: 'admin/mass-action-new',
+    title: 'Action on many reports',
+    status: problems.length > 0 ? 422 : 200,
+    data: {
+      ...{ kind, q, ids: ids ?? [], count, problems, effect: massEffects[known] },
+      isTooMany: count > MASS_MAX,
+    },
+  })
+}
+
+async function sendProgress(
+  req: Request<{ id: string }>,
+  res: Response,
+  site: Pick<Site, 'pool' | 'clock'>,
+): Promise<void> {
+  const { id } = req.params
+  const described = isUuid(id) ? await describeMassAction(site.pool, id) : undefined
+  if (!described) throw new ProblemError('not-found', 'Action not found.')
+  const { action, counts, effect } = described
+  const isRunning = ['running', 'undoing'].includes(action.state)
+  if (isRunning) res.setHeader('refresh', String(REFRESH_SECONDS))
+  const emails = await listReporterEmails(site.pool, action.reporterId ? [action.reporterId] : [])
+  sendAdminPage(req, res, {
+    view: 'admin/mass-action',
+    title: 'Action on many reports',
+    data: {
+      ...{ action, counts, effect, isRunning },
+      total: counts.waiting + counts.changed + counts.unchanged + counts.undone,
+      who: action.reporterId ? emails.get(action.reporterId) : 'command line',
+      mayUndo: mayUndo(action, site.clock()),
+      done: doneMessage(req, startMassAction, stopMassAction, undoMassAction),
+    },
+  })
+}
+
+async function sendActions(
+  req: Request,
+  res: Response,
+  { pool }: Pick<Site, 'pool'>,
+): Promise<void> {
+  sendAdminPage(req, res, {
+    view: 'admin/mass-actions',
+    title: 'Actions on many reports',
+    data: {
+      lines: await listMassActions(pool, SHOWN_MAX),
+      done: doneMessage(req, startMassAction),
+    },
+  })
+}

@@ -1,0 +1,226 @@
+import { expect, test } from 'vitest'
+import { runAction } from '../../../src/actions.ts'
+import type { Pool } from '../../../src/db/pool.ts'
+import { importNetworks } from '../../../src/processes/import-networks.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import {
+  runActOnReports,
+  startMassAction,
+  stopMassAction,
+  undoMassAction,
+  UNDO_MS,
+} from '../../../src/search/mass-actions.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { analyzeReports } from '../../support/judge.ts'
+import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { signedInBrowser } from '../web/browser.ts'
+import { startWebSite } from '../web/web-site.ts'
+
+const site = await closeAfterTests(startWebSite())
+const parser = await closeAfterTests(createParserPool(1))
+await importNetworks(sampleNetworks, site.app)
+const admin = await site.addPerson('admin@desk.example', { role: 'operator' })
+const operator = { id: admin.id, role: 'operator' } as const
+const { pool } = site.app
+let made = 0
+
+/** Makes a reporter with `count` analyzed reports. */
+async function reported(count: number) {
+  const person = await site.addPerson(`r${++made}@reporters.example`)
+  const ids: string[] = []
+  for (let n = 0; n < count; n++) ids.push(await site.report(person, spamMessage(`m${made}-${n}`)))
+  await analyzeReports({ ...site.app, parser }, ids)
+  return { person, ids }
+}
+
+async function start(given: Record<string, unknown>): Promise<string> {
+  const outcome = await runAction(
+    startMassAction,
+    { reason: 'a test', ...given },
+    site.app,
+    operator,
+  )
+  if (!('done' in outcome)) throw new Error(JSON.stringify(outcome))
+  return outcome.id ?? ''
+}
+
+/** Does the steps of an action until it ends. */
+async function finish(actionId: string, app = site.app): Promise<void> {
+  while ((await runActOnReports({ actionId }, app)) !== 'done');
+}
+
+async function states(ids: readonly string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ state: string }>(
+    'select state from reports where id = any($1::uuid[]) order by id',
+    [ids],
+  )
+  return rows.map(({ state }) => state)
+}
+
+async function outcomes(actionId: string): Promise<(string | null)[]> {
+  const { rows } = await pool.query<{ outcome: string | null }>(
+    'select outcome from mass_action_items where action_id = $1 order by report_id',
+    [actionId],
+  )
+  return rows.map(({ outcome }) => outcome)
+}
+
+const all = <T>(count: number, value: T) => Array.from({ length: count }, () => value)
+
+test('an action on all that a search finds is done once to each, and audited', async () => {
+  const { person, ids } = await reported(3)
+  const others = await reported(1)
+  const id = await start({ kind: 'retract', q: `reporter:${person.email}` })
+  await finish(id)
+  expect(await states(ids)).toEqual(all(3, 'retracted'))
+  expect(await states(others.ids)).not.toContain('retracted')
+  expect(await outcomes(id)).toEqual(all(3, 'changed'))
+  const { rows } = await pool.query<{ detail: string }>(
+    `select detail from audit_log where action = 'mass action' order by id desc limit 1`,
+  )
+  expect(rows[0]?.detail).toBe(`retract, 3 reports found by reporter:${person.email}: a test`)
+  const again = await start({ kind: 'retract', q: `reporter:${person.email}` })
+  await finish(again)
+  expect(await outcomes(again)).toEqual(all(3, 'unchanged'))
+})
+
+/** A pool whose transactions fail at their commit from the given number on, as if it were killed. */
+function dyingPool(commitsLeft: number): Pool {
+  let left = commitsLeft
+  return new Proxy(pool, {
+    get(target, name) {
+      if (name !== 'connect') return Reflect.get(target, name) as unknown
+      return async () => {
+        const client = await target.connect()
+        return new Proxy(client, {
+          get(inner, key) {
+            const value: unknown = Reflect.get(inner, key)
+            if (key === 'query') {
+              return (text: unknown, ...rest: unknown[]) => {
+                const isCommit = typeof text === 'string' && /^commit/i.test(text)
+                if (isCommit && left-- <= 0) return Promise.reject(new Error('killed'))
+                return (inner.query as (...all: unknown[]) => unknown)(text, ...rest)
+              }
+            }
+            return typeof value === 'function' ? (value.bind(inner) as unknown) : value
+          },
+        })
+      }
+    },
+  })
+}
+
+test('an action that is killed goes on, and acts on each report exactly once', async () => {
+  const { ids, person } = await reported(5)
+  const id = await start({ kind: 'retract', ids, speed: '120' })
+  await expect(finish(id, { ...site.app, pool: dyingPool(1) })).rejects.toThrow('killed')
+  expect((await states(ids)).filter((state) => state === 'retracted')).toHaveLength(2)
+  expect((await outcomes(id)).filter((outcome) => outcome === 'changed')).toHaveLength(2)
+  await finish(id)
+  expect(await outcomes(id)).toEqual(all(5, 'changed'))
+  const { rows } = await pool.query(
+    `select report_id from report_events join reports on reports.id = report_id
+     where event = 'retracted' and reporter_id = $1`,
+    [person.id],
+  )
+  expect(rows).toHaveLength(5)
+})
+
+test('a stopped action does nothing more, and what it did can be undone', async () => {
+  const { ids } = await reported(3)
+  const before = await states(ids)
+  const id = await start({ kind: 'retract', ids, speed: '60' })
+  await runActOnReports({ actionId: id }, site.app)
+  await runAction(stopMassAction, { id }, site.app, operator)
+  await finish(id)
+  expect((await states(ids)).filter((state) => state === 'retracted')).toHaveLength(1)
+  expect(await runAction(undoMassAction, { id }, site.app, operator)).toMatchObject({
+    done: 'undoing',
+  })
+  await finish(id)
+  expect(await outcomes(id)).toEqual(['undone', null, null])
+  await analyzeReports({ ...site.app, parser }, ids)
+  expect(await states(ids)).toEqual(before)
+})
+
+test('after an hour, or if nothing can be restored, there is no undo', async () => {
+  const { ids } = await reported(1)
+  const retract = await start({ kind: 'retract', ids })
+  await finish(retract)
+  const late = { ...site.app, clock: () => new Date(Date.now() + UNDO_MS) }
+  expect(await runAction(undoMassAction, { id: retract }, late, operator)).toHaveProperty(
+    'problems',
+  )
+  const remove = await start({ kind: 'delete-messages', ids })
+  await finish(remove)
+  expect(await runAction(undoMassAction, { id: remove }, site.app, operator)).toHaveProperty(
+    'problems',
+  )
+})
+
+test('messages are deleted, and such reports are not analyzed again', async () => {
+  const { ids } = await reported(2)
+  const [first = ''] = ids
+  await finish(await start({ kind: 'delete-messages', ids: [first] }))
+  const { rows } = await pool.query('select id from raw_messages where id = any($1::uuid[])', [ids])
+  expect(rows).toEqual([{ id: ids[1] }])
+  const again = await start({ kind: 'analyze-again', ids })
+  await finish(again)
+  expect((await outcomes(again)).toSorted()).toEqual(['changed', 'unchanged'])
+  expect((await states(ids))[1]).toBe('received')
+})
+
+test('reporters are banned once each, and undoing leaves earlier bans', async () => {
+  const { ids, person } = await reported(2)
+  const banned = async () =>
+    (await pool.query('select from shadow_bans where reporter_id = $1', [person.id])).rowCount
+  const first = await start({ kind: 'shadow-ban', ids })
+  await finish(first)
+  expect(await banned()).toBe(1)
+  expect((await outcomes(first)).toSorted()).toEqual(['changed', 'unchanged'])
+  const second = await start({ kind: 'shadow-ban', ids })
+  await finish(second)
+  await runAction(undoMassAction, { id: second }, site.app, operator)
+  await finish(second)
+  expect(await banned()).toBe(1)
+  await runAction(undoMassAction, { id: first }, site.app, operator)
+  await finish(first)
+  expect(await banned()).toBe(0)
+})
+
+test('held reports are discarded or released', async () => {
+  const { ids } = await reported(2)
+  await pool.query(`update reports set shadow = 'held' where id = any($1::uuid[])`, [ids])
+  await finish(await start({ kind: 'drop', ids: ids.slice(0, 1) }))
+  await finish(await start({ kind: 'release', ids }))
+  const { rows } = await pool.query<{ shadow: string }>(
+    'select shadow from reports where id = any($1::uuid[]) order by id',
+    [ids],
+  )
+  expect(rows.map(({ shadow }) => shadow)).toEqual(['dropped', 'released'])
+})
+
+test('the pages preview, start, show, stop and undo an action', async () => {
+  const { ids, person } = await reported(2)
+  const desk = await signedInBrowser(site.url, admin)
+  const q = `reporter:${person.email}`
+  const at = '/admin/reports/actions'
+  const preview = await desk.get(`${at}/new?${new URLSearchParams({ kind: 'retract', q })}`)
+  expect(await preview.text()).toMatch(/2 reports found by[^]*can be undone within an hour/)
+  expect((await desk.get(`${at}/new?kind=explode&q=`)).status).toBe(422)
+  const refused = await desk.post(at, { kind: 'retract', q, reason: '' })
+  expect(refused.status).toBe(422)
+  const started = await desk.post(at, { kind: 'retract', q, reason: 'wrong <b>list</b>' })
+  const page = started.headers.get('location') ?? ''
+  const running = await desk.get(page)
+  expect(running.headers.get('refresh')).toBe('3')
+  expect(await running.text()).toContain('0 of 2 reports processed')
+  const id = /actions\/([^?]+)/.exec(page)?.[1] ?? ''
+  await finish(id)
+  expect(await (await desk.get(page)).text()).toContain('2 changed')
+  await desk.post(`${at}/${id}`, { do: 'undo' })
+  await finish(id)
+  expect(await (await desk.get(page)).text()).toContain('2 undone')
+  expect(await (await desk.get(at)).text()).toContain('wrong &lt;b&gt;list')
+  expect(await states(ids)).toEqual(all(2, 'received'))
+})
