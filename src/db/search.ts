@@ -188,13 +188,13 @@ export async function upsertTerms(
   reports: readonly { id: string; terms: readonly string[] }[],
 ): Promise<void> {
   if (reports.length === 0) return
-  const ordered = reports.toSorted((one, other) => (one.id < other.id ? -1 : 1))
-  const values = ordered.map(
-    ({ id, terms }) => sql`(${id}::uuid, ${shardOf(id)}::smallint, array(
-    select distinct hashtextextended(term, 0) from unnest(${terms}::text[]) as term))`,
-  )
+  const rows = reports.flatMap(({ id, terms }) => terms.map((term) => ({ id, term })))
   await tx.query(sql`
-    insert into report_terms (id, shard, terms) values ${join(values)}
+    insert into report_terms (id, shard, terms)
+    select id, shard_of(id), array_agg(distinct hashtextextended(term, 0))
+    from unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ term }) => term)}::text[])
+      as given (id, term)
+    group by id order by id
     on conflict (id, shard) do update set terms = excluded.terms`)
 }
 
@@ -239,9 +239,14 @@ export async function claimSearchNews(tx: Db, notes: readonly SearchNote[]): Pro
     returning report_ids as ids`)
   const ids = [...new Set(rows.flatMap((row) => row.ids))]
   if (ids.length === 0) return []
-  const { rows: held } = await tx.query<{ id: string }>(sql`
-    select id from reports where ${isOneOfIds('id', ids)} order by id for share`)
-  return held.map(({ id }) => id)
+  const held: string[] = []
+  // Citus locks rows of one shard at a time only.
+  for (const [, own] of [...Map.groupBy(ids, shardOf)].toSorted(([a], [b]) => a - b)) {
+    const { rows: found } = await tx.query<{ id: string }>(sql`
+      select id from reports where ${isOneOfIds('id', own)} order by id for share`)
+    held.push(...found.map(({ id }) => id))
+  }
+  return held
 }
 
 /** Reports whose terms may be missing or old, newest first. */

@@ -51,14 +51,15 @@ test('what the settings switch off is off', async () => {
   expect(await conditionNow('dkim-key')).toMatchObject({ level: 'off' })
 })
 
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+
 test('a report that waits for analysis ages, also when it is analyzed again', async () => {
   expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'ok', value: 0 })
   const [report] = await app.reports('waits')
   const id = report?.reportId
-  await pool.query(
-    `update reports set received_at = received_at - interval '3 minutes' where id = $1`,
-    [id],
-  )
+  const receivedMinutesAgo = (minutes: number) =>
+    pool.query('update reports set received_at = $2 where id = $1', [id, minutesAgo(minutes)])
+  await receivedMinutesAgo(3)
   expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'warning' })
   await pool.query(
     `insert into report_events (report_id, shard, id, at, event, phrases)
@@ -66,12 +67,9 @@ test('a report that waits for analysis ages, also when it is analyzed again', as
     [id, uuidv7(new Date())],
   )
   expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'ok' })
-  await pool.query(`update report_events set at = at - interval '11 minutes'`)
+  await pool.query('update report_events set at = $1', [minutesAgo(11)])
   expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'warning' })
-  await pool.query(
-    `update reports set received_at = received_at - interval '9 minutes' where id = $1`,
-    [id],
-  )
+  await receivedMinutesAgo(12)
   const late = await conditionNow('reports-analyzed')
   expect(late).toMatchObject({ level: 'critical', said: expect.stringContaining('11 min') })
   await pool.query(`update reports set state = 'failed'`)

@@ -38,10 +38,10 @@ test('the overview shows length and oldest job of each queue', async () => {
      where name = 'analyze-report' and data ->> 'reportId' = $1`,
     [id],
   )
-  await site.app.pool.query(
-    `update reports set received_at = received_at - interval '2 hours' where id = $1`,
-    [id],
-  )
+  await site.app.pool.query('update reports set received_at = $2 where id = $1', [
+    id,
+    new Date(Date.now() - 2 * 3_600_000),
+  ])
   await expect
     .poll(async () => await (await desk.get('/admin')).text())
     .toContain('The oldest has been waiting for 2 h')

@@ -81,7 +81,7 @@ test('a message that cannot be composed in time is composed with its header alon
 })
 
 test('the wait in the slow lane counts toward the time limit of the message', async () => {
-  const limits = { messageMsMax: 1_500, heapMegabytesMax: 1_024, fastMsMax: 300 }
+  const limits = { messageMsMax: 2_500, heapMegabytesMax: 1_024, fastMsMax: 300 }
   const parser = createParserPool(1, limits, { threadFile })
   pool = parser
   const reported = await reportedMessage({ name: 'waits', raw: spamMessage('waits') }, 1)
