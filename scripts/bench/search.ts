@@ -167,12 +167,11 @@ const TERMS = `(select array_agg(distinct hashtextextended(term, 0)) from (
     'network:' || a.network_cidr, 'desk:' || f.address, 'symbol:SUBJECT_SHOUTS',
     'from:' || r.author, 'from:' || split_part(r.author, '@', 1),
     'from:' || split_part(r.author, '@', 2), 'from:example',
-    'origin:' || a.origin_ip::text || '/32', 'origin:' || network(set_masklen(a.origin_ip, 24)),
-    'origin:' || network(set_masklen(a.origin_ip, 16)),
-    'origin:' || network(set_masklen(a.origin_ip, 8)),
     'link:host-' || ${NUMBER} % 3000 || '.example', 'link:example', 'link:host',
     'file:' || md5(r.id::text), case when ${NUMBER} % 10 = 0 then 'file:invoice' end,
     case when ${NUMBER} % 5 = 0 then 'file:pdf' end]) as term
+  union all select 'origin:' || host(network(set_masklen(a.origin_ip, length))) || '/' || length
+    from generate_series(4, 32, 4) as length
   union all select 'from:' || word from regexp_split_to_table(r.author, '[^a-z0-9]+') as word
   union all select 'subject:' || word
     from regexp_split_to_table(lower(r.subject), '[^a-z0-9]+') as word

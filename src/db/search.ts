@@ -187,14 +187,18 @@ export async function upsertTerms(
   tx: Db,
   reports: readonly { id: string; terms: readonly string[] }[],
 ): Promise<void> {
-  if (reports.length === 0) return
-  const rows = reports.flatMap(({ id, terms }) => terms.map((term) => ({ id, term })))
-  await tx.query(sql`
-    insert into report_terms (id, shard, terms)
-    select id, shard_of(id), array_agg(distinct hashtextextended(term, 0))
-    from unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ term }) => term)}::text[])
+  const given = reports.flatMap(({ id, terms }) => terms.map((term) => ({ id, term })))
+  const { rows } = await tx.query<{ id: string; hashes: string[] }>(sql`
+    select id, array_agg(distinct hashtextextended(term, 0))::text[] as hashes
+    from unnest(${given.map(({ id }) => id)}::uuid[], ${given.map(({ term }) => term)}::text[])
       as given (id, term)
-    group by id order by id
+    group by id order by id`)
+  const values = rows.map(
+    ({ id, hashes }) => sql`(${id}::uuid, ${shardOf(id)}::smallint, ${hashes}::bigint[])`,
+  )
+  if (values.length === 0) return
+  await tx.query(sql`
+    insert into report_terms (id, shard, terms) values ${join(values)}
     on conflict (id, shard) do update set terms = excluded.terms`)
 }
 

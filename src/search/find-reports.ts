@@ -66,7 +66,7 @@ export async function listFound(
   const indexed =
     query.conditions.length === 0
       ? await listMatching(pool, query, page)
-      : await byTerms(pool, (tx) => listNewest(tx, query, page))
+      : await listByTerms(pool, query, page)
   const fresh = matching.filter((id) => before === undefined || id < before)
   return [...indexed, ...fresh].sort().reverse().slice(0, limit)
 }
@@ -78,12 +78,20 @@ const WEEK_MS = 7 * 86_400_000
  */
 const WEEKS = [1, 4, 16, null]
 
-/** Searches the latest weeks first, because the reports of each part are sorted. */
-async function listNewest(tx: Db, query: TermQuery, page: TermPage): Promise<string[]> {
-  const found: string[] = []
+async function listByTerms(pool: Pool, query: TermQuery, page: TermPage): Promise<string[]> {
   const end = [page.before, query.until].filter((id) => id !== undefined).sort()[0]
-  const newest = end ?? (await findNewestReport(tx))
+  const newest = end ?? (await findNewestReport(pool))
   if (newest === undefined) return []
+  return byTerms(pool, (tx) => listNewest(tx, query, { ...page, newest }))
+}
+
+/** Searches the latest weeks first, because the reports of each part are sorted. */
+async function listNewest(
+  tx: Db,
+  query: TermQuery,
+  { newest, ...page }: TermPage & { newest: string },
+): Promise<string[]> {
+  const found: string[] = []
   const newestMs = uuidTime(newest).getTime()
   let { before } = page
   for (const weeks of WEEKS) {

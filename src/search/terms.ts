@@ -103,9 +103,10 @@ function fileTerms(attachments: NonNullable<AnalyzedParts['attachments']>): stri
 
 /** Prefix lengths of the blocks by which an origin is found. */
 const levels = {
-  4: [8, 16, 24, 32],
+  4: [4, 8, 12, 16, 20, 24, 28, 32],
   6: [16, 24, 32, 40, 48, 56, 64, 128],
 } as const
+/** The planner expects each further term to match more, and then does not use the index. */
 const BLOCKS_MAX = 256
 
 function originTerms(ip: string): string[] {
