@@ -11,7 +11,7 @@ test('a failed job is logged without the addresses that a mail server quoted', a
   const failed = Promise.withResolvers<undefined>()
   const boss = {
     workers: new Map(),
-    polling: 'running',
+    ...{ polling: 'running', controls: new Map(), isPaused: () => false },
     fetch: () => Promise.resolve([job]),
     fail: () => Promise.resolve(failed.resolve(undefined)),
   }
