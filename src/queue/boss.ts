@@ -109,12 +109,14 @@ export async function startBoss(
 
 /**
  * Creates the queues or updates their settings, and analyzes the job table: without statistics the
- * planner makes every fetch a nested loop, which is 20 to 400 times slower.
+ * planner makes every fetch a nested loop, which is 20 to 400 times slower. A scheduled queue gets
+ * one job at each of its times, regardless of the number of processes.
  */
 export async function createQueues(boss: Boss, queues: readonly Queue[], db: Db): Promise<void> {
   const kept = { retentionSeconds: 30 * DAY_SECONDS, deleteAfterSeconds: 3600 }
   await boss.createQueue(deadLetterQueue, { ...kept, retentionSeconds: 400 * DAY_SECONDS })
-  for (const { name, retryLimit, retryDelay, retryDelayMax, expireInSeconds } of queues) {
+  for (const { name, cron, ...its } of queues) {
+    const { retryLimit, retryDelay, retryDelayMax, expireInSeconds } = its
     const settings = {
       ...{ retryLimit, retryDelay, retryDelayMax, expireInSeconds },
       ...kept,
@@ -125,6 +127,7 @@ export async function createQueues(boss: Boss, queues: readonly Queue[], db: Db)
     }
     await boss.createQueue(name, settings)
     await boss.updateQueue(name, settings)
+    if (cron !== undefined) await boss.schedule(name, cron, {}, { tz: 'UTC' })
   }
   await gatherQueueStatistics(db)
 }

@@ -33,10 +33,7 @@ type Settled = Exclude<JobOutcome, { outage: string }>
  */
 export type Handler<Payload> = (payloads: readonly Payload[]) => Promise<readonly JobOutcome[]>
 
-/**
- * Starts a worker for a queue, which closes when its jobs in progress have ended. A scheduled queue
- * gets one job at each of its times, regardless of the number of processes.
- */
+/** Starts a worker for a queue, which closes when its jobs in progress have ended. */
 export async function workQueue<Payload extends object>(
   app: { boss: Boss; pool: Pool; clock: Clock; log: Logger },
   queue: Queue<Payload>,
@@ -62,7 +59,6 @@ export async function workQueue<Payload extends object>(
       return { job, status: isFinal ? 'failed' : 'retry', reason }
     })
   })
-  if (queue.cron !== undefined) await app.boss.schedule(queue.name, queue.cron, {}, { tz: 'UTC' })
   return worker
 }
 
