@@ -67,7 +67,8 @@ test('without JavaScript a graph is drawn, has figures, and leads to a list', as
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
-  await page.waitForURL(/\/admin\/reports\?before=/)
+  await page.waitForURL(/\/admin\/reports\?below=/)
+  expect(await page.locator('[role=alert]').count()).toBe(0)
 })
 
 test('with JavaScript a graph can be enlarged, by keyboard too', async () => {

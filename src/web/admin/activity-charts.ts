@@ -25,8 +25,8 @@ type ActivityGroup = {
   charts: readonly ChartDefinition[]
 }
 
-const until = (path: string) => (at: Date) => `${path}${queryOf({ before: uuidFloor(at) })}`
-const reports = until('/admin/reports')
+const reports = (at: Date) => `/admin/reports${queryOf({ below: uuidFloor(at) })}`
+const letters = (at: Date) => `/admin/outbox/letters${queryOf({ before: uuidFloor(at) })}`
 const outbox = (state: string) => (at: Date) =>
   `/admin/outbox${queryOf({ state, report: uuidFloor(at), number: '1' })}`
 const inbox = (at: Date) => `/admin/inbox${queryOf({ filter: 'all', before: uuidFloor(at) })}`
@@ -51,7 +51,7 @@ export const activityGroups: readonly ActivityGroup[] = [
     families: ['mail'],
     charts: [
       rates('feedback', 'Feedback reports by result', 'mail/feedback/', outbox('sent')),
-      rates('letters', 'Letters by result', 'mail/letter/', until('/admin/outbox/letters')),
+      rates('letters', 'Letters by result', 'mail/letter/', letters),
       states('unsent', 'Mail that is not sent yet', 'mail/unsent/', 'items'),
       rates('answers', 'Answers of abuse desks', 'mail/answered/', inbox),
     ],
