@@ -32,7 +32,7 @@ export async function findOldestUnanalyzed(db: Db): Promise<Date | null> {
 /** Counts the reports received since an instant whose analysis failed, up to `most`. */
 export async function countFailedReports(db: Db, since: Date, most: number): Promise<number> {
   const row = await rowOf(db)<{ count: number }>`
-    select count(*)::int as count from (select from reports
+    select count(*)::int as count from (select 1 from reports
       where state = 'failed' and id >= ${uuidFloor(since)} limit ${most}) as failed`
   return row?.count ?? 0
 }

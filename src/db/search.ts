@@ -64,7 +64,7 @@ export async function countMatching(
 ): Promise<number> {
   const { rows } = await db.query<{ count: number }>(sql`
     select count(*)::integer as count from (
-      select from ${tableOf(query)} where ${matches(query, { ...page, before: undefined })}
+      select id from ${tableOf(query)} where ${matches(query, { ...page, before: undefined })}
       limit ${page.limit}) as found`)
   return rows[0]?.count ?? 0
 }
