@@ -119,7 +119,8 @@ test('an action that is killed goes on, and acts on each report exactly once', a
   await finish(id)
   expect(await outcomes(id)).toEqual(all(5, 'changed'))
   const { rows } = await pool.query(
-    `select report_id from report_events join reports on reports.id = report_id and reports.shard = report_events.shard
+    `select report_id from report_events
+       join reports on reports.id = report_id and reports.shard = report_events.shard
      where event = 'retracted' and reporter_id = $1`,
     [person.id],
   )
