@@ -141,11 +141,11 @@ export function mayAppear(since: Date, now: Date): boolean {
 }
 
 /**
- * Has conditions on ids name the shards, for a distributed database. On a single server this would
- * only make the statements longer.
+ * Sets whether conditions on ids name the shards, for a distributed database. On a single server
+ * this would only make the statements longer.
  */
-export function nameShards(): void {
-  namesShards = true
+export function nameShards(isNeeded: boolean): void {
+  namesShards = isNeeded
 }
 
 /**

@@ -62,7 +62,7 @@ export async function openApp(
     throw error
   }
   keepPlansOfRecentWeeks(systemClock)
-  if (config.databaseBackend === 'citus') nameShards()
+  nameShards(config.databaseBackend === 'citus')
   const boss = await startBoss(
     role === 'works' ? (listenUrl ?? config.databaseUrl) : config.databaseUrl,
     role,

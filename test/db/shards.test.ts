@@ -1,9 +1,16 @@
 import pg from 'pg'
-import { expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { insertUnsubscribe } from '../../src/db/advices.ts'
 import { insertAnswer } from '../../src/db/feedback-answers.ts'
 import { listFeedback } from '../../src/db/feedback-reports.ts'
-import { groupedToStore, isId, isOneOfIds, nameShards, prepared } from '../../src/db/prepared.ts'
+import {
+  groupedToStore,
+  isDistributed,
+  isId,
+  isOneOfIds,
+  nameShards,
+  prepared,
+} from '../../src/db/prepared.ts'
 import { listEvents } from '../../src/db/report-events.ts'
 import { listRawMessages, listReportsByIds } from '../../src/db/reports.ts'
 import { upsertTerms } from '../../src/db/search.ts'
@@ -16,8 +23,10 @@ import { closeAfterTests } from '../support/after-tests.ts'
 import { openTestApp } from '../support/app.ts'
 import { spamMessage } from '../support/messages.ts'
 
-// For all tests of this file: as on a distributed database.
-nameShards()
+// For all tests of this file: as on a distributed database. The next files share the module.
+const wasDistributed = isDistributed()
+nameShards(true)
+afterAll(() => nameShards(wasDistributed))
 
 const app = {
   ...(await closeAfterTests(openTestApp())),

@@ -16,7 +16,7 @@ export type TestDatabase = {
 
 // As in every process, see `openApp`.
 keepPlansOfRecentWeeks(() => new Date())
-if (inject('backend') === 'citus' || process.env['STATEMENT_LOG']) nameShards()
+nameShards(inject('backend') === 'citus' || Boolean(process.env['STATEMENT_LOG']))
 
 let made = 0
 
