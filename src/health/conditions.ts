@@ -32,111 +32,77 @@ type Definition = {
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 
+/** What a condition has besides its unit and bounds. */
+type More = Partial<Omit<Definition, 'unit' | 'bounds' | 'isLowBad'>>
+
+/** A condition that is bad from a value upwards. */
+function tooMuch(
+  unit: Unit,
+  warning: number | null,
+  critical: number | null,
+  more: More = {},
+): Definition {
+  return { unit, bounds: { warning, critical }, holdSeconds: MINUTE, ...more }
+}
+
+/** A condition that is bad from a value downwards. */
+function tooLittle(unit: Unit, warning: number, critical: number): Definition {
+  return { ...tooMuch(unit, warning, critical), isLowBad: true }
+}
+
 /**
  * All conditions of health, in the order of pages. Each is computed from what should happen, not
  * from what runs.
  */
 const conditions = {
-  database: {
-    ...{ unit: 'seconds', bounds: { warning: 30, critical: 60 }, holdSeconds: 20 },
-  },
-  'reports-analyzed': {
-    ...{ unit: 'seconds', bounds: { warning: 2 * MINUTE, critical: 10 * MINUTE } },
-    ...{ holdSeconds: 30, page: '/admin/reports?state=received' },
-  },
-  'analysis-failed': {
-    ...{ unit: 'count', bounds: { warning: 1, critical: 100 }, holdSeconds: MINUTE },
-    ...{ action: 'queue retry', page: '/admin/reports?state=failed' },
-  },
-  'mail-leaving': {
-    ...{ unit: 'seconds', bounds: { warning: 10, critical: 2 * MINUTE }, holdSeconds: 20 },
-    ...{ action: 'outbox retry', page: '/admin/outbox' },
-  },
-  'feedback-owed': {
-    ...{ unit: 'seconds', bounds: { warning: 15 * MINUTE, critical: HOUR }, holdSeconds: MINUTE },
-    ...{ hiddenBy: ['mail-leaving'], page: '/admin/outbox?state=queued' },
-  },
-  'letters-owed': {
-    ...{ unit: 'seconds', bounds: { warning: 15 * MINUTE, critical: HOUR }, holdSeconds: MINUTE },
-    ...{ hiddenBy: ['mail-leaving'], page: '/admin/outbox/letters?state=queued' },
-  },
-  'mail-coming-in': {
-    ...{ unit: 'days', bounds: { warning: 7, critical: null }, holdSeconds: MINUTE },
-    page: '/admin/inbox',
-  },
-  'inbound-handled': {
-    ...{ unit: 'seconds', bounds: { warning: 5 * MINUTE, critical: HOUR }, holdSeconds: MINUTE },
-    page: '/admin/inbox',
-  },
-  bounces: {
-    ...{ unit: 'percent', bounds: { warning: 20, critical: 50 }, holdSeconds: MINUTE },
-    page: '/admin/outbox?state=bounced',
-  },
-  'dead-letters': {
-    ...{ unit: 'count', bounds: { warning: 1, critical: 100 }, holdSeconds: MINUTE },
-    ...{ action: 'queue retry', page: '/admin/dead-letters' },
-  },
-  'queues-paused': {
-    ...{ unit: 'seconds', bounds: { warning: 1, critical: null }, holdSeconds: 5 * MINUTE },
-    ...{ action: 'queue resume', page: '/admin/queues' },
-  },
-  counters: {
-    ...{ unit: 'seconds', bounds: { warning: MINUTE, critical: 10 * MINUTE }, holdSeconds: 30 },
-    page: '/admin/counters',
-  },
-  registries: {
-    ...{ unit: 'seconds', bounds: { warning: HOUR, critical: 6 * HOUR }, holdSeconds: MINUTE },
-  },
-  dns: {
-    ...{ unit: 'seconds', bounds: { warning: 2 * MINUTE, critical: 10 * MINUTE } },
-    holdSeconds: MINUTE,
-  },
-  networks: {
-    ...{ unit: 'days', bounds: { warning: 40, critical: 200 }, holdSeconds: MINUTE },
-    page: '/admin/networks',
-  },
-  rules: {
-    ...{ unit: 'count', bounds: { warning: 1, critical: null }, holdSeconds: MINUTE },
-    page: '/admin/rules',
-  },
-  models: {
-    ...{ unit: 'count', bounds: { warning: 1, critical: null }, holdSeconds: MINUTE },
-    page: '/admin/models',
-  },
-  processes: {
-    ...{ unit: 'seconds', bounds: { warning: 20, critical: 2 * MINUTE }, holdSeconds: 20 },
-    action: 'health forget',
-  },
-  clocks: {
-    ...{ unit: 'seconds', bounds: { warning: 5, critical: MINUTE }, holdSeconds: 20 },
-  },
-  disk: {
-    ...{ unit: 'percent', bounds: { warning: 15, critical: 5 }, isLowBad: true },
-    holdSeconds: MINUTE,
-  },
-  'database-size': {
-    ...{ unit: 'gigabytes', bounds: { warning: 500, critical: 1_000 }, holdSeconds: MINUTE },
-  },
-  partitions: {
-    ...{ unit: 'days', bounds: { warning: 14, critical: 7 }, isLowBad: true },
-    holdSeconds: MINUTE,
-  },
-  certificate: {
-    ...{ unit: 'days', bounds: { warning: 21, critical: 7 }, isLowBad: true },
-    holdSeconds: MINUTE,
-  },
-  'dkim-key': { unit: 'count', bounds: { warning: null, critical: 1 }, holdSeconds: 5 * MINUTE },
-  backup: {
-    ...{ unit: 'days', bounds: { warning: 2, critical: 7 }, holdSeconds: MINUTE },
-    action: 'health backup-done',
-  },
-  alarms: {
-    ...{ unit: 'seconds', bounds: { warning: MINUTE, critical: 5 * MINUTE }, holdSeconds: 0 },
-  },
-  'alarm-channels': {
-    ...{ unit: 'count', bounds: { warning: 1, critical: null }, holdSeconds: MINUTE },
-  },
-} as const satisfies Record<string, Definition>
+  database: tooMuch('seconds', 30, 60, { holdSeconds: 20 }),
+  'reports-analyzed': tooMuch('seconds', 2 * MINUTE, 10 * MINUTE, {
+    holdSeconds: 30,
+    page: '/admin/reports?state=received',
+  }),
+  'analysis-failed': tooMuch('count', 1, 100, {
+    action: 'queue retry',
+    page: '/admin/reports?state=failed',
+  }),
+  'mail-leaving': tooMuch('seconds', 10, 2 * MINUTE, {
+    holdSeconds: 20,
+    action: 'outbox retry',
+    page: '/admin/outbox',
+  }),
+  'feedback-owed': tooMuch('seconds', 15 * MINUTE, HOUR, {
+    hiddenBy: ['mail-leaving'],
+    page: '/admin/outbox?state=queued',
+  }),
+  'letters-owed': tooMuch('seconds', 15 * MINUTE, HOUR, {
+    hiddenBy: ['mail-leaving'],
+    page: '/admin/outbox/letters?state=queued',
+  }),
+  'mail-coming-in': tooMuch('days', 7, null, { page: '/admin/inbox' }),
+  'inbound-handled': tooMuch('seconds', 5 * MINUTE, HOUR, { page: '/admin/inbox' }),
+  bounces: tooMuch('percent', 20, 50, { page: '/admin/outbox?state=bounced' }),
+  'dead-letters': tooMuch('count', 1, 100, { action: 'queue retry', page: '/admin/dead-letters' }),
+  'queues-paused': tooMuch('seconds', 1, null, {
+    holdSeconds: 5 * MINUTE,
+    action: 'queue resume',
+    page: '/admin/queues',
+  }),
+  counters: tooMuch('seconds', MINUTE, 10 * MINUTE, { holdSeconds: 30, page: '/admin/counters' }),
+  registries: tooMuch('seconds', HOUR, 6 * HOUR),
+  dns: tooMuch('seconds', 2 * MINUTE, 10 * MINUTE),
+  networks: tooMuch('days', 40, 200, { page: '/admin/networks' }),
+  rules: tooMuch('count', 1, null, { page: '/admin/rules' }),
+  models: tooMuch('count', 1, null, { page: '/admin/models' }),
+  processes: tooMuch('seconds', 20, 2 * MINUTE, { holdSeconds: 20, action: 'health forget' }),
+  clocks: tooMuch('seconds', 5, MINUTE, { holdSeconds: 20 }),
+  disk: tooLittle('percent', 15, 5),
+  'database-size': tooMuch('gigabytes', 500, 1_000),
+  partitions: tooLittle('days', 14, 7),
+  certificate: tooLittle('days', 21, 7),
+  'dkim-key': tooMuch('count', null, 1, { holdSeconds: 5 * MINUTE }),
+  backup: tooMuch('days', 2, 7, { action: 'health backup-done' }),
+  alarms: tooMuch('seconds', MINUTE, 5 * MINUTE, { holdSeconds: 0 }),
+  'alarm-channels': tooMuch('count', 1, null),
+}
 
 /** The code of a condition. */
 export type ConditionCode = keyof typeof conditions
