@@ -45,7 +45,7 @@ create table database_sizes (
 );
 select keep_local('database_sizes');
 
--- One row: which process evaluates the conditions and sends alarms, and what it has told whom.
+-- One row: which process evaluates the conditions and sends alarms, and what it has sent.
 create table alarm_watch (
   is_only boolean not null,
   -- The process that evaluates until `held_until`, by the clock of the database.

@@ -185,7 +185,7 @@ class Ticks {
   }
 }
 
-/** Adds what the rows of the database tell about any time. */
+/** Adds the events that can be counted from rows of the database, for any time. */
 async function addCounts(tx: Db, ticks: Ticks): Promise<void> {
   const range = { from: ticks.from, to: ticks.to, tickMs: TICK_MS }
   for (const { at, name, detail, count } of await countReportsByTick(tx, range)) {
@@ -216,7 +216,7 @@ async function markVersions(tx: Db, at: Date): Promise<void> {
 }
 
 /**
- * Adds the mails since the last chunk, evenly to all ticks, because the totals do not tell when
+ * Adds the mails since the last chunk, evenly to all ticks, because the totals do not state when
  * they were sent. Returns the totals.
  */
 async function addMail(

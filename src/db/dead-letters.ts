@@ -202,7 +202,7 @@ export async function readByIndex(tx: Db): Promise<void> {
       set_config('synchronous_commit', 'off', true)`)
 }
 
-/** Uses up the retries of active jobs: the next failure of this attempt is final. */
+/** Makes a failure of the present attempt of active jobs final. */
 export async function endRetries(
   tx: Db,
   name: string,

@@ -232,7 +232,7 @@ export function listHealthSettings(db: Db): Promise<HealthSettings[]> {
   return rowsOf(db)`select ${settings} from health_settings order by code`
 }
 
-/** Returns the settings of a condition; all null if there are none. */
+/** Returns the settings of a condition; every setting that was never made is null. */
 export async function getHealthSettings(tx: Db, code: string): Promise<HealthSettings> {
   const found = first(
     await tx.query<HealthSettings>(sql`

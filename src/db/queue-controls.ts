@@ -127,7 +127,7 @@ export async function startJobsNow(tx: Db, queue: string, id: string | null): Pr
   return rowCount ?? 0
 }
 
-/** Uses up the retries of an unfinished job; false when there is none with this id. */
+/** Makes the next failure of an unfinished job final; false if no such job has this id. */
 export function giveUpJob(tx: Db, queue: string, id: string): Promise<boolean> {
   return changesAny(tx)`
     update pgboss.job set retry_limit = retry_count

@@ -24,16 +24,16 @@ type Watched = {
   badSince: string | null
   criticalSince: string | null
   goodSince: string | null
-  /** The level that operators were told; null: none. */
-  told: AlarmLevel | null
+  /** The level in the last message about it; null: no alarm stands. */
+  notified: AlarmLevel | null
   /** The times at which it became good while its alarm stood. */
   endedAt: readonly string[]
   reason: Phrase | null
 }
 
 /**
- * What was told, and what waits to be told. It is stored, so that a restart neither repeats nor
- * forgets an alarm.
+ * The alarms that were sent, and the changes that wait to be sent. It is stored, so that a restart
+ * neither repeats nor loses an alarm.
  */
 export type AlarmState = {
   watched: Partial<Record<ConditionCode, Watched>>
@@ -57,7 +57,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** Time in milliseconds that a change waits for others, which are told in the same message. */
+/** Time in milliseconds that a change waits for others, to be sent in the same message. */
 const GROUP_MS = 15_000
 /** At most this number of messages are sent in each ten minutes; further changes wait. */
 const MESSAGES_MAX = 3
@@ -73,14 +73,14 @@ const FLAPPING_OVER_MS = 30 * MINUTE_MS
 const GAP_MS = 2 * MINUTE_MS
 
 const unwatched: Watched = {
-  ...{ badSince: null, criticalSince: null, goodSince: null, told: null, endedAt: [] },
+  ...{ badSince: null, criticalSince: null, goodSince: null, notified: null, endedAt: [] },
   reason: null,
 }
 
 /**
  * Decides whether operators get a message now.
  *
- * A condition is told when a bound was exceeded for the time of the condition, and when it became
+ * An alarm is raised when a bound was exceeded for the time of the condition, and when it became
  * critical. A change waits 15 seconds for others; at most three messages are sent in ten minutes.
  * An alarm is over when the condition was good for a minute, or for half an hour if it flaps.
  * Unknown changes nothing. Silenced conditions, and those that another one explains, raise no
@@ -114,12 +114,12 @@ export function decideAlarms(
   if (isFull || ageOf(groupedSince, now) < GROUP_MS) {
     return { state: { ...next, groupedSince }, message: undefined }
   }
-  return tell(next, due, now)
+  return announce(next, due, now)
 }
 
 type Due = { raised: Alarm[]; over: ConditionCode[] }
 
-/** Moves times of the future to now, and forgets what no longer counts. */
+/** Moves times of the future to now, and removes those that no longer count. */
 function atTime(state: AlarmState, now: Date): AlarmState {
   const notLater = (at: string | null) => (at !== null && new Date(at) > now ? iso(now) : at)
   const sinceMs = state.decidedAt === null ? 0 : ageOf(state.decidedAt, now)
@@ -158,8 +158,8 @@ function watch(
     const criticalSince = level === 'critical' ? (before.criticalSince ?? iso(now)) : null
     return { ...before, badSince, criticalSince, goodSince: null, reason }
   }
-  if (isSilenced) return { ...before, ...none, told: null }
-  const isEnd = before.badSince !== null && before.told !== null
+  if (isSilenced) return { ...before, ...none, notified: null }
+  const isEnd = before.badSince !== null && before.notified !== null
   const endedAt = isEnd ? [...before.endedAt, iso(now)].slice(-ENDS_KEPT) : before.endedAt
   return { ...before, ...none, endedAt, goodSince: before.goodSince ?? iso(now) }
 }
@@ -175,27 +175,29 @@ function dueOf(
     const holdMs = definitionOf(code).holdSeconds * 1_000
     const held = (since: string | null) => since !== null && ageOf(since, now) >= holdMs
     const level = held(one.criticalSince) ? 'critical' : held(one.badSince) ? 'warning' : undefined
-    const isWorse = level && (one.told === null || (one.told === 'warning' && level === 'critical'))
+    const isWorse =
+      level && (one.notified === null || (one.notified === 'warning' && level === 'critical'))
     if (isWorse && one.reason && !(isQuiet && level === 'warning')) {
       due.raised.push({ code, level, reason: one.reason })
     }
     const overMs = one.endedAt.length >= FLAPS ? FLAPPING_OVER_MS : OVER_MS
     const isOver = one.goodSince !== null && ageOf(one.goodSince, now) >= overMs
-    if (one.told !== null && isOver && !(isQuiet && one.told === 'warning')) due.over.push(code)
+    if (one.notified !== null && isOver && !(isQuiet && one.notified === 'warning'))
+      due.over.push(code)
   }
   return due
 }
 
-function tell(
+function announce(
   state: AlarmState,
   { raised, over }: Due,
   now: Date,
 ): { state: AlarmState; message: AlarmMessage } {
   const watched = { ...state.watched }
   for (const { code, level } of raised) {
-    watched[code] = { ...(watched[code] ?? unwatched), told: level }
+    watched[code] = { ...(watched[code] ?? unwatched), notified: level }
   }
-  for (const code of over) watched[code] = { ...(watched[code] ?? unwatched), told: null }
+  for (const code of over) watched[code] = { ...(watched[code] ?? unwatched), notified: null }
   const codes = new Set(raised.map(({ code }) => code))
   const standing = standingOf(watched).filter(({ code }) => !codes.has(code))
   const ended = standing.length > 0 ? 'update' : 'all-clear'
@@ -218,9 +220,9 @@ function remind(
     conditions.filter(({ silencedUntil }) => silencedUntil).map(({ code }) => code),
   )
   const standing = standingOf(state.watched).filter(({ code }) => !silenced.has(code))
-  const mayTell = standing.some(({ level }) => level === 'critical' || !isQuiet)
+  const maySend = standing.some(({ level }) => level === 'critical' || !isQuiet)
   const isDue = state.listedAt === null || ageOf(state.listedAt, now) >= DAY_MS
-  if (!mayTell || !isDue) return { state, message: undefined }
+  if (!maySend || !isDue) return { state, message: undefined }
   return {
     state: { ...state, sentAt: [...state.sentAt, iso(now)], listedAt: iso(now) },
     message: { kind: 'reminder', at: iso(now), raised: [], over: [], standing },
@@ -230,8 +232,8 @@ function remind(
 function standingOf(watched: AlarmState['watched']): Alarm[] {
   return conditionCodes.flatMap((code) => {
     const one = watched[code]
-    if (!one?.told || !one.reason) return []
-    return [{ code, level: one.told, reason: one.reason }]
+    if (!one?.notified || !one.reason) return []
+    return [{ code, level: one.notified, reason: one.reason }]
   })
 }
 

@@ -123,7 +123,7 @@ export const massEffects = {
     label: 'Retract',
     meaning:
       'Each report is retracted as wrong: its counts are reversed, unsent feedback is withdrawn, ' +
-      'desks that were notified are told, and it counts against its reporter. ' +
+      'desks that were notified get a correction, and it counts against its reporter. ' +
       'Reports that are retracted already stay as they are.',
     run: retract,
     undo: (tx, ids, _, context) => analyzeAgain(tx, { ids, from: ['retracted'] }, context),

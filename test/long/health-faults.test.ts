@@ -85,7 +85,7 @@ test('a mail server that refuses: light, alarm, repair by the button, all-clear'
   expect(hooks.told.length).toBeLessThanOrEqual(3)
 })
 
-test('a worker that is frozen is told, and that it runs again', async () => {
+test('a worker that is frozen raises an alarm, and its return ends it', async () => {
   const { work, page, alarmed } = await startHealthy()
   await until('heartbeats', async () => ((await page()).includes('Processes') ? undefined : true))
   work.kill('SIGSTOP')
@@ -130,7 +130,7 @@ async function fillDisk(file: string): Promise<void> {
   }
 }
 
-test.runIf(isRoot)('a database whose disk is full is told in its words', async () => {
+test.runIf(isRoot)('a database whose disk is full raises an alarm in its words', async () => {
   const { folder } = await closeAfterThisTest(mountSmallDisk())
   await chmod(folder, 0o755)
   const settings = ['shared_buffers=16MB', 'max_wal_size=64MB']

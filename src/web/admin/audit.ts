@@ -124,7 +124,7 @@ async function sendExport(
   res.setHeader('content-type', types[format])
   res.setHeader('content-disposition', `attachment; filename="audit-log.${format}"`)
   res.setHeader('cache-control', 'no-store')
-  // A client that goes away ends the export; there is nobody to tell.
+  // A client that disconnects ends the export. There is no one to send the error to.
   await pipeline(exportLines(pool, query, format), res).catch(() => undefined)
 }
 

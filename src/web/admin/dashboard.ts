@@ -182,7 +182,7 @@ function topOf(
     })
 }
 
-/** The events that tell the script of the dashboard to read the page again. */
+/** The events after which the script of the dashboard reads the page again. */
 export function liveRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendEvents(req, res, site))

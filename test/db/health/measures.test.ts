@@ -77,7 +77,7 @@ test('a report that waits for analysis ages, also when it is analyzed again', as
   expect(await conditionNow('analysis-failed')).toMatchObject({ level: 'warning', value: 1 })
 })
 
-test('our mail server that refuses mail is told in its words', async () => {
+test('a refusal of our mail server is shown in its words', async () => {
   await pool.query(`update mail_relay set accepted_at = now()`)
   expect(await conditionNow('mail-leaving')).toMatchObject({ level: 'ok' })
   await pool.query(

@@ -73,7 +73,7 @@ beforeEach(async () => {
   )
 })
 
-test('a refusing mail server is told in its words, and when it is over', async () => {
+test('a refusing mail server raises an alarm in its words, and an all-clear', async () => {
   const told: Told[] = []
   const one = startProcess(told)
   await one.pass(60)
@@ -149,7 +149,7 @@ test('each channel is tried on its own, and the others report one that fails', a
   await one.release()
 })
 
-test('a database that is away is told from memory, and its return too', async () => {
+test('a database that is away raises an alarm from memory, and its return ends it', async () => {
   const told: Told[] = []
   const one = startProcess(told)
   const idle = startProcess(told)
@@ -172,7 +172,7 @@ test('a database that is away is told from memory, and its return too', async ()
   await one.release()
 })
 
-test('a database that stores nothing is told with its own words', async () => {
+test('a database that stores nothing raises an alarm in its words', async () => {
   const told: Told[] = []
   const one = startProcess(told)
   await one.pass(20)

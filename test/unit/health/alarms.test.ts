@@ -80,7 +80,7 @@ test('what is bad for a moment raises nothing', () => {
   expect(watch.sent).toEqual([])
 })
 
-test('a warning that becomes critical is told again, and not the way back', () => {
+test('a warning that becomes critical is sent again, and not the way back', () => {
   const watch = createWatch()
   watch.pass(2 * MINUTE, { processes: 'warning' })
   watch.pass(2 * MINUTE, { processes: 'critical' })
@@ -104,7 +104,7 @@ test('what begins together is one message', () => {
   ])
 })
 
-test('what ends while others stand is told with those that stand', () => {
+test('what ends while others stand is listed with those that stand', () => {
   const watch = createWatch()
   watch.pass(2 * MINUTE, { counters: 'critical', processes: 'warning' })
   watch.pass(3 * MINUTE, { counters: 'critical', processes: 'ok' })
