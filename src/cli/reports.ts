@@ -4,7 +4,12 @@ import { listMassActions } from '../db/mass-actions.ts'
 import { listFoundReports } from '../db/search.ts'
 import { UsageError } from '../errors.ts'
 import { listFound, openSearch } from '../search/find-reports.ts'
-import { startMassAction, stopMassAction, undoMassAction } from '../search/mass-actions.ts'
+import {
+  startDeletion,
+  startMassAction,
+  stopMassAction,
+  undoMassAction,
+} from '../search/mass-actions.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from '../search/syntax.ts'
 import { defineQuery, type Operations } from './command.ts'
 
@@ -40,5 +45,5 @@ const actions = defineQuery({
 /** The operations of `signalpost reports`. */
 export const operations: Operations = [
   ...[search, actions],
-  ...[startMassAction, stopMassAction, undoMassAction],
+  ...[startMassAction, startDeletion, stopMassAction, undoMassAction],
 ]

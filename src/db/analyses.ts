@@ -98,6 +98,13 @@ export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | u
   }
 }
 
+/** Returns the origins of reports that have one. */
+export function listOrigins(db: Db, ids: readonly string[]): Promise<{ id: string; ip: string }[]> {
+  return rowsOf(db)`
+    select id, host(origin_ip) as ip from analyses
+    where ${isOneOfIds('id', ids)} and origin_ip is not null`
+}
+
 /** Deletes analyses, in the transaction that queues their reports again. */
 export async function removeAnalyses(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.query(sql`delete from analyses where ${isOneOfIds('id', ids)}`)

@@ -140,6 +140,19 @@ export async function advanceDueFeedback(tx: Db, consumerId: string, dueAt: Date
     where consumer_id = ${consumerId} and state = 'waiting' and due_at > ${dueAt}`)
 }
 
+/** Makes the waiting feedback about some reports due now; returns the reports that had some. */
+export async function hastenFeedback(
+  tx: Db,
+  reportIds: readonly string[],
+  now: Date,
+): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(sql`
+    update feedback_reports set due_at = ${now}
+    where ${isOneOfIds('report_id', reportIds)} and state = 'waiting' and due_at > ${now}
+    returning report_id as id`)
+  return [...new Set(rows.map(({ id }) => id))]
+}
+
 /**
  * Queues a waiting feedback report that now covers `incidents` messages; false when it is no longer
  * waiting.
@@ -216,8 +229,12 @@ async function leaveHeads(tx: Db, reportId: string, now: Date): Promise<number> 
 /** The state from which a mail is queued again: it was held, or our mail server refused it. */
 export type ReleasedState = 'held' | 'refused'
 
-/** Selects held or refused mails: one, those of a consumer, or all. */
-export type HeldChoice = FeedbackKey | { consumerId: string } | 'all'
+/** Selects held or refused mails: one, those of a consumer, those about some reports, or all. */
+export type HeldChoice =
+  | FeedbackKey
+  | { consumerId: string }
+  | { reportIds: readonly string[] }
+  | 'all'
 
 /**
  * Queues held or refused feedback reports again and deletes their copies, because they are composed
@@ -231,11 +248,13 @@ export async function releaseFeedback(
 ): Promise<FeedbackKey[]> {
   const one = which !== 'all' && 'reportId' in which ? which : undefined
   const consumerId = which !== 'all' && 'consumerId' in which ? which.consumerId : null
+  const reportIds = which !== 'all' && 'reportIds' in which ? which.reportIds : null
   const { rows: held } = await tx.query<FeedbackKey>(sql`
     select report_id as "reportId", number from feedback_reports
     where state = ${from} and (${consumerId}::uuid is null or consumer_id = ${consumerId}::uuid)
       and (${one?.reportId}::uuid is null or (report_id = ${one?.reportId}::uuid
         and number = ${one?.number}))
+      and (${reportIds}::uuid[] is null or report_id = any(${reportIds}::uuid[]))
       and (${from} = 'held' or not exists (select from suppressions
           where suppressions.address = lower(feedback_reports.address)
             and (until is null or until > ${now}))

@@ -111,27 +111,32 @@ export function markLetterBounced(tx: Db, id: string, reply: string): Promise<bo
     update letters set state = 'bounced', reply = ${reply} where id = ${id} and state <> 'bounced'`
 }
 
+/** Selects held or refused letters: one, those about some reports, or all. */
+export type HeldLetters = { letterId: string } | { reportIds: readonly string[] } | 'all'
+
 /**
- * Queues held or refused letters again: one or all, at most `limit`. Skips refused letters to a
- * suppressed address. The caller must create their jobs. Returns the ids.
+ * Queues held or refused letters again, at most `limit`. Skips refused letters to a suppressed
+ * address. The caller must create their jobs. Returns the letters.
  */
 export async function releaseLetters(
   tx: Db,
-  { which, from, now }: { which: { letterId: string } | 'all'; from: ReleasedState; now: Date },
+  { which, from, now }: { which: HeldLetters; from: ReleasedState; now: Date },
   limit: number,
-): Promise<string[]> {
-  const letterId = which === 'all' ? null : which.letterId
+): Promise<Pick<Letter, 'id' | 'reportId'>[]> {
+  const letterId = which !== 'all' && 'letterId' in which ? which.letterId : null
+  const reportIds = which !== 'all' && 'reportIds' in which ? which.reportIds : null
   const { rows } = await tx.query<{ id: string }>(sql`
     select id from letters
     where state = ${from} and (${letterId}::uuid is null or id = ${letterId}::uuid)
+      and (${reportIds}::uuid[] is null or report_id = any(${reportIds}::uuid[]))
       and (${from} = 'held' or not exists (select from suppressions
         where suppressions.address = lower(letters.address)
           and (until is null or until > ${now})))
     order by id limit ${limit}`)
-  const released = await tx.query<{ id: string }>(sql`
+  return rowsOf(tx)`
     update letters set state = 'queued', finished_at = null, reply = null
-    where id = any(${rows.map(({ id }) => id)}::uuid[]) and state = ${from} returning id`)
-  return released.rows.map(({ id }) => id)
+    where id = any(${rows.map(({ id }) => id)}::uuid[]) and state = ${from}
+    returning id, report_id as "reportId"`
 }
 
 /** Assigns a letter to the account that was created through it. */

@@ -104,10 +104,10 @@ type Selection = z.output<typeof input> & { from: ReleasedState; now: Date }
 
 async function queueLetters(tx: Db, boss: Boss, { letter, from, now }: Selection) {
   const which = letter === undefined ? 'all' : { letterId: letter }
-  const ids = await releaseLetters(tx, { which, from, now }, AT_ONCE)
-  const jobs = ids.map((letterId) => ({ letterId }))
+  const letters = await releaseLetters(tx, { which, from, now }, AT_ONCE)
+  const jobs = letters.map(({ id: letterId }) => ({ letterId }))
   await send(boss, sendLetter, jobs, tx)
-  return ids.length
+  return letters.length
 }
 
 async function queueFeedback(tx: Db, boss: Boss, { from, now, ...given }: Selection) {

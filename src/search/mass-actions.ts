@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  type Action,
   type ActionContext,
   defineAction,
   isId,
@@ -25,7 +26,7 @@ import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { uuidv7 } from '../world.ts'
 import { listFound, openSearch } from './find-reports.ts'
-import { massEffectOf, massKinds } from './mass-effects.ts'
+import { isDeletion, massEffectOf, type MassKind, massKinds } from './mass-effects.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from './syntax.ts'
 
 /** Does an action on many reports, some at a time. */
@@ -48,41 +49,60 @@ const STEPS_A_MINUTE = 60
 const notIds: InputProblem = { field: 'ids', message: 'Select reports by their ids.' }
 
 /** Acts on the selected reports, or on all that a search finds at this moment. */
-export const startMassAction = defineAction({
-  name: 'reports act',
-  summary: 'act on all reports that a search finds',
-  audit: 'mass action',
-  role: 'operator',
-  input: z.object({
-    kind: oneOf(massKinds).meta({ argument: 'ACTION' }),
-    q: textField(SEARCH_CHARS_MAX, 'Enter a search.').optional().meta({ option: 'search' }),
-    ids: z.array(z.string()).max(SELECTED_MAX).optional().meta({ option: 'ids', value: 'A,B' }),
-    reason: textField(500, 'Please give a reason.').meta({ option: 'why' }),
-    speed: wholeNumber(1, PER_MINUTE_MAX).optional().meta({ option: 'per-minute', value: 'N' }),
-  }),
-  messages: {
-    started: (count: number) => `The action on ${count} reports has started.`,
-    none: 'No reports found. Nothing was done.',
+export const startMassAction = defineStart(
+  { name: 'reports act', summary: 'act on all reports that a search finds' },
+  massKinds.filter((kind) => !isDeletion(kind)),
+)
+
+/** Does the same with the actions that delete something. */
+export const startDeletion = defineStart(
+  {
+    name: 'reports delete',
+    summary: 'delete the messages of all reports that a search finds, or drop held reports',
+    asksPassword: true,
   },
-  async run(
-    tx,
-    { kind, q, ids = [], reason, speed },
-    context: ActionContext<'boss' | 'clock' | 'pool'>,
-  ) {
-    const reports = ids.length > 0 ? await selected(ids) : await foundBy(context.pool, q ?? '')
-    if ('problems' in reports) return reports
-    const count = reports.ids.length
-    if (count === 0) return { unchanged: 'none' }
-    const query = ids.length > 0 ? null : (q ?? '')
-    const id = uuidv7(context.at)
-    const by = { reporterId: context.reporterId, startedAt: context.at }
-    const perMinute = speed ?? PER_MINUTE
-    await insertMassAction(tx, { id, kind, query, reason, perMinute, ...by }, reports.ids)
-    await send(context.boss, actOnReports, [{ actionId: id }], tx)
-    const which = query === null ? 'selected' : `found by ${query || 'no condition'}`
-    return { done: 'started', count, id, audit: `${kind}, ${count} reports ${which}: ${reason}` }
-  },
-})
+  massKinds.filter(isDeletion),
+)
+
+function defineStart(
+  about: Pick<Action, 'name' | 'summary' | 'asksPassword'>,
+  kinds: readonly MassKind[],
+) {
+  return defineAction({
+    ...about,
+    audit: 'mass action',
+    role: 'operator',
+    input: z.object({
+      kind: oneOf(kinds as [MassKind, ...MassKind[]]).meta({ argument: 'ACTION' }),
+      q: textField(SEARCH_CHARS_MAX, 'Enter a search.').optional().meta({ option: 'search' }),
+      ids: z.array(z.string()).max(SELECTED_MAX).optional().meta({ option: 'ids', value: 'A,B' }),
+      reason: textField(500, 'Please give a reason.').meta({ option: 'why' }),
+      speed: wholeNumber(1, PER_MINUTE_MAX).optional().meta({ option: 'per-minute', value: 'N' }),
+    }),
+    messages: {
+      started: (count: number) => `The action on ${count} reports has started.`,
+      none: 'No reports found. Nothing was done.',
+    },
+    async run(
+      tx,
+      { kind, q, ids = [], reason, speed },
+      context: ActionContext<'boss' | 'clock' | 'pool'>,
+    ) {
+      const reports = ids.length > 0 ? await selected(ids) : await foundBy(context.pool, q ?? '')
+      if ('problems' in reports) return reports
+      const count = reports.ids.length
+      if (count === 0) return { unchanged: 'none' }
+      const query = ids.length > 0 ? null : (q ?? '')
+      const id = uuidv7(context.at)
+      const by = { reporterId: context.reporterId, startedAt: context.at }
+      const perMinute = speed ?? PER_MINUTE
+      await insertMassAction(tx, { id, kind, query, reason, perMinute, ...by }, reports.ids)
+      await send(context.boss, actOnReports, [{ actionId: id }], tx)
+      const which = query === null ? 'selected' : `found by ${query || 'no condition'}`
+      return { done: 'started', count, id, audit: `${kind}, ${count} reports ${which}: ${reason}` }
+    },
+  })
+}
 
 type Chosen = { ids: string[] } | { problems: readonly InputProblem[] }
 

@@ -1,13 +1,20 @@
 import type { ActionContext } from '../actions.ts'
-import { removeAnalyses } from '../db/analyses.ts'
+import { reputationKey } from '../counting/reputation-reader.ts'
+import { listOrigins, removeAnalyses } from '../db/analyses.ts'
 import { removeMessages } from '../db/erasures.ts'
+import { hastenFeedback, releaseFeedback, type ReleasedState } from '../db/feedback-waiting.ts'
+import { releaseLetters } from '../db/letters.ts'
 import { endHolding, findShadowBan, putShadowBan, removeShadowBan } from '../db/limits.ts'
+import { findExempted, keepExemption, removeExemption } from '../db/listings.ts'
 import { listWithMessages, type MassAction } from '../db/mass-actions.ts'
 import type { Db } from '../db/pool.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { findReporter } from '../db/reporters.ts'
 import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
+import { findMarks, removeMark, setMark } from '../db/reputations.ts'
 import { insertSearchNews } from '../db/search.ts'
+import { forwardReport } from '../feedback/forward-report.ts'
+import { sendLetter } from '../letters/send-letter.ts'
 import { send } from '../queue/boss.ts'
 import { analyzeReport } from '../reports/analyze-report.ts'
 import { retractIn } from '../reports/change-report.ts'
@@ -35,6 +42,8 @@ export type MassEffect = {
   undo?: Step
   /** What undoing does. */
   undoMeaning?: string
+  /** Whether it deletes something: then the page asks for the password again. */
+  deletes?: true
 }
 
 async function retract(
@@ -117,6 +126,87 @@ async function liftBans(tx: Db, ids: readonly string[]): Promise<readonly string
   return ids
 }
 
+const releasable: readonly ReleasedState[] = ['held', 'refused']
+/** More than the reports of a step have; a report has at most 255 feedback reports. */
+const MAILS_MAX = 50_000
+
+async function sendAgain(
+  tx: Db,
+  reportIds: readonly string[],
+  _: MassAction,
+  { boss, clock }: Context,
+): Promise<readonly string[]> {
+  const changed = new Set<string>()
+  for (const from of releasable) {
+    const selection = { which: { reportIds }, from, now: clock() }
+    const feedback = await releaseFeedback(tx, selection, MAILS_MAX)
+    await send(boss, forwardReport, feedback, tx)
+    const letters = await releaseLetters(tx, selection, MAILS_MAX)
+    const jobs = letters.map(({ id: letterId }) => ({ letterId }))
+    await send(boss, sendLetter, jobs, tx)
+    for (const { reportId } of [...feedback, ...letters]) if (reportId) changed.add(reportId)
+  }
+  return reportIds.filter((id) => changed.has(id))
+}
+
+/** The first report of each origin, of those with an origin. */
+async function firstOfEachOrigin(tx: Db, ids: readonly string[]) {
+  const origins = await listOrigins(tx, ids)
+  const sorted = origins.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return [...Map.groupBy(sorted, ({ ip }) => ip).values()].flatMap((its) => its.slice(0, 1))
+}
+
+async function exemptOrigins(
+  tx: Db,
+  ids: readonly string[],
+  { reporterId, reason }: MassAction,
+  { clock }: Context,
+): Promise<readonly string[]> {
+  const now = clock()
+  const origins = await firstOfEachOrigin(tx, ids)
+  const ips = origins.map(({ ip }) => ip)
+  const exempted = await findExempted(tx, ips, now)
+  const others = origins.filter(({ ip }) => !exempted.has(ip))
+  const how = { reason, reporterId, createdAt: now, expiresAt: null }
+  for (const { ip: name } of others) await keepExemption(tx, { name, ...how })
+  return others.map(({ id }) => id)
+}
+
+async function endExemptions(tx: Db, ids: readonly string[]): Promise<readonly string[]> {
+  for (const { ip } of await listOrigins(tx, ids)) await removeExemption(tx, ip)
+  return ids
+}
+
+function keyOf({ ip: name }: { ip: string }): bigint {
+  return reputationKey({ kind: 'address', name })
+}
+
+async function listByHand(
+  tx: Db,
+  ids: readonly string[],
+  { reporterId, reason }: MassAction,
+  { clock }: Context,
+): Promise<readonly string[]> {
+  const now = clock()
+  const origins = await firstOfEachOrigin(tx, ids)
+  const marks = await findMarks(tx, origins.map(keyOf))
+  const marked = new Set(
+    marks.flatMap(({ key, untilAt }) => (untilAt === null || untilAt > now ? [key] : [])),
+  )
+  const others = origins.filter((origin) => !marked.has(keyOf(origin)))
+  const how = { kind: 'address', mark: 'listed', reason, reporterId } as const
+  for (const origin of others) {
+    const key = keyOf(origin)
+    await setMark(tx, { ...how, key, name: origin.ip, setAt: now, untilAt: null })
+  }
+  return others.map(({ id }) => id)
+}
+
+async function removeMarks(tx: Db, ids: readonly string[]): Promise<readonly string[]> {
+  for (const origin of await listOrigins(tx, ids)) await removeMark(tx, keyOf(origin))
+  return ids
+}
+
 /** The actions, by their names in commands and forms. */
 export const massEffects = {
   retract: {
@@ -137,6 +227,39 @@ export const massEffects = {
       'whose message was deleted stay as they are.',
     run: (tx, ids, _, context) => analyzeAgain(tx, { ids, from: judged }, context),
   },
+  'forward-now': {
+    label: 'Forward waiting feedback now',
+    meaning:
+      'Feedback that waits for the end of the hour or for a digest is sent in the next minute. ' +
+      'The hourly limits and pauses of the desks still hold. ' +
+      'Reports without waiting feedback stay as they are.',
+    run: (tx, ids, _, { clock }) => hastenFeedback(tx, ids, clock()),
+  },
+  'send-again': {
+    label: 'Send failed and held mail again',
+    meaning:
+      'Feedback and letters about these reports that our mail server refused, or that are held, ' +
+      'are sent again. Mail to addresses that are suppressed, and other reports, stay as they are.',
+    run: sendAgain,
+  },
+  'list-origin': {
+    label: 'List the origins',
+    meaning:
+      'The address of the origin of each report is listed by hand, until someone removes the ' +
+      'override. Origins that have an override stay as they are.',
+    run: listByHand,
+    undo: removeMarks,
+    undoMeaning: 'The overrides are removed.',
+  },
+  'exempt-origin': {
+    label: 'Exempt the origins from our lists',
+    meaning:
+      'The address of the origin of each report is kept off our lists, until someone removes the ' +
+      'exemption. Origins that are exempt stay as they are.',
+    run: exemptOrigins,
+    undo: endExemptions,
+    undoMeaning: 'The exemptions are removed.',
+  },
   release: {
     label: 'Release held reports',
     meaning:
@@ -148,6 +271,7 @@ export const massEffects = {
     label: 'Discard held reports',
     meaning: 'Held reports of shadow-banned reporters never count. Other reports stay as they are.',
     run: (tx, ids) => endHolding(tx, ids, 'dropped'),
+    deletes: true,
   },
   'shadow-ban': {
     label: 'Shadow-ban the reporters',
@@ -164,6 +288,7 @@ export const massEffects = {
       'The stored message of each report is deleted for good. The report, its analysis and its ' +
       'history stay. It cannot be analyzed or forwarded again.',
     run: deleteMessages,
+    deletes: true,
   },
 } satisfies Record<string, MassEffect>
 
@@ -171,6 +296,11 @@ export type MassKind = keyof typeof massEffects
 
 /** The names of the actions. */
 export const massKinds = Object.keys(massEffects) as [MassKind, ...MassKind[]]
+
+/** Whether an action deletes something. */
+export function isDeletion(kind: MassKind): boolean {
+  return massEffectOf(kind).deletes === true
+}
 
 /** Returns an action by its name. */
 export function massEffectOf(kind: string): MassEffect {

@@ -49,7 +49,10 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
       values: ['actions', 'mail', 'texts', 'db', 'queue', 'net'],
     },
     search: {
-      values: ['actions', ...knowledge, 'db', 'queue', 'parsing', 'reports'],
+      values: [
+        ...['actions', ...knowledge, 'db', 'queue', 'parsing', 'counting', 'letters', 'feedback'],
+        'reports',
+      ],
     },
     web: {
       values: [

@@ -7,11 +7,12 @@ import {
   describeMassAction,
   MASS_MAX,
   mayUndo,
+  startDeletion,
   startMassAction,
   stopMassAction,
   undoMassAction,
 } from '../../search/mass-actions.ts'
-import { massEffects, massKinds } from '../../search/mass-effects.ts'
+import { isDeletion, massEffects, massKinds } from '../../search/mass-effects.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from '../../search/syntax.ts'
 import { isUuid } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
@@ -39,7 +40,8 @@ export function massActionRoutes(site: Site): Router {
   router.post(
     '/actions',
     postAction(site, {
-      actions: startMassAction,
+      actions: { start: startMassAction, delete: startDeletion },
+      fields: (_, form) => ({ ids: form.texts('ids') }),
       back: (_, outcome) => ('id' in outcome ? `${path}/${outcome.id}` : path),
       show: (req, res, { problems, given }: RefusedForm) =>
         sendPreview(req, res, site, {
@@ -90,6 +92,7 @@ async function sendPreview(
     data: {
       ...{ kind, q, ids: ids ?? [], count, problems, effect: massEffects[known] },
       isTooMany: count > MASS_MAX,
+      does: isDeletion(known) ? 'delete' : 'start',
     },
   })
 }
@@ -114,7 +117,7 @@ async function sendProgress(
       total: counts.waiting + counts.changed + counts.unchanged + counts.undone,
       who: action.reporterId ? emails.get(action.reporterId) : 'command line',
       mayUndo: mayUndo(action, site.clock()),
-      done: doneMessage(req, startMassAction, stopMassAction, undoMassAction),
+      done: doneMessage(req, startMassAction, startDeletion, stopMassAction, undoMassAction),
     },
   })
 }
@@ -129,7 +132,7 @@ async function sendActions(
     title: 'Actions on many reports',
     data: {
       lines: await listMassActions(pool, SHOWN_MAX),
-      done: doneMessage(req, startMassAction),
+      done: doneMessage(req, startMassAction, startDeletion),
     },
   })
 }

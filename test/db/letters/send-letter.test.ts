@@ -60,7 +60,7 @@ test('without a mail server it is held, and sent when released', async () => {
   await runSendLetter([{ letterId }], { ...app, mailer: undefined })
   expect(await stateOf(letterId)).toBe('held')
   const released = { which: { letterId }, from: 'held', now: app.clock() } as const
-  expect(await releaseLetters(app.pool, released, 10)).toEqual([letterId])
+  expect(await releaseLetters(app.pool, released, 10)).toMatchObject([{ id: letterId }])
   await runSendLetter([{ letterId }], { ...app, mailer })
   expect(await stateOf(letterId)).toBe('sent')
 })

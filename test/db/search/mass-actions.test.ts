@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest'
 import { runAction } from '../../../src/actions.ts'
+import { insertLetter } from '../../../src/db/letters.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import {
   runActOnReports,
+  startDeletion,
   startMassAction,
   stopMassAction,
   undoMassAction,
   UNDO_MS,
 } from '../../../src/search/mass-actions.ts'
+import { isDeletion, massKinds } from '../../../src/search/mass-effects.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { analyzeReports } from '../../support/judge.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
@@ -34,8 +38,9 @@ async function reported(count: number) {
 }
 
 async function start(given: Record<string, unknown>): Promise<string> {
+  const kind = massKinds.find((one) => one === given['kind'])
   const outcome = await runAction(
-    startMassAction,
+    kind && isDeletion(kind) ? startDeletion : startMassAction,
     { reason: 'a test', ...given },
     site.app,
     operator,
@@ -189,6 +194,69 @@ test('reporters are banned once each, and undoing leaves earlier bans', async ()
   expect(await banned()).toBe(0)
 })
 
+test('waiting feedback is due now, and other feedback stays', async () => {
+  const { ids } = await reported(2)
+  const [first = ''] = ids
+  const waits = `update feedback_reports set state = 'waiting', due_at = now() + interval '1 day'
+    where report_id = $1`
+  await pool.query(waits, [first])
+  const id = await start({ kind: 'forward-now', ids })
+  await finish(id)
+  expect(await outcomes(id)).toEqual(['changed', 'unchanged'])
+  const { rows } = await pool.query(
+    'select state, due_at <= now() as "isDue" from feedback_reports where report_id = $1',
+    [first],
+  )
+  expect(rows).toEqual([{ state: 'waiting', isDue: true }])
+})
+
+test('refused feedback and held letters about the reports are queued again', async () => {
+  const { ids, person } = await reported(3)
+  const [refused = '', advised = ''] = ids
+  const mark = `update feedback_reports set state = $2, finished_at = now() where report_id = $1`
+  await pool.query(mark, [refused, 'refused'])
+  await pool.query(mark, [advised, 'sent'])
+  const letter = { kind: 'advice', address: person.email, reporterId: person.id } as const
+  const content = { encoding: 'identity', content: Buffer.from('x') } as const
+  const createdAt = new Date()
+  const letterId = uuidv7(createdAt)
+  const about = { id: letterId, reportId: advised, consumerId: null, createdAt }
+  await insertLetter(pool, { ...letter, ...about, ...content })
+  await pool.query(`update letters set state = 'held' where id = $1`, [letterId])
+  const id = await start({ kind: 'send-again', ids })
+  await finish(id)
+  expect(await outcomes(id)).toEqual(['changed', 'changed', 'unchanged'])
+  const { rows } = await pool.query(
+    `select state from feedback_reports where report_id = $1
+     union all select state from letters where id = $2`,
+    [refused, letterId],
+  )
+  expect(rows).toEqual([{ state: 'queued' }, { state: 'queued' }])
+})
+
+test.for([
+  ['list-origin', `select from reputation_marks where mark = 'listed'`],
+  ['exempt-origin', 'select from list_exemptions'],
+])(
+  '%s changes each origin once, and undoing leaves earlier decisions',
+  async ([kind, sql = '']) => {
+    const { ids } = await reported(2)
+    const count = async () => (await pool.query(sql)).rowCount
+    const first = await start({ kind, ids })
+    await finish(first)
+    expect(await count()).toBe(1)
+    expect((await outcomes(first)).toSorted()).toEqual(['changed', 'unchanged'])
+    const second = await start({ kind, ids })
+    await finish(second)
+    expect(await outcomes(second)).toEqual(['unchanged', 'unchanged'])
+    for (const [id, left] of [[second, 1] as const, [first, 0] as const]) {
+      await runAction(undoMassAction, { id }, site.app, operator)
+      await finish(id)
+      expect(await count()).toBe(left)
+    }
+  },
+)
+
 test('held reports are discarded or released', async () => {
   const { ids } = await reported(2)
   await pool.query(`update reports set shadow = 'held' where id = any($1::uuid[])`, [ids])
@@ -209,9 +277,10 @@ test('the pages preview, start, show, stop and undo an action', async () => {
   const preview = await desk.get(`${at}/new?${new URLSearchParams({ kind: 'retract', q })}`)
   expect(await preview.text()).toMatch(/2 reports found by[^]*can be undone within an hour/)
   expect((await desk.get(`${at}/new?kind=explode&q=`)).status).toBe(422)
-  const refused = await desk.post(at, { kind: 'retract', q, reason: '' })
+  const refused = await desk.post(at, { kind: 'retract', q, reason: '', do: 'start' })
   expect(refused.status).toBe(422)
-  const started = await desk.post(at, { kind: 'retract', q, reason: 'wrong <b>list</b>' })
+  const given = { kind: 'retract', q, reason: 'wrong <b>list</b>', do: 'start' }
+  const started = await desk.post(at, given)
   const page = started.headers.get('location') ?? ''
   const running = await desk.get(page)
   expect(running.headers.get('refresh')).toBe('3')
@@ -224,4 +293,21 @@ test('the pages preview, start, show, stop and undo an action', async () => {
   expect(await (await desk.get(page)).text()).toContain('2 undone')
   expect(await (await desk.get(at)).text()).toContain('wrong &lt;b&gt;list')
   expect(await states(ids)).toEqual(all(2, 'received'))
+})
+
+test('deleting asks for the password again', async () => {
+  const { ids } = await reported(1)
+  const desk = await signedInBrowser(site.url, admin)
+  await pool.query(`update sessions set sess = (sess::jsonb - 'provenAt')::json`)
+  const at = '/admin/reports/actions'
+  const preview = await desk.get(`${at}/new?kind=delete-messages&scope=selected&ids=${ids[0]}`)
+  expect(await preview.text()).toContain('name="do" value="delete"')
+  const form = { kind: 'delete-messages', ids: ids[0] ?? '', reason: 'a test', do: 'delete' }
+  const asked = await desk.post(at, form)
+  expect(asked.status).toBe(403)
+  expect(await asked.text()).toContain('name="reason" value="a test"')
+  const evaded = await desk.post(at, { ...form, do: 'start' })
+  expect(evaded.status).toBe(422)
+  const done = await desk.post(at, { ...form, now: admin.password })
+  expect(done.headers.get('location')).toContain(`${at}/`)
 })
