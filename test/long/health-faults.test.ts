@@ -65,7 +65,7 @@ test('a mail server that refuses: light, alarm, repair by the button, all-clear'
   const { here, mailServer, operators, hooks, desk, page, alarmed } = await startHealthy()
   const first = await here.client.post(spamMessage('leaves'))
   await here.client.untilEvent(first.id, 'sent')
-  expect(await page()).not.toContain('Sending of mail')
+  expect(await page()).not.toContain('#mail-leaving')
   mailServer.failAll('mail', { code: 554, text: '5.7.1 Relay access denied' })
   const second = await here.client.post(spamMessage('is-refused'))
   const isRed = async () => ((await page()).includes('Relay access denied') ? true : undefined)
@@ -87,9 +87,11 @@ test('a mail server that refuses: light, alarm, repair by the button, all-clear'
 
 test('a worker that is frozen raises an alarm, and its return ends it', async () => {
   const { work, page, alarmed } = await startHealthy()
-  await until('heartbeats', async () => ((await page()).includes('Processes') ? undefined : true))
+  const isRunning = async () => ((await page()).includes('<th scope="row">work') ? true : undefined)
+  await until('a heartbeat of the worker', isRunning)
+  expect(await page()).not.toContain('/admin/health#processes')
   work.kill('SIGSTOP')
-  const isRed = async () => ((await page()).includes('has been silent for') ? true : undefined)
+  const isRed = async () => ((await page()).includes('/admin/health#processes') ? true : undefined)
   try {
     await until('the light', isRed, LIGHT_MS_MAX)
     await alarmed('processes', 'alarm')
