@@ -45,6 +45,8 @@ create table models (
   calibration jsonb not null,
   -- Measured on messages that were not used for training; null for an imported model.
   report jsonb,
+  -- How many reports of each day it agreed with, as of the last night that it was active.
+  agreement jsonb not null default '[]',
   origin text not null,
   state text not null,
   trained_at timestamptz not null,

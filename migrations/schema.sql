@@ -873,6 +873,7 @@ create table models (
   content bytea not null,
   calibration jsonb not null,
   report jsonb,
+  agreement jsonb not null default '[]'::jsonb,
   origin text not null,
   state text not null,
   trained_at timestamp with time zone not null,

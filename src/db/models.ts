@@ -18,6 +18,9 @@ export type NewModel = {
   trainedAt: Date
 }
 
+/** How many reports of a day (UTC) a model agreed with. */
+export type DayAgreement = { day: string; reports: number; agreed: number }
+
 /** A model without its content. */
 export type ListedModel = {
   version: number
@@ -25,6 +28,8 @@ export type ListedModel = {
   bytes: number
   calibration: Calibration
   report: ModelReport | null
+  /** By day, for reports received while it was active; as of the last night. */
+  agreement: readonly DayAgreement[]
   origin: string
   state: ModelState
   trainedAt: Date
@@ -50,20 +55,20 @@ export async function insertModel(tx: Db, model: NewModel): Promise<number> {
   return version
 }
 
+const listed = sql`version, format, length(content) as bytes, calibration, report, agreement,
+  origin, state, trained_at as "trainedAt", promoted_at as "promotedAt",
+  promoted_by as "promotedBy"`
+
 /** Returns the models, newest first. */
 export function listModels(db: Db, limit: number): Promise<ListedModel[]> {
   return rowsOf(db)`
-    select version, format, length(content) as bytes, calibration, report, origin, state,
-      trained_at as "trainedAt", promoted_at as "promotedAt", promoted_by as "promotedBy"
-    from models order by version desc limit ${limit}`
+    select ${listed} from models order by version desc limit ${limit}`
 }
 
 /** Returns one model without its content. */
 export function findModel(db: Db, version: number): Promise<ListedModel | undefined> {
   return rowOf(db)`
-    select version, format, length(content) as bytes, calibration, report, origin, state,
-      trained_at as "trainedAt", promoted_at as "promotedAt", promoted_by as "promotedBy"
-    from models where version = ${version}`
+    select ${listed} from models where version = ${version}`
 }
 
 /** Returns what is needed to apply a model. */
@@ -126,6 +131,16 @@ export async function rollBackModel(
   await retireActive(tx)
   await tx.query(sql`update models set state = 'active' where version = ${to}`)
   return { from, to }
+}
+
+/** Stores how a model agrees with reports, instead of what was stored before. */
+export async function updateAgreement(
+  db: Db,
+  version: number,
+  agreement: readonly DayAgreement[],
+): Promise<void> {
+  await db.query(sql`
+    update models set agreement = ${JSON.stringify(agreement)} where version = ${version}`)
 }
 
 async function retireActive(tx: Db): Promise<void> {

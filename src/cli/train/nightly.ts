@@ -1,10 +1,12 @@
 import type { App } from '../../app.ts'
 import {
+  type DayAgreement,
   findActiveModel,
   findModel,
   findModelContent,
   type ListedModel,
   promotesModels,
+  updateAgreement,
 } from '../../db/models.ts'
 import type { Db } from '../../db/pool.ts'
 import { keepModel, promoteAutomatically, rollBackAutomatically } from '../../judging/models.ts'
@@ -43,17 +45,22 @@ const SEED = 1
 const CALLED_MIN = 0.5
 
 /**
- * Trains a model from the judged reports, measures it on campaigns that it never saw and on the
- * newest week, and stores it as a candidate. If an operator allowed it, the model is promoted if it
- * is no worse than the active one for any kind of mail, and the active model is rolled back if it
- * agrees with the reports less than it did when it was measured. Returns what was done, in
- * sentences.
+ * Stores how the active model agrees with later reports. Trains a model from the judged reports,
+ * measures it on campaigns that it never saw and on the newest week, and stores it as a candidate.
+ * If an operator allowed it, the model is promoted if it is no worse than the active one for any
+ * kind of mail, and the active model is rolled back if it agrees with the reports less than it did
+ * when it was measured. Returns what was done, in sentences.
  */
 export async function trainNightly(app: Needs, tell: (line: string) => void): Promise<string> {
   const now = app.clock()
   const rows = await readReports(app.pool, new Date(now.getTime() - DAYS * DAY_MS), tell)
   const isAutomatic = await promotesModels(app.pool)
-  const done = isAutomatic ? await takeBack(rows, app) : []
+  const fallen = await compareActive(rows, app)
+  const done: string[] = []
+  if (isAutomatic && fallen !== undefined) {
+    await rollBackAutomatically(app, fallen)
+    done.push(`Rolled back version ${fallen}.`)
+  }
   const parts = partsOf(rows, now)
   if (rows.length < ROWS_MIN || !canTrain(parts.learned)) {
     const needed = `At least ${ROWS_MIN} are needed, and ${classRowsMin} wanted and unwanted ones.`
@@ -145,30 +152,45 @@ const AGREEMENT_ROWS_MIN = 100
 /** Loss of accuracy that is certainly no chance. */
 const LOSS_MAX = 0.02
 
-/** Rolls the active model back if it agrees with reports less than it did when it was measured. */
-async function takeBack(rows: readonly TrainingRow[], app: Needs): Promise<string[]> {
-  const active = await findActiveModel(app.pool)
-  const model = active === undefined ? undefined : await findModel(app.pool, active)
-  const fall = model && fallOf(model, rows)
-  if (!model || fall === undefined) return []
-  await rollBackAutomatically(app, `${model.version}: ${fall}`)
-  return [`Rolled back version ${model.version}: ${fall}.`]
+/**
+ * Stores how the active model agrees with later reports, by day. If that is less often than when it
+ * was measured, returns its version and the figures as a sentence.
+ */
+async function compareActive(
+  rows: readonly TrainingRow[],
+  { pool }: Needs,
+): Promise<string | undefined> {
+  const version = await findActiveModel(pool)
+  const model = version === undefined ? undefined : await findModel(pool, version)
+  if (!model) return undefined
+  const agreement = agreementOf(model, rows)
+  await updateAgreement(pool, model.version, agreement)
+  const fall = fallOf(model, agreement)
+  return fall === undefined ? undefined : `${model.version}: ${fall}`
 }
 
-function fallOf(
-  { promotedAt, report }: ListedModel,
-  rows: readonly TrainingRow[],
-): string | undefined {
-  const expected = report === null ? undefined : accuracyOf(report)
-  if (promotedAt === null || expected === undefined) return undefined
-  const since = rows.filter(
-    ({ at, estimated }) => estimated !== undefined && at >= promotedAt.getTime(),
-  )
-  const agreed = since.filter(({ estimated = 0, kind }) => {
-    return estimated >= CALLED_MIN === isUnwantedKind(kind)
+/** Compares the reports since the promotion of a model with the probabilities that it gave them. */
+function agreementOf({ promotedAt }: ListedModel, rows: readonly TrainingRow[]): DayAgreement[] {
+  const since = promotedAt?.getTime() ?? Infinity
+  const judged = rows.filter(({ at, estimated }) => estimated !== undefined && at >= since)
+  const byDay = Map.groupBy(judged, ({ at }) => new Date(at).toISOString().slice(0, 10))
+  return [...byDay].map(([day, its]) => {
+    const agreed = its.filter(({ estimated = 0, kind }) => {
+      return estimated >= CALLED_MIN === isUnwantedKind(kind)
+    })
+    return { day, reports: its.length, agreed: agreed.length }
   })
-  const live = shareOf(agreed.length, since.length)
-  if (since.length < AGREEMENT_ROWS_MIN || live.high >= expected - LOSS_MAX) return undefined
+}
+
+function fallOf({ report }: ListedModel, agreement: readonly DayAgreement[]): string | undefined {
+  const expected = report === null ? undefined : accuracyOf(report)
+  if (expected === undefined) return undefined
+  const reports = agreement.reduce((sum, day) => sum + day.reports, 0)
+  const live = shareOf(
+    agreement.reduce((sum, { agreed }) => sum + agreed, 0),
+    reports,
+  )
+  if (reports < AGREEMENT_ROWS_MIN || live.high >= expected - LOSS_MAX) return undefined
   const wanted = percentText(expected)
-  return `it agrees with ${percentText(live.share)} of ${since.length} reports, not ${wanted}`
+  return `it agrees with ${percentText(live.share)} of ${reports} reports, not ${wanted}`
 }

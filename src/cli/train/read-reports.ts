@@ -15,6 +15,7 @@ import {
   type TrainingRow,
 } from '../../verdict/model/training.ts'
 import type { VerdictClass } from '../../verdict/verdict.ts'
+import { uuidFloor, uuidTime } from '../../world.ts'
 
 /** A folder of messages, one per file, and the label of all of them. */
 export type LabeledFolder = { folder: string; kind: RowKind }
@@ -112,7 +113,7 @@ export async function readReports(
   tell: (line: string) => void,
 ): Promise<TrainingRow[]> {
   const reports: Report[] = []
-  let after = idBefore(since)
+  let after = uuidFloor(since)
   for (;;) {
     const page = await listJudgedReports(db, { after, limit: PAGE })
     reports.push(
@@ -163,7 +164,14 @@ function rowOf(report: Report, voices: ReadonlyMap<string, Voices>, db: Db): Rep
   const label = labelOf({ kind, isRetracted, verdict, karma, others })
   if (label === undefined) return undefined
   const load = async () => (await loadRaw(db, [id])).get(id)
-  const its = { id, at: timeIn(id), campaign: campaignId ?? id, kind: label, facts, symbols }
+  const its = {
+    id,
+    at: uuidTime(id).getTime(),
+    campaign: campaignId ?? id,
+    kind: label,
+    facts,
+    symbols,
+  }
   return { ...its, ...(estimated !== null && { estimated }), reporterId, text: noText, load }
 }
 
@@ -185,15 +193,4 @@ function voicesOf(reports: readonly Report[]): Map<string, Voices> {
 function othersThan(reporterId: string, voices: Voices | undefined) {
   const count = (set: Set<string> | undefined) => (set ? set.size - Number(set.has(reporterId)) : 0)
   return { unwanted: count(voices?.unwanted), wanted: count(voices?.wanted) }
-}
-
-/** The time inside a version 7 UUID, in milliseconds. */
-function timeIn(id: string): number {
-  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
-}
-
-/** The smallest version 7 UUID of an instant. */
-function idBefore(at: Date): string {
-  const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
 }

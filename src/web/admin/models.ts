@@ -11,6 +11,7 @@ import {
 } from '../../verdict/model/figures.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { driftChart } from './drift-chart.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -80,7 +81,7 @@ export function modelRoutes(site: Site): Router {
 async function sendList(
   req: Request,
   res: Response,
-  site: Pick<Site, 'pool'>,
+  site: Pick<Site, 'pool' | 'clock'>,
   fault?: string,
 ): Promise<void> {
   const [models, isAutomatic] = await Promise.all([
@@ -96,6 +97,7 @@ async function sendList(
       done: doneMessage(req, promoteVersion, rollBackPromotion, allowPromotion),
       isAutomatic,
       lines: await withNames(models, site),
+      drift: driftChart(models, site.clock()),
       isActing: models.some(({ state }) => state === 'active'),
     },
   })

@@ -16,7 +16,7 @@ export const lineTones = ['one', 'two', 'three', 'four', 'five', 'six'] as const
 type Values = readonly (number | undefined)[]
 
 /** A line: its values, and figures about the whole period. */
-type DrawnLine = {
+export type DrawnLine = {
   name: string
   values: Values
   /** The values of the period before, drawn with the same color. */

@@ -77,6 +77,9 @@ test('a model is followed by one as good, and rolled back if reports contradict 
   expect(await nightly()).toMatch(
     /^Rolled back version 3: it agrees with 0\.0 % of 120 reports, not [\d.]+ %\.\n/,
   )
+  const [, fallen] = await listModels(app.pool, 2)
+  const day = new Date().toISOString().slice(0, 10)
+  expect(fallen).toMatchObject({ version: 3, agreement: [{ day, reports: 120, agreed: 0 }] })
   const details = (await listAudit(app.pool, { before: undefined, limit: 20 })).map(
     ({ action, detail }) => {
       return `${action}: ${detail}`

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
-import { listModels } from '../../../src/db/models.ts'
+import { listModels, updateAgreement } from '../../../src/db/models.ts'
 import { keepModel } from '../../../src/judging/models.ts'
-import { figuresOf, type ModelReport } from '../../../src/verdict/model/figures.ts'
+import { figuresOf, type ModelReport, shareOf } from '../../../src/verdict/model/figures.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { sureModel } from '../../support/models.ts'
 import { signedInBrowser } from './browser.ts'
@@ -108,4 +108,24 @@ test('forms that change models must come from our own pages', async () => {
   })
   expect([303, 403]).toContain(answer.status)
   expect(await states()).not.toContain('2 active')
+})
+
+test('the drift is drawn beside the errors of the evaluation', async () => {
+  expect(await page()).not.toContain('Drift')
+  const at = new Date()
+  const thresholds = [{ threshold: 0.5, precision: shareOf(90, 95), recall: shareOf(90, 100) }]
+  const measured = {
+    ...report,
+    thresholds,
+    rows: { ...report.rows, test: { spam: 100, ham: 200 } },
+  }
+  const model = { format: 'linear', content: Buffer.from('{}'), origin: 'measured' } as const
+  const calibration = { slope: 1, intercept: 0 }
+  const its = { ...model, calibration, report: measured, trainedAt: at }
+  const version = await keepModel(site.app.pool, its, { at, reporterId: null })
+  const day = at.toISOString().slice(0, 10)
+  await updateAgreement(site.app.pool, version, [{ day, reports: 40, agreed: 37 }])
+  const html = await page()
+  expect(html).toContain('Contradicted by reports: average 7.5 %, maximum 7.5 %.')
+  expect(html).toContain('Errors in the evaluation: average 5.0 %, maximum 5.0 %.')
 })
