@@ -921,6 +921,18 @@ create table processes (
   constraint processes_pkey PRIMARY KEY (id)
 );
 
+-- proposed_deletions: local
+create table proposed_deletions (
+  id uuid not null,
+  action text not null,
+  given jsonb not null,
+  detail text not null,
+  proposed_by uuid,
+  proposed_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint proposed_deletions_pkey PRIMARY KEY (id)
+);
+
 -- queue_controls: local
 create table queue_controls (
   queue text not null,

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import type { App } from './app.ts'
 import { type AuditAction, insertAudit, type OperatorAction } from './db/audit-log.ts'
 import { type Db, inTransaction, type Pool } from './db/pool.ts'
+import { insertProposedDeletion } from './db/proposed-deletions.ts'
 import { CallerError } from './errors.ts'
 import { storableText } from './mail/text.ts'
 import { includesRole, type Role } from './roles.ts'
-import type { Clock } from './world.ts'
+import { type Clock, uuidv7 } from './world.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -64,6 +65,9 @@ export type Outcome<Code extends string = string> =
   | { unchanged: Code }
   | { problems: readonly InputProblem[] }
 
+/** A deletion that a second person must confirm; the id of the proposal. */
+type Proposed = { proposed: string }
+
 /** An operation of an operator: its command, form and audit entry follow from this declaration. */
 export type Action<
   Input extends z.ZodObject = z.ZodObject,
@@ -79,6 +83,11 @@ export type Action<
   role: Role
   /** Whether pages ask for the password again, because the action is dangerous. */
   asksPassword?: true
+  /**
+   * Whether an input deletes messages or reports. If the site requires four eyes, such an action is
+   * proposed, and runs when a second person confirms it (`people/confirm-deletion.ts`).
+   */
+  deletesEvidence?(input: z.output<Input>): boolean
   input: Input
   messages: Readonly<Record<Code, Message>>
   /** Runs in a transaction, which is rolled back if the outcome contains problems. */
@@ -97,6 +106,9 @@ export function defineAction<
 /** A person who runs an action. */
 export type Operator = { id: string; role: Role | null }
 
+/** What every action needs to run. */
+type ActionApp = { pool: Pool; clock: Clock; config: Pick<App['config'], 'needsFourEyes'> }
+
 /**
  * Checks the input, and runs an action with its audit entries in one transaction. `given` contains
  * texts, as from a command line or a form. `by` is null at the command line.
@@ -110,22 +122,21 @@ export async function runAction<
 >(
   action: Action<Input, Part, Code>,
   given: Readonly<Record<string, unknown>>,
-  app: { pool: Pool; clock: Clock } & Pick<App, Part>,
+  app: ActionApp & Pick<App, Part>,
   by: Operator | null,
-): Promise<Outcome<Code>> {
+): Promise<Outcome<Code> | Proposed> {
   requireRole(action, by)
   const input = readInput(action.input, given)
   if ('problems' in input) return input
+  if (app.config.needsFourEyes && action.deletesEvidence?.(input.data)) {
+    return propose(action, { given, input: input.data }, app, by)
+  }
   for (let count = 0; ;) {
     const outcome = await inTransaction(app.pool, async (tx) => {
       const act = { at: app.clock(), reporterId: by?.id ?? null }
       const step = await action.run(tx, input.data, { ...app, ...act, count })
       if ('problems' in step) throw new Refusal(step.problems)
-      const details = 'done' in step && step.audit !== undefined ? [step.audit].flat() : []
-      for (const detail of details) {
-        const entry = typeof detail === 'string' ? { action: action.audit, detail } : detail
-        await insertAudit(tx, { ...act, ...entry })
-      }
+      for (const entry of auditDetails(action, step)) await insertAudit(tx, { ...act, ...entry })
       return step
     }).catch((error: unknown) => {
       if (error instanceof Refusal) return { problems: error.problems }
@@ -137,6 +148,49 @@ export async function runAction<
     if (outcome.count === undefined) return outcome
     if (outcome.isPartial !== true) return { ...outcome, count }
   }
+}
+
+/** Returns the audit entries of an outcome. */
+export function auditDetails({ audit }: Pick<Action, 'audit'>, outcome: Outcome): AuditDetail[] {
+  const details = 'done' in outcome ? [outcome.audit ?? []].flat() : []
+  return details.map((detail) => (typeof detail === 'string' ? { action: audit, detail } : detail))
+}
+
+const PROPOSED_MS = 3 * 86_400_000
+
+/**
+ * Stores an action that a second person must confirm. The action is tried and undone first, so that
+ * invalid input is refused now, and the proposal says what would happen.
+ */
+async function propose<Input extends z.ZodObject, Part extends keyof App, Code extends string>(
+  action: Action<Input, Part, Code>,
+  { given, input }: { given: Readonly<Record<string, unknown>>; input: z.output<Input> },
+  app: ActionApp & Pick<App, Part>,
+  by: Operator | null,
+): Promise<Outcome<Code> | Proposed> {
+  const act = { at: app.clock(), reporterId: by?.id ?? null }
+  const expiresAt = new Date(act.at.getTime() + PROPOSED_MS)
+  return inTransaction(app.pool, async (tx) => {
+    await tx.query('savepoint trial')
+    const step = await action.run(tx, input, { ...app, ...act, count: 0 })
+    await tx.query('rollback to savepoint trial')
+    if (!('done' in step)) return step
+    const id = uuidv7(act.at)
+    const fields = Object.keys(action.input.shape).map((name) => [name, given[name]])
+    const detail = auditDetails(action, step).map((entry) => entry.detail)
+    const proposal = {
+      action: action.name,
+      given: Object.fromEntries(fields),
+      detail: detail.join('; '),
+    }
+    await insertProposedDeletion(tx, { id, ...act, ...proposal, expiresAt })
+    const entry = {
+      action: 'propose deletion',
+      detail: `${id}, ${action.name}: ${proposal.detail}`,
+    } as const
+    await insertAudit(tx, { ...act, ...entry })
+    return { proposed: id }
+  })
 }
 
 function requireRole({ role }: Pick<Action, 'role'>, by: Operator | null): void {

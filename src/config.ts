@@ -27,6 +27,7 @@ const variables = z.object({
   DATA_DIR: z.string().default('var'),
   SIGN_UP: z.enum(['open', 'closed']).default('open'),
   SECOND_STEP: z.enum(['optional', 'required']).default('optional'),
+  FOUR_EYES: z.enum(['off', 'required']).default('off'),
   OPERATOR_NAME: z.string().max(200).optional(),
   OPERATOR_CONTACT: z.string().max(300).optional(),
   HTTP_HOST: z.string().default('127.0.0.1'),
@@ -104,6 +105,8 @@ export type Config = {
   signUpIsOpen: boolean
   /** Whether operators and administrators need a second step. */
   isSecondStepRequired: boolean
+  /** Whether a second person must confirm actions that delete messages or reports. */
+  needsFourEyes: boolean
   /** The operator's name on the privacy page. */
   operatorName: string | undefined
   operatorContact: string | undefined
@@ -348,6 +351,7 @@ export function readConfig(
     publicUrl: (read.PUBLIC_URL ?? `http://localhost:${read.HTTP_PORT}`).replace(/\/+$/, ''),
     signUpIsOpen: read.SIGN_UP === 'open',
     isSecondStepRequired: read.SECOND_STEP === 'required',
+    needsFourEyes: read.FOUR_EYES === 'required',
     operatorName: read.OPERATOR_NAME,
     operatorContact: read.OPERATOR_CONTACT,
     webhookNetworks: read.WEBHOOK_NETWORKS,

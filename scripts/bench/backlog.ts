@@ -130,7 +130,7 @@ async function drain(
 }
 
 async function demote({ pool }: Instance): Promise<void> {
-  const app = { pool, clock: () => new Date() }
+  const app = { pool, clock: () => new Date(), config: { needsFourEyes: false } }
   const start = now()
   await runAction(demoteWaiting, { queue: analyzeReport.name }, app, null)
   console.log(`queue demote: ${((now() - start) / 1000).toFixed(1)} s`)

@@ -72,6 +72,12 @@ export async function runOperation(
       for (const problem of outcome.problems) complain(worded(operation, args)(problem))
       return 1
     }
+    if ('proposed' in outcome) {
+      stdout.write(
+        `Proposed. A second person must confirm it: ${app.config.publicUrl}/admin/deletions\n`,
+      )
+      return 0
+    }
     stdout.write(ended(textOf(operation, outcome)))
     return 'done' in outcome ? 0 : 1
   }).catch((error: unknown) => {

@@ -81,6 +81,9 @@ export type AuditAction =
   | 'export reports'
   | 'save search'
   | 'mass action'
+  | 'propose deletion'
+  | 'confirm deletion'
+  | 'withdraw deletion'
 
 /** Stores an audit entry, in the transaction of the action. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

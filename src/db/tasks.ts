@@ -3,6 +3,7 @@ import { rowOf } from './rows.ts'
 
 /** What waits for a person; each number is exact up to a maximum. */
 export type TaskCounts = {
+  deletions: number
   enrollments: number
   delistings: number
   proposals: number
@@ -21,6 +22,8 @@ export type TaskCounts = {
 export async function countTasks(db: Db, now: Date, max: number): Promise<TaskCounts> {
   const counts = await rowOf(db)<TaskCounts>`
     select
+      (select count(*) from (select 1 from proposed_deletions
+        where expires_at > ${now} limit ${max}) as found)::int as deletions,
       (select count(*) from (select 1 from enrollment_requests
         where state = 'proven' limit ${max}) as found)::int as enrollments,
       (select count(*) from (select 1 from delisting_requests

@@ -239,7 +239,7 @@ async function prepare(databaseUrl: string, config: Config, log: Logger): Promis
     name: 'start',
     onLost: () => undefined,
   })
-  const app = { pool, clock: systemClock }
+  const app = { pool, clock: systemClock, config }
   try {
     await ensureAccount(admin, { role: 'administrator' }, app)
     if (!isDemo) await disableDemoReporter(app, log)
@@ -252,10 +252,10 @@ async function prepare(databaseUrl: string, config: Config, log: Logger): Promis
 }
 
 async function disableDemoReporter(
-  { pool, clock }: { pool: Pool; clock: typeof systemClock },
+  app: { pool: Pool; clock: typeof systemClock; config: Config },
   log: Logger,
 ): Promise<void> {
-  const outcome = await runAction(disableAccount, { account: demoReporter }, { pool, clock }, null)
+  const outcome = await runAction(disableAccount, { account: demoReporter }, app, null)
   if ('done' in outcome) log.warn('Disabled the demo reporter because this instance is public.')
 }
 

@@ -21,6 +21,7 @@ import {
   ensurePartitions,
 } from '../db/partitions.ts'
 import { removeMassActions } from '../db/mass-actions.ts'
+import { removeProposedDeletions } from '../db/proposed-deletions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { removeReporterDays } from '../db/reporter-days.ts'
@@ -185,6 +186,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
   await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
   await removeSenderAlerts(app.pool, uuidFloor(new Date(now.getTime() - ANSWERS_MS)))
+  await removeProposedDeletions(app.pool, now)
   await removeMassActions(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await removeExpiredLinks(app.pool, new Date(now.getTime() - DAY_MS))
   await removeErasures(app.pool, new Date(now.getTime() - ANSWERS_MS))

@@ -26,7 +26,13 @@ import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { uuidv7 } from '../world.ts'
 import { listFound, openSearch } from './find-reports.ts'
-import { isDeletion, massEffectOf, type MassKind, massKinds } from './mass-effects.ts'
+import {
+  isDeletion,
+  massEffectOf,
+  type MassKind,
+  massKinds,
+  deletesEvidence,
+} from './mass-effects.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from './syntax.ts'
 
 /** Does an action on many reports, some at a time. */
@@ -60,12 +66,13 @@ export const startDeletion = defineStart(
     name: 'reports delete',
     summary: 'delete the messages of all reports that a search finds, or drop held reports',
     asksPassword: true,
+    deletesEvidence: ({ kind }) => deletesEvidence(kind),
   },
   massKinds.filter(isDeletion),
 )
 
 function defineStart(
-  about: Pick<Action, 'name' | 'summary' | 'asksPassword'>,
+  about: Pick<Action, 'name' | 'summary' | 'asksPassword' | 'deletesEvidence'>,
   kinds: readonly MassKind[],
 ) {
   return defineAction({

@@ -302,6 +302,11 @@ export function isDeletion(kind: MassKind): boolean {
   return massEffectOf(kind).deletes === true
 }
 
+/** Whether an action deletes evidence, which a second person must confirm if the site wants it. */
+export function deletesEvidence(kind: unknown): boolean {
+  return kind === 'delete-messages'
+}
+
 /** Returns an action by its name. */
 export function massEffectOf(kind: string): MassEffect {
   const effect = massKinds.find((name) => name === kind)

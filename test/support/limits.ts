@@ -29,7 +29,7 @@ export async function changeLimit(
   change: { attempts?: number; seconds?: number; behavior?: RateLimit['behavior'] },
 ): Promise<readonly string[]> {
   const seconds = change.seconds?.toString()
-  const app = { pool, clock: () => new Date() }
+  const app = { pool, clock: () => new Date(), config: { needsFourEyes: false } }
   const outcome = await runAction(setLimit, { name, ...change, seconds }, app, null)
   return 'problems' in outcome ? outcome.problems.map(({ message }) => message) : []
 }

@@ -50,6 +50,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     receiveProtocol: 'smtp',
     feedbackHourlyMax: 100,
     forwardTo: 'any',
+    needsFourEyes: false,
     originConfidenceMin: 0.7,
     messageAgeMax: 168,
     formWaitMs: 1_000,

@@ -34,6 +34,7 @@ export const areaRoles = {
   '/queues': 'viewer',
   '/dead-letters': 'viewer',
   '/statistics': 'viewer',
+  '/deletions': 'viewer',
   '/audit': 'operator',
   '/accounts': 'administrator',
   '/roles': 'administrator',

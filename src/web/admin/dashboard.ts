@@ -26,6 +26,7 @@ const TOTALS_STEP_MS = 600_000
 
 /** The tasks of a person, with the pages on which they are done. */
 const tasks: readonly { of: keyof TaskCounts; one: string; many: string; href: string }[] = [
+  task('deletions', 'deletion to confirm', 'deletions to confirm', '/deletions'),
   task('enrollments', 'enrollment of a desk', 'enrollments of desks', '/consumers/requests'),
   task('delistings', 'request for delisting', 'requests for delisting', '/delistings'),
   task('proposals', 'proposed marketer', 'proposed marketers', '/marketers/proposals'),

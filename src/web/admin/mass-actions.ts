@@ -12,7 +12,7 @@ import {
   stopMassAction,
   undoMassAction,
 } from '../../search/mass-actions.ts'
-import { isDeletion, massEffects, massKinds } from '../../search/mass-effects.ts'
+import { deletesEvidence, isDeletion, massEffects, massKinds } from '../../search/mass-effects.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from '../../search/syntax.ts'
 import { isUuid } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
@@ -75,7 +75,7 @@ type Preview = {
 async function sendPreview(
   req: Request,
   res: Response,
-  { pool }: Pick<Site, 'pool'>,
+  { pool, config }: Pick<Site, 'pool' | 'config'>,
   { kind, q, ids, problems }: Preview,
 ): Promise<void> {
   const known = massKinds.find((one) => one === kind)
@@ -93,6 +93,7 @@ async function sendPreview(
       ...{ kind, q, ids: ids ?? [], count, problems, effect: massEffects[known] },
       isTooMany: count > MASS_MAX,
       does: isDeletion(known) ? 'delete' : 'start',
+      needsSecond: config.needsFourEyes && deletesEvidence(known),
     },
   })
 }

@@ -53,6 +53,7 @@ const menu: readonly MenuGroup[] = [
 
 /** Pages that the menu does not name, and the page of the menu to which they belong. */
 const belongs: readonly (readonly [path: string, href: string])[] = [
+  ['/admin/deletions', '/admin/reports'],
   ['/admin/reporters/', '/admin/reputations'],
 ]
 

@@ -57,6 +57,7 @@ export function postAction(site: Site, page: ActionPage) {
     if (asksPassword && !(await isConfirmed(req, res, { site, form, person }))) return
     const given = { ...givenIn(action, form), ...(await page.fields?.(req, form)) }
     const outcome = await runAction(action, given, site, person)
+    if ('proposed' in outcome) return res.redirect(303, '/admin/deletions?done=proposed')
     if (!('problems' in outcome))
       return res.redirect(303, withDone(page.back(req, outcome, form), outcome))
     const problems = outcome.problems.map(({ field, message }) => {

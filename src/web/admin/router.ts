@@ -22,6 +22,7 @@ import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { dashboardRoutes, liveRoutes } from './dashboard.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
+import { deletionRoutes } from './deletions.ts'
 import { queueRoutes } from './queues.ts'
 import { adminReportRoutes } from './reports.ts'
 import { reporterRoutes, reputationRoutes } from './reputations.ts'
@@ -78,6 +79,7 @@ export function adminRoutes(site: Site): Router {
   mount('/queues', queueRoutes(site))
   mount('/dead-letters', deadLetterRoutes(site))
   mount('/statistics', statisticsAdminRoutes(site))
+  mount('/deletions', deletionRoutes(site))
   mount('/audit', auditRoutes(site))
   const formRoles = createFormRoles(roleTable(router))
   return router

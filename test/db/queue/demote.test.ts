@@ -15,7 +15,7 @@ type Payload = { mark: string }
 
 const { pool, url } = await closeAfterTests(freshDatabase())
 const boss = await closeAfterTests(openBoss())
-const app = { pool, boss, clock: () => new Date() }
+const app = { pool, boss, clock: () => new Date(), config: { needsFourEyes: false } }
 let number = 0
 
 async function openBoss(): Promise<Boss & { close: () => Promise<void> }> {

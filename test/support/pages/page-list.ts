@@ -118,6 +118,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/limits': () => ['/admin/limits'],
   '/admin/limits/shadow': () => ['/admin/limits/shadow'],
   '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
+  '/admin/deletions': () => ['/admin/deletions'],
   '/admin/audit': () => ['/admin/audit', '/admin/audit?check=1&text=a'],
 }
 
