@@ -86,8 +86,6 @@ export const phraseParameters = {
   'kind-changed': ['kind'],
   'retracted-by-reporter': [],
   'retracted-by-administrator': [],
-  'judged-by-person': [],
-  'judged-by-rules-again': [],
   'machines-unknown': [],
   'machines-named': ['count'],
   'machines-foreign': [],

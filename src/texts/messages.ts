@@ -2,6 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Formatters, IntlMessageFormat } from 'intl-messageformat'
 import type account from './en/account.json'
+import type activity from './en/admin-activity.json'
+import type dashboard from './en/admin-dashboard.json'
+import type adminHealth from './en/admin-health.json'
+import type menu from './en/admin-menu.json'
+import type names from './en/admin-names.json'
 import type conditions from './en/conditions.json'
 import type feedback from './en/feedback.json'
 import type figures from './en/figures.json'
@@ -18,12 +23,17 @@ import type words from './en/words.json'
  * the ICU format, or to lists of messages, such as the steps of a guide. English has every code.
  */
 type English = typeof account &
+  typeof activity &
+  typeof adminHealth &
   typeof conditions &
+  typeof dashboard &
   typeof feedback &
   typeof figures &
   typeof help &
   typeof letters &
   typeof lists &
+  typeof menu &
+  typeof names &
   typeof reports &
   typeof settings &
   typeof story &
@@ -162,10 +172,11 @@ export function number(language: Language, n: number): string {
   return formatters.getNumberFormat(locales[language]).format(n)
 }
 
-const units: Record<Language, readonly [string, string, string, string]> = {
+/** The short names of days, hours, minutes and seconds. */
+export const timeUnits: Record<Language, readonly [string, string, string, string]> = {
   en: ['d', 'h', 'min', 's'],
   fr: ['j', 'h', 'min', 's'],
-  ru: ['дн.', 'ч', 'мин', 'с'],
+  ru: ['сут', 'ч', 'мин', 'с'],
 }
 const UNIT_SECONDS = [86_400, 3_600, 60, 1] as const
 
@@ -173,11 +184,11 @@ const UNIT_SECONDS = [86_400, 3_600, 60, 1] as const
 export function duration(language: Language, seconds: number): string {
   let rest = Math.max(0, Math.floor(seconds))
   const first = UNIT_SECONDS.findIndex((length) => rest >= length)
-  if (first < 0) return `0 ${units[language][3]}`
+  if (first < 0) return `0 ${timeUnits[language][3]}`
   const pieces = UNIT_SECONDS.slice(first, first + 2).map((length, index) => {
     const count = Math.floor(rest / length)
     rest -= count * length
-    return count > 0 ? `${count} ${units[language][first + index]}` : ''
+    return count > 0 ? `${count} ${timeUnits[language][first + index]}` : ''
   })
   return pieces.filter(Boolean).join(' ')
 }

@@ -73,7 +73,7 @@ test('a fault turns the light, raises an alarm, and ends by the button on the pa
   await page.goto(`${site.url}/admin/health`)
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
   expect(await faultsOf(page)).toEqual([])
-  await page.getByRole('button', { name: 'Try to send now: Sending of mail' }).click()
+  await page.getByRole('button', { name: 'Try to send now: Outgoing mail' }).click()
   await page.getByRole('status').filter({ hasText: 'tried now' }).waitFor()
   await mailServer.received(1)
   await expect.poll(overview, { timeout: 30_000 }).not.toContain('Relay access denied')

@@ -22,7 +22,6 @@ test('a report is read as it was stored, in the state received', async () => {
     ...report,
     shadow: null,
     isConfirmed: false,
-    correctedAs: null,
     state: 'received',
   })
 })

@@ -74,7 +74,7 @@ test('a mail server that refuses: light, alarm, repair by the button, all-clear'
   const [raised] = alarm.data.raised
   expect(raised?.action).toBe('outbox retry')
   const [mail] = await operators.received(1)
-  expect(mail?.raw.toString()).toContain('Subject: [Signalpost] Warning: Sending of mail')
+  expect(mail?.raw.toString()).toContain('Subject: [Signalpost] Warning: Outgoing mail')
   mailServer.failAll('mail', undefined)
   const pressed = await desk.post('/admin/health', { do: raised?.action ?? '' })
   expect(pressed.headers.get('location')).toMatch(/^\/admin\/health\?done=retried&count=\d+$/)

@@ -1,15 +1,24 @@
 import { type Activity, periods, type Period } from '../../activity/read-activity.ts'
 import { addHistograms, mergeSlots, quantile, type Slot } from '../../activity/slots.ts'
 import type { families } from '../../activity/write-activity.ts'
+import {
+  duration,
+  type Language,
+  locales,
+  message,
+  textsIn,
+  timeUnits,
+} from '../../texts/messages.ts'
 import { uuidFloor } from '../../world.ts'
 import { type LineChart, lineChart, lineTones } from '../pages/line-chart.ts'
 import { queryOf } from '../pages/render.ts'
-import { shownDuration } from './send-admin-page.ts'
 
-/** A chart: which series it shows, in which unit, and the list behind its points. */
+/**
+ * A chart: which series it shows, in which unit, and the list behind its points. Its title is in
+ * the texts `activity.charts`.
+ */
 type ChartDefinition = {
   key: string
-  title: string
   /** The beginnings of the names of its series, or the name of a histogram. */
   series: readonly string[]
   of: 'rates' | 'states' | 'durations'
@@ -19,8 +28,7 @@ type ChartDefinition = {
 }
 
 type ActivityGroup = {
-  key: string
-  title: string
+  key: 'reports' | 'mail' | 'desks' | 'queues' | 'checks' | 'people' | 'system'
   families: readonly (typeof families)[number][]
   charts: readonly ChartDefinition[]
 }
@@ -31,92 +39,76 @@ const outbox = (state: string) => (at: Date) =>
   `/admin/outbox${queryOf({ state, report: uuidFloor(at), number: '1' })}`
 const inbox = (at: Date) => `/admin/inbox${queryOf({ filter: 'all', before: uuidFloor(at) })}`
 
-/** The groups of charts, each shown on one page. */
+/** The groups of charts, each shown on one page. Their titles are in the texts `activity`. */
 export const activityGroups: readonly ActivityGroup[] = [
   {
     key: 'reports',
-    title: 'Reports',
     families: ['reports', 'networks'],
     charts: [
-      rates('channel', 'Reports by channel', 'reports/channel/', reports),
-      rates('kind', 'Reports by kind', 'reports/kind/', reports),
-      rates('verdict', 'Verdicts', 'reports/verdict/', reports),
-      rates('networks', 'Reports by network of origin', 'networks/', reports),
-      durations('forwarded', 'Time from the report to its forwarding', 'reports/time', reports),
+      rates('channel', 'reports/channel/', reports),
+      rates('kind', 'reports/kind/', reports),
+      rates('verdict', 'reports/verdict/', reports),
+      rates('networks', 'networks/', reports),
+      durations('forwarded', 'reports/time', reports),
     ],
   },
   {
     key: 'mail',
-    title: 'Mail',
     families: ['mail'],
     charts: [
-      rates('feedback', 'Feedback reports by result', 'mail/feedback/', outbox('sent')),
-      rates('letters', 'Letters by result', 'mail/letter/', letters),
-      states('unsent', 'Mail that is not sent yet', 'mail/unsent/', 'items'),
-      rates('answers', 'Answers of abuse desks', 'mail/answered/', inbox),
+      rates('feedback', 'mail/feedback/', outbox('sent')),
+      rates('letters', 'mail/letter/', letters),
+      states('unsent', 'mail/unsent/', 'items'),
+      rates('answers', 'mail/answered/', inbox),
     ],
   },
   {
     key: 'desks',
-    title: 'Abuse desks',
     families: ['desks'],
     charts: [
-      rates('desks-sent', 'Feedback reports sent, by abuse desk', 'desks/sent/', outbox('sent')),
-      rates('desks-bounced', 'Bounces, by abuse desk', 'desks/bounced/', outbox('bounced')),
-      rates('desks-refused', 'Refusals, by abuse desk', 'desks/refused/', outbox('refused')),
-      rates('desks-answered', 'Answers, by abuse desk', 'desks/answered/', inbox),
+      rates('desks-sent', 'desks/sent/', outbox('sent')),
+      rates('desks-bounced', 'desks/bounced/', outbox('bounced')),
+      rates('desks-refused', 'desks/refused/', outbox('refused')),
+      rates('desks-answered', 'desks/answered/', inbox),
     ],
   },
   {
     key: 'queues',
-    title: 'Queues',
     families: ['queues'],
     charts: [
-      states('waiting', 'Waiting jobs', 'queues/waiting/', 'items'),
-      states('age', 'Age of the oldest job', 'queues/age/', 'time'),
-      rates('done', 'Jobs done', 'queues/done/'),
-      rates('failed', 'Failed attempts', 'queues/failed/', () => '/admin/dead-letters'),
+      states('waiting', 'queues/waiting/', 'items'),
+      states('age', 'queues/age/', 'time'),
+      rates('done', 'queues/done/'),
+      rates('failed', 'queues/failed/', () => '/admin/dead-letters'),
     ],
   },
   {
     key: 'checks',
-    title: 'Checks',
     families: ['checks'],
-    charts: [
-      rates('answers', 'Answers to mail servers', 'checks/'),
-      durations('time', 'Time to answer a check', 'checks/time'),
-    ],
+    charts: [rates('answers', 'checks/'), durations('time', 'checks/time')],
   },
   {
     key: 'people',
-    title: 'People',
     families: ['people'],
     charts: [
-      rates('sign-ups', 'New accounts', 'people/sign-ups'),
-      rates('limits', 'Refusals, by limit', 'people/limits/', () => '/admin/limits'),
+      rates('sign-ups', 'people/sign-ups'),
+      rates('limits', 'people/limits/', () => '/admin/limits'),
     ],
   },
   {
     key: 'system',
-    title: 'System',
     families: ['system'],
     charts: [
-      states('cpu', 'Processor time, by process', 'system/cpu/', 'cores'),
-      states('memory', 'Memory, by process', 'system/memory/', 'bytes'),
-      states('database', 'Size of the database', 'system/database', 'bytes'),
+      states('cpu', 'system/cpu/', 'cores'),
+      states('memory', 'system/memory/', 'bytes'),
+      states('database', 'system/database', 'bytes'),
     ],
   },
 ]
 
-function rates(
-  key: string,
-  title: string,
-  series: string,
-  behind?: ChartDefinition['behind'],
-): ChartDefinition {
+function rates(key: string, series: string, behind?: ChartDefinition['behind']): ChartDefinition {
   return {
     key,
-    title,
     series: [series],
     of: 'rates',
     unit: 'per minute',
@@ -124,44 +116,54 @@ function rates(
   }
 }
 
-function states(
-  key: string,
-  title: string,
-  series: string,
-  unit: ChartDefinition['unit'],
-): ChartDefinition {
-  return { key, title, series: [series], of: 'states', unit }
+function states(key: string, series: string, unit: ChartDefinition['unit']): ChartDefinition {
+  return { key, series: [series], of: 'states', unit }
 }
 
 function durations(
   key: string,
-  title: string,
   series: string,
   behind?: ChartDefinition['behind'],
 ): ChartDefinition {
-  return { key, title, series: [series], of: 'durations', unit: 'time', ...(behind && { behind }) }
+  return { key, series: [series], of: 'durations', unit: 'time', ...(behind && { behind }) }
 }
 
 const TICKS_PER_MINUTE = 6
 
-const few = new Intl.NumberFormat('en-GB', { maximumSignificantDigits: 3, notation: 'compact' })
-const formats: Record<ChartDefinition['unit'], (value: number) => string> = {
-  'per minute': (value) => few.format(value),
-  items: (value) => few.format(value),
-  cores: (value) => few.format(value),
-  bytes: (value) => `${few.format(value / (value < 1e9 ? 1e6 : 1e9))} ${value < 1e9 ? 'MB' : 'GB'}`,
-  time: (seconds) => {
-    if (seconds < 1) return `${few.format(seconds * 1_000)} ms`
-    return seconds < 60 ? `${few.format(seconds)} s` : shownDuration(seconds)
-  },
+/** Formats values of a unit for a language, in full and beside a grid line. */
+function formatsOf(unit: ChartDefinition['unit'], language: Language) {
+  const options = { maximumSignificantDigits: 3, notation: 'compact' } as const
+  const compact = new Intl.NumberFormat(locales[language], options)
+  const few = (value: number) => compact.format(value)
+  const [, hour, minute, second] = timeUnits[language]
+  const [mega, giga, ms] = sizeUnits[language]
+  if (unit === 'bytes') {
+    const bytes = (value: number) =>
+      value < 1e9 ? `${few(value / 1e6)} ${mega}` : `${few(value / 1e9)} ${giga}`
+    return { format: bytes, formatShort: bytes }
+  }
+  if (unit !== 'time') {
+    // The Russian words for thousands are too long beside a grid line.
+    const short = new Intl.NumberFormat(language === 'ru' ? 'en-GB' : locales[language], options)
+    return { format: few, formatShort: (value: number) => short.format(value) }
+  }
+  const below = (seconds: number) =>
+    seconds < 1 ? `${few(seconds * 1_000)} ${ms}` : `${few(seconds)} ${second}`
+  return {
+    format: (seconds: number) => (seconds < 60 ? below(seconds) : duration(language, seconds)),
+    formatShort: (seconds: number) => {
+      if (seconds === 0) return '0'
+      if (seconds < 300) return below(seconds)
+      const isShort = seconds < 7_200
+      return isShort ? `${few(seconds / 60)} ${minute}` : `${few(seconds / 3_600)} ${hour}`
+    },
+  }
 }
 
-/** A time in one unit, for the grid lines. */
-function shortTime(seconds: number): string {
-  if (seconds === 0) return '0'
-  if (seconds < 1) return `${few.format(seconds * 1_000)} ms`
-  if (seconds < 300) return `${few.format(seconds)} s`
-  return seconds < 7_200 ? `${few.format(seconds / 60)} min` : `${few.format(seconds / 3_600)} h`
+const sizeUnits: Record<Language, readonly [mega: string, giga: string, ms: string]> = {
+  en: ['MB', 'GB', 'ms'],
+  fr: ['Mo', 'Go', 'ms'],
+  ru: ['МБ', 'ГБ', 'мс'],
 }
 
 /** A line of a chart: its name, its value in a slot, and the largest value in a slot. */
@@ -179,6 +181,7 @@ export type DrawnActivity = {
   marks: readonly { at: Date; text: string }[]
   /** Names for parts of the names of series, such as the addresses of abuse desks. */
   names: ReadonlyMap<string, string>
+  language: Language
 }
 
 /** A chart, and how many more series it has, whose values are smaller. */
@@ -191,7 +194,12 @@ export function drawGroup(
   wanted?: string,
 ): ShownChart[] {
   const charts = group.charts.filter(({ key }) => wanted === undefined || key === wanted)
-  return charts.map((chart) => drawChart(chart, drawn))
+  return charts.map((chart) => drawChart(chart, chartTitle(group, chart, drawn.language), drawn))
+}
+
+function chartTitle(group: ActivityGroup, { key }: ChartDefinition, language: Language): string {
+  const code = `activity.charts.${group.key}.${key}`
+  return message(language, code)?.text ?? code
 }
 
 /** The values of a chart for a program that draws it in the browser; unknown ones are null. */
@@ -214,15 +222,17 @@ const labelsOf: Record<Period, number | 'month'> = {
   year: 'month',
 }
 
-function drawChart(chart: ChartDefinition, drawn: DrawnActivity): ShownChart {
-  const { activity, before, period, marks } = drawn
+function drawChart(chart: ChartDefinition, title: string, drawn: DrawnActivity): ShownChart {
+  const { activity, before, period, marks, language } = drawn
   const { slots, from, stepMs } = activity
   const { lines, more } = linesOf(chart, drawn)
   const whole = wholeOf(activity)
-  const unit = chart.unit === 'per minute' || chart.unit === 'cores' ? chart.unit : ''
+  const texts = textsIn(language)
+  const units = { 'per minute': texts('activity.perMinute'), cores: texts('activity.cores') }
+  const unit = chart.unit === 'per minute' || chart.unit === 'cores' ? units[chart.unit] : ''
   const laidOut = lineChart({
-    ...{ id: `chart-${chart.key}`, title: chart.title, unit, format: formats[chart.unit] },
-    formatShort: chart.unit === 'time' ? shortTime : formats[chart.unit],
+    ...{ id: `chart-${chart.key}`, title, unit, language },
+    ...formatsOf(chart.unit, language),
     ...{ from, stepMs, labelMs: labelsOf[period], marks },
     lines: lines.map(({ name, valueIn, largestIn }) => ({
       name,
@@ -283,13 +293,16 @@ function linesOf(chart: ChartDefinition, drawn: DrawnActivity): { lines: Line[];
     chart.series.some((start) => name.startsWith(start)),
   )
   if (chart.of === 'durations') {
-    return { lines: found.some(([, id]) => whole.durations.has(id)) ? ranks(found) : [], more: 0 }
+    return {
+      lines: found.some(([, id]) => whole.durations.has(id)) ? ranks(found, drawn.language) : [],
+      more: 0,
+    }
   }
   const { of } = chart
   const known = found
     .flatMap(([name, id]) => {
       const point = whole[of].get(id)
-      return point ? [{ name: nameOf(name, drawn.names), id, mean: point.mean }] : []
+      return point ? [{ name: nameOf(name, drawn), id, mean: point.mean }] : []
     })
     .sort((one, other) => other.mean - one.mean || (one.name < other.name ? -1 : 1))
   const factor = of === 'rates' ? TICKS_PER_MINUTE : 1
@@ -307,7 +320,8 @@ function linesOf(chart: ChartDefinition, drawn: DrawnActivity): { lines: Line[];
 }
 
 /** The median and the 99th percentile of a histogram, in seconds. */
-function ranks(found: readonly [string, number][]): Line[] {
+function ranks(found: readonly [string, number][], language: Language): Line[] {
+  const texts = textsIn(language)
   const line = (name: string, rank: number): Line => {
     const valueIn = (slot: Slot) => {
       const some = found.map(([, id]) => slot.durations.get(id)).filter((one) => one !== undefined)
@@ -316,19 +330,23 @@ function ranks(found: readonly [string, number][]): Line[] {
     }
     return { name, valueIn, largestIn: valueIn }
   }
-  return [line('half are faster than', 0.5), line('99 % are faster than', 0.99)]
+  return [line(texts('activity.half'), 0.5), line(texts('activity.almostAll'), 0.99)]
 }
 
 /** The last part of the name of a series, or what it stands for. */
-function nameOf(series: string, names: ReadonlyMap<string, string>): string {
+function nameOf(series: string, { names, language }: DrawnActivity): string {
   const last = series.slice(series.lastIndexOf('/') + 1)
-  return names.get(last) ?? last
+  const isWord = /^(?:reports|mail|networks)\//.test(series)
+  const word = isWord ? message(language, `names.${last}`)?.text : undefined
+  return names.get(last) ?? word ?? last
 }
 
 /** Describes an event. */
-export function markText(kind: 'version' | 'outage' | 'rules' | 'model', detail: string): string {
-  if (kind === 'version') return `Version ${detail} of the program`
-  if (kind === 'rules') return `Version ${detail} of the rules`
-  if (kind === 'model') return `Model ${detail}`
-  return `No process ran until ${detail.slice(0, 16).replace('T', ' ')} UTC`
+export function markText(
+  { kind, detail }: { kind: 'version' | 'outage' | 'rules' | 'model'; detail: string },
+  language: Language,
+): string {
+  if (kind !== 'outage') return textsIn(language)(`activity.marks.${kind}`, { detail })
+  const until = `${detail.slice(0, 16).replace('T', ' ')} UTC`
+  return textsIn(language)('activity.marks.outage', { until })
 }

@@ -1,8 +1,10 @@
 import { type Request, type Response, Router } from 'express'
 import { type Period, periods, readActivity, readMarks } from '../../activity/read-activity.ts'
 import { listConsumersByIds } from '../../db/consumers.ts'
-import { isUuid, queryOf, scriptedContentPolicy } from '../pages/render.ts'
+import { isUuid, queryOf } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Language } from '../../texts/messages.ts'
 import type { Site } from '../site.ts'
 import {
   activityGroups,
@@ -33,15 +35,15 @@ async function sendActivity(req: Request, res: Response, site: Needs): Promise<v
   if (!group) throw new ProblemError('not-found', 'There is no such graph.')
   const period = periodNames.find((name) => name === req.query['period']) ?? 'day'
   const isCompared = req.query['compare'] === 'before'
-  const drawn = await readDrawn(site, { group, period, isCompared })
+  const { language, texts } = visitOf(req)
+  const drawn = await readDrawn(site, { group, period, isCompared, language })
   const href = (change: { group?: string; period?: string; compare?: string }) =>
     `/admin/activity${queryOf({
       ...{ group: group.key, period, compare: isCompared ? 'before' : '', ...change },
     })}`
-  res.setHeader('content-security-policy', scriptedContentPolicy)
   sendAdminPage(req, res, {
     view: 'admin/activity',
-    title: `${group.title}: activity of the last ${period}`,
+    title: `${texts('activity.title')}: ${texts(`activity.groups.${group.key}`)}`,
     data: {
       charts: drawGroup(group, drawn),
       ...{ group, period, isCompared, href, groups: activityGroups, periods: periodNames },
@@ -57,7 +59,8 @@ async function sendData(req: Request, res: Response, site: Needs): Promise<void>
   const chart = group?.charts.find(({ key }) => key === req.query['chart'])
   if (!group || !chart) throw new ProblemError('not-found', 'There is no such graph.')
   const period = periodNames.find((name) => name === req.query['period']) ?? 'day'
-  const drawn = await readDrawn(site, { group, period, isCompared: false })
+  const { language } = visitOf(req)
+  const drawn = await readDrawn(site, { group, period, isCompared: false, language })
   res.setHeader('cache-control', 'no-store')
   res.json(chartData(chart, drawn))
 }
@@ -69,7 +72,13 @@ async function readDrawn(
     group,
     period,
     isCompared,
-  }: { group: (typeof activityGroups)[number]; period: Period; isCompared: boolean },
+    language,
+  }: {
+    group: (typeof activityGroups)[number]
+    period: Period
+    isCompared: boolean
+    language: Language
+  },
 ): Promise<DrawnActivity> {
   const end = clock()
   const [activity, before, marks] = await Promise.all([
@@ -81,8 +90,8 @@ async function readDrawn(
   const ids = group.families.includes('desks') ? desks.filter(isUuid) : []
   const consumers = await listConsumersByIds(pool, [...new Set(ids)])
   return {
-    ...{ period, activity, before },
-    marks: marks.map(({ at, kind, detail }) => ({ at, text: markText(kind, detail) })).toReversed(),
+    ...{ period, activity, before, language },
+    marks: marks.map((mark) => ({ at: mark.at, text: markText(mark, language) })).toReversed(),
     names: new Map([...consumers.values()].map(({ id, address }) => [id, address])),
   }
 }

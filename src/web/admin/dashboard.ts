@@ -9,11 +9,13 @@ import type { Level } from '../../health/conditions.ts'
 import type { CounterHealth } from '../../counting/run-roll-ups.ts'
 import { deadLetterQueue } from '../../queue/define-queue.ts'
 import { demoteWaiting } from '../../queue/redrive.ts'
-import { isUuid, scriptedContentPolicy } from '../pages/render.ts'
+import type { Language } from '../../texts/messages.ts'
+import { isUuid } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { activityGroups, drawGroup, markText } from './activity-charts.ts'
-import { shownCondition } from './health.ts'
+import { shownCondition, worstFirst } from './health.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -25,35 +27,21 @@ const DAY_MS = 86_400_000
 const TOTALS_STEP_MS = 600_000
 
 /** The tasks of a person, with the pages on which they are done. */
-const tasks: readonly { of: keyof TaskCounts; one: string; many: string; href: string }[] = [
-  task('deletions', 'deletion to confirm', 'deletions to confirm', '/deletions'),
-  task('enrollments', 'enrollment of a desk', 'enrollments of desks', '/consumers/requests'),
-  task('delistings', 'request for delisting', 'requests for delisting', '/delistings'),
-  task('proposals', 'proposed marketer', 'proposed marketers', '/marketers/proposals'),
-  task(
-    'unreadMail',
-    'mail waits for you in the inbox',
-    'mails wait for you in the inbox',
-    '/inbox',
-  ),
-  task('heldFeedback', 'feedback report held', 'feedback reports held', '/outbox?state=held'),
-  task(
-    'refusedFeedback',
-    'refused feedback report',
-    'refused feedback reports',
-    '/outbox?state=refused',
-  ),
-  task('heldLetters', 'letter held', 'letters held', '/outbox/letters?state=held'),
-  task('refusedLetters', 'refused letter', 'refused letters', '/outbox/letters?state=refused'),
-  task('bouncingDesks', 'desk whose mail bounces', 'desks whose mail bounces', '/consumers'),
-  task('senderAlerts', 'alert about a sending user', 'alerts about sending users', '/senders'),
-  task('heldReports', 'held report', 'held reports', '/limits/shadow'),
-  task('deadLetters', 'dead letter', 'dead letters', '/dead-letters'),
+const tasks: readonly (readonly [of: keyof TaskCounts, path: string])[] = [
+  ['deletions', '/deletions'],
+  ['enrollments', '/consumers/requests'],
+  ['delistings', '/delistings'],
+  ['proposals', '/marketers/proposals'],
+  ['unreadMail', '/inbox'],
+  ['heldFeedback', '/outbox?state=held'],
+  ['refusedFeedback', '/outbox?state=refused'],
+  ['heldLetters', '/outbox/letters?state=held'],
+  ['refusedLetters', '/outbox/letters?state=refused'],
+  ['bouncingDesks', '/consumers'],
+  ['senderAlerts', '/senders'],
+  ['heldReports', '/limits/shadow'],
+  ['deadLetters', '/dead-letters'],
 ]
-
-function task(of: keyof TaskCounts, one: string, many: string, path: string) {
-  return { of, one, many, href: `/admin${path}` }
-}
 
 /**
  * The dashboard: what is wrong, what waits for a person, the last day as graphs and lists, and the
@@ -69,29 +57,32 @@ export function dashboardRoutes(site: Site): Router {
 
 async function sendDashboard(req: Request, res: Response, site: Site): Promise<void> {
   const now = site.clock()
+  const { language, texts } = visitOf(req)
   const [health, queues, mail, counted, waiting, graphs, top] = await Promise.all([
     site.readHealth(),
     site.readQueues(),
     site.readMail(),
     site.readCounterHealth(),
     countTasks(site.pool, now, TASKS_MAX),
-    readGraphs(site, now),
+    readGraphs(site, now, language),
     readTop(site, now),
   ])
-  res.setHeader('content-security-policy', scriptedContentPolicy)
   sendAdminPage(req, res, {
     view: 'admin/dashboard',
-    title: 'Dashboard',
+    title: texts('dashboard.title'),
     data: {
       now,
       level: health.level,
-      conditions: health.conditions.map(shownCondition).filter(({ level }) => isBad(level)),
+      conditions: health.conditions
+        .filter(({ level }) => isBad(level))
+        .toSorted(worstFirst)
+        .map((condition) => shownCondition(condition, { texts, language })),
       unknown: health.conditions.filter(({ level }) => level === 'unknown').length,
       processes: health.processes,
-      tasks: tasks.flatMap(({ of, one, many, href }) => {
-        const count = waiting[of]
-        const number = count >= TASKS_MAX ? `${TASKS_MAX} or more` : String(count)
-        return count === 0 ? [] : [{ text: `${number} ${count === 1 ? one : many}`, href }]
+      tasks: tasks.flatMap(([of, path]) => {
+        const n = waiting[of]
+        const text = `${n >= TASKS_MAX ? '≥ ' : ''}${texts(`dashboard.tasks.${of}`, { n })}`
+        return n === 0 ? [] : [{ text, href: `/admin${path}` }]
       }),
       ...{ queues, mail, deadLetterQueue, counting: countingOf(counted), graphs, top },
       done: doneMessage(req, demoteWaiting),
@@ -111,14 +102,14 @@ const graphs: Readonly<Record<string, string>> = {
   age: 'queues',
 }
 
-async function readGraphs({ pool }: Pick<Site, 'pool'>, end: Date) {
-  const period = 'day'
+async function readGraphs({ pool }: Pick<Site, 'pool'>, end: Date, language: Language) {
+  const period = 'day' as const
   const [activity, marks] = await Promise.all([
     readActivity(pool, ['reports', 'mail', 'queues'], { period, end }),
     readMarks(pool, { period, end }),
   ])
-  const shown = marks.map(({ at, kind, detail }) => ({ at, text: markText(kind, detail) }))
-  const drawn = { period, activity, marks: shown, names: new Map<string, string>() } as const
+  const shown = marks.map((mark) => ({ at: mark.at, text: markText(mark, language) }))
+  const drawn = { period, activity, marks: shown, names: new Map<string, string>(), language }
   return Object.entries(graphs).flatMap(([chart, key]) => {
     const group = activityGroups.find((one) => one.key === key)
     return group ? drawGroup(group, drawn, chart) : []
@@ -153,7 +144,7 @@ async function readTop({ pool }: Pick<Site, 'pool'>, now: Date) {
   return {
     campaigns: campaigns.map(({ campaignId, reports: count }): TopLine => ({
       ...{
-        name: subjects.get(first.get(campaignId) ?? '') ?? '(no subject)',
+        name: subjects.get(first.get(campaignId) ?? '') ?? '',
         href: `/admin/campaigns/${campaignId}`,
         count,
       },

@@ -37,7 +37,7 @@ export function driftChart(models: readonly DrawnModel[], now: Date): LineChart 
     return [{ at: promotedAt, text: `Model ${version}` }]
   })
   return lineChart({
-    ...{ id: 'drift', title: 'Reports that contradict the active model', unit: '' },
+    ...{ language: 'en', id: 'drift', title: 'Reports that contradict the active model', unit: '' },
     ...{ format: percentText, formatShort: shortPercent, labelMs: 2 * WEEK_MS },
     ...{ from: new Date(from), stepMs: WEEK_MS, lines, marks },
     listed: weeks.map((_, at) => ({

@@ -1,52 +1,39 @@
-type MenuGroup = { title: string; pages: readonly (readonly [href: string, name: string])[] }
+/** A group of the menu, and the addresses of its pages. Their names are in the texts `menu`. */
+type MenuGroup = { key: string; pages: readonly string[] }
 
 const menu: readonly MenuGroup[] = [
   {
-    title: 'Reports',
+    key: 'reports',
+    pages: ['/admin/reports', '/admin/campaigns', '/admin/counters'],
+  },
+  {
+    key: 'outgoing',
     pages: [
-      ['/admin/reports', 'Reports'],
-      ['/admin/campaigns', 'Campaigns'],
-      ['/admin/counters', 'Counters'],
+      '/admin/outbox',
+      '/admin/inbox',
+      '/admin/consumers',
+      '/admin/networks',
+      '/admin/suppressions',
+      '/admin/marketers',
     ],
   },
   {
-    title: 'Outgoing',
-    pages: [
-      ['/admin/outbox', 'Outbox'],
-      ['/admin/inbox', 'Inbox'],
-      ['/admin/consumers', 'Consumers'],
-      ['/admin/networks', 'Networks'],
-      ['/admin/suppressions', 'Suppressions'],
-      ['/admin/marketers', 'Marketers'],
-    ],
+    key: 'people',
+    pages: ['/admin/accounts', '/admin/roles', '/admin/senders', '/admin/limits'],
   },
   {
-    title: 'People',
-    pages: [
-      ['/admin/accounts', 'Accounts'],
-      ['/admin/roles', 'Roles'],
-      ['/admin/senders', 'Sending users'],
-      ['/admin/limits', 'Limits'],
-    ],
+    key: 'judging',
+    pages: ['/admin/rules', '/admin/models', '/admin/reputations', '/admin/delistings'],
   },
   {
-    title: 'Judging',
+    key: 'system',
     pages: [
-      ['/admin/rules', 'Rules'],
-      ['/admin/models', 'Models'],
-      ['/admin/reputations', 'Reputations'],
-      ['/admin/delistings', 'Delistings'],
-    ],
-  },
-  {
-    title: 'System',
-    pages: [
-      ['/admin/health', 'Health'],
-      ['/admin/activity', 'Activity'],
-      ['/admin/queues', 'Queues'],
-      ['/admin/dead-letters', 'Dead letters'],
-      ['/admin/statistics', 'Public figures'],
-      ['/admin/audit', 'Audit log'],
+      '/admin/health',
+      '/admin/activity',
+      '/admin/queues',
+      '/admin/dead-letters',
+      '/admin/statistics',
+      '/admin/audit',
     ],
   },
 ]
@@ -67,12 +54,12 @@ export function menuFor(
 ): { groups: (MenuGroup & { isCurrent: boolean })[]; current: string } {
   const path = new URL(address, 'http://site').pathname
   const isWithin = (href: string) => `${path}/`.startsWith(`${href}/`)
-  const named = menu.flatMap(({ pages }) => pages.map(([href]) => href))
+  const named = menu.flatMap(({ pages }) => pages)
   const other = belongs.find(([start]) => path.startsWith(start))?.[1]
   const current = other ?? named.find(isWithin) ?? '/admin'
   const groups = menu.flatMap((group) => {
-    const pages = group.pages.filter(([href]) => isShown(href))
-    const isCurrent = pages.some(([href]) => href === current)
+    const pages = group.pages.filter(isShown)
+    const isCurrent = pages.includes(current)
     return pages.length === 0 ? [] : [{ ...group, pages, isCurrent }]
   })
   return { groups, current }

@@ -4,6 +4,8 @@ import { type Action, messageOf, type Outcome, runAction } from '../../actions.t
 import { includesRole } from '../../roles.ts'
 import { type Form, readForm } from '../pages/form.ts'
 import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import { message } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { isConfirmed } from './confirm-person.ts'
@@ -60,9 +62,9 @@ export function postAction(site: Site, page: ActionPage) {
     if ('proposed' in outcome) return res.redirect(303, '/admin/deletions?done=proposed')
     if (!('problems' in outcome))
       return res.redirect(303, withDone(page.back(req, outcome, form), outcome))
-    const problems = outcome.problems.map(({ field, message }) => {
+    const problems = outcome.problems.map(({ field, message: problem }) => {
       const label = page.labels?.[field ?? '']
-      return label === undefined ? message : `${label}: ${message}`
+      return label === undefined ? problem : `${label}: ${problem}`
     })
     if (!page.show) throw new ProblemError('bad-field', problems.join(' '))
     await page.show(req, res, { problems, given: textsOf(given) })
@@ -120,5 +122,9 @@ export function doneMessage(req: Request, ...actions: readonly Action[]): string
   const [code, count] = [given.get('done') ?? '', given.get('count') ?? '']
   const shown = /^\d{1,9}$/.test(count) ? Number(count) : 0
   const action = actions.find(({ messages }) => Object.hasOwn(messages, code))
-  return action && messageOf(action, code, shown)
+  if (!action) return undefined
+  // English is in the declarations of actions.
+  const key = `done.${action.name.replaceAll(' ', '-')}.${code}`
+  const { language } = visitOf(req)
+  return message(language, key, { count: shown })?.text ?? messageOf(action, code, shown)
 }

@@ -34,7 +34,7 @@ import { senderRoutes } from './senders.ts'
 import { setFrame } from './send-admin-page.ts'
 import { statisticsAdminRoutes } from './statistics.ts'
 
-/** The pages for people with a role, in English. Each area needs the role in `areaRoles`. */
+/** The pages for people with a role. Each area needs the role in `areaRoles`. */
 export function adminRoutes(site: Site): Router {
   const router = Router()
   const mount = (area: Area, routes: Router) => {
@@ -85,9 +85,12 @@ export function adminRoutes(site: Site): Router {
   return router
 }
 
+/** The areas whose pages are in all languages; the others are in English. */
+const translated = /^\/(?:live|health|activity)?(?:\/|$)/
+
 function signedInOnly(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   if (!requireReporter(req, res)) return
-  useEnglish(req)
+  if (!translated.test(req.path)) useEnglish(req)
   next()
 }

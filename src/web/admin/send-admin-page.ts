@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { includesRole } from '../../roles.ts'
 import { duration } from '../../texts/messages.ts'
-import { type Page, sendPage } from '../pages/render.ts'
+import { type Page, scriptedContentPolicy, sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { areaRoleOf } from './area-roles.ts'
 import { menuFor } from './menu.ts'
@@ -16,32 +16,29 @@ export function setFrame(req: Request, frame: Frame): void {
   frames.set(req, frame)
 }
 
-/** Formats seconds in the two largest units that fit: `3 h 5 min`, `0 s`. */
-export const shownDuration = (seconds: number) => duration('en', seconds)
-
 /**
  * Sends a page of the administration, with its navigation. Links of the menu and buttons that the
  * visitor's role does not permit are left out.
  */
 export function sendAdminPage(req: Request, res: Response, page: Page): void {
-  const role = visitOf(req).reporter?.role ?? null
+  const { reporter, language, path } = visitOf(req)
+  const role = reporter?.role ?? null
   const isShown = (href: string) => includesRole(role, areaRoleOf(href) ?? 'administrator')
   const { formRoles, paused } = frames.get(req) ?? {}
   const { groups, current } = menuFor(req.originalUrl, isShown)
+  // A script shows times in the zone of the browser.
+  res.setHeader('content-security-policy', scriptedContentPolicy)
   sendPage(req, res, {
     ...page,
     isForOperators: true,
-    adjust: (html) => {
-      const { path } = visitOf(req)
-      return formRoles ? withoutForbidden(html, { role, path, formRoles }) : html
-    },
+    adjust: (html) => (formRoles ? withoutForbidden(html, { role, path, formRoles }) : html),
     data: {
       ...page.data,
       isAdminArea: true,
       paused,
       menu: groups,
       section: current,
-      duration: shownDuration,
+      duration: (seconds: number) => duration(language, seconds),
     },
   })
 }

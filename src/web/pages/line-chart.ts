@@ -1,3 +1,4 @@
+import { type Language, locales } from '../../texts/messages.ts'
 import {
   type ChartFrame,
   hasRoom,
@@ -44,6 +45,7 @@ export type LineChartOptions = {
   marks: readonly { at: Date; text: string }[]
   /** Ranges of time with their figures, listed in a table. `href` shows what is behind them. */
   listed: readonly { from: Date; to: Date; values: Values; href?: string | undefined }[]
+  language: Language
 }
 
 /** A chart of lines, laid out in the units of its view box; `views/parts/lines.eta` draws it. */
@@ -134,11 +136,12 @@ function path(
 const DAY_MS = 86_400_000
 
 function labelsOf(
-  { from, stepMs, labelMs }: LineChartOptions,
+  { from, stepMs, labelMs, language }: LineChartOptions,
   steps: number,
   place: (at: number) => number,
 ): ChartFrame['labels'] {
   const labels: ChartFrame['labels'] = []
+  const { time, day, month } = formatsOf(language)
   for (let step = 0; step < steps; step++) {
     const at = new Date(from.getTime() + step * stepMs)
     const isLabeled = labelMs === 'month' ? at.getUTCDate() === 1 : at.getTime() % labelMs === 0
@@ -152,17 +155,21 @@ function labelsOf(
   return labels
 }
 
-const formatter = (options: Intl.DateTimeFormatOptions) => {
-  const format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
-  return (at: Date) => format.format(at)
-}
 const clock = { hour: '2-digit', minute: '2-digit' } as const
 const date = { day: 'numeric', month: 'short' } as const
-const [time, day, month] = [formatter(clock), formatter(date), formatter({ month: 'short' })]
-const dayAndTime = formatter({ ...date, ...clock })
+
+function formatsOf(language: Language) {
+  const formatter = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locales[language], { ...options, timeZone: 'UTC' })
+    return (at: Date) => format.format(at)
+  }
+  const [time, day, month] = [formatter(clock), formatter(date), formatter({ month: 'short' })]
+  return { time, day, month, dayAndTime: formatter({ ...date, ...clock }) }
+}
 
 /** Formats the start of a listed range: with the time of day if ranges are shorter than a day. */
-function wordsFor({ listed }: LineChartOptions): (at: Date) => string {
+function wordsFor({ listed, language }: LineChartOptions): (at: Date) => string {
+  const { day, dayAndTime } = formatsOf(language)
   const [first] = listed
   const isShort = first && first.to.getTime() - first.from.getTime() < DAY_MS
   return isShort ? dayAndTime : day

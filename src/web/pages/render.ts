@@ -94,7 +94,7 @@ export type Page = {
   title: string
   status?: number
   data?: object
-  /** Pages of administrators are in English. */
+  /** Stored sentences speak of reporters, and times are also shown in UTC when pointed at. */
   isForOperators?: true
   /** Changes the page before it is sent. */
   adjust?: (html: string) => string
@@ -114,10 +114,8 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     show: shownLine,
     message: (code: string, params?: Params) => message(visit.language, code, params),
     say: (stored: Parameters<typeof sayPhrases>[0]) =>
-      page.isForOperators
-        ? sayPhrases(stored, 'en', 'operator')
-        : sayPhrases(stored, visit.language, 'reporter'),
-    when: (at: Date | string) => instant(at, visit.language),
+      sayPhrases(stored, visit.language, page.isForOperators ? 'operator' : 'reporter'),
+    when: (at: Date | string) => ({ ...instant(at, visit.language), isLocal: page.isForOperators }),
     whenDay: (day: string | Date) => wholeDay(day, visit.language),
     number: (value: number) => number(visit.language, value),
   })

@@ -66,7 +66,7 @@ export function setReporter(req: Request, reporter: Reporter | undefined): void 
 }
 
 /**
- * Responds in English regardless of the visitor's language: the pages for operators exist only in
+ * Responds in English regardless of the visitor's language: some pages exist only in
  * English.
  */
 export function useEnglish(req: Request): void {

@@ -80,7 +80,7 @@ test('a refusing mail server raises an alarm in its words, and an all-clear', as
   expect(told).toEqual([])
   await refuseMail('554 5.7.1 <no>')
   await one.pass(100)
-  expect(subjects(told)).toEqual(['Warning: Sending of mail'])
+  expect(subjects(told)).toEqual(['Warning: Outgoing mail'])
   expect(told[0]?.text).toContain('Its response: 554 5.7.1 <no>')
   expect(told[0]?.text).toContain('What to do: Check the server, user and password in SMTP_URL')
   expect(told[0]?.text).toContain('/admin/health#mail-leaving')
@@ -89,13 +89,13 @@ test('a refusing mail server raises an alarm in its words, and an all-clear', as
     data: { kind: 'alarm', raised: [{ code: 'mail-leaving', action: 'outbox retry' }] },
   })
   await one.pass(80)
-  expect(subjects(told)[1]).toBe('Critical: Sending of mail')
+  expect(subjects(told)[1]).toBe('Critical: Outgoing mail')
   await refuseMail(null)
   await one.pass(120)
   expect(subjects(told)).toEqual([
-    'Warning: Sending of mail',
-    'Critical: Sending of mail',
-    'Over: Sending of mail',
+    'Warning: Outgoing mail',
+    'Critical: Outgoing mail',
+    'Over: Outgoing mail',
   ])
 })
 
@@ -111,14 +111,14 @@ test('of two processes one evaluates, and the other takes over without a gap', a
   // The process that evaluates is killed, so it does not release its claim.
   await pool.query(`update alarm_watch set held_until = now() - interval '1 second'`)
   await one.pass(120)
-  expect(subjects(told)).toEqual(['Warning: Sending of mail', 'Critical: Sending of mail'])
+  expect(subjects(told)).toEqual(['Warning: Outgoing mail', 'Critical: Outgoing mail'])
   await one.release()
   const three = startProcess(told)
   await three.pass(600)
   expect(told).toHaveLength(2)
   await refuseMail(null)
   await three.pass(120)
-  expect(subjects(told).at(-1)).toBe('Over: Sending of mail')
+  expect(subjects(told).at(-1)).toBe('Over: Outgoing mail')
   await three.release()
 })
 
@@ -138,7 +138,7 @@ test('each channel is tried on its own, and the others report one that fails', a
     level: 'warning',
     reason: { params: { name: 'mail', reason: '451 try later' } },
   })
-  expect(told.some(({ text }) => text.includes('Channels of alarms: warning'))).toBe(true)
+  expect(told.some(({ text }) => text.includes('Alarm channels: warning'))).toBe(true)
   broken.clear()
   const missed = subjects(told)
   told.length = 0
@@ -229,7 +229,7 @@ test('a flood of bounces is one alarm', async () => {
     [id],
   )
   await one.pass(900)
-  expect(subjects(told)).toEqual(['Critical: Bounces by abuse desk'])
+  expect(subjects(told)).toEqual(['Critical: Bounce rate by abuse desk'])
   expect(told[0]?.text).toContain('67% of the 250 mails to one abuse desk')
   await one.release()
 })

@@ -9,7 +9,7 @@ import { sampleMessage, startWebSite } from './web-site.ts'
 const site = await closeAfterTests(startWebSite())
 const ann = await site.addPerson('ann@reporters.example')
 const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
-const desk = await signedInBrowser(site.url, admin, 'fr')
+const desk = await signedInBrowser(site.url, admin, 'en')
 
 const report = (raw: Buffer<ArrayBuffer>) => site.report(ann, raw)
 
@@ -194,7 +194,9 @@ test('no content of a message becomes markup in a page, or hides itself', async 
   for (const answer of shown) {
     const page = await answer.text()
     expect(answer.status).toBe(200)
-    expect(page).not.toMatch(/<script|<svg|<img(?! src="\/assets)|\sonmouseover=(?!alert)/)
+    expect(page).not.toMatch(
+      /<script(?! src="\/assets)|<svg|<img(?! src="\/assets)|\sonmouseover=(?!alert)/,
+    )
     expect(page).not.toContain('\u202e')
     expect(page).not.toMatch(/href="https?:/)
     expect(page).toContain('U+202E')

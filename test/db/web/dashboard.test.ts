@@ -40,7 +40,7 @@ test('the dashboard draws the last day, and names its networks and desks', async
   expect(page.match(/<figure class="series lines">/g)).toHaveLength(4)
   expect(page).not.toContain('Nothing was recorded in this time.')
   expect(page).toMatch(/AS64500 Example Net<\/bdi><\/td><td class="number">[\d,]+<\/td>/)
-  expect(page).toMatch(/gone@n\.example<\/bdi><\/a><\/td>.*<td class="number nowrap">[+−]\d+ %/)
+  expect(page).toMatch(/gone@n\.example<\/bdi><\/a><\/td>.*<td class="number nowrap">[+−]\d+%/)
 })
 
 test('an event tells open pages that the dashboard has changed', async () => {
@@ -62,13 +62,13 @@ test('an event tells open pages that the dashboard has changed', async () => {
 
 test('the menu has five groups, and opens that of the page', () => {
   const { groups, current } = menuFor('/admin/limits/shadow?x=1', () => true)
-  expect(groups.map(({ title }) => title)).toEqual([
-    ...['Reports', 'Outgoing', 'People', 'Judging', 'System'],
+  expect(groups.map(({ key }) => key)).toEqual([
+    ...['reports', 'outgoing', 'people', 'judging', 'system'],
   ])
-  expect(groups.filter(({ isCurrent }) => isCurrent).map(({ title }) => title)).toEqual(['People'])
+  expect(groups.filter(({ isCurrent }) => isCurrent).map(({ key }) => key)).toEqual(['people'])
   expect(current).toBe('/admin/limits')
   expect(menuFor('/admin', () => true).current).toBe('/admin')
   expect(menuFor('/admin/reporters/1', () => true).current).toBe('/admin/reputations')
   const few = menuFor('/admin', (href) => href === '/admin/audit').groups
-  expect(few.map(({ title, pages }) => [title, pages.length])).toEqual([['System', 1]])
+  expect(few.map(({ key, pages }) => [key, pages.length])).toEqual([['system', 1]])
 })

@@ -56,7 +56,7 @@ function channelsOf(env: Record<string, string>, secret = 'x'.repeat(40)) {
 }
 
 test('a message says what is wrong, what is over, and what to do', () => {
-  expect(notice.subject).toBe('Critical: Free disk space and 1 more')
+  expect(notice.subject).toBe('Critical: Disk space and 1 more')
   expect(notice.text).toContain('Of the disk with the data folder of a, 4% is free.')
   expect(notice.text).toContain('What to do: Free space on the disk')
   expect(notice.text).toContain('The last backup was made 2 d 7 h ago.')
@@ -70,7 +70,7 @@ test('each address gets a mail of its own, without a return path', async () => {
   const [first, second] = await sink.received(2)
   expect([first?.to, second?.to]).toEqual([['ann@ops.example'], ['bob@ops.example']])
   expect(first?.from).toBe('')
-  expect(first?.raw.toString()).toContain('Subject: [Signalpost] Critical: Free disk space and 1')
+  expect(first?.raw.toString()).toContain('Subject: [Signalpost] Critical: Disk space and 1')
   sink.failAll('mail', { code: 554, text: 'Relay access denied' })
   await expect(channels[0]?.send(notice)).rejects.toThrow('Relay access denied')
   sink.failAll('mail', undefined)

@@ -15,11 +15,13 @@ const translations = ['fr', 'ru'] as const
 
 /**
  * Returns the subjects of a language, without the meanings of symbols, whose English is in the
- * rules.
+ * rules, and the messages of actions, whose English is in their declarations.
  */
 function subjectsOf(language: Language): string[] {
   const files = readdirSync(path.join(root, 'texts', language))
-  return files.filter((file) => file.endsWith('.json') && file !== 'symbols.json')
+  return files.filter(
+    (file) => file.endsWith('.json') && !['symbols.json', 'actions.json'].includes(file),
+  )
 }
 
 function catalogOf(language: Language): [code: string, messages: string[]][] {
@@ -228,10 +230,21 @@ test.for(languages)('no text of %s is empty or shows a value that is missing', (
 })
 
 /** Texts that may be equal in both languages: names, formats, and words that both have. */
-const sameInBoth = new Set(['consumers.telling.formats.arf', 'consumers.telling.formats.xarf'])
+const sameInBoth = new Set([
+  'consumers.telling.formats.arf',
+  'consumers.telling.formats.xarf',
+  'names.signaler',
+])
 /** Codes of the names of mail programs. */
 const names = /^help\.(web|programs)\.[\w-]+\.name$|^mailIn\.howTo\.[\w-]+\.program$/
 const sameInFrench = new Set([
+  'activity.charts.reports.verdict',
+  'activity.maximum',
+  'health.condition',
+  'health.conditions',
+  'health.processes.version',
+  'health.titles.partitions',
+  'names.spam',
   'account.code',
   'privacy.version',
   'privacy.cookies.title',

@@ -13,7 +13,7 @@ const options: LineChartOptions = {
     from,
     stepMs: 60_000,
   },
-  ...{ labelMs: 120_000, marks: [], listed: [] },
+  ...{ language: 'en', labelMs: 120_000, marks: [], listed: [] },
   lines: [{ name: 'api', values: [1, 2, undefined, 4], average: 2.3, maximum: 4 }],
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { shownBytes, shownLine, shownText } from '../../../src/mail/text.ts'
-import { shownDuration } from '../../../src/web/admin/send-admin-page.ts'
+import { duration } from '../../../src/texts/messages.ts'
 import { parseBase64, urlencodedField } from '../../../src/web/bodies/body-tasks.ts'
 import { chooseLanguage } from '../../../src/texts/choose-language.ts'
 import { createMultipartParser, type FormParser } from '../../../src/web/bodies/multipart.ts'
@@ -289,5 +289,5 @@ test.for([
   [3_661, '1 h 1 min'],
   [90_000, '1 d 1 h'],
 ] as const)('%d seconds are shown as %s', ([seconds, text]) => {
-  expect(shownDuration(seconds)).toBe(text)
+  expect(duration('en', seconds)).toBe(text)
 })

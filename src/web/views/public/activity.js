@@ -31,12 +31,18 @@
     return sample ? getComputedStyle(sample).stroke : 'currentColor'
   }
 
-  const few = new Intl.NumberFormat('en-GB', { maximumSignificantDigits: 3, notation: 'compact' })
+  const { lang } = document.documentElement
+  const locale = lang === 'en' ? 'en-GB' : lang
+  const digits = { maximumSignificantDigits: 3, notation: 'compact' }
+  const few = new Intl.NumberFormat(locale, digits)
+  const inUnit = (unit) =>
+    new Intl.NumberFormat(locale, { ...digits, style: 'unit', unit, unitDisplay: 'narrow' })
+  const [seconds, megabytes] = [inUnit('second'), inUnit('megabyte')]
   function formatIn(unit) {
     return (value) => {
       if (value === null || value === undefined) return '–'
-      if (unit === 'time') return `${few.format(value)} s`
-      if (unit === 'bytes') return `${few.format(value / 1e6)} MB`
+      if (unit === 'time') return seconds.format(value)
+      if (unit === 'bytes') return megabytes.format(value / 1e6)
       return few.format(value)
     }
   }
@@ -47,7 +53,7 @@
   function timeIn(range) {
     const seconds = (range.at(-1) ?? 0) - (range[0] ?? 0)
     const parts = range.length === 0 ? { ...day, ...time } : seconds < 172_800 ? time : day
-    const format = new Intl.DateTimeFormat('en-GB', { ...parts, timeZone: 'UTC' })
+    const format = new Intl.DateTimeFormat(locale, { ...parts, timeZone: 'UTC' })
     return (at) => format.format(at * 1000)
   }
 
@@ -97,11 +103,10 @@
       region.replaceChildren(place)
       draw(figure, place, values)
       button.remove()
-      figure.querySelector('.hint').textContent =
-        'Drag over a part to enlarge it. Double-click to see all.'
+      figure.querySelector('.hint').textContent = figure.dataset.hint
     } catch {
       button.disabled = false
-      figure.querySelector('.hint').textContent = 'The values could not be loaded.'
+      figure.querySelector('.hint').textContent = figure.dataset.failed
     }
   }
 
@@ -111,7 +116,7 @@
     const button = Object.assign(document.createElement('button'), {
       type: 'button',
       className: 'secondary outline',
-      textContent: 'Zoom',
+      textContent: figure.dataset.zoom,
     })
     button.setAttribute('aria-describedby', figure.querySelector('figcaption').id)
     const hint = Object.assign(document.createElement('span'), { className: 'hint quiet' })

@@ -23,9 +23,9 @@
       if (!fresh) throw new Error(String(answer.status))
       live.replaceChildren(...document.importNode(fresh, true).childNodes)
       const time = new Date().toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
-      state.textContent = `Updated at ${time}.`
+      state.textContent = state.dataset.updated.replace('{time}', time)
     } catch {
-      state.textContent = 'This page could not be updated.'
+      state.textContent = state.dataset.failed
     }
     isReading = false
   }
