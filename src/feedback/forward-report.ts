@@ -149,7 +149,9 @@ export async function forwardAtOnce(
     for (const one of underWay)
       await postponeReserve(one, outcomes.get(nameOf(one.feedback)), app, forwarding)
   } catch (error) {
-    app.log.warn({ reason: reasonOf(error) }, 'Feedback reports are left to their jobs.')
+    const reportIds = handed.map(({ feedback }) => feedback.reportId)
+    const facts = { reportIds, reason: reasonOf(error) }
+    app.log.warn(facts, 'Feedback reports are left to their jobs.')
   } finally {
     forwarding.handedOver -= handed.length
   }
@@ -177,7 +179,8 @@ async function postponeReserve(
     await throughOutage(() => startJobAt(again))
   })
   const left = ending.catch((error: unknown) => {
-    log.warn({ reason: reasonOf(error) }, 'A feedback report waits for its job longer than needed.')
+    const facts = { reportId, number, reason: reasonOf(error) }
+    log.warn(facts, 'A feedback report waits for its job longer than needed.')
   })
   inProgress.set(`job ${reserve.jobId}`, left)
   void left.then(() => inProgress.delete(`job ${reserve.jobId}`))

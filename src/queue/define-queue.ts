@@ -30,3 +30,13 @@ export function defineQueue<Payload extends object>(
 
 /** The queue that receives the jobs that ran out of retries, each with the reason. */
 export const deadLetterQueue = 'dead-letter'
+
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The fields of a payload that say what its job is about, for the log. */
+export function idsIn(payload: object): Record<string, string | number> {
+  const fields: [string, unknown][] = Object.entries(payload)
+  const isId = ([name, value]: [string, unknown]): boolean =>
+    typeof value === 'string' ? ID.test(value) : name === 'number' && typeof value === 'number'
+  return Object.fromEntries(fields.filter(isId)) as Record<string, string | number>
+}

@@ -7,7 +7,7 @@ import { forLog, PermanentError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Clock } from '../world.ts'
 import { type Boss, bossDb } from './boss.ts'
-import type { Queue } from './define-queue.ts'
+import { idsIn, type Queue } from './define-queue.ts'
 import { QueueWorker } from './worker.ts'
 
 /** Time in milliseconds after which a job runs again that met an outage of the database. */
@@ -44,8 +44,8 @@ export async function workQueue<Payload extends object>(
     const outcomes = (await runBatch(queue, jobs, handle)).map((outcome, index): Settled => {
       if (outcome === 'done' || !('outage' in outcome)) return outcome
       const { id: jobId = '', data: payload = {} } = jobs[index] ?? {}
-      const reason = forLog(outcome.outage)
-      app.log.warn({ queue: queue.name, jobId, reason }, 'A job waits for the database.')
+      const facts = { queue: queue.name, jobId, ...idsIn(payload) }
+      app.log.warn({ ...facts, reason: forLog(outcome.outage) }, 'A job waits for the database.')
       return { postponedTo: again(), payload }
     })
     await postpone(app, queue, jobs, outcomes)
@@ -55,7 +55,8 @@ export async function workQueue<Payload extends object>(
       if ('postponedTo' in outcome) return []
       const isFinal = 'failed' in outcome
       const reason = isFinal ? outcome.failed : outcome.retry
-      app.log.warn({ queue: queue.name, jobId: job.id, reason: forLog(reason) }, 'A job failed.')
+      const facts = { queue: queue.name, jobId: job.id, ...idsIn(job.data) }
+      app.log.warn({ ...facts, reason: forLog(reason) }, 'A job failed.')
       return { job, status: isFinal ? 'failed' : 'retry', reason }
     })
   })

@@ -13,7 +13,7 @@ import { reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { listQueueControls } from '../db/queue-controls.ts'
 import { type Boss, bossDb, preparedBossDb, type WorkerState } from './boss.ts'
-import type { Queue } from './define-queue.ts'
+import { idsIn, type Queue } from './define-queue.ts'
 
 /** The result of a job that was not postponed. */
 type JobResult = { job: Job<object> } & (
@@ -164,7 +164,9 @@ export class QueueWorker {
         await this.#store(() => failJobs(this.#app, this.#queue.name, results))
       })
       .catch((error: unknown) => {
-        log.warn({ err: error, queue: this.#queue.name }, 'Could not store the results of jobs.')
+        const about = jobs.map(({ id, data }) => ({ jobId: id, ...idsIn(data) }))
+        const facts = { err: error, queue: this.#queue.name, jobs: about }
+        log.warn(facts, 'Could not store the results of jobs.')
       })
       .then(() => {
         this.#inProgress.delete(ended)

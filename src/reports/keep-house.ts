@@ -36,7 +36,7 @@ import { sendLetter } from '../letters/send-letter.ts'
 import { endStuckUnsubscribes } from '../marketers/unsubscribe-reporter.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
-import { defineQueue, type Queue } from '../queue/define-queue.ts'
+import { defineQueue, idsIn, type Queue } from '../queue/define-queue.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { analyzeReport } from './analyze-report.ts'
 import { eraseAccount } from './erase-account.ts'
@@ -66,6 +66,8 @@ const mailQueues = [handleInbound.name, takeMailed.name]
 const WITHOUT_JOB_MS = 10 * 60_000
 /** Maximum number of waiting rows checked per run, oldest first; later runs reach the rest. */
 const WAITING_MAX = 1_000
+/** Maximum number of these rows named in the log. */
+const LOGGED_MAX = 20
 
 /**
  * Creates jobs for rows that wait without one, because jobs were purged or lost with a restored
@@ -131,7 +133,8 @@ async function insertJobs<Payload extends object>(
   missing: readonly Payload[],
 ): Promise<void> {
   if (missing.length === 0) return
-  const facts = { queue: queue.name, jobs: missing.length }
+  const about = missing.slice(0, LOGGED_MAX).map(idsIn)
+  const facts = { queue: queue.name, jobs: missing.length, about }
   log.warn(facts, 'Queued items that were waiting without a job.')
   await inTransaction(pool, (tx) => send(boss, queue, missing, tx))
 }

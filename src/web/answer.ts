@@ -5,7 +5,7 @@ import { BusyError, CallerError, sqlState, withoutData } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { AbortedError } from './bodies/read-body.ts'
 import { ProblemError, type ProblemName, problemOf, problems, problemType } from './problem.ts'
-import { requestIdOf } from './request-id.ts'
+import { idIn, requestIdOf } from './request-id.ts'
 
 /** The response to a failed request. */
 export type FailedRequest = {
@@ -27,11 +27,15 @@ export function failureOf(
 ): FailedRequest | undefined {
   if (error instanceof AbortedError) return undefined
   const requestId = requestIdOf(req)
-  const failure = describe(error, requestId, log)
+  const url = 'originalUrl' in req ? String(req.originalUrl) : (req.url ?? '')
+  const failure = describe(error, { requestId, about: idIn(url) }, log)
   return { ...failure, headers: { ...failure.headers, 'x-request-id': requestId } }
 }
 
-function describe(error: unknown, requestId: string, log: Logger): FailedRequest {
+/** The id of a request, and the first id in its URL, such as that of a report. */
+type RequestIds = { requestId: string; about: string | undefined }
+
+function describe(error: unknown, ids: RequestIds, log: Logger): FailedRequest {
   if (error instanceof ProblemError) {
     const { problem, status, message, headers } = error
     return { problem, status, detail: message, headers }
@@ -46,7 +50,7 @@ function describe(error: unknown, requestId: string, log: Logger): FailedRequest
     return callerFailure(status, 'The URL or the header of the request is malformed.')
   }
   if (isOutage(error)) {
-    logOutage(error, requestId, log)
+    logOutage(error, ids, log)
     return {
       problem: 'unavailable',
       status: 503,
@@ -54,8 +58,8 @@ function describe(error: unknown, requestId: string, log: Logger): FailedRequest
       headers: { 'retry-after': '5' },
     }
   }
-  log.error({ requestId, ...withoutData(error) }, 'A request failed.')
-  const advice = `Try again, or contact us with the number ${requestId}.`
+  log.error({ ...ids, ...withoutData(error) }, 'A request failed.')
+  const advice = `Try again, or contact us with the number ${ids.requestId}.`
   const detail = `An internal error occurred. ${advice}`
   return { problem: 'internal', status: 500, detail, headers: {} }
 }
@@ -67,11 +71,11 @@ let outageToldAt = Number.NEGATIVE_INFINITY
  * Logs an outage of the database, at most once every ten seconds; the metrics count the failed
  * requests.
  */
-function logOutage(error: unknown, requestId: string, log: Logger): void {
+function logOutage(error: unknown, ids: RequestIds, log: Logger): void {
   if (performance.now() - outageToldAt < OUTAGE_LOG_MS) return
   outageToldAt = performance.now()
   log.warn(
-    { requestId, sqlState: sqlState(error) },
+    { ...ids, sqlState: sqlState(error) },
     'The database is unavailable. Clients are asked to retry later.',
   )
 }

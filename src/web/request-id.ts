@@ -14,6 +14,11 @@ export function requestIdOf(req: IncomingMessage): string {
   return known
 }
 
+/** The first id in a URL: of a report, mostly. */
+export function idIn(url: string): string | undefined {
+  return url.split(/[/?]/).find(isUuid)
+}
+
 /**
  * Logs each request with its id, its route and the id in its path, or of the report that it
  * created. Only at the level `debug`; otherwise it costs nothing.
@@ -24,8 +29,7 @@ export function logRequests(log: Logger): RequestHandler {
     const start = performance.now()
     res.once('finish', () => {
       const durationMs = Math.round(performance.now() - start)
-      const paths = [String(res.getHeader('location') ?? ''), req.originalUrl]
-      const about = paths.flatMap((one) => one.split(/[/?]/)).find(isUuid)
+      const about = idIn(String(res.getHeader('location') ?? '')) ?? idIn(req.originalUrl)
       const request = { requestId: requestIdOf(req), method: req.method, route: routeOf(req) }
       log.debug({ ...request, status: res.statusCode, durationMs, about }, 'Answered a request.')
     })

@@ -262,3 +262,17 @@ test('a fetch with a plan made for an empty table has the table analyzed', async
   })
   await database.pool.query('truncate pgboss.job_common')
 })
+
+test('the log of a failed job names what the job is about, and nothing else of it', async () => {
+  const ids = { reportId: '01966666-0000-7000-8000-000000000001', number: 3 }
+  const lines: Record<string, unknown>[] = []
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) })
+  const payload = z.object({ mark: z.string() }).loose()
+  const queue = await makeQueue({ payload })
+  const app = { boss, pool: database.pool, clock: systemClock, log }
+  worker = await workQueue(app, queue, (its) => Promise.resolve(its.map(() => ({ failed: 'No.' }))))
+  await send(boss, queue, [{ mark: 'private', ...ids }], database.pool)
+  await until('the log', () => lines[0])
+  expect(lines).toMatchObject([{ ...ids, queue: queue.name, reason: 'No.' }])
+  expect(JSON.stringify(lines)).not.toContain('private')
+})

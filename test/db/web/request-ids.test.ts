@@ -31,7 +31,7 @@ async function startLogged(level: string) {
   handle.get('/reports/:id', () => {
     throw new ProblemError('not-found', 'Report not found.')
   })
-  handle.get('/broken', () => {
+  handle.get(['/broken', '/broken/:id'], () => {
     throw new Error('The secret is x.')
   })
   handle.use(problemAnswers({ publicUrl: 'http://here.example', log }))
@@ -56,7 +56,11 @@ test('a failure of ours is logged with the id in its response', async () => {
   const { id, text } = await ask('/broken')
   expect(id).toMatch(/^[0-9a-f]{12}$/)
   expect(text).toContain(`contact us with the number ${id}`)
-  expect(lines).toMatchObject([{ requestId: id, msg: 'A request failed.' }])
+  await ask(`/broken/${reportId}`)
+  expect(lines).toMatchObject([
+    { requestId: id, msg: 'A request failed.' },
+    { about: reportId, msg: 'A request failed.' },
+  ])
 })
 
 test('at the level debug, each request is logged with its id and that of its report', async () => {
