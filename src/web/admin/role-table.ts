@@ -79,7 +79,8 @@ export function createFormRoles(table: readonly RoleRow[]): FormRoles {
 
 /**
  * Removes the buttons that a role may not use from the forms of a page. A form that is left without
- * a button keeps its fields, disabled, so that they can be read; without fields it is removed.
+ * a button keeps its fields, disabled, and its table, so that they can be read; without both it is
+ * removed.
  */
 export function withoutForbidden(
   html: string,
@@ -103,7 +104,7 @@ export function withoutForbidden(
         },
       )
       if (kept.includes('<button')) return `<form${attributes}>${kept}</form>`
-      return /<(?:textarea|select|input (?!type="hidden"))/.test(kept)
+      return /<(?:table|textarea|select|input (?!type="hidden"))/.test(kept)
         ? `<form${attributes}><fieldset disabled>${kept}</fieldset></form>`
         : ''
     },

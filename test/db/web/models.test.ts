@@ -110,6 +110,13 @@ test('forms that change models must come from our own pages', async () => {
   expect(await states()).not.toContain('2 active')
 })
 
+test('a viewer sees the versions without buttons', async () => {
+  const viewer = await site.addPerson('viewer@desk.example', { role: 'viewer' })
+  const html = await (await (await signedInBrowser(site.url, viewer)).get('/admin/models')).text()
+  expect(html).toContain('&lt;b&gt;the first&lt;/b&gt;')
+  expect(html).not.toContain('>Promote ')
+})
+
 test('the drift is drawn beside the errors of the evaluation', async () => {
   expect(await page()).not.toContain('Drift')
   const at = new Date()
