@@ -71,6 +71,20 @@ test('without JavaScript a graph is drawn, has figures, and leads to a list', as
   expect(await page.locator('[role=alert]').count()).toBe(0)
 })
 
+test('queues, abuse desks and failed attempts lead to what is behind them', async () => {
+  const { page } = await openPage(browser, { javaScriptEnabled: false })
+  await signIn(page)
+  const visit = async (group: string, link: string) => {
+    await page.goto(`${site.url}/admin/activity?group=${group}&period=day`)
+    const href = await page.locator(link).first().getAttribute('href')
+    const answer = await page.goto(`${site.url}${href}`)
+    return [href?.replaceAll(/[\da-f-]{36}|\d{16}|(?<=queues\/).+/g, 'N'), answer?.status()]
+  }
+  expect(await visit('queues', '.figures a')).toEqual(['/admin/queues/N', 200])
+  expect(await visit('queues', 'figure details a')).toEqual(['/admin/dead-letters?at=N&id=N', 200])
+  expect(await visit('desks', '.figures a')).toEqual(['/admin/consumers/N', 200])
+})
+
 test('with JavaScript a graph can be enlarged, by keyboard too', async () => {
   const { page, complaints } = await openPage(browser, {})
   await signIn(page)

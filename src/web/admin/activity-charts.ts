@@ -19,12 +19,12 @@ import { queryOf } from '../pages/render.ts'
  */
 type ChartDefinition = {
   key: string
-  /** The beginnings of the names of its series, or the name of a histogram. */
-  series: readonly string[]
+  /** The beginning of the names of its series, or the name of a histogram. */
+  series: string
   of: 'rates' | 'states' | 'durations'
   unit: 'per minute' | 'items' | 'time' | 'bytes' | 'cores'
   /** The address of the list of what happened until an instant, newest first. */
-  behind?: (until: Date) => string
+  behind?: ((until: Date) => string) | undefined
 }
 
 type ActivityGroup = {
@@ -33,10 +33,14 @@ type ActivityGroup = {
   charts: readonly ChartDefinition[]
 }
 
+const LOWEST_ID = '00000000-0000-0000-0000-000000000000'
+
 const reports = (at: Date) => `/admin/reports${queryOf({ below: uuidFloor(at) })}`
 const letters = (at: Date) => `/admin/outbox/letters${queryOf({ before: uuidFloor(at) })}`
 const outbox = (state: string) => (at: Date) =>
   `/admin/outbox${queryOf({ state, report: uuidFloor(at), number: '1' })}`
+const deadLetters = (at: Date) =>
+  `/admin/dead-letters${queryOf({ at: String(at.getTime() * 1_000), id: LOWEST_ID })}`
 const inbox = (at: Date) => `/admin/inbox${queryOf({ filter: 'all', before: uuidFloor(at) })}`
 
 /** The groups of charts, each shown on one page. Their titles are in the texts `activity`. */
@@ -79,7 +83,7 @@ export const activityGroups: readonly ActivityGroup[] = [
       states('waiting', 'queues/waiting/', 'items'),
       states('age', 'queues/age/', 'time'),
       rates('done', 'queues/done/'),
-      rates('failed', 'queues/failed/', () => '/admin/dead-letters'),
+      rates('failed', 'queues/failed/', deadLetters),
     ],
   },
   {
@@ -107,17 +111,11 @@ export const activityGroups: readonly ActivityGroup[] = [
 ]
 
 function rates(key: string, series: string, behind?: ChartDefinition['behind']): ChartDefinition {
-  return {
-    key,
-    series: [series],
-    of: 'rates',
-    unit: 'per minute',
-    ...(behind && { behind }),
-  }
+  return { key, series, of: 'rates', unit: 'per minute', behind }
 }
 
 function states(key: string, series: string, unit: ChartDefinition['unit']): ChartDefinition {
-  return { key, series: [series], of: 'states', unit }
+  return { key, series, of: 'states', unit }
 }
 
 function durations(
@@ -125,7 +123,7 @@ function durations(
   series: string,
   behind?: ChartDefinition['behind'],
 ): ChartDefinition {
-  return { key, series: [series], of: 'durations', unit: 'time', ...(behind && { behind }) }
+  return { key, series, of: 'durations', unit: 'time', behind }
 }
 
 const TICKS_PER_MINUTE = 6
@@ -169,6 +167,8 @@ const sizeUnits: Record<Language, readonly [mega: string, giga: string, ms: stri
 /** A line of a chart: its name, its value in a slot, and the largest value in a slot. */
 type Line = {
   name: string
+  /** The page of what the line is about. */
+  href?: string | undefined
   valueIn: (slot: Slot) => number | undefined
   largestIn: (slot: Slot) => number | undefined
 }
@@ -234,8 +234,8 @@ function drawChart(chart: ChartDefinition, title: string, drawn: DrawnActivity):
     ...{ id: `chart-${chart.key}`, title, unit, language },
     ...formatsOf(chart.unit, language),
     ...{ from, stepMs, labelMs: labelsOf[period], marks },
-    lines: lines.map(({ name, valueIn, largestIn }) => ({
-      name,
+    lines: lines.map(({ name, href, valueIn, largestIn }) => ({
+      ...{ name, href },
       values: slots.map((slot) => slot && valueIn(slot)),
       before: before?.slots.map((slot) => slot && valueIn(slot)),
       average: whole && valueIn(whole),
@@ -289,9 +289,7 @@ function listed({ activity, period }: DrawnActivity) {
 function linesOf(chart: ChartDefinition, drawn: DrawnActivity): { lines: Line[]; more: number } {
   const whole = wholeOf(drawn.activity)
   if (!whole) return { lines: [], more: 0 }
-  const found = [...drawn.activity.ids].filter(([name]) =>
-    chart.series.some((start) => name.startsWith(start)),
-  )
+  const found = [...drawn.activity.ids].filter(([name]) => name.startsWith(chart.series))
   if (chart.of === 'durations') {
     return {
       lines: found.some(([, id]) => whole.durations.has(id)) ? ranks(found, drawn.language) : [],
@@ -302,16 +300,16 @@ function linesOf(chart: ChartDefinition, drawn: DrawnActivity): { lines: Line[];
   const known = found
     .flatMap(([name, id]) => {
       const point = whole[of].get(id)
-      return point ? [{ name: nameOf(name, drawn), id, mean: point.mean }] : []
+      return point ? [{ ...named(name, drawn), id, mean: point.mean }] : []
     })
     .sort((one, other) => other.mean - one.mean || (one.name < other.name ? -1 : 1))
   const factor = of === 'rates' ? TICKS_PER_MINUTE : 1
-  const lines = known.slice(0, lineTones.length).map(({ name, id }): Line => {
+  const lines = known.slice(0, lineTones.length).map(({ name, href, id }): Line => {
     // Without a point, a rate is zero and a state unknown.
     const without = of === 'rates' ? 0 : undefined
     const times = (value: number | undefined) => (value === undefined ? without : value * factor)
     return {
-      name,
+      ...{ name, href },
       valueIn: (slot) => times(slot[of].get(id)?.mean),
       largestIn: (slot) => times(slot[of].get(id)?.max),
     }
@@ -333,12 +331,15 @@ function ranks(found: readonly [string, number][], language: Language): Line[] {
   return [line(texts('activity.half'), 0.5), line(texts('activity.almostAll'), 0.99)]
 }
 
-/** The last part of the name of a series, or what it stands for. */
-function nameOf(series: string, { names, language }: DrawnActivity): string {
+/** The last part of the name of a series, or what it stands for, and the page about it. */
+function named(series: string, { names, language }: DrawnActivity) {
   const last = series.slice(series.lastIndexOf('/') + 1)
+  if (series.startsWith('queues/')) return { name: last, href: `/admin/queues/${last}` }
+  const desk = names.get(last)
+  if (desk !== undefined) return { name: desk, href: `/admin/consumers/${last}` }
   const isWord = /^(?:reports|mail|networks)\//.test(series)
   const word = isWord ? message(language, `names.${last}`)?.text : undefined
-  return names.get(last) ?? word ?? last
+  return { name: word ?? last, href: undefined }
 }
 
 /** Describes an event. */

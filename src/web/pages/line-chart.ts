@@ -19,6 +19,8 @@ type Values = readonly (number | undefined)[]
 /** A line: its values, and figures about the whole period. */
 export type DrawnLine = {
   name: string
+  /** The page of what the line is about. */
+  href?: string | undefined
   values: Values
   /** The values of the period before, drawn with the same color. */
   before?: Values | undefined
@@ -56,7 +58,14 @@ export type LineChart = ChartFrame & {
   paths: { d: string; tone: string; isBefore: boolean }[]
   marks: { x: number; text: string }[]
   /** The lines with their last, average and largest values. */
-  legend: { name: string; tone: string; now: string; average: string; maximum: string }[]
+  legend: {
+    name: string
+    href: string | undefined
+    tone: string
+    now: string
+    average: string
+    maximum: string
+  }[]
   /** Areas that lead to what is behind them, as high as the plot. */
   links: { x: number; width: number; href: string; text: string }[]
   rows: { when: string; iso: string; href: string | undefined; values: string[] }[]
@@ -90,8 +99,13 @@ export function lineChart(options: LineChartOptions): LineChart {
       ...lines.map(({ values }, at) => ({ d: pathOf(values), tone: tone(at), isBefore: false })),
     ].filter(({ d }) => d !== ''),
     marks: options.marks.map(({ at, text }) => ({ x: place(at.getTime()), text })),
-    legend: lines.map(({ name, values, average, maximum }, at) => ({
-      ...{ name, tone: tone(at), now: shown(values.findLast((value) => value !== undefined)) },
+    legend: lines.map(({ name, href, values, average, maximum }, at) => ({
+      ...{
+        name,
+        href,
+        tone: tone(at),
+        now: shown(values.findLast((value) => value !== undefined)),
+      },
       ...{ average: shown(average), maximum: shown(maximum) },
     })),
     links: options.listed.flatMap(({ from: start, to, values, href }) => {
