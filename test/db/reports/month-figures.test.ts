@@ -75,6 +75,12 @@ const counted = async () => {
   return months.find((one) => one.month === month.toISOString().slice(0, 10))
 }
 
+/** The published shares of all reports. */
+function shown(reports: Record<string, number>) {
+  const shares = Object.entries(reports).map(([key, count]) => ({ key, reports: count }))
+  return { shown: shares, rest: 0 }
+}
+
 test('a month is counted once, a week after its end, without small numbers', async () => {
   await app.pool.query(
     `insert into consumers (id, state, address, created_at)
@@ -102,38 +108,11 @@ test('a month is counted once, a week after its end, without small numbers', asy
   const { figures } = (await counted()) ?? {}
   expect(figures).toEqual({
     reports: 115,
-    kinds: {
-      shown: [
-        { key: 'spam', reports: 103 },
-        { key: 'phishing', reports: 12 },
-      ],
-      rest: 0,
-    },
-    classes: {
-      shown: [
-        { key: 'spam', reports: 92 },
-        { key: 'phishing', reports: 12 },
-        { key: 'legitimate', reports: 11 },
-      ],
-      rest: 0,
-    },
-    outcomes: {
-      shown: [
-        { key: 'kept', reports: 68 },
-        { key: 'unanswered', reports: 20 },
-        { key: 'resolved', reports: 15 },
-        { key: 'wrong', reports: 12 },
-      ],
-      rest: 0,
-    },
+    kinds: shown({ spam: 103, phishing: 12 }),
+    classes: shown({ spam: 92, phishing: 12, legitimate: 11 }),
+    outcomes: shown({ kept: 68, unanswered: 20, resolved: 15, wrong: 12 }),
     // The 30 reports of one person are hidden, and the 12 from Germany with them.
-    countries: {
-      shown: [
-        { key: 'FR', reports: 39 },
-        { key: '', reports: 34 },
-      ],
-      rest: 42,
-    },
+    countries: { ...shown({ FR: 39, '': 34 }), rest: 42 },
     // The four reports of the third network would be the rest of France, so the second is hidden.
     networks: [{ asn: 1, name: 'Net 1', country: 'FR', reports: 20 }],
     medianSeconds: 60,
