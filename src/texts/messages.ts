@@ -7,6 +7,9 @@ import type dashboard from './en/admin-dashboard.json'
 import type adminHealth from './en/admin-health.json'
 import type menu from './en/admin-menu.json'
 import type names from './en/admin-names.json'
+import type outbox from './en/admin-outbox.json'
+import type queues from './en/admin-queues.json'
+import type search from './en/admin-search.json'
 import type conditions from './en/conditions.json'
 import type feedback from './en/feedback.json'
 import type figures from './en/figures.json'
@@ -34,7 +37,10 @@ type English = typeof account &
   typeof lists &
   typeof menu &
   typeof names &
+  typeof outbox &
+  typeof queues &
   typeof reports &
+  typeof search &
   typeof settings &
   typeof story &
   typeof words

@@ -3,6 +3,7 @@ import { type DeadLetterKey, listDeadLetters } from '../../db/dead-letters.ts'
 import { deadLetterQueue } from '../../queue/define-queue.ts'
 import { retryDeadLetters } from '../../queue/redrive.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -39,7 +40,7 @@ async function sendList(
   const now = site.clock().getTime()
   sendAdminPage(req, res, {
     view: 'admin/dead-letters',
-    title: 'Dead letters',
+    title: visitOf(req).texts('deadLetters.title'),
     data: {
       lines: lines.map((line) => ({
         ...line,

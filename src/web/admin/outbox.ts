@@ -20,6 +20,7 @@ import { releaseHeld, resendRefused } from '../../feedback/release-held.ts'
 import { healthAt } from '../../verdict/contact-health.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
@@ -45,7 +46,7 @@ function letterRoutes(site: Site): Router {
     const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ state, before: id }))
     sendAdminPage(req, res, {
       view: 'admin/letters',
-      title: 'Letters',
+      title: visitOf(req).texts('outbox.letters'),
       data: {
         ...{ lines, next, state, states, isFirst: before === undefined },
         done: doneMessage(req, releaseHeld, resendRefused),
@@ -57,7 +58,7 @@ function letterRoutes(site: Site): Router {
     const copyText = shownBytes(raw, COPY_BYTES_SHOWN)
     sendAdminPage(req, res, {
       view: 'admin/letter',
-      title: 'Letter',
+      title: visitOf(req).texts('outbox.letter'),
       data: { letter, copyText },
     })
   })
@@ -99,7 +100,7 @@ export function outboxRoutes(site: Site): Router {
     }))
     sendAdminPage(req, res, {
       view: 'admin/outbox',
-      title: 'Outbox',
+      title: visitOf(req).texts('outbox.title'),
       data: {
         lines,
         next,
@@ -116,7 +117,7 @@ export function outboxRoutes(site: Site): Router {
     const copy = await copyOf(feedback, site)
     sendAdminPage(req, res, {
       view: 'admin/feedback',
-      title: 'Feedback report',
+      title: visitOf(req).texts('outbox.oneFeedback'),
       data: {
         feedback,
         copyText: copy && shownBytes(copy.raw, COPY_BYTES_SHOWN),

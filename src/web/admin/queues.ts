@@ -19,6 +19,7 @@ import {
   startNow,
 } from '../../queue/control-queues.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
@@ -70,7 +71,8 @@ async function readControls({ pool }: Pick<Site, 'pool'>) {
   ])
   const shown = controls.map((control) => ({
     ...control,
-    who: control.pausedBy === null ? 'the command line' : (emails.get(control.pausedBy) ?? ''),
+    /** Empty: the command line. */
+    who: control.pausedBy === null ? '' : (emails.get(control.pausedBy) ?? control.pausedBy),
   }))
   return new Map(shown.map((control) => [control.queue, control]))
 }
@@ -89,7 +91,7 @@ async function sendQueues(
   ])
   sendAdminPage(req, res, {
     view: 'admin/queues/list',
-    title: 'Queues',
+    title: visitOf(req).texts('queues.title'),
     status: faults.length > 0 ? 422 : 200,
     data: {
       allQueues,
@@ -158,7 +160,7 @@ async function sendQueue(req: Request, res: Response, site: Site): Promise<void>
   const workers = workersOf(processes, queue)
   sendAdminPage(req, res, {
     view: 'admin/queues/one',
-    title: `Queue ${queue}`,
+    title: visitOf(req).texts('queues.titleOf', { name: queue }),
     data: {
       queue: { ...known, control: controls.get(queue), workers },
       all: controls.get(allQueues),

@@ -86,7 +86,8 @@ export function adminRoutes(site: Site): Router {
 }
 
 /** The areas whose pages are in all languages; the others are in English. */
-const translated = /^\/(?:live|health|activity)?(?:\/|$)/
+const translated =
+  /^\/(?:reports|(?:live|health|activity|outbox|queues|dead-letters)(?:\/.*)?)?$|^\/reports\/saved$/
 
 function signedInOnly(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-robots-tag', 'noindex, nofollow')

@@ -12,6 +12,8 @@ import { type Clause, formatSearch, parseSearch, SEARCH_CHARS_MAX } from '../../
 import { readShortForm } from '../pages/form.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import { message, type Texts } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
@@ -44,6 +46,7 @@ async function sendSearch(
   refused?: RefusedForm,
 ): Promise<void> {
   const given = new URL(req.originalUrl, 'http://site').searchParams
+  const { language, texts } = visitOf(req)
   const built = refused ? '' : clausesIn(given)
   if (built !== '') {
     const q = [given.get('q')?.trim() ?? '', built].filter(Boolean).join(' ')
@@ -59,17 +62,25 @@ async function sendSearch(
   const { lines, next } = pageOf(found?.rows ?? [], LINES, ({ id }) => ({ q, below: id }))
   sendAdminPage(req, res, {
     view: 'admin/reports',
-    title: 'Reports',
+    title: texts('search.title'),
     status: faults.length > 0 ? 422 : 200,
     data: {
       ...{ q, faults, lines, next, isFirst: page.before === undefined },
       first: path + queryOf({ q }),
-      count: found && shownCount(found.count),
+      count: found && shownCount(found.count, texts),
       completeUntil: found?.completeUntil,
-      fields: fieldNames.map((name) => ({ name, ...searchFields[name] })),
+      fields: fieldNames.map((name) => ({
+        ...{ name, ...searchFields[name] },
+        // English is in the declarations of fields and effects.
+        label: message(language, `fields.${name}.label`)?.text ?? searchFields[name].label,
+        summary: message(language, `fields.${name}.summary`)?.text ?? searchFields[name].summary,
+      })),
       saved: await listSavedSearches(site.pool, requireReporter(req, res)?.id ?? ''),
       formats: Object.keys(exportFormats),
-      effects: massKinds.map((kind) => ({ kind, label: massEffects[kind].label })),
+      effects: massKinds.map((kind) => ({
+        kind,
+        label: message(language, `effects.${kind}`)?.text ?? massEffects[kind].label,
+      })),
       done: doneMessage(req, keepSearch, forgetSearch),
     },
   })
@@ -86,9 +97,8 @@ async function find(
   return { rows, count, completeUntil: search.completeUntil }
 }
 
-function shownCount(count: number): string {
-  if (count > COUNT_MAX) return 'More than 10,000 reports found.'
-  return count === 1 ? '1 report found.' : `${count.toLocaleString('en')} reports found.`
+function shownCount(n: number, texts: Texts): string {
+  return n > COUNT_MAX ? texts('search.foundMore', { n: COUNT_MAX }) : texts('search.found', { n })
 }
 
 /** The fields of the form as conditions of a search; a field of the form has one value. */

