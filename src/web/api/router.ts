@@ -8,6 +8,7 @@ import { healthApi } from './health.ts'
 import { outgoingApi } from './outgoing.ts'
 import { queuesApi } from './queues.ts'
 import { reportsApi } from './reports.ts'
+import { massActionsApi, searchApi } from './search.ts'
 import { signalerApi } from './signaler.ts'
 import { webhooksApi } from './webhooks.ts'
 
@@ -35,6 +36,8 @@ export function apiParts(site: Site): Readonly<Record<string, Router>> {
     '/v1/outgoing-events': outgoingApi(site),
     '/v1/health': healthApi(site),
     '/v1/queues': queuesApi(site),
+    '/v1/search': searchApi(site),
+    '/v1/mass-actions': massActionsApi(site),
     '/signaler': signalerApi(site),
   }
 }

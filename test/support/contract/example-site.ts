@@ -60,6 +60,9 @@ export async function mayChange(site: WebSite, { token }: Person): Promise<boole
   return (await fetch(`${site.url}/api/v1/webhooks`, { headers })).ok
 }
 
+/** The operations that make what later operations use by its id. */
+const makers = ['report', 'add-webhook', 'start-mass-action']
+
 /**
  * Requests every operation in the order of the contract, so that later operations can use what
  * earlier ones created.
@@ -77,7 +80,7 @@ export async function askForAll(
   }
   for (const operation of apiOperations) {
     const { status, text } = await ask(operation, { url, parts: { ...parts } })
-    const isMaker = operation.id === 'report' || operation.id === 'add-webhook'
-    if (isMaker && status < 300) parts['id'] = (JSON.parse(text) as { id: string }).id
+    if (makers.includes(operation.id) && status < 300)
+      parts['id'] = (JSON.parse(text) as { id: string }).id
   }
 }

@@ -17,6 +17,8 @@ import { reportOperations } from './report-operations.ts'
 import * as problem from './report-schemas.ts'
 import * as report from './report-schemas.ts'
 import * as submission from './report-schemas.ts'
+import { searchOperations } from './search-operations.ts'
+import * as search from './search-schemas.ts'
 
 /**
  * All JSON schemas, by their names in the document. Requests are validated with these schemas, and
@@ -52,6 +54,12 @@ const schemas = {
   Queues: knowledge.queuesSchema,
   QueueControl: knowledge.queueControlSchema,
   QueueChange: knowledge.queueChangeSchema,
+  FoundReports: search.foundReportsSchema,
+  MassChoice: search.massChoiceSchema,
+  NewMassAction: search.newMassActionSchema,
+  MassPreview: search.massPreviewSchema,
+  MassAction: search.massActionSchema,
+  MassActions: search.massActionsSchema,
   CheckAnswer: knowledge.checkAnswerSchema,
   CheckError: knowledge.checkErrorSchema,
   Learned: knowledge.learnedSchema,
@@ -67,6 +75,8 @@ const incoming: readonly SchemaName[] = [
   'NewWebhook',
   'WebhookChange',
   'QueueChange',
+  'MassChoice',
+  'NewMassAction',
   'RelayStatement',
   'OutgoingEvents',
 ]
@@ -76,6 +86,7 @@ export const apiOperations: readonly Operation[] = [
   ...reportOperations,
   ...accountOperations,
   ...knowledgeOperations,
+  ...searchOperations,
 ]
 
 type Json = Record<string, unknown>

@@ -34,6 +34,7 @@ export const chapters = {
   Webhooks: 'Notify your own software of the state of reports.',
   Reputation: 'Reputations of addresses, domains, hosts and links.',
   'Outgoing mail': 'What happened to mail that your own users sent.',
+  'Search and actions': 'Search the reports of all reporters, and act on many at once.',
   'Mail servers': 'Verdicts on messages during delivery, in the format of rspamd.',
   Service: 'Monitoring, and this document.',
 } as const
