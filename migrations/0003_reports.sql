@@ -29,6 +29,8 @@ create table reports (
   shadow text,
   -- Whether the reporter was asked, and confirmed that the message is unwanted.
   is_confirmed boolean not null default false,
+  -- The class of the verdict as an operator corrected it. Null: the rules and the model decide.
+  corrected_as text,
   constraint reports_pkey primary key (id, shard),
   constraint reports_channel_known
     check (channel in ('api', 'signaler', 'form', 'mail', 'import', 'learn')),
@@ -36,7 +38,9 @@ create table reports (
   constraint reports_state_known
     check (state in ('received', 'analyzed', 'forwarded', 'kept', 'retracted', 'failed')),
   constraint reports_rebuilt_from_known check (rebuilt_from in ('msg')),
-  constraint reports_shadow_known check (shadow in ('held', 'dropped', 'released'))
+  constraint reports_shadow_known check (shadow in ('held', 'dropped', 'released')),
+  constraint reports_corrected_as_known
+    check (corrected_as in ('spam', 'phishing', 'malware', 'marketing', 'legitimate'))
 ) partition by range (id);
 create index reports_state_idx on reports (state, id);
 create index reports_reporter_idx on reports (reporter_id, id);

@@ -86,6 +86,8 @@ export const phraseParameters = {
   'kind-changed': ['kind'],
   'retracted-by-reporter': [],
   'retracted-by-administrator': [],
+  'judged-by-person': [],
+  'judged-by-rules-again': [],
   'machines-unknown': [],
   'machines-named': ['count'],
   'machines-foreign': [],

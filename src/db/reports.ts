@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
+import type { CorrectedClass } from '../verdict/verdict.ts'
 import { shardOf, uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf, isOneOf } from './prepared.ts'
@@ -72,6 +73,8 @@ export type Report = Omit<NewReport, 'shadow'> & {
   shadow: Shadow | null
   /** Whether the reporter was asked, and confirmed that the message is unwanted. */
   isConfirmed: boolean
+  /** The class of the verdict as an operator corrected it; null: the rules and the model decide. */
+  correctedAs: CorrectedClass | null
 }
 
 /** The columns of a `Report`. */
@@ -80,7 +83,8 @@ export const reportColumns = sql`reports.id, reports.reporter_id as "reporterId"
   reports.message_bytes as "messageBytes", reports.author, reports.subject,
   reports.message_id as "messageId", reports.dated_at as "datedAt", reports.comment,
   reports.received_via::text[] as "receivedVia", reports.rebuilt_from as "rebuiltFrom",
-  reports.shadow, reports.is_confirmed as "isConfirmed"`
+  reports.shadow, reports.is_confirmed as "isConfirmed",
+  reports.corrected_as as "correctedAs"`
 
 /** Inserts reports in the state `received`. */
 export async function insertReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
@@ -136,6 +140,24 @@ export async function markReports(
   if (ids.length === 0) return []
   const { rows } = await tx.query<{ id: string }>(prepared`update reports set state = ${to}
     where ${isOneOfIds('id', ids)} and state = any(${from}::text[])
+    returning id`)
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Corrects the verdicts of reports, or removes the corrections with null, and moves the reports
+ * from one of the states `from` to `received`. Returns the ids of those that it changed.
+ */
+export async function markCorrected(
+  tx: Db,
+  ids: readonly string[],
+  from: readonly ReportState[],
+  as: CorrectedClass | null,
+): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(sql`
+    update reports set corrected_as = ${as}, state = 'received'
+    where ${isOneOfIds('id', ids)} and state = any(${from}::text[])
+      and corrected_as is distinct from ${as}::text
     returning id`)
   return rows.map(({ id }) => id)
 }

@@ -22,7 +22,7 @@ import type { HandedOver } from '../feedback/forward-report.ts'
 import { contentOfCreated } from '../feedback/load-content.ts'
 import { queueFeedback, sendShadowed } from '../feedback/queue-feedback.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
-import type { Judge } from '../judging/judge.ts'
+import type { Judge, JudgedCase } from '../judging/judge.ts'
 import { queueAdvice } from '../letters/advise-reporter.ts'
 import type { LiveMarketers } from '../marketers/live-marketers.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
@@ -35,7 +35,7 @@ import { otherAddresses } from '../verdict/choose-contact.ts'
 import { ageObstacle, complaintOf } from '../verdict/consequences.ts'
 import { openCandidates } from '../verdict/relays.ts'
 import { isRelayed } from '../verdict/subjects.ts'
-import type { Verdict } from '../verdict/verdict.ts'
+import { correctedVerdict, type Verdict } from '../verdict/verdict.ts'
 import { uuidTime } from '../world.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
 import { withEarlierMail } from './earlier-mail.ts'
@@ -247,7 +247,7 @@ async function judge(
     })),
   )
   return analyses.flatMap(({ report, raw, analysis }, index) => {
-    const judgedCase = judgedCases[index]
+    const judgedCase = correctedCase(judgedCases[index], report)
     if (!judgedCase) return []
     const { marketer = null, service = null } = book?.recognize(analysis, originConfidenceMin) ?? {}
     const judged: Case = {
@@ -274,6 +274,14 @@ async function judge(
     const isVouched = standings.get(report.reporterId)?.isVouched ?? false
     return [{ report, raw, analysis, judgedCase, judged, isVouched, submitterAsn }]
   })
+}
+
+function correctedCase(
+  judged: JudgedCase | undefined,
+  { correctedAs }: Report,
+): JudgedCase | undefined {
+  if (!judged || correctedAs === null) return judged
+  return { ...judged, verdict: correctedVerdict(judged.verdict, correctedAs) }
 }
 
 async function findCampaigns(analyses: readonly ReadReport[], app: Needs): Promise<Campaigns> {

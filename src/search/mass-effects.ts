@@ -2,7 +2,12 @@ import type { ActionContext } from '../actions.ts'
 import { reputationKey } from '../counting/reputation-reader.ts'
 import { listOrigins, removeAnalyses } from '../db/analyses.ts'
 import { removeMessages } from '../db/erasures.ts'
-import { hastenFeedback, releaseFeedback, type ReleasedState } from '../db/feedback-waiting.ts'
+import {
+  hastenFeedback,
+  releaseFeedback,
+  type ReleasedState,
+  withdrawFeedback,
+} from '../db/feedback-waiting.ts'
 import { releaseLetters } from '../db/letters.ts'
 import { endHolding, findShadowBan, putShadowBan, removeShadowBan } from '../db/limits.ts'
 import { findExempted, keepExemption, removeExemption } from '../db/listings.ts'
@@ -10,14 +15,16 @@ import { listWithMessages, type MassAction } from '../db/mass-actions.ts'
 import type { Db } from '../db/pool.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { findReporter } from '../db/reporters.ts'
-import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
+import { listReportsByIds, markCorrected, markReports, type ReportState } from '../db/reports.ts'
 import { findMarks, removeMark, setMark } from '../db/reputations.ts'
 import { insertSearchNews } from '../db/search.ts'
 import { forwardReport } from '../feedback/forward-report.ts'
 import { sendLetter } from '../letters/send-letter.ts'
+import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { analyzeReport } from '../reports/analyze-report.ts'
 import { retractIn } from '../reports/change-report.ts'
+import type { CorrectedClass } from '../verdict/verdict.ts'
 
 type Context = Pick<ActionContext<'boss' | 'clock'>, 'boss' | 'clock'>
 
@@ -62,14 +69,23 @@ async function retract(
 async function analyzeAgain(
   tx: Db,
   { ids, from }: { ids: readonly string[]; from: readonly ReportState[] },
-  { boss, clock }: Context,
+  context: Context,
 ): Promise<readonly string[]> {
   const readable = await listWithMessages(tx, ids)
-  const changed = (await markReports(tx, readable, from, 'received')).toSorted()
+  return queueAnalysis(tx, await markReports(tx, readable, from, 'received'), [], context)
+}
+
+async function queueAnalysis(
+  tx: Db,
+  reportIds: readonly string[],
+  phrases: readonly Phrase[],
+  { boss, clock }: Context,
+): Promise<readonly string[]> {
+  const changed = reportIds.toSorted()
   await removeAnalyses(tx, changed)
   await insertEvents(
     tx,
-    changed.map((id) => eventNow(clock, id, 'redriven', [])),
+    changed.map((id) => eventNow(clock, id, 'redriven', phrases)),
   )
   const jobs = changed.map((reportId) => ({ reportId }))
   await send(boss, analyzeReport, jobs, tx)
@@ -77,6 +93,37 @@ async function analyzeAgain(
 }
 
 const judged: readonly ReportState[] = ['analyzed', 'forwarded', 'kept', 'failed']
+
+/**
+ * Corrects the verdicts of reports, or with null removes the corrections, and analyzes the reports
+ * again: their counts, evidence and consequences follow from the new verdict.
+ */
+async function correct(
+  tx: Db,
+  { ids, as }: { ids: readonly string[]; as: CorrectedClass | null },
+  context: Context,
+): Promise<readonly string[]> {
+  const readable = await listWithMessages(tx, ids)
+  const changed = await markCorrected(tx, readable, judged, as)
+  for (const id of changed.toSorted()) await withdrawFeedback(tx, id, context.clock())
+  const what = phrase(as === null ? 'judged-by-rules-again' : 'judged-by-person')
+  return queueAnalysis(tx, changed, [what], context)
+}
+
+function correction(as: CorrectedClass): MassEffect {
+  return {
+    label: `Correct the verdict: ${as}`,
+    meaning:
+      `The verdict on each report is ${as} from now on, whatever the rules and the model say. ` +
+      'Unsent feedback is withdrawn, and what follows from a report is decided again: its ' +
+      'counts, the reputations, the karma of its reporter, and feedback. Feedback that was sent ' +
+      'stays; to tell the desks that it was wrong, retract the reports. Reports that wait for ' +
+      'their analysis, are retracted, or whose message was deleted stay as they are.',
+    run: (tx, ids, _, context) => correct(tx, { ids, as }, context),
+    undo: (tx, ids, _, context) => correct(tx, { ids, as: null }, context),
+    undoMeaning: 'The reports are judged by the rules and the model again.',
+  }
+}
 
 async function deleteMessages(
   tx: Db,
@@ -227,6 +274,11 @@ export const massEffects = {
       'whose message was deleted stay as they are.',
     run: (tx, ids, _, context) => analyzeAgain(tx, { ids, from: judged }, context),
   },
+  'correct-spam': correction('spam'),
+  'correct-phishing': correction('phishing'),
+  'correct-malware': correction('malware'),
+  'correct-marketing': correction('marketing'),
+  'correct-legitimate': correction('legitimate'),
   'forward-now': {
     label: 'Forward waiting feedback now',
     meaning:

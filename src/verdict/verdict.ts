@@ -15,11 +15,15 @@ export const verdictClasses = [
 
 export type VerdictClass = (typeof verdictClasses)[number]
 
+/** A class to which an operator can correct a verdict. */
+export type CorrectedClass = Exclude<VerdictClass, 'undecided'>
+
 /**
  * The basis of a symbol: content of the message, route and authentication, the reporter's
- * statement, other reports and reputations, the user of the mail server who sends it, or the model.
+ * statement, other reports and reputations, the user of the mail server who sends it, the model, or
+ * an operator who read the message.
  */
-export type SymbolBasis = 'content' | 'way' | 'word' | 'known' | 'sender' | 'model'
+export type SymbolBasis = 'content' | 'way' | 'word' | 'known' | 'sender' | 'model' | 'operator'
 
 /** A symbol raised by a rule, with its weight: positive for spam, negative against. */
 export type VerdictSymbol = {
@@ -97,7 +101,8 @@ export function symbolsForReporters(symbols: readonly VerdictSymbol[]): VerdictS
   const sumOf = (...bases: SymbolBasis[]) =>
     symbolScore(symbols.filter(({ basis }) => basis !== undefined && bases.includes(basis)))
   const own = sumOf('word')
-  const others = Math.round(sumOf('known', 'model', 'sender') / HIDDEN_STEP) * HIDDEN_STEP
+  const others =
+    Math.round(sumOf('known', 'model', 'sender', 'operator') / HIDDEN_STEP) * HIDDEN_STEP
   const yours = { name: 'YOUR_REPORT', weight: own, meaning: phrase('your-report') }
   const what = phrase(others > 0 ? 'other-signs-against' : 'other-signs-for')
   const known = { name: 'OTHER_SIGNS', weight: others, meaning: what }
@@ -117,11 +122,11 @@ function hasEvidence({ symbols }: Pick<Verdict, 'symbols'>): boolean {
 }
 
 /**
- * Whether a message is unwanted by its route, authentication or a blacklist. Complaints and
- * reputations that rest on complaints do not count.
+ * Whether a message is unwanted by its route, authentication, a blacklist or an operator.
+ * Complaints and reputations that rest on complaints do not count.
  */
 export function isProvenUnwanted(verdict: Pick<Verdict, 'class' | 'symbols'>): boolean {
-  const way = verdict.symbols.filter(({ basis }) => basis === 'way')
+  const way = verdict.symbols.filter(({ basis }) => basis === 'way' || basis === 'operator')
   return isUnwanted(verdict) && weightAgainst(way) >= EVIDENCE_MIN
 }
 
@@ -340,4 +345,25 @@ function confidenceOf(its: VerdictClass, score: number): number {
     undecided: 1 - Math.abs(2 * unwanted - 1),
   }[its]
   return Math.round(sure * 1000) / 1000
+}
+
+/** The score of a corrected verdict is at least this far from 0. */
+const CORRECTED_SCORE = 15
+
+/**
+ * Returns a verdict as an operator corrected it: of the given class, with full confidence, and with
+ * a symbol that brings the score to the right side of the thresholds.
+ */
+export function correctedVerdict(verdict: Verdict, as: CorrectedClass): Verdict {
+  const { symbols, score } = verdict
+  const its = isUnwanted({ class: as })
+    ? Math.max(score, CORRECTED_SCORE)
+    : Math.min(score, -CORRECTED_SCORE)
+  const symbol: VerdictSymbol = {
+    name: 'CORRECTED',
+    weight: symbolScore([{ name: '', weight: its - score }]),
+    meaning: phrase('judged-by-person'),
+    basis: 'operator',
+  }
+  return { ...verdict, class: as, confidence: 1, score: its, symbols: [...symbols, symbol] }
 }

@@ -22,6 +22,7 @@ test('a report is read as it was stored, in the state received', async () => {
     ...report,
     shadow: null,
     isConfirmed: false,
+    correctedAs: null,
     state: 'received',
   })
 })

@@ -14,9 +14,10 @@ import {
 } from '../../../src/search/mass-actions.ts'
 import { isDeletion, massKinds } from '../../../src/search/mass-effects.ts'
 import { uuidv7 } from '../../../src/world.ts'
+import { TESTIFIED_BYTES, unpackTestified } from '../../../src/verdict/reputation/evidence.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { analyzeReports } from '../../support/judge.ts'
-import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { replyMessage, sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { signedInBrowser } from '../web/browser.ts'
 import { startWebSite } from '../web/web-site.ts'
 
@@ -89,7 +90,7 @@ test('an action on all that a search finds is done once to each, and audited', a
   expect(await outcomes(again)).toEqual(all(3, 'unchanged'))
 })
 
-/** A pool whose transactions fail at their commit from the given number on, as if it were killed. */
+/** A pool whose transactions fail at their commit from the given number on, as if killed. */
 function dyingPool(commitsLeft: number): Pool {
   let left = commitsLeft
   return new Proxy(pool, {
@@ -192,6 +193,54 @@ test('reporters are banned once each, and undoing leaves earlier bans', async ()
   await runAction(undoMassAction, { id: first }, site.app, operator)
   await finish(first)
   expect(await banned()).toBe(0)
+})
+
+/** What a report was judged to be, and what followed from it. */
+async function judgment(id: string) {
+  const { rows } = await pool.query<{ content: Buffer }>(
+    `select verdict_class as verdict, state, reported_evidence.content,
+       array(select feedback_reports.state from feedback_reports
+         where report_id = reports.id and shard = reports.shard order by number) as feedback
+     from reports
+       join analyses on analyses.id = reports.id and analyses.shard = reports.shard
+       join reported_evidence on reported_evidence.id = reports.id
+         and reported_evidence.shard = reports.shard
+     where reports.id = $1`,
+    [id],
+  )
+  const [{ content = Buffer.alloc(0), ...found } = {}] = rows
+  const [testified] = unpackTestified(content.subarray(0, TESTIFIED_BYTES))
+  return { ...found, testified: testified?.what }
+}
+
+test('a corrected verdict decides on feedback, counts and karma until it is undone', async () => {
+  const { ids } = await reported(1)
+  const [report = ''] = ids
+  const before = await judgment(report)
+  expect(before).toMatchObject({ state: 'analyzed', feedback: ['queued'] })
+  const wanted = await start({ kind: 'correct-legitimate', ids })
+  await finish(wanted)
+  await analyzeReports({ ...site.app, parser }, ids)
+  expect(await judgment(report)).toEqual({
+    ...{ verdict: 'legitimate', state: 'kept', feedback: ['withdrawn'], testified: 'wanted-mail' },
+  })
+  await runAction(undoMassAction, { id: wanted }, site.app, operator)
+  await finish(wanted)
+  await analyzeReports({ ...site.app, parser }, ids)
+  expect(await judgment(report)).toEqual({ ...before, feedback: ['withdrawn', 'queued'] })
+})
+
+test('a message that looks wanted is forwarded once its verdict is corrected to spam', async () => {
+  const person = await site.addPerson('reply@reporters.example')
+  const id = await site.report(person, replyMessage('corrected'))
+  await analyzeReports({ ...site.app, parser }, [id])
+  expect(await judgment(id)).toMatchObject({ state: 'kept', feedback: [] })
+  await finish(await start({ kind: 'correct-spam', ids: [id] }))
+  await analyzeReports({ ...site.app, parser }, [id])
+  expect(await judgment(id)).toMatchObject({ verdict: 'spam', feedback: ['queued'] })
+  const same = await start({ kind: 'correct-spam', ids: [id] })
+  await finish(same)
+  expect(await outcomes(same)).toEqual(['unchanged'])
 })
 
 test('waiting feedback is due now, and other feedback stays', async () => {

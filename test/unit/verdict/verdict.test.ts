@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import {
   checkActionOf,
+  correctedVerdict,
   isProvenUnwanted,
   type SymbolBasis,
+  symbolScore,
   symbolsForReporters,
 } from '../../../src/verdict/verdict.ts'
 
@@ -46,4 +48,16 @@ test.for([
   ['nor does a blacklist without a verdict', 'undecided', [symbol('way', 3)], false],
 ] as const)('%s', ([, verdict, symbols, expected]) => {
   expect(isProvenUnwanted({ class: verdict, symbols })).toBe(expected)
+})
+
+test.for([
+  ['spam', -8, 15],
+  ['phishing', 22, 22],
+  ['legitimate', 9, -15],
+  ['marketing', -40, -40],
+] as const)('a verdict corrected to %s of score %s has score %s', ([as, before, after]) => {
+  const symbols = [symbol('content', before)]
+  const verdict = correctedVerdict({ class: 'undecided', score: before, symbols }, as)
+  expect(verdict).toMatchObject({ class: as, confidence: 1, score: after })
+  expect(symbolScore(verdict.symbols)).toBe(after)
 })
