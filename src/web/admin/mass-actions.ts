@@ -12,7 +12,13 @@ import {
   stopMassAction,
   undoMassAction,
 } from '../../search/mass-actions.ts'
-import { deletesEvidence, isDeletion, massEffects, massKinds } from '../../search/mass-effects.ts'
+import {
+  deletesEvidence,
+  isDeletion,
+  massEffectOf,
+  massEffects,
+  massKinds,
+} from '../../search/mass-effects.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from '../../search/syntax.ts'
 import { isUuid } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
@@ -118,7 +124,10 @@ async function sendProgress(
       total: counts.waiting + counts.changed + counts.unchanged + counts.undone,
       who: action.reporterId ? emails.get(action.reporterId) : 'command line',
       mayUndo: mayUndo(action, site.clock()),
-      done: doneMessage(req, startMassAction, startDeletion, stopMassAction, undoMassAction),
+      // The page reloads itself: it must not say that something began when that is over.
+      done: isRunning
+        ? doneMessage(req, startMassAction, startDeletion, undoMassAction)
+        : doneMessage(req, stopMassAction),
     },
   })
 }
@@ -128,11 +137,12 @@ async function sendActions(
   res: Response,
   { pool }: Pick<Site, 'pool'>,
 ): Promise<void> {
+  const lines = await listMassActions(pool, SHOWN_MAX)
   sendAdminPage(req, res, {
     view: 'admin/mass-actions',
     title: 'Actions on many reports',
     data: {
-      lines: await listMassActions(pool, SHOWN_MAX),
+      lines: lines.map((line) => ({ ...line, label: massEffectOf(line.kind).label })),
       done: doneMessage(req, startMassAction, startDeletion),
     },
   })

@@ -333,10 +333,12 @@ test('the pages preview, start, show, stop and undo an action', async () => {
   const page = started.headers.get('location') ?? ''
   const running = await desk.get(page)
   expect(running.headers.get('refresh')).toBe('3')
-  expect(await running.text()).toContain('0 of 2 reports processed')
+  expect(await running.text()).toMatch(/has started[^]*0 of 2 reports processed/)
   const id = /actions\/([^?]+)/.exec(page)?.[1] ?? ''
   await finish(id)
-  expect(await (await desk.get(page)).text()).toContain('2 changed')
+  const ended = await (await desk.get(page)).text()
+  expect(ended).toContain('2 changed')
+  expect(ended).not.toContain('has started')
   await desk.post(`${at}/${id}`, { do: 'undo' })
   await finish(id)
   expect(await (await desk.get(page)).text()).toContain('2 undone')
