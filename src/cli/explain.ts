@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CallerError } from '../errors.ts'
 import { type ExplainedSymbol, explainReport, type Explanation } from '../reports/explain-report.ts'
+import { textsIn } from '../texts/messages.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { shownLine } from '../mail/text.ts'
 import { defineQuery, type Operations } from './command.ts'
@@ -22,16 +23,19 @@ const explain = defineQuery({
   },
 })
 
+const texts = textsIn('en')
+
 function textOf(explanation: Explanation): string {
   const { report, analysis, complaint, history, karma, symbols, others, today } = explanation
   const { verdict, consequence } = analysis.details
   const { manner, score, scoreMin } = complaint
+  const before = history.map((code) => ` ${texts(`adminReport.history.${code}`)}`)
   const to = consequence.action === 'forward' ? ` to ${shownLine(consequence.to)}` : ''
   return [
     `Report ${report.id}: ${report.kind}, ${report.state}`,
     '',
     `Complaint  ${complaint.kind}, by a reporter with karma ${karma.toFixed(2)}; ${manner} mail`,
-    `  score ${score}, forwarded from ${[`${scoreMin} on`, ...history].join('; ')}`,
+    `  score ${score}, forwarded from ${scoreMin} on.${before.join('')}`,
     `Verdict    ${verdict.class}, score ${verdict.score}, confidence ${verdict.confidence ?? '-'}`,
     ...symbols.map(lineOf),
     `Notice     ${consequence.action}${to}: ${inEnglish(consequence.why)}`,

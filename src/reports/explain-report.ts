@@ -16,6 +16,9 @@ type Result = { verdict: VerdictClass; score: number; isForwardable: boolean }
 /** A symbol of the verdict, and the result without it if that would be another one. */
 export type ExplainedSymbol = Verdict['symbols'][number] & { without: Result | undefined }
 
+/** What the reporter did before that counts for the complaint. */
+type HistoryCode = 'confirmed' | 'correspondent' | 'advised' | 'unsubscribed'
+
 /** Another report of the same campaign. */
 type OtherReport = Pick<Report, 'id' | 'reporterId' | 'kind' | 'state'> & { karma: number }
 
@@ -24,8 +27,7 @@ export type Explanation = {
   report: Report
   analysis: KeptAnalysis
   complaint: Complaint
-  /** What the reporter did before that counts for the complaint, in English. */
-  history: readonly string[]
+  history: readonly HistoryCode[]
   /** Karma of the reporter when the report was judged, 0 to 1. */
   karma: number
   symbols: readonly ExplainedSymbol[]
@@ -87,13 +89,11 @@ function judged(
   return { verdict: verdict.class, score: verdict.score, isForwardable }
 }
 
-/** Returns what the reporter did before that counts for the complaint, in English. */
-function historyOf({ isConfirmed, isCorrespondent, before }: Complaint): string[] {
+function historyOf({ isConfirmed, isCorrespondent, before }: Complaint): HistoryCode[] {
   return [
-    ...(isConfirmed ? ['confirmed by the reporter, which counts 2.5'] : []),
-    ...(isCorrespondent ? ['the reporter wanted mail of this author, so 2.5 more is needed'] : []),
-    ...(before === 'advised' ? ['the reporter was told before how to unsubscribe'] : []),
-    ...(before === 'unsubscribed' ? ['the reporter was unsubscribed before'] : []),
+    ...(isConfirmed ? ['confirmed' as const] : []),
+    ...(isCorrespondent ? ['correspondent' as const] : []),
+    ...(before === 'advised' || before === 'unsubscribed' ? [before] : []),
   ]
 }
 

@@ -7,6 +7,7 @@ import type dashboard from './en/admin-dashboard.json'
 import type adminHealth from './en/admin-health.json'
 import type menu from './en/admin-menu.json'
 import type names from './en/admin-names.json'
+import type adminReport from './en/admin-report.json'
 import type outbox from './en/admin-outbox.json'
 import type queues from './en/admin-queues.json'
 import type search from './en/admin-search.json'
@@ -28,6 +29,7 @@ import type words from './en/words.json'
 type English = typeof account &
   typeof activity &
   typeof adminHealth &
+  typeof adminReport &
   typeof conditions &
   typeof dashboard &
   typeof feedback &

@@ -76,7 +76,7 @@ function instanceOf({ key, value }: HeaderField): string {
   return parseTagList(value)?.get('i') ?? ''
 }
 
-export type ArcReason =
+type ArcReason =
   | 'no-seal'
   | 'gaps'
   | 'too-long'

@@ -173,7 +173,7 @@ function isHostName(name: string): boolean {
  */
 type DkimResult = 'pass' | 'fail' | 'neutral' | 'policy' | 'temperror' | 'permerror'
 
-export type DkimReason =
+type DkimReason =
   | 'sha1'
   | 'unknown-algorithm'
   | 'unknown-version'

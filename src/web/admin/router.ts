@@ -86,12 +86,14 @@ export function adminRoutes(site: Site): Router {
 }
 
 /** The areas whose pages are in all languages; the others are in English. */
-const translated =
-  /^\/(?:reports|(?:live|health|activity|outbox|queues|dead-letters)(?:\/.*)?)?$|^\/reports\/saved$/
+const areasTranslated = /^\/(?:live|health|activity|outbox|queues|dead-letters)?(?:\/|$)/
+/** The search for reports, and the page of one report. */
+const reportsTranslated = /^\/reports(?:\/(?:saved|[\da-f]{8}-[-\da-f]{27}))?$/
 
 function signedInOnly(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   if (!requireReporter(req, res)) return
-  if (!translated.test(req.path)) useEnglish(req)
+  const isTranslated = areasTranslated.test(req.path) || reportsTranslated.test(req.path)
+  if (!isTranslated) useEnglish(req)
   next()
 }

@@ -120,14 +120,14 @@ async function explained(id: string): Promise<string> {
 test('an explanation says what each symbol changed, and what the rules of today say', async () => {
   const asked = await explained(await reportReply('why'))
   expect(asked).toContain('by a reporter with karma 1.00; reply mail\n')
-  expect(asked).toContain('  score 1.3, forwarded from 3 on\n')
+  expect(asked).toContain('  score 1.3, forwarded from 3 on.\n')
   expect(asked).toContain('-1.20  ANSWER  It is a reply from an authenticated author.\n')
   expect(asked).toContain('Notice     confirm: It looks like a reply')
   expect(asked).toContain("Today's rules (version 0) give undecided, score 1.3.\n")
   const confirmed = await reportReply('why-confirmed')
   await api(confirmed, '/confirmation', 'POST')
   await analyze(confirmed)
-  expect(await explained(confirmed)).toContain('3 on; confirmed by the reporter, which counts 2.5')
+  expect(await explained(confirmed)).toContain('3 on. Confirmed by the reporter, which counts 2.5')
   const id = await site.report(ann, spamMessage('clear'))
   await analyze(id)
   expect(await explained(id)).toContain(

@@ -239,6 +239,7 @@ const sameInBoth = new Set([
 const names = /^help\.(web|programs)\.[\w-]+\.name$|^mailIn\.howTo\.[\w-]+\.program$/
 const sameInFrench = new Set([
   'activity.charts.reports.verdict',
+  'adminReport.karma',
   'activity.maximum',
   'health.condition',
   'health.conditions',

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import { textsIn } from '../../../src/texts/messages.ts'
 import { authenticationRows } from '../../../src/web/admin/reports.ts'
+
+const texts = textsIn('en')
 
 type Authentication = Parameters<typeof authenticationRows>[0]
 
@@ -19,7 +22,7 @@ test('each check and each signature has a row, in a fixed order', () => {
     aligned: domain === 'shop.example',
     why: 'body-changed' as const,
   }))
-  const rows = authenticationRows({ ...nothing, dkim })
+  const rows = authenticationRows({ ...nothing, dkim }, texts)
   expect(rows.map(({ check, domain, result }) => [check, domain, result])).toEqual([
     ['SPF', null, 'unchecked'],
     ['DKIM', 'shop.example', 'fail'],
@@ -34,17 +37,25 @@ test('each check and each signature has a row, in a fixed order', () => {
 })
 
 test('passed checks and the policy of the author’s domain are explained in words', () => {
-  const rows = authenticationRows({
-    ...nothing,
-    dmarc: { result: 'pass', policy: 'reject', domain: 'shop.example', alignedBy: ['dkim', 'spf'] },
-  })
+  const rows = authenticationRows(
+    {
+      ...nothing,
+      dmarc: {
+        result: 'pass',
+        policy: 'reject',
+        domain: 'shop.example',
+        alignedBy: ['dkim', 'spf'],
+      },
+    },
+    texts,
+  )
   expect(rows.find(({ check }) => check === 'DMARC')).toEqual({
     check: 'DMARC',
     domain: 'shop.example',
     result: 'pass',
     tone: 'good',
     meaning:
-      'The author’s domain is confirmed by DKIM and SPF. ' +
+      'The author’s domain is confirmed by DKIM, SPF. ' +
       'The domain asks receivers to reject mail that fails.',
   })
 })
@@ -52,9 +63,12 @@ test('passed checks and the policy of the author’s domain are explained in wor
 test('the sealers of a chain are listed from the first on', () => {
   const seal = { instance: 1, domain: 'a.example', clientIp: null, spf: null, dkim: [] }
   const seals = [seal, { ...seal, instance: 2, domain: 'b.example' }]
-  const rows = authenticationRows({
-    ...nothing,
-    arc: { result: 'pass', why: 'match', seals },
-  })
+  const rows = authenticationRows(
+    {
+      ...nothing,
+      arc: { result: 'pass', why: 'match', seals },
+    },
+    texts,
+  )
   expect(rows.at(-1)).toMatchObject({ domain: 'a.example, b.example', tone: 'good' })
 })
