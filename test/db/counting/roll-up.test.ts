@@ -41,7 +41,9 @@ test('whatever is appended, in any batches, the state equals that of a plain mod
       fc.array(fc.array(increment, { maxLength: 40 }), { maxLength: 6 }),
       async (batches) => {
         const { pool } = database
-        await pool.query('truncate counters, counter_members, counter_deltas')
+        // Faster than `truncate`, which makes new files for every partition.
+        for (const table of ['counters', 'counter_members', 'counter_deltas'])
+          await pool.query(`delete from ${table}`)
         for (const batch of batches) {
           await appendDeltas(pool, batch, now)
           if (batch.length % 2 === 0) await rollUpAll(pool, now)

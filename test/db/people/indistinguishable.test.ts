@@ -20,13 +20,14 @@ const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 await site.app.pool.query('update rate_limits set attempts_max = 1000000')
 // The addresses have equal length, because answers with a shorter address would be shorter.
-const [banned, usual] = [
-  await site.addPerson('eve@x.example'),
-  await site.addPerson('bob@x.example'),
-]
+const reporter = async (email: string) => {
+  const person = await site.addPerson(email)
+  return { ...person, browser: await signedInBrowser(site.url, person) }
+}
+type Reporter = Awaited<ReturnType<typeof reporter>>
+const [banned, usual] = [await reporter('eve@x.example'), await reporter('bob@x.example')]
 const ban = { reason: 'a test', imposedAt: new Date(), imposedBy: null }
 await putShadowBan(site.app.pool, { reporterId: banned.id, ...ban })
-
 /**
  * Removes the differences between any two reporters: ids, tokens, times, names and signatures of
  * links.
@@ -63,11 +64,10 @@ async function work(ids: readonly string[]): Promise<void> {
  * Returns everything that a reporter can see of a report: the API, the pages, the list, the
  * letters.
  */
-async function seenOf(person: Person, id: string): Promise<Record<string, string>> {
+async function seenOf(person: Reporter, id: string): Promise<Record<string, string>> {
   const headers = { authorization: `Bearer ${person.token}` }
   const ask = async (path: string) => (await fetch(`${site.url}${path}`, { headers })).text()
-  const browser = await signedInBrowser(site.url, person)
-  const page = async (path: string) => (await browser.get(path)).text()
+  const page = async (path: string) => (await person.browser.get(path)).text()
   await countReporterDays(site.app.pool, () => new Date(Date.now() + 7_200_000))
   const letters = await listLettersOf(site.app.pool, id)
   const copies = letters.map(async (letter) => {
