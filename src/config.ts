@@ -1,5 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import path from 'node:path'
+import { unescape } from 'node:querystring'
 import { z } from 'zod'
 import { UsageError } from './errors.ts'
 
@@ -75,6 +76,9 @@ const variables = z.object({
   ALARM_COMMAND: z.string().optional(),
   ALARM_HEARTBEAT_URL: httpUrl.optional(),
   ALARM_QUIET_HOURS: z.string().default('').transform(readQuietHours),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().default('').transform(readHeaders),
+  OTEL_TRACES_SAMPLER_ARG: fraction().default(1),
   SECURITY_CONTACT: z
     .url({ protocol: /^(https|mailto|tel)$/, error: 'is not an https:, mailto: or tel: address' })
     .optional(),
@@ -170,6 +174,8 @@ export type Config = {
     /** The hours in which warnings wait, in minutes of the day. */
     quietHours: { from: number; to: number; zone: string } | undefined
   }
+  /** Where traces are sent; undefined if none are. `ratio`: the share of the reports, 0 to 1. */
+  traces: { url: string; headers: Readonly<Record<string, string>>; ratio: number } | undefined
   /** The contact for vulnerability reports; undefined if none is published. */
   securityContact: string | undefined
   securityPolicy: string | undefined
@@ -212,6 +218,13 @@ function alarmsOf(read: z.infer<typeof variables>, cwd: string): Config['alarms'
     heartbeatUrl: read.ALARM_HEARTBEAT_URL,
     quietHours: read.ALARM_QUIET_HOURS,
   }
+}
+
+function tracesOf(read: z.infer<typeof variables>): Config['traces'] {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = read
+  if (endpoint === undefined) return undefined
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`
+  return { url, headers, ratio: read.OTEL_TRACES_SAMPLER_ARG }
 }
 
 /** The PostgreSQL that comes with the packages has no extensions. */
@@ -275,6 +288,18 @@ function isServer(entry: string): boolean {
   if (isIP(entry) !== 0) return true
   const isAddress = isIPv4(ip) || (/^\[.*\]$/.test(ip) && isIPv6(ip.slice(1, -1)))
   return isAddress && (port === undefined || (Number(port) >= 1 && Number(port) <= 65_535))
+}
+
+/** Reads `name=value,other=value`, the values in percent-encoding. */
+function readHeaders(text: string, context: z.RefinementCtx): Record<string, string> {
+  const entries = text.split(',').filter((entry) => entry.trim() !== '')
+  const pairs = entries.map((entry) => /^\s*([\w-]+)\s*=([\x20-\x7e]*)$/.exec(entry))
+  if (pairs.includes(null)) {
+    context.addIssue({ code: 'custom', message: 'is not like "name=value,other=value"' })
+  }
+  return Object.fromEntries(
+    pairs.map((pair) => [pair?.[1] ?? '', unescape(pair?.[2]?.trim() ?? '')]),
+  )
 }
 
 function readAddresses(text: string, context: z.RefinementCtx): readonly string[] {
@@ -383,6 +408,7 @@ export function readConfig(
     listsZone: read.LISTS_ZONE.toLowerCase(),
     listsArePublic: read.LISTS_PUBLIC === 'yes',
     alarms: alarmsOf(read, machine.cwd),
+    traces: tracesOf(read),
     securityContact: read.SECURITY_CONTACT,
     securityPolicy: read.SECURITY_POLICY_URL,
     logLevel: read.LOG_LEVEL,

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import { spans } from '../activity/spans.ts'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
 import { type FeedbackKey, listFeedback, nameOf } from '../db/feedback-reports.ts'
@@ -317,6 +318,7 @@ async function deliver(
 ): Promise<JobOutcome> {
   const { feedback, consumer, refusedSince, reserve } = one
   const takenAt = app.clock()
+  const startMs = performance.now()
   const { raw, packed } = await composing.composed
   if (reserve && app.clock() > reserve.sendBefore) {
     throw new Error('Composing took so long that the mail is left to its job.')
@@ -348,7 +350,13 @@ async function deliver(
     jobId: reserve?.jobId,
     event: { reportId, at, event: state, phrases: [outcomePhrase(state, loaded)] },
   })
+  const attributes = { ...spanAttributes(feedback), 'signalpost.outcome': state }
+  spans.add(reportId, ['forward-feedback', 'internal', startMs], attributes)
   return 'done'
+}
+
+function spanAttributes({ number, consumerId }: SendableFeedback['feedback']) {
+  return { 'signalpost.feedback.number': number, 'signalpost.desk.id': consumerId }
 }
 
 async function sendOne(
@@ -362,7 +370,15 @@ async function sendOne(
     secret: config.secret,
   })
   if (!mailer) throw new Error('Sending is switched off.')
-  return mailer.send({ envelope: { from, to: feedback.address }, raw, ...how })
+  const startMs = performance.now()
+  const result = await mailer.send({ envelope: { from, to: feedback.address }, raw, ...how })
+  spans.add(
+    feedback.reportId,
+    ['send-feedback', 'client', startMs],
+    { ...spanAttributes(feedback), 'signalpost.outcome': result.outcome },
+    result.outcome !== 'accepted',
+  )
+  return result
 }
 
 /**

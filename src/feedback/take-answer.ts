@@ -1,3 +1,4 @@
+import { spans } from '../activity/spans.ts'
 import { tally } from '../activity/tally.ts'
 import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
@@ -100,6 +101,7 @@ export async function recordAnswer(
   now: Date,
   { said, mailId }: AnswerContext = {},
 ): Promise<AnswerResult> {
+  const startMs = performance.now()
   const feedback = await findSent(tx, { reportId, number })
   if (!feedback) return 'unknown'
   const words = storableText(said?.trim() ?? '', COMMENT_CHARS_MAX)
@@ -112,6 +114,8 @@ export async function recordAnswer(
   tally.count(`desks/answered/${feedback.consumerId}`)
   await notifyReporters(tx, feedback, answer, app, now)
   await applyAnswer(tx, feedback, answer, app, now)
+  const about = { 'signalpost.answer': answer, 'signalpost.feedback.number': number }
+  spans.add(reportId, ['take-answer', 'internal', startMs], about)
   return 'taken'
 }
 

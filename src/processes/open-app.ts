@@ -11,6 +11,7 @@ import type { Logger } from '../log.ts'
 import { seedShingles } from '../pieces/shingles/hash.ts'
 import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemClock } from '../world.ts'
+import { exportSpans } from './export-spans.ts'
 import { claimDataDir, keptDatabasePassword, keptSecret, notedDatabaseUrl } from './data-dir.ts'
 
 /** An application that its opener must close. */
@@ -70,8 +71,9 @@ export async function openApp(
   )
   const secret = config.secret ?? (await keptSecret(config.dataDir))
   const app: App = { config: { ...config, secret }, pool, boss, clock: systemClock, log }
+  const traces = exportSpans(name, app)
   async function close(): Promise<void> {
-    await stopBoss(boss, CLOSE_MS).catch(onError)
+    await Promise.all([stopBoss(boss, CLOSE_MS).catch(onError), traces.close()])
     await pool.end()
   }
   return { ...app, close }

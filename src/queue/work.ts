@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Job } from 'pg-boss'
+import { spans } from '../activity/spans.ts'
 import { keepFirstDue } from '../db/dead-letters.ts'
 import { isOutage } from '../db/follow.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
@@ -41,7 +42,10 @@ export async function workQueue<Payload extends object>(
 ): Promise<QueueWorker> {
   const worker = new QueueWorker(app, queue, async (jobs) => {
     const again = () => new Date(app.clock().getTime() + OUTAGE_MS)
-    const outcomes = (await runBatch(queue, jobs, handle)).map((outcome, index): Settled => {
+    const startMs = performance.now()
+    const given = await runBatch(queue, jobs, handle)
+    addSpans(queue.name, jobs, given, startMs)
+    const outcomes = given.map((outcome, index): Settled => {
       if (outcome === 'done' || !('outage' in outcome)) return outcome
       const { id: jobId = '', data: payload = {} } = jobs[index] ?? {}
       const facts = { queue: queue.name, jobId, ...idsIn(payload) }
@@ -61,6 +65,26 @@ export async function workQueue<Payload extends object>(
     })
   })
   return worker
+}
+
+/** Adds a job to the traces of its report. The jobs of a batch take the same time. */
+function addSpans(
+  queue: string,
+  jobs: readonly Job<object>[],
+  outcomes: readonly JobOutcome[],
+  startMs: number,
+): void {
+  if (!spans.isOn()) return
+  for (const [index, { data }] of jobs.entries()) {
+    const { reportId, number } = idsIn(data)
+    const outcome = outcomes[index] ?? 'done'
+    const state = typeof outcome === 'string' ? outcome : (Object.keys(outcome)[0] ?? '')
+    const attributes = { 'signalpost.batch': jobs.length, 'signalpost.outcome': state }
+    if (typeof reportId !== 'string') continue
+    const isFailed = ['failed', 'retry', 'outage'].includes(state)
+    const about = { ...attributes, 'signalpost.feedback.number': number }
+    spans.add(reportId, [queue, 'consumer', startMs], about, isFailed)
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { spans } from '../activity/spans.ts'
 import { batched } from '../db/batched.ts'
 import { claimReportKeys } from '../db/idempotency-keys.ts'
 import { ensurePartitions } from '../db/partitions.ts'
@@ -237,6 +238,7 @@ export function createIntake(app: Needs): Intake {
 
   return {
     async accept(submission) {
+      const startMs = performance.now()
       const mark = markOf(submission)
       const before = last.get(mark.key)
       const became = before
@@ -244,7 +246,11 @@ export function createIntake(app: Needs): Intake {
         : keepOne(submission, mark)
       last.set(mark.key, became)
       try {
-        return await became
+        const accepted = await became
+        const { id, is } = accepted
+        const attributes = { 'signalpost.channel': submission.channel, 'signalpost.report.is': is }
+        spans.add(id, ['accept-report', is === 'new' ? 'root' : 'internal', startMs], attributes)
+        return accepted
       } finally {
         if (last.get(mark.key) === became) last.delete(mark.key)
       }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { spans } from '../activity/spans.ts'
 import { tally } from '../activity/tally.ts'
 import type { WorkApp } from '../app.ts'
 import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
@@ -137,6 +138,7 @@ async function keepTogether(
   app: Needs,
 ): Promise<void> {
   const isAtOnce = (await app.forwardAtOnce?.hasRoom()) ?? false
+  const startMs = performance.now()
   const { created, counted } = await inTransaction(app.pool, async (tx) => {
     const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
     const { valid, overtaken, emails } = await splitByRelays(tx, fresh, relaysOf)
@@ -146,7 +148,9 @@ async function keepTogether(
     await requeueReports(tx, app.boss, { ids: overtaken, now: app.clock() })
     return { created: queued, counted: valid }
   })
-  for (const { judged } of counted) {
+  for (const { report, judged } of counted) {
+    const attributes = { 'signalpost.verdict.class': judged.verdict.class }
+    spans.add(report.id, ['store-verdict', 'internal', startMs], attributes)
     tally.count(`reports/verdict/${judged.verdict.class}`)
     tally.count(`networks/${networkName(judged.network)}`)
   }

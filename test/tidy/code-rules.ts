@@ -29,7 +29,8 @@ const environment: Rule = {
 
 /** Only these files may read the time and random numbers; `main.ts` starts everything. */
 const worldly = ['src/world.ts', 'src/main.ts']
-const stopwatchRooms = /^src\/(cli|processes|web|db|queue|net|feedback|reports|people|lists)\//
+const stopwatchRooms =
+  /^src\/(cli|processes|web|db|queue|net|activity|feedback|reports|people|lists)\//
 
 const chance: Rule = {
   name: 'time and chance are handed in: the clock and the dice are in world.ts',
