@@ -25,7 +25,7 @@ const elsewhere = {
 const site = await closeAfterTests(startWebSite())
 const ann = await site.addPerson('ann@reporters.example')
 const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
-const desk = await signedInBrowser(site.url, admin, 'fr')
+const desk = await signedInBrowser(site.url, admin, 'en')
 const now = new Date()
 const message = { written, prefix: 'reports', at: now, reporterId: ann.id } as const
 const one = { ...message, amounts: { complaint: 1, spam: 1 } }
@@ -221,6 +221,6 @@ test('the metrics cover counting: totals, gates, backlog, bytes on disk', async 
   expect(all).toContain('# TYPE signalpost_counts_deltas_total counter')
   expect(all.match(/signalpost_counts_deltas_total \d/g)).toHaveLength(1)
   const overview = async () => (await desk.get('/admin')).text()
-  await expect.poll(overview).toContain('Statistics</a></strong>: The oldest has been waiting')
+  await expect.poll(overview).toContain('Statistics</a>:</strong> The oldest has been waiting')
   expect(await overview()).not.toContain('All is well')
 })

@@ -61,9 +61,9 @@ test('mail from a person is among the unread, and the overview counts it', async
   expect(await page('/admin')).not.toContain('a look</a>')
   await answered(await told(), 'Which customer do you mean?')
   expect(await page('/admin/inbox')).toContain('bob@desk.example')
-  expect(await page('/admin')).toContain('1 mail waits for you in the inbox</a>')
+  expect(await page('/admin')).toContain('1 mail to read in the inbox</a>')
   await answered(undefined, 'And this?')
-  expect(await page('/admin')).toContain('2 mails wait for you in the inbox</a>')
+  expect(await page('/admin')).toContain('2 mails to read in the inbox</a>')
 })
 
 test('each kind of mail has a list, and so has unmatched mail', async () => {
