@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 // of the source code read, and version 7, which checks types.
 const checks = [
   ['node', 'node_modules/@typescript/native/bin/tsc', '--noEmit', '--singleThreaded'],
+  ['node', 'node_modules/@typescript/native/bin/tsc', '--noEmit', '-p', 'clients/thunderbird'],
   ['oxlint', '--deny-warnings', '--report-unused-disable-directives'],
   ['oxfmt', '--check'],
   ['knip'],

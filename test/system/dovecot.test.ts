@@ -18,7 +18,7 @@ let folder: Awaited<ReturnType<typeof openFolder>>
 beforeEach(async () => {
   site = await makeSite()
   web = await site.start('web')
-  dovecot = await startDovecot(site.url, site.token)
+  dovecot = await startDovecot(site)
   folder = await openFolder('mail')
 })
 afterEach(async () => {

@@ -7,6 +7,7 @@ import { recipe } from './recipes.ts'
 
 /** A real Dovecot on the loopback interface that accepts any password for any user. */
 export type Dovecot = {
+  port: number
   /** Returns a mailbox as an IMAP URL for `curl`. */
   url: (mailbox: string) => string
   said: () => string
@@ -14,15 +15,42 @@ export type Dovecot = {
   clear: () => Promise<void>
 }
 
-/** Starts a Dovecot with the documented configuration, which reports to `url` with `token`. */
-export async function startDovecot(url: string, token: string): Promise<Dovecot> {
+/** Where Dovecot reports, and with what token. */
+type Reporting = { url: string; token: string }
+
+/**
+ * Starts a Dovecot. If `reporting` is given, it has the documented configuration and reports what
+ * users move to Junk.
+ */
+export async function startDovecot(reporting?: Reporting): Promise<Dovecot> {
   const folder = await openFolder('dovecot')
   const port = await freePort()
-  const own = path.join(folder.at, 'signalpost')
-  for (const name of [own, path.join(folder.at, 'mail')]) {
-    await mkdir(name)
-    await chmod(name, 0o777)
+  const mail = path.join(folder.at, 'mail')
+  await mkdir(mail)
+  await chmod(mail, 0o777)
+  const file = path.join(folder.at, 'dovecot.conf')
+  const more = reporting ? await configureReporting(folder.at, reporting) : ''
+  await writeFile(file, `${configuration(folder.at, port)}${more}`)
+  const daemon = await startDaemon(['/usr/sbin/dovecot', '-F', '-c', file], {
+    port,
+    package: 'dovecot-imapd dovecot-sieve',
+  })
+  return {
+    port,
+    url: (mailbox) => `imap://ann:password@127.0.0.1:${port}/${mailbox}`,
+    said: daemon.said,
+    async clear() {
+      await daemon.stop()
+      await folder.clear()
+    },
   }
+}
+
+/** Writes the documented scripts and returns the configuration that uses them. */
+async function configureReporting(folder: string, { url, token }: Reporting): Promise<string> {
+  const own = path.join(folder, 'signalpost')
+  await mkdir(own)
+  await chmod(own, 0o777)
   for (const name of ['spam.sieve', 'not-spam.sieve']) {
     await writeFile(path.join(own, name), recipe(`/etc/dovecot/signalpost/${name}`))
   }
@@ -31,23 +59,7 @@ export async function startDovecot(url: string, token: string): Promise<Dovecot>
     sp_token: token,
   })
   await writeFile(path.join(own, 'report'), script, { mode: 0o755 })
-  const reporting = recipe('/etc/dovecot/conf.d/99-signalpost.conf', {
-    '/etc/dovecot/signalpost': own,
-  })
-  const file = path.join(folder.at, 'dovecot.conf')
-  await writeFile(file, `${configuration(folder.at, port)}${reporting}`)
-  const daemon = await startDaemon(['/usr/sbin/dovecot', '-F', '-c', file], {
-    port,
-    package: 'dovecot-imapd dovecot-sieve',
-  })
-  return {
-    url: (mailbox) => `imap://ann:password@127.0.0.1:${port}/${mailbox}`,
-    said: daemon.said,
-    async clear() {
-      await daemon.stop()
-      await folder.clear()
-    },
-  }
+  return recipe('/etc/dovecot/conf.d/99-signalpost.conf', { '/etc/dovecot/signalpost': own })
 }
 
 /**
@@ -86,7 +98,8 @@ service imap-login {
 namespace inbox {
   inbox = yes
   mailbox Junk {
-    auto = create
+    auto = subscribe
+    special_use = \\Junk
   }
   mailbox Trash {
     auto = create

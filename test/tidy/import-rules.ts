@@ -172,7 +172,7 @@ const pure: Rule = {
 const endings: Rule = {
   name: 'an import of our own names the file, with its .ts',
   check: (tree) =>
-    typescriptIn(tree, 'src', 'scripts', 'test').flatMap((file) =>
+    typescriptIn(tree, 'src', 'clients', 'scripts', 'test').flatMap((file) =>
       importsOf(file)
         .filter(({ specifier }) => specifier.startsWith('.') && !/\.(ts|json)$/.test(specifier))
         .map(({ at, specifier }) => `${at} imports ${specifier}: write ${specifier}.ts`),

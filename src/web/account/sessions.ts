@@ -107,7 +107,10 @@ export function tokenRoutes(site: Needs): Router {
   const router = Router()
   router.get(tokensPage, async (req, res) => {
     const reporter = requireReporter(req, res)
-    if (reporter) await sendTokens(req, res, site, reporter, {})
+    // A program that opens the page gives its name.
+    const { name } = req.query
+    const given = typeof name === 'string' ? { name: shownLine(name, NAME_CHARS_MAX) } : {}
+    if (reporter) await sendTokens(req, res, site, reporter, given)
   })
   router.post(tokensPage, async (req, res) => {
     const form = await readShortForm(req, res, site)

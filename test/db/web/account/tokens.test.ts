@@ -138,7 +138,7 @@ async function usedAt(person: Person): Promise<Date | null | undefined> {
 }
 
 test('the last use is stored once an hour', async () => {
-  const eve = await site.addPerson('eve@example.org')
+  const eve = await site.addPerson('thunderbird@example.org')
   const begin = new Date('2026-11-22T12:00:00Z')
   const use = async (minutes: number) => {
     const at = new Date(begin.getTime() + minutes * 60_000)
@@ -168,4 +168,10 @@ test('the command line gives a token its scopes', async () => {
   await expect(add(...tooMuch)).rejects.toThrow('above that of the account')
   const gus = await add(...tooMuch, '--role', 'operator')
   expect(await byToken(gus.token ?? '')).toMatchObject({ role: 'analyst' })
+})
+
+test('a program may propose the name of its token', async () => {
+  const browser = await signedInBrowser(site.url, await site.addPerson('eve@example.org'))
+  const answer = await browser.get(`${page}?name=Thunder%22bird`)
+  expect(await answer.text()).toContain('value="Thunder&quot;bird"')
 })

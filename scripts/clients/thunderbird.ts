@@ -1,0 +1,57 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
+import path from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { ZipFile } from 'yazl'
+
+const root = path.join(import.meta.dirname, '../..')
+const folder = path.join(root, 'clients/thunderbird')
+
+/** The add-on for Thunderbird as a file to install. The same sources give the same bytes. */
+export async function buildThunderbird(): Promise<Buffer> {
+  const files = await thunderbirdFiles()
+  const zip = new ZipFile()
+  for (const [name, text] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    // The format stores local time without a zone.
+    const mtime = new Date(2000, 0, 1)
+    zip.addBuffer(Buffer.from(text), name, { mtime, mode: 0o100644, forceDosTimestamp: true })
+  }
+  zip.end()
+  return buffer(zip.outputStream)
+}
+
+/** Returns the text of each file of the add-on. */
+export async function thunderbirdFiles(): Promise<Map<string, string>> {
+  const files = new Map<string, string>()
+  for (const name of await readdir(folder)) {
+    const read = () => readFile(path.join(folder, name), 'utf8')
+    if (/\.(html|css)$/.test(name)) files.set(name, await read())
+    else if (/(?<!\.d)\.ts$/.test(name)) {
+      files.set(name.replace(/\.ts$/, '.js'), toJavaScript(await read()))
+    }
+  }
+  const manifest = await readJson<object>(path.join(folder, 'manifest.json'))
+  const { version } = await readJson<{ version: string }>(path.join(root, 'package.json'))
+  files.set('manifest.json', JSON.stringify({ ...manifest, version }, null, 2))
+  for (const name of await readdir(path.join(folder, 'locales'))) {
+    const texts = await readJson<Record<string, string>>(path.join(folder, 'locales', name))
+    files.set(`_locales/${path.parse(name).name}/messages.json`, JSON.stringify(messagesOf(texts)))
+  }
+  const icon = path.join(root, 'src/web/views/public/icon.svg')
+  files.set('icon.svg', await readFile(icon, 'utf8'))
+  files.set('LICENSE', await readFile(path.join(root, 'LICENSE'), 'utf8'))
+  return files
+}
+
+/** Removes the types and changes the imports accordingly; lines and columns stay. */
+function toJavaScript(text: string): string {
+  return stripTypeScriptTypes(text).replace(/(?<= from '\.\/[a-z-]+\.)ts(?=')/g, 'js')
+}
+
+function messagesOf(texts: Record<string, string>) {
+  return Object.fromEntries(Object.entries(texts).map(([name, message]) => [name, { message }]))
+}
+
+async function readJson<T>(file: string): Promise<T> {
+  return JSON.parse(await readFile(file, 'utf8')) as T
+}

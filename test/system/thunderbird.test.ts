@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { checkedMail } from '../support/checked-mail.ts'
+import { makeSite, type Site } from '../support/parts.ts'
+import { openFolder } from './daemon.ts'
+import { type Dovecot, startDovecot } from './dovecot.ts'
+import { startThunderbird, type Thunderbird } from './thunderbird.ts'
+
+const run = promisify(execFile)
+let site: Site
+let dovecot: Dovecot
+let folder: Awaited<ReturnType<typeof openFolder>>
+let thunderbird: Thunderbird | undefined
+
+beforeEach(async () => {
+  site = await makeSite()
+  await site.start('web')
+  dovecot = await startDovecot()
+  folder = await openFolder('thunderbird')
+})
+afterEach(async () => {
+  await thunderbird?.quit()
+  await dovecot.clear()
+  await folder.clear()
+  await site.clear()
+})
+
+async function receive(mark: string): Promise<void> {
+  const file = path.join(folder.at, mark)
+  await writeFile(file, checkedMail(mark, 'https://good.example/'))
+  await run('curl', ['--silent', '--show-error', '-T', file, dovecot.url('INBOX')])
+}
+
+/** Returns the SHA-256 of a message on the IMAP server. */
+async function hashOnServer(mailbox: string, uid: number): Promise<string> {
+  const url = `${dovecot.url(mailbox)};UID=${uid}`
+  const { stdout } = await run('curl', ['--silent', url], { encoding: 'buffer' })
+  return createHash('sha256').update(stdout).digest('hex')
+}
+
+type Reported = { id: string; kind: string }
+
+async function reports(): Promise<Reported[]> {
+  const { rows } = await site.database.pool.query<Reported>(
+    'select id, kind from reports order by id',
+  )
+  return rows
+}
+
+async function hashOfReport({ id }: Reported): Promise<string> {
+  const headers = { authorization: `Bearer ${site.token}` }
+  const response = await fetch(`${site.url}/api/v1/reports/${id}/raw`, { headers })
+  return createHash('sha256')
+    .update(Buffer.from(await response.arrayBuffer()))
+    .digest('hex')
+}
+
+const start = () =>
+  startThunderbird(folder.at, {
+    imapPort: dovecot.port,
+    policy: { server: site.url, token: site.token },
+  })
+
+/** Opens the first message of the inbox. */
+const openMessage = `
+  const pane = window.gTabmail.currentAbout3Pane
+  await find('message', () => pane.gDBView?.rowCount > 0 && pane.threadTree)
+  pane.threadTree.selectedIndex = 0
+  const page = window.gTabmail.currentAboutMessage
+  const button = await find('button', () =>
+    page.document.querySelector('[id$="-messageDisplayAction-toolbarbutton"]'))
+  await find('message shown', () => page.gMessage)`
+
+/** A press of the mouse, which is the event that Thunderbird's buttons act on. */
+const click = "button.dispatchEvent(new page.MouseEvent('mousedown', { button: 0, bubbles: true }))"
+
+test('a click in the header reports the message byte for byte and moves it to Junk', async () => {
+  await receive('clicked')
+  const before = await hashOnServer('INBOX', 1)
+  thunderbird = await start()
+  await thunderbird.run(`${openMessage}; ${click}`)
+  await expect.poll(reports).toMatchObject([{ kind: 'spam' }])
+  await expect.poll(() => hashOnServer('Junk', 1)).toBe(before)
+  const [report] = await reports()
+  expect(report && (await hashOfReport(report))).toBe(before)
+})

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { withoutOwnLines } from '../../../clients/thunderbird/own-lines.ts'
+import { answerOf, parseServer } from '../../../clients/thunderbird/service.ts'
+import { parseSettings } from '../../../clients/thunderbird/settings.ts'
+import { buildThunderbird, thunderbirdFiles } from '../../../scripts/clients/thunderbird.ts'
+
+const message = 'X-Spam: no\r\nX-Mozilla-Status: 0001\r\n\r\nbody'
+test.for([
+  ['', 'a message without own lines stays'],
+  ['X-Mozilla-Status: 0001\r\nX-Mozilla-Status2: 00000000\r\n', 'lines of a local folder'],
+  ['X-Mozilla-Status: 0001\nX-Mozilla-Status2: 00000000\n', 'lines of an offline store'],
+  ['X-Mozilla-Keys: $label1                    \r\nx-mozilla-status: 0\n', 'keywords, any case'],
+])('own lines are removed at the very top only: %s', ([lines]) => {
+  const raw = new TextEncoder().encode(`${lines}${message}`)
+  expect(new TextDecoder().decode(withoutOwnLines(raw))).toBe(message)
+})
+
+test('nothing but an own line without an end stays as it is', () => {
+  const raw = new TextEncoder().encode('X-Mozilla-Status: 0001')
+  expect(withoutOwnLines(raw)).toEqual(raw)
+})
+
+const id = '0193592e-6d5c-7c56-8000-000000000000'
+test.for([
+  [202, null, { id }, { is: 'accepted', id }],
+  [200, null, { id }, { is: 'accepted', id }],
+  [200, null, '<html>', { is: 'away' }],
+  [401, null, {}, { is: 'signed-out' }],
+  [422, null, { type: 'x', detail: 'no header' }, { is: 'refused', why: 'no header' }],
+  [400, null, undefined, { is: 'away' }],
+  [404, null, {}, { is: 'away' }],
+  [429, '90', {}, { is: 'away', afterMs: 90_000 }],
+  [503, 'soon', {}, { is: 'away' }],
+] as const)('status %i with Retry-After %s and %o means %o', ([status, after, body, answer]) => {
+  expect(answerOf(status, after, body)).toEqual(answer)
+})
+
+test.for([
+  ['spam.example', 'https://spam.example'],
+  [' https://spam.example/report/ ', 'https://spam.example'],
+  ['http://localhost:8080', 'http://localhost:8080'],
+  ['', undefined],
+  ['ftp://spam.example', undefined],
+  ['not an address', undefined],
+] as const)('the address %j is read as %j', ([text, server]) => {
+  expect(parseServer(text)).toBe(server)
+})
+
+test('a policy sets only what it names and what is valid', () => {
+  const policy = { server: 'spam.example/', token: 5, movesToJunk: false, other: true }
+  expect(parseSettings(policy)).toEqual({ server: 'https://spam.example', movesToJunk: false })
+})
+
+test('the same sources give the same file', async () => {
+  expect((await buildThunderbird()).equals(await buildThunderbird())).toBe(true)
+})
+
+test('the add-on contains every file that it names, and no remote code', async () => {
+  const files = await thunderbirdFiles()
+  const text = [...files.values()].join('\n')
+  const named = [...text.matchAll(/(?:src="|href="|from '\.\/|Icon": "|iconUrl = ")([\w./-]+)/gi)]
+  expect(named.length).toBeGreaterThan(5)
+  for (const [, name = ''] of named) expect([...files.keys()]).toContain(name)
+  const scripts = [...files].filter(([name]) => /\.(js|html)$/.test(name))
+  for (const [, code] of scripts) expect(code).not.toMatch(/\beval\(|src="https?:|import\(/)
+})
+
+test('every language has every text that is used, and no other', async () => {
+  const files = await thunderbirdFiles()
+  const code = [...files].filter(([name]) => /\.(js|html)$|^manifest/.test(name)).join('\n')
+  const used = (key: string) =>
+    code.includes(`__MSG_${key}__`) || new RegExp(`['"]${key}['"]`).test(code)
+  const texts = (language: string) => {
+    const messages = files.get(`_locales/${language}/messages.json`) ?? '{}'
+    return Object.entries(JSON.parse(messages) as Record<string, { message: string }>)
+  }
+  const english = texts('en')
+  const unused = english.filter(([key]) => !used(key) && !key.startsWith('test_'))
+  expect(unused).toEqual([])
+  const places = (text: string) => text.match(/\$\d/g)
+  for (const language of ['fr', 'ru']) {
+    const own = new Map(texts(language))
+    expect([...own.keys()]).toEqual(english.map(([key]) => key))
+    for (const [key, { message }] of english) {
+      expect(places(own.get(key)?.message ?? '')).toEqual(places(message))
+    }
+  }
+})
