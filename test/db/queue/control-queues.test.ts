@@ -23,7 +23,8 @@ type Payload = { mark: string }
 
 const { pool, url } = await closeAfterTests(freshDatabase())
 const boss = await closeAfterTests(openBoss())
-const app = { pool, boss, clock: () => new Date(), log: pino({ level: 'silent' }) }
+const config = { needsFourEyes: false }
+const app = { pool, boss, config, clock: () => new Date(), log: pino({ level: 'silent' }) }
 let number = 0
 
 async function openBoss(): Promise<Boss & { close: () => Promise<void> }> {
