@@ -59,10 +59,10 @@ async function hashOfReport({ id }: Reported): Promise<string> {
     .digest('hex')
 }
 
-const start = () =>
+const start = (more: Record<string, unknown> = {}) =>
   startThunderbird(folder.at, {
     imapPort: dovecot.port,
-    policy: { server: site.url, token: site.token },
+    policy: { server: site.url, token: site.token, ...more },
   })
 
 /** Opens the first message of the inbox. */
@@ -87,4 +87,30 @@ test('a click in the header reports the message byte for byte and moves it to Ju
   await expect.poll(() => hashOnServer('Junk', 1)).toBe(before)
   const [report] = await reports()
   expect(report && (await hashOfReport(report))).toBe(before)
+})
+
+test('several messages are reported as phishing from the context menu', async () => {
+  await receive('first')
+  await receive('second')
+  thunderbird = await start({ movesToJunk: false })
+  await thunderbird.run(`
+    const pane = window.gTabmail.currentAbout3Pane
+    await find('messages', () => pane.gDBView?.rowCount === 2 && pane.threadTree)
+    pane.threadTree.selectedIndices = [0, 1]
+    const row = await find('row', () => pane.threadTree.getRowAtIndex(0))
+    row.dispatchEvent(new pane.MouseEvent('contextmenu', { bubbles: true, button: 2 }))
+    const menu = pane.document.getElementById('mailContext')
+    await find('open menu', () => menu.state === 'open')
+    const item = await find('item', () => menu.querySelector('[label="Report phishing"]'))
+    item.parentNode.openPopup?.(null)
+    await find('open items', () => !item.parentNode.state || item.parentNode.state === 'open')
+    item.parentNode.activateItem(item)`)
+  await expect.poll(reports).toMatchObject([{ kind: 'phishing' }, { kind: 'phishing' }])
+})
+
+test('a message that the user marks as Junk is reported, if wished', async () => {
+  await receive('junk')
+  thunderbird = await start({ reportsJunk: true })
+  await thunderbird.run(`${openMessage}; pane.commandController.doCommand('cmd_markAsJunk')`)
+  await expect.poll(reports).toMatchObject([{ kind: 'spam' }])
 })

@@ -7,7 +7,7 @@ import { buildThunderbird } from '../../scripts/clients/thunderbird.ts'
 import { freePort } from '../../src/db/embedded.ts'
 import { until } from '../support/process.ts'
 
-/** How long Thunderbird may take to quit. It sometimes waits for the mail server for minutes. */
+/** How long Thunderbird may take to quit: without a display, it sometimes does not end. */
 const QUIT_MS = 8_000
 const ADD_ON = 'thunderbird@signalpost.example'
 
