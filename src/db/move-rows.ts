@@ -152,7 +152,8 @@ function xidOf(since: string): string {
  * Replaces the rows of a range in the target by those of the source, and compares the checksums of
  * both. Returns what was copied.
  *
- * @throws when the checksums differ
+ * @throws when the checksums differ; both connections may then be in the middle of a copy, and
+ *   can only be ended
  */
 export async function copyRange(
   { source, target }: { source: pg.Client; target: pg.Client },
@@ -161,31 +162,26 @@ export async function copyRange(
 ): Promise<RangeState> {
   await source.query('begin isolation level repeatable read read only')
   await target.query('begin')
-  try {
-    const { rows } = await source.query<{ since: string }>(
-      'select pg_snapshot_xmin(pg_current_snapshot())::text as since',
-    )
-    const where = conditionOf(table, range)
-    const columns = table.columns.join(', ')
-    await target.query(`delete from ${table.name} where ${where}`)
-    await pipeline(
-      source.query(copyTo(`copy (select ${columns} from ${table.name} where ${where}) to stdout`)),
-      target.query(copyFrom(`copy ${table.name} (${columns}) from stdin`)),
-    )
-    const [sent, arrived] = [
-      await checksumOf(source, table, range),
-      await checksumOf(target, table, range),
-    ]
-    if (sent.rows !== arrived.rows || sent.checksum !== arrived.checksum) {
-      throw new Error(`The copied rows of ${table.name} differ from the original rows.`)
-    }
-    await target.query('commit')
-    await source.query('commit')
-    return { ...sent, since: rows[0]?.since ?? '0' }
-  } catch (error) {
-    await Promise.allSettled([target.query('rollback'), source.query('rollback')])
-    throw error
+  const { rows } = await source.query<{ since: string }>(
+    'select pg_snapshot_xmin(pg_current_snapshot())::text as since',
+  )
+  const where = conditionOf(table, range)
+  const columns = table.columns.join(', ')
+  await target.query(`delete from ${table.name} where ${where}`)
+  await pipeline(
+    source.query(copyTo(`copy (select ${columns} from ${table.name} where ${where}) to stdout`)),
+    target.query(copyFrom(`copy ${table.name} (${columns}) from stdin`)),
+  )
+  const [sent, arrived] = [
+    await checksumOf(source, table, range),
+    await checksumOf(target, table, range),
+  ]
+  if (sent.rows !== arrived.rows || sent.checksum !== arrived.checksum) {
+    throw new Error(`The copied rows of ${table.name} differ from the original rows.`)
   }
+  await target.query('commit')
+  await source.query('commit')
+  return { ...sent, since: rows[0]?.since ?? '0' }
 }
 
 /**

@@ -104,11 +104,18 @@ export async function move(
       isMoved = true
       return { rows, stoppedMs: performance.now() - stoppedAt }
     } finally {
-      if (!isMoved) await setReadOnly(first.source, false)
+      if (!isMoved) await allowWriting(from)
     }
   } finally {
     await Promise.allSettled(links.flatMap(({ source, target }) => [source.end(), target.end()]))
   }
+}
+
+/** Uses a new connection, because those of the move may have failed. */
+async function allowWriting(url: string): Promise<void> {
+  const client = await openMover(url)
+  await setReadOnly(client, false)
+  await client.end()
 }
 
 async function openLink(from: string, to: string): Promise<Link> {

@@ -79,6 +79,34 @@ test('a move that was interrupted leaves the source writable, and continues', as
   expect(await rowsOf(to)).toEqual(await rowsOf(from))
 })
 
+test('a move ends when the new database is lost while a table is copied', async () => {
+  const { url: source, pool: full } = await freshDatabase()
+  const { url: to, pool: target } = await freshDatabase()
+  // More than the buffers of both connections hold.
+  await full.query(`insert into reporters (id, email, created_at)
+    values (gen_random_uuid(), 'a@example.org', now())`)
+  await full.query(`insert into tokens (token_hash, reporter_id, name, created_at, scopes, id)
+    select sha256(n::text::bytea), reporters.id, repeat('x', 20000), now(), array['report'],
+      gen_random_uuid() from reporters, generate_series(1, 2000) n`)
+  await target.query(`create function stall() returns trigger language plpgsql as $$
+    begin perform pg_sleep(100); return new; end $$`)
+  await target.query(`create trigger stall before insert on tokens
+    for each row execute function stall()`)
+  const moving = move({ from: source, to }, now, () => undefined)
+  const ended = expect(moving).rejects.toThrow()
+  await expect.poll(() => stalledIn(target), { timeout: 30_000 }).toBe(1)
+  await wait(500)
+  await target.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event = 'PgSleep'`)
+  await ended
+}, 60_000)
+
+async function stalledIn(db: pg.Pool): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(`select count(*)::int from pg_stat_activity
+    where datname = current_database() and wait_event = 'PgSleep'`)
+  return rows[0]?.count ?? 0
+}
+
 test('rows that arrive changed stop the move', async () => {
   const { url: to, pool: target } = await freshDatabase()
   await target.query(`create function spoil() returns trigger language plpgsql as $$
