@@ -33,3 +33,14 @@ test('a thread is ended in time while the process computes', async () => {
   vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 60_000_000, system: 0 })
   await expect(run({ waitMs: 60_000 }, { ms: 300, wallMs: 60_000 })).rejects.toThrow('within 0.3 s')
 })
+
+test('the wait for other tasks counts toward the time limit', async () => {
+  vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 60_000_000, system: 0 })
+  const start = performance.now()
+  const limits = { ms: 1_000, wallMs: 60_000 }
+  const stalled = Array.from({ length: 5 }, () => run({ waitMs: 60_000 }, limits))
+  const ended = await Promise.allSettled(stalled)
+  expect(ended.map(({ status }) => status)).toEqual(Array(5).fill('rejected'))
+  // One after the other would take five times the limit.
+  expect(performance.now() - start).toBeLessThan(4_000)
+})
