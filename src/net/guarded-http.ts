@@ -173,15 +173,17 @@ export async function postPublic(
   const found = await findHost(url.hostname, resolve, mayConnect)
   if ('outcome' in found) return { is: 'refused', ...found }
   let hasLeft = false
+  const allMs = forTests?.allMsMax ?? options.allMsMax
   const dispatcher = createGuardedAgent({
     mayConnect,
     // Connects to the address that was checked, without looking up the name again.
     lookup: (_host, _options, done) => done(null, [found]),
     onConnect: () => (hasLeft = true),
-    ...(forTests?.connectMsMax !== undefined && { connectMsMax: forTests.connectMsMax }),
+    // A connection that is still being made would delay the end.
+    connectMsMax: Math.min(forTests?.connectMsMax ?? CONNECT_MS_MAX, allMs),
     forTests,
   })
-  const signal = AbortSignal.timeout(forTests?.allMsMax ?? options.allMsMax)
+  const signal = AbortSignal.timeout(allMs)
   try {
     const answer = await request(url, {
       method: 'POST',
