@@ -9,6 +9,7 @@ import type menu from './en/admin-menu.json'
 import type names from './en/admin-names.json'
 import type adminReport from './en/admin-report.json'
 import type outbox from './en/admin-outbox.json'
+import type outgoing from './en/admin-outgoing.json'
 import type queues from './en/admin-queues.json'
 import type search from './en/admin-search.json'
 import type conditions from './en/conditions.json'
@@ -40,6 +41,7 @@ type English = typeof account &
   typeof menu &
   typeof names &
   typeof outbox &
+  typeof outgoing &
   typeof queues &
   typeof reports &
   typeof search &

@@ -18,6 +18,7 @@ import { scopeText } from '../../verdict/consumers.ts'
 import { healthAt, mayNotify, stateAt } from '../../verdict/contact-health.ts'
 import { shownSettings } from '../consumers/enroll.ts'
 import { pageOf } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -127,7 +128,7 @@ async function sendConsumers(
   const now = site.clock()
   sendAdminPage(req, res, {
     view: 'admin/consumers/list',
-    title: 'Consumers',
+    title: visitOf(req).texts('desks.title'),
     status: fault === undefined ? 200 : 422,
     data: {
       fault,

@@ -8,6 +8,7 @@ import { storableText } from '../../mail/text.ts'
 import { scopeText } from '../../verdict/consumers.ts'
 import { uuidTime } from '../../world.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -39,7 +40,7 @@ async function sendCorrections(req: Request, res: Response, site: Site): Promise
   const now = site.clock()
   sendAdminPage(req, res, {
     view: 'admin/consumers/corrections',
-    title: 'Network corrections',
+    title: visitOf(req).texts('corrections.title'),
     data: {
       lines: lines.map((line) => ({ ...line, isOver: line.until <= now })),
       done: doneMessage(req, removeNetworkCorrection),
@@ -75,7 +76,7 @@ async function sendRequests(req: Request, res: Response, site: Site): Promise<vo
   const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ state, before: id }))
   sendAdminPage(req, res, {
     view: 'admin/consumers/requests',
-    title: 'Enrollments',
+    title: visitOf(req).texts('enrollments.title'),
     data: {
       state,
       states,

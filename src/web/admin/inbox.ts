@@ -13,11 +13,13 @@ import { type Packed, unpack } from '../../db/rows.ts'
 import { listSuppressions } from '../../db/suppressions.ts'
 import { answerForDesk, getInboxMail, handleMail } from '../../feedback/inbox-actions.ts'
 import { suppressAddress, unsuppressAddress } from '../../feedback/suppress.ts'
+import { exemptionTerms } from '../../lists/list-actions.ts'
 import { shownBytes, shownText, storableText } from '../../mail/text.ts'
 import { answerKinds } from '../../mail/verp.ts'
 import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
-import { daysOfTerm, exemptionChoices } from './lists.ts'
+import { daysOfTerm } from './lists.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -54,11 +56,11 @@ async function sendSuppressions(
   const now = site.clock()
   sendAdminPage(req, res, {
     view: 'admin/inbox/suppressions',
-    title: 'Suppressions',
+    title: visitOf(req).texts('suppressions.title'),
     status: refused.problems.length > 0 ? 422 : 200,
     data: {
       lines: lines.map((line) => ({ ...line, isOver: line.until !== null && line.until <= now })),
-      terms: exemptionChoices,
+      terms: exemptionTerms,
       done: doneMessage(req, suppressAddress, unsuppressAddress),
       faults: refused.problems,
       form: refused.given,
@@ -107,7 +109,7 @@ async function sendFolder(req: Request, res: Response, { pool }: Site): Promise<
   const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ filter, before: id }))
   sendAdminPage(req, res, {
     view: 'admin/inbox/inbox',
-    title: 'Inbox',
+    title: visitOf(req).texts('mailbox.title'),
     data: { lines, next, filter, filters: inboxFilters, isFirst: before === undefined },
   })
 }
@@ -129,7 +131,7 @@ async function sendMail(
   ])
   sendAdminPage(req, res, {
     view: 'admin/inbox/mail',
-    title: 'Mail',
+    title: visitOf(req).texts('mailbox.one'),
     data: {
       mail,
       said: mail.said === null ? undefined : shownText(mail.said, TEXT_CHARS_SHOWN),

@@ -16,7 +16,7 @@ import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 /** The terms of an exemption from our lists, in days: the form value and its label. */
-export const exemptionChoices = exemptionTerms.map((value) => {
+const exemptionChoices = exemptionTerms.map((value) => {
   const says = { '30': '30 days', '90': '90 days', '365': '1 year', good: 'permanent' }[value]
   return { value, says }
 })

@@ -6,6 +6,7 @@ import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 import { mergeLayers, overrideFields, type OverrideFields } from '../../origin/networks.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -41,7 +42,7 @@ async function sendNetworks(req: Request, res: Response, site: Site, refused?: R
   const text = storableText(given.get('ip')?.trim() ?? '', ADDRESS_CHARS_MAX)
   const ip = parseIp(text)?.text
   const faults = [...(refused?.problems ?? [])]
-  if (text !== '' && ip === undefined) faults.push('This is not an IP address.')
+  if (text !== '' && ip === undefined) faults.push(visitOf(req).texts('networks.notIp'))
   const layers = ip === undefined ? [] : await listLayers(site.pool, [ip], site.clock())
   const merged = mergeLayers(layers)
   const block = parseBlock(given.get('cidr') ?? '') ?? blockToOverride(ip, layers)
@@ -50,7 +51,7 @@ async function sendNetworks(req: Request, res: Response, site: Site, refused?: R
   const { lines, next } = pageOf(rows, LINES, ({ cidr }) => ({ after: cidr }))
   sendAdminPage(req, res, {
     view: 'admin/networks',
-    title: 'Networks',
+    title: visitOf(req).texts('networks.title'),
     status: faults.length > 0 ? 422 : 200,
     data: {
       text,

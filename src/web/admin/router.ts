@@ -87,13 +87,15 @@ export function adminRoutes(site: Site): Router {
 
 /** The areas whose pages are in all languages; the others are in English. */
 const areasTranslated = /^\/(?:live|health|activity|outbox|queues|dead-letters)?(?:\/|$)/
+/** The areas of mail that comes in, of desks and of networks, also in all languages. */
+const outgoingTranslated = /^\/(?:inbox|suppressions|consumers|networks)(?:\/|$)/
 /** The search for reports, and the page of one report. */
 const reportsTranslated = /^\/reports(?:\/(?:saved|[\da-f]{8}-[-\da-f]{27}))?$/
 
 function signedInOnly(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   if (!requireReporter(req, res)) return
-  const isTranslated = areasTranslated.test(req.path) || reportsTranslated.test(req.path)
-  if (!isTranslated) useEnglish(req)
+  const translated = [areasTranslated, outgoingTranslated, reportsTranslated]
+  if (!translated.some((areas) => areas.test(req.path))) useEnglish(req)
   next()
 }

@@ -38,6 +38,32 @@ test.for(pages)('$route is shown to its users, with nothing inline or undefined'
   }
 })
 
+// The language is kept in a cookie.
+const french = await signedInBrowser(shown.site.url, shown.admin)
+const ofAdministrators = pages.filter(({ viewer }) => viewer === 'administrator')
+
+test.for(ofAdministrators)('$route has no English sentence in French', async (page) => {
+  for (const address of page.at(shown)) {
+    const query = address.includes('?') ? '&lang=fr' : '?lang=fr'
+    const answer = await french.get(address + query)
+    expect(answer.status).toBe(200)
+    if (answer.headers.get('content-language') === 'en') continue
+    const english = textsOf(await answer.text()).filter((text) => ENGLISH.test(text))
+    expect([address, english]).toEqual([address, []])
+  }
+})
+
+const ENGLISH = /\b(?:[Tt]he|[Nn]o|of|for|with|from|not|is|are|and|to|by)\b/
+
+/** Returns the visible texts of a page, without those by strangers and those marked as English. */
+function textsOf(html: string): string[] {
+  return html
+    .replaceAll(/<(\w+)[^>]*(?: class="[^"]*(?:stranger|address)| lang="en)[^>]*>[^]*?<\/\1>/g, '|')
+    .replaceAll(/<(pre|code|bdi|textarea|footer)\b[^]*?<\/\1>/g, '|')
+    .replaceAll(/<[^>]*>/g, '|')
+    .split('|')
+}
+
 /**
  * Paths of requests without a session: by programs, by abuse desks, and by a mail program's button.
  */

@@ -3,6 +3,15 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { Action } from '../../../src/actions.ts'
 import { releaseHeld, resendRefused, retryMail } from '../../../src/feedback/release-held.ts'
+import * as consumers from '../../../src/feedback/consumer-actions.ts'
+import { acceptEnrollment, refuseEnrollment } from '../../../src/feedback/decide-enrollment.ts'
+import { answerForDesk, handleMail } from '../../../src/feedback/inbox-actions.ts'
+import {
+  removeNetworkCorrection,
+  setNetwork,
+  unsetNetwork,
+} from '../../../src/feedback/network-actions.ts'
+import { suppressAddress, unsuppressAddress } from '../../../src/feedback/suppress.ts'
 import * as health from '../../../src/health/health-actions.ts'
 import * as queues from '../../../src/queue/control-queues.ts'
 import { demoteWaiting, retryDeadLetters } from '../../../src/queue/redrive.ts'
@@ -17,6 +26,10 @@ const folder = path.join(import.meta.dirname, '../../../src/texts')
 const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[...Object.values(queues), demoteWaiting, retryDeadLetters],
   ...[...Object.values(health), retryMail, releaseHeld, resendRefused, keepSearch, forgetSearch],
+  ...[handleMail, answerForDesk, suppressAddress, unsuppressAddress],
+  ...[consumers.setConsumer, consumers.pauseConsumer, consumers.resumeConsumer],
+  ...[consumers.stopConsumer, consumers.enrollConsumer, acceptEnrollment, refuseEnrollment],
+  ...[setNetwork, unsetNetwork, removeNetworkCorrection],
 ]
 
 const codes = [
