@@ -10,6 +10,7 @@ import type names from './en/admin-names.json'
 import type adminReport from './en/admin-report.json'
 import type outbox from './en/admin-outbox.json'
 import type outgoing from './en/admin-outgoing.json'
+import type people from './en/admin-people.json'
 import type queues from './en/admin-queues.json'
 import type search from './en/admin-search.json'
 import type conditions from './en/conditions.json'
@@ -42,6 +43,7 @@ type English = typeof account &
   typeof names &
   typeof outbox &
   typeof outgoing &
+  typeof people &
   typeof queues &
   typeof reports &
   typeof search &

@@ -4,7 +4,9 @@ import { resendConfirmation } from '../../letters/account-letters.ts'
 import { storableText } from '../../mail/text.ts'
 import { disableAccount, enableAccount, grantRole } from '../../people/account-actions.ts'
 import { roleMeanings } from '../../roles.ts'
+import { message } from '../../texts/messages.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -37,7 +39,7 @@ async function sendAccounts(req: Request, res: Response, site: Site): Promise<vo
   const isFirst = after === ''
   sendAdminPage(req, res, {
     view: 'admin/accounts/list',
-    title: 'Accounts',
+    title: visitOf(req).texts('accounts.title'),
     data: {
       lines,
       next,
@@ -72,13 +74,16 @@ async function sendRoles(
   { pool, config }: Site,
   { problems, given }: RefusedForm,
 ): Promise<void> {
+  const { language, texts } = visitOf(req)
   sendAdminPage(req, res, {
     view: 'admin/accounts/roles',
-    title: 'Roles',
+    title: texts('roles.title'),
     status: problems.length > 0 ? 422 : 200,
     data: {
       lines: await listStaff(pool, STAFF_MAX),
-      meanings: Object.entries(roleMeanings),
+      meanings: Object.entries(roleMeanings).map(([role, meaning]) => {
+        return [role, message(language, `roleMeanings.${role}`)?.text ?? meaning]
+      }),
       isSecondStepRequired: config.isSecondStepRequired,
       problems,
       given,

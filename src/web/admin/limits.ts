@@ -11,6 +11,7 @@ import {
   releaseHeldReports,
 } from '../../reports/shadow-bans.ts'
 import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
@@ -38,7 +39,7 @@ async function sendLimits(
   const limits = await listRateLimits(site.pool)
   sendAdminPage(req, res, {
     view: 'admin/limits/limits',
-    title: 'Limits',
+    title: visitOf(req).texts('limits.title'),
     status: faults.length > 0 ? 422 : 200,
     data: {
       limits: limits.map((limit) => ({
@@ -106,7 +107,7 @@ async function sendBans(
   const emails = await listReporterEmails(site.pool, [...new Set(ids)])
   sendAdminPage(req, res, {
     view: 'admin/limits/bans',
-    title: 'Shadow bans',
+    title: visitOf(req).texts('bans.title'),
     status: refused ? 422 : 200,
     data: {
       lines: lines.map((line) => ({ ...line, email: emails.get(line.reporterId) })),
@@ -132,7 +133,7 @@ async function sendReporter(
   }))
   sendAdminPage(req, res, {
     view: 'admin/limits/banned',
-    title: 'Held reports',
+    title: visitOf(req).texts('bans.held'),
     data: {
       account: reporter,
       ban: await findShadowBan(site.pool, reporter.id),

@@ -19,6 +19,7 @@ import {
 import type { Form } from '../pages/form.ts'
 import { isUuid, queryOf } from '../pages/render.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
+import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
@@ -38,7 +39,7 @@ export function reporterRoutes(site: ReporterNeeds): Router {
     const karma = karmaOf(state, now)
     sendAdminPage(req, res, {
       view: 'admin/reputations/reporter',
-      title: 'Reporter',
+      title: visitOf(req).texts('reporters.title'),
       data: {
         account: reporter,
         karma,

@@ -89,13 +89,15 @@ export function adminRoutes(site: Site): Router {
 const areasTranslated = /^\/(?:live|health|activity|outbox|queues|dead-letters)?(?:\/|$)/
 /** The areas of mail that comes in, of desks and of networks, also in all languages. */
 const outgoingTranslated = /^\/(?:inbox|suppressions|consumers|networks)(?:\/|$)/
+/** The areas of people, also in all languages. */
+const peopleTranslated = /^\/(?:accounts|roles|reporters|senders|limits)(?:\/|$)/
 /** The search for reports, and the page of one report. */
 const reportsTranslated = /^\/reports(?:\/(?:saved|[\da-f]{8}-[-\da-f]{27}))?$/
 
 function signedInOnly(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   if (!requireReporter(req, res)) return
-  const translated = [areasTranslated, outgoingTranslated, reportsTranslated]
+  const translated = [areasTranslated, outgoingTranslated, peopleTranslated, reportsTranslated]
   if (!translated.some((areas) => areas.test(req.path))) useEnglish(req)
   next()
 }

@@ -6,6 +6,7 @@ import { closeAlert } from '../../judging/sender-watch.ts'
 import { storableText } from '../../mail/text.ts'
 import { sendingRecord } from '../../verdict/reputation/sending.ts'
 import { uuidTime } from '../../world.ts'
+import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -41,7 +42,7 @@ async function sendSenders(
   const alerts = await listSenderAlerts(site.pool, ALERTS_SHOWN)
   sendAdminPage(req, res, {
     view: 'admin/senders',
-    title: 'Sending users',
+    title: visitOf(req).texts('senders.title'),
     status: fault === undefined ? 200 : 422,
     data: {
       user,

@@ -246,6 +246,7 @@ const sameInFrench = new Set([
   'health.processes.version',
   'health.titles.partitions',
   'names.spam',
+  'reporters.karma',
   'search.action',
   'search.verdict',
   'account.code',

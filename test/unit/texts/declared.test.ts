@@ -14,7 +14,18 @@ import {
 import { suppressAddress, unsuppressAddress } from '../../../src/feedback/suppress.ts'
 import * as health from '../../../src/health/health-actions.ts'
 import * as queues from '../../../src/queue/control-queues.ts'
+import { closeAlert } from '../../../src/judging/sender-watch.ts'
+import { resendConfirmation } from '../../../src/letters/account-letters.ts'
+import { disableAccount, enableAccount, grantRole } from '../../../src/people/account-actions.ts'
+import { setLimit } from '../../../src/people/limit-actions.ts'
 import { demoteWaiting, retryDeadLetters } from '../../../src/queue/redrive.ts'
+import {
+  banReporter,
+  dropHeldReports,
+  liftBan,
+  releaseHeldReports,
+} from '../../../src/reports/shadow-bans.ts'
+import { roles } from '../../../src/roles.ts'
 import { fieldNames } from '../../../src/search/fields.ts'
 import { massKinds } from '../../../src/search/mass-effects.ts'
 import { forgetSearch, keepSearch } from '../../../src/search/saved-searches.ts'
@@ -30,6 +41,8 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[consumers.setConsumer, consumers.pauseConsumer, consumers.resumeConsumer],
   ...[consumers.stopConsumer, consumers.enrollConsumer, acceptEnrollment, refuseEnrollment],
   ...[setNetwork, unsetNetwork, removeNetworkCorrection],
+  ...[disableAccount, enableAccount, resendConfirmation, grantRole, closeAlert, setLimit],
+  ...[banReporter, liftBan, releaseHeldReports, dropHeldReports],
 ]
 
 const codes = [
@@ -37,6 +50,7 @@ const codes = [
     Object.keys(messages).map((code) => `done.${name.replaceAll(' ', '-')}.${code}`),
   ),
   ...massKinds.map((kind) => `effects.${kind}`),
+  ...roles.map((role) => `roleMeanings.${role}`),
   ...fieldNames.flatMap((name) => [`fields.${name}.label`, `fields.${name}.summary`]),
 ]
 
