@@ -5,6 +5,7 @@ import type account from './en/account.json'
 import type activity from './en/admin-activity.json'
 import type dashboard from './en/admin-dashboard.json'
 import type adminHealth from './en/admin-health.json'
+import type marketers from './en/admin-marketers.json'
 import type menu from './en/admin-menu.json'
 import type names from './en/admin-names.json'
 import type adminReport from './en/admin-report.json'
@@ -39,6 +40,7 @@ type English = typeof account &
   typeof help &
   typeof letters &
   typeof lists &
+  typeof marketers &
   typeof menu &
   typeof names &
   typeof outbox &

@@ -14,6 +14,7 @@ import { UNSUBSCRIBE_DAYS } from '../../verdict/consequences.ts'
 import { type Marketer, marketerKinds, marketerStates } from '../../verdict/marketers/marketer.ts'
 import type { Form } from '../pages/form.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
@@ -81,7 +82,7 @@ export function proposalRoutes(site: Site): Router {
 async function sendProposals(req: Request, res: Response, site: Pick<Site, 'pool'>): Promise<void> {
   sendAdminPage(req, res, {
     view: 'admin/marketers/proposals',
-    title: 'Proposed marketers',
+    title: visitOf(req).texts('marketers.proposals'),
     data: {
       lines: await listProposals(site.pool, PROPOSALS_SHOWN),
       done: doneMessage(req, dismissProposal, takeProposal),
@@ -154,7 +155,7 @@ async function sendList(req: Request, res: Response, site: Site): Promise<void> 
   const { lines, next } = pageOf(rows, LINES, ({ key }) => ({ kind, after: key }))
   sendAdminPage(req, res, {
     view: 'admin/marketers/list',
-    title: kind === 'service' ? 'Mailing services' : 'Marketers',
+    title: visitOf(req).texts(kind === 'service' ? 'marketers.services' : 'marketers.title'),
     data: {
       kind,
       lines,
@@ -178,7 +179,7 @@ function sendEdit(
 ): void {
   sendAdminPage(req, res, {
     view: 'admin/marketers/edit',
-    title: isNew ? 'Add a marketer' : fields.name,
+    title: isNew ? visitOf(req).texts('marketers.addOne') : fields.name,
     status: faults.length > 0 ? 422 : 200,
     data: {
       ...{ fields, isNew, faults, kinds: marketerKinds, states: marketerStates },

@@ -87,9 +87,8 @@ export function adminRoutes(site: Site): Router {
 
 /** The areas whose pages are in all languages; the others are in English. */
 const areasTranslated = /^\/(?:live|health|activity|outbox|queues|dead-letters)?(?:\/|$)/
-/** The areas of mail that comes in, of desks and of networks, also in all languages. */
-const outgoingTranslated = /^\/(?:inbox|suppressions|consumers|networks)(?:\/|$)/
-/** The areas of people, also in all languages. */
+/** The areas of outgoing mail and of people, also in all languages. */
+const outgoingTranslated = /^\/(?:inbox|suppressions|consumers|networks|marketers)(?:\/|$)/
 const peopleTranslated = /^\/(?:accounts|roles|reporters|senders|limits)(?:\/|$)/
 /** The search for reports, and the page of one report. */
 const reportsTranslated = /^\/reports(?:\/(?:saved|[\da-f]{8}-[-\da-f]{27}))?$/

@@ -59,7 +59,7 @@ const ENGLISH = /\b(?:[Tt]he|[Nn]o|of|for|with|from|not|is|are|and|to|by)\b/
 function textsOf(html: string): string[] {
   return html
     .replaceAll(/<(\w+)[^>]*(?: class="[^"]*(?:stranger|address)| lang="en)[^>]*>[^]*?<\/\1>/g, '|')
-    .replaceAll(/<(pre|code|bdi|textarea|footer)\b[^]*?<\/\1>/g, '|')
+    .replaceAll(/<(title|pre|code|bdi|textarea|footer)\b[^]*?<\/\1>/g, '|')
     .replaceAll(/<[^>]*>/g, '|')
     .split('|')
 }

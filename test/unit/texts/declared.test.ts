@@ -16,6 +16,7 @@ import * as health from '../../../src/health/health-actions.ts'
 import * as queues from '../../../src/queue/control-queues.ts'
 import { closeAlert } from '../../../src/judging/sender-watch.ts'
 import { resendConfirmation } from '../../../src/letters/account-letters.ts'
+import * as marketers from '../../../src/marketers/marketer-actions.ts'
 import { disableAccount, enableAccount, grantRole } from '../../../src/people/account-actions.ts'
 import { setLimit } from '../../../src/people/limit-actions.ts'
 import { demoteWaiting, retryDeadLetters } from '../../../src/queue/redrive.ts'
@@ -42,6 +43,8 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[consumers.stopConsumer, consumers.enrollConsumer, acceptEnrollment, refuseEnrollment],
   ...[setNetwork, unsetNetwork, removeNetworkCorrection],
   ...[disableAccount, enableAccount, resendConfirmation, grantRole, closeAlert, setLimit],
+  ...[marketers.setMarketer, marketers.removeMarketer, marketers.resetService],
+  ...[marketers.takeProposal, marketers.dismissProposal],
   ...[banReporter, liftBan, releaseHeldReports, dropHeldReports],
 ]
 
