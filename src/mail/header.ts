@@ -56,7 +56,9 @@ export function fieldValues(fields: readonly HeaderField[], key: string): string
 /** The line end of a header: a lone CR only if the first 16 KiB contain no LF. */
 export function headerLineEnd(raw: Buffer): Header['lineEnd'] {
   const start = raw.subarray(0, firstSliceBytes)
-  return start.includes(0x0a) || !start.includes(0x0d) ? 'lf' : 'cr'
+  const cr = start.indexOf(0x0d)
+  // The last of these bytes may be the first half of a CRLF.
+  return start.includes(0x0a) || cr < 0 || raw[cr + 1] === 0x0a ? 'lf' : 'cr'
 }
 
 /**

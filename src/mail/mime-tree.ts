@@ -73,6 +73,8 @@ export function isReadBack(
   const { body: other } = before
   if (body.kind === 'leaf') {
     if (other.kind !== 'leaf') return false
+    // A header with lone CRs may end between a CR and its LF.
+    if (body.text.startsWith('\n')) return false
     if (body.text === other.text) return true
     const isSafe = !delimiters.some((delimiter) => body.text.includes(delimiter))
     return isSafe && !type.startsWith('multipart/')

@@ -17,6 +17,14 @@ test.for([
   expect(header.bodyOffset).toBe(bodyOffset)
 })
 
+test('a CRLF across the bytes in which line ends are looked for is one line end', () => {
+  const first = `A: ${'x'.repeat(16 * 1024 - 4)}`
+  const { fields, bodyOffset, lineEnd } = parse(`${first}\r\nB: 2\r\n\r\nbody`)
+  expect(lineEnd).toBe('lf')
+  expect(fields.map(({ raw }) => raw)).toEqual([first, 'B: 2'])
+  expect(bodyOffset).toBe(first.length + 10)
+})
+
 test('folded lines are one value, and raw keeps the original lines', () => {
   const [field] = parse('Subject: one\r\n\ttwo\r\n  three\r\nTo: x\r\n\r\n').fields
   expect([field?.name, field?.key]).toEqual(['Subject', 'subject'])
