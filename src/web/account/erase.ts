@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { findErasureByToken } from '../../db/erasures.ts'
-import type { Reporter } from '../../db/reporters.ts'
+import { findAccount, type Reporter } from '../../db/reporters.ts'
 import { beginErasure, erasureHash } from '../../reports/erase-account.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
@@ -53,6 +53,7 @@ async function erase(
   const how = form.text('how')
   const isChosen = how === 'keep' || how === 'remove'
   const proven = await isProven(req, form, reporter, site)
+  if (!proven && (await isErasing(site, reporter))) return res.redirect(303, '/')
   if (!isChosen || !proven) {
     const faults = {
       ...(!isChosen && { 'how-keep': texts('ownAccount.erase.noChoice') }),
@@ -69,6 +70,11 @@ async function erase(
   setReporter(req, undefined)
   if (begun === 'begun') return res.redirect(303, '/')
   res.redirect(303, `/account/erased/${begun.token}`)
+}
+
+/** Whether another request has begun the erasure; a correct password then counts as wrong. */
+async function isErasing({ pool }: Needs, { id }: Reporter): Promise<boolean> {
+  return (await findAccount(pool, id))?.state === 'erasing'
 }
 
 async function sendErase(
