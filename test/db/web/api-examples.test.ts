@@ -1,13 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { apiOperations } from '../../../src/web/api/contract/document.ts'
 import { composeExamples, shownPrograms } from '../../../src/web/docs/docs-routes.ts'
 import { shownWebhookKey, webhookHeaders } from '../../../src/mail/webhook-message.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { askForAll, mayChange, startExampleSite } from '../../support/contract/example-site.ts'
-import { runProgram, saidIn } from '../../support/contract/run-example.ts'
+import { runProgram, saidIn, startJavaScript } from '../../support/contract/run-example.ts'
 import { Browser } from './browser.ts'
 import { sampleMessage } from './web-site.ts'
 
@@ -19,11 +19,12 @@ const isKnown = (status: number, answers: object) => String(status) in answers
 test('the JavaScript example of every operation runs unchanged', async () => {
   const who = await shown.addPerson()
   const isAllowed = await mayChange(shown.site, who)
+  const javaScript = startJavaScript({ folder: shown.folder, person: who })
+  onTestFinished(javaScript.close)
   await askForAll(shown.site.url, async (operation, values) => {
     if (operation.need === 'account' && !isAllowed) return { status: 403, text: '' }
     const { javascript } = composeExamples(operation, values)
-    const command = [process.execPath, '--input-type=module', '-e', javascript] as const
-    const said = saidIn(await runProgram(command, { folder: shown.folder, person: who }))
+    const said = saidIn(await javaScript.run(javascript))
     expect([operation.id, isKnown(said.status, operation.answers), said.text]).toEqual([
       operation.id,
       true,

@@ -1,19 +1,47 @@
-import { spawn } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { ExampleAnswer } from './example-site.ts'
 import type { Person } from '../../db/web/web-site.ts'
+
+type Place = { folder: string; person: Person }
+
+function environmentOf({ token, email, password }: Person) {
+  return { PATH: process.env['PATH'], TOKEN: token, EMAIL: email, PASSWORD: password }
+}
+
+/**
+ * Starts a process that runs programs in JavaScript in a folder with a person's credentials, one
+ * after the other. `run` returns what the program writes. Starting a process for each program takes
+ * much longer.
+ */
+export function startJavaScript({ folder, person }: Place) {
+  const runner = new URL('example-runner.ts', import.meta.url)
+  const child = fork(runner, { cwd: folder, env: environmentOf(person), execArgv: [] })
+  let number = 0
+  return {
+    run: async (text: string): Promise<string> => {
+      const answered = once(child, 'message')
+      child.send({ text, number: number++ })
+      const [{ out, error }] = (await answered) as [{ out?: string; error?: string }]
+      if (out === undefined) throw new Error(error)
+      return out
+    },
+    close: async () => {
+      const ended = once(child, 'exit')
+      child.disconnect()
+      child.kill()
+      await ended
+    },
+  }
+}
 
 /** Runs a program in a folder with a person's credentials, and returns everything it writes. */
 export function runProgram(
   command: readonly [program: string, ...args: string[]],
-  { folder, person }: { folder: string; person: Person },
+  { folder, person }: Place,
 ): Promise<string> {
   const [program, ...args] = command
-  const env = {
-    PATH: process.env['PATH'],
-    TOKEN: person.token,
-    EMAIL: person.email,
-    PASSWORD: person.password,
-  }
+  const env = environmentOf(person)
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let [out, error] = ['', '']

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { listMovedTables, openMover } from '../../../src/db/move-rows.ts'
-import { move, parseMove } from '../../../src/processes/move.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { listMovedTables, openMover } from '../../src/db/move-rows.ts'
+import { move, parseMove } from '../../src/processes/move.ts'
+import { freshDatabase } from '../support/database.ts'
 
 const admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres` })
 await admin.connect()
