@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { shownWebhookKey } from '../mail/webhook-message.ts'
 import { alarmWebhookKey } from '../health/channels.ts'
-import { definitionOf } from '../health/conditions.ts'
+import { shownBounds } from '../health/bound-text.ts'
 import {
   endSilence,
   forgetProcesses,
@@ -11,6 +11,7 @@ import {
   silenceCondition,
 } from '../health/health-actions.ts'
 import { createReadHealth } from '../health/read-health.ts'
+import { textsIn } from '../texts/messages.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { columns, defineQuery, type Operations } from './command.ts'
 
@@ -20,13 +21,12 @@ const list = defineQuery({
   input: z.object({}),
   async print(_, app) {
     const { conditions } = await createReadHealth(app)()
-    const lines = conditions.map(({ code, level, bounds, unit, reason }) => {
-      const sign = definitionOf(code).isLowBad ? '≤' : '≥'
-      const { warning, critical } = bounds
-      const shown = `${sign} ${warning ?? '–'} / ${critical ?? '–'} ${unit}`
-      return [level, code, shown, inEnglish(reason)]
+    const texts = textsIn('en')
+    const lines = conditions.map((condition) => {
+      const { warning, critical } = shownBounds(condition, { texts, language: 'en' })
+      return [condition.level, condition.code, warning, critical, inEnglish(condition.reason)]
     })
-    return columns([['level', 'condition', 'warning / critical', 'reason'], ...lines]).join('\n')
+    return columns([['level', 'condition', 'warning', 'critical', 'reason'], ...lines]).join('\n')
   },
 })
 

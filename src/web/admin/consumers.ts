@@ -55,7 +55,7 @@ async function sendConsumer(
     data: {
       consumer,
       fault,
-      done: doneMessage(req, ...Object.values(consumerActions)),
+      done: doneMessage(req, addConsumer, ...Object.values(consumerActions)),
       state: stateAt(consumer, now),
       health: healthAt(consumer, now),
       standing: mayNotify(consumer, suppression, now),

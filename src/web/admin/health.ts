@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { retryMail } from '../../feedback/release-held.ts'
-import { definitionOf, type Condition } from '../../health/conditions.ts'
+import { shownBounds } from '../../health/bound-text.ts'
+import type { Condition } from '../../health/conditions.ts'
 import {
   endSilence,
   forgetProcesses,
@@ -11,7 +12,7 @@ import {
 } from '../../health/health-actions.ts'
 import { resumeQueues } from '../../queue/control-queues.ts'
 import { retryDeadLetters } from '../../queue/redrive.ts'
-import { duration, type Language, type Texts } from '../../texts/messages.ts'
+import type { Language, Texts } from '../../texts/messages.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
@@ -32,34 +33,20 @@ const repairs = [
 const settings = [setBounds, resetBounds, silenceCondition, endSilence]
 const actions = [...repairs.map(([action]) => action), ...settings]
 
-const DAY_SECONDS = 86_400
-
 type Reader = { texts: Texts; language: Language }
 
 /** A condition with its texts, for templates. */
 export function shownCondition(condition: Condition, { texts, language }: Reader) {
-  const { code, level, action, unit, bounds } = condition
+  const { code, level, action } = condition
   const repair = repairs.find(([{ name }]) => name === action)?.[1]
-  const boundText = (n: number | null) => {
-    if (n === null) return texts('health.bounds.never')
-    const bound = valueText(unit, n, { texts, language })
-    return texts(`health.bounds.${definitionOf(code).isLowBad ? 'below' : 'from'}`, { bound })
-  }
   return {
     ...condition,
     title: texts(`health.titles.${code}`),
     advice: texts(`health.advice.${code}`),
     tone: tones[level],
-    shownBounds: { warning: boundText(bounds.warning), critical: boundText(bounds.critical) },
+    shownBounds: shownBounds(condition, { texts, language }),
     repair: repair && texts(repair),
   }
-}
-
-/** A value in its unit; times in their largest units. */
-function valueText(unit: Condition['unit'], n: number, { texts, language }: Reader): string {
-  if (unit === 'seconds') return duration(language, n)
-  if (unit === 'days') return duration(language, n * DAY_SECONDS)
-  return texts(`health.values.${unit}`, { n })
 }
 
 /**

@@ -96,9 +96,13 @@ test('it is enrolled, paused, resumed and stopped at once, only by administrator
 
 test('a consumer is added by hand', async () => {
   const added = await desk.post('/admin/consumers', { address: 'New@desk.example' })
-  expect(await pageOf(added.headers.get('location') ?? '')).toContain('new@desk.example')
+  const shown = await pageOf(added.headers.get('location') ?? '')
+  expect(shown).toContain('new@desk.example')
+  expect(shown).toContain('Consumer added.')
   expect((await desk.post('/admin/consumers', { address: 'nobody' })).status).toBe(422)
-  await desk.post('/admin/consumers', { address: 'new@desk.example' })
+  const again = await desk.post('/admin/consumers', { address: 'new@desk.example' })
+  const known = await pageOf(again.headers.get('location') ?? '')
+  expect(known).toContain('This consumer already exists.')
   const { rows } = await site.app.pool.query('select action, detail from audit_log')
   expect(rows).toEqual([{ action: 'add consumer', detail: 'new@desk.example' }])
 })

@@ -1,0 +1,23 @@
+import { duration, type Language, type Texts } from '../texts/messages.ts'
+import { type Condition, definitionOf } from './conditions.ts'
+
+const DAY_SECONDS = 86_400
+
+type Reader = { texts: Texts; language: Language }
+
+/** Returns when a condition is a warning and when it is critical, in words. */
+export function shownBounds({ code, unit, bounds }: Condition, reader: Reader) {
+  const side = definitionOf(code).isLowBad ? 'below' : 'from'
+  const shown = (n: number | null) =>
+    n === null
+      ? reader.texts('health.bounds.never')
+      : reader.texts(`health.bounds.${side}`, { bound: valueText(unit, n, reader) })
+  return { warning: shown(bounds.warning), critical: shown(bounds.critical) }
+}
+
+/** A value in its unit; times in their largest units. */
+function valueText(unit: Condition['unit'], n: number, { texts, language }: Reader): string {
+  if (unit === 'seconds') return duration(language, n)
+  if (unit === 'days') return duration(language, n * DAY_SECONDS)
+  return texts(`health.values.${unit}`, { n })
+}
