@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Formatters, IntlMessageFormat } from 'intl-messageformat'
 import type account from './en/account.json'
+import type actions from './en/admin-actions.json'
 import type activity from './en/admin-activity.json'
 import type dashboard from './en/admin-dashboard.json'
 import type adminHealth from './en/admin-health.json'
@@ -30,6 +31,7 @@ import type words from './en/words.json'
  * the ICU format, or to lists of messages, such as the steps of a guide. English has every code.
  */
 type English = typeof account &
+  typeof actions &
   typeof activity &
   typeof adminHealth &
   typeof adminReport &

@@ -10,8 +10,10 @@ import type { Db } from '../../db/pool.ts'
 import { findReporterByEmail, listReporterEmails } from '../../db/reporters.ts'
 import { storableText } from '../../mail/text.ts'
 import { verifyAudit } from '../../people/audit-seals.ts'
+import type { Code } from '../../texts/messages.ts'
 import { csvLine } from '../../search/export-reports.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -50,13 +52,13 @@ function formOf(req: Request): SearchForm {
 async function readSearch(
   form: SearchForm,
   db: Db,
-): Promise<{ query: AuditQuery; faults: string[] }> {
-  const faults: string[] = []
+): Promise<{ query: AuditQuery; faults: Code[] }> {
+  const faults: Code[] = []
   const isPerson = form.person !== '' && form.person !== commandLine
   const person = isPerson ? await findReporterByEmail(db, form.person) : undefined
-  if (isPerson && !person) faults.push('No account has this address.')
+  if (isPerson && !person) faults.push('audit.noAccount')
   const [since, until] = [dayOf(form.since), dayOf(form.until)]
-  if (since === null || until === null) faults.push('Write days as in 2026-11-20.')
+  if (since === null || until === null) faults.push('audit.badDay')
   const query = {
     reporterId: form.person === commandLine ? null : person?.id,
     action: form.action || undefined,
@@ -75,6 +77,7 @@ function dayOf(text: string): Date | undefined | null {
 }
 
 async function sendAudit(req: Request, res: Response, site: Needs): Promise<void> {
+  const { texts } = visitOf(req)
   const form = formOf(req)
   const { query, faults } = await readSearch(form, site.pool)
   const given = new URL(req.originalUrl, 'http://site').searchParams
@@ -84,14 +87,14 @@ async function sendAudit(req: Request, res: Response, site: Needs): Promise<void
   const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ ...form, before: id }))
   sendAdminPage(req, res, {
     view: 'admin/audit',
-    title: 'Audit log',
+    title: texts('audit.title'),
     status: faults.length > 0 ? 422 : 200,
     data: {
       lines: await withNames(lines, site.pool),
       next,
       isFirst: before === undefined,
       form,
-      faults,
+      faults: faults.map((code) => texts(code)),
       actions: await listAuditActions(site.pool),
       search: queryOf(form),
       check: given.get('check') === '1' ? await verifyAudit(site) : undefined,

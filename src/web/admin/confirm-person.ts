@@ -3,7 +3,7 @@ import type { Reporter } from '../../db/reporters.ts'
 import { asksForCode, isProven } from '../account/password.ts'
 import type { Form } from '../pages/form.ts'
 import { isPasswordFresh, notePassword } from '../pages/session.ts'
-import { tokenField } from '../pages/visit.ts'
+import { tokenField, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -25,15 +25,16 @@ export async function isConfirmed(
     await notePassword(req, now)
     return true
   }
+  const { texts } = visitOf(req)
   sendAdminPage(req, res, {
     view: 'admin/accounts/confirm',
-    title: 'Enter your password',
+    title: texts('confirmation.title'),
     status: 403,
     data: {
       fields: form.fields().filter(([name]) => !proofFields.includes(name)),
       target: req.originalUrl,
       asksForCode: await asksForCode(site, person),
-      faults: isGiven ? { now: 'This password or code is wrong.' } : {},
+      faults: isGiven ? { now: texts('confirmation.wrong') } : {},
     },
   })
   return false

@@ -31,22 +31,21 @@ async function sendDeletions(req: Request, res: Response, { pool, clock, config 
   const lines = await listProposedDeletions(pool, clock(), SHOWN_MAX)
   const proposers = lines.flatMap(({ reporterId }) => reporterId ?? [])
   const emails = await listReporterEmails(pool, proposers)
-  const own = visitOf(req).reporter?.id
+  const { texts, reporter } = visitOf(req)
   const isNew = new URL(req.originalUrl, 'http://site').searchParams.get('done') === 'proposed'
   sendAdminPage(req, res, {
     view: 'admin/deletions',
-    title: 'Deletions to confirm',
+    title: texts('deletions.title'),
     data: {
       lines: lines.map(({ reporterId, given, ...line }) => ({
         ...line,
         search: typeof given['q'] === 'string' ? given['q'] : undefined,
-        who: reporterId === null ? 'command line' : (emails.get(reporterId) ?? 'a deleted account'),
-        isOwn: reporterId === own,
+        who: emails.get(reporterId ?? ''),
+        isCommand: reporterId === null,
+        isOwn: reporterId === reporter?.id,
       })),
       needsFourEyes: config.needsFourEyes,
-      done: isNew
-        ? 'Proposed. It takes effect when a second person confirms it on this page.'
-        : doneMessage(req, confirm, withdraw),
+      done: isNew ? texts('deletions.isProposed') : doneMessage(req, confirm, withdraw),
     },
   })
 }

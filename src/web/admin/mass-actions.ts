@@ -12,15 +12,11 @@ import {
   stopMassAction,
   undoMassAction,
 } from '../../search/mass-actions.ts'
-import {
-  deletesEvidence,
-  isDeletion,
-  massEffectOf,
-  massEffects,
-  massKinds,
-} from '../../search/mass-effects.ts'
+import { deletesEvidence, isDeletion, massEffectOf, massKinds } from '../../search/mass-effects.ts'
+import { type Language, message } from '../../texts/messages.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from '../../search/syntax.ts'
 import { isUuid } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
@@ -70,6 +66,18 @@ export function massActionRoutes(site: Site): Router {
   return router
 }
 
+/** What an action is called and does; English is where it is declared. */
+function shownEffect(kind: string, language: Language) {
+  const { label, meaning, undo, undoMeaning } = massEffectOf(kind)
+  const text = (part: string) => message(language, `effects.${kind}${part}`)?.text
+  return {
+    label: text('') ?? label,
+    meaning: text('.meaning') ?? meaning,
+    undo,
+    undoMeaning: undoMeaning && (text('.undo') ?? undoMeaning),
+  }
+}
+
 type Preview = {
   kind: string
   q: string
@@ -91,12 +99,13 @@ async function sendPreview(
   if ('problems' in parsed) throw new ProblemError('bad-field', parsed.problems.join(' '))
   const search = ids ? undefined : await openSearch(pool, parsed.clauses)
   const count = search ? await countFound(pool, search, MASS_MAX) : (ids?.length ?? 0)
+  const effect = shownEffect(known, visitOf(req).language)
   sendAdminPage(req, res, {
     view: 'admin/mass-action-new',
-    title: 'Action on many reports',
+    title: effect.label,
     status: problems.length > 0 ? 422 : 200,
     data: {
-      ...{ kind, q, ids: ids ?? [], count, problems, effect: massEffects[known] },
+      ...{ kind, q, ids: ids ?? [], count, problems, effect, MASS_MAX },
       isTooMany: count > MASS_MAX,
       does: isDeletion(known) ? 'delete' : 'start',
       needsSecond: config.needsFourEyes && deletesEvidence(known),
@@ -112,17 +121,18 @@ async function sendProgress(
   const { id } = req.params
   const described = isUuid(id) ? await describeMassAction(site.pool, id) : undefined
   if (!described) throw new ProblemError('not-found', 'Action not found.')
-  const { action, counts, effect } = described
+  const { action, counts } = described
+  const effect = shownEffect(action.kind, visitOf(req).language)
   const isRunning = ['running', 'undoing'].includes(action.state)
   if (isRunning) res.setHeader('refresh', String(REFRESH_SECONDS))
   const emails = await listReporterEmails(site.pool, action.reporterId ? [action.reporterId] : [])
   sendAdminPage(req, res, {
     view: 'admin/mass-action',
-    title: 'Action on many reports',
+    title: effect.label,
     data: {
       ...{ action, counts, effect, isRunning },
       total: counts.waiting + counts.changed + counts.unchanged + counts.undone,
-      who: action.reporterId ? emails.get(action.reporterId) : 'command line',
+      who: emails.get(action.reporterId ?? ''),
       mayUndo: mayUndo(action, site.clock()),
       // The page reloads itself: it must not say that something began when that is over.
       done: isRunning
@@ -137,12 +147,13 @@ async function sendActions(
   res: Response,
   { pool }: Pick<Site, 'pool'>,
 ): Promise<void> {
+  const { language } = visitOf(req)
   const lines = await listMassActions(pool, SHOWN_MAX)
   sendAdminPage(req, res, {
     view: 'admin/mass-actions',
-    title: 'Actions on many reports',
+    title: visitOf(req).texts('mass.title'),
     data: {
-      lines: lines.map((line) => ({ ...line, label: massEffectOf(line.kind).label })),
+      lines: lines.map((line) => ({ ...line, label: shownEffect(line.kind, language).label })),
       done: doneMessage(req, startMassAction, startDeletion),
     },
   })

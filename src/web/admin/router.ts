@@ -86,12 +86,13 @@ export function adminRoutes(site: Site): Router {
 }
 
 /** The areas whose pages are in all languages; the others are in English. */
-const areasTranslated = /^\/(?:live|health|activity|outbox|queues|dead-letters)?(?:\/|$)/
+const areasTranslated =
+  /^\/(?:live|health|activity|outbox|queues|dead-letters|deletions|audit|statistics)?(?:\/|$)/
 /** The areas of outgoing mail and of people, also in all languages. */
 const outgoingTranslated = /^\/(?:inbox|suppressions|consumers|networks|marketers)(?:\/|$)/
 const peopleTranslated = /^\/(?:accounts|roles|reporters|senders|limits)(?:\/|$)/
 /** The search for reports, and the page of one report. */
-const reportsTranslated = /^\/reports(?:\/(?:saved|[\da-f]{8}-[-\da-f]{27}))?$/
+const reportsTranslated = /^\/reports(?:\/(?:saved|actions(?:\/[-\w]+)?|[\da-f]{8}-[-\da-f]{27}))?$/
 
 function signedInOnly(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-robots-tag', 'noindex, nofollow')

@@ -341,7 +341,7 @@ test('the pages preview, start, show, stop and undo an action', async () => {
   expect(ended).not.toContain('has started')
   await desk.post(`${at}/${id}`, { do: 'undo' })
   await finish(id)
-  expect(await (await desk.get(page)).text()).toContain('2 undone')
+  expect(await (await desk.get(page)).text()).toContain('2 reports undone')
   expect(await (await desk.get(at)).text()).toContain('wrong &lt;b&gt;list')
   expect(await states(ids)).toEqual(all(2, 'received'))
 })

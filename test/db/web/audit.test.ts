@@ -55,5 +55,5 @@ test('what a search finds is exported as CSV and as JSON lines', async () => {
 test('the page says since when the log is intact', async () => {
   expect(await text('?check=1')).toContain('There is no seal yet.')
   await runSealAudit({ ...site.app, clock: () => new Date(`${dayAfter(5)}T00:00:00Z`) })
-  expect(await text('?check=1')).toMatch(/1 seals of 3 entries/)
+  expect(await text('?check=1')).toMatch(/1 seal of 3 entries/)
 })

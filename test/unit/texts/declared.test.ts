@@ -18,6 +18,7 @@ import { closeAlert } from '../../../src/judging/sender-watch.ts'
 import { resendConfirmation } from '../../../src/letters/account-letters.ts'
 import * as marketers from '../../../src/marketers/marketer-actions.ts'
 import { disableAccount, enableAccount, grantRole } from '../../../src/people/account-actions.ts'
+import { proposalActions } from '../../../src/people/confirm-deletion.ts'
 import { setLimit } from '../../../src/people/limit-actions.ts'
 import { demoteWaiting, retryDeadLetters } from '../../../src/queue/redrive.ts'
 import {
@@ -28,7 +29,13 @@ import {
 } from '../../../src/reports/shadow-bans.ts'
 import { roles } from '../../../src/roles.ts'
 import { fieldNames } from '../../../src/search/fields.ts'
-import { massKinds } from '../../../src/search/mass-effects.ts'
+import { massEffectOf, massKinds } from '../../../src/search/mass-effects.ts'
+import {
+  startDeletion,
+  startMassAction,
+  stopMassAction,
+  undoMassAction,
+} from '../../../src/search/mass-actions.ts'
 import { forgetSearch, keepSearch } from '../../../src/search/saved-searches.ts'
 import { message } from '../../../src/texts/messages.ts'
 
@@ -51,6 +58,8 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[disableAccount, enableAccount, resendConfirmation, grantRole, closeAlert, setLimit],
   ...[marketers.setMarketer, marketers.removeMarketer, marketers.resetService],
   ...[marketers.takeProposal, marketers.dismissProposal],
+  ...[startMassAction, startDeletion, stopMassAction, undoMassAction],
+  ...Object.values(proposalActions([startDeletion])),
   ...[banReporter, liftBan, releaseHeldReports, dropHeldReports],
 ]
 
@@ -58,7 +67,11 @@ const codes = [
   ...actions.flatMap(({ name, messages }) =>
     Object.keys(messages).map((code) => `done.${name.replaceAll(' ', '-')}.${code}`),
   ),
-  ...massKinds.map((kind) => `effects.${kind}`),
+  ...massKinds.flatMap((kind) => [
+    `effects.${kind}`,
+    `effects.${kind}.meaning`,
+    ...(massEffectOf(kind).undoMeaning ? [`effects.${kind}.undo`] : []),
+  ]),
   ...roles.map((role) => `roleMeanings.${role}`),
   ...fieldNames.flatMap((name) => [`fields.${name}.label`, `fields.${name}.summary`]),
 ]
