@@ -14,6 +14,7 @@ import type outbox from './en/admin-outbox.json'
 import type outgoing from './en/admin-outgoing.json'
 import type people from './en/admin-people.json'
 import type queues from './en/admin-queues.json'
+import type reputations from './en/admin-reputations.json'
 import type search from './en/admin-search.json'
 import type conditions from './en/conditions.json'
 import type feedback from './en/feedback.json'
@@ -50,6 +51,7 @@ type English = typeof account &
   typeof people &
   typeof queues &
   typeof reports &
+  typeof reputations &
   typeof search &
   typeof settings &
   typeof story &

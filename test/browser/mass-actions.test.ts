@@ -38,7 +38,7 @@ test.for([
   await sees('2 changed')
   if (!('javaScriptEnabled' in options)) expect(await faultsOf(page)).toEqual([])
   await page.getByRole('button', { name: 'Undo' }).click()
-  await sees('2 undone')
+  await sees('2 reports undone')
   expect(complaints).toEqual([])
   await page.context().close()
 })

@@ -11,15 +11,10 @@ import { storableText } from '../../mail/text.ts'
 import { uuidTime } from '../../world.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
-
-/** The terms of an exemption from our lists, in days: the form value and its label. */
-const exemptionChoices = exemptionTerms.map((value) => {
-  const says = { '30': '30 days', '90': '90 days', '365': '1 year', good: 'permanent' }[value]
-  return { value, says }
-})
 
 /** Returns the chosen term in days, as text for the action; undefined if the term is permanent. */
 export function daysOfTerm(form: Form): string | undefined {
@@ -60,7 +55,7 @@ async function sendRequests(
   const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ state, before: id }))
   sendAdminPage(req, res, {
     view: 'admin/lists/delistings',
-    title: 'Delistings',
+    title: visitOf(req).texts('delistings.title'),
     status: refused ? 422 : 200,
     data: {
       state,
@@ -68,7 +63,7 @@ async function sendRequests(
       fault: refused?.problems.join(' '),
       done: doneMessage(req, acceptDelisting, refuseDelisting),
       lines: lines.map((line) => ({ ...line, askedAt: uuidTime(line.id) })),
-      terms: exemptionChoices,
+      terms: exemptionTerms,
       next,
       isFirst: before === undefined,
     },
@@ -106,14 +101,14 @@ async function sendExemptions(
   const now = site.clock()
   sendAdminPage(req, res, {
     view: 'admin/lists/exemptions',
-    title: 'Exemptions from the lists',
+    title: visitOf(req).texts('exemptions.title'),
     status: refused.problems.length > 0 ? 422 : 200,
     data: {
       lines: lines.map((line) => ({
         ...line,
         isOver: line.expiresAt !== null && line.expiresAt <= now,
       })),
-      terms: exemptionChoices,
+      terms: exemptionTerms,
       done: doneMessage(req, exemptFromLists, removeListExemption),
       faults: refused.problems,
       form: refused.given,

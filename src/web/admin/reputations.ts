@@ -8,6 +8,7 @@ import {
 import { findAccount } from '../../db/reporters.ts'
 import { findKarmas, listMarks } from '../../db/reputations.ts'
 import { storableText } from '../../mail/text.ts'
+import type { Texts } from '../../texts/messages.ts'
 import { DAYS_MAX, PROVEN_KARMA_MIN } from '../../verdict/reputation/detail.ts'
 import { explainKarma, karmaOf } from '../../verdict/reputation/karma.ts'
 import {
@@ -55,11 +56,7 @@ const LINES = 50
 const NAME_CHARS_MAX = 250
 const DAY_MS = 86_400_000
 
-const markWords: Record<Mark, string> = {
-  exempt: 'Exempt: does not count against a message',
-  listed: 'Listed: certainly bad',
-  welcome: 'Welcome: certainly good',
-}
+const marks: readonly Mark[] = ['exempt', 'listed', 'welcome']
 
 /**
  * The search for the reputations of addresses, authors, links and so on, a page for each, and
@@ -105,7 +102,7 @@ async function sendSearch(
   ])
   sendAdminPage(req, res, {
     view: 'admin/reputations/search',
-    title: 'Reputations',
+    title: visitOf(req).texts('reputations.title'),
     data: { name, kind: known, kinds: Object.keys(subjectKinds), found, marks, href, LINES },
   })
 }
@@ -123,18 +120,19 @@ async function sendSubject(
   attempt: Attempt,
 ) {
   const { subject, faults, form } = attempt
+  const { texts } = visitOf(req)
   const now = site.clock()
   const shown = await showReputation(site.pool, subject, now)
   sendAdminPage(req, res, {
     view: 'admin/reputations/subject',
-    title: 'Reputation',
+    title: texts('reputations.one'),
     status: faults.length > 0 ? 422 : 200,
     data: {
       ...shown,
-      chart: chartOf(shown, now),
+      chart: chartOf(shown, now, texts),
       faults,
       form,
-      markWords,
+      marks,
       done: doneMessage(req, markReputation, unmarkReputation),
       isHolding: shown.mark !== null && (shown.mark.untilAt === null || shown.mark.untilAt > now),
     },
@@ -154,19 +152,19 @@ function href({ kind, name }: Subject): string {
   return `/admin/reputations/subject${queryOf({ kind, name })}`
 }
 
-function chartOf({ detail }: ShownReputation, now: Date): SeriesChart | undefined {
+function chartOf({ detail }: ShownReputation, now: Date, texts: Texts): SeriesChart | undefined {
   if (!detail) return undefined
   const points = detail.days.map(({ day, ...sums }) => {
     return { startsAt: new Date(day * DAY_MS), ...sums }
   })
   return seriesChart(points, {
     id: 'behavior',
-    title: 'Evidence of the last thirty days, by day (UTC)',
+    title: texts('reputations.chart'),
     period: 'day',
     series: [
-      { key: 'bad', name: 'Against, weighted by karma', tone: 'bad' },
-      { key: 'newcomers', name: 'Reports from unproven reporters', tone: 'plain' },
-      { key: 'good', name: 'In favor, weighted by karma', tone: 'good', isBelow: true },
+      { key: 'bad', name: texts('reputations.bad'), tone: 'bad' },
+      { key: 'newcomers', name: texts('reputations.newcomers'), tone: 'plain' },
+      { key: 'good', name: texts('reputations.good'), tone: 'good', isBelow: true },
     ],
     now,
     from: new Date(now.getTime() - (DAYS_MAX - 1) * DAY_MS),

@@ -87,7 +87,7 @@ export function adminRoutes(site: Site): Router {
 
 /** The areas whose pages are in all languages; the others are in English. */
 const areasTranslated =
-  /^\/(?:live|health|activity|outbox|queues|dead-letters|deletions|audit|statistics)?(?:\/|$)/
+  /^\/(?:live|health|activity|outbox|queues|dead-letters|delistings|deletions|audit|statistics|reputations)?(?:\/|$)/
 /** The areas of outgoing mail and of people, also in all languages. */
 const outgoingTranslated = /^\/(?:inbox|suppressions|consumers|networks|marketers)(?:\/|$)/
 const peopleTranslated = /^\/(?:accounts|roles|reporters|senders|limits)(?:\/|$)/

@@ -249,6 +249,7 @@ const sameInFrench = new Set([
   'mass.action',
   'names.spam',
   'reporters.karma',
+  'reputations.score',
   'search.action',
   'search.verdict',
   'account.code',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { Action } from '../../../src/actions.ts'
+import { markReputation, unmarkReputation } from '../../../src/counting/reputation-actions.ts'
 import { releaseHeld, resendRefused, retryMail } from '../../../src/feedback/release-held.ts'
 import * as consumers from '../../../src/feedback/consumer-actions.ts'
 import { acceptEnrollment, refuseEnrollment } from '../../../src/feedback/decide-enrollment.ts'
@@ -16,6 +17,12 @@ import * as health from '../../../src/health/health-actions.ts'
 import * as queues from '../../../src/queue/control-queues.ts'
 import { closeAlert } from '../../../src/judging/sender-watch.ts'
 import { resendConfirmation } from '../../../src/letters/account-letters.ts'
+import {
+  acceptDelisting,
+  exemptFromLists,
+  refuseDelisting,
+  removeListExemption,
+} from '../../../src/lists/list-actions.ts'
 import * as marketers from '../../../src/marketers/marketer-actions.ts'
 import { disableAccount, enableAccount, grantRole } from '../../../src/people/account-actions.ts'
 import { proposalActions } from '../../../src/people/confirm-deletion.ts'
@@ -58,6 +65,8 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[disableAccount, enableAccount, resendConfirmation, grantRole, closeAlert, setLimit],
   ...[marketers.setMarketer, marketers.removeMarketer, marketers.resetService],
   ...[marketers.takeProposal, marketers.dismissProposal],
+  ...[exemptFromLists, removeListExemption, acceptDelisting, refuseDelisting],
+  ...[markReputation, unmarkReputation],
   ...[startMassAction, startDeletion, stopMassAction, undoMassAction],
   ...Object.values(proposalActions([startDeletion])),
   ...[banReporter, liftBan, releaseHeldReports, dropHeldReports],
