@@ -85,19 +85,12 @@ export function adminRoutes(site: Site): Router {
   return router
 }
 
-/** The areas whose pages are in all languages; the others are in English. */
-const areasTranslated =
-  /^\/(?:live|health|activity|outbox|queues|dead-letters|delistings|deletions|audit|statistics|reputations)?(?:\/|$)/
-/** The areas of outgoing mail and of people, also in all languages. */
-const outgoingTranslated = /^\/(?:inbox|suppressions|consumers|networks|marketers)(?:\/|$)/
-const peopleTranslated = /^\/(?:accounts|roles|reporters|senders|limits)(?:\/|$)/
-/** The search for reports, and the page of one report. */
-const reportsTranslated = /^\/reports(?:\/(?:saved|actions(?:\/[-\w]+)?|[\da-f]{8}-[-\da-f]{27}))?$/
+/** The areas whose pages are in English only; the others are in all languages. */
+const englishOnly = /^\/(?:campaigns|counters|rules|models)(?:\/|$)/
 
 function signedInOnly(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   if (!requireReporter(req, res)) return
-  const translated = [areasTranslated, outgoingTranslated, peopleTranslated, reportsTranslated]
-  if (!translated.some((areas) => areas.test(req.path))) useEnglish(req)
+  if (englishOnly.test(req.path)) useEnglish(req)
   next()
 }
