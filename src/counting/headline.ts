@@ -15,7 +15,7 @@ import {
 const whole = new Intl.NumberFormat('en-GB')
 
 /** The number of distinct values in two weeks; an upper bound if there are very many. */
-function differentOf({ counts, different }: KnownUnique, prefix: Prefix) {
+export function differentOf({ counts, different }: KnownUnique, prefix: Prefix) {
   const exact = different[prefix]
   const count = exact ?? counts[prefix]?.twoWeeks ?? 0
   return count <= 0 ? undefined : { count, bound: exact === undefined ? 'most' : 'exact' }

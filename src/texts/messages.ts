@@ -4,8 +4,10 @@ import { type Formatters, IntlMessageFormat } from 'intl-messageformat'
 import type account from './en/account.json'
 import type actions from './en/admin-actions.json'
 import type activity from './en/admin-activity.json'
+import type counting from './en/admin-counting.json'
 import type dashboard from './en/admin-dashboard.json'
 import type adminHealth from './en/admin-health.json'
+import type judging from './en/admin-judging.json'
 import type marketers from './en/admin-marketers.json'
 import type menu from './en/admin-menu.json'
 import type names from './en/admin-names.json'
@@ -37,10 +39,12 @@ type English = typeof account &
   typeof adminHealth &
   typeof adminReport &
   typeof conditions &
+  typeof counting &
   typeof dashboard &
   typeof feedback &
   typeof figures &
   typeof help &
+  typeof judging &
   typeof letters &
   typeof lists &
   typeof marketers &
@@ -188,6 +192,20 @@ function beginningsOf(params: Params): Params {
 /** Formats a number for a language. */
 export function number(language: Language, n: number): string {
   return formatters.getNumberFormat(locales[language]).format(n)
+}
+
+/** Formats a number with exactly so many digits after the decimal mark. */
+export function fixed(language: Language, n: number, digits: number): string {
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return formatters.getNumberFormat(locales[language], options).format(n)
+}
+
+/** Formats a share, 0 to 1, as a percentage. */
+export function percent(language: Language, share: number, digits = 1): string {
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return formatters
+    .getNumberFormat(locales[language], { style: 'percent', ...options })
+    .format(share)
 }
 
 /** The short names of days, hours, minutes and seconds. */

@@ -20,11 +20,21 @@ import { defineQuery, type Operations } from '../command.ts'
 
 const FEATURES_SHOWN = 15
 
+function plainLines(report: ModelReport): string[] {
+  const figures = plainFigures(report)
+  if (!figures) return []
+  return [
+    `Of 100 messages that it calls unwanted, ${figures.precision} are.`,
+    `Of 100 unwanted messages, it finds ${figures.recall}.`,
+    `Of 100 wanted messages, it calls ${figures.mistaken} unwanted.`,
+  ]
+}
+
 /** The report of a model as text for a terminal. */
 export function reportText(report: ModelReport): string {
   const { rows, week } = report
   return [
-    ...plainFigures(report),
+    ...plainLines(report),
     ...(week
       ? [`In the newest week, it found ${shareText(week.recall)} of the unwanted mail.`]
       : []),

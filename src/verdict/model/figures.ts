@@ -184,19 +184,24 @@ export function accuracyOf({
   return 1 - (precision.of - precision.hits + recall.of - recall.hits) / all
 }
 
-/** States what a model does, in plain words, from its figures on messages that it never saw. */
-export function plainFigures(report: Pick<ModelReport, 'thresholds' | 'rows'>): string[] {
+/**
+ * Returns of 100 messages how many: that a model calls unwanted are (`precision`), that are
+ * unwanted it finds (`recall`), and that are wanted it calls unwanted (`mistaken`). From its
+ * figures on messages that it never saw; undefined without messages of both kinds.
+ */
+export function plainFigures(
+  report: Pick<ModelReport, 'thresholds' | 'rows'>,
+): Record<'precision' | 'recall' | 'mistaken', number> | undefined {
   const [lowest] = report.thresholds
   const { ham = 0, newsletter = 0 } = report.rows.test
-  if (!lowest || lowest.recall.of === 0 || ham + newsletter === 0) return []
+  if (!lowest || lowest.recall.of === 0 || ham + newsletter === 0) return undefined
   const { precision, recall } = lowest
   const of100 = (hits: number, of: number) => Math.round((1_000 * hits) / Math.max(1, of)) / 10
-  const mistaken = of100(precision.of - precision.hits, ham + newsletter)
-  return [
-    `Of 100 messages that it calls unwanted, ${of100(precision.hits, precision.of)} are.`,
-    `Of 100 unwanted messages, it finds ${of100(recall.hits, recall.of)}.`,
-    `Of 100 wanted messages, it calls ${mistaken} unwanted.`,
-  ]
+  return {
+    precision: of100(precision.hits, precision.of),
+    recall: of100(recall.hits, recall.of),
+    mistaken: of100(precision.of - precision.hits, ham + newsletter),
+  }
 }
 
 const THRESHOLDS = [0.5, 0.7, 0.9, 0.95, 0.99]

@@ -25,6 +25,7 @@ import { listFoundReports } from '../../db/search.ts'
 import { uuidTime } from '../../world.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { seriesChart } from '../pages/series-chart.ts'
+import { type Visit, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { mostFrequent } from './reports.ts'
@@ -47,6 +48,7 @@ async function sendCampaign(
   site: Needs,
   reader: CounterReader,
 ): Promise<void> {
+  const visit = visitOf(req)
   const campaign = await requireCampaign(req.params.id, site)
   const before = isUuid(req.query['before']) ? req.query['before'] : undefined
   const [days, counts, newest, oldest, members] = await Promise.all([
@@ -64,20 +66,19 @@ async function sendCampaign(
   const lines = await listFoundReports(site.pool, page.lines)
   sendAdminPage(req, res, {
     view: 'admin/campaign',
-    title: 'Campaign',
+    title: visit.texts('campaign.title'),
     data: {
       campaign,
       reports: days.reduce((sum, day) => sum + day.reports, 0),
       firstSeen: timeOf(oldest[0]),
       lastSeen: timeOf(newest[0]),
-      ...drawn(days, counts, site.clock()),
+      ...drawn(days, counts, site.clock(), visit),
       looked: newest.length,
       ...content,
       sample,
       lines,
       next: page.next,
       isFirst: before === undefined,
-      amount,
     },
   })
 }
@@ -86,13 +87,6 @@ async function requireCampaign(id: string, { pool }: Needs): Promise<CampaignHea
   const [campaign] = isUuid(id) ? await listCampaignHeads(pool, [id]) : []
   if (!campaign) throw new ProblemError('not-found', 'Campaign not found.')
   return campaign
-}
-
-const whole = new Intl.NumberFormat('en-GB')
-
-/** Formats a count with its noun: `1 report`, `2,000 reports`. */
-function amount(count: number, name: string): string {
-  return `${whole.format(count)} ${name}${count === 1 ? '' : 's'}`
 }
 
 /** The time when a report was received, from its id. */
@@ -104,26 +98,31 @@ function timeOf(reportId: string | undefined): Date | undefined {
  * Returns the two charts of a campaign, and for each day, newest first, the number of different
  * reporters, networks and authors.
  */
-function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) {
+function drawn(
+  days: readonly CampaignDay[],
+  counts: CampaignCounts,
+  now: Date,
+  { texts, language }: Pick<Visit, 'texts' | 'language'>,
+) {
   const points = days.map(({ day, reports }) => ({ startsAt: new Date(day), reports }))
   const from = points[0]?.startsAt ?? now
   const reportsOf = new Map(days.map(({ day, reports }) => [day, reports]))
   return {
     byDay: seriesChart(points, {
       id: 'by-day',
-      title: 'Reports by day (UTC)',
-      period: 'day',
-      series: [{ key: 'reports', name: 'Reports', tone: 'plain' }],
+      title: texts('campaign.byDay'),
+      ...{ period: 'day', language },
+      series: [{ key: 'reports', name: texts('campaigns.reports'), tone: 'plain' }],
       now,
       from: new Date(Math.min(from.getTime(), now.getTime() - 13 * DAY_MS)),
     }),
     lastDay: seriesChart(counts.tenMinutes, {
       id: 'last-day',
-      title: 'Last day, in steps of ten minutes (UTC)',
-      period: 'tenMinutes',
+      title: texts('campaign.lastDay'),
+      ...{ period: 'tenMinutes', language },
       series: [
-        { key: 'complaint', name: 'Reported as spam or phishing', tone: 'bad' },
-        { key: 'ham', name: 'Not spam', tone: 'good', isBelow: true },
+        { key: 'complaint', name: texts('campaign.unwanted'), tone: 'bad' },
+        { key: 'ham', name: texts('campaign.wanted'), tone: 'good', isBelow: true },
       ],
       now,
     }),
@@ -237,6 +236,7 @@ async function sendDay(
   site: Needs,
   reader: CounterReader,
 ): Promise<void> {
+  const { texts } = visitOf(req)
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const today = dayOf(site.clock())
   const wanted = given.get('day') ?? ''
@@ -252,12 +252,12 @@ async function sendDay(
   const before = daysAfter(day, -1)
   sendAdminPage(req, res, {
     view: 'admin/campaigns',
-    title: 'Campaigns',
+    title: texts('campaigns.title'),
     status: isFault ? 422 : 200,
     data: {
       day,
       today,
-      faults: isFault ? ['Enter a day up to today (UTC), for example 2026-11-20.'] : [],
+      faults: isFault ? [texts('campaigns.wrongDay', { example: today })] : [],
       dayBefore: before < FIRST_DAY ? undefined : before,
       dayAfter: day < today ? daysAfter(day, 1) : undefined,
       lines: await describe(lines, day, site, reader),

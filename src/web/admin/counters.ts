@@ -1,34 +1,19 @@
 import { type Request, type Response, Router } from 'express'
-import { type LookUpAnswer, differentWords } from '../../counting/headline.ts'
+import { differentOf, type LookUpAnswer } from '../../counting/headline.ts'
 import type { Prefix } from '../../counting/keys.ts'
 import type { Known, KnownPiece, KnownUnique, LookUpQuestion } from '../../counting/look-up.ts'
 import { storableText } from '../../mail/text.ts'
 import type { Phrase } from '../../phrase.ts'
+import { number } from '../../texts/messages.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
+import { type Visit, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock'>
+type Reader = Pick<Visit, 'texts' | 'language'>
 
-const prefixWords: Record<Prefix, string> = {
-  reports: 'Reports',
-  checks: 'Checked mail',
-  outgoing: 'Outgoing mail',
-}
-
-const windowWords = [
-  ['tenMinutes', 'Ten minutes'],
-  ['hour', 'Hour'],
-  ['day', 'Day'],
-  ['today', 'Today, UTC'],
-  ['twoWeeks', 'Two weeks'],
-] as const
-
-const drawn = [
-  { key: 'complaint', name: 'Complaints', tone: 'bad' },
-  { key: 'spam', name: 'Judged spam', tone: 'warn' },
-  { key: 'ham', name: 'Judged legitimate', tone: 'good', isBelow: true },
-] as const
+const windows = ['tenMinutes', 'hour', 'day', 'today', 'twoWeeks'] as const
 
 /** The search for the counters of a link, address, file and so on, with figures and charts. */
 export function counterRoutes(site: Needs): Router {
@@ -53,16 +38,15 @@ async function sendCounters(req: Request, res: Response, site: Needs): Promise<v
   const known = answer && !('fault' in answer) ? answer : undefined
   sendAdminPage(req, res, {
     view: 'admin/counters',
-    title: 'Counters',
+    title: visitOf(req).texts('counters.title'),
     status: answer && !known ? 422 : 200,
     data: {
       given,
       kinds: kindsForPeople,
       fault: faultOf(answer),
       known,
-      found: known && shown(known, site.clock()),
-      windows: windowWords,
-      prefixWords,
+      found: known && shown(known, site.clock(), visitOf(req)),
+      windows,
     },
   })
 }
@@ -74,7 +58,7 @@ function faultOf(answer: LookUpAnswer | undefined): Phrase | undefined {
   return answer && 'fault' in answer ? answer.fault : undefined
 }
 
-function shown({ question, pieces, told }: Known, now: Date) {
+function shown({ question, pieces, told }: Known, now: Date, visit: Reader) {
   const piece = told === null ? undefined : pieces[told]
   const isPresent = (one: KnownPiece) => Object.keys(one.counts).length > 0
   return {
@@ -82,9 +66,9 @@ function shown({ question, pieces, told }: Known, now: Date) {
     isGuessed: 'kind' in question && question.isGuessed,
     isBad: piece !== undefined && piece.piece === pieces[0]?.piece && isBad(piece),
     piece,
-    charts: piece ? chartsOf(piece, now) : [],
-    uniques: piece?.uniques.flatMap(rowsOf) ?? [],
-    present: pieces.filter(isPresent).map((one) => ({ ...one, ...linksOf(one) })),
+    charts: piece ? chartsOf(piece, now, visit) : [],
+    uniques: piece?.uniques.flatMap((unique) => rowsOf(unique, visit)) ?? [],
+    present: pieces.filter(isPresent).map((one) => ({ ...one, ...linksOf(one, visit) })),
     absent: pieces.filter((one) => !isPresent(one)),
     reports: piece && reportsOf(piece, question),
   }
@@ -98,22 +82,31 @@ function isBad({ type, counts }: KnownPiece): boolean {
   return Object.values(counts).some(({ twoWeeks }) => twoWeeks.complaint + twoWeeks.spam > 0)
 }
 
-function chartsOf({ series = {} }: KnownPiece, now: Date): SeriesChart[] {
+function chartsOf(
+  { series = {} }: KnownPiece,
+  now: Date,
+  { texts, language }: Reader,
+): SeriesChart[] {
+  const drawn = [
+    { key: 'complaint', name: texts('counters.complaint'), tone: 'bad' },
+    { key: 'spam', name: texts('counters.spam'), tone: 'warn' },
+    { key: 'ham', name: texts('counters.ham'), tone: 'good', isBelow: true },
+  ] as const
   return (Object.keys(series) as Prefix[]).flatMap((prefix) => {
     const { tenMinutes = [], days = [] } = series[prefix] ?? {}
-    const common = { series: drawn, now }
-    const words = prefixWords[prefix]
+    const common = { series: drawn, now, language }
+    const source = texts(`counters.sources.${prefix}`)
     return [
       seriesChart(tenMinutes, {
         ...common,
         id: `${prefix}-day`,
-        title: `${words}: last day, in steps of ten minutes (UTC)`,
+        title: texts('counters.chartDay', { source }),
         period: 'tenMinutes',
       }),
       seriesChart(days, {
         ...common,
         id: `${prefix}-weeks`,
-        title: `${words}: last two weeks, by day (UTC)`,
+        title: texts('counters.chartWeeks', { source }),
         period: 'day',
       }),
     ]
@@ -140,20 +133,28 @@ function reportsOf({ type, piece }: KnownPiece, question: LookUpQuestion): strin
 }
 
 /** Returns the link to the counters of a piece, and the number of its reporters in words. */
-function linksOf({ type, piece, hash, uniques }: KnownPiece) {
+function linksOf({ type, piece, hash, uniques }: KnownPiece, visit: Reader) {
   const byReporter = uniques.find((unique) => unique.type.endsWith('-reporters'))
   const query = type === null || piece === null ? { hash } : { type, value: piece }
   return {
     href: `/admin/counters?${new URLSearchParams(query).toString()}`,
-    reporters: byReporter && differentWords(byReporter, 'reports'),
+    reporters: byReporter && amountOf(byReporter, 'reports', visit),
   }
 }
 
-function rowsOf(unique: KnownUnique) {
+/** The number of distinct values in two weeks, in words; undefined for none. */
+function amountOf(unique: KnownUnique, prefix: Prefix, { texts, language }: Reader) {
+  const found = differentOf(unique, prefix)
+  if (!found) return undefined
+  const { count, bound } = found
+  return bound === 'most' ? texts('counters.atMost', { n: count }) : number(language, count)
+}
+
+function rowsOf(unique: KnownUnique, visit: Reader) {
   return (Object.keys(unique.counts) as Prefix[]).map((prefix) => ({
     meaning: unique.meaning,
     prefix,
     today: unique.counts[prefix]?.today,
-    twoWeeks: differentWords(unique, prefix),
+    twoWeeks: amountOf(unique, prefix, visit),
   }))
 }

@@ -1,5 +1,7 @@
 import type { DayAgreement, ListedModel } from '../../db/models.ts'
-import { accuracyOf, percentText } from '../../verdict/model/figures.ts'
+import { accuracyOf } from '../../verdict/model/figures.ts'
+import { type Language, percent } from '../../texts/messages.ts'
+import type { Visit } from '../pages/visit.ts'
 import { type DrawnLine, type LineChart, lineChart } from '../pages/line-chart.ts'
 
 const DAY_MS = 86_400_000
@@ -15,7 +17,11 @@ type Week = { reports: number; contradicted: number; expected: number; measured:
  * Draws by week which share of the reports contradicted the model that was active, and which share
  * was expected from its evaluation. Undefined before the first comparison.
  */
-export function driftChart(models: readonly DrawnModel[], now: Date): LineChart | undefined {
+export function driftChart(
+  models: readonly DrawnModel[],
+  now: Date,
+  { texts, language }: Pick<Visit, 'texts' | 'language'>,
+): LineChart | undefined {
   const from = (Math.floor(now.getTime() / WEEK_MS) - WEEKS + 1) * WEEK_MS
   const weeks = Array.from({ length: WEEKS }, (): Week => {
     return { reports: 0, contradicted: 0, expected: 0, measured: 0 }
@@ -29,16 +35,18 @@ export function driftChart(models: readonly DrawnModel[], now: Date): LineChart 
   }
   if (weeks.every(({ reports }) => reports === 0)) return undefined
   const lines = [
-    lineOf('Contradicted by reports', weeks, (week) => [week.contradicted, week.reports]),
-    lineOf('Errors in the evaluation', weeks, (week) => [week.expected, week.measured]),
+    lineOf(texts('models.contradicted'), weeks, (week) => [week.contradicted, week.reports]),
+    lineOf(texts('models.expected'), weeks, (week) => [week.expected, week.measured]),
   ]
   const marks = models.flatMap(({ version, promotedAt }) => {
     if (promotedAt === null || promotedAt.getTime() < from) return []
-    return [{ at: promotedAt, text: `Model ${version}` }]
+    return [{ at: promotedAt, text: texts('model.title', { version }) }]
   })
   return lineChart({
-    ...{ language: 'en', id: 'drift', title: 'Reports that contradict the active model', unit: '' },
-    ...{ format: percentText, formatShort: shortPercent, labelMs: 2 * WEEK_MS },
+    ...{ language, id: 'drift', title: texts('models.driftTitle'), unit: '' },
+    format: (share: number) => percent(language, share),
+    formatShort: (share: number) => shortPercent(language, share),
+    labelMs: 2 * WEEK_MS,
     ...{ from: new Date(from), stepMs: WEEK_MS, lines, marks },
     listed: weeks.map((_, at) => ({
       from: new Date(from + at * WEEK_MS),
@@ -69,6 +77,6 @@ function lineOf(
   return { name, values, average, maximum: known.length > 0 ? Math.max(...known) : undefined }
 }
 
-function shortPercent(share: number): string {
-  return `${Math.round(share * 1_000) / 10} %`
+function shortPercent(language: Language, share: number): string {
+  return percent(language, share, Number.isInteger(Math.round(share * 1_000) / 10) ? 0 : 1)
 }

@@ -2,18 +2,22 @@ import { type Request, type Response, Router } from 'express'
 import { findModel, type ListedModel, listModels, promotesModels } from '../../db/models.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
 import { allowPromotion, promoteVersion, rollBackPromotion } from '../../judging/models.ts'
+import { fixed, number, percent, type Texts } from '../../texts/messages.ts'
 import {
-  countsText,
   type ModelReport,
-  percentText,
   plainFigures,
-  shareText,
+  type RowCounts,
+  type Share,
 } from '../../verdict/model/figures.ts'
+import { rowKinds } from '../../verdict/model/training.ts'
+import { type Visit, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { driftChart } from './drift-chart.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
+
+type Reader = Pick<Visit, 'texts' | 'language'>
 
 /** A ROC curve laid out for a template. */
 type RocChart = {
@@ -34,7 +38,7 @@ const HEIGHT = PLOT.y + PLOT.size + 44
 const TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 /** Lays out the curve: false positive rate to the right, true positive rate upwards. */
-function rocChart(points: ModelReport['roc']): RocChart {
+function rocChart(points: ModelReport['roc'], { language }: Reader): RocChart {
   const across = (share: number) => round(PLOT.x + share * PLOT.size)
   const upwards = (share: number) => round(PLOT.y + (1 - share) * PLOT.size)
   return {
@@ -50,7 +54,7 @@ function rocChart(points: ModelReport['roc']): RocChart {
     ticks: TICKS.map((share) => ({
       at: across(share),
       upright: upwards(share),
-      text: `${share * 100} %`,
+      text: percent(language, share, 0),
     })),
   }
 }
@@ -84,20 +88,21 @@ async function sendList(
   site: Pick<Site, 'pool' | 'clock'>,
   fault?: string,
 ): Promise<void> {
+  const visit = visitOf(req)
   const [models, isAutomatic] = await Promise.all([
     listModels(site.pool, LISTED_MAX),
     promotesModels(site.pool),
   ])
   sendAdminPage(req, res, {
     view: 'admin/models',
-    title: 'Models',
+    title: visit.texts('models.title'),
     status: fault === undefined ? 200 : 422,
     data: {
       fault,
       done: doneMessage(req, promoteVersion, rollBackPromotion, allowPromotion),
       isAutomatic,
-      lines: await withNames(models, site),
-      drift: driftChart(models, site.clock()),
+      lines: await withNames(models, site, visit),
+      drift: driftChart(models, site.clock(), visit),
       isActing: models.some(({ state }) => state === 'active'),
     },
   })
@@ -106,35 +111,69 @@ async function sendList(
 async function sendModel(req: Request, res: Response, site: Pick<Site, 'pool'>): Promise<void> {
   const model = await findModel(site.pool, versionOf(req.params['version']))
   if (!model) throw noSuch()
-  const [named] = await withNames([model], site)
+  const visit = visitOf(req)
+  const [named] = await withNames([model], site, visit)
   const { report } = model
   sendAdminPage(req, res, {
     view: 'admin/model',
-    title: `Model ${model.version}`,
+    title: visit.texts('model.title', { version: model.version }),
     data: {
       model: named,
       report,
-      plain: report ? plainFigures(report) : [],
-      chart: report && report.roc.length > 0 ? rocChart(report.roc) : undefined,
-      percent: percentText,
-      shareText,
-      countsText,
+      plain: report ? plainTexts(report, visit) : [],
+      chart: report && report.roc.length > 0 ? rocChart(report.roc, visit) : undefined,
+      percent: (share: number) => percent(visit.language, share),
+      shareText: (share: Share) => shareText(share, visit),
+      countsText: (counts: RowCounts) => countsText(counts, visit),
     },
   })
 }
 
-async function withNames(models: readonly ListedModel[], { pool }: Pick<Site, 'pool'>) {
+/** States what a model does, in plain words, from its figures on messages that it never saw. */
+function plainTexts(report: ModelReport, { texts }: Reader): string[] {
+  const figures = plainFigures(report)
+  if (!figures) return []
+  return (['precision', 'recall', 'mistaken'] as const).map((name) =>
+    texts(`model.plain.${name}`, { n: figures[name] }),
+  )
+}
+
+/** Formats a share with its confidence interval. */
+function shareText({ hits, of, share, low, high }: Share, { texts, language }: Reader): string {
+  if (of === 0) return texts('model.noShare')
+  const [bottom, top] = [low, high].map((bound) => fixed(language, bound * 100, 1))
+  return texts('model.share', {
+    ...{ percent: percent(language, share), low: bottom ?? '', high: top ?? '' },
+    ...{ hits: String(hits), of: String(of) },
+  })
+}
+
+/** Formats the number of rows of each kind. */
+function countsText(counts: RowCounts, { texts, language }: Reader): string {
+  const parts = rowKinds.flatMap((kind) => {
+    const count = counts[kind]
+    return count ? [`${number(language, count)} ${texts(`model.rows.${kind}`)}`] : []
+  })
+  return parts.length === 0 ? texts('model.nothing') : parts.join(', ')
+}
+
+async function withNames(
+  models: readonly ListedModel[],
+  { pool }: Pick<Site, 'pool'>,
+  { texts }: Reader,
+) {
   const ids = [...new Set(models.flatMap(({ promotedBy }) => promotedBy ?? []))]
   const emails = await listReporterEmails(pool, ids)
-  return models.map((model) => ({ ...model, who: operatorName(model, emails) }))
+  return models.map((model) => ({ ...model, who: operatorName(model, emails, texts) }))
 }
 
 function operatorName(
   { promotedAt, promotedBy }: ListedModel,
   emails: ReadonlyMap<string, string>,
+  texts: Texts,
 ): string {
   if (promotedAt === null) return ''
-  return promotedBy === null ? 'command line' : (emails.get(promotedBy) ?? '')
+  return promotedBy === null ? texts('models.commandLine') : (emails.get(promotedBy) ?? '')
 }
 
 function versionOf(text: unknown): number {

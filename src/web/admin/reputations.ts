@@ -8,7 +8,6 @@ import {
 import { findAccount } from '../../db/reporters.ts'
 import { findKarmas, listMarks } from '../../db/reputations.ts'
 import { storableText } from '../../mail/text.ts'
-import type { Texts } from '../../texts/messages.ts'
 import { DAYS_MAX, PROVEN_KARMA_MIN } from '../../verdict/reputation/detail.ts'
 import { explainKarma, karmaOf } from '../../verdict/reputation/karma.ts'
 import {
@@ -20,7 +19,7 @@ import {
 import type { Form } from '../pages/form.ts'
 import { isUuid, queryOf } from '../pages/render.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
-import { visitOf } from '../pages/visit.ts'
+import { type Visit, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
@@ -129,7 +128,7 @@ async function sendSubject(
     status: faults.length > 0 ? 422 : 200,
     data: {
       ...shown,
-      chart: chartOf(shown, now, texts),
+      chart: chartOf(shown, now, visitOf(req)),
       faults,
       form,
       marks,
@@ -152,7 +151,11 @@ function href({ kind, name }: Subject): string {
   return `/admin/reputations/subject${queryOf({ kind, name })}`
 }
 
-function chartOf({ detail }: ShownReputation, now: Date, texts: Texts): SeriesChart | undefined {
+function chartOf(
+  { detail }: ShownReputation,
+  now: Date,
+  { texts, language }: Pick<Visit, 'texts' | 'language'>,
+): SeriesChart | undefined {
   if (!detail) return undefined
   const points = detail.days.map(({ day, ...sums }) => {
     return { startsAt: new Date(day * DAY_MS), ...sums }
@@ -160,7 +163,7 @@ function chartOf({ detail }: ShownReputation, now: Date, texts: Texts): SeriesCh
   return seriesChart(points, {
     id: 'behavior',
     title: texts('reputations.chart'),
-    period: 'day',
+    ...{ period: 'day', language },
     series: [
       { key: 'bad', name: texts('reputations.bad'), tone: 'bad' },
       { key: 'newcomers', name: texts('reputations.newcomers'), tone: 'plain' },

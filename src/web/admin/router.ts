@@ -1,7 +1,6 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { listQueueControls } from '../../db/queue-controls.ts'
 import { requireReporter } from '../pages/signed-in.ts'
-import { useEnglish } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { accountAdminRoutes, roleAdminRoutes } from './accounts.ts'
 import { activityRoutes } from './activity.ts'
@@ -85,12 +84,8 @@ export function adminRoutes(site: Site): Router {
   return router
 }
 
-/** The areas whose pages are in English only; the others are in all languages. */
-const englishOnly = /^\/(?:campaigns|counters|rules|models)(?:\/|$)/
-
 function signedInOnly(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   if (!requireReporter(req, res)) return
-  if (englishOnly.test(req.path)) useEnglish(req)
   next()
 }

@@ -12,6 +12,7 @@ import {
   RULE_NOTE_CHARS_MAX,
   ruleKnowledge,
   rulesOf,
+  shippedMeanings,
 } from '../../judging/rule-versions.ts'
 import { storableText } from '../../mail/text.ts'
 import { dryRunReports, type DryRunResult } from '../../verdict/rules/dry-run.ts'
@@ -24,8 +25,10 @@ import {
 } from '../../verdict/rules/rule-book.ts'
 import { ruleBounds, type RuleFault } from '../../verdict/rules/rule-file.ts'
 import { type FormReader, readForm, readShortForm } from '../pages/form.ts'
+import { sayMeaning } from '../history/symbols.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { requireRole } from './require-role.ts'
@@ -78,7 +81,7 @@ function ruleEditorRoutes(site: Needs): Router {
     const compared = await compare(draft, site)
     if (action !== 'try' || compared.isSound !== true) return sendEditor(req, res, compared)
     if (isTrying) {
-      const problem = 'Another test on past reports is running. Try again in a moment.'
+      const problem = visitOf(req).texts('editor.busy')
       return sendEditor(req, res, { ...compared, problem })
     }
     isTrying = true
@@ -133,10 +136,9 @@ async function apply(
     res.redirect(303, `/admin/rules${queryOf({ done: String(applied.version) })}`)
   } else if ('faults' in applied) sendEditor(req, res, { ...draft, faults: applied.faults })
   else {
-    const problem =
-      `Version ${applied.overtakenBy} was applied while you were editing. ` +
-      'Your rules and their changes from it are shown below. Apply them again to replace it.'
-    const compared = await compare({ ...draft, base: applied.overtakenBy }, site)
+    const version = applied.overtakenBy
+    const problem = visitOf(req).texts('editor.overtaken', { version })
+    const compared = await compare({ ...draft, base: version }, site)
     sendEditor(req, res, { ...compared, problem })
   }
 }
@@ -145,7 +147,7 @@ function sendEditor(req: Request, res: Response, draft: Draft): void {
   const { result, changes, isSound } = draft
   sendAdminPage(req, res, {
     view: 'admin/rule-editor',
-    title: 'Edit the rules',
+    title: visitOf(req).texts('editor.title'),
     status: draft.faults.length > 0 || draft.problem !== undefined ? 422 : 200,
     data: {
       ...draft,
@@ -161,10 +163,10 @@ function sendEditor(req: Request, res: Response, draft: Draft): void {
 const LINES = 50
 const REPORTS_COUNTED = 1_000
 
-const cutOffWords = {
-  'slow once': 'one evaluation took too long',
-  'slow always': 'its evaluations are always slow',
-  'over budget': 'all rules together take too much time',
+const cutOffCodes = {
+  'slow once': 'once',
+  'slow always': 'always',
+  'over budget': 'budget',
 }
 
 /** The active rules, their health, and their versions. */
@@ -174,11 +176,8 @@ export function ruleRoutes(site: Needs): Router {
   router.get('/facts', (req, res) =>
     sendAdminPage(req, res, {
       view: 'admin/rule-facts',
-      title: 'Facts',
-      data: {
-        definitions,
-        types: { double: 'number', string: 'string', strings: 'list of strings' },
-      },
+      title: visitOf(req).texts('rules.facts'),
+      data: { definitions },
     }),
   )
   router.use('/edit', ruleEditorRoutes(site))
@@ -201,14 +200,15 @@ export function ruleRoutes(site: Needs): Router {
     }
     const faults =
       'faults' in applied
-        ? ['This version of the program cannot run these rules. Correct them below.']
-        : ['Other rules were applied at the same moment. Review them first.']
+        ? [visitOf(req).texts('rules.cannotRun')]
+        : [visitOf(req).texts('rules.appliedMeanwhile')]
     await sendVersion(req, res, site, faults)
   })
   return router
 }
 
 async function sendRules(req: Request, res: Response, site: Needs): Promise<void> {
+  const { texts, language } = visitOf(req)
   const since = new Date(site.clock().getTime() - RULE_PROCESS_FORGOTTEN_MS)
   const [acting, processes, counted] = await Promise.all([
     actingRules(site.pool),
@@ -222,10 +222,15 @@ async function sendRules(req: Request, res: Response, site: Needs): Promise<void
     ...conditionOf(healthOf(rule.symbol, processes, acting.version)),
   }))
   const done = versionIn(req.query['done'])
+  const meaning = ({ symbol, meaning: written }: { symbol: string; meaning: string }) => {
+    const isShipped = written === shippedMeanings().get(symbol)
+    const named = { name: symbol, ...(isShipped ? {} : { meaning: written }) }
+    return sayMeaning(named, language, 'operator')
+  }
   sendAdminPage(req, res, {
     view: 'admin/rules',
-    title: 'Rules',
-    data: { acting, rules, processes, reports: counted.reports, done },
+    title: texts('rules.title'),
+    data: { meaning, acting, rules, processes, reports: counted.reports, done },
   })
 }
 
@@ -242,7 +247,7 @@ function conditionOf(all: readonly RuleHealth[]) {
   return {
     costUs: costs.length > 0 ? Math.max(...costs) : undefined,
     errors: all.reduce((sum, { errors }) => sum + errors, 0),
-    cutOff: cutOffs[0] ? cutOffWords[cutOffs[0].why] : undefined,
+    cutOff: cutOffs[0] && cutOffCodes[cutOffs[0].why],
   }
 }
 
@@ -255,11 +260,14 @@ async function sendVersions(req: Request, res: Response, site: Needs): Promise<v
   ])
   sendAdminPage(req, res, {
     view: 'admin/rule-versions',
-    title: 'Versions of the rules',
+    title: visitOf(req).texts('rules.versionsTitle'),
     data: {
       lines: lines.map((line) => ({
         ...line,
-        who: line.appliedBy === null ? 'command line' : (emails.get(line.appliedBy) ?? ''),
+        who:
+          line.appliedBy === null
+            ? visitOf(req).texts('models.commandLine')
+            : (emails.get(line.appliedBy) ?? ''),
       })),
       next,
       isFirst: before === undefined,
@@ -285,7 +293,7 @@ async function sendVersion(
     former ? changeLines(compareRules(rulesOf(former, definitions), rules)) : []
   sendAdminPage(req, res, {
     view: 'admin/rule-version',
-    title: `Rules, version ${found.version}`,
+    title: visitOf(req).texts('rules.versionTitle', { version: found.version }),
     status: faults.length > 0 ? 422 : 200,
     data: {
       found,

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { includesRole } from '../../roles.ts'
-import { duration } from '../../texts/messages.ts'
+import { duration, fixed } from '../../texts/messages.ts'
 import { type Page, scriptedContentPolicy, sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { areaRoleOf } from './area-roles.ts'
@@ -38,6 +38,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
       paused,
       menu: groups,
       section: current,
+      fixed: (value: number, digits: number) => fixed(language, value, digits),
       duration: (seconds: number) => duration(language, seconds),
     },
   })

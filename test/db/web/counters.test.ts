@@ -147,7 +147,9 @@ test('a warning appears only if the value itself has complaints', async () => {
 test('a piece in the table links to its own page', async () => {
   const { status, html } = await page({ type: 'author-domain', value: 'shop.example' })
   expect(status).toBe(200)
-  expect(html).toContain('The author domain <span class="stranger">shop.example</span>')
+  expect(html).toContain(
+    '<span lang="en">author domain</span> <span class="stranger">shop.example</span>',
+  )
 })
 
 test('the reports of a subject are searched by the subject as written', async () => {
@@ -171,7 +173,7 @@ test('a value of the wrong kind is refused, and stays in the form', async () => 
     /role="alert"[^>]*><p>This is not a value of the kind “ip”\. Example: 192\.0\.2\.7/,
   )
   expect(html).toContain('value="&quot;hello&quot;"')
-  expect(html).toContain('<option selected>ip</option>')
+  expect(html).toContain('<option lang="en" selected>ip</option>')
 })
 
 test('without a value the page lists what can be looked up', async () => {

@@ -70,7 +70,7 @@ test('a version shows its figures: the curve drawn, and a table of its points', 
   const [, table = ''] = /The curve as a table<\/summary>(.*?)<\/table>/s.exec(html) ?? []
   expect(table.match(/<tr>/g)).toHaveLength(report.roc.length + 1)
   expect(html).toContain('<code>links.hosts</code>')
-  expect(html).toContain('30 phishing, 20 ham')
+  expect(html).toContain('30 phishing, 20 legitimate')
 })
 
 test('a version is promoted and rolled back, and the log says by whom', async () => {
@@ -133,6 +133,6 @@ test('the drift is drawn beside the errors of the evaluation', async () => {
   const day = at.toISOString().slice(0, 10)
   await updateAgreement(site.app.pool, version, [{ day, reports: 40, agreed: 37 }])
   const html = await page()
-  expect(html).toContain('Contradicted by reports: average 7.5 %, maximum 7.5 %.')
-  expect(html).toContain('Errors in the evaluation: average 5.0 %, maximum 5.0 %.')
+  expect(html).toContain('Contradicted by reports: average 7.5%, maximum 7.5%.')
+  expect(html).toContain('Errors in the evaluation: average 5.0%, maximum 5.0%.')
 })

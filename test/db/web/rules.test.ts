@@ -31,8 +31,12 @@ test('a text with errors is shown again with each of them, and nothing is applie
     const answer = await desk.post('/admin/rules/edit', { content, base: '0', do: wish })
     expect(answer.status).toBe(422)
     const html = await answer.text()
-    expect(html).toContain('Line 2, column 11, <code>WORD</code>: A weight must be a number')
-    expect(html).toContain('Line 4, column 9, <code>WORD</code>: Unknown fact report.knid.')
+    expect(html).toContain(
+      'Line 2, column 11, <code>WORD</code>: <span lang="en">A weight must be a number',
+    )
+    expect(html).toContain(
+      'Line 4, column 9, <code>WORD</code>: <span lang="en">Unknown fact report.knid.',
+    )
     expect(html).toContain('when: report.knid == &quot;&lt;b&gt;&quot;')
     expect(html).toContain('aria-describedby="faults"')
   }

@@ -238,6 +238,19 @@ const sameInBoth = new Set([
 /** Codes of the names of mail programs. */
 const names = /^help\.(web|programs)\.[\w-]+\.name$|^mailIn\.howTo\.[\w-]+\.program$/
 const sameInFrench = new Set([
+  'campaign.volume',
+  'counters.spamShort',
+  'models.version',
+  'models.action',
+  'model.format',
+  'model.rows.spam',
+  'rules.versions',
+  'rules.type',
+  'rules.version',
+  'rules.note',
+  'rules.activeBadge',
+  'editor.verdict',
+  'editor.score',
   'activity.charts.reports.verdict',
   'adminReport.karma',
   'activity.maximum',

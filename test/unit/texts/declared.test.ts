@@ -15,6 +15,7 @@ import {
 import { suppressAddress, unsuppressAddress } from '../../../src/feedback/suppress.ts'
 import * as health from '../../../src/health/health-actions.ts'
 import * as queues from '../../../src/queue/control-queues.ts'
+import { allowPromotion, promoteVersion, rollBackPromotion } from '../../../src/judging/models.ts'
 import { closeAlert } from '../../../src/judging/sender-watch.ts'
 import { resendConfirmation } from '../../../src/letters/account-letters.ts'
 import {
@@ -67,6 +68,7 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[marketers.takeProposal, marketers.dismissProposal],
   ...[exemptFromLists, removeListExemption, acceptDelisting, refuseDelisting],
   ...[markReputation, unmarkReputation],
+  ...[promoteVersion, rollBackPromotion, allowPromotion],
   ...[startMassAction, startDeletion, stopMassAction, undoMassAction],
   ...Object.values(proposalActions([startDeletion])),
   ...[banReporter, liftBan, releaseHeldReports, dropHeldReports],
