@@ -33,7 +33,7 @@ type RocChart = {
 }
 
 const PLOT = { x: 48, y: 12, size: 320 }
-const WIDTH = PLOT.x + PLOT.size + 16
+const WIDTH = PLOT.x + PLOT.size + 28
 const HEIGHT = PLOT.y + PLOT.size + 44
 const TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
