@@ -30,6 +30,7 @@ import {
 } from './metrics.ts'
 import { createStatistics } from './pages/published-months.ts'
 import { pageRoutes } from './pages/router.ts'
+import { outlookFiles } from './reporting/outlook.ts'
 import { createTakeUpload } from './reporting/take-upload.ts'
 import { createReadMail, createReadQueues, type Site } from './site.ts'
 import { logRequests } from './request-id.ts'
@@ -137,6 +138,7 @@ function createExpress(site: Site, checkRoutes: CheckRoutes): Express {
   handle.use('/api', apiRouter(site))
   handle.use(healthRoutes(site), contractRoutes(site), problemAnswers(site))
   handle.use(wellKnownRoutes(site))
+  handle.use(outlookFiles(site))
   handle.use(pageRoutes(site))
   return handle
 }

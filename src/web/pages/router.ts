@@ -12,6 +12,7 @@ import { delistingRoutes, lookupRoutes } from '../lists/delisting.ts'
 import { downloadRoutes } from '../lists/downloads.ts'
 import { ProblemError } from '../problem.ts'
 import { adviceRoutes } from '../reporting/advice.ts'
+import { outlookRoutes } from '../reporting/outlook.ts'
 import { reportRoutes } from '../reporting/report-form.ts'
 import { assetRoutes, type Site } from '../site.ts'
 import { helpRoutes, homeRoutes, languageRoutes } from './home.ts'
@@ -40,6 +41,7 @@ export function pageRoutes(site: Site): Router {
   router.use(accountRoutes(site))
   router.use(reportRoutes(site))
   router.use(helpRoutes())
+  router.use(outlookRoutes(site))
   router.use(statisticsRoutes(site))
   router.use(historyRoutes(site))
   router.use(adviceRoutes(site))

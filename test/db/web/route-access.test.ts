@@ -19,6 +19,7 @@ const id = '01999999-0000-7000-8000-000000000000'
 const openGets = [
   ...['/sign-in/code', '/statistics.csv', '/security.txt', '/robots.txt', '/openapi.json'],
   ...['/.well-known/security.txt', '/.well-known/change-password', '/healthz', '/readyz'],
+  ...['/.well-known/microsoft-officeaddins-allowed.json', '/outlook/:file'],
   ...pages.flatMap(({ route, viewer }) => (viewer === 'stranger' ? [route] : [])),
 ].filter((route) => route !== '/lists')
 /** Forms of visitors without an account. */

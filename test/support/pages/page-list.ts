@@ -23,6 +23,7 @@ const stranger: Record<string, ListedPage['at']> = {
   '/help': () => ['/help'],
   '/help/source/:client': () => ['/help/source/outlook-classic', '/help/source/gmail'],
   '/docs': () => ['/docs'],
+  '/outlook': () => ['/outlook'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
@@ -140,7 +141,7 @@ export const notPages: readonly RegExp[] = [
   /\/message\.eml$/,
   /^\/admin\/limits\/shadow\/messages\/:id$/,
   /^\/admin\/(activity\/data|live)$/,
-  /^\/lists\/:file$/,
+  /^\/(?:lists|outlook)\/:file$/,
   /^\/admin\/audit\/export\./,
   /^\/statistics\.csv$/,
   // Leads to the page of figures.
