@@ -22,6 +22,8 @@ const adminPages = [
   ...['/consumers', '/consumers/requests', '/networks', '/networks/corrections', '/counters'],
   ...['/reputations', '/models', '/rules', '/rules/facts', '/rules/versions', '/delistings'],
   ...['/delistings/exemptions', '/marketers', '/marketers/proposals', '/dead-letters', '/audit'],
+  ...['/health', '/activity', '/activity?period=year', '/activity?group=desks&compare=before'],
+  ...['/queues', '/accounts', '/roles', '/senders', '/limits', '/deletions', '/reports/actions'],
   ...['/reports?q=subject:parcel', '/reports?q=subject:zebra', '/reports?q=state:kept'],
   ...['/reports?q=state:failed', '/reports?q=from:sender-1@shop-1.example'],
   ...['/reports?q=origin:100.64.7.0/24', '/reports?q=subject:parcel+state:failed'],
