@@ -45,7 +45,9 @@ test.for([
   expect(await fits()).toBe(true)
   await rules.fill(`${acting}\n${ruleText(`MANY_LINKS_${Date.now()}`, 'links.count > 2', -9)}`)
   await button('Test on past reports')
-  expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('Test on the last report')
+  expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe(
+    'Test on the last report',
+  )
   expect(await page.locator('pre').textContent()).toContain('+ MANY_LINKS')
   expect(await fits()).toBe(true)
   await button('Apply')
