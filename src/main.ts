@@ -269,13 +269,24 @@ const commands: Record<string, Command> = {
     },
   },
   report: {
-    usage: 'report FILE… --to URL [--token-file FILE] [--kind spam|phishing|not-spam]',
+    usage:
+      'report FILE…|--spool FOLDER --to URL [--token-file FILE] [--kind spam|phishing|not-spam]',
     summary:
       'report messages to a Signalpost server; the token is read from standard input or a file',
     async run({ args }) {
       const { parseReport, readToken, reportFiles } = await import('./cli/report.ts')
-      const { tokenFile, ...asked } = parseReport(args)
+      const { tokenFile, spool: folder, ...asked } = parseReport(args)
       const token = await readToken(tokenFile, process)
+      if (folder !== undefined) {
+        const { reportSpool } = await import('./cli/report-spool.ts')
+        const stop = new AbortController()
+        void stopSignal().then(() => stop.abort())
+        await reportSpool(
+          { ...asked, token, folder },
+          { print: say, complain, signal: stop.signal },
+        )
+        return DONE
+      }
       const io = { stdin: process.stdin, print: say, complain }
       return (await reportFiles({ ...asked, token }, io)) === 0 ? DONE : FAILED
     },

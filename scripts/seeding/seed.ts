@@ -1,3 +1,4 @@
+import type { StoredJudgment } from '../../src/db/analyses.ts'
 import { phrase } from '../../src/phrase.ts'
 import { countReporterDays } from '../../src/counting/campaign-counts.ts'
 import { ensurePartitions } from '../../src/db/partitions.ts'
@@ -81,7 +82,7 @@ async function countBusyDays(
   say(`days of the busy reporter: ${ms.toFixed(1)} ms each`)
 }
 
-const verdict = {
+const verdict: StoredJudgment['verdict'] = {
   class: 'spam',
   score: 6,
   symbols: [
@@ -92,7 +93,11 @@ const verdict = {
     },
   ],
 }
-const judgments = [
+const complaint: StoredJudgment['complaint'] = {
+  ...{ kind: 'spam', manner: 'plain', isRelayed: false, isConfirmed: false },
+  ...{ score: 6, scoreMin: 1 },
+}
+const consequences: StoredJudgment['consequence'][] = [
   { action: 'ask', why: [phrase('origin-uncertain')], about: ['192.0.2.1'] },
   { action: 'keep', why: [phrase('network-without-contact')] },
   {
@@ -100,4 +105,8 @@ const judgments = [
     to: 'abuse@network-1.example',
     why: [phrase('network-has-contact', { network: 'network-1' })],
   },
-].map((consequence) => JSON.stringify({ verdict, consequence, marketer: null }))
+]
+const judgments = consequences.map((consequence) => {
+  const judgment: StoredJudgment = { verdict, complaint, consequence }
+  return JSON.stringify({ ...judgment, marketer: null })
+})

@@ -116,7 +116,7 @@ export const tables: readonly (readonly string[])[] = [
     `insert into inbound_mails (id, received_at, mail_from, rcpt_to, report_id, number, state, kind,
        encoding, content, matched_by, subject, author, purpose, needs_look)
      select seed_id(received_at, 'mail', n), received_at, 'abuse@network.example',
-       'answer@reports.example', id, 1, 'handled', 'answer', 'identity', 'Subject: an answer',
+       'answer@reports.example', id, 1, 'handled', 'reply', 'identity', 'Subject: an answer',
        'recipient', 'An answer', 'abuse@network.example', 'feedback-answer', n % 100 = 0
      from seed_reports where state = 'forwarded' and n % 20 = 0`,
   ],

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { buffer } from 'node:stream/consumers'
 import { reasonOf, UsageError } from '../errors.ts'
-import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
+import { containerOf, type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
 import type { Terminal } from '../processes/add-account.ts'
 
 /** The request of `report`. */
@@ -14,11 +14,15 @@ export type ReportRequest = {
 }
 
 /** The request as on the command line: the token is still in a file. */
-export type ReportArguments = Omit<ReportRequest, 'token'> & { tokenFile: string | undefined }
+export type ReportArguments = Omit<ReportRequest, 'token'> & {
+  tokenFile: string | undefined
+  /** The folder whose messages are reported instead of files. */
+  spool: string | undefined
+}
 
 type Print = (line: string) => void
 
-/** Parses `FILE… --to URL [--token-file FILE] [--kind spam|phishing|not-spam]`. */
+/** Parses `FILE…|--spool FOLDER --to URL [--token-file FILE] [--kind spam|phishing|not-spam]`. */
 export function parseReport(args: readonly string[]): ReportArguments {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -27,10 +31,16 @@ export function parseReport(args: readonly string[]): ReportArguments {
       to: { type: 'string' },
       'token-file': { type: 'string' },
       kind: { type: 'string', default: 'spam' },
+      spool: { type: 'string' },
     },
   })
   const problems: string[] = []
-  if (positionals.length === 0) problems.push('Name at least one FILE, or - for standard input.')
+  if (positionals.length === 0 && values.spool === undefined) {
+    problems.push('Name at least one FILE, or - for standard input, or a --spool FOLDER.')
+  }
+  if (positionals.length > 0 && values.spool !== undefined) {
+    problems.push('With --spool, name no FILE.')
+  }
   if (!values.to || !URL.canParse(values.to))
     problems.push('--to must be the URL of a Signalpost server.')
   const tokenFile = values['token-file']
@@ -40,8 +50,8 @@ export function parseReport(args: readonly string[]): ReportArguments {
     )
   }
   if (problems.length > 0) throw new UsageError(problems)
-  const { to = '', kind } = values
-  return { files: positionals, url: to.replace(/\/+$/, ''), tokenFile, kind }
+  const { to = '', kind, spool } = values
+  return { files: positionals, url: to.replace(/\/+$/, ''), tokenFile, kind, spool }
 }
 
 /** Reads the token from the given file, or from standard input if no file is given. */
@@ -70,6 +80,10 @@ export async function reportFiles(
   for (const file of request.files) {
     try {
       const bytes = file === '-' ? await buffer(io.stdin) : await readFile(file)
+      if (containerOf(bytes) === 'msg') {
+        io.print(`${file}: ${await reportOne(bytes, request, 'application/vnd.ms-outlook')}`)
+        continue
+      }
       for (const one of await unpackFile({ name: file, bytes }, ownFileLimits)) {
         refused += await reportUnpacked(one, request, io)
       }
@@ -88,8 +102,7 @@ async function reportUnpacked(
 ): Promise<0 | 1> {
   try {
     if ('refusal' in one) throw new Error(`Not reported: ${one.refusal}.`)
-    if (one.rebuiltFrom)
-      throw new Error('Outlook files cannot be reported here. Upload them in the web form.')
+    if (one.rebuiltFrom) throw new Error('Report Outlook files on their own, not in an archive.')
     print(`${one.name}: ${await reportOne(one.raw, request)}`)
     return 0
   } catch (error) {
@@ -98,13 +111,52 @@ async function reportUnpacked(
   }
 }
 
-async function reportOne(raw: Buffer, { url, token, kind }: ReportRequest): Promise<string> {
+async function reportOne(raw: Buffer, request: ReportRequest, type?: string): Promise<string> {
+  const answer = await postMessage(raw, request, type)
+  if (answer.is === 'taken') return answer.said
+  throw new Error(answer.why)
+}
+
+/**
+ * What a service answered. `away`: it is not there, cannot take reports now, or does not accept the
+ * token, so the same request may succeed later.
+ */
+export type Answered = { is: 'taken'; said: string } | { is: 'refused' | 'away'; why: string }
+
+const PATIENCE_MS = 120_000
+
+/** Reports a message, or another file with one message. Rejects if nobody answers. */
+export async function postMessage(
+  raw: Buffer,
+  { url, token, kind }: Omit<ReportRequest, 'files'>,
+  type = 'message/rfc822',
+): Promise<Answered> {
   const answer = await fetch(`${url}/api/v1/reports?kind=${encodeURIComponent(kind)}`, {
     method: 'POST',
-    headers: { 'content-type': 'message/rfc822', authorization: `Bearer ${token}` },
+    headers: { 'content-type': type, authorization: `Bearer ${token}` },
     body: new Uint8Array(raw),
+    signal: AbortSignal.timeout(PATIENCE_MS),
   })
-  const body = (await answer.json()) as { id?: string; title?: string; detail?: string }
-  if (!answer.ok) throw new Error(`${body.title ?? answer.statusText}: ${body.detail ?? ''}`)
-  return `${answer.status === 200 ? 'reported before' : 'accepted'} as ${body.id ?? ''}`
+  const text = await answer.text()
+  const body = (isObject(text) ? JSON.parse(text) : {}) as Record<string, unknown>
+  const [id, title, detail] = ['id', 'title', 'detail'].map((name) => String(body[name] ?? ''))
+  if (answer.ok && id) {
+    return {
+      is: 'taken',
+      said: `${answer.status === 200 ? 'reported before' : 'accepted'} as ${id}`,
+    }
+  }
+  const why = title ? `${title}: ${detail}` : `The server answered ${answer.status}.`
+  // Another server than Signalpost, such as a proxy, may answer too.
+  const isFinal = title !== '' && [400, 413, 415, 422].includes(answer.status)
+  return { is: isFinal ? 'refused' : 'away', why }
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value !== null && typeof value === 'object'
+  } catch {
+    return false
+  }
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import path from 'node:path'
 import { freePort } from '../../src/db/embedded.ts'
@@ -15,21 +15,18 @@ export type Dovecot = {
   clear: () => Promise<void>
 }
 
-/** Where Dovecot reports, and with what token. */
-type Reporting = { url: string; token: string }
-
 /**
- * Starts a Dovecot. If `reporting` is given, it has the documented configuration and reports what
+ * Starts a Dovecot. If a spool is given, it has the documented configuration and puts there what
  * users move to Junk.
  */
-export async function startDovecot(reporting?: Reporting): Promise<Dovecot> {
+export async function startDovecot(spool?: string): Promise<Dovecot> {
   const folder = await openFolder('dovecot')
   const port = await freePort()
   const mail = path.join(folder.at, 'mail')
   await mkdir(mail)
   await chmod(mail, 0o777)
   const file = path.join(folder.at, 'dovecot.conf')
-  const more = reporting ? await configureReporting(folder.at, reporting) : ''
+  const more = spool ? await configureReporting(folder.at, spool) : ''
   await writeFile(file, `${configuration(folder.at, port)}${more}`)
   const daemon = await startDaemon(['/usr/sbin/dovecot', '-F', '-c', file], {
     port,
@@ -47,18 +44,16 @@ export async function startDovecot(reporting?: Reporting): Promise<Dovecot> {
 }
 
 /** Writes the documented scripts and returns the configuration that uses them. */
-async function configureReporting(folder: string, { url, token }: Reporting): Promise<string> {
+async function configureReporting(folder: string, spool: string): Promise<string> {
   const own = path.join(folder, 'signalpost')
   await mkdir(own)
   await chmod(own, 0o777)
   for (const name of ['spam.sieve', 'not-spam.sieve']) {
     await writeFile(path.join(own, name), recipe(`/etc/dovecot/signalpost/${name}`))
   }
-  const script = recipe('/etc/dovecot/signalpost/report', {
-    'http://localhost:8080': url,
-    sp_token: token,
-  })
-  await writeFile(path.join(own, 'report'), script, { mode: 0o755 })
+  const source = path.join(import.meta.dirname, '../../clients/spool/signalpost-spool')
+  const script = (await readFile(source, 'utf8')).replace('/var/spool/signalpost', spool)
+  await writeFile(path.join(own, 'signalpost-spool'), script, { mode: 0o755 })
   return recipe('/etc/dovecot/conf.d/99-signalpost.conf', { '/etc/dovecot/signalpost': own })
 }
 

@@ -40,11 +40,14 @@ async function listLarge(pool: Pool): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-function findScan(node: Node, large: ReadonlySet<string>): string | undefined {
+/** A scan that returns any rows, up to a limit, reads no more of the table than that. */
+function findScan(node: Node, large: ReadonlySet<string>, isLimited = false): string | undefined {
   const table = node['Relation Name']
-  if (node['Node Type'] === 'Seq Scan' && table !== undefined && large.has(table)) return table
+  const isScan = node['Node Type'] === 'Seq Scan' && !(isLimited && node.Filter === undefined)
+  if (isScan && table !== undefined && large.has(table)) return table
+  const passesLimit = node['Node Type'] === 'Limit' || (isLimited && node['Node Type'] === 'Append')
   for (const child of node.Plans ?? []) {
-    const found = findScan(child, large)
+    const found = findScan(child, large, passesLimit)
     if (found !== undefined) return found
   }
   return undefined
