@@ -22,9 +22,14 @@ create table reporters (
   wants_answers boolean not null default false,
   -- Whether advice about marketers is sent to the reporter by mail.
   wants_advice boolean not null default true,
+  -- The account of the mail provider that reports for this mailbox user. Such an account has no
+  -- password, no token and no address that receives mail; a keyed hash names the user.
+  provider_id uuid,
   created_at timestamptz not null,
   constraint reporters_pkey primary key (id),
   constraint reporters_email_unique unique (email),
+  constraint reporters_provider_fkey foreign key (provider_id) references reporters (id)
+    on delete set null,
   constraint reporters_email_lower check (email = lower(email)),
   constraint reporters_language_known check (language in ('en', 'fr', 'ru')),
   constraint reporters_role_known
@@ -33,6 +38,7 @@ create table reporters (
 );
 -- The few people with a role.
 create index reporters_role_idx on reporters (role) where role is not null;
+create index reporters_provider_idx on reporters (provider_id) where provider_id is not null;
 -- Lists accounts, and searches them by the beginning of their addresses.
 create index reporters_email_idx on reporters (email collate "C");
 select reference('reporters');
@@ -104,7 +110,8 @@ create table tokens (
   constraint tokens_id_unique unique (id),
   constraint tokens_reporter_fkey foreign key (reporter_id) references reporters (id)
     on delete cascade,
-  constraint tokens_scopes_known check (scopes <@ array['report', 'read', 'retract', 'account']),
+  constraint tokens_scopes_known check (scopes <@ array['report', 'read', 'retract',
+    'account', 'on-behalf']),
   constraint tokens_role_known
     check (role in ('viewer', 'analyst', 'operator', 'administrator')),
   constraint tokens_permit_something check (scopes <> '{}' or role is not null)

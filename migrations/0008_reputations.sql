@@ -109,6 +109,8 @@ select keep_local('sender_alerts');
 create table karmas (
   reporter_id uuid not null,
   is_vouched boolean not null,
+  -- All mailbox users of one provider count as one source: the provider.
+  provider_id uuid,
   agreed double precision not null default 0,
   disagreed double precision not null default 0,
   agreements integer not null default 0,

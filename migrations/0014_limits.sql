@@ -15,7 +15,7 @@ create table rate_limits (
   constraint rate_limits_pkey primary key (name),
   constraint rate_limits_attempt_known check (attempt in ('report', 'read', 'sign-in',
     'sign-in-device', 'password', 'sign-up', 'reset', 'confirm', 'enroll', 'lookup', 'webhook',
-    'mail-in', 'form', 'letter-owner', 'letter-stranger')),
+    'mail-in', 'form', 'letter-owner', 'letter-stranger', 'mailbox-user', 'provider')),
   constraint rate_limits_key_kind_known check (key_kind in ('reporter', 'token', 'device',
     'address', 'network', 'wide-network', 'name', 'name-and-address', 'name-and-network', 'all')),
   constraint rate_limits_window_divides
@@ -24,7 +24,7 @@ create table rate_limits (
   constraint rate_limits_behavior_known check (behavior in ('refuse', 'shadow', 'off')),
   -- Only a report can get the usual response and have no effect.
   constraint rate_limits_shadow_reports
-    check (behavior <> 'shadow' or attempt in ('report', 'mail-in'))
+    check (behavior <> 'shadow' or attempt in ('report', 'mail-in', 'mailbox-user'))
 );
 select reference('rate_limits');
 
@@ -32,7 +32,8 @@ select reference('rate_limits');
 -- minute. For sign-in, one network cannot use up the attempts on a name, and a browser that signed
 -- in before has separate attempts. Letters that clients without an account can cause are limited
 -- by network, by wider network and in total. Forms of clients that have not signed in are counted
--- before they are read: each started megabyte is one attempt.
+-- before they are read: each started megabyte is one attempt. A mailbox user reports by hand, and
+-- all users of one provider share the provider's limit.
 insert into rate_limits
   (name, attempt, key_kind, window_ms, attempts_max, behavior, changed_at)
 select name, attempt, key_kind, window_ms, attempts_max, behavior, now()
@@ -42,6 +43,10 @@ from (values
   ('report-token-minute', 'report', 'token', 60000, 1200, 'refuse'),
   ('report-address-minute', 'report', 'address', 60000, 3000, 'refuse'),
   ('mail-in-hour', 'mail-in', 'reporter', 3600000, 500, 'refuse'),
+  ('mailbox-user-hour', 'mailbox-user', 'reporter', 3600000, 300, 'refuse'),
+  ('mailbox-user-day', 'mailbox-user', 'reporter', 86400000, 1000, 'refuse'),
+  ('provider-minute', 'provider', 'reporter', 60000, 6000, 'refuse'),
+  ('provider-day', 'provider', 'reporter', 86400000, 500000, 'refuse'),
   ('read-minute', 'read', 'reporter', 60000, 1200, 'refuse'),
   ('read-address-minute', 'read', 'address', 60000, 3000, 'refuse'),
   ('form-address', 'form', 'address', 600000, 600, 'refuse'),

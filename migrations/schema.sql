@@ -685,6 +685,7 @@ create table installation (
 create table karmas (
   reporter_id uuid not null,
   is_vouched boolean not null,
+  provider_id uuid,
   agreed double precision not null default 0,
   disagreed double precision not null default 0,
   agreements integer not null default 0,
@@ -965,11 +966,11 @@ create table rate_limits (
   behavior text not null,
   changed_at timestamp with time zone not null,
   constraint rate_limits_pkey PRIMARY KEY (name),
-  constraint rate_limits_attempt_known CHECK ((attempt = ANY (ARRAY['report'::text, 'read'::text, 'sign-in'::text, 'sign-in-device'::text, 'password'::text, 'sign-up'::text, 'reset'::text, 'confirm'::text, 'enroll'::text, 'lookup'::text, 'webhook'::text, 'mail-in'::text, 'form'::text, 'letter-owner'::text, 'letter-stranger'::text]))),
+  constraint rate_limits_attempt_known CHECK ((attempt = ANY (ARRAY['report'::text, 'read'::text, 'sign-in'::text, 'sign-in-device'::text, 'password'::text, 'sign-up'::text, 'reset'::text, 'confirm'::text, 'enroll'::text, 'lookup'::text, 'webhook'::text, 'mail-in'::text, 'form'::text, 'letter-owner'::text, 'letter-stranger'::text, 'mailbox-user'::text, 'provider'::text]))),
   constraint rate_limits_attempts_positive CHECK (((attempts_max >= 1) AND (attempts_max <= 1000000000))),
   constraint rate_limits_behavior_known CHECK ((behavior = ANY (ARRAY['refuse'::text, 'shadow'::text, 'off'::text]))),
   constraint rate_limits_key_kind_known CHECK ((key_kind = ANY (ARRAY['reporter'::text, 'token'::text, 'device'::text, 'address'::text, 'network'::text, 'wide-network'::text, 'name'::text, 'name-and-address'::text, 'name-and-network'::text, 'all'::text]))),
-  constraint rate_limits_shadow_reports CHECK (((behavior <> 'shadow'::text) OR (attempt = ANY (ARRAY['report'::text, 'mail-in'::text])))),
+  constraint rate_limits_shadow_reports CHECK (((behavior <> 'shadow'::text) OR (attempt = ANY (ARRAY['report'::text, 'mail-in'::text, 'mailbox-user'::text])))),
   constraint rate_limits_window_divides CHECK ((((window_ms >= 600) AND (window_ms <= 86400000)) AND ((window_ms % (60)::bigint) = 0)))
 );
 
@@ -1091,15 +1092,18 @@ create table reporters (
   language text,
   wants_answers boolean not null default false,
   wants_advice boolean not null default true,
+  provider_id uuid,
   created_at timestamp with time zone not null,
   constraint reporters_pkey PRIMARY KEY (id),
   constraint reporters_email_unique UNIQUE (email),
+  constraint reporters_provider_fkey FOREIGN KEY (provider_id) REFERENCES reporters(id) ON DELETE SET NULL,
   constraint reporters_email_lower CHECK ((email = lower(email))),
   constraint reporters_language_known CHECK ((language = ANY (ARRAY['en'::text, 'fr'::text, 'ru'::text]))),
   constraint reporters_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'analyst'::text, 'operator'::text, 'administrator'::text]))),
   constraint reporters_state_known CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text, 'erasing'::text])))
 );
 create index reporters_email_idx on reporters (email COLLATE "C");
+create index reporters_provider_idx on reporters (provider_id) WHERE (provider_id IS NOT NULL);
 create index reporters_role_idx on reporters (role) WHERE (role IS NOT NULL);
 
 -- reports: distributed by shard
@@ -1311,7 +1315,7 @@ create table tokens (
   constraint tokens_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
   constraint tokens_permit_something CHECK (((scopes <> '{}'::text[]) OR (role IS NOT NULL))),
   constraint tokens_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'analyst'::text, 'operator'::text, 'administrator'::text]))),
-  constraint tokens_scopes_known CHECK ((scopes <@ ARRAY['report'::text, 'read'::text, 'retract'::text, 'account'::text]))
+  constraint tokens_scopes_known CHECK ((scopes <@ ARRAY['report'::text, 'read'::text, 'retract'::text, 'account'::text, 'on-behalf'::text]))
 );
 create index tokens_reporter_idx on tokens (reporter_id);
 

@@ -80,9 +80,10 @@ function reportOf(index: number, now: Date): ReportEvidence {
     ...Array.from({ length: SHARED }, (_, place) => subjectOf(`campaign-${campaign}-${place}`)),
     ...Array.from({ length: OWN }, (_, place) => subjectOf(`message-${index}-${place}`)),
   ]
+  const reporterId = reporters[(index * 7_919) % REPORTERS] ?? ''
   return {
     reportId: uuidv7(now),
-    reporterId: reporters[(index * 7_919) % REPORTERS] ?? '',
+    ...{ reporterId, sourceId: reporterId },
     karma: index % 5 === 0 ? 0.2 : 1,
     reportedAs: 'spam',
     verdict: { class: 'spam', confidence: 0.9 },

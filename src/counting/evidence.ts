@@ -164,7 +164,7 @@ export function partOf(part: number, { testimonies, reports }: Evidence): Eviden
 function pieceOf(report: ReportEvidence): Piece | undefined {
   const { good, bad } = leaningOf(report)
   if (good + bad === 0) return undefined
-  const hash = Number(textHash(`reporter\0${report.reporterId}`) & 0xffffffffn)
+  const hash = Number(textHash(`reporter\0${report.sourceId}`) & 0xffffffffn)
   const source = sourceId(hash, report.isVouched)
   return { source, karma: report.karma, good, bad, at: report.at.getTime() }
 }

@@ -122,8 +122,10 @@ function hear(desk: Desk, testified: Testified, day: string): void {
     if (campaignId === undefined) return
     const known = desk.witnesses.get(campaignId)
     const isProven = karma >= PROVEN_KARMA_MIN
-    const { isVouched } = karmaRow(desk, reporterId)
-    const circle = desk.circles.get(reporterId) ?? circleOf(undefined)
+    const { isVouched, providerId } = karmaRow(desk, reporterId)
+    const circle = providerId
+      ? circleOf(Number(textHash(`provider\0${providerId}`) & 0xffffffffn))
+      : (desk.circles.get(reporterId) ?? circleOf(undefined))
     const signUpDay = Math.floor(uuidTime(reporterId).getTime() / DAY_MS)
     const about = { isProven, isVouched, isSupported, signUpDay, circle }
     const settled = testify(known?.list ?? [], { reporterId, side: what, ...about })

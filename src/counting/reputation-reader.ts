@@ -25,8 +25,15 @@ import type { Clock } from '../world.ts'
 import { type CounterReader, createCounterReader } from './reader.ts'
 import { readSeenVolume, readVolumes } from './volumes.ts'
 
-/** How much a reporter counts: karma, 0 to 1, and whether an operator created the account. */
-export type Standing = { karma: number; isVouched: boolean }
+/** How much a reporter counts. */
+export type Standing = {
+  /** 0 to 1. */
+  karma: number
+  /** Whether an operator created the account. */
+  isVouched: boolean
+  /** Reporters with one source count as one: the mailbox users of one provider. */
+  sourceId: string
+}
 
 /** Returns the standings of reporters by id. Contains every given id. */
 export async function readStandings(
@@ -39,7 +46,8 @@ export async function readStandings(
   return new Map(
     ids.map((id) => {
       const row = known.get(id)
-      return [id, { karma: karmaOf(row, now), isVouched: row?.isVouched ?? false }]
+      const sourceId = row?.providerId ?? id
+      return [id, { karma: karmaOf(row, now), isVouched: row?.isVouched ?? false, sourceId }]
     }),
   )
 }

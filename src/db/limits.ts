@@ -20,6 +20,9 @@ export type Attempt =
   | 'lookup'
   | 'webhook'
   | 'mail-in'
+  /** A report that a provider sends for a mailbox user: by that user, and by the provider. */
+  | 'mailbox-user'
+  | 'provider'
   | 'form'
   /** A letter about an account: to its owner, or to an address without an account. */
   | 'letter-owner'

@@ -40,6 +40,21 @@ export async function insertReporter(
   return first(answer)?.id
 }
 
+/**
+ * Adds the account of a mailbox user for whom a provider reports, unless it exists, and returns its
+ * id and state. It gets no letters, and nobody can sign in to it.
+ */
+export async function insertMailboxUser(
+  tx: Db,
+  user: { id: string; email: string; providerId: string; createdAt: Date },
+): Promise<{ id: string; state: ReporterState } | undefined> {
+  await tx.query(sql`
+    insert into reporters (id, email, provider_id, wants_answers, wants_advice, created_at)
+    values (${user.id}, ${user.email}, ${user.providerId}, false, false, ${user.createdAt})
+    on conflict (email) do nothing`)
+  return rowOf(tx)`select id, state from reporters where email = ${user.email}`
+}
+
 /** Changes the password and the role of an account; undefined fields stay unchanged. */
 export async function updateReporter(
   db: Db,

@@ -6,7 +6,11 @@ import { isOneOf, prepared } from './prepared.ts'
 import { named, preparedRows, rowOf } from './rows.ts'
 
 /** The karma of a reporter. */
-export type KarmaRow = KarmaState & { reporterId: string }
+export type KarmaRow = KarmaState & {
+  reporterId: string
+  /** The provider that reports for this mailbox user. */
+  providerId?: string | null
+}
 
 type FlatRow = Omit<KarmaRow, 'counts'> & {
   agreements: number
@@ -21,9 +25,9 @@ type FlatRow = Omit<KarmaRow, 'counts'> & {
  */
 export async function findKarmas(db: Db, reporterIds: readonly string[]): Promise<KarmaRow[]> {
   const { rows } = await db.query<FlatRow>(prepared`
-    select reporter_id as "reporterId", is_vouched as "isVouched", agreed, disagreed,
-      agreements, retractions, wanted_mail as "wantedMail", contradictions, overrulings,
-      agreed_on::text as "agreedOn"
+    select reporter_id as "reporterId", is_vouched as "isVouched", provider_id as "providerId",
+      agreed, disagreed, agreements, retractions, wanted_mail as "wantedMail", contradictions,
+      overrulings, agreed_on::text as "agreedOn"
     from karmas where ${isOneOf('reporter_id', reporterIds, 'uuid[]')}`)
   return rows.map(
     ({ agreements, retractions, wantedMail, contradictions, overrulings, ...row }) => ({
@@ -63,11 +67,11 @@ export async function upsertKarmas(tx: Db, rows: readonly KarmaRow[], now: Date)
 /** Stores whether an operator vouches for a new account. */
 export async function insertKarma(
   tx: Db,
-  karma: { reporterId: string; isVouched: boolean; now: Date },
+  karma: { reporterId: string; isVouched: boolean; providerId?: string; now: Date },
 ): Promise<void> {
   await tx.query(sql`
-    insert into karmas (reporter_id, is_vouched, updated_at) values (${karma.reporterId},
-      ${karma.isVouched}, ${karma.now})
+    insert into karmas (reporter_id, is_vouched, provider_id, updated_at) values
+      (${karma.reporterId}, ${karma.isVouched}, ${karma.providerId ?? null}, ${karma.now})
     on conflict (reporter_id) do nothing`)
 }
 

@@ -129,10 +129,10 @@ export async function countRecoveryCodes(db: Db, reporterId: string): Promise<nu
 }
 
 /**
- * What a token permits its owner as a reporter: to report, to read, to retract reports, and to
- * change the account.
+ * What a token permits its owner as a reporter: to report, to read, to retract reports, to change
+ * the account, and to report for others.
  */
-export const scopes = ['report', 'read', 'retract', 'account'] as const
+export const scopes = ['report', 'read', 'retract', 'account', 'on-behalf'] as const
 
 export type TokenScope = (typeof scopes)[number]
 

@@ -310,7 +310,7 @@ async function findBanned(pool: Pool, batch: readonly Asked[]): Promise<Readonly
 }
 
 function isReporting(attempt: Attempt): boolean {
-  return attempt === 'report' || attempt === 'mail-in'
+  return attempt === 'report' || attempt === 'mail-in' || attempt === 'mailbox-user'
 }
 
 /**

@@ -275,8 +275,9 @@ async function judge(
       verifiedDomains: analysis.verifiedDomains,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
-    const isVouched = standings.get(report.reporterId)?.isVouched ?? false
-    return [{ report, raw, analysis, judgedCase, judged, isVouched, submitterAsn }]
+    const { isVouched = false, sourceId = report.reporterId } =
+      standings.get(report.reporterId) ?? {}
+    return [{ report, raw, analysis, judgedCase, judged, isVouched, sourceId, submitterAsn }]
   })
 }
 

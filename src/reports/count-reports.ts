@@ -24,6 +24,8 @@ import { isUnwanted, type Verdict } from '../verdict/verdict.ts'
 /** A report whose analysis is stored, with everything that determines its shingles. */
 export type ReportToCount = Omit<ReportContext, 'reporterId'> & {
   report: Report
+  /** The reporter, or the provider of a mailbox user: reporters are counted by it. */
+  sourceId: string
   verdict: Verdict
   shingles: PackedShingles
 }
@@ -43,11 +45,11 @@ export async function countReports(
   reports: readonly ReportToCount[],
   now: Date,
 ): Promise<CountedBefore> {
-  const counted = reports.map(({ report, verdict, shingles, ...known }) => ({
+  const counted = reports.map(({ report, verdict, shingles, sourceId, ...known }) => ({
     report,
     campaignId: known.campaignId ?? null,
     amounts: amountsOf(report, verdict),
-    shingles: withLaterShingles(shingles, { ...known, reporterId: report.reporterId }),
+    shingles: withLaterShingles(shingles, { ...known, reporterId: sourceId }),
   }))
   const rows = counted.map(({ report: { id }, campaignId, ...one }) => {
     return { id, campaignId, content: packCounted(one) }

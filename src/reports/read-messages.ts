@@ -110,6 +110,8 @@ export type Judgment = {
   judged: Case
   /** Whether an operator created the reporter's account. */
   isVouched: boolean
+  /** See `Standing`. */
+  sourceId: string
   submitterAsn: number | null
 }
 
@@ -127,12 +129,13 @@ export function adviceCase({
 
 /** Returns the evidence that a report gives about its subjects. */
 export function evidenceOf(
-  { report, isVouched, judged, judgedCase: { verdict, facts, subjects } }: Judgment,
+  { report, isVouched, sourceId, judged, judgedCase: { verdict, facts, subjects } }: Judgment,
   campaignOf: Campaigns,
 ): ReportEvidence {
   return {
     reportId: report.id,
     reporterId: report.reporterId,
+    sourceId,
     karma: karmaIn(facts),
     isVouched,
     reportedAs: report.kind,
@@ -147,12 +150,12 @@ export function evidenceOf(
 
 /** Returns the values to count for a report. */
 export function toCount(
-  { report, analysis: { shingles }, judgedCase, judged, submitterAsn }: Judgment,
+  { report, analysis: { shingles }, judgedCase, judged, sourceId, submitterAsn }: Judgment,
   campaignOf: Campaigns,
 ): ReportToCount {
   const isSure = (judged.origin?.confidence ?? 0) >= judged.originConfidenceMin
   const originAsn = isSure ? judged.network?.asn : undefined
   const campaignId = campaignOf.get(report.id)
   const { verdict } = judgedCase
-  return { report, verdict, shingles, originAsn, submitterAsn, campaignId }
+  return { report, verdict, shingles, sourceId, originAsn, submitterAsn, campaignId }
 }

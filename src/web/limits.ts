@@ -107,6 +107,20 @@ export function admitReports(
   return admit(req, res, site, 'report', { reporterId: id, tokenHash }, count)
 }
 
+/** Admits a number of reports that a provider sends for a mailbox user, like `admitReports`. */
+export async function admitReportsFor(
+  req: IncomingMessage,
+  res: ServerResponse,
+  site: Pick<Site, 'limits' | 'config'>,
+  { userId, providerId }: { userId: string; providerId: string },
+  count = 1,
+): Promise<'admitted' | 'shadowed'> {
+  // The user comes first: what is above the user's limit uses nothing of the provider's.
+  const admission = await admit(req, res, site, 'mailbox-user', { reporterId: userId }, count)
+  await admit(req, res, site, 'provider', { reporterId: providerId }, count)
+  return admission
+}
+
 /**
  * Counts one verification of the password of the account with this name; rejects with a
  * ProblemError above the limit. If the password was correct, call the returned function.

@@ -11,6 +11,7 @@ import type { AskAboutClient } from '../judging/first-filter.ts'
 import { createCredentials } from '../people/credentials.ts'
 import { queueAlertWebhooks } from '../people/deliver-webhooks.ts'
 import { createLimits } from '../people/limits.ts'
+import { createMailboxUsers } from '../people/mailbox-users.ts'
 import { createIntake, type Unpacker } from '../reports/accept-report.ts'
 import { createReadLines } from './api/bulk.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
@@ -110,6 +111,7 @@ function createSite(
       isSecondStepRequired: app.config.isSecondStepRequired,
     }),
     limits: createLimits(app),
+    mailboxUsers: createMailboxUsers(app),
     submit: createSubmit({ intake: createIntake(app), bodies, metrics: metrics.intake }),
     ...createBodies(BYTES_IN_HAND_MAX),
     takeAnonymousBody: createBodies(ANONYMOUS_BYTES_IN_HAND_MAX).takeBody,

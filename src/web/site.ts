@@ -23,6 +23,7 @@ import type { Preview } from '../feedback/compose-feedback.ts'
 import type { SenderWatch } from '../judging/sender-watch.ts'
 import type { Credentials } from '../people/credentials.ts'
 import type { Limits } from '../people/limits.ts'
+import type { FindMailboxUser } from '../people/mailbox-users.ts'
 import type { Boss } from '../queue/boss.ts'
 import { deadLetterQueue } from '../queue/define-queue.ts'
 import type { Clock } from '../world.ts'
@@ -106,6 +107,8 @@ export type Site = App & {
   isTrusted: (req: IncomingMessage) => boolean
   /** The rate limits. Routes check them with `admit` in `web/limits.ts`. */
   limits: Limits
+  /** The accounts of mailbox users for whom providers report. */
+  mailboxUsers: FindMailboxUser
   submit: Submit
   /** Accepts files of any supported format that contain messages. */
   takeUpload: TakeUpload

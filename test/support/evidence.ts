@@ -50,6 +50,7 @@ export async function reportedBy(
   return reporterIds.map((reporterId) => ({
     reportId: uuidv7(at),
     reporterId,
+    sourceId: standings.get(reporterId)?.sourceId ?? reporterId,
     karma: standings.get(reporterId)?.karma ?? 0,
     isVouched: standings.get(reporterId)?.isVouched ?? false,
     reportedAs: 'spam',

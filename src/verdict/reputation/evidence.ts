@@ -16,6 +16,8 @@ export type ComplaintDoubt = 'bulk' | 'list' | 'unconfirmed'
 export type ReportEvidence = {
   reportId: string
   reporterId: string
+  /** Reports with one source count as those of one reporter. */
+  sourceId: string
   /** Karma of the reporter when the report was judged, 0 to 1; see `readStandings`. */
   karma: number
   /** Whether an operator created the reporter's account. */

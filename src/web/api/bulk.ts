@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import type { Caller } from '../../people/credentials.ts'
+import type { Reporter } from '../../db/reporters.ts'
 import type { AcceptedReport } from '../../reports/accept-report.ts'
-import { authenticateRequest } from '../authenticate.ts'
 import {
   askForBody,
   chunksOf,
@@ -13,7 +12,7 @@ import {
   tooBig,
   tooMuch,
 } from '../bodies/read-body.ts'
-import { admitReports } from '../limits.ts'
+import { type ReportingCaller, reportingCaller } from './reporting-caller.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import type { SubmitOutcome } from '../submit.ts'
@@ -155,6 +154,7 @@ type Needs = Pick<
   | 'config'
   | 'publicUrl'
   | 'credentials'
+  | 'mailboxUsers'
   | 'limits'
   | 'submit'
   | 'readLines'
@@ -172,7 +172,7 @@ const lineTypes = 'application/x-ndjson, application/ndjson, application/jsonl'
 
 const receiptId = z.object({ id: z.string() })
 
-type SubmittedBy = { reporter: Caller; admission: 'admitted' | 'shadowed' }
+type SubmittedBy = { reporter: Reporter; admission: 'admitted' | 'shadowed' }
 type Given = { ref: string | null; outcome: SubmitOutcome }
 
 /**
@@ -180,7 +180,7 @@ type Given = { ref: string | null; outcome: SubmitOutcome }
  * independent. A client that sends everything again after a failure reports nothing twice.
  */
 export async function takeBulk(req: Request, res: Response, site: Needs): Promise<void> {
-  const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'report')
+  const { reporter, admit } = await reportingCaller(req, res, site)
   const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   if (!lineTypes.split(', ').includes(type)) {
     throw new ProblemError('wrong-type', `Send one of these types: ${lineTypes}.`, {
@@ -191,14 +191,14 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
     throw new ProblemError('bad-request', 'Give each message its own idempotency_key instead.')
   }
   // The rate limit is checked first, because the body of a refused request need not be read.
-  const entry = await admitReports(req, res, site, reporter)
+  const entry = await admit(1)
   const given: Given[] = []
   const lineBytesMax = bodyBytesMax('application/json', site.config.messageBytesMax)
   const limits = { lineBytesMax, allBytesMax: ALL_BYTES_MAX, batch: BATCH }
   await site.readLines(req, res, limits, async (lines) => {
     const some = lines.slice(0, BULK_MAX - given.length)
     const more = some.length - (given.length === 0 ? 1 : 0)
-    const admission = more > 0 ? await admitMore(req, res, site, { reporter, more }) : entry
+    const admission = more > 0 ? await admitMore(admit, more, res) : entry
     if (admission instanceof ProblemError) {
       given.push(...some.map(() => ({ ref: null, outcome: refused(admission) })))
       return 'enough'
@@ -221,13 +221,12 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
  * it, because earlier lines stay accepted.
  */
 async function admitMore(
-  req: Request,
+  admit: ReportingCaller['admit'],
+  more: number,
   res: Response,
-  site: Needs,
-  { reporter, more }: { reporter: Caller; more: number },
 ): Promise<'admitted' | 'shadowed' | ProblemError> {
   try {
-    return await admitReports(req, res, site, reporter, more)
+    return await admit(more)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value)

@@ -28,7 +28,7 @@ export function cors(req: Request, res: Response, next: NextFunction): void {
     .set({
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
       'access-control-allow-headers':
-        'Authorization, Content-Type, Idempotency-Key, X-Requested-With, Accept',
+        'Authorization, Content-Type, Idempotency-Key, On-Behalf-Of, X-Requested-With, Accept',
       'access-control-max-age': '86400',
     })
     .end()

@@ -19,9 +19,10 @@ import { authenticateRequest } from '../authenticate.ts'
 import { readQuery } from '../bodies/body-tasks.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { sayMeaning } from '../history/symbols.ts'
-import { admit, admitReports } from '../limits.ts'
+import { admit } from '../limits.ts'
 import { includesRole } from '../../roles.ts'
 import { isUuid, queryOf, sendMessage } from '../pages/render.ts'
+import { reportingCaller } from './reporting-caller.ts'
 import { ProblemError } from '../problem.ts'
 import type { Upload } from '../reporting/take-upload.ts'
 import type { Site } from '../site.ts'
@@ -225,6 +226,7 @@ type Needs = Pick<
   | 'config'
   | 'publicUrl'
   | 'credentials'
+  | 'mailboxUsers'
   | 'limits'
   | 'submit'
   | 'takeUpload'
@@ -278,15 +280,14 @@ export function reportsApi(site: Needs): Router {
 }
 
 async function takeReports(req: Request, res: Response, site: Needs): Promise<void> {
-  const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'report')
+  const { reporter, admit } = await reportingCaller(req, res, site)
   const type = ((req.headers['content-type'] ?? '').split(';')[0] ?? '').trim().toLowerCase()
   if (!isTaken(type)) throw wrongType()
   // The rate limit is checked first, because the body of a refused request need not be read.
-  const entry = await admitReports(req, res, site, reporter)
+  const entry = await admit(1)
   const submission = await readSubmission(req, res, site, { type, ownerId: reporter.id })
   const key = req.headers['idempotency-key']
-  const admitMore = (messages: number) => admitReports(req, res, site, reporter, messages)
-  const sender = { reporter, entry, admitMore, gone: goneSignal(res) }
+  const sender = { reporter, entry, admitMore: admit, gone: goneSignal(res) }
   if (typeof key !== 'string')
     return sendAnswer(res, (await answerTo(submission, sender, site)).said)
   const claimed = await claimKey(site, key, reporter.id, submission)

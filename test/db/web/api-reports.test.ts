@@ -104,7 +104,7 @@ test('the account describes the caller, the credentials and their rights', async
   const byPassword = await api('/account', ann, { headers: { authorization: ann.basic } })
   expect(await byPassword.json()).toMatchObject({
     proved_by: 'password',
-    scopes: ['report', 'read', 'retract', 'account'],
+    scopes: ['report', 'read', 'retract', 'account', 'on-behalf'],
   })
   expect((await fetch(`${site.url}/api/v1/account`)).status).toBe(401)
 })

@@ -40,7 +40,13 @@ export const chapters = {
 } as const
 
 /** The required credentials: a scope, a role, those of a mail server, or none. */
-export type Need = TokenScope | Role | 'any' | 'mail-server' | 'plug-in' | 'nothing'
+export type Need =
+  | Exclude<TokenScope, 'on-behalf'>
+  | Role
+  | 'any'
+  | 'mail-server'
+  | 'plug-in'
+  | 'nothing'
 
 /** The content of a body or response: a schema, text or bytes. */
 export type Content = SchemaName | 'text' | 'bytes' | 'file' | 'form' | 'lines'

@@ -3,7 +3,17 @@ import type { Operation } from './operation.ts'
 import { reportId, reportPageSchema } from './report-schemas.ts'
 
 const idPath = z.object({ id: reportId })
+const onBehalfOf = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/)
+  .optional()
+  .describe(
+    'For mail providers: your own key of the mailbox user who reports. Needs the scope ' +
+      '“on-behalf”, and an account that an operator created. Each user is a reporter of its own.',
+  )
+const forOthers = z.object({ 'On-Behalf-Of': onBehalfOf })
 const keyHeader = z.object({
+  'On-Behalf-Of': onBehalfOf,
   'Idempotency-Key': z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/)
@@ -101,6 +111,7 @@ export const reportOperations: readonly Operation[] = [
       'while they arrive, and each has its own result: some may be refused and others ' +
       'accepted. After a failure, send the whole request again: no message is reported twice.',
     need: 'report',
+    parameters: { header: forOthers },
     body: { 'application/x-ndjson': 'lines' },
     answers: {
       202: {

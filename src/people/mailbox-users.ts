@@ -1,0 +1,61 @@
+import { LRUCache } from 'lru-cache'
+import { inTransaction, type Pool } from '../db/pool.ts'
+import { insertMailboxUser, type Reporter } from '../db/reporters.ts'
+import { findKarmas, insertKarma } from '../db/reputations.ts'
+import { type Clock, uuidv7 } from '../world.ts'
+import { storedKey } from './limits.ts'
+
+/**
+ * A mailbox user for whom a provider reports. `not-vouched`: the provider's account was not created
+ * by an operator. `disabled`: the account of the user is disabled or being erased.
+ */
+type FoundUser = Reporter | 'not-vouched' | 'disabled'
+
+/** Finds the account of a mailbox user by the key that the provider chose, or adds it. */
+export type FindMailboxUser = (provider: Reporter, key: string) => Promise<FoundUser>
+
+const REMEMBERED_MAX = 50_000
+/** Until a disabled account takes effect in all processes. */
+const REMEMBERED_MS = 10_000
+
+/**
+ * Each mailbox user is a source of its own, with its own karma, limits and ban; all users of one
+ * provider count as one reporter where reporters are counted. The key is stored as a keyed hash;
+ * `.invalid` receives no mail (RFC 2606).
+ */
+export function createMailboxUsers(app: {
+  pool: Pool
+  clock: Clock
+  config: { secret: string }
+}): FindMailboxUser {
+  const remembered = new LRUCache<string, Reporter>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
+  return async (provider, key) => {
+    const name = storedKey(app.config.secret, ['mailbox user', provider.id, key])
+    const email = `${name}@${provider.id}.signalpost.invalid`
+    const known = remembered.get(email)
+    if (known) return known
+    const found = await findOrAdd(app, provider, email)
+    if (typeof found === 'object') remembered.set(email, found)
+    return found
+  }
+}
+
+async function findOrAdd(
+  { pool, clock }: { pool: Pool; clock: Clock },
+  provider: Reporter,
+  email: string,
+): Promise<FoundUser> {
+  const [karma] = await findKarmas(pool, [provider.id])
+  if (karma?.isVouched !== true) return 'not-vouched'
+  const now = clock()
+  const found = await inTransaction(pool, async (tx) => {
+    const fresh = { id: uuidv7(now), email, providerId: provider.id, createdAt: now }
+    const user = await insertMailboxUser(tx, fresh)
+    if (user?.id === fresh.id) {
+      const karma = { reporterId: user.id, isVouched: false, providerId: provider.id, now }
+      await insertKarma(tx, karma)
+    }
+    return user
+  })
+  return found?.state === 'active' ? { id: found.id, email, role: null } : 'disabled'
+}

@@ -1,0 +1,54 @@
+import type { Request, Response } from 'express'
+import type { Reporter } from '../../db/reporters.ts'
+import { authenticateRequest, type Scheme } from '../authenticate.ts'
+import { admitReports, admitReportsFor } from '../limits.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+
+/** Who reports in a request, and how the limits admit a number of reports. */
+export type ReportingCaller = {
+  reporter: Reporter
+  /** @throws ProblemError 429 above the limit */
+  admit: (count: number) => Promise<'admitted' | 'shadowed'>
+}
+
+type Needs = Pick<Site, 'credentials' | 'limits' | 'config' | 'mailboxUsers'>
+
+const KEY = /^[\x21-\x7e]{1,200}$/
+
+/**
+ * Authenticates a request that reports. With the header On-Behalf-Of, a provider's token reports
+ * for a mailbox user, whom it names by a key of its own.
+ *
+ * @throws ProblemError as `authenticateRequest`; 400 for a malformed key, 403 if the credentials
+ * may not report for others
+ */
+export async function reportingCaller(
+  req: Request,
+  res: Response,
+  site: Needs,
+  schemes: readonly Scheme[] = ['bearer', 'basic'],
+): Promise<ReportingCaller> {
+  const caller = await authenticateRequest(req, site.credentials, schemes, 'report')
+  const key = req.headers['on-behalf-of']
+  if (key === undefined) {
+    return { reporter: caller, admit: (count) => admitReports(req, res, site, caller, count) }
+  }
+  if (typeof key !== 'string' || !KEY.test(key)) {
+    const detail = 'On-Behalf-Of must have 1 to 200 printable ASCII characters without blanks.'
+    throw new ProblemError('bad-request', detail)
+  }
+  if (!caller.scopes.includes('on-behalf')) {
+    throw new ProblemError('not-allowed', 'This token does not have the scope "on-behalf".')
+  }
+  const user = await site.mailboxUsers(caller, key)
+  if (user === 'not-vouched') {
+    const detail = 'Only accounts that an operator created may report for others.'
+    throw new ProblemError('not-allowed', detail)
+  }
+  if (user === 'disabled') {
+    throw new ProblemError('not-allowed', 'The account of this mailbox user is disabled.')
+  }
+  const ids = { userId: user.id, providerId: caller.id }
+  return { reporter: user, admit: (count) => admitReportsFor(req, res, site, ids, count) }
+}
