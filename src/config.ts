@@ -57,6 +57,10 @@ const variables = z.object({
   CHECK_PASSWORD: z.string().min(8, 'is shorter than 8 characters').optional(),
   CHECK_REJECT_SCORE: score().default(15),
   CHECK_GREYLIST_SCORE: score().optional(),
+  CHECK_MILTER_HOST: z.string().default('127.0.0.1'),
+  CHECK_MILTER_PORT: port.optional(),
+  CHECK_MILTER_REJECT: z.enum(['reject', 'quarantine']).default('reject'),
+  CHECK_MILTER_FIRST_FILTER: z.enum(['mark', 'reject']).default('mark'),
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
   ORIGIN_CONFIDENCE_MIN: fraction().default(0.7),
   MESSAGE_AGE_MAX: wholeNumber(0, 876_000).default(168),
@@ -141,6 +145,17 @@ export type Config = {
   checkRejectScore: number
   /** Undefined if greylisting is disabled. */
   checkGreylistScore: number | undefined
+  /** Where `check` speaks the milter protocol; undefined if it does not. */
+  milter:
+    | {
+        host: string
+        port: number
+        /** What happens to mail with the action `reject`. */
+        reject: 'reject' | 'quarantine'
+        /** What happens to mail that the first filter settles. */
+        firstFilter: 'mark' | 'reject'
+      }
+    | undefined
   forwardTo: 'any' | 'enrolled'
   /** 0 to 1; below it no feedback is sent about an origin, and the reporter is asked. */
   originConfidenceMin: number
@@ -217,6 +232,23 @@ function alarmsOf(read: z.infer<typeof variables>, cwd: string): Config['alarms'
     command: absolute(read.ALARM_COMMAND),
     heartbeatUrl: read.ALARM_HEARTBEAT_URL,
     quietHours: read.ALARM_QUIET_HOURS,
+  }
+}
+
+function milterOf(read: z.infer<typeof variables>): Config['milter'] {
+  const { CHECK_MILTER_PORT: port } = read
+  if (port === undefined) return undefined
+  if (read.CHECK_PORT === undefined) {
+    throw new UsageError([
+      'CHECK_MILTER_PORT also needs CHECK_PORT, because the process "check" has its metrics ' +
+        'there (see .env.example)',
+    ])
+  }
+  return {
+    host: read.CHECK_MILTER_HOST,
+    port,
+    reject: read.CHECK_MILTER_REJECT,
+    firstFilter: read.CHECK_MILTER_FIRST_FILTER,
   }
 }
 
@@ -397,6 +429,7 @@ export function readConfig(
     checkPassword: read.CHECK_PASSWORD,
     checkRejectScore: read.CHECK_REJECT_SCORE,
     checkGreylistScore: read.CHECK_GREYLIST_SCORE,
+    milter: milterOf(read),
     forwardTo: read.FORWARD_TO,
     originConfidenceMin: read.ORIGIN_CONFIDENCE_MIN,
     messageAgeMax: read.MESSAGE_AGE_MAX,

@@ -128,16 +128,12 @@ const PATIENCE_MS = 120_000
 /** Reports a message, or another file with one message. Rejects if nobody answers. */
 export async function postMessage(
   raw: Buffer,
-  { url, token, kind, user }: Omit<ReportRequest, 'files'> & { user?: string | undefined },
+  { url, token, kind }: Omit<ReportRequest, 'files'>,
   type = 'message/rfc822',
 ): Promise<Answered> {
   const answer = await fetch(`${url}/api/v1/reports?kind=${encodeURIComponent(kind)}`, {
     method: 'POST',
-    headers: {
-      'content-type': type,
-      authorization: `Bearer ${token}`,
-      ...(user !== undefined && { 'on-behalf-of': user }),
-    },
+    headers: { 'content-type': type, authorization: `Bearer ${token}` },
     body: new Uint8Array(raw),
     signal: AbortSignal.timeout(PATIENCE_MS),
   })

@@ -130,6 +130,8 @@ export type MessageChecker = {
    * is not available; the mail server then uses its own default.
    */
   check: (raw: Buffer | undefined, envelope: CheckedEnvelope) => Promise<Checked>
+  /** Looks up what the first filter needs, so that the next check finds it in memory. */
+  prepare: (envelope: CheckedEnvelope) => Promise<void>
   /** Returns the number of counts dropped for lack of memory while the database was unreachable. */
   lost: () => number
   /** Writes the remaining counts. */
@@ -187,6 +189,7 @@ export function createMessageChecker(
   }
   return {
     check: async (raw, envelope) => checkMessage(await (opened ??= open()), raw, envelope, app),
+    prepare: async (envelope) => void (await (await (opened ??= open())).firstFilter(envelope)),
     lost: () => lost(),
     async close() {
       const made = await opened?.catch(() => undefined)

@@ -22,7 +22,8 @@ export async function check(app: App): Promise<{ close(): Promise<void>; url: st
     { ...app, config: { ...app.config, checkPort } },
     createMessageChecker(app, 'check', { askAboutClient: blacklists.ask, watch }),
   )
-  app.log.info({ url: served.url }, 'Listening for checks from mail servers.')
+  const { url, milterPort } = served
+  app.log.info({ url, milterPort }, 'Listening for checks from mail servers.')
   return {
     url: served.url,
     async close() {

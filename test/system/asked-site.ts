@@ -11,6 +11,8 @@ import type { Program } from '../support/process.ts'
 export type AskedSite = {
   site: Site
   check: Program
+  /** Starts `check` again after it ended. */
+  startCheck: () => Promise<Program>
   checkPort: number
   /** The connection of `check` to its database, which tests can cut. */
   wire: Wire
@@ -18,17 +20,18 @@ export type AskedSite = {
 }
 
 /** Starts a site with its process `check`. */
-export async function makeAskedSite(): Promise<AskedSite> {
+export async function makeAskedSite(env: Record<string, string> = {}): Promise<AskedSite> {
   const checkPort = await freePort()
-  const site = await makeSite({ CHECK_PORT: String(checkPort) })
+  const site = await makeSite({ CHECK_PORT: String(checkPort), ...env })
   await listByHand(site.database.pool, { kind: 'return-path-domain', name: 'bad.example' })
   const database = new URL(site.database.url)
   const wire = await layWire(Number(database.port))
   database.host = `127.0.0.1:${wire.port}`
-  const check = await site.start('check', { DATABASE_URL: database.href })
+  const startCheck = () => site.start('check', { DATABASE_URL: database.href })
+  const check = await startCheck()
   const clear = async () => {
     await site.clear()
     await wire.cut()
   }
-  return { site, check, checkPort, wire, clear }
+  return { site, check, startCheck, checkPort, wire, clear }
 }

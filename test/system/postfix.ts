@@ -3,6 +3,7 @@ import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from '../../src/db/embedded.ts'
+import { descendants, killAll } from '../support/process.ts'
 import { openFolder, startDaemon } from './daemon.ts'
 
 /** A real Postfix on the loopback interface, with a separate queue and mailbox. */
@@ -11,6 +12,8 @@ export type Postfix = {
   /** Returns all mail delivered to `home.example`, from the mailbox. */
   delivered: () => Promise<string>
   log: () => Promise<string>
+  /** Kills the processes that receive mail and speak to milters; Postfix starts others. */
+  killReceivers: () => Promise<void>
   /** Ends the server and removes its files. */
   clear: () => Promise<void>
 }
@@ -68,6 +71,7 @@ mydestination =
 alias_maps =
 mynetworks = 127.0.0.0/8
 smtputf8_enable = no
+service_throttle_time = 1s
 virtual_mailbox_domains = home.example
 virtual_mailbox_base = ${folder.at}/mail
 virtual_mailbox_maps = static:mbox
@@ -92,6 +96,14 @@ virtual_minimum_uid = 1
     port,
     delivered: () => readFile(path.join(folder.at, 'mail', 'mbox'), 'utf8').catch(() => ''),
     log,
+    async killReceivers() {
+      const file = path.join(folder.at, 'queue', 'pid', 'master.pid')
+      const master = Number(await readFile(file, 'utf8'))
+      const receivers = descendants(master).filter(({ command }) =>
+        /^(smtpd|cleanup) /.test(command),
+      )
+      await killAll(receivers.map(({ pid }) => pid))
+    },
     async clear() {
       // "start-fg" is a shell that waits for the server and does not pass signals on.
       await run('/usr/sbin/postfix', ['-c', config, 'stop'])

@@ -30,6 +30,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     checkPassword: undefined,
     checkPort: undefined,
     checkRejectScore: 15,
+    milter: undefined,
     databaseUrl: undefined,
     databaseDirectUrl: undefined,
     databaseBackend: 'postgres',
@@ -97,6 +98,15 @@ test('all errors are reported at once, each with its variable', () => {
     'LOG_LEVEL',
   ])
   expect(problems.every((problem) => problem.endsWith('(see .env.example)'))).toBe(true)
+})
+
+test('the milter needs the port on which its metrics are', () => {
+  expect(problemsOf({ CHECK_MILTER_PORT: '11401' })).toEqual([
+    expect.stringMatching(/^CHECK_MILTER_PORT also needs CHECK_PORT/),
+  ])
+  const { milter } = readConfig({ CHECK_PORT: '11400', CHECK_MILTER_PORT: '11401' }, machine)
+  const usual = { reject: 'reject', firstFilter: 'mark' }
+  expect(milter).toEqual({ host: '127.0.0.1', port: 11_401, ...usual })
 })
 
 test('an invalid secret is not repeated in the error', () => {

@@ -131,8 +131,12 @@ function memory(): Record<string, number> {
  */
 export type Ask = (given: Given, fields: Fields) => Promise<CheckAnswer>
 
-/** An empty message is that of a check of the envelope alone. */
-type Given = Buffer | 'too-big' | 'no-room'
+/**
+ * An empty message is that of a check of the envelope alone. `envelope` asks the first filter
+ * before a message is transferred: the answer counts only if it settles the message, which is then
+ * not asked about again.
+ */
+type Given = Buffer | 'too-big' | 'no-room' | 'envelope'
 
 /**
  * Time limit in milliseconds. Mail servers would wait longer, but each waiting check occupies one
@@ -184,7 +188,7 @@ export function createAsk(
   const checkedOrNot = async (given: Given, fields: Fields) => {
     try {
       if (given === 'no-room') throw new Error('Too many bytes at once.')
-      const isReadable = given !== 'too-big' && given.length > 0
+      const isReadable = Buffer.isBuffer(given) && given.length > 0
       return await checkedInTime(isReadable ? given : undefined, fields)
     } catch (error) {
       const reason = isOutage(error) ? 'the database is unavailable' : reasonOf(error).slice(0, 200)
@@ -198,6 +202,7 @@ export function createAsk(
     const checked = await checkedOrNot(given, fields)
     const seconds = (performance.now() - start) / 1_000
     const answer = composeAnswer(checked, scores, seconds)
+    if (given === 'envelope' && typeof checked === 'string') return answer
     if (checked === 'unavailable') statistics.failed()
     else statistics.answered(answer.action, seconds, checked === 'unread' ? undefined : checked.by)
     return answer

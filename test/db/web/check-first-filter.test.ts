@@ -10,6 +10,7 @@ import { closeAfterTests } from '../../support/after-tests.ts'
 import { checkedMail } from '../../support/checked-mail.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { startDnsServer } from '../../support/dns-server.ts'
+import { openMilterClient } from '../../support/milter-client.ts'
 import { openCheckSite } from './check-site.ts'
 
 const mail = checkedMail('one', 'https://good.example/')
@@ -21,7 +22,9 @@ const settings = { DNS_SERVERS: dns.address, BLACKLISTS: 'bl.example=addresses' 
 const config = readConfig(settings, { cores: 2, cwd: '/nowhere' })
 const log = pino({ level: 'silent' })
 const { ask, close } = await openClientBlacklists(config, { clock: systemClock, log })
-const site = await closeAfterTests(openCheckSite({}, { askAboutClient: ask }))
+const site = await closeAfterTests(
+  openCheckSite({ CHECK_MILTER_PORT: '0' }, { askAboutClient: ask }),
+)
 await closeAfterTests(Promise.resolve({ close: () => Promise.resolve(close()) }))
 
 const listed = { ip: '9.9.9.9', helo: 'mx.shop.example', from: 'offers@shop.example' }
@@ -50,6 +53,23 @@ test('private addresses are never asked about', async () => {
   const before = dns.questions.length
   await site.post('/checkv2', mail, { ip: '192.168.0.1' })
   expect(dns.questions.slice(before)).toEqual([])
+})
+
+test('the milter asks about a client as it connects, but on other ports only at MAIL', async () => {
+  const connect = async (ip: string, port: string) => {
+    const { envelope, socket } = await openMilterClient(site.milterPort, { ip, port })
+    return { envelope, socket, question: `A ${ip.split('.').toReversed().join('.')}.bl.example` }
+  }
+  const user = await connect('9.9.9.20', '587')
+  const stranger = await connect('9.9.9.21', '587')
+  const server = await connect('9.9.9.22', '25')
+  await expect.poll(() => dns.questions).toContain(server.question)
+  expect(dns.questions).not.toContain(stranger.question)
+  await user.envelope({ user: 'ann' })
+  await stranger.envelope()
+  expect(dns.questions).toContain(stranger.question)
+  expect(dns.questions).not.toContain(user.question)
+  for (const { socket } of [user, stranger, server]) socket.destroy()
 })
 
 test('a slow name server does not delay a check for long', async () => {

@@ -17,6 +17,10 @@ type CheckJson = {
 export type CheckSite = {
   app: TestApp
   port: number
+  /** The port of the milter, if `env` sets CHECK_MILTER_PORT. */
+  milterPort: number
+  /** The metrics of the port for mail servers. */
+  metrics: () => Promise<string>
   post: (
     path: string,
     body: Uint8Array<ArrayBuffer> | string,
@@ -34,7 +38,7 @@ export async function openCheckSite(
   env: Record<string, string> = {},
   tools?: CheckTools,
 ): Promise<CheckSite> {
-  const app = await openTestApp({ WORKERS: '1', ...env })
+  const app = await openTestApp({ WORKERS: '1', CHECK_PORT: '0', ...env })
   const config = { ...app.config, checkPort: 0 }
   const checker = createMessageChecker(app, 'test', tools)
   const served = await serveChecks({ ...app, config }, checker)
@@ -44,6 +48,8 @@ export async function openCheckSite(
   return {
     app,
     port,
+    milterPort: served.milterPort ?? 0,
+    metrics: async () => (await fetch(`${served.url}/metrics`)).text(),
     async post(path, body, headers = {}) {
       const answer = await fetch(`${served.url}${path}`, { method: 'POST', body, headers })
       return { status: answer.status, json: (await answer.json()) as CheckJson }
