@@ -72,7 +72,10 @@ async function analyzeAgain(
   context: Context,
 ): Promise<readonly string[]> {
   const readable = await listWithMessages(tx, ids)
-  return queueAnalysis(tx, await markReports(tx, readable, from, 'received'), [], context)
+  const changed = await markReports(tx, readable, from, 'received')
+  // The new verdict decides whether there is feedback.
+  for (const id of changed.toSorted()) await withdrawFeedback(tx, id, context.clock())
+  return queueAnalysis(tx, changed, [], context)
 }
 
 async function queueAnalysis(

@@ -230,6 +230,19 @@ test('a corrected verdict decides on feedback, counts and karma until it is undo
   expect(await judgment(report)).toEqual({ ...before, feedback: ['withdrawn', 'queued'] })
 })
 
+test('another analysis replaces unsent feedback, and repeats none that was sent', async () => {
+  const { ids } = await reported(2)
+  const [unsent = '', sent = ''] = ids
+  await pool.query(
+    `update feedback_reports set state = 'sent', finished_at = now() where report_id = $1`,
+    [sent],
+  )
+  await finish(await start({ kind: 'analyze-again', ids }))
+  await analyzeReports({ ...site.app, parser }, ids)
+  expect((await judgment(unsent)).feedback).toEqual(['withdrawn', 'queued'])
+  expect((await judgment(sent)).feedback).toEqual(['sent'])
+})
+
 test('a message that looks wanted is forwarded once its verdict is corrected to spam', async () => {
   const person = await site.addPerson('reply@reporters.example')
   const id = await site.report(person, replyMessage('corrected'))
