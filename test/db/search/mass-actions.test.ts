@@ -239,8 +239,8 @@ test('another analysis replaces unsent feedback, and repeats none that was sent'
   )
   await finish(await start({ kind: 'analyze-again', ids }))
   await analyzeReports({ ...site.app, parser }, ids)
-  expect((await judgment(unsent)).feedback).toEqual(['withdrawn', 'queued'])
-  expect((await judgment(sent)).feedback).toEqual(['sent'])
+  expect(await judgment(unsent)).toMatchObject({ feedback: ['withdrawn', 'queued'] })
+  expect(await judgment(sent)).toMatchObject({ feedback: ['sent'] })
 })
 
 test('a message that looks wanted is forwarded once its verdict is corrected to spam', async () => {
