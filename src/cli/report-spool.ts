@@ -17,8 +17,11 @@ type SpoolIo = {
   pause?: (ms: number) => Promise<unknown>
 }
 
-/** Messages in the spool: the time, something unique, and the kind. Others are not complete yet. */
-const spooled = /^\d+\.[\w.-]+\.(spam|phishing|not-spam)$/
+/**
+ * Messages in the spool: the time, something unique, the hash of the user if one is named, and the
+ * kind. Others are not complete yet.
+ */
+const spooled = /^\d+\.\w+(?:-(?<user>[\da-f]{32}))?\.(?<kind>spam|phishing|not-spam)$/
 const REFUSED = 'refused'
 /** How often the spool is read, and how long to wait when the service does not answer. */
 const IDLE_MS = 2_000
@@ -51,8 +54,8 @@ async function emptySpool(request: SpoolRequest, io: SpoolIo): Promise<string | 
   for (const name of names) {
     if (io.signal.aborted) return undefined
     const file = path.join(request.folder, name)
-    const kind = spooled.exec(name)?.[1] ?? ''
-    const answer = await answerOf(file, kind, request)
+    const { kind = '', user } = spooled.exec(name)?.groups ?? {}
+    const answer = await answerOf(file, { ...request, kind, user })
     if (answer.is === 'taken') {
       io.print(`${name}: ${answer.said}`)
       await rm(file, { force: true })
@@ -64,7 +67,10 @@ async function emptySpool(request: SpoolRequest, io: SpoolIo): Promise<string | 
   return undefined
 }
 
-async function answerOf(file: string, kind: string, request: SpoolRequest): Promise<Answered> {
+async function answerOf(
+  file: string,
+  request: Parameters<typeof postMessage>[1],
+): Promise<Answered> {
   let raw: Buffer
   try {
     raw = await readSpooled(file)
@@ -72,7 +78,7 @@ async function answerOf(file: string, kind: string, request: SpoolRequest): Prom
     return { is: 'refused', why: reasonOf(error) }
   }
   try {
-    return await postMessage(raw, { ...request, kind })
+    return await postMessage(raw, request)
   } catch (error) {
     return { is: 'away', why: reasonOf(error) }
   }

@@ -128,12 +128,16 @@ const PATIENCE_MS = 120_000
 /** Reports a message, or another file with one message. Rejects if nobody answers. */
 export async function postMessage(
   raw: Buffer,
-  { url, token, kind }: Omit<ReportRequest, 'files'>,
+  { url, token, kind, user }: Omit<ReportRequest, 'files'> & { user?: string | undefined },
   type = 'message/rfc822',
 ): Promise<Answered> {
   const answer = await fetch(`${url}/api/v1/reports?kind=${encodeURIComponent(kind)}`, {
     method: 'POST',
-    headers: { 'content-type': type, authorization: `Bearer ${token}` },
+    headers: {
+      'content-type': type,
+      authorization: `Bearer ${token}`,
+      ...(user !== undefined && { 'on-behalf-of': user }),
+    },
     body: new Uint8Array(raw),
     signal: AbortSignal.timeout(PATIENCE_MS),
   })

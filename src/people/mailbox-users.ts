@@ -14,6 +14,15 @@ type FoundUser = Reporter | 'not-vouched' | 'disabled'
 /** Finds the account of a mailbox user by the key that the provider chose, or adds it. */
 export type FindMailboxUser = (provider: Reporter, key: string) => Promise<FoundUser>
 
+const KEY = /^[\x21-\x7e]{1,200}$/
+/** What a client that sent another key is answered. */
+export const keyFault = 'On-Behalf-Of must have 1 to 200 printable ASCII characters without blanks.'
+
+/** Whether a provider may use this text as the key of a mailbox user. */
+export function isUserKey(key: unknown): key is string {
+  return typeof key === 'string' && KEY.test(key)
+}
+
 const REMEMBERED_MAX = 50_000
 /** Until a disabled account takes effect in all processes. */
 const REMEMBERED_MS = 10_000
@@ -23,21 +32,27 @@ const REMEMBERED_MS = 10_000
  * provider count as one reporter where reporters are counted. The key is stored as a keyed hash;
  * `.invalid` receives no mail (RFC 2606).
  */
-export function createMailboxUsers(app: {
-  pool: Pool
-  clock: Clock
-  config: { secret: string }
-}): FindMailboxUser {
+export function createMailboxUsers(
+  app: { pool: Pool; clock: Clock; config: { secret: string } },
+  /** Whether only accounts that an operator created may have users. */
+  needsVouching = true,
+): FindMailboxUser {
   const remembered = new LRUCache<string, Reporter>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
   return async (provider, key) => {
     const name = storedKey(app.config.secret, ['mailbox user', provider.id, key])
     const email = `${name}@${provider.id}.signalpost.invalid`
     const known = remembered.get(email)
     if (known) return known
+    if (needsVouching && !(await isVouched(app.pool, provider))) return 'not-vouched'
     const found = await findOrAdd(app, provider, email)
     if (typeof found === 'object') remembered.set(email, found)
     return found
   }
+}
+
+async function isVouched(pool: Pool, { id }: Reporter): Promise<boolean> {
+  const [karma] = await findKarmas(pool, [id])
+  return karma?.isVouched === true
 }
 
 async function findOrAdd(
@@ -45,8 +60,6 @@ async function findOrAdd(
   provider: Reporter,
   email: string,
 ): Promise<FoundUser> {
-  const [karma] = await findKarmas(pool, [provider.id])
-  if (karma?.isVouched !== true) return 'not-vouched'
   const now = clock()
   const found = await inTransaction(pool, async (tx) => {
     const fresh = { id: uuidv7(now), email, providerId: provider.id, createdAt: now }

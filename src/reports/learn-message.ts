@@ -1,5 +1,5 @@
 import type { Pool } from '../db/pool.ts'
-import { findReporterByEmail, insertReporter } from '../db/reporters.ts'
+import { findReporterByEmail, insertReporter, type Reporter } from '../db/reporters.ts'
 import type { ReportKind } from '../db/reports.ts'
 import { looksLikeMessage, type ReadMessage } from '../mail/message.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
@@ -70,16 +70,31 @@ const refusals: Record<'headers' | 'parts' | 'nesting' | 'none', Refusal | undef
   },
 }
 
-/** Learns a message that a mail server, or one of its users, classified. */
-export type Learn = (message: ReadMessage, kind: Learnable) => Promise<Lesson>
+/**
+ * Learns a message that a mail server classified; with a key, that one of its users classified, who
+ * is then the reporter.
+ */
+export type Learn = (message: ReadMessage, kind: Learnable, userKey?: string) => Promise<Lesson>
 
 /** The classes in which a message can be learned, as kinds of reports. */
 export type Learnable = Extract<ReportKind, 'spam' | 'not-spam'>
 
-/** The result: `known` if the same bytes were already learned in this class. */
-type Lesson = 'learned' | 'known'
+/**
+ * The result: `known` if the same bytes were already learned in this class. `too-often` and
+ * `disabled` are about the user.
+ */
+type Lesson = 'learned' | 'known' | 'too-often' | 'disabled'
 
-type Needs = { pool: Pool; clock: Clock; intake: Intake }
+/** A user of the mail server, and how the limits admit one report of the user. */
+type Learner = { id: string; admission: 'admitted' | 'shadowed' }
+
+type Needs = {
+  pool: Pool
+  clock: Clock
+  intake: Intake
+  /** Admits a report of the user whom the mail server's account names by a key. */
+  admitUser: (server: Reporter, key: string) => Promise<Learner | 'too-often' | 'disabled'>
+}
 
 /**
  * The account of learned messages. It has no password and no token; `.invalid` receives no mail
@@ -96,14 +111,18 @@ export const learnerEmail = 'mail-server@signalpost.invalid'
  */
 export function createLearn(app: Needs): Learn {
   let learner: Promise<string> | undefined
-  return async (message, kind) => {
+  return async (message, kind, userKey) => {
     learner ??= learnerId(app)
-    const reporterId = await learner.catch((error: unknown) => {
+    const serverId = await learner.catch((error: unknown) => {
       learner = undefined
       throw error
     })
+    const server: Reporter = { id: serverId, email: learnerEmail, role: null }
+    const user = userKey === undefined ? undefined : await app.admitUser(server, userKey)
+    if (typeof user === 'string') return user
     const submission: Submission = {
-      reporterId,
+      reporterId: user?.id ?? serverId,
+      isShadowed: user?.admission === 'shadowed',
       channel: 'learn',
       kind,
       message,

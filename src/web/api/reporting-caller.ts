@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
+import { isUserKey, keyFault } from '../../people/mailbox-users.ts'
 import { authenticateRequest, type Scheme } from '../authenticate.ts'
 import { admitReports, admitReportsFor } from '../limits.ts'
 import { ProblemError } from '../problem.ts'
@@ -13,8 +14,6 @@ export type ReportingCaller = {
 }
 
 type Needs = Pick<Site, 'credentials' | 'limits' | 'config' | 'mailboxUsers'>
-
-const KEY = /^[\x21-\x7e]{1,200}$/
 
 /**
  * Authenticates a request that reports. With the header On-Behalf-Of, a provider's token reports
@@ -34,10 +33,7 @@ export async function reportingCaller(
   if (key === undefined) {
     return { reporter: caller, admit: (count) => admitReports(req, res, site, caller, count) }
   }
-  if (typeof key !== 'string' || !KEY.test(key)) {
-    const detail = 'On-Behalf-Of must have 1 to 200 printable ASCII characters without blanks.'
-    throw new ProblemError('bad-request', detail)
-  }
+  if (!isUserKey(key)) throw new ProblemError('bad-request', keyFault)
   if (!caller.scopes.includes('on-behalf')) {
     throw new ProblemError('not-allowed', 'This token does not have the scope "on-behalf".')
   }

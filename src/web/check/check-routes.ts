@@ -4,6 +4,8 @@ import { isOutage } from '../../db/follow.ts'
 import { reasonOf } from '../../errors.ts'
 import type { MessageChecker } from '../../judging/check-message.ts'
 import { createIntake } from '../../reports/accept-report.ts'
+import { createLimits } from '../../people/limits.ts'
+import { createMailboxUsers, isUserKey, keyFault } from '../../people/mailbox-users.ts'
 import { createLearn, type Learn, type Learnable } from '../../reports/learn-message.ts'
 import type { BodyPool } from '../bodies/body-pool.ts'
 import { AbortedError, createBodies, type ReadBody } from '../bodies/read-body.ts'
@@ -60,7 +62,7 @@ export function createCheckRoutes(
     statistics,
     log: app.log,
     gate,
-    learn: createLearn({ ...app, intake: createIntake(app) }),
+    learn: createLearn({ ...app, intake: createIntake(app), admitUser: createAdmitUser(app) }),
     readBody: createBodies(BYTES_IN_HAND_MAX).readBody,
     bodies,
   }
@@ -98,6 +100,18 @@ export function sendError(
   headers: Record<string, string> = {},
 ): void {
   sendJson(res, status, { error }, headers)
+}
+
+/** Admits reports of the mail server's users, each within limits of its own. */
+function createAdmitUser(app: Needs): Parameters<typeof createLearn>[0]['admitUser'] {
+  const findUser = createMailboxUsers(app, false)
+  const limits = createLimits(app)
+  return async (server, key) => {
+    const user = await findUser(server, key)
+    if (typeof user === 'string') return 'disabled'
+    const { is } = await limits.admit('mailbox-user', { reporterId: user.id })
+    return is === 'refused' ? 'too-often' : { id: user.id, admission: is }
+  }
 }
 
 function createRoutes(bytesMax: number): Readonly<Record<string, Route>> {
@@ -184,7 +198,11 @@ async function learnMessage(
   if (!Buffer.isBuffer(given)) return sendError(res, 400, given.fault)
   const fit = await inside.bodies.read('message', given, { ownerId: 'mail server' })
   if ('refusal' in fit) return sendError(res, fit.refusal.status, fit.refusal.detail)
-  const lesson = await inside.learn(fit.message, kind)
+  const key = req.headers['on-behalf-of']
+  if (key !== undefined && !isUserKey(key)) return sendError(res, 400, keyFault)
+  const lesson = await inside.learn(fit.message, kind, key)
+  if (lesson === 'too-often') return sendError(res, 429, 'This user reported too often.')
+  if (lesson === 'disabled') return sendError(res, 403, 'The account of this user is disabled.')
   const as = kind === 'spam' ? 'spam' : 'ham'
   if (lesson === 'known') return sendError(res, 208, `The message was already learned as ${as}.`)
   inside.statistics.learned()

@@ -6,6 +6,8 @@ import { expect, test } from 'vitest'
 import { reportFiles } from '../../../src/cli/report.ts'
 import { reportSpool } from '../../../src/cli/report-spool.ts'
 import { findRawMessage } from '../../../src/db/reports.ts'
+import { insertToken, type TokenScope } from '../../../src/db/sessions.ts'
+import { createToken } from '../../../src/people/credentials.ts'
 import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { outlookFile, traveledHeader } from '../../support/containers/outlook-file.ts'
 import { sampleMessage, startWebSite } from '../web/web-site.ts'
@@ -22,9 +24,14 @@ async function openSpool(name: string): Promise<string> {
 }
 
 /** Puts a message into the spool as a mail server does. Rejects with the exit code. */
-async function put(folder: string, kind: string, message: Buffer | string): Promise<void> {
+async function put(
+  folder: string,
+  kind: string,
+  message: Buffer | string,
+  user = '',
+): Promise<void> {
   const env = { ...process.env, SIGNALPOST_SPOOL: folder }
-  const running = promisify(execFile)(script, [kind], { env })
+  const running = promisify(execFile)(script, [kind, user], { env })
   running.child.stdin?.on('error', () => undefined).end(message)
   await running
 }
@@ -103,6 +110,25 @@ test('what is no message, no file or not readable does not hold up the others', 
     ...['1.pipe.spam', '2.link.spam', '3.text.spam'],
   ])
   expect((await waiting(folder)).sort()).toEqual(['', '.txt'])
+})
+
+test('users of a mail server are reporters of their own, without their names', async () => {
+  const folder = await openSpool('users')
+  for (const user of ['ann@provider.example', 'bob@provider.example']) {
+    await put(folder, 'spam', sampleMessage('for a user'), user)
+  }
+  expect((await readdir(folder)).join()).not.toMatch(/ann|bob/)
+  const made = createToken()
+  const scopes: TokenScope[] = ['report', 'on-behalf']
+  const about = { reporterId: ann.id, name: 'x', createdAt: new Date(), scopes }
+  await insertToken(site.app.pool, { ...made, ...about })
+  await run(folder, { token: made.token })
+  const { rows } = await site.app.pool.query(
+    `select distinct reporter_id from reports join reporters on reporters.id = reporter_id
+     where provider_id = $1`,
+    [ann.id],
+  )
+  expect(rows).toHaveLength(2)
 })
 
 test('the separator of a mailbox file is not part of the message', async () => {

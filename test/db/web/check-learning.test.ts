@@ -41,6 +41,20 @@ test('repeating a lesson changes nothing, and the answer says so', async () => {
   expect(await reports()).toHaveLength(1)
 })
 
+test('with a key, the lesson is a report by a user of the mail server', async () => {
+  const by = async (user: string) =>
+    (await site.post('/learnspam', mail, { 'on-behalf-of': user })).status
+  await site.app.rows(`update rate_limits set attempts_max = 2 where name = 'mailbox-user-hour'`)
+  expect([await by('one'), await by('two'), await by('one')]).toEqual([200, 200, 208])
+  expect(await by('not a key')).toBe(400)
+  const users = await site.app.rows(
+    `select user_account.id, server.email from reporters as user_account
+     join reporters as server on server.id = user_account.provider_id`,
+  )
+  expect(users.map(({ email }) => email)).toEqual([learnerEmail, learnerEmail])
+  expect([await by('one'), await by('three')]).toEqual([429, 200])
+})
+
 test('the opposite lesson changes the report, in both directions', async () => {
   const statuses = []
   for (const as of ['spam', 'ham', 'ham', 'spam'] as const) statuses.push((await learn(as)).status)
