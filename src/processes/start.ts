@@ -273,6 +273,7 @@ function banner(config: Config, { admin, reporter }: FirstAccounts): string {
     ? 'Feedback reports are sent through the mail server of SMTP_URL.'
     : 'Feedback reports are shown in the outbox but not sent. Set SMTP_URL to send them.'
   const asked = config.checkPort === undefined ? config.publicUrl : `port ${config.checkPort}`
+  const milter = config.milter ? `, milter on port ${config.milter.port}` : ''
   return `
 Signalpost is running.
 
@@ -280,7 +281,7 @@ Signalpost is running.
   Admin         ${config.publicUrl}/admin
   Outbox        ${config.publicUrl}/admin/outbox
   Returned mail ${config.receiveProtocol} on port ${config.receivePort}
-  Mail servers  ${asked}
+  Mail servers  ${asked}${milter}
 
   Administrator ${admin.email}${reporter ? `\n  Demo reporter ${reporter.email}` : ''}
   Passwords     in ${accountsFile(config.dataDir)}

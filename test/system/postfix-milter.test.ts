@@ -27,7 +27,7 @@ async function askingPostfix(env: Record<string, string> = {}) {
 }
 
 test('Postfix follows the verdict of the milter', async () => {
-  const { site, checkPort, postfix } = await askingPostfix()
+  const { site, checkPort, wire, postfix } = await askingPostfix()
   const forged = Buffer.concat([Buffer.from('X-Spam: No\r\n'), checkedMail('wanted', good)])
   expect(await hand(postfix.port, forged)).toBe(250)
   expect(await hand(postfix.port, checkedMail('marked', good), bad)).toBe(250)
@@ -40,7 +40,10 @@ test('Postfix follows the verdict of the milter', async () => {
   })
   expect(marked).toContain('X-Spam: Yes')
   expect(mailIn(await postfix.delivered(), 'wanted')).not.toContain('X-Spam')
+  await wire.cut()
+  expect(await hand(postfix.port, checkedMail('outage', good))).toBe(250)
   const metrics = await (await fetch(`http://127.0.0.1:${checkPort}/metrics`)).text()
+  expect(metrics).toContain('signalpost_milter_messages_total{stage="message",answer="none"} 1')
   expect(metrics).toContain('signalpost_milter_messages_total{stage="envelope",answer="mark"} 1')
   expect(metrics).toContain('signalpost_check_settled_total{by="reputation"} 1')
   expect(metrics).not.toMatch(/signalpost_milter_failed_total{/)

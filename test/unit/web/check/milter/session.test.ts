@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { formatPacket } from '../../../../../src/web/check/milter/packets.ts'
+import { formatPacket, MilterError } from '../../../../../src/web/check/milter/packets.ts'
 import {
   createMilterSession,
   type MilterTools,
 } from '../../../../../src/web/check/milter/session.ts'
 import type { CheckAnswer, Fields } from '../../../../../src/web/check/protocol.ts'
+import { chanceFrom } from '../../../../support/chance.ts'
 import {
   connectPacket,
   macros,
@@ -227,4 +228,21 @@ test('after QUIT_NC another client follows, after QUIT nothing', async () => {
   await take(POSTFIX_OFFER, ...client, formatPacket('K'), from, to)
   expect(asked[0]?.fields).not.toHaveProperty('ip')
   expect(await take(formatPacket('Q'))).toBe('end')
+})
+
+test('random packets are answered or refused, and leave no memory behind', async () => {
+  const chance = chanceFrom(1)
+  const letters = 'ODCHMRTLNBEAUKZ'
+  for (let round = 0; round < 500; round++) {
+    const { session, take, held } = openSession({ last: worst })
+    await take(POSTFIX_OFFER)
+    for (let step = 0; step < 20; step++) {
+      const command = letters[Math.floor(chance() * letters.length)] ?? 'Q'
+      const data = Buffer.from(Array.from({ length: chance() * 20 }, () => chance() * 80))
+      const refusal = await take(rawPacket(command, data)).catch((error: unknown) => error)
+      if (typeof refusal !== 'string') expect(refusal).toBeInstanceOf(MilterError)
+    }
+    session.close()
+    expect(held()).toBe(0)
+  }
 })
