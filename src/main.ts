@@ -291,6 +291,25 @@ const commands: Record<string, Command> = {
       return (await reportFiles({ ...asked, token }, io)) === 0 ? DONE : FAILED
     },
   },
+  collect: {
+    usage: 'collect imap FILE [--once]',
+    summary:
+      'report what users move into folders of IMAP accounts, which FILE lists; needs no database',
+    async run({ args }) {
+      const { collectImap, parseCollect } = await import('./cli/collect-imap.ts')
+      const { readCollectorFile } = await import('./cli/collector-settings.ts')
+      const { file, isOnce } = parseCollect(args)
+      const settings = await readCollectorFile(file)
+      const stop = new AbortController()
+      const io = { print: say, complain, signal: stop.signal }
+      const collecting = collectImap(settings, { isOnce }, io)
+      void stopSignal().then(() => {
+        stop.abort()
+        return closeInTime(() => collecting.then(() => undefined))
+      })
+      return (await collecting) === 0 ? DONE : FAILED
+    },
+  },
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -5,12 +5,14 @@ import { freePort } from '../../src/db/embedded.ts'
 import { openFolder, startDaemon } from './daemon.ts'
 import { recipe } from './recipes.ts'
 
-/** A real Dovecot on the loopback interface that accepts any password for any user. */
+/** A real Dovecot on the loopback interface. Every user has the password "password". */
 export type Dovecot = {
   port: number
   /** Returns a mailbox as an IMAP URL for `curl`. */
   url: (mailbox: string) => string
   said: () => string
+  /** Ends the server and starts it again. */
+  restart: () => Promise<void>
   /** Ends the server and removes its files. */
   clear: () => Promise<void>
 }
@@ -28,14 +30,20 @@ export async function startDovecot(spool?: string): Promise<Dovecot> {
   const file = path.join(folder.at, 'dovecot.conf')
   const more = spool ? await configureReporting(folder.at, spool) : ''
   await writeFile(file, `${configuration(folder.at, port)}${more}`)
-  const daemon = await startDaemon(['/usr/sbin/dovecot', '-F', '-c', file], {
-    port,
-    package: 'dovecot-imapd dovecot-sieve',
-  })
+  const start = () =>
+    startDaemon(['/usr/sbin/dovecot', '-F', '-c', file], {
+      port,
+      package: 'dovecot-imapd dovecot-sieve',
+    })
+  let daemon = await start()
   return {
     port,
     url: (mailbox) => `imap://ann:password@127.0.0.1:${port}/${mailbox}`,
-    said: daemon.said,
+    said: () => daemon.said(),
+    async restart() {
+      await daemon.stop()
+      daemon = await start()
+    },
     async clear() {
       await daemon.stop()
       await folder.clear()
@@ -76,7 +84,7 @@ first_valid_uid = 1
 mail_location = maildir:${folder}/mail/%u
 passdb {
   driver = static
-  args = nopassword=y
+  args = password=password
 }
 userdb {
   driver = static
