@@ -152,8 +152,8 @@ const datelessTail = 12
 
 /**
  * Splits the value of a Received field into clauses. The word after a keyword is always its value,
- * so that a HELO of `by` is not taken for a clause; a comment right after `from` means that the
- * HELO was empty. Of two `by`, the last one counts: the text that untrusted clients can choose is
+ * so that a HELO of `by` is not taken for a clause; a comment right after `from` or `by` means
+ * that the name is missing. Of two `by`, the last one counts: the text that untrusted clients can choose is
  * before it.
  */
 export function receivedClauses(value: string): ReceivedClauses {
@@ -172,7 +172,7 @@ export function receivedClauses(value: string): ReceivedClauses {
       clauses.comments.push(comment)
       if (at === 0) clauses.opening = comment
       current?.comments.push(comment)
-      isValueDue &&= current !== clauses.from
+      isValueDue &&= current !== clauses.from && current !== clauses.by
     } else {
       const name: ClauseName | undefined = isValueDue
         ? undefined
@@ -217,18 +217,31 @@ function datelessEnd(value: string, { count, kinds }: ReceivedTokens): number {
 }
 
 /**
- * Reads the date and the text after it: Courier writes its identifier there, other mail systems
- * write the return path in a comment.
+ * Reads the date and the text after it: Courier writes its identifier there, others the recipient,
+ * or the return path in a comment.
  */
 function readDate(value: string, tokens: ReceivedTokens, from: number, clauses: ReceivedClauses) {
   let end = from
   for (let at = from; at < tokens.count; at++) {
     if (tokens.kinds[at] === tokenKinds.comment) clauses.comments.push(tokenText(value, at))
-    else if (!clauses.id && isText(value, tokens, at, 'id')) {
-      clauses.id = { words: at + 1 < tokens.count ? [tokenText(value, at + 1)] : [], comments: [] }
-    } else if (end === at) end++
+    else {
+      const name = trailingClause(value, tokens, at)
+      if (name && !clauses[name]) {
+        const words = at + 1 < tokens.count ? [tokenText(value, at + 1)] : []
+        clauses[name] = { words, comments: [] }
+      } else if (end === at) end++
+    }
   }
   if (end > from) clauses.date = value.slice(tokens.starts[from], tokens.ends[end - 1])
+}
+
+function trailingClause(
+  value: string,
+  tokens: ReceivedTokens,
+  at: number,
+): 'id' | 'for' | undefined {
+  if (isText(value, tokens, at, 'id')) return 'id'
+  return isText(value, tokens, at, 'for') ? 'for' : undefined
 }
 
 function openClause(name: ClauseName, clauses: ReceivedClauses): ReceivedClause {

@@ -64,18 +64,23 @@ export function readLiteral(text: string): { ip: string; port?: number } | undef
   }
   const colon = portSeparator(bare)
   if (colon < 0) return undefined
-  const quad = parseIp(bare.slice(0, colon))
+  const host = parseIp(bare.slice(0, colon))
   const port = portNumber(bare.slice(colon + 1))
-  return quad && port !== undefined ? { ip: quad.text, port } : undefined
+  return host && port !== undefined ? { ip: host.text, port } : undefined
 }
 
 const placeholderNames = new Set([
   ...['unknown', 'unverified', 'untrusted', 'softdnserr', 'nodnsquery', 'no.name.available'],
+  'unknown.domain',
 ])
 
-/** A host name without its final dot; undefined for a placeholder such as `unknown`. */
+/**
+ * A host name without its final dot and without angle brackets; undefined for a placeholder such as
+ * `unknown`.
+ */
 export function knownName(text: string): string | undefined {
-  const name = text.endsWith('.') ? text.slice(0, -1) : text
+  const bare = text.startsWith('<') && text.endsWith('>') ? text.slice(1, -1) : text
+  const name = bare.endsWith('.') ? bare.slice(0, -1) : bare
   if (name === '' || name.startsWith('[')) return undefined
   if (name.length < 18 && placeholderNames.has(name.toLowerCase())) return undefined
   return name
@@ -89,12 +94,14 @@ function mayBeAddress(text: string): boolean {
 }
 
 /**
- * Finds the separator in `192.0.2.1:25`, or in `192.0.2.1.25` as old Exim writes it; -1 if none.
+ * Finds the separator in `192.0.2.1:25`, or in `192.0.2.1.25` and `2001:db8::1.25` as old Exim
+ * writes them; -1 if none.
  */
 function portSeparator(text: string): number {
   const colon = text.lastIndexOf(':')
-  if (colon >= 0) return text.indexOf(':') === colon ? colon : -1
-  return text.length < 22 && text.split('.').length === 5 ? text.lastIndexOf('.') : -1
+  if (colon >= 0 && text.indexOf(':') === colon) return colon
+  const dots = text.length < 54 ? text.split('.').length - 1 : 0
+  return dots === 4 || (dots === 1 && colon >= 0) ? text.lastIndexOf('.') : -1
 }
 
 /** Whether a comment describes the encryption or the software and not the peer. */
@@ -136,7 +143,7 @@ function usualRemark(comment: string): PeerRemark | undefined {
  * Whether a word can be a host name. `HELO` cannot, because the word after it is not the address.
  */
 function isPlainName(text: string): boolean {
-  return /^(?!(?:helo|ehlo)$)[\w.-]+$/i.test(text)
+  return /^(?!(?:helo|ehlo|lhlo)$)[\w.-]+$/i.test(text)
 }
 
 function anyRemark(comment: string): PeerRemark {
@@ -151,7 +158,7 @@ function anyRemark(comment: string): PeerRemark {
     if (lower === 'user' && /^authenticated$/i.test(parts[at - 1] ?? '') && next !== undefined) {
       remark.account = next
       at++
-    } else if (lower === 'helo' || lower === 'ehlo') {
+    } else if (lower === 'helo' || lower === 'ehlo' || lower === 'lhlo') {
       remark.helo = next ?? ''
       // The peer also supplied the text that follows.
       isTold = true
@@ -173,15 +180,22 @@ function anyRemark(comment: string): PeerRemark {
   return remark
 }
 
-/** Parses `Authenticated sender: user`, `AUTH: LOGIN user`, `authenticated as user`. */
+/**
+ * Parses `Authenticated sender: user`, `AUTH: LOGIN user`, `authenticated as user`, and
+ * `authenticated:user@[192.0.2.1]`.
+ */
 function login(parts: readonly string[]): PeerRemark {
+  const [first = ''] = parts
+  const sign = first.lastIndexOf('@')
+  const literal = sign > 0 ? readLiteral(first.slice(sign + 1)) : undefined
+  if (literal) return { ...literal, account: first.slice(first.indexOf(':') + 1, sign) }
   const isNamed = /^(?:sender:|as|user|[\w-]+)$/i.test(parts[1] ?? '') && parts.length > 2
   return isNamed && !parts[1]?.startsWith('bits') ? { account: parts[2] ?? '' } : nothing
 }
 
 function readSetting(lower: string, part: string, remark: PeerRemark): void {
   const value = part.slice(part.indexOf('=') + 1)
-  if (lower.startsWith('helo=') || lower.startsWith('ehlo=')) remark.helo = value
+  if (/^(?:helo|ehlo|lhlo)=/.test(lower)) remark.helo = value
   else if (lower.startsWith('port=')) {
     const port = portNumber(value)
     if (port !== undefined) remark.port = port
@@ -199,30 +213,46 @@ function readAddress(part: string, at: number, parts: readonly string[], remark:
   const glued = bracket > 0 && bracket !== sign + 1 ? part.slice(0, bracket) : undefined
   const host = part.slice(glued === undefined ? sign + 1 : bracket)
   const literal = host === '' ? undefined : readLiteral(host)
-  const isAlone = parts.length === 1 || at === 0 || bracket >= 0 || part.startsWith('?')
-  if (!literal || !isAlone) {
-    if (sign > 0 && parts.length === 1) remark.ident = part.slice(0, sign)
+  const isMarked = bracket >= 0 || part.startsWith('?')
+  const isBeside = !isMarked && at === 1 && parts.length === 2
+  const isAddress = at === 0 || isMarked || (isBeside && isBehindName(parts[0] ?? '', literal))
+  if (!literal || !isAddress) {
+    if (sign > 0 && parts.length === 1) remark.ident = identOf(part.slice(0, sign))
     if (part.toLowerCase() === '[local]') nameBefore(parts[at - 1], remark)
     return
   }
   remark.ip = literal.ip
   if (literal.port !== undefined) remark.port = literal.port
-  if (sign > 0 && glued === undefined) remark.ident = part.slice(0, sign)
-  if (at > 0 || glued !== undefined) nameBefore(glued ?? parts[at - 1], remark)
-  else if (parts.length === 2) nameBehind(parts[1] ?? '', remark)
+  if (sign > 0 && glued === undefined) remark.ident = identOf(part.slice(0, sign))
+  if (isBeside) unprovenName(parts[0] ?? '', remark)
+  else if (at > 0 || glued !== undefined) nameBefore(glued ?? parts[at - 1], remark)
+  else if (parts.length === 2) unprovenName(parts[1] ?? '', remark)
+}
+
+/**
+ * Whether an address without brackets belongs to the word before it: that word is a full host name,
+ * or the address is an IPv6 address, which cannot be a version number.
+ */
+function isBehindName(before: string, literal: { ip: string } | undefined): boolean {
+  return literal?.ip.includes(':') === true || (isPlainName(before) && before.includes('.'))
+}
+
+/** Sendmail marks the name from the ident protocol with `IDENT:`. */
+function identOf(user: string): string {
+  return user.startsWith('IDENT:') ? user.slice(6) : user
 }
 
 function nameBefore(before: string | undefined, remark: PeerRemark): void {
   if (before === undefined || before.includes('=') || before === remark.account) return
   const user = before.lastIndexOf('@')
-  if (user > 0) remark.ident = before.slice(0, user)
+  if (user > 0) remark.ident = identOf(before.slice(0, user))
   const name = knownName(before.slice(user + 1))
   if (name !== undefined && readLiteral(name) === undefined) remark.rdns = name
 }
 
-function nameBehind(behind: string, remark: PeerRemark): void {
-  if (!isPlainName(behind) || !behind.includes('.')) return
-  remark.rdns = behind
+function unprovenName(name: string, remark: PeerRemark): void {
+  if (!isPlainName(name) || !name.includes('.')) return
+  remark.rdns = name
   remark.isUnproven = true
 }
 

@@ -17,6 +17,7 @@ const proving = /^(?:(?:E?SMTPS?|LMTPS?|UTF8SMTPS?|UTF8LMTPS?)A|ASMTP)(?= |$)/i
 const proofs: readonly (readonly [RegExp, string?])[] = [
   [/^authenticated sender/i, 'Postfix'],
   [/^authenticated as /i, 'CriticalPath'],
+  [/^authenticated:/i, 'qmail'],
   [/^authenticated/i, 'Sendmail'],
   [/^account /i, 'CommuniGate'],
   [/^auth[:=]\s*([\w-]{1,20})/i],
@@ -28,16 +29,24 @@ const proofs: readonly (readonly [RegExp, string?])[] = [
  * nothing: Exchange uses it between its own machines.
  */
 function receivedAuth(
-  { with: protocol = '', via = '' }: Pick<ReceivedField, 'with' | 'via'>,
+  field: Pick<ReceivedField, 'with' | 'via' | 'by' | 'software'>,
   comments: readonly string[],
 ): string | undefined {
+  const { with: protocol = '', via = '' } = field
   const proved = proving.exec(protocol)
   if (proved) return proved[0].toUpperCase()
   for (const comment of comments) {
     const found = proofIn(comment.trimStart())
     if (found !== undefined) return found
   }
-  return /^httpu?(?= |$)/i.test(protocol) || /^http$/i.test(via) ? 'HTTP' : undefined
+  if (/^httpu?(?= |$)/i.test(protocol) || /^http$/i.test(via)) return 'HTTP'
+  return isGmxSubmission(field) ? 'GMX' : undefined
+}
+
+/** GMX accepts mail from its customers, and from nobody else, as `mail.gmx.net (mp010)`. */
+function isGmxSubmission({ by, software }: Pick<ReceivedField, 'by' | 'software'>): boolean {
+  if (!software?.startsWith('mp')) return false
+  return /^mp\d+$/.test(software) && /^mail\.gmx\.(?:net|com)$/i.test(by.host ?? '')
 }
 
 function proofIn(comment: string): string | undefined {
@@ -79,7 +88,7 @@ function receivedStyle(
     if (comment.startsWith('Exim') || comment.includes('helo=')) return 'exim'
   }
   const peers = from?.comments ?? []
-  for (const comment of peers) if (/^[HE][EH]LO(?: |$)/.test(comment)) return 'qmail'
+  for (const comment of peers) if (/^(?:HELO|EHLO|LHLO)(?: |$)/.test(comment)) return 'qmail'
   const isBare = protocol === 'SMTP' && id === undefined && peers.length === 1
   return isBare && isQmailDate(date) ? 'qmail' : 'usual'
 }
@@ -120,13 +129,13 @@ const textCharsMax = 400
 /**
  * Parses the value of a Received field in the forms of RFC 5321 §4.4 and in the forms that common
  * mail systems write. Undefined when it names neither the sending nor the receiving machine nor a
- * protocol, or is longer than 64 KiB. Linear in its length; never throws.
+ * protocol nor a date, or is longer than 64 KiB. Linear in its length; never throws.
  */
 export function parseReceived(value: string): ReceivedField | undefined {
   if (value.length > valueCharsMax) return undefined
-  const clauses = receivedClauses(value)
+  const clauses = receivedClauses(value.includes('\0') ? withoutNuls(value) : value)
   const { from, by, comments } = clauses
-  if (!from && !by && !clauses.with) return readQmailStep(clauses)
+  if (!from && !by && !clauses.with) return readStep(value, clauses)
   const field: ReceivedField = { by: by ? readBy(by.words, by.comments) : {} }
   const withWords = joined(clauses.with?.words)
   if (withWords) field.with = clip(withWords)
@@ -139,19 +148,45 @@ export function parseReceived(value: string): ReceivedField | undefined {
     const peer = receivedPeer(from, receivedStyle(field, clauses))
     if (peer) field.from = peer
     if (from.comments.length > 0) field.fromComments = from.comments.slice(0, 10).map(clip)
+  } else if (clauses.opening?.startsWith('from ')) {
+    const peer = enclosedPeer(clauses.opening.slice(5))
+    if (peer) field.from = peer
   }
   return field
 }
 
+/** Removes NULs from addresses in brackets; elsewhere a NUL is a blank. */
+function withoutNuls(value: string): string {
+  const literals = value.replaceAll(/\[[^\][]*\]/g, (literal) => literal.replaceAll('\0', ''))
+  return literals.replaceAll('\0', ' ')
+}
+
 /**
- * Parses `(qmail 123 invoked from network); date`, which qmail writes each time it accepts a
- * message.
+ * Parses `(from host [192.0.2.1]) by …`, which some mail systems write when the peer gave no HELO,
+ * and others always. Nothing shows that the name was looked up. Undefined without an address: then
+ * a local program handed the message over.
  */
-function readQmailStep({ opening, date }: ReceivedClauses): ReceivedField | undefined {
-  if (!opening?.startsWith('qmail ')) return undefined
+function enclosedPeer(text: string): ReceivedPeer | undefined {
+  const { ip, rdns } = readPeerRemark(text)
+  if (ip === undefined) return undefined
+  return rdns === undefined ? { ip } : { unprovenRdns: rdns, ip }
+}
+
+/**
+ * Parses a field without clauses: `(qmail 123 invoked from network); date`, which qmail writes each
+ * time it accepts a message, `(ofmipd 192.0.2.1); date`, which names the client, or only a date.
+ */
+function readStep(value: string, { opening, date }: ReceivedClauses): ReceivedField | undefined {
   const at = readDate(date)
-  const step = { by: {}, software: clip(opening) }
-  return at ? { ...step, at } : step
+  const step: ReceivedField = { by: {}, ...(at && { at }) }
+  if (opening === undefined)
+    return at && value.slice(0, value.indexOf(date)).replace(';', '').trim() === ''
+      ? step
+      : undefined
+  if (!/^(?:qmail|ofmipd) /.test(opening)) return undefined
+  step.software = clip(opening)
+  const ip = opening.startsWith('ofmipd ') ? readPeerRemark(opening.slice(7)).ip : undefined
+  return ip === undefined ? step : { ...step, from: { ip } }
 }
 
 function readRest(clauses: ReceivedClauses, field: ReceivedField): void {
@@ -169,9 +204,7 @@ function readRest(clauses: ReceivedClauses, field: ReceivedField): void {
 }
 
 function readDate(text: string): Date | undefined {
-  if (text === '') return undefined
-  const at = parseMailDate(text)
-  return at ?? (text.includes('\0') ? parseMailDate(text.replaceAll('\0', ' ')) : undefined)
+  return text === '' ? undefined : parseMailDate(text)
 }
 
 function joined(words: readonly string[] | undefined): string | undefined {

@@ -82,7 +82,7 @@ const nobody = ['unknown', 'nodnsquery', 'no.name.available']
 function stalwart(field: ReceivedField | undefined, expected: Expected): Pairs {
   const { from, by } = field ?? {}
   const [first, helo] = [hostOf(expected['from']), hostOf(expected['helo'])]
-  const ours = [from?.helo, from?.rdns, from?.ip].map(canonical)
+  const ours = [from?.helo, from?.rdns, from?.unprovenRdns, from?.ip].map(canonical)
   const user = said(expected['ident'])?.split('@')[0]
   const ourUser = (from?.ident ?? from?.account)?.split('@')[0]
   const recipient = said(expected['for_'])
@@ -93,7 +93,7 @@ function stalwart(field: ReceivedField | undefined, expected: Expected): Pairs {
     ),
     helo: pair(canonical(from?.helo), helo),
     ip: pair(from?.ip, canonical(said(expected['from_ip']))),
-    rdns: pair(from?.rdns, said(expected['from_iprev'])),
+    rdns: pair(from?.rdns ?? from?.unprovenRdns, said(expected['from_iprev'])?.replace(/\.$/, '')),
     by: [canonical(by?.host ?? by?.ip), hostOf(expected['by'])],
     with: pair(
       partOf(field?.with?.replace('-TLS', 'S'), said(expected['with'])),

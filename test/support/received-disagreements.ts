@@ -35,6 +35,8 @@ export const outputWeRefuse: Record<string, string> = {
   'real-lines-dd0999ac': 'We drop the final dot of a host name.',
   'real-lines-02d05bd3':
     'Mail by HTTP from a browser is a submission; SpamAssassin expects HTTP elsewhere.',
+  'real-lines-0b5549c1': 'Sendmail marks the name of the user with "IDENT:"; it is not part of it.',
+  'real-lines-66a9d19e': 'SpamAssassin ignores the line, although it has the address of a client.',
   'real-lines-78077800': 'The comment says that the user logged in, and how.',
   'real-lines-50985852': 'Encryption alone does not prove who a client of Gmail is.',
   'real-lines-44a3610b': 'Encryption alone does not prove who a client of Gmail is.',

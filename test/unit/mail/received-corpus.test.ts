@@ -31,7 +31,7 @@ describe.skipIf(!asserted)('the public test suites, where the corpus is present'
     const ids = new Set([...(asserted ?? []), ...(observed ?? [])].map(({ id }) => id))
     const named = [...Object.keys(assertionsWeRefuse), ...Object.keys(outputWeRefuse)]
     expect(named.filter((id) => !ids.has(id))).toEqual([])
-    expect(agreeingShare(observed ?? [])).toBeGreaterThan(0.95)
+    expect(agreeingShare(observed ?? [])).toBeGreaterThan(0.94)
     expect(agreeingShare(asserted ?? [])).toBeGreaterThan(0.94)
   })
 

@@ -231,6 +231,81 @@ test.for([
     { with: 'SMTP' },
   ],
   [
+    'a gateway that writes its whole peer in parentheses',
+    `(from p.example.com [${ip}]) by ${mx} (NAVGW 2.5.2.12) with SMTP id M1 for ` +
+      `<a@example.net>; ${when}`,
+    { unprovenRdns: 'p.example.com', ip },
+    { by: { host: mx }, id: 'M1', for: 'a@example.net' },
+  ],
+  [
+    'qmail-ldap, where a client logged in',
+    `from unknown (HELO foo) (authenticated:u@example.com@[${ip}]) (envelope-sender ` +
+      `<b@example.com>) by ${mx} (qmail-ldap-1.03) with SMTP; 3 Nov 2026 08:15:00 -0000`,
+    { helo: 'foo', ip, account: 'u@example.com' },
+    { auth: 'qmail', envelopeFrom: 'b@example.com' },
+  ],
+  [
+    'qmail, over LMTP',
+    `from p.example.com (LHLO foo) (${ip}) by ${mx} with LMTP; ${when}`,
+    { helo: 'foo', rdns: 'p.example.com', ip },
+    { with: 'LMTP' },
+  ],
+  [
+    'ofmipd, the submission server of qmail',
+    `(ofmipd ${ip}); 3 Nov 2026 08:15:00 -0000`,
+    { ip },
+    { by: {}, software: `ofmipd ${ip}` },
+  ],
+  [
+    'Sendmail, with a name from the ident protocol',
+    `from foo (IDENT:joe@p.example.com [${ip}]) by ${mx} (8.9.3/8.9.3) with ESMTP id EAA1; ${when}`,
+    { helo: 'foo', rdns: 'p.example.com', ip, ident: 'joe' },
+    {},
+  ],
+  [
+    'a carrier that writes a placeholder for a missing name',
+    `from foo (<unknown.domain>[${ip}]) by <${mx}> (mx) with SMTP id <S1>; ${when}`,
+    { helo: 'foo', ip },
+    { by: { host: mx }, id: 'S1' },
+  ],
+  [
+    'a service that writes a token before the address',
+    `from example.com (dR+3/xQ ${ip6}) by example.com with Thrift id 42; ${when}`,
+    { helo: 'example.com', ip: ip6 },
+    { with: 'Thrift' },
+  ],
+  [
+    'a server that writes no brackets around the address',
+    `from foo (p.example.com ${ip}) by ${mx} with ESMTP id 42; ${when}`,
+    { helo: 'foo', unprovenRdns: 'p.example.com', ip },
+    {},
+  ],
+  [
+    'a server that writes NULs around the address',
+    `from foo ([\0${ip}\0]) by\0${mx} with ESMTP id 42;\0${when}`,
+    { helo: 'foo', ip },
+    { by: { host: mx } },
+  ],
+  [
+    'GMX, for a customer',
+    `from p.example.com (EHLO [10.0.0.5]) [${ip}] by mail.gmx.net (mp010) with SMTP; ${when}`,
+    { helo: '[10.0.0.5]', rdns: 'p.example.com', ip },
+    { auth: 'GMX' },
+  ],
+  [
+    'CommuniGate without its own name',
+    `from [${ip}] (account joe HELO foo) by (CommuniGate Pro SMTP 5.2.3) with ESMTPA id 19; ${when}`,
+    { helo: 'foo', ip, account: 'joe' },
+    { by: {}, with: 'ESMTPA', id: '19' },
+  ],
+  [
+    'a server that writes the recipient last',
+    `from foo ([${ip}]) by ${mx} (EzMTS) ; ${when} for <a@example.net>`,
+    { helo: 'foo', ip },
+    { for: 'a@example.net', dateText: when },
+  ],
+  ['a server that writes only the date', `; ${when}`, undefined, { by: {} }],
+  [
     'a list server that names nobody',
     `with LISTS (v1.0; list announce); ${when} (UTC)`,
     undefined,
@@ -261,6 +336,7 @@ test.for([
   `[${ip6}]:4321`,
   '2001:db8:0000:0000:0000:0000:0000:0025',
   '2001:db8::0.0.0.37',
+  `${ip6}.4321`,
 ])('an IPv6 address may be written %s', (text) => {
   const bracketed = text.startsWith('[') ? text : `[${text}]`
   for (const inside of [text, `p.example.com ${bracketed}`]) {
