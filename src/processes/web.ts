@@ -4,6 +4,7 @@ import { readSigningKey } from '../net/mailer.ts'
 import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
 import { createUnpackPool } from '../parsing/unpack-pool.ts'
 import { serve } from '../web/serve.ts'
+import type { ReadText } from '../web/site.ts'
 import { openClientBlacklists } from './open-network.ts'
 import { queueNames } from './queues.ts'
 
@@ -13,14 +14,21 @@ import { queueNames } from './queues.ts'
  * @throws UsageError listing every invalid entry of BLACKLISTS
  */
 export async function web(app: App): Promise<{ close(): Promise<void>; url: string }> {
-  // Started on the first request to view an unsent mail, which most installations never receive.
-  let parser: ParserPool | undefined
+  // Started on the first request to view a message or an unsent mail.
+  let opened: ParserPool | undefined
   const signingKey = await readSigningKey(app.config, app.log)
-  const openParser = () => createParserPool(1, undefined, { signingKey })
-  const preview = createPreview(app, () => (parser ??= openParser()))
+  const parser = () => (opened ??= createParserPool(1, undefined, { signingKey }))
+  const preview = createPreview(app, parser)
+  const readText: ReadText = (message) => parser().readText(message)
   const unpacking = createUnpackPool()
   const blacklists = await openClientBlacklists(app.config, app)
-  const tools = { preview, unpack: unpacking.unpack, askAboutClient: blacklists.ask, queueNames }
+  const tools = {
+    preview,
+    readText,
+    unpack: unpacking.unpack,
+    askAboutClient: blacklists.ask,
+    queueNames,
+  }
   const served = await serve(app, tools)
   if (app.config.publicUrl.startsWith('https:') && app.config.trustedProxies.length === 0) {
     app.log.warn(
@@ -33,7 +41,7 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
     close: async () => {
       await served.close()
       blacklists.close()
-      await parser?.close()
+      await opened?.close()
       await unpacking.close()
     },
   }

@@ -10,13 +10,7 @@ import { networkSet } from '../mail/ip.ts'
 import { storableText } from '../mail/text.ts'
 import { phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
-import {
-  openCandidates,
-  readAnswer,
-  type RelayAnswer,
-  type RelayCandidate,
-  relayCandidates,
-} from '../verdict/relays.ts'
+import { openCandidates, type RelayCandidate, relayCandidates } from '../verdict/relays.ts'
 import { uuidFloor } from '../world.ts'
 import { analyzeReport } from './analyze-report.ts'
 
@@ -138,18 +132,19 @@ export async function findQuestion(
   return { candidates, isAnswered }
 }
 
-/** The answer in a form: the addresses of the provider's machines, none of them, or unknown. */
-export type GivenAnswer = 'unknown' | 'none' | readonly string[]
+/** The answer about one machine: whether it belongs to the reporter's provider, or unknown. */
+export type GivenAnswer = 'unknown' | { ip: string; isMine: boolean }
 
 /**
- * Why an answer is refused: `nothing` was selected; `full`: the limit of named relays is reached;
- * or there is a gap: the reporter's mail passed an unselected machine between two selected ones.
+ * Why an answer is refused: `stale`: it is not about the machine that is asked about; `full`: the
+ * limit of named relays is reached.
  */
-export type AnswerRefusal = 'nothing' | 'full' | Extract<RelayAnswer, { gap: object }>
+export type AnswerRefusal = 'stale' | 'full'
 
 /**
- * Stores the answer to a report's question. Does nothing when the question is no longer open. With
- * the answer `unknown`, only an event is added to the report's story, once.
+ * Stores the answer to a report's question, which is about the first of its candidates. Does
+ * nothing when the question is no longer open. With the answer `unknown`, only an event is added to
+ * the report's story, once.
  */
 export async function answerQuestion(
   app: Needs,
@@ -161,17 +156,13 @@ export async function answerQuestion(
     listEvents(app.pool, report.id),
   ])
   const question = await findQuestion(app.pool, report, analysis, events)
-  if (!question) return 'done'
+  const candidate = question?.candidates[0]
+  if (!candidate) return 'done'
   if (given === 'unknown') {
     return question.isAnswered ? 'done' : storeAnswer(app, report, undefined)
   }
-  const offered = question.candidates.map(({ ip }) => ip)
-  const picked = given === 'none' ? [] : given.filter((ip) => offered.includes(ip))
-  if (given !== 'none' && picked.length === 0) return 'nothing'
-  const read = readAnswer(question.candidates, picked)
-  if ('gap' in read) return read
-  const answered = [...statementsOf(read.mine, 'set'), ...statementsOf(read.notMine, 'refused')]
-  return storeAnswer(app, report, answered)
+  if (given.ip !== candidate.ip) return 'stale'
+  return storeAnswer(app, report, statementsOf([candidate], given.isMine ? 'set' : 'refused'))
 }
 
 function statementsOf(

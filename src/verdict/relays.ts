@@ -301,28 +301,3 @@ export function openCandidates<Candidate extends { ip: string }>(
   const open = end < 0 ? candidates : candidates.slice(0, end)
   return open.filter((candidate) => !isIn(stated.mine, candidate))
 }
-
-/**
- * Result of an answer: hosts to trust, and hosts never to ask about again; or the reason why the
- * answer is inconsistent.
- */
-export type RelayAnswer =
-  | { mine: RelayCandidate[]; notMine: RelayCandidate[] }
-  | { gap: { picked: RelayCandidate; between: RelayCandidate } }
-
-/**
- * Interprets the reporter's selection of candidates. Every host above a selected one must be
- * selected too, because otherwise an untrusted host wrote the field that names the selected one.
- */
-export function readAnswer(
-  candidates: readonly RelayCandidate[],
-  pickedIps: readonly string[],
-): RelayAnswer {
-  const isPicked = ({ ip }: RelayCandidate) => pickedIps.includes(ip)
-  const first = candidates.findIndex((candidate) => !isPicked(candidate))
-  const between = first < 0 ? undefined : candidates[first]
-  const picked = between && candidates.slice(first).find(isPicked)
-  if (between && picked) return { gap: { picked, between } }
-  const mine = candidates.filter(isPicked)
-  return { mine, notMine: candidates.filter((candidate) => !isPicked(candidate)) }
-}

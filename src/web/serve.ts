@@ -33,7 +33,7 @@ import { createStatistics } from './pages/published-months.ts'
 import { pageRoutes } from './pages/router.ts'
 import { outlookFiles } from './reporting/outlook.ts'
 import { createTakeUpload } from './reporting/take-upload.ts'
-import { createReadMail, createReadQueues, type Site } from './site.ts'
+import { createReadMail, createReadQueues, type ReadText, type Site } from './site.ts'
 import { logRequests } from './request-id.ts'
 import { createSubmit } from './submit.ts'
 
@@ -44,6 +44,7 @@ const ANONYMOUS_BYTES_IN_HAND_MAX = 50_000_000
 /** The dependencies of the server besides the application. */
 type Tools = {
   preview: Preview
+  readText: ReadText
   unpack: Unpacker
   queueNames: readonly string[]
   askAboutClient?: AskAboutClient | undefined
@@ -52,7 +53,7 @@ type Tools = {
 /** Serves all HTTP requests. Resolves when it listens, and continues until it is closed. */
 export async function serve(
   app: App,
-  { preview, unpack, queueNames, askAboutClient }: Tools,
+  { preview, readText, unpack, queueNames, askAboutClient }: Tools,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
   const watch = createSenderWatch(app, (tx, id) =>
@@ -68,7 +69,7 @@ export async function serve(
       const made = createSite(app, taken, { bodies, checkMetrics, queueNames })
       const site = { ...made, isTrusted, isClosing, noteSender: watch.note }
       const takeUpload = createTakeUpload({ ...app.config, submit: site.submit, unpack })
-      return createExpress({ ...site, preview, takeUpload }, checkRoutes)
+      return createExpress({ ...site, preview, readText, takeUpload }, checkRoutes)
     },
     { host, port, drainMs: app.config.drainMs },
   )
@@ -91,7 +92,7 @@ function createSite(
     checkMetrics,
     queueNames,
   }: Pick<Tools, 'queueNames'> & { bodies: BodyPool; checkMetrics: () => Promise<string> },
-): Omit<Site, 'preview' | 'takeUpload' | 'isTrusted' | 'isClosing' | 'noteSender'> {
+): Omit<Site, 'preview' | 'readText' | 'takeUpload' | 'isTrusted' | 'isClosing' | 'noteSender'> {
   const readQueues = createReadQueues(app, queueNames)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())

@@ -18,6 +18,7 @@ import {
 } from '../db/mail-relay.ts'
 import type { Pool } from '../db/pool.ts'
 import { allQueues, listQueueControls } from '../db/queue-controls.ts'
+import type { Packed } from '../db/rows.ts'
 import type { ReadHealth } from '../health/read-health.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
 import type { SenderWatch } from '../judging/sender-watch.ts'
@@ -44,6 +45,7 @@ const assets = {
   pico: asset(path.join(own, 'pico', 'pico.min.css'), 'pico.css', 'text/css; charset=utf-8'),
   site: asset(path.join(own, 'site.css'), 'site.css', 'text/css; charset=utf-8'),
   frame: asset(path.join(own, 'frame.css'), 'frame.css', 'text/css; charset=utf-8'),
+  parts: asset(path.join(own, 'parts.css'), 'parts.css', 'text/css; charset=utf-8'),
   home: asset(path.join(own, 'home.css'), 'home.css', 'text/css; charset=utf-8'),
   story: asset(path.join(own, 'story.css'), 'story.css', 'text/css; charset=utf-8'),
   walk: asset(path.join(own, 'walk.css'), 'walk.css', 'text/css; charset=utf-8'),
@@ -64,6 +66,7 @@ export const assetUrls = {
   pico: assets.pico.url,
   site: assets.site.url,
   frame: assets.frame.url,
+  parts: assets.parts.url,
   home: assets.home.url,
   story: assets.story.url,
   walk: assets.walk.url,
@@ -133,7 +136,12 @@ export type Site = App & {
   noteSender: SenderWatch['note']
   /** Composes a feedback report as it would be sent now. */
   preview: Preview
+  /** Reads the visible text of a message in a thread. */
+  readText: ReadText
 }
+
+/** Returns the visible text of a packed message, at most 4,096 characters. */
+export type ReadText = (message: Packed) => Promise<string>
 
 /** The state of outgoing mail. */
 export type MailNow = {

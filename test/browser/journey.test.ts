@@ -12,12 +12,16 @@ const browser = await closeAfterTests(startChromium())
 const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 
 const visitors = [
-  ['in English', { locale: 'en-GB' }, 'Taken back'],
-  ['in French without JavaScript', { locale: 'fr-FR', javaScriptEnabled: false }, 'Retiré'],
+  ['in English', { locale: 'en-GB' }, 'You took this report back'],
+  [
+    'in French without JavaScript',
+    { locale: 'fr-FR', javaScriptEnabled: false },
+    'Vous avez retiré ce signalement',
+  ],
   [
     'in Russian on a narrow dark screen',
     { locale: 'ru-RU', colorScheme: 'dark', viewport: { width: 320, height: 700 } },
-    'Отозвана',
+    'Вы отозвали эту жалобу',
   ],
 ] as const
 

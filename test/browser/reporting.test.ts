@@ -21,19 +21,24 @@ async function signIn(page: Page, person: Person, path: string): Promise<void> {
 }
 
 const visitors = [
-  ['in English', { locale: 'en-GB' }, 'Your report has been recorded', 'Taken back'],
-  ['in French', { locale: 'fr-FR' }, 'Votre signalement a été enregistré', 'Retiré'],
+  ['in English', { locale: 'en-GB' }, 'Your report has been recorded', 'You took this report back'],
+  [
+    'in French',
+    { locale: 'fr-FR' },
+    'Votre signalement a été enregistré',
+    'Vous avez retiré ce signalement',
+  ],
   [
     'without JavaScript',
     { locale: 'en-GB', javaScriptEnabled: false },
     'Your report has been recorded',
-    'Taken back',
+    'You took this report back',
   ],
   [
     'on a narrow dark screen',
     { locale: 'fr-FR', colorScheme: 'dark', viewport: { width: 320, height: 700 } },
     'Votre signalement a été enregistré',
-    'Retiré',
+    'Vous avez retiré ce signalement',
   ],
 ] as const
 
@@ -56,7 +61,7 @@ test.for(visitors)('a visitor %s signs in, reports and retracts', async (visitor
   expect(await page.textContent('h1')).toContain(`Cheap watches pasted ${mark}`)
   await page.click('main a[href$="/retract"]')
   await page.click('main form[action$="/retract"] button')
-  expect(await page.textContent('main .badge')).toContain(takenBack)
+  expect(await page.textContent('main .headline')).toContain(takenBack)
   expect(complaints).toEqual([])
 })
 
@@ -84,6 +89,7 @@ test.for(visitors)('a visitor %s sees the route as a picture', async ([mark, opt
   const { page, complaints } = await openPage(browser, options)
   await signIn(page, ann, `/reports/${id}`)
   await page.goto(`${site.url}/reports/${id}`)
+  await page.click('#technical > summary')
   const stations = page.locator('ol.walk > li')
   const kinds = await page.evaluate(
     `[...document.querySelectorAll('ol.walk > li')].map((one) => one.className)`,
@@ -110,21 +116,18 @@ test('the question is answered by keyboard, and the report is analyzed again', a
   await signIn(page, ann, '/sign-in')
   await page.goto(`${site.url}/reports`)
   await page.click('main a[href$="#question"]')
-  const box = page.getByRole('checkbox', { name: /relay\.provider\.example/ })
-  await box.focus()
-  await page.keyboard.press('Space')
-  expect(await box.isChecked()).toBe(true)
+  expect(await page.textContent('#question')).toContain('relay.provider.example')
+  await page.getByRole('button', { name: 'Yes' }).focus()
   await page.keyboard.press('Enter')
   await page.waitForURL(`${site.url}/reports/${id}`)
   expect(await page.locator('#question').count()).toBe(0)
   await analyze(id)
   await page.reload()
   expect(await page.locator('li.origin').textContent()).toContain('198.51.100.23')
-  await page.click('nav a[href="/relays"]')
+  await page.goto(`${site.url}/settings`)
+  await page.click('main a[href="/relays"]')
   expect(await page.textContent('main table')).toContain('192.0.2.10')
-  for (const name of [/Remove 192\.0\.2\.10/, /Remove 198\.51\.100\.23/]) {
-    await page.getByRole('button', { name }).click()
-  }
+  await page.getByRole('button', { name: /Remove 192\.0\.2\.10/ }).click()
   expect(await page.locator('main table').count()).toBe(0)
   expect(complaints).toEqual([])
 })

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { includesRole } from '../../roles.ts'
 import { duration, fixed } from '../../texts/messages.ts'
-import { type Page, scriptedContentPolicy, sendPage } from '../pages/render.ts'
+import { type Page, sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { areaRoleOf } from './area-roles.ts'
 import { menuFor } from './menu.ts'
@@ -27,7 +27,6 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const { formRoles, paused } = frames.get(req) ?? {}
   const { groups, current } = menuFor(req.originalUrl, isShown)
   // A script shows times in the zone of the browser.
-  res.setHeader('content-security-policy', scriptedContentPolicy)
   sendPage(req, res, {
     ...page,
     isForOperators: true,

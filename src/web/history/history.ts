@@ -11,7 +11,7 @@ import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { sendStatistics } from './statistics.ts'
-import { requireOwn, sendStory, takeRelayAnswer } from './story.ts'
+import { requireOwn, sendMessageText, sendStory, takeRelayAnswer } from './story.ts'
 
 /** The kinds of reports, in the order of the form. */
 const kinds: readonly ReportKind[] = ['spam', 'phishing', 'not-spam']
@@ -31,7 +31,7 @@ function dayOf(text: string | null): string {
   return isDay && !Number.isNaN(Date.parse(text)) ? text : ''
 }
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'readText'> & FormReader
 type OwnRequest = Request<{ id: string }>
 
 /** The reporter's own reports: the list, the statistics, and the story of each. */
@@ -59,7 +59,7 @@ export function historyRoutes(site: Needs): Router {
     const report = await requireOwn(req.params.id, reporter, site.pool)
     const problem = await takeRelayAnswer(req, site, report, form)
     if (problem === undefined) return res.redirect(303, `/reports/${report.id}`)
-    await sendStory(req, res, site, report, { problem, picked: form.texts('relay') })
+    await sendStory(req, res, site, report, problem)
   })
   router.post('/reports/:id/confirm', async (req, res) => {
     await readShortForm(req, res, site)
@@ -69,6 +69,10 @@ export function historyRoutes(site: Needs): Router {
     await confirmReport(site, report.id)
     res.redirect(303, `/reports/${report.id}`)
   })
+  router.get(
+    '/reports/:id/message',
+    ofOwn((req, res, report) => sendMessageText(req, res, site, report)),
+  )
   router.get(
     '/reports/:id/message.eml',
     ofOwn(async (_req, res, report) => {

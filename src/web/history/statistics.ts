@@ -54,7 +54,7 @@ export async function sendStatistics(
       year: drawn(days, { ...reading, id: 'year', period: 'week', from: year }),
       became: [becameOf(recent, texts), becameOf(days, texts)],
       countries: bars(
-        countries.map(({ country, reports }) => [nameOf(country, language), reports]),
+        countries.map(({ country, reports }) => [countryName(country, language), reports]),
       ),
       networks: bars(
         networks.map(({ name, asn, reports }) => [
@@ -119,7 +119,8 @@ function becameOf(days: readonly CountedDay[], texts: Texts) {
   }
 }
 
-function nameOf(country: string, language: string): string {
+/** Returns the name of a country by its code (ISO 3166). */
+export function countryName(country: string, language: string): string {
   if (!/^[A-Z]{2}$/.test(country)) return country
   return new Intl.DisplayNames([language], { type: 'region' }).of(country) ?? country
 }

@@ -1,17 +1,18 @@
 import { type Request, type Response, Router } from 'express'
-import { shownBytes } from '../../mail/text.ts'
+import { domainOf } from '../../mail/address.ts'
+import { shownBytes, shownText } from '../../mail/text.ts'
 import type { KeptAnalysis } from '../../db/analyses.ts'
 import { type Feedback, findFeedback, listFeedback } from '../../db/feedback-reports.ts'
 import { findOwnReport } from '../../db/own-reports.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import type { Report } from '../../db/reports.ts'
+import { listRawMessages, type Report } from '../../db/reports.ts'
 import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
 import { listAnswersTo } from '../../feedback/take-answer.ts'
 import { findReportDetails } from '../../reports/own-reports.ts'
 import { answerQuestion, SET_RELAYS_MAX } from '../../reports/set-relays.ts'
 import type { Language } from '../../texts/messages.ts'
-import { symbolsForReporters } from '../../verdict/verdict.ts'
+import { symbolsForReporters, type VerdictSymbol } from '../../verdict/verdict.ts'
 import { drawWalk, ownReasons, percentOf, surenessOf } from '../../verdict/walk-picture.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, sendMessage, sendPage } from '../pages/render.ts'
@@ -20,7 +21,9 @@ import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import { shownAdvice } from '../reporting/advice.ts'
 import type { Site } from '../site.ts'
-import { sayMeaning } from './symbols.ts'
+import { countryName } from './statistics.ts'
+import { shortRoute, summarize } from './summary.ts'
+import { plainReasons, sayMeaning } from './symbols.ts'
 
 /** The data of a route picture, prepared for `views/parts/way.eta`. */
 export function shownWalk({ details, network }: KeptAnalysis) {
@@ -120,19 +123,13 @@ export async function takeRelayAnswer(
 ): Promise<string | undefined> {
   const { texts } = visitOf(req)
   const answer = form.text('answer')
-  const isWord = answer === 'unknown' || answer === 'none'
-  const outcome = await answerQuestion(site, report, isWord ? answer : form.texts('relay'))
-  if (outcome === 'done') return undefined
-  if (outcome === 'nothing') return texts('question.nothing')
+  const about = { ip: form.text('relay') ?? '', isMine: answer === 'yes' }
+  const isSaid = answer === 'yes' || answer === 'no'
+  const outcome = await answerQuestion(site, report, isSaid ? about : 'unknown')
+  if (outcome === 'stale') return texts('question.done')
   if (outcome === 'full') return texts('question.full', { most: SET_RELAYS_MAX })
-  const { picked, between } = outcome.gap
-  return texts('question.gap', { picked: picked.ip, between: between.ip })
+  return undefined
 }
-
-/** The problem with an answer, and the selected machines. */
-export type Refused = { problem: string; picked: readonly string[] }
-
-const LINKS_SHOWN = 20
 
 /** Returns the reporter's own report; otherwise throws the error for the "not found" page. */
 export async function requireOwn(id: string, reporter: Reporter, db: Db): Promise<Report> {
@@ -147,24 +144,30 @@ export async function sendStory(
   res: Response,
   site: Pick<Site, 'pool' | 'clock'>,
   report: Report,
-  refused?: Refused,
+  problem?: string,
 ): Promise<void> {
   const [{ analysis, events, same, question, isUnconfirmed }, feedback] = await Promise.all([
     findReportDetails(site.pool, report),
     listFeedback(site.pool, [report.id]),
   ])
-  const { language } = visitOf(req)
+  const { language, reporter } = visitOf(req)
   const advice = await shownAdvice(site.pool, { report, analysis, language, now: site.clock() })
+  const answers = await listAnswersTo(site.pool, feedback, events)
+  const complaints = feedback.filter(({ kind }) => kind === 'complaint')
+  const isAsking = question !== undefined
+  const hasAdvice = advice !== undefined && advice.kind !== 'none'
+  const source = { report, analysis, complaints, answers, isAsking, isUnconfirmed, hasAdvice }
   sendPage(req, res, {
     view: 'pages/history/story',
     title: visitOf(req).texts('story.title'),
-    status: refused ? 422 : 200,
+    status: problem === undefined ? 200 : 422,
     data: {
       report,
+      summary: summarize(source),
       events: [{ event: 'received', at: report.receivedAt, phrases: [] }, ...events],
-      feedback: feedback.filter(({ kind }) => kind === 'complaint'),
+      feedback: complaints,
       corrections: feedback.filter(({ kind }) => kind === 'redeemed'),
-      answers: await listAnswersTo(site.pool, feedback, events),
+      answers,
       found: analysis && findings(analysis, language),
       same,
       advice,
@@ -173,28 +176,61 @@ export async function sendStory(
       question: question && {
         id: report.id,
         isAnswered: question.isAnswered,
-        problem: refused?.problem,
-        candidates: question.candidates.map((candidate) => ({
-          ...candidate,
-          isPicked: refused?.picked.includes(candidate.ip) ?? false,
-        })),
+        problem,
+        candidate: question.candidates[0],
+        domain: domainOf(reporter?.email ?? ''),
       },
     },
   })
 }
 
+const LINKS_SHOWN = 20
+const REASONS_SHOWN = 3
+
 function findings(analysis: KeptAnalysis, language: Language) {
+  const { network } = analysis
   const { origin, links, attachments, verdict, consequence } = analysis.details
+  const symbols = symbolsForReporters(verdict.symbols)
+  const walk = shownWalk(analysis)
+  const say = (symbol: VerdictSymbol) => sayMeaning(symbol, language, 'reporter')
   return {
     origin,
-    walk: shownWalk(analysis),
+    walk,
+    route: {
+      ...shortRoute(walk.picture),
+      from: network?.name ?? origin?.ip,
+      country: network?.country && countryName(network.country, language),
+    },
     verdict,
-    symbols: symbolsForReporters(verdict.symbols).map((symbol) =>
-      sayMeaning(symbol, language, 'reporter'),
-    ),
+    symbols: symbols.map(say),
+    reasons: plainReasons(symbols, verdict).slice(0, REASONS_SHOWN).map(say),
     consequence,
     links: links.slice(0, LINKS_SHOWN),
     linksMore: Math.max(0, links.length - LINKS_SHOWN),
     attachments,
   }
+}
+
+/** Sends the text of a reported message, in which nothing can be loaded or followed. */
+export async function sendMessageText(
+  req: Request,
+  res: Response,
+  { pool, readText }: Pick<Site, 'pool' | 'readText'>,
+  report: Report,
+): Promise<void> {
+  const [packed] = await listRawMessages(pool, [report.id])
+  const text = packed && (await readText(packed).catch(() => ''))
+  sendPage(req, res, {
+    view: 'pages/history/message',
+    title: visitOf(req).texts('story.messageTitle'),
+    data: { report, text: text === undefined ? undefined : harmless(text) },
+  })
+}
+
+/** Text in which no program recognizes a link: `hxxps://www[.]example[.]com/`. */
+function harmless(text: string): string {
+  return shownText(text, SHOWN_BYTES_MAX).replaceAll(
+    /\bhtt(ps?:\/\/)([^\s/]{1,300})/gi,
+    (_, rest: string, host: string) => `hxx${rest}${host.replaceAll('.', '[.]')}`,
+  )
 }

@@ -1,7 +1,7 @@
 import { shippedMeanings } from '../../judging/rule-versions.ts'
 import { type Language, message, type TranslatedText } from '../../texts/messages.ts'
 import { type Reader, sayPhrases } from '../../texts/phrases.ts'
-import type { VerdictSymbol } from '../../verdict/verdict.ts'
+import { isUnwanted, type Verdict, type VerdictSymbol } from '../../verdict/verdict.ts'
 
 /**
  * Returns the meaning of a symbol as text. Meanings of shipped rules are translated; the text of an
@@ -16,4 +16,26 @@ export function sayMeaning(
   return (
     message(language, name) ?? sayPhrases(shippedMeanings().get(name) ?? name, language, reader)
   )
+}
+
+/** The names of symbols whose meanings need no knowledge of mail. */
+const plain = new RegExp(
+  `^(?:YOUR_REPORT$|OTHER_SIGNS$|LINK_(?!TO_ADDRESS$|WITH_)|${[
+    ...['SUBJECT', 'NAME', 'OFFICE', 'FORM', 'PROGRAM', 'SHORTCUT', 'DISK', 'DOUBLE', 'ARCHIVE'],
+    ...['MACROS', 'PAGE', 'FILE', 'NOTHING', 'PICTURE', 'LETTERS', 'TEXT', 'ACCOUNT', 'THREAT'],
+    ...['MONEY', 'PRIZE', 'GREETS', 'REPLY_TO', 'FREE_MAIL', 'OPT_OUT'],
+  ].join('|')})`,
+)
+
+/**
+ * Returns the symbols that support a verdict and that everybody understands, the heaviest first.
+ */
+export function plainReasons(
+  symbols: readonly VerdictSymbol[],
+  verdict: Pick<Verdict, 'class'>,
+): VerdictSymbol[] {
+  const sign = isUnwanted(verdict) ? 1 : -1
+  return symbols
+    .filter(({ name, weight }) => plain.test(name) && weight * sign > 0)
+    .toSorted((one, other) => Math.abs(other.weight) - Math.abs(one.weight))
 }

@@ -9,8 +9,8 @@ import { sendPage } from './render.ts'
 import { localPath } from './sign-in.ts'
 import { rememberLanguage, useEnglish, visitOf } from './visit.ts'
 
-/** The home page, and the list of problem types that API responses link to. */
-export function homeRoutes(): Router {
+/** The home page, the list of problem types that API responses link to, and the style guide. */
+export function homeRoutes({ clock }: Pick<Site, 'clock'>): Router {
   const router = Router()
   router.get('/', (req, res) => {
     sendPage(req, res, { view: 'pages/home', title: visitOf(req).texts('home.title') })
@@ -24,6 +24,17 @@ export function homeRoutes(): Router {
       sentence: visitOf(req).texts(`problems.${name as keyof typeof problems}`),
     }))
     sendPage(req, res, { view: 'pages/problems', title: 'Problems', data: { list } })
+  })
+  router.get('/styleguide', (req, res) => {
+    useEnglish(req)
+    const now = clock()
+    const stages = [
+      { name: 'Arrived', state: 'done', at: now },
+      { name: 'Analyzed', state: 'done', at: now },
+      { name: 'Contoso told', state: 'now' },
+      { name: 'Answered', state: 'open' },
+    ]
+    sendPage(req, res, { view: 'pages/styleguide', title: 'Style guide', data: { now, stages } })
   })
   return router
 }

@@ -57,23 +57,17 @@ export function queryOf(parameters: Record<string, string | undefined>): string 
   return `?${query}`
 }
 
-const directives = [
+/** The content security policy of pages: only our own files, and no inline scripts or styles. */
+export const contentPolicy = [
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self' data:",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
-]
-
-/** The content security policy of pages: no external resources and no scripts. */
-export const contentPolicy = directives.join('; ')
-
-/** The policy of pages that use one of our scripts but work without it. */
-export const scriptedContentPolicy = [
-  ...directives,
-  "script-src 'self'",
-  "connect-src 'self'",
 ].join('; ')
 
 const languageNames = (Object.keys(locales) as Language[]).map((code) => ({
@@ -94,7 +88,7 @@ export type Page = {
   title: string
   status?: number
   data?: object
-  /** Stored sentences speak of reporters, and times are also shown in UTC when pointed at. */
+  /** Stored sentences speak of reporters. */
   isForOperators?: true
   /** Changes the page before it is sent. */
   adjust?: (html: string) => string
@@ -115,7 +109,7 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     message: (code: string, params?: Params) => message(visit.language, code, params),
     say: (stored: Parameters<typeof sayPhrases>[0]) =>
       sayPhrases(stored, visit.language, page.isForOperators ? 'operator' : 'reporter'),
-    when: (at: Date | string) => ({ ...instant(at, visit.language), isLocal: page.isForOperators }),
+    when: (at: Date | string) => instant(at, visit.language),
     whenDay: (day: string | Date) => wholeDay(day, visit.language),
     number: (value: number) => number(visit.language, value),
   })

@@ -34,7 +34,7 @@ export function pageRoutes(site: Site): Router {
   router.use(sameOrigin(site.publicUrl))
   router.use(sessions(site))
   router.use(identifyVisitor(site))
-  router.use(homeRoutes())
+  router.use(homeRoutes(site))
   router.use(docsRoutes(site))
   router.use(languageRoutes(site))
   router.use(signInRoutes(site))

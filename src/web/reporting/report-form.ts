@@ -11,7 +11,7 @@ import { awaitUnconfirmed } from '../../reports/own-reports.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { admitReports } from '../limits.ts'
 import { type Form, type FormReader, hasPassword, readForm } from '../pages/form.ts'
-import { scriptedContentPolicy, sendPage } from '../pages/render.ts'
+import { sendPage } from '../pages/render.ts'
 import { requireReporter, signIn } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError, type ProblemName } from '../problem.ts'
@@ -158,7 +158,6 @@ function sendForm(req: Request, res: Response, site: Needs, state: FormState): v
   }
   const kind = kinds.find((one) => one === form?.text('kind')) ?? 'spam'
   const { messageBytesMax } = site.config
-  res.setHeader('content-security-policy', scriptedContentPolicy)
   sendPage(req, res, {
     view: 'pages/report-form',
     title: texts('report.title'),

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TracedHop } from '../../../src/origin/trace.ts'
 import { networkSet } from '../../../src/mail/ip.ts'
-import {
-  addressesAsked,
-  openCandidates,
-  readAnswer,
-  relayCandidates,
-} from '../../../src/verdict/relays.ts'
+import { addressesAsked, openCandidates, relayCandidates } from '../../../src/verdict/relays.ts'
 
 function line(index: number, ip: string | null, trust: TracedHop['trust']): TracedHop {
   return {
@@ -160,15 +155,4 @@ test.for([
 ] as const)('the remaining question when %s', ([, mine, notMine, expected]) => {
   const said = { mine: networkSet(mine), notMine: networkSet(notMine) }
   expect(openCandidates(three, said).map(({ ip }) => ip)).toEqual(expected)
-})
-
-test('an answer divides the machines into the reporter’s and others', () => {
-  const answer = readAnswer(three, ['192.0.2.2', '192.0.2.1', '203.0.113.99'])
-  expect(answer).toEqual({ mine: three.slice(0, 2), notMine: three.slice(2) })
-  expect(readAnswer(three, [])).toEqual({ mine: [], notMine: three })
-})
-
-test('a machine behind an untrusted one cannot be the reporter’s', () => {
-  const [first, , third] = three
-  expect(readAnswer(three, ['192.0.2.3'])).toEqual({ gap: { picked: third, between: first } })
 })

@@ -1,0 +1,188 @@
+import type { KeptAnalysis } from '../../db/analyses.ts'
+import type { Feedback, FeedbackState } from '../../db/feedback-reports.ts'
+import type { Report } from '../../db/reports.ts'
+import type { ShownAnswer } from '../../feedback/take-answer.ts'
+import { domainOf, registrableDomain } from '../../mail/address.ts'
+import { isUnwanted } from '../../verdict/verdict.ts'
+import type { WalkPicture } from '../../verdict/walk-picture.ts'
+
+/** The outcome of a report, as the first sentence of its page says it. */
+type Outcome =
+  | 'waiting'
+  | 'failed'
+  | 'lookingUp'
+  | 'queued'
+  | 'held'
+  | 'told'
+  | `answered.${ShownAnswer['answer']}`
+  | 'bounced'
+  | 'refused'
+  | 'withdrawn'
+  | 'asking'
+  | 'unconfirmed'
+  | 'advise'
+  | 'thanks'
+  | 'kept'
+  | 'retracted'
+
+type StageState = 'done' | 'now' | 'open' | 'failed' | 'skipped' | 'asking'
+
+/** One of the four steps of a report; `at` is when it was done. */
+type Stage = { state: StageState; at: Date | undefined }
+
+/** What a reporter wants to know first about a report. */
+export type Summary = {
+  outcome: Outcome
+  /** The name of the company that is notified; undefined if none is. */
+  desk: string | undefined
+  tone: 'good' | 'warn' | 'bad' | 'wait' | 'info'
+  stages: Record<'arrived' | 'analyzed' | 'told' | 'answered', Stage>
+  todo: 'wait' | 'nothing' | 'answer' | 'spam' | 'phishing' | 'malware' | 'unsubscribe'
+  danger: 'waiting' | 'phishing' | 'malware' | 'spam' | 'none' | 'undecided'
+  /** Whether the page changes soon without the reporter. */
+  isOpen: boolean
+}
+
+export type SummarySource = {
+  report: Pick<Report, 'state' | 'kind' | 'receivedAt'>
+  analysis: KeptAnalysis | undefined
+  /** The complaints about the report. */
+  complaints: readonly Feedback[]
+  answers: readonly ShownAnswer[]
+  isAsking: boolean
+  isUnconfirmed: boolean
+  hasAdvice: boolean
+}
+
+/** Sums up a report for its reporter. */
+export function summarize(source: SummarySource): Summary {
+  const { report, analysis, complaints, answers } = source
+  const outcome = outcomeOf(source)
+  const lead = complaints.toSorted((one, other) => rankOf(one.state) - rankOf(other.state))[0]
+  const desk = lead && deskOf(lead, analysis)
+  return {
+    outcome,
+    desk,
+    tone: tones[outcome] ?? 'good',
+    stages: {
+      arrived: { state: 'done', at: report.receivedAt },
+      analyzed: { state: analyzedState(source), at: analysis?.analyzedAt },
+      told: { state: isTold(lead) ? 'done' : (toldStates[outcome] ?? 'done'), at: toldAt(lead) },
+      answered: answeredStage(outcome, answers),
+    },
+    todo: todoOf(source, outcome),
+    danger: dangerOf(source),
+    isOpen: open.has(outcome),
+  }
+}
+
+const open: ReadonlySet<Outcome> = new Set<Outcome>(['waiting', 'lookingUp', 'queued'])
+
+/** The states of feedback; the first that occurs decides the outcome of a report. */
+const ranks: readonly FeedbackState[] = [
+  ...(['sent', 'merged', 'queued', 'waiting', 'held', 'refused', 'bounced', 'withdrawn'] as const),
+]
+const rankOf = (state: FeedbackState) => ranks.indexOf(state)
+
+const ofFeedback: Record<FeedbackState, Outcome> = {
+  sent: 'told',
+  merged: 'told',
+  queued: 'queued',
+  waiting: 'queued',
+  held: 'held',
+  refused: 'refused',
+  bounced: 'bounced',
+  withdrawn: 'withdrawn',
+}
+
+function outcomeOf(source: SummarySource): Outcome {
+  const { report, analysis, complaints, answers } = source
+  if (report.state === 'retracted' || report.state === 'failed') return report.state
+  if (!analysis) return 'waiting'
+  if (source.isAsking) return 'asking'
+  if (source.isUnconfirmed) return 'unconfirmed'
+  const answer = answers.at(-1)?.answer
+  if (answer) return `answered.${answer}`
+  const state = ranks.find((one) => complaints.some((feedback) => feedback.state === one))
+  if (state) return ofFeedback[state]
+  const { action } = analysis.details.consequence
+  if (action === 'look-up' || action === 'forward') return 'lookingUp'
+  if (action === 'advise') return 'advise'
+  return report.kind === 'not-spam' ? 'thanks' : 'kept'
+}
+
+/** The other outcomes are good. */
+const tones: Partial<Record<Outcome, Summary['tone']>> = {
+  ...{ waiting: 'wait', lookingUp: 'wait', queued: 'wait', held: 'wait', refused: 'wait' },
+  ...{ asking: 'warn', unconfirmed: 'warn', bounced: 'warn', failed: 'bad' },
+  ...{ kept: 'info', withdrawn: 'info', advise: 'info', retracted: 'info' },
+  ...{ 'answered.not-ours': 'info', 'answered.wrong': 'info', 'answered.stop': 'info' },
+}
+
+function analyzedState({ report, analysis }: SummarySource): StageState {
+  if (analysis) return 'done'
+  if (report.state === 'failed') return 'failed'
+  return report.state === 'retracted' ? 'skipped' : 'now'
+}
+
+/** After the other outcomes, the company was told. */
+const toldStates: Partial<Record<Outcome, StageState>> = {
+  ...{ waiting: 'open', failed: 'open', lookingUp: 'now', queued: 'now', held: 'now' },
+  ...{ bounced: 'failed', refused: 'failed', asking: 'asking', unconfirmed: 'asking' },
+  ...{ withdrawn: 'skipped', advise: 'skipped', thanks: 'skipped', kept: 'skipped' },
+  ...{ retracted: 'skipped' },
+}
+
+/** Also of a report that is retracted later. */
+function isTold(lead: Feedback | undefined): boolean {
+  return lead?.state === 'sent' || lead?.state === 'merged'
+}
+
+function toldAt(lead: Feedback | undefined): Date | undefined {
+  return lead?.state === 'sent' ? (lead.finishedAt ?? undefined) : undefined
+}
+
+function answeredStage(outcome: Outcome, answers: readonly ShownAnswer[]): Stage {
+  const at = answers.at(-1)?.at
+  if (at) return { state: 'done', at }
+  const isComing = outcome === 'told' || toldStates[outcome] !== 'skipped'
+  return { state: isComing ? 'open' : 'skipped', at: undefined }
+}
+
+function deskOf({ recipientRole, address }: Feedback, analysis: KeptAnalysis | undefined): string {
+  const network = recipientRole === 'network' ? analysis?.network?.name : undefined
+  return network ?? domainOf(address) ?? address
+}
+
+function todoOf({ report, analysis, hasAdvice }: SummarySource, outcome: Outcome) {
+  if (outcome === 'asking' || outcome === 'unconfirmed') return 'answer'
+  if (outcome === 'retracted' || report.kind === 'not-spam') return 'nothing'
+  const found = analysis?.details.verdict.class
+  if (found === 'malware') return 'malware'
+  if (found === 'phishing' || report.kind === 'phishing') return 'phishing'
+  if (hasAdvice) return 'unsubscribe'
+  if (found === undefined) return 'wait'
+  return found === 'legitimate' ? 'nothing' : 'spam'
+}
+
+function dangerOf({ report, analysis }: SummarySource): Summary['danger'] {
+  const verdict = analysis?.details.verdict
+  if (!verdict) return 'waiting'
+  if (verdict.class === 'malware' || verdict.class === 'phishing') return verdict.class
+  if (report.kind === 'phishing' && verdict.class !== 'legitimate') return 'undecided'
+  if (isUnwanted(verdict)) return 'spam'
+  return verdict.class === 'undecided' ? 'undecided' : 'none'
+}
+
+/** The ends of a route: whether more machines are behind the origin, and the reporter's provider. */
+export type ShortRoute = { isLonger: boolean; provider: string | undefined }
+
+/** Shortens a route to what a layperson can follow; machines are named by their owners. */
+export function shortRoute({ stations }: WalkPicture): ShortRoute {
+  const origin = stations.findIndex(({ role }) => role === 'origin')
+  const named = stations.find(({ role, name }) => role === 'ours' && name !== null)
+  return {
+    isLonger: origin >= 0 && origin < stations.length - 1,
+    provider: named?.name ? (registrableDomain(named.name) ?? undefined) : undefined,
+  }
+}
