@@ -152,9 +152,9 @@ const datelessTail = 12
 
 /**
  * Splits the value of a Received field into clauses. The word after a keyword is always its value,
- * so that a HELO of `by` is not taken for a clause; a comment right after `from` or `by` means
- * that the name is missing. Of two `by`, the last one counts: the text that untrusted clients can choose is
- * before it.
+ * so that a HELO of `by` is not taken for a clause; a comment right after `from` or `by` means that
+ * the name is missing. Of two `by`, the last one counts: the text that untrusted clients can choose
+ * is before it.
  */
 export function receivedClauses(value: string): ReceivedClauses {
   const tokens = receivedTokens(value)

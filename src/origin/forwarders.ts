@@ -1,11 +1,11 @@
 import { domainOf, registrableDomainOf } from '../mail/address.ts'
 import { fieldValue, fieldValues, type HeaderField } from '../mail/header.ts'
-import { isRoutable, parseIp } from '../mail/ip.ts'
+import { type IpAddress, isRoutable, parseIp } from '../mail/ip.ts'
 import { authorAddress } from '../mail/message.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import type { Walk } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
-import { isBorder, senderOf } from './providers.ts'
+import { isBorder, isClientAddress, isSealer, senderOf } from './providers.ts'
 import { type ProviderPath, followProvider, type Hop } from './trace.ts'
 
 const names = new Set([
@@ -41,16 +41,18 @@ const fieldConfidence = 0.6
 /**
  * The submitter: the peer in the Received line at the border of the sending provider, else the
  * address in a field that the provider is known to write. The client may have supplied such a field
- * itself, so its confidence is lower. `sealedIp` is the client that a verified seal of the provider
- * names (RFC 8617). Null when the provider does not name a client.
+ * itself, so its confidence is lower. `sealed` are the clients that verified seals of the provider
+ * name (RFC 8617), newest first; the provider's own machines are among them if it received the
+ * message more than once. Null when the provider does not name a client.
  */
 export function submitterOf(
   entry: Hop,
   custody: ProviderPath,
   fields: readonly HeaderField[],
-  sealedIp: string | undefined,
+  sealed: readonly IpAddress[],
 ): Submitter | null {
   const { provider, border, certainty } = custody
+  const sealedIp = sealed.find((address) => isClient(address, entry, provider))?.text
   const client = border?.fromIp
   if (border && client && isRoutable(client)) {
     const isSealed = sealedIp === client.text
@@ -82,14 +84,29 @@ function recordedSubmitter(
   fields: readonly HeaderField[],
 ): Submitter | null {
   for (const key of provider.submitterFields ?? []) {
-    const value = fieldValue(fields, key)
-    const address = value === undefined ? undefined : parseIp(value.trim())
-    if (!address || !isRoutable(address) || address.text === entry.fromIp?.text) continue
-    const ip = address.text
+    const addresses = fieldValues(fields, key).map((value) => recordedClient(value, provider))
+    const ip = addresses.find((address) => address && isClient(address, entry, provider))?.text
+    if (ip === undefined) continue
     const how = phrase('submitter-in-field', { field: key, provider: provider.name, ip })
     return { ip, how, confidence: fieldConfidence }
   }
   return null
+}
+
+function isClient(address: IpAddress, entry: Hop, provider: ProviderProfile): boolean {
+  return isClientAddress(provider, address) && address.text !== entry.fromIp?.text
+}
+
+/**
+ * Parses the address of a client: alone in its field, after `;Ip=`, or as `sender ip is` in results
+ * that the provider recorded for its seal.
+ */
+function recordedClient(value: string, provider: ProviderProfile): IpAddress | undefined {
+  const text = value.slice(0, 2_000).trim()
+  const sealer = /^i=\d{1,2};\s*([\w.-]+)/.exec(text)?.[1]
+  if (sealer !== undefined && !isSealer(provider, sealer)) return undefined
+  const noted = /(?:;Ip=\[|\(sender ip is\s+)([\da-f.:]{2,45})[\])]/i.exec(text)?.[1]
+  return parseIp(noted ?? text)
 }
 
 /** The evidence that distinguishes a forwarder of the reporter from one of a spammer. */

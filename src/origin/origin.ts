@@ -1,14 +1,14 @@
 import { domainOf, registrableDomainOf } from '../mail/address.ts'
 import type { BlacklistEntry } from '../mail/dnsbl.ts'
 import { fieldValue, type HeaderField } from '../mail/header.ts'
-import { networkSet } from '../mail/ip.ts'
+import { networkSet, parseIp } from '../mail/ip.ts'
 import { authorAddress } from '../mail/message.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import type { DnsFindings, SpfFinding } from './authenticity/authenticate.ts'
 import { followForwarder, type ForwardingProof, type Submitter, submitterOf } from './forwarders.ts'
 import { type Walk, walkToInjection } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
-import { isWrittenBy, senderOf } from './providers.ts'
+import { isSealer, isWrittenBy, senderOf } from './providers.ts'
 import {
   type Client,
   type ProviderPath,
@@ -194,11 +194,9 @@ function submitter(
   fields: readonly HeaderField[],
   { seals }: OriginClues,
 ): Submitter | null {
-  const sealed = seals?.find(({ domain }) => {
-    const registrable = registrableDomainOf(domain)
-    return custody.provider.hosts.some((end) => registrableDomainOf(`x${end}`) === registrable)
-  })
-  return submitterOf(entry, custody, fields, sealed?.clientIp)
+  const sealed = seals?.filter(({ domain }) => isSealer(custody.provider, domain)) ?? []
+  const clients = sealed.flatMap(({ clientIp = '' }) => parseIp(clientIp) ?? [])
+  return submitterOf(entry, custody, fields, clients)
 }
 
 const authorKeys = new Set(['from', 'subject', 'to', 'message-id'])

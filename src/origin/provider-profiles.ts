@@ -29,7 +29,9 @@ export type ProviderProfile = {
   outboundHosts?: readonly string[]
   /** The field that names the customer for whom the provider handed a message on, in lower case. */
   tenantField?: string
-  /** Fields that record the client behind a message, in lower case. */
+  /** The domains that seal for the provider besides those of its hosts. */
+  sealers?: readonly string[]
+  /** Fields that record the client behind a message, in lower case; the most reliable one first. */
   submitterFields?: readonly string[]
   /** Protocol names that only this provider writes, between its own machines; in upper case. */
   protocols?: readonly string[]
@@ -54,7 +56,12 @@ const microsoft: ProviderProfile = {
     '.hotmail.msn.com',
   ],
   tenantField: 'x-originatororg',
-  submitterFields: ['x-originating-ip'],
+  sealers: ['microsoft.com'],
+  submitterFields: [
+    'x-ms-exchange-crosstenant-originalattributedtenantconnectingip',
+    'arc-authentication-results',
+    'x-originating-ip',
+  ],
   relays: networkSet([
     ...['2603:1006::/32', '2603:1016::/32', '2603:1026::/32', '2603:1036::/32'],
     ...['2603:1046::/32', '2603:1056::/32', '2603:1066::/32', '2603:1076::/32'],
@@ -64,6 +71,8 @@ const microsoft: ProviderProfile = {
   ]),
   outbound: networkSet([
     ...['40.92.0.0/15', '40.107.0.0/16', '52.100.0.0/14', '104.47.0.0/17'],
+    // The relay pool, for mail that customers relay or forward; not in Microsoft's SPF record.
+    '40.95.0.0/16',
     ...['2a01:111:f400::/48', '2a01:111:f403::/48'],
   ]),
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { registrableDomainOf } from '../mail/address.ts'
-import { addressScope, type IpAddress, isInternal } from '../mail/ip.ts'
+import { addressScope, type IpAddress, isInternal, isRoutable } from '../mail/ip.ts'
 import { type ProviderProfile, providerProfiles } from './provider-profiles.ts'
 import type { Hop } from './trace.ts'
 
@@ -43,6 +43,19 @@ export function providerOfHost(host: string): ProviderProfile | undefined {
 export function senderOf({ fromIp, rdns }: Hop): ProviderProfile | undefined {
   if (!fromIp) return undefined
   return senderProfile(fromIp) ?? (rdns === undefined ? undefined : senderNamed(rdns))
+}
+
+/** Whether the provider seals messages (RFC 8617) under the domain. */
+export function isSealer({ hosts, sealers = [] }: ProviderProfile, domain: string): boolean {
+  const registrable = registrableDomainOf(domain)
+  if (registrable === undefined) return false
+  if (sealers.includes(registrable)) return true
+  return hosts.some((end) => registrableDomainOf(`x${end}`) === registrable)
+}
+
+/** Whether an address can be that of a client: it is public and not one of the provider's own. */
+export function isClientAddress(profile: ProviderProfile, address: IpAddress): boolean {
+  return isRoutable(address) && !profile.relays.has(address) && !profile.outbound.has(address)
 }
 
 /** The known provider that sends from this address. */

@@ -140,3 +140,13 @@ test.for([
 ] as const)('the machine that posted to a list and %s', ([, clues, ip, confidence]) => {
   expect(whence([fromList, toList], listId, clues).origin).toMatchObject({ ip, confidence })
 })
+
+test('the client in a verified seal of the sender is the submitter, unless it is the sender', () => {
+  const line = atProton.replace('209.85.218.41', '40.107.1.1')
+  const seen = ['40.107.2.2', '192.0.2.44'].map((clientIp) => ({
+    domain: 'microsoft.com',
+    clientIp,
+  }))
+  const { submitter } = whence([line], '', { seals: seen })
+  expect(submitter).toMatchObject({ ip: '192.0.2.44', confidence: 0.98 })
+})

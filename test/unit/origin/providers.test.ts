@@ -160,3 +160,27 @@ test.for([
   const { submitter } = await analyze([line], '', 'X-ME-IP: 192.0.2.44\r\n')
   expect(submitter?.confidence).toBe(confidence)
 })
+
+const connecting = 'X-MS-Exchange-CrossTenant-OriginalAttributedTenantConnectingIp: TenantId=1;Ip='
+const results = (instance: number, sealer: string, spf: string) =>
+  `ARC-Authentication-Results: i=${instance}; ${sealer} 1; spf=${spf} smtp.mailfrom=a;\r\n dmarc=none\r\n`
+const seen = 'pass (sender ip is\r\n 192.0.2.44)'
+
+test.for([
+  ['the connecting address', `${connecting}[192.0.2.44];Helo=[foo]\r\n`, '192.0.2.44'],
+  ['the results for its seal', results(1, 'mx.microsoft.com', seen), '192.0.2.44'],
+  [
+    'the results for its first seal, where it received its own mail',
+    results(2, 'mx.microsoft.com', 'pass (sender ip is 40.107.1.1)') +
+      results(1, 'mx.microsoft.com', seen),
+    '192.0.2.44',
+  ],
+  ['nothing in the results of somebody else', results(1, 'mx.example.com', seen), undefined],
+  ['nothing in results without an address', results(1, 'mx.microsoft.com', 'none'), undefined],
+  ['nothing but its own machine', `${connecting}[40.95.7.7];Helo=[foo]\r\n`, undefined],
+] as const)('Microsoft records a client without a verified seal: %s', async ([, stamps, ip]) => {
+  const relayPool = toProton('AB5.rly.outbound.protection.outlook.com (unknown [40.95.7.7])')
+  const { submitter } = await analyze([relayPool], '', stamps)
+  expect(submitter?.ip).toBe(ip)
+  expect(submitter?.confidence).toBe(ip === undefined ? undefined : 0.6)
+})
