@@ -31,6 +31,7 @@ import type { Clock } from '../world.ts'
 import type { ReadLines } from './api/bulk.ts'
 import type { BodyPool } from './bodies/body-pool.ts'
 import type { ReadBody, TakeBody } from './bodies/read-body.ts'
+import { createFixedContent } from './compress.ts'
 import type { Metrics } from './metrics.ts'
 import type { Statistics } from './pages/published-months.ts'
 import type { TakeUpload } from './reporting/take-upload.ts'
@@ -86,10 +87,11 @@ export const assetUrls = {
 export function assetRoutes(): Router {
   const router = Router()
   for (const { url, type, content } of Object.values(assets)) {
-    router.get(url, (_req, res) => {
+    const end = createFixedContent(content)
+    router.get(url, async (req, res) => {
       res.setHeader('content-type', type)
       res.setHeader('cache-control', 'public, max-age=31536000, immutable')
-      res.end(content)
+      await end(req, res)
     })
   }
   return router

@@ -4,6 +4,7 @@ import { type Response, Router } from 'express'
 import { composeDocument, apiOperations } from '../api/contract/document.ts'
 import { chapters, type Operation } from '../api/contract/operation.ts'
 import { cors, otherMethods } from '../api/cors.ts'
+import { createFixedContent } from '../compress.ts'
 import { sendPage } from '../pages/render.ts'
 import { useEnglish } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
@@ -248,11 +249,11 @@ const ANY_ID = '01999999-0000-7000-8000-000000000000'
 /** The API contract: `/openapi.json`. Pages of any origin may read it. */
 export function contractRoutes(site: Needs): Router {
   const router = Router()
-  const json = JSON.stringify(composeDocument(site.publicUrl))
-  router.get('/openapi.json', cors, (_req, res) => {
+  const end = createFixedContent(JSON.stringify(composeDocument(site.publicUrl)))
+  router.get('/openapi.json', cors, async (req, res) => {
     res.setHeader('content-type', 'application/json; charset=utf-8')
     res.setHeader('cache-control', `public, max-age=${SECONDS_FRESH}`)
-    res.end(json)
+    await end(req, res)
   })
   router.all('/openapi.json', cors, otherMethods('GET'))
   return router

@@ -11,6 +11,7 @@ import {
   textsIn,
 } from '../../texts/messages.ts'
 import { sayPhrases } from '../../texts/phrases.ts'
+import { endText } from '../compress.ts'
 import { assetUrls } from '../site.ts'
 import { formTokenOf, visitOf, withFormToken } from './visit.ts'
 
@@ -118,7 +119,7 @@ export function sendPage(req: Request, res: Response, page: Page): void {
   res.setHeader('content-type', 'text/html; charset=utf-8')
   res.setHeader('content-language', visit.language)
   res.setHeader('cache-control', 'no-store')
-  res.end(withFocus(token === undefined ? html : withFormToken(html, token)))
+  endText(req, res, withFocus(token === undefined ? html : withFormToken(html, token)))
 }
 
 /** Focuses the first alert, so that a user whose form was refused starts there. */

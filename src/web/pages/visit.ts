@@ -4,6 +4,7 @@ import { findReporter, findReporterSettings, type Reporter } from '../../db/repo
 import { usableRole } from '../../roles.ts'
 import { chooseLanguage, isLanguage } from '../../texts/choose-language.ts'
 import { type Language, textsIn, type Texts } from '../../texts/messages.ts'
+import { systemRandom } from '../../world.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { useSession } from './session.ts'
@@ -93,6 +94,8 @@ function inLanguage(req: Request, account: string | null | undefined) {
   return { language, isLanguageStated: isStated, texts: textsIn(language) }
 }
 
+const MASKED_CHARS_MAX = 200
+
 /** The form field with the token of the session in which the form was shown. */
 export const tokenField = 'form_token'
 
@@ -110,9 +113,12 @@ export function formTokenOf(req: Request): string | undefined {
   return reporter && tokenOf ? tokenOf(req.sessionID) : undefined
 }
 
-/** Adds the token to each POST form of a page, so that no template can omit it. */
+/**
+ * Adds the token to each POST form of a page, so that no template can omit it. It is masked with
+ * random bytes, so that the length of the compressed page does not reveal it (BREACH).
+ */
 export function withFormToken(html: string, token: string): string {
-  const field = `<input type="hidden" name="${tokenField}" value="${token}">`
+  const field = `<input type="hidden" name="${tokenField}" value="${masked(token)}">`
   return html.replaceAll(/<form\b[^>]*\bmethod="post"[^>]*>/g, (form) => form + field)
 }
 
@@ -136,6 +142,24 @@ function isOldClient({ path, headers }: Request): boolean {
 }
 
 function isSame(given: string | undefined, token: string): boolean {
-  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(token)]
+  const [one, other] = [unmasked(given ?? ''), Buffer.from(token, 'base64url')]
   return one.length === other.length && timingSafeEqual(one, other)
+}
+
+/** Returns a random mask, and the token combined with it: another text for each page. */
+function masked(token: string): string {
+  const bytes = Buffer.from(token, 'base64url')
+  const mask = systemRandom(bytes.length)
+  return Buffer.concat([mask, combined(bytes, mask)]).toString('base64url')
+}
+
+function unmasked(text: string): Buffer {
+  const bytes = Buffer.from(text.slice(0, MASKED_CHARS_MAX), 'base64url')
+  const half = Math.floor(bytes.length / 2)
+  return combined(bytes.subarray(half), bytes.subarray(0, half))
+}
+
+/** Combines bytes with a mask of the same length; the same mask restores them. */
+function combined(bytes: Uint8Array, mask: Uint8Array): Buffer {
+  return Buffer.from(bytes.map((byte, at) => byte ^ (mask[at] ?? 0)))
 }

@@ -1,0 +1,51 @@
+import { promisify } from 'node:util'
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib'
+import type { Request, Response } from 'express'
+
+/** The encodings we use, the best one first. */
+const encodings = ['br', 'gzip'] as const
+
+type Encoding = (typeof encodings)[number]
+
+const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) }
+
+/**
+ * Compression of a page of 20 KB takes 0.16 ms with Brotli at this quality and 0.11 ms with gzip at
+ * this level; both give a sixth of its size.
+ */
+const pageOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
+const pageLevel = 4
+
+/**
+ * Ends a response with a text that differs from request to request, compressed if the client
+ * accepts it. A compressed text must not contain a secret beside input of another site (BREACH).
+ */
+export function endText(req: Request, res: Response, text: string): void {
+  const encoding = encodingFor(req, res)
+  if (encoding === 'br') return void res.end(brotliCompressSync(text, pageOptions))
+  if (encoding === 'gzip') return void res.end(gzipSync(text, { level: pageLevel }))
+  res.end(text)
+}
+
+/**
+ * Returns a function that ends responses with the same content. It is compressed as small as
+ * possible when the first client accepts that encoding, and kept in memory.
+ */
+export function createFixedContent(content: Buffer | string) {
+  const kept = new Map<Encoding, Promise<Buffer>>()
+  return async (req: Request, res: Response): Promise<void> => {
+    const encoding = encodingFor(req, res)
+    if (encoding === undefined) return void res.end(content)
+    const compressed = kept.get(encoding) ?? compress[encoding](content)
+    kept.set(encoding, compressed)
+    res.end(await compressed)
+  }
+}
+
+/** Chooses the encoding of a response and states it in its header. */
+function encodingFor(req: Request, res: Response): Encoding | undefined {
+  res.vary('Accept-Encoding')
+  const encoding = encodings.find((one) => req.acceptsEncodings(one) === one)
+  if (encoding !== undefined) res.setHeader('content-encoding', encoding)
+  return encoding
+}
