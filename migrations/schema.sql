@@ -714,11 +714,10 @@ create table letters (
   content bytea storage external not null,
   constraint letters_pkey PRIMARY KEY (id),
   constraint letters_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
-  constraint letters_kind_known CHECK ((kind = ANY (ARRAY['advice'::text, 'answer'::text, 'enrollment'::text, 'mail-in'::text, 'account'::text]))),
+  constraint letters_kind_known CHECK ((kind = ANY (ARRAY['advice'::text, 'answer'::text, 'enrollment'::text, 'mail-in'::text, 'account'::text, 'news'::text, 'summary'::text]))),
   constraint letters_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'suppressed'::text])))
 ) partition by RANGE (id);
 create index letters_address_idx on letters (address, id);
-create index letters_answers_idx on letters (reporter_id, id) WHERE (kind = 'answer'::text);
 create index letters_report_idx on letters (report_id) WHERE (report_id IS NOT NULL);
 create index letters_reporter_idx on letters (reporter_id, id) WHERE (reporter_id IS NOT NULL);
 create index letters_state_idx on letters (state, id);
@@ -1066,6 +1065,21 @@ create table reporter_days (
 create index reporter_days_day_idx on reporter_days (day);
 create index reporter_days_due_idx on reporter_days (due_at) WHERE (due_at IS NOT NULL);
 
+-- reporter_news: distributed by reporter_id
+create table reporter_news (
+  reporter_id uuid not null,
+  report_id uuid not null,
+  kind text not null,
+  desk text not null,
+  at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  mailed_at timestamp with time zone,
+  constraint reporter_news_pkey PRIMARY KEY (reporter_id, report_id, kind, desk),
+  constraint reporter_news_kind_known CHECK ((kind = ANY (ARRAY['question'::text, 'resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text])))
+);
+create index reporter_news_at_idx on reporter_news (at);
+create index reporter_news_due_idx on reporter_news (due_at) WHERE (mailed_at IS NULL);
+
 -- reporter_relays: distributed by reporter_id
 create table reporter_relays (
   reporter_id uuid not null,
@@ -1090,10 +1104,12 @@ create table reporters (
   role text,
   state text not null default 'active'::text,
   language text,
-  wants_answers boolean not null default false,
+  wants_answers boolean not null default true,
   wants_advice boolean not null default true,
   provider_id uuid,
   created_at timestamp with time zone not null,
+  wants_summary boolean not null default false,
+  summarized_month date,
   constraint reporters_pkey PRIMARY KEY (id),
   constraint reporters_email_unique UNIQUE (email),
   constraint reporters_provider_fkey FOREIGN KEY (provider_id) REFERENCES reporters(id) ON DELETE SET NULL,
@@ -1105,6 +1121,7 @@ create table reporters (
 create index reporters_email_idx on reporters (email COLLATE "C");
 create index reporters_provider_idx on reporters (provider_id) WHERE (provider_id IS NOT NULL);
 create index reporters_role_idx on reporters (role) WHERE (role IS NOT NULL);
+create index reporters_summary_idx on reporters (id) WHERE wants_summary;
 
 -- reports: distributed by shard
 create table reports (

@@ -22,10 +22,6 @@ export function findAdvisedReporter(db: Db, id: string): Promise<AdvisedReporter
       select email, language, wants_advice as "wantsAdvice" from reporters where id = ${id}`
 }
 
-export async function setWantsAdvice(tx: Db, id: string, wants: 'wanted' | 'off'): Promise<void> {
-  await tx.query(sql`update reporters set wants_advice = ${wants === 'wanted'} where id = ${id}`)
-}
-
 /**
  * Stores that a reporter was advised about a subject, once a week. False when it was stored in that
  * week before. Of several concurrent callers, exactly one succeeds.

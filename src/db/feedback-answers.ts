@@ -1,8 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import type { Network } from '../origin/networks.ts'
-import type { Language } from '../texts/messages.ts'
-import { shardOf, uuidFloor } from '../world.ts'
+import { shardOf } from '../world.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds, numbered, prepared } from './prepared.ts'
@@ -39,42 +38,6 @@ export function listAnswers(db: Db, reportIds: readonly string[]): Promise<Feedb
   return rowsOf(db)`
     select report_id as "reportId", number, answer, how, at, said, mail_id as "mailId"
     from feedback_answers where ${isOneOfIds('report_id', reportIds)} order by at, number, answer`
-}
-
-/** A reporter who wants answers by mail, and the report concerned. */
-export type AnswerReader = {
-  reportId: string
-  reporterId: string
-  email: string
-  language: Language | null
-  receivedAt: Date
-}
-
-/**
- * Returns the reporters of these reports who want answers by mail, each reporter once, with the
- * first of the reports. Skips retracted reports, and reporters who received `lettersMax` answer
- * letters since an instant.
- */
-export async function listAnswerReaders(
-  db: Db,
-  reportIds: readonly string[],
-  { since, lettersMax }: { since: Date; lettersMax: number },
-): Promise<AnswerReader[]> {
-  const { rows } = await db.query<AnswerReader>(sql`
-    select distinct on (reporters.id) reports.id as "reportId", reporters.id as "reporterId",
-      reporters.email, reporters.language, reports.received_at as "receivedAt"
-    from reports join reporters on reporters.id = reports.reporter_id
-    where ${isOneOfIds('reports.id', reportIds)} and reporters.wants_answers
-      and reports.state <> 'retracted'
-    order by reporters.id, reports.id`)
-  if (rows.length === 0) return rows
-  const full = await db.query<{ reporterId: string }>(sql`
-    select reporter_id as "reporterId" from letters
-    where kind = 'answer' and id >= ${uuidFloor(since)}
-      and reporter_id = any(${rows.map(({ reporterId }) => reporterId)}::uuid[])
-    group by reporter_id having count(*) >= ${lettersMax}`)
-  const hasEnough = new Set(full.rows.map(({ reporterId }) => reporterId))
-  return rows.filter(({ reporterId }) => !hasEnough.has(reporterId))
 }
 
 /** A correction: an abuse desk answered that it is not responsible for a block of addresses. */

@@ -174,8 +174,10 @@ export async function holdReporters(
 export type ReporterSettings = {
   /** Null: not set, which means English. */
   language: Language | null
-  /** Whether answers of abuse desks are also sent by mail. */
+  /** Whether answers of abuse desks and open questions are also sent by mail. */
   wantsAnswers: boolean
+  /** Whether a summary of each month is sent by mail. */
+  wantsSummary: boolean
   /** Whether letters advise how to unsubscribe from reported mail. */
   wantsAdvice: boolean
 }
@@ -183,7 +185,8 @@ export type ReporterSettings = {
 /** Returns the settings of a reporter; undefined when there is no such account. */
 export function findReporterSettings(db: Db, id: string): Promise<ReporterSettings | undefined> {
   return rowOf(db)`
-    select language, wants_answers as "wantsAnswers", wants_advice as "wantsAdvice"
+    select language, wants_answers as "wantsAnswers", wants_advice as "wantsAdvice",
+      wants_summary as "wantsSummary"
     from reporters where id = ${id}`
 }
 
@@ -196,7 +199,8 @@ export async function updateReporterSettings(
   await db.query(sql`update reporters
     set language = coalesce(${change.language}, language),
       wants_answers = coalesce(${change.wantsAnswers}, wants_answers),
-      wants_advice = coalesce(${change.wantsAdvice}, wants_advice)
+      wants_advice = coalesce(${change.wantsAdvice}, wants_advice),
+      wants_summary = coalesce(${change.wantsSummary}, wants_summary)
     where id = ${id}`)
 }
 

@@ -22,9 +22,9 @@ import { advanceDueFeedback } from '../db/feedback-waiting.ts'
 import { listLayersOfBlock } from '../db/networks.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listSuppressed, removeSuppression } from '../db/suppressions.ts'
+import { composeBody, type LetterBody } from '../letters/letter-body.ts'
 import { queueLetter } from '../letters/send-letter.ts'
 import { domainOf, registrableDomain } from '../mail/address.ts'
-import { letterText } from '../mail/letter.ts'
 import { composeToken, parseToken } from '../mail/verp.ts'
 import { textsIn } from '../texts/messages.ts'
 import { isOwn } from '../verdict/choose-contact.ts'
@@ -53,14 +53,14 @@ export function parseConsumerToken(token: string, secret: string): string | unde
   return content === undefined || content === 'forged' ? undefined : content.id
 }
 
-type LetterWords = { subject: string; text: string }
+type LetterWords = LetterBody & { subject: string }
 
 /**
  * Composes the letter that asks whether an address wants our feedback reports. Anyone can cause
  * this letter to be sent, so it states only the number of the requested domains outside the
  * recipient's own; the linked page lists them.
  */
-function askingLetter(
+export function askingLetter(
   wish: EnrollmentTerms,
   address: string,
   service: string,
@@ -74,10 +74,15 @@ function askingLetter(
   const named = scopesText(wish.scopes.filter((scope) => !isForeign(scope)))
   const others = foreign > 0 ? texts('enrollmentLetters.others', { domains: foreign }) : ''
   const scopes = [named, others].filter((text) => text !== '').join(', ')
-  const parameters = { service, link, scopes: scopes || texts('enrollmentLetters.nothing') }
+  const parameters = { service, scopes: scopes || texts('enrollmentLetters.nothing') }
+  const parts = [
+    ...texts('enrollmentLetters.ask.text', parameters),
+    { action: texts('enrollmentLetters.ask.action'), url: link },
+    { small: texts('enrollmentLetters.ask.refuse') },
+  ]
   return {
     subject: texts('enrollmentLetters.ask.subject'),
-    text: letterText(texts('enrollmentLetters.ask.text', parameters)),
+    ...composeBody(parts, wish.language),
   }
 }
 
@@ -89,16 +94,21 @@ function registrableOf(domain: string): string {
  * Composes the letter that confirms an enrollment, with the scopes still pending and the settings
  * link.
  */
-function welcomeLetter(wish: EnrollmentTerms, service: string, link: string): LetterWords {
+export function welcomeLetter(wish: EnrollmentTerms, service: string, link: string): LetterWords {
   const texts = textsIn(wish.language)
   const scopes = scopesText(wish.scopes)
   const state =
     scopes === ''
       ? texts('enrollmentLetters.ready')
       : texts('enrollmentLetters.waiting', { scopes })
+  const parts = [
+    ...texts('enrollmentLetters.welcome.text', { service, state }),
+    { action: texts('enrollmentLetters.welcome.action'), url: link },
+    { small: texts('enrollmentLetters.welcome.secret') },
+  ]
   return {
     subject: texts('enrollmentLetters.welcome.subject'),
-    text: letterText(texts('enrollmentLetters.welcome.text', { service, link, state })),
+    ...composeBody(parts, wish.language),
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
-import { queueAnswerLetters } from '../letters/answer-letters.ts'
+import { noteAnswer } from '../letters/reporter-news.ts'
 import { domainOf } from '../mail/address.ts'
 import { storableText } from '../mail/text.ts'
 import type { AnswerKind } from '../mail/verp.ts'
@@ -153,7 +153,7 @@ async function notifyReporters(
   await queueWebhooks(tx, app.boss, { 'report.answered': reportIds }, now)
   const others = (await listAnswers(tx, [reportId])).filter((one) => one.number !== number)
   if (others.some((one) => one.answer === answer)) return
-  await queueAnswerLetters(tx, { reportIds, address, answer }, app, now)
+  await noteAnswer(tx, { reportIds, address, answer }, now)
 }
 
 async function applyAnswer(

@@ -11,9 +11,9 @@ import {
   findReporterSettings,
   type Reporter,
 } from '../db/reporters.ts'
-import { letterText } from '../mail/letter.ts'
 import { type Language, textsIn } from '../texts/messages.ts'
 import { systemRandom } from '../world.ts'
+import { composeBody, type LetterBody } from './letter-body.ts'
 import { queueLetter } from './send-letter.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { publicUrl: string }
@@ -26,7 +26,7 @@ type Pacing = {
 }
 
 /** Kinds of letters about an account. */
-type AccountNews =
+export type AccountNews =
   /** Sign-up: confirms the address. */
   | 'confirm'
   /** Sign-up with an address that already has an account. */
@@ -45,19 +45,19 @@ type AccountNews =
   | 'second-step-off'
 
 /** Composes a letter about an account. It contains no user input, only our own link. */
-function composeAccountLetter(
+export function composeAccountLetter(
   news: AccountNews,
   language: Language,
   link: string,
-): { subject: string; text: string } {
+): LetterBody & { subject: string } {
   const texts = textsIn(language)
-  const greeting = texts('accountLetters.greeting')
-  const before = texts(`accountLetters.${news}.before`)
-  const after = texts(`accountLetters.${news}.after`)
-  return {
-    subject: texts(`accountLetters.${news}.subject`),
-    text: letterText([greeting, ...before, link, ...after]),
-  }
+  const parts = [
+    texts('accountLetters.greeting'),
+    ...texts(`accountLetters.${news}.before`),
+    { action: texts(`accountLetters.${news}.action`), url: link },
+    ...texts(`accountLetters.${news}.after`).map((small) => ({ small })),
+  ]
+  return { subject: texts(`accountLetters.${news}.subject`), ...composeBody(parts, language) }
 }
 
 /** A request from an unauthenticated person. */

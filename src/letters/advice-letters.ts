@@ -6,6 +6,7 @@ import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
 import { type Texts, textsIn } from '../texts/messages.ts'
 import { type Advice, adviceOf } from '../verdict/advice.ts'
 import type { AdviceLanguage, Marketer } from '../verdict/marketers/marketer.ts'
+import { composeBody, type LetterBody, type LetterPart } from './letter-body.ts'
 
 /**
  * Invisible characters, and those that change how their neighbors are displayed, including joiners
@@ -18,7 +19,7 @@ const links = /\b(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.)\S*/gi
  * Returns untrusted text as one line of a letter: without invisible characters, and without links,
  * which mail programs would make clickable. Cuts it to `charsMax` characters.
  */
-function plainLine(text: string, charsMax: number): string {
+export function plainLine(text: string, charsMax: number): string {
   const isWebsite = /^https?:\/\/[\x21-\x7e]+$/i.test(text)
   const line = text
     .slice(0, charsMax * 4)
@@ -129,34 +130,36 @@ export type AdviceFacts = {
 const SUBJECT_CHARS_MAX = 100
 const NAME_CHARS_MAX = 120
 
-/** Returns the subject and the text of an advice letter: who sent the mail, why, and what to do. */
-export function composeAdvice(facts: AdviceFacts): { subject: string; text: string } {
+/** Composes an advice letter: who sent the mail, why we think so, and what to do. */
+export function composeAdvice(facts: AdviceFacts): LetterBody & { subject: string } {
   const texts = textsIn(facts.language)
   const { sender } = facts
   const name = plainLine(sender.is === 'known' ? sender.name : sender.domain, NAME_CHARS_MAX)
   const subject = plainLine(facts.subject ?? '', SUBJECT_CHARS_MAX)
   const day = facts.reportedAt
   const isKnown = sender.is === 'known'
-  const cautions = texts('adviceLetters.cautious', { name }).map(asItem)
-  const paragraphs = [
+  const parts: LetterPart[] = [
     texts('adviceLetters.hello'),
     subject === ''
       ? texts('adviceLetters.reportedUntitled', { day })
       : texts('adviceLetters.reported', { subject, day }),
     texts(isKnown ? 'adviceLetters.isKnown' : 'adviceLetters.isCautious', { name }),
-    titled(texts('adviceLetters.whyTitle'), [whyOf(facts, name, texts)]),
-    ...(isKnown ? [] : [titled(texts('adviceLetters.cautiousTitle'), cautions)]),
-    titled(texts('adviceLetters.howTitle'), waysOf(facts, name, texts)),
-    titled(texts('adviceLetters.nextTitle'), [
-      ...texts('adviceLetters.next'),
-      ...notifiedLines(facts, texts),
-    ]),
-    `${texts('adviceLetters.byPage')}\n${facts.pageUrl}`,
-    `${texts('adviceLetters.weekly')}\n${texts('adviceLetters.off')}\n${facts.offUrl}`,
+    ...(isKnown ? [] : [{ title: texts('adviceLetters.cautiousTitle') }]),
+    ...(isKnown ? [] : [{ items: texts('adviceLetters.cautious', { name }) }]),
+    { title: texts('adviceLetters.howTitle') },
+    ...waysOf(facts, name, texts),
+    { title: texts('adviceLetters.whyTitle') },
+    whyOf(facts, name, texts),
+    { title: texts('adviceLetters.nextTitle') },
+    ...texts('adviceLetters.next'),
+    ...notifiedLines(facts, texts),
+    { action: texts('adviceLetters.byPage'), url: facts.pageUrl },
+    { small: texts('adviceLetters.weekly') },
+    { small: texts('adviceLetters.off'), url: facts.offUrl },
   ]
   return {
     subject: texts(`adviceLetters.subject${isKnown ? 'Known' : 'Cautious'}`, { name }),
-    text: `${paragraphs.join('\n\n')}\n`,
+    ...composeBody(parts, facts.language),
   }
 }
 
@@ -177,20 +180,20 @@ function whyOf({ sender }: AdviceFacts, name: string, texts: Texts): string {
     : texts('adviceLetters.whyRange', { range: proof, name })
 }
 
-function waysOf(facts: AdviceFacts, name: string, texts: Texts): string[] {
+function waysOf(facts: AdviceFacts, name: string, texts: Texts): LetterPart[] {
   const { ways, canClick, website, pageUrl } = facts
   const declared = declaredOf(facts, name, texts)
   const { link, mail } = ways
-  const found = [
+  const items = [
     ...(declared === undefined ? [] : [declared]),
-    ...(canClick ? [asItem(`${texts('adviceLetters.byClick')}\n${pageUrl}`)] : []),
-    ...(link ? [asItem(`${texts('adviceLetters.byLink', { host: link.host })}\n${link.url}`)] : []),
-    ...(mail ? [asItem(byMail(mail, texts))] : []),
+    ...(canClick ? [{ text: texts('adviceLetters.byClick'), url: pageUrl }] : []),
+    ...(link ? [{ text: texts('adviceLetters.byLink', { host: link.host }), url: link.url }] : []),
+    ...(mail ? [byMail(mail, texts)] : []),
   ]
-  const shown = found.length > 0 ? found : [texts('adviceLetters.noWay', { name })]
-  return website === null
-    ? shown
-    : [...shown, `${texts('adviceLetters.website')} ${plainLine(website, 300)}`]
+  return [
+    items.length > 0 ? { items } : texts('adviceLetters.noWay', { name }),
+    ...(website === null ? [] : [`${texts('adviceLetters.website')} ${plainLine(website, 300)}`]),
+  ]
 }
 
 function byMail({ address, subject }: NonNullable<UnsubscribeWays['mail']>, texts: Texts): string {
@@ -212,14 +215,5 @@ function declaredOf(
     its === language
       ? texts('adviceLetters.said', { name })
       : texts('adviceLetters.saidForeign', { name, language: its })
-  const lines = plainLines(declared[its] ?? '').map((line) => (line === '' ? '' : `  ${line}`))
-  return asItem([said, ...lines].join('\n'))
-}
-
-function titled(title: string, lines: readonly string[]): string {
-  return [title.toUpperCase(), ...lines].join('\n')
-}
-
-function asItem(text: string): string {
-  return `- ${text.replaceAll('\n', '\n  ')}`
+  return [said, ...plainLines(declared[its] ?? '')].join('\n')
 }

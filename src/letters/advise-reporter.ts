@@ -13,7 +13,7 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { findReport, holdReport, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
-import { adviceOffLink } from '../mail/verp.ts'
+import { lettersOffLink } from '../mail/verp.ts'
 import { phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
@@ -120,7 +120,7 @@ async function write(
   const language = reporter.language ?? 'en'
   const age = { receivedAt: report.receivedAt, now: clock() }
   const isAsked = (await findUnsubscribe(pool, report.id)) !== undefined
-  const offUrl = adviceOffLink(report.reporterId, { publicUrl, secret })
+  const offUrl = lettersOffLink(report.reporterId, 'advice', { publicUrl, secret })
   const { by, proof } =
     advice.kind === 'known' ? advice.marketer : { by: 'signature' as const, proof: advice.signer }
   const letter = composeAdvice({

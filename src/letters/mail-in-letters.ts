@@ -1,5 +1,5 @@
-import { letterText } from '../mail/letter.ts'
 import { type Code, codesBelow, type Language, type Texts, textsIn } from '../texts/messages.ts'
+import { composeBody, type LetterBody } from './letter-body.ts'
 
 /** How to forward a message as an attachment, by mail program. */
 export function howToForward(texts: Texts): [program: string, steps: string][] {
@@ -32,25 +32,26 @@ export function composeMailInAnswer(
   result: MailInResult,
   language: Language,
   publicUrl: string,
-): { subject: string; text: string } {
+): LetterBody & { subject: string } {
   const texts = textsIn(language)
   const { taken, refused, beyond, unreadable } = result
   const isWhole = refused === 0 && beyond === 0 && unreadable === 0
   const needsHelp = taken === 0 || unreadable > 0
   const kind = taken === 0 ? 'nothing' : isWhole ? 'confirmed' : 'mixed'
-  const sections = [
+  const items = howToForward(texts).map(([name, steps]) => {
+    return `${name}${texts('marks.colon')} ${steps}`
+  })
+  const parts = [
     texts('mailIn.greeting'),
     taken === 0
       ? texts('mailIn.nothing')
       : texts(isWhole ? 'mailIn.confirmed' : 'mailIn.taken', { taken }),
-    refused > 0 && texts('mailIn.refused', { refused }),
-    beyond > 0 && texts('mailIn.beyond', { beyond, messagesMax: result.messagesMax }),
-    unreadable > 0 && texts('mailIn.unreadable'),
-    needsHelp && texts('mailIn.howTo'),
-    ...(needsHelp ? howToForward(texts).map(([name, steps]) => `- ${name}: ${steps}`) : []),
-    taken > 0 && texts('mailIn.page', { reports: `${publicUrl}/reports` }),
-    texts('mailIn.why', { settings: `${publicUrl}/settings` }),
+    ...(refused > 0 ? [texts('mailIn.refused', { refused })] : []),
+    ...(beyond > 0 ? [texts('mailIn.beyond', { beyond, messagesMax: result.messagesMax })] : []),
+    ...(unreadable > 0 ? [texts('mailIn.unreadable')] : []),
+    ...(needsHelp ? [{ title: texts('mailIn.howTo') }, { items }] : []),
+    ...(taken > 0 ? [{ action: texts('mailIn.page'), url: `${publicUrl}/reports` }] : []),
+    { small: texts('mailIn.why'), url: `${publicUrl}/settings` },
   ]
-  const paragraphs = sections.filter((one) => typeof one === 'string')
-  return { subject: texts(`mailIn.subjects.${kind}`), text: letterText(paragraphs) }
+  return { subject: texts(`mailIn.subjects.${kind}`), ...composeBody(parts, language) }
 }

@@ -47,7 +47,7 @@ export type NewLetter = Pick<Letter, 'kind'> &
   Partial<Pick<Letter, 'reporterId' | 'reportId' | 'consumerId'>> &
   Pick<
     LetterContent,
-    'to' | 'subject' | 'text' | 'language' | 'inReplyTo' | 'autoSubmitted' | 'unsubscribe'
+    'to' | 'subject' | 'text' | 'html' | 'language' | 'inReplyTo' | 'autoSubmitted' | 'unsubscribe'
   > & {
     /** Whether the recipient may answer; then it has its own Reply-To address. */
     isAnswerable?: boolean

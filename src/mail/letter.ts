@@ -1,9 +1,16 @@
-import { addressShape, composeMailDate, fromLine, messageIdShape, urlShape } from './mail-parts.ts'
+import {
+  addressShape,
+  composeMailDate,
+  fromLine,
+  messageIdShape,
+  unusedBoundary,
+  urlShape,
+} from './mail-parts.ts'
 import { composeEncodedWords, foldText, utf8Words } from './seven-bit.ts'
 import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
-/** A letter: a text mail from this service to one person. */
+/** A letter: a mail from this service to one person, as text or as text and HTML. */
 export type LetterContent = {
   from: string
   /** The name of the operator of this service: the display name of From. */
@@ -14,6 +21,8 @@ export type LetterContent = {
   subject: string
   /** Unicode text; lines end in LF. */
   text: string
+  /** The same content as an HTML document. */
+  html?: string | undefined
   language: 'en' | 'fr' | 'ru'
   date: Date
   /** In angle brackets. */
@@ -56,16 +65,32 @@ export function composeLetter(content: LetterContent): Buffer {
     ['List-Unsubscribe', unsubscribe && `<${unsubscribe}>`],
     ['List-Unsubscribe-Post', unsubscribe && 'List-Unsubscribe=One-Click'],
     ['MIME-Version', '1.0'],
-    ['Content-Type', 'text/plain; charset=utf-8'],
-    ['Content-Transfer-Encoding', 'quoted-printable'],
   ]
   const others = fields
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => `${name}: ${value}\r\n`)
-  const lines = content.text.trimEnd().replace(/\r?\n/g, '\r\n')
-  const body = encodeTransfer(Buffer.from(`${lines}\r\n`).toString('latin1'), 'quoted-printable')
   const header = `${fromLine(from, content.operator)}\r\n${others.join('')}`
-  return Buffer.from(`${header}\r\n${body}`, 'latin1')
+  return Buffer.from(`${header}${composeContent(content)}`, 'latin1')
+}
+
+/** Composes the lines about the content and the content: one text, or a choice of text and HTML. */
+function composeContent({ text, html, messageId }: LetterContent): string {
+  const plain = composePart('plain', text)
+  if (html === undefined) return plain
+  const parts = [plain, composePart('html', html)]
+  const boundary = unusedBoundary(messageId, parts)
+  const body = parts.map((part) => `--${boundary}\r\n${part}`).join('')
+  const type = `Content-Type: multipart/alternative;\r\n boundary="${boundary}"`
+  return `${type}\r\n\r\n${body}--${boundary}--\r\n`
+}
+
+function composePart(subtype: 'plain' | 'html', text: string): string {
+  const lines = `${text.trimEnd().replace(/\r?\n/g, '\r\n')}\r\n`
+  const body = encodeTransfer(Buffer.from(lines).toString('latin1'), 'quoted-printable')
+  return (
+    `Content-Type: text/${subtype}; charset=utf-8\r\n` +
+    `Content-Transfer-Encoding: quoted-printable\r\n\r\n${body}`
+  )
 }
 
 /**
@@ -75,26 +100,4 @@ function composeSubject(text: string): string {
   const line = cleanLine(text)
   if (line.includes('=?')) return utf8Words(line)
   return composeEncodedWords(Buffer.from(line).toString('latin1'))
-}
-
-const LINE_CHARS_MAX = 78
-
-/**
- * The text of a letter from its paragraphs, wrapped for mail programs. A word that is longer than a
- * line, such as a link, is not broken.
- */
-export function letterText(paragraphs: readonly string[]): string {
-  return paragraphs.map((one) => one.split('\n').map(wrapped).join('\n')).join('\n\n')
-}
-
-function wrapped(text: string): string {
-  let line = ''
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > LINE_CHARS_MAX) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line].join('\n')
 }

@@ -140,27 +140,39 @@ export function parseAnswerToken(token: string, secret: string): ReturnPathToken
   return { reportId: content.id, number: content.number }
 }
 
-const ADVICE_OFF_PURPOSE = 'advice off 1'
+const LETTERS_OFF_PURPOSE = 'advice off 1'
+
+/** Letters that their reader can turn off by a link in them, and their number in its token. */
+const optionalLetters = { advice: 1, news: 2, summary: 3 } as const
+
+export type OptionalLetters = keyof typeof optionalLetters
 
 /**
- * The link to the page on which a reporter turns off letters of advice. The page asks for
+ * The link to the page on which a reporter turns off letters of one kind. The page asks for
  * confirmation before it acts.
  */
-export function adviceOffLink(
+export function lettersOffLink(
   reporterId: string,
+  letters: OptionalLetters,
   { publicUrl, secret }: { publicUrl: string; secret: string },
 ): string {
-  const token = composeToken({ id: reporterId, number: 1 }, ADVICE_OFF_PURPOSE, secret)
-  return `${publicUrl}/advice/off/${token}`
+  const content = { id: reporterId, number: optionalLetters[letters] }
+  return `${publicUrl}/letters/off/${composeToken(content, LETTERS_OFF_PURPOSE, secret)}`
 }
 
 /**
- * The id of the reporter that the token of an advice-off link names; undefined when the token is
- * not ours.
+ * The reporter and the letters that the token of such a link names; undefined when the token is not
+ * ours.
  */
-export function parseAdviceOffToken(token: string, secret: string): string | undefined {
-  const content = parseToken(token, ADVICE_OFF_PURPOSE, secret)
-  return content === undefined || content === 'forged' ? undefined : content.id
+export function parseLettersOffToken(
+  token: string,
+  secret: string,
+): { reporterId: string; letters: OptionalLetters } | undefined {
+  const content = parseToken(token, LETTERS_OFF_PURPOSE, secret)
+  if (content === undefined || content === 'forged') return undefined
+  const all = Object.keys(optionalLetters) as OptionalLetters[]
+  const letters = all.find((name) => optionalLetters[name] === content.number)
+  return letters && { reporterId: content.id, letters }
 }
 
 const SECRET_CHARS = 26

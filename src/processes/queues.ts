@@ -7,6 +7,8 @@ import type { Forwarding } from '../feedback/select-sendable.ts'
 import { handleInbound, runHandleInbound } from '../feedback/handle-inbound.ts'
 import { paceFeedback, runPaceFeedback } from '../feedback/pace-feedback.ts'
 import { adviseReporter, runAdviseReporter } from '../letters/advise-reporter.ts'
+import { runSendSummaries, sendSummaries } from '../letters/monthly-summary.ts'
+import { runSendNews, sendNews } from '../letters/reporter-news.ts'
 import { runSendLetter, sendLetter } from '../letters/send-letter.ts'
 import { publishLists, runPublishLists } from '../lists/publish-lists.ts'
 import { proposeMarketers, runProposeMarketers } from '../marketers/propose-marketers.ts'
@@ -74,6 +76,8 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(trainModel, runTrainModel),
   scheduled(sealAudit, runSealAudit),
   scheduled(countMonths, runCountMonths),
+  scheduled(sendNews, runSendNews),
+  scheduled(sendSummaries, runSendSummaries),
 ]
 
 /** All queues that have workers. */

@@ -25,6 +25,7 @@ import { queueFeedback, sendShadowed } from '../feedback/queue-feedback.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import type { Judge, JudgedCase } from '../judging/judge.ts'
 import { queueAdvice } from '../letters/advise-reporter.ts'
+import { noteQuestions } from '../letters/reporter-news.ts'
 import type { LiveMarketers } from '../marketers/live-marketers.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
@@ -53,7 +54,7 @@ import {
 } from './read-messages.ts'
 import { findPaced } from './pace-reporters.ts'
 import { findRelays, type ReportRelays } from './relays.ts'
-import { hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
+import { askedOf, hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
 import { requeueReports } from './set-relays.ts'
 
 /** Determines what a reported message is and where it came from. */
@@ -394,6 +395,7 @@ async function keep(
     ),
     queueWebhooks(tx, app.boss, webhookEventsOf(kept), now),
     queueAdvice(tx, timely.map(adviceCase), app),
+    noteQuestions(tx, askedOf(kept), now),
   ])
   const held = timely.flatMap(({ report }) => (hasEffect(report) ? [] : [report.id]))
   await takeBackComplaints(tx, counted.complaintsTakenBack, app, now)

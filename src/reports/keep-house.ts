@@ -25,6 +25,7 @@ import { removeProposedDeletions } from '../db/proposed-deletions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { removeReporterDays } from '../db/reporter-days.ts'
+import { removeReporterNews } from '../db/reporter-news.ts'
 import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
 import { removeSenderAlerts } from '../db/sender-alerts.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
@@ -154,6 +155,8 @@ const ANSWERS_MS = 30 * DAY_MS
  * covers.
  */
 const ADVICES_MS = 60 * DAY_MS
+/** Time in milliseconds to keep news for reporters: a monthly summary is about the month before. */
+const NEWS_MS = 70 * DAY_MS
 const DELIVERIES_MS = 7 * DAY_MS
 const CONSUMERS_AT_ONCE = 500
 const KEYS_AT_ONCE = 5_000
@@ -187,6 +190,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await deleteIdleKeys(app)
   await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
+  await removeReporterNews(app.pool, new Date(now.getTime() - NEWS_MS))
   await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
   await removeSenderAlerts(app.pool, uuidFloor(new Date(now.getTime() - ANSWERS_MS)))
   await removeProposedDeletions(app.pool, now)

@@ -27,12 +27,17 @@ const askingActions: readonly string[] = ['ask', 'confirm']
 
 /** Returns the reports of which webhooks are notified, by event. */
 export function webhookEventsOf(kept: readonly { row: NewAnalysis }[]) {
-  const isAsked = ({ row }: { row: NewAnalysis }) =>
-    askingActions.includes(row.judgment.consequence.action)
   return {
     'report.analyzed': kept.map(({ row }) => row.id),
-    'report.asked': kept.filter(isAsked).map(({ row }) => row.id),
+    'report.asked': askedOf(kept),
   }
+}
+
+/** Returns the reports that ask their reporters a question. */
+export function askedOf(kept: readonly { row: NewAnalysis }[]): string[] {
+  return kept.flatMap(({ row: { id, judgment } }) =>
+    askingActions.includes(judgment.consequence.action) ? [id] : [],
+  )
 }
 
 /** Returns the rows to store for a report from its judgment and what follows from it. */

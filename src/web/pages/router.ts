@@ -16,6 +16,7 @@ import { outlookRoutes } from '../reporting/outlook.ts'
 import { reportRoutes } from '../reporting/report-form.ts'
 import { assetRoutes, type Site } from '../site.ts'
 import { helpRoutes, homeRoutes, languageRoutes } from './home.ts'
+import { lettersOffRoutes } from './letters-off.ts'
 import { contentPolicy, sendPage } from './render.ts'
 import { sessions } from './session.ts'
 import { relayRoutes, settingsRoutes } from './settings.ts'
@@ -45,6 +46,7 @@ export function pageRoutes(site: Site): Router {
   router.use(statisticsRoutes(site))
   router.use(historyRoutes(site))
   router.use(adviceRoutes(site))
+  router.use(lettersOffRoutes(site))
   router.use(ownCopyRoutes(site))
   router.use(relayRoutes(site))
   router.use(settingsRoutes(site))

@@ -122,7 +122,9 @@ async function change(req: Request, form: Form, { id }: Reporter, site: Needs): 
   }
   const wantsAnswers = form.text('wants_answers') === 'yes'
   const wantsAdvice = form.text('wants_advice') === 'yes'
-  await updateReporterSettings(site.pool, id, { language, wantsAnswers, wantsAdvice })
+  const wantsSummary = form.text('wants_summary') === 'yes'
+  const settings = { language, wantsAnswers, wantsAdvice, wantsSummary }
+  await updateReporterSettings(site.pool, id, settings)
   return { done: 'saved' }
 }
 
@@ -145,6 +147,7 @@ async function sendSettings(
       chosen: settings?.language ?? language,
       wantsAnswers: settings?.wantsAnswers ?? false,
       wantsAdvice: settings?.wantsAdvice ?? true,
+      wantsSummary: settings?.wantsSummary ?? false,
       howTo: howToForward(texts),
     },
   })

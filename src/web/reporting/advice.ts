@@ -1,17 +1,15 @@
-import { type Request, type Response, Router } from 'express'
-import { findUnsubscribe, setWantsAdvice, type UnsubscribeState } from '../../db/advices.ts'
+import { Router } from 'express'
+import { findUnsubscribe, type UnsubscribeState } from '../../db/advices.ts'
 import type { KeptAnalysis } from '../../db/analyses.ts'
 import type { Db } from '../../db/pool.ts'
 import { findReport, type Report } from '../../db/reports.ts'
 import { findAdvice, unsubscribeWays, type UnsubscribeWays } from '../../letters/advice-letters.ts'
-import { parseAdviceOffToken } from '../../mail/verp.ts'
 import { requestUnsubscribe } from '../../marketers/unsubscribe-reporter.ts'
 import { oneClickLink } from '../../verdict/advice.ts'
 import type { AdviceLanguage, Marketer } from '../../verdict/marketers/marketer.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
-import { isUuid, sendPage } from '../pages/render.ts'
+import { isUuid } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
-import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 
@@ -74,7 +72,7 @@ function declaredIn({ advice }: Marketer, language: AdviceLanguage) {
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
 
-/** The actions on advice: send an unsubscribe request, and turn the letters off. */
+/** The action on advice: send an unsubscribe request. */
 export function adviceRoutes(site: Needs): Router {
   const router = Router()
   router.post('/reports/:id/unsubscribe', async (req, res) => {
@@ -89,31 +87,5 @@ export function adviceRoutes(site: Needs): Router {
     await requestUnsubscribe(site, report)
     res.redirect(303, `/reports/${report.id}#unsubscribe`)
   })
-  router.get('/advice/off/:token', (req, res) => {
-    const isOurs = parseAdviceOffToken(req.params.token, site.config.secret) !== undefined
-    sendOff(req, res, isOurs ? 'ask' : 'unknown', req.params.token)
-  })
-  // The body may come from a mail program's own button (RFC 8058); the token is sufficient.
-  router.post('/advice/off/:token', async (req, res) => {
-    await readShortForm(req, res, site)
-    const reporterId = parseAdviceOffToken(req.params.token, site.config.secret)
-    if (reporterId !== undefined) await setWantsAdvice(site.pool, reporterId, 'off')
-    sendOff(req, res, reporterId === undefined ? 'unknown' : 'done', req.params.token)
-  })
   return router
-}
-
-function sendOff(
-  req: Request,
-  res: Response,
-  state: 'ask' | 'done' | 'unknown',
-  token: string,
-): void {
-  res.setHeader('x-robots-tag', 'noindex, nofollow')
-  sendPage(req, res, {
-    view: 'pages/advice-off',
-    title: visitOf(req).texts('advice.off.title'),
-    status: state === 'unknown' ? 404 : 200,
-    data: { state, token },
-  })
 }

@@ -119,5 +119,10 @@ test('the language of letters stays until another is set', async () => {
   const kim = await add('--email', 'kim@example.com', '--language', 'fr')
   await add('--email', 'kim@example.com', '--role', 'administrator')
   const found = await findReporterSettings(database.pool, kim.id)
-  expect(found).toEqual({ language: 'fr', wantsAnswers: false, wantsAdvice: true })
+  expect(found).toEqual({
+    language: 'fr',
+    wantsAnswers: true,
+    wantsAdvice: true,
+    wantsSummary: false,
+  })
 })

@@ -48,7 +48,7 @@ test('reporting a known marketer brings advice, and no one is accused', async ()
   expect(text).toContain('We have not complained')
   expect(headers.get('auto-submitted')).toBe('auto-generated')
   expect(headers.get('list')).toMatchObject({
-    unsubscribe: { url: expect.stringContaining('/advice/off/') as string },
+    unsubscribe: { url: expect.stringContaining('/letters/off/') as string },
   })
   const events = await letters.app.rows(
     `select event from report_events where report_id = $1 order by id`,

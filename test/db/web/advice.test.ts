@@ -3,7 +3,7 @@ import { findAdvisedReporter, findUnsubscribe } from '../../../src/db/advices.ts
 import { putMarketer } from '../../../src/db/marketers.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
-import { adviceOffLink } from '../../../src/mail/verp.ts'
+import { lettersOffLink } from '../../../src/mail/verp.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
@@ -121,13 +121,13 @@ test('no one can unsubscribe another reporter, or from a message that is too old
 
 test('letters are switched off by a page that asks, or by a mail program’s button', async () => {
   const { publicUrl, secret } = site.app.config
-  const path = new URL(adviceOffLink(ann.id, { publicUrl, secret })).pathname
+  const path = new URL(lettersOffLink(ann.id, 'advice', { publicUrl, secret })).pathname
   const visitor = new Visitor(site.url)
   const asked = await visitor.get(path)
-  expect(await asked.text()).toContain('Do you want us to stop')
+  expect(await asked.text()).toContain('we write to you how to unsubscribe')
   expect((await findAdvisedReporter(site.app.pool, ann.id))?.wantsAdvice).toBe(true)
   const answer = await visitor.post(path, { 'List-Unsubscribe': 'One-Click' })
-  expect(await answer.text()).toContain('We will send you no more advice.')
+  expect(await answer.text()).toContain('You will get no more of these mails.')
   expect((await findAdvisedReporter(site.app.pool, ann.id))?.wantsAdvice).toBe(false)
   const forged = `${path.slice(0, -1)}${path.endsWith('a') ? 'b' : 'a'}`
   expect((await visitor.post(forged, {})).status).toBe(404)

@@ -1,14 +1,13 @@
 import { simpleParser } from 'mailparser'
 import { beforeEach, expect, test } from 'vitest'
-import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
-import { unpack } from '../../../src/db/rows.ts'
-import { uuidv7 } from '../../../src/world.ts'
+import { runSendNews } from '../../../src/letters/reporter-news.ts'
+import { lettersTo } from '../../support/letters.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { startNotifyingSite } from './notifying-site.ts'
 
 let desk: Browser
 
-const { site, ann, told, linkOf, rows, eventsOf, forget } = await startNotifyingSite()
+const { site, ann, told, linkOf, eventsOf, forget } = await startNotifyingSite()
 
 beforeEach(async () => {
   desk = new Browser(site.url)
@@ -47,72 +46,21 @@ test('reporters of the same campaign see the answer, but not its words', async (
   expect(page).not.toContain('to the first')
 })
 
-test('answers are mailed to reporters who ask for it, once, without the words', async () => {
+test('an answer is mailed to the reporter, once and without its words', async () => {
   const { pool } = site.app
-  await pool.query(`update reporters set wants_answers = true, language = 'fr' where id = $1`, [
-    ann.id,
-  ])
-  try {
-    const feedback = await told()
-    await desk.post(linkOf(feedback, 'resolved'), { said: 'a secret word' })
-    await desk.post(linkOf(feedback, 'resolved'), {})
-    const letters = await listLettersOf(pool, feedback.reportId)
-    expect(letters).toMatchObject([{ kind: 'answer', address: 'ann@reporters.example' }])
-    const copy = await findLetterMessage(pool, letters[0]?.id ?? '')
-    const letter = await simpleParser(copy ? await unpack(copy) : '')
-    expect(letter.subject).toBe('Une réponse à votre signalement')
-    expect(letter.text).toContain('access-two.example')
-    expect(letter.text).toContain('le problème est résolu')
-    expect(letter.text).toContain(`/reports/${feedback.reportId}`)
-    expect(letter.text).not.toContain('secret word')
-  } finally {
-    await pool.query('update reporters set wants_answers = false where id = $1', [ann.id])
-  }
-})
-
-test('a desk that answers endlessly causes at most twenty mails a day to a reporter', async () => {
-  const { pool } = site.app
-  await pool.query('update reporters set wants_answers = true where id = $1', [ann.id])
-  await pool.query('delete from letters')
-  try {
-    const [sample, merged] = [await told(), await told()]
-    await pool.query('update feedback_reports set incidents = 2 where report_id = $1', [
-      sample.reportId,
-    ])
-    await pool.query(
-      `update feedback_reports set state = 'merged', merged_into = $2, merged_number = $3
-       where report_id = $1`,
-      [merged.reportId, sample.reportId, sample.number],
-    )
-    await desk.post(linkOf(sample, 'resolved'), {})
-    const count = async () =>
-      (await rows(`select id from letters where reporter_id = $1`, [ann.id])).length
-    expect(await count()).toBe(1)
-    const columns = 'kind, state, address, reporter_id, created_at, encoding, content'
-    const [letter] = await rows(`select ${columns} from letters limit 1`, [])
-    const copy = `insert into letters (id, ${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8)`
-    while ((await count()) < 20) {
-      await pool.query(copy, [uuidv7(new Date()), ...Object.values(letter ?? {})])
-    }
-    await desk.post(linkOf(sample, 'wrong'), {})
-    expect(await count()).toBe(20)
-    expect(await eventsOf(sample)).toEqual(['desk-resolved', 'desk-wrong'])
-  } finally {
-    await pool.query('update reporters set wants_answers = false where id = $1', [ann.id])
-  }
-})
-
-test('a reporter who retracted the report gets no letter', async () => {
-  const { pool } = site.app
-  await pool.query('update reporters set wants_answers = true where id = $1', [ann.id])
-  try {
-    const feedback = await told()
-    await pool.query(`update reports set state = 'retracted' where id = $1`, [feedback.reportId])
-    await desk.post(linkOf(feedback, 'resolved'), {})
-    expect(await rows('select id from letters where report_id = $1', [feedback.reportId])).toEqual(
-      [],
-    )
-  } finally {
-    await pool.query('update reporters set wants_answers = false where id = $1', [ann.id])
+  await pool.query(`update reporters set language = 'fr' where id = $1`, [ann.id])
+  await pool.query('delete from reporter_news')
+  const feedback = await told()
+  await desk.post(linkOf(feedback, 'resolved'), { said: 'a secret word' })
+  await desk.post(linkOf(feedback, 'resolved'), {})
+  await runSendNews(site.app)
+  const [letter, ...others] = await lettersTo(pool, ann.email)
+  expect(others).toEqual([])
+  const read = await simpleParser(letter?.raw ?? '')
+  expect(read.subject).toBe('Un service abuse a répondu à votre signalement')
+  for (const text of [read.text, String(read.html)]) {
+    expect(text).toContain('access-two.example indique que le problème est résolu')
+    expect(text).toContain(`/reports/${feedback.reportId}`)
+    expect(text).not.toContain('secret word')
   }
 })

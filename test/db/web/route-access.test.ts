@@ -25,7 +25,13 @@ const openGets = [
 /** Forms of visitors without an account. */
 const openPosts = [
   ...['/language', '/sign-in', '/sign-in/code', '/sign-out', '/sign-up', '/forgotten'],
-  ...['/account/confirm/:token', '/account/reset/:token', '/advice/off/:token', '/openapi.json'],
+  ...[
+    '/account/confirm/:token',
+    '/account/reset/:token',
+    '/advice/off/:token',
+    '/letters/off/:token',
+    '/openapi.json',
+  ],
   ...['/lookup/delist', '/answer/:token/:kind', '/consumers/enroll', '/consumers/enroll/:token'],
   '/consumers/:token',
 ]

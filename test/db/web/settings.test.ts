@@ -65,17 +65,20 @@ test('the language of letters and the settings for answers and advice are saved'
     language: 'ru',
     wantsAnswers: true,
     wantsAdvice: false,
+    wantsSummary: false,
   })
   const page = await shown(browser, '/settings?done=saved')
   expect(page).toContain('<option value="ru" lang="ru" selected>')
   expect(page).toContain('value="yes" checked')
   // The page is in the language that was just chosen.
   expect(page).toContain('Сохранено.')
-  await browser.post('/settings', { do: 'save', language: 'fr', wants_advice: 'yes' })
+  const wishes = { wants_advice: 'yes', wants_summary: 'yes' }
+  await browser.post('/settings', { do: 'save', language: 'fr', ...wishes })
   expect(await findReporterSettings(site.app.pool, person.id)).toEqual({
     language: 'fr',
     wantsAnswers: false,
     wantsAdvice: true,
+    wantsSummary: true,
   })
 })
 
@@ -84,14 +87,15 @@ test('an unknown language is refused, and nothing changes', async () => {
   const answer = await browser.post('/settings', {
     do: 'save',
     language: 'xx',
-    wants_answers: 'yes',
+    wants_summary: 'yes',
   })
   expect(answer.status).toBe(422)
   expect(await answer.text()).toContain('Choose one of the languages.')
   expect(await findReporterSettings(site.app.pool, person.id)).toEqual({
     language: null,
-    wantsAnswers: false,
+    wantsAnswers: true,
     wantsAdvice: true,
+    wantsSummary: false,
   })
 })
 

@@ -35,7 +35,8 @@ const stranger: Record<string, ListedPage['at']> = {
   '/consumers/enroll/:token': ({ links }) => [links.confirm, '/consumers/enroll/none'],
   '/consumers/:token': ({ links }) => [links.own],
   '/answer/:token/:kind': ({ links }) => [links.answer],
-  '/advice/off/:token': ({ links }) => [links.adviceOff],
+  '/letters/off/:token': ({ links }) => [links.lettersOff],
+  '/advice/off/:token': ({ links }) => [links.lettersOff.replace('/letters/', '/advice/')],
 }
 
 const reporter: Record<string, ListedPage['at']> = {

@@ -13,7 +13,7 @@ import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import { keepModel } from '../../../src/judging/models.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
-import { adviceOffLink, answerLinks } from '../../../src/mail/verp.ts'
+import { answerLinks, lettersOffLink } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { figuresOf } from '../../../src/verdict/model/figures.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -30,7 +30,7 @@ import { ruleText } from '../rule-facts.ts'
 import { createSentFeedback } from '../sent-feedback.ts'
 import { addPublishedMonths } from './published-months.ts'
 
-type Link = 'answer' | 'own' | 'confirm' | 'adviceOff' | 'delisting' | AccountLink
+type Link = 'answer' | 'own' | 'confirm' | 'lettersOff' | 'delisting' | AccountLink
 type AccountLink = 'signUp' | 'reset' | 'move' | 'erased'
 
 /** A site on which every page has content, and the addresses of that content. */
@@ -146,7 +146,7 @@ async function fillLinks(site: WebSite, ann: Person, reportId: string) {
   const confirmed = await visitor.post(await enroll('abuse@first.example'), {})
   return {
     answer: answerLinks({ reportId, number: 1 }, place).resolved,
-    adviceOff: adviceOffLink(ann.id, place),
+    lettersOff: lettersOffLink(ann.id, 'news', place),
     delisting: delisting ?? '',
     own: (confirmed.headers.get('location') ?? '').replace(/\?.*/, ''),
     confirm: await enroll('abuse@second.example'),

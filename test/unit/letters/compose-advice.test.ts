@@ -19,7 +19,7 @@ const facts: AdviceFacts = {
   canClick: true,
   told: { network: false, sender: false },
   pageUrl: 'https://here.example/reports/1',
-  offUrl: 'https://here.example/advice/off/x',
+  offUrl: 'https://here.example/letters/off/x',
 }
 
 test('the letter names the sender, the reason, what to do, and what happens next', () => {
@@ -27,36 +27,51 @@ test('the letter names the sender, the reason, what to do, and what happens next
 
 On 16 November 2026 you reported the message “What is new”.
 
-It is a mailing from Example Shop. You can unsubscribe, and here is how to do it safely.
-
-WHY WE THINK SO
-The message has a valid digital signature of example.org. We verified it when your \
-report arrived. Nobody else can create such a signature.
+It is a mailing from Example Shop. You can unsubscribe, and here is how to do
+it safely.
 
 HOW TO UNSUBSCRIBE
 - Example Shop says:
-    Open your account.
-    Choose “No mail”.
-- Click the unsubscribe button on the page of your report. We then ask the sender once, on your \
-behalf, to remove you from the list.
+  Open your account.
+  Choose “No mail”.
+- Click the unsubscribe button on the page of your report. We then ask the
+  sender once, on your behalf, to remove you from the list.
   https://here.example/reports/1
 - Use the link in the message, which leads to news.example.org:
   https://news.example.org/off
 - Send a mail to off@example.org. It may be empty.
+
 Website: https://www.example.org/
 
+WHY WE THINK SO
+The message has a valid digital signature of example.org. We verified it when
+your report arrived. Nobody else can create such a signature.
+
 WHAT HAPPENS NEXT
-After you unsubscribe, mail may still arrive for some days. If it does not stop within two \
-weeks, report the next message. Then we know that unsubscribing does not help.
+After you unsubscribe, mail may still arrive for some days. If it does not
+stop within two weeks, report the next message. Then we know that
+unsubscribing does not help.
+
 We have not complained to anyone because of your report.
 
-Your report:
+See your report:
 https://here.example/reports/1
 
 We write to you about the same sender at most once a week.
-To stop this advice:
-https://here.example/advice/off/x
+
+To stop these mails:
+https://here.example/letters/off/x
+
 `)
+})
+
+test('the letter says the same in HTML, with untrusted text as text', () => {
+  const sender = { is: 'known', name: '<b>Shop</b>', by: 'signature', proof: '"x"' } as const
+  const { html } = composeAdvice({ ...facts, sender, subject: '<script>alert(1)</script> & more' })
+  expect(html).toContain('“&lt;script&gt;alert(1)&lt;/script&gt; &amp; more”')
+  expect(html).toContain('&lt;b&gt;Shop&lt;/b&gt;')
+  expect(html).not.toMatch(/<(?!\/?(?:html|head|meta|body|div|p|h2|ul|li|a|br|hr|!doctype)\b)/)
+  expect(html).not.toMatch(/src=|url\(|<style|class=/)
 })
 
 test.for(['fr', 'ru'] as const)(

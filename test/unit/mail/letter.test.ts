@@ -31,6 +31,20 @@ test('a letter is 7-bit with short CRLF lines, and the same each time', () => {
   expect(lines.every((line) => line.length <= 78 && /^[\t\x20-\x7e]*$/.test(line))).toBe(true)
 })
 
+test('a letter with HTML offers both forms, the better one last', async () => {
+  const html = '<p>Здравствуйте, <a href="https://spam.example/?a=1&amp;b=2">é</a></p>'
+  const raw = composeLetter({ ...content, html })
+  const read = await simpleParser(raw)
+  expect(read.text?.trimEnd()).toBe(content.text)
+  expect(String(read.html).trimEnd()).toBe(html)
+  const types = raw.toString('latin1').match(/^Content-Type: [^;]+/gm)
+  expect(types?.map((one) => one.slice(14))).toEqual([
+    ...['multipart/alternative', 'text/plain', 'text/html'],
+  ])
+  const lines = raw.toString('latin1').split('\r\n')
+  expect(lines.every((line) => line.length <= 78 && /^[\t\x20-\x7e]*$/.test(line))).toBe(true)
+})
+
 test('In-Reply-To is omitted if it would break the header', () => {
   const raw = composeLetter({ ...content, inReplyTo: '<a@b>\r\nBcc: <x@y>' })
   expect(raw.toString()).not.toMatch(/Bcc|In-Reply-To|References/)

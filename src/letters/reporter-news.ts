@@ -1,0 +1,176 @@
+import { z } from 'zod'
+import type { App } from '../app.ts'
+import { listOutcomes } from '../db/own-reports.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import {
+  claimNews,
+  findNewsReader,
+  insertNews,
+  type LetterReader,
+  listDueReaders,
+  listNewsReaders,
+  type ReporterNews,
+} from '../db/reporter-news.ts'
+import { listReportsByIds, type Report } from '../db/reports.ts'
+import { listSuppressed } from '../db/suppressions.ts'
+import { domainOf } from '../mail/address.ts'
+import { type AnswerKind, lettersOffLink } from '../mail/verp.ts'
+import { defineQueue } from '../queue/define-queue.ts'
+import { type Language, type Texts, textsIn } from '../texts/messages.ts'
+import { plainLine } from './advice-letters.ts'
+import { composeBody, type LetterBody, type LetterPart } from './letter-body.ts'
+import { queueLetter } from './send-letter.ts'
+
+/** Writes to reporters about answers to their reports and about open questions. */
+export const sendNews = defineQueue({
+  name: 'send-news',
+  payload: z.object({}),
+  ...{ retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 600 },
+  cron: '*/10 * * * *',
+})
+
+const HOUR_MS = 3_600_000
+/** A question is often answered on the page that shows it; a letter waits so long for that. */
+const QUESTION_DELAY_MS = HOUR_MS
+/** Time between two letters with news to one reporter: at most three a day. */
+const PAUSE_MS = 8 * HOUR_MS
+/** Maximum number of reporters written to in one run; the next run reaches the others. */
+const READERS_MAX = 2_000
+
+/** Stores the answer of a desk for the reporters of the reports to which it applies. */
+export async function noteAnswer(
+  tx: Db,
+  { reportIds, address, answer }: NotedAnswer,
+  now: Date,
+): Promise<void> {
+  const readers = await listNewsReaders(tx, reportIds)
+  const desk = domainOf(address) ?? address
+  await insertNews(
+    tx,
+    readers.map(({ reportId, reporterId, wantsNews }) => ({
+      ...{ reporterId, reportId, kind: answer, desk, at: now },
+      dueAt: wantsNews ? now : null,
+    })),
+  )
+}
+
+/** An abuse desk's answer, and the reports that it applies to. */
+type NotedAnswer = { reportIds: readonly string[]; address: string; answer: AnswerKind }
+
+/** Stores that reports ask their reporters a question. */
+export async function noteQuestions(
+  tx: Db,
+  reportIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  if (reportIds.length === 0) return
+  const readers = await listNewsReaders(tx, reportIds)
+  const dueAt = new Date(now.getTime() + QUESTION_DELAY_MS)
+  await insertNews(
+    tx,
+    readers.flatMap(({ reportId, reporterId, wantsNews }) => {
+      if (!wantsNews) return []
+      return [{ reporterId, reportId, kind: 'question' as const, desk: '', at: now, dueAt }]
+    }),
+  )
+}
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
+
+/**
+ * Writes one letter with all due news to each reporter who has some, at most every eight hours.
+ * News about retracted reports and about questions that are no longer open is left out.
+ */
+export async function runSendNews(app: Needs): Promise<void> {
+  const now = app.clock()
+  const mailedBefore = new Date(now.getTime() - PAUSE_MS)
+  const due = await listDueReaders(app.pool, { now, mailedBefore, limit: READERS_MAX })
+  for (const reporterId of due) {
+    await inTransaction(app.pool, (tx) => writeTo(tx, reporterId, app, now))
+  }
+}
+
+async function writeTo(tx: Db, reporterId: string, app: Needs, now: Date): Promise<void> {
+  const news = await claimNews(tx, reporterId, now)
+  const reader = await findNewsReader(tx, reporterId)
+  if (news.length === 0 || !reader) return
+  if ((await listSuppressed(tx, [reader.email], now)).size > 0) return
+  const current = await stillTrue(tx, news)
+  if (current.length > 0) await queueNewsLetter(tx, reader, current, app, now)
+}
+
+/** News with its report. */
+type ReportNews = ReporterNews & { report: Pick<Report, 'id' | 'subject' | 'receivedAt'> }
+
+async function stillTrue(tx: Db, news: readonly ReporterNews[]): Promise<ReportNews[]> {
+  const reports = await listReportsByIds(tx, [...new Set(news.map(({ reportId }) => reportId))])
+  const outcomes = await listOutcomes(tx, reports)
+  return news.flatMap((one) => {
+    const report = reports.find(({ id }) => id === one.reportId)
+    if (!report || report.state === 'retracted') return []
+    const isOpen = one.kind !== 'question' || outcomes.get(report.id)?.isAsking === true
+    return isOpen ? [{ ...one, report }] : []
+  })
+}
+
+async function queueNewsLetter(
+  tx: Db,
+  { id: reporterId, email, language }: LetterReader,
+  news: readonly ReportNews[],
+  app: Needs,
+  now: Date,
+): Promise<void> {
+  const { publicUrl, secret } = app.config
+  const unsubscribe = lettersOffLink(reporterId, 'news', { publicUrl, secret })
+  const its = { language: language ?? 'en', publicUrl, offUrl: unsubscribe }
+  const about = { kind: 'news', reporterId, to: email, unsubscribe } as const
+  const letter = { ...about, ...composeNews(news, its), language: its.language } as const
+  await queueLetter(tx, { ...letter, autoSubmitted: 'generated' }, app, now)
+}
+
+/** Maximum number of answers, and of questions, that a letter lists. */
+const LISTED_MAX = 10
+const SUBJECT_CHARS_MAX = 100
+
+/**
+ * Composes a letter with answers and questions. Omits the desks' own words, which are untrusted;
+ * the page of the report shows and labels them.
+ */
+export function composeNews(
+  news: readonly ReportNews[],
+  { language, publicUrl, offUrl }: { language: Language; publicUrl: string; offUrl: string },
+): LetterBody & { subject: string } {
+  const texts = textsIn(language)
+  const questions = news.filter(({ kind }) => kind === 'question')
+  const answers = news.filter(({ kind }) => kind !== 'question')
+  const itemOf = (one: ReportNews) => ({
+    text: lineOf(one, texts),
+    url: `${publicUrl}/reports/${one.reportId}`,
+  })
+  const listed = (some: readonly ReportNews[]) => some.slice(0, LISTED_MAX).map(itemOf)
+  const more = news.length - listed(answers).length - listed(questions).length
+  const parts: LetterPart[] = [
+    texts('newsLetters.greeting'),
+    ...(questions.length > 0
+      ? [texts('newsLetters.questions', { n: questions.length }), { items: listed(questions) }]
+      : []),
+    ...(answers.length > 0 ? [texts('newsLetters.answers'), { items: listed(answers) }] : []),
+    ...(more > 0 ? [texts('newsLetters.more', { n: more })] : []),
+    { action: texts('newsLetters.action'), url: `${publicUrl}/reports` },
+    { small: texts('newsLetters.off'), url: offUrl },
+  ]
+  const about = questions.length === 0 ? 'answers' : answers.length === 0 ? 'questions' : 'both'
+  const subject = texts(`newsLetters.subjects.${about}`, { n: news.length })
+  return { subject, ...composeBody(parts, language) }
+}
+
+function lineOf({ kind, desk, report }: ReportNews, texts: Texts): string {
+  const subject = plainLine(report.subject ?? '', SUBJECT_CHARS_MAX)
+  const day = report.receivedAt
+  const message =
+    subject === ''
+      ? texts('newsLetters.untitled', { day })
+      : texts('newsLetters.message', { subject, day })
+  if (kind === 'question') return message
+  return texts('newsLetters.answer', { message, says: texts(`newsLetters.says.${kind}`, { desk }) })
+}
