@@ -999,6 +999,13 @@ create table relay_lessons (
   constraint relay_lessons_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
 );
 
+-- report_aliases: distributed by id
+create table report_aliases (
+  id uuid not null,
+  report_id uuid not null,
+  constraint report_aliases_pkey PRIMARY KEY (id)
+);
+
 -- report_events: distributed by shard
 create table report_events (
   report_id uuid not null,

@@ -90,6 +90,8 @@ const variables = z.object({
   LISTS_PUBLIC: z.enum(['yes', 'no']).default('no'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MESSAGE_BYTES_MAX: count.default(25_000_000),
+  SPOOL_DIR: z.string().optional(),
+  SPOOL_MEGABYTES: wholeNumber(0, 1_000_000).default(4_000),
   RETENTION_DAYS: count.default(400),
   DATABASE_CONNECTIONS: wholeNumber(1, 500).default(10),
   DRAIN_SECONDS: wholeNumber(0, 60).optional(),
@@ -198,6 +200,8 @@ export type Config = {
   listsArePublic: boolean
   logLevel: string
   messageBytesMax: number
+  /** The folder, an absolute path, for reports that are accepted while the database is away. */
+  spool: { folder: string; bytesMax: number }
   retentionDays: number
   databaseConnections: number
   /** Time in milliseconds for which a stopping process continues to answer HTTP requests. */
@@ -250,6 +254,11 @@ function milterOf(read: z.infer<typeof variables>): Config['milter'] {
     reject: read.CHECK_MILTER_REJECT,
     firstFilter: read.CHECK_MILTER_FIRST_FILTER,
   }
+}
+
+function spoolOf(read: z.infer<typeof variables>, cwd: string): Config['spool'] {
+  const folder = path.resolve(cwd, read.SPOOL_DIR ?? path.join(read.DATA_DIR, 'spool'))
+  return { folder, bytesMax: read.SPOOL_MEGABYTES * 1_000_000 }
 }
 
 function tracesOf(read: z.infer<typeof variables>): Config['traces'] {
@@ -442,10 +451,10 @@ export function readConfig(
     listsArePublic: read.LISTS_PUBLIC === 'yes',
     alarms: alarmsOf(read, machine.cwd),
     traces: tracesOf(read),
-    securityContact: read.SECURITY_CONTACT,
-    securityPolicy: read.SECURITY_POLICY_URL,
+    ...{ securityContact: read.SECURITY_CONTACT, securityPolicy: read.SECURITY_POLICY_URL },
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,
+    spool: spoolOf(read, machine.cwd),
     retentionDays: read.RETENTION_DAYS,
     databaseConnections: read.DATABASE_CONNECTIONS,
     drainMs: read.DRAIN_SECONDS === undefined ? undefined : read.DRAIN_SECONDS * 1_000,

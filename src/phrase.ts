@@ -301,6 +301,7 @@ export const phraseParameters = {
   'health-processes': ['count'],
   'health-process-silent': ['name', 'host', 'duration'],
   'health-clocks': ['host', 'duration'],
+  'health-spool-files': ['count'],
   'health-disk': ['host', 'percent'],
   'health-database-size': ['size'],
   'health-database-grew': ['size', 'growth'],

@@ -59,6 +59,22 @@ export async function databaseState(databaseUrl: string): Promise<DatabaseState>
   }
 }
 
+/** Whether a database of ours answers and may be written to; never throws. */
+export async function isWritable(databaseUrl: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ isReadOnly: boolean }>(sql`
+      select current_setting('transaction_read_only')::boolean as "isReadOnly" from installation`)
+    return rows[0]?.isReadOnly === false
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
 /**
  * Returns the given migrations that the database lacks.
  *

@@ -4,7 +4,8 @@ import type { Phrase } from '../phrase.ts'
 import { uuidTime } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
-import { findReport, type Report, type ReportKind, type ReportState } from './reports.ts'
+import { findReportOrAlias } from './report-aliases.ts'
+import type { Report, ReportKind, ReportState } from './reports.ts'
 import { rowsOf } from './rows.ts'
 
 /** The outcome of a report, as shown to its reporter. */
@@ -164,7 +165,7 @@ export async function findOwnReport(
   reporterId: string,
   id: string,
 ): Promise<Report | undefined> {
-  const report = await findReport(db, id)
+  const report = await findReportOrAlias(db, id)
   return report?.reporterId === reporterId ? report : undefined
 }
 

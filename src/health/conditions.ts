@@ -56,6 +56,7 @@ function tooLittle(unit: Unit, warning: number, critical: number): Definition {
  */
 const conditions = {
   database: tooMuch('seconds', 30, 60, { holdSeconds: 20 }),
+  spool: tooMuch('seconds', MINUTE, 10 * MINUTE, { hiddenBy: ['database'] }),
   'reports-analyzed': tooMuch('seconds', 2 * MINUTE, 10 * MINUTE, {
     holdSeconds: 30,
     page: '/admin/reports?state=received',

@@ -8,6 +8,7 @@ import { keepHeartbeat, type ProcessRow, removeHeartbeat } from '../db/health.ts
 import { reasonOf } from '../errors.ts'
 import { parseTagList } from '../mail/dkim-signature.ts'
 import { createResolver } from '../net/resolver.ts'
+import { readSpool } from '../outage/spool.ts'
 import type { WorkerState } from '../queue/boss.ts'
 import { type Clock, type Resolve, uuidv7 } from '../world.ts'
 
@@ -15,6 +16,8 @@ import { type Clock, type Resolve, uuidv7 } from '../world.ts'
 export type ProcessFacts = {
   /** The disk of the data folder. */
   disk?: { freePercent: number }
+  /** The reports on disk that wait for the database. */
+  spool?: { oldestAt: string | null; unstorable: number }
   /** The certificate of the mail receiver. */
   certificate?: { endsAt: string } | { fault: string }
   /** Whether the published DKIM record is that of our key. */
@@ -107,12 +110,14 @@ function createCollector({ config, clock }: Needs, name: string) {
 
   async function collect(): Promise<ProcessFacts> {
     const disk = await diskOf(config.dataDir)
+    const spool = spooling.includes(name) && (await spoolOf(config.spool.folder))
     const isReceiver = name === 'receive' && config.receiveTlsCertFile !== undefined
     const certificate = isReceiver && (await certificateOf(config.receiveTlsCertFile ?? ''))
     if (resolver) dns = await dnsOf(resolver.resolve, config.mailFrom, clock, dns)
     const dkim = resolver && config.dkim && (await dkimOf(config.dkim, resolver.resolve))
     return {
       ...(disk && { disk }),
+      ...(spool && { spool }),
       ...(certificate && { certificate }),
       ...(resolver && dns && { dns }),
       ...(dkim && { dkim }),
@@ -139,6 +144,14 @@ async function diskOf(folder: string): Promise<ProcessFacts['disk']> {
   const disk = await statfs(folder).catch(() => undefined)
   if (!disk || disk.blocks === 0) return undefined
   return { freePercent: (disk.bavail / disk.blocks) * 100 }
+}
+
+/** The processes that store reports on disk. */
+const spooling = ['web', 'receive']
+
+async function spoolOf(folder: string): Promise<ProcessFacts['spool']> {
+  const { oldestAt, unstorable } = await readSpool(folder)
+  return { oldestAt: oldestAt?.toISOString() ?? null, unstorable }
 }
 
 async function certificateOf(file: string): Promise<ProcessFacts['certificate']> {

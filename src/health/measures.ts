@@ -53,6 +53,7 @@ const RULES_MS = 60_000
 
 export const measures: Readonly<Record<ConditionCode, Measure>> = {
   database: { measure: measureWrites, everyMs: 8_000 },
+  spool: { measure: measureSpool },
   'reports-analyzed': {
     measure: async ({ pool, now }) => waiting(await findOldestUnanalyzed(pool), now),
   },
@@ -121,6 +122,17 @@ async function measureWrites({ pool, processes }: Measuring): Promise<Measuremen
   if (processes.length === 0) return unknown(phrase('health-no-heartbeats'))
   const value = Math.max(0, Math.min(...processes.map(({ silentSeconds }) => silentSeconds)))
   return { value, reason: phrase('health-stored', { duration: value }) }
+}
+
+function measureSpool({ processes, now }: Measuring): Promise<Measurement> {
+  const found = running(processes).flatMap(({ facts }) => facts.spool ?? [])
+  if (found.length === 0) return unknown(phrase('health-no-process', { name: 'web' }))
+  const count = Math.max(...found.map(({ unstorable }) => unstorable))
+  if (count > 0) {
+    return Promise.resolve({ level: 'warning', reason: phrase('health-spool-files', { count }) })
+  }
+  const [oldest] = found.flatMap(({ oldestAt }) => oldestAt ?? []).toSorted()
+  return Promise.resolve(waiting(oldest === undefined ? null : new Date(oldest), now))
 }
 
 async function measureFailed({ pool, now }: Measuring): Promise<Measurement> {

@@ -12,6 +12,8 @@ import {
   type TokenScope,
 } from '../db/sessions.ts'
 import { BusyError } from '../errors.ts'
+import { type Callers, unknownCallers } from '../outage/callers.ts'
+import { needsDatabase, noOutage, type Outage } from '../outage/outage.ts'
 import { lesserRole, type Role, usableRole } from '../roles.ts'
 import { type Clock, systemRandom } from '../world.ts'
 
@@ -110,6 +112,8 @@ type CredentialOptions = {
   clock?: Clock
   checksMax?: number
   isSecondStepRequired?: boolean
+  callers?: Pick<Callers, 'find'>
+  outage?: Pick<Outage, 'since'>
 }
 
 /**
@@ -119,15 +123,65 @@ type CredentialOptions = {
  */
 export function createCredentials(
   db: Db,
-  { clock, checksMax = CHECKS_MAX, isSecondStepRequired = false }: CredentialOptions = {},
+  {
+    clock,
+    checksMax = CHECKS_MAX,
+    isSecondStepRequired = false,
+    callers = unknownCallers,
+    outage = noOutage,
+  }: CredentialOptions = {},
 ): Credentials {
-  const key = systemRandom(32)
+  const { findByPassword, findByToken } = createLookUps(db, callers)
   const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
-  const looks = sharedWork<Caller | undefined>()
-  const decoy = hashPassword('nobody has this password')
   const checks = boundedWork(checksMax)
 
-  const byPassword: Credentials['byPassword'] = async (email, password, before) => {
+  async function byPasswordNow(
+    email: string,
+    password: string,
+  ): Promise<PasswordCaller | undefined> {
+    if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
+    // PostgreSQL text cannot contain NUL.
+    if (email.includes('\0')) return undefined
+    const found = await checks.run(() => findByPassword(email, password))
+    // Without the database, the answer must not tell whether the account exists.
+    if (!found && outage.since()) throw needsDatabase()
+    if (!found?.passwordHash || found.state !== 'active') return undefined
+    const role = usableRole(found, isSecondStepRequired)
+    return passwordCaller({ ...found, role }, found.passwordHash)
+  }
+
+  async function byToken(token: string): Promise<Caller | undefined> {
+    if (!TOKEN.test(token)) return undefined
+    const digest = hashText('sha256', token, 'buffer')
+    const name = digest.toString('base64')
+    const known = remembered.get(name)
+    if (known) return known
+    const owner = await findByToken(digest)
+    if (!owner) return undefined
+    const { usedAt, tokenRole, ...account } = owner
+    const role = lesserRole(usableRole(account, isSecondStepRequired), tokenRole)
+    const caller = { ...account, role, tokenHash: digest, hasTotp: false }
+    remembered.set(name, caller)
+    if (clock) noteTokenUse(db, { digest, usedAt, now: clock() })
+    return caller
+  }
+
+  const byPassword = rememberPasswords({ remembered, checks, byPasswordNow })
+  return { byPassword, byPasswordNow, byToken }
+}
+
+/** Verifies the same password once for concurrent requests, and at most every ten seconds. */
+function rememberPasswords({
+  remembered,
+  checks,
+  byPasswordNow,
+}: Pick<Credentials, 'byPasswordNow'> & {
+  remembered: LRUCache<string, Caller>
+  checks: ReturnType<typeof boundedWork>
+}): Credentials['byPassword'] {
+  const key = systemRandom(32)
+  const looks = sharedWork<Caller | undefined>()
+  return async (email, password, before) => {
     const name = createHmac('sha256', key)
       .update(`${email.length} ${email}${password}`)
       .digest('base64')
@@ -144,40 +198,37 @@ export function createCredentials(
       return caller
     })
   }
+}
 
-  async function byPasswordNow(
-    email: string,
-    password: string,
-  ): Promise<PasswordCaller | undefined> {
-    if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
-    // PostgreSQL text cannot contain NUL.
-    if (email.includes('\0')) return undefined
-    const [found, isRight] = await checks.run(async () => {
-      const account = await findReporterByEmail(db, email)
-      return [account, await verify(account?.passwordHash ?? (await decoy), password)] as const
-    })
-    if (!found?.passwordHash || !isRight || found.state !== 'active') return undefined
-    const role = usableRole(found, isSecondStepRequired)
-    return passwordCaller({ ...found, role }, found.passwordHash)
+/** Look-ups in the database, remembered for the time when it is away. */
+function createLookUps(db: Db, callers: Pick<Callers, 'find'>) {
+  const decoy = hashPassword('nobody has this password')
+
+  function findAccount(email: string) {
+    const find = () => findReporterByEmail(db, email)
+    return callers.find({ kind: 'account', key: email.toLowerCase(), find, markOf: accountMark })
   }
 
-  async function byToken(token: string): Promise<Caller | undefined> {
-    if (!TOKEN.test(token)) return undefined
-    const digest = hashText('sha256', token, 'buffer')
-    const name = digest.toString('base64')
-    const known = remembered.get(name)
-    if (known) return known
-    const owner = await findTokenOwner(db, digest)
-    if (!owner) return undefined
-    const { usedAt, tokenRole, ...account } = owner
-    const role = lesserRole(usableRole(account, isSecondStepRequired), tokenRole)
-    const caller = { ...account, role, tokenHash: digest, hasTotp: false }
-    remembered.set(name, caller)
-    if (clock) noteTokenUse(db, { digest, usedAt, now: clock() })
-    return caller
+  return {
+    /** Takes equally long for every address. */
+    async findByPassword(email: string, password: string): Promise<Account | undefined> {
+      const account = await findAccount(email).catch(async (error: unknown) => {
+        await verify(await decoy, password)
+        throw error
+      })
+      const isRight = await verify(account?.passwordHash ?? (await decoy), password)
+      return isRight ? account : undefined
+    },
+    findByToken(digest: Buffer) {
+      const find = () => findTokenOwner(db, digest)
+      return callers.find({ kind: 'token', key: digest.toString('hex'), find })
+    },
   }
+}
 
-  return { byPassword, byPasswordNow, byToken }
+/** As `listValidKeys` returns it. */
+function accountMark({ passwordHash, hasTotp }: Pick<Account, 'passwordHash' | 'hasTotp'>): string {
+  return `${passwordHash ?? ''} ${hasTotp ? 't' : 'f'}`
 }
 
 /**

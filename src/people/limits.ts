@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { tally } from '../activity/tally.ts'
 import {
   type Attempt,
@@ -11,6 +12,8 @@ import {
 } from '../db/limits.ts'
 import type { Pool } from '../db/pool.ts'
 import { parseIp } from '../mail/ip.ts'
+import { type Callers, unknownCallers } from '../outage/callers.ts'
+import { noOutage, type Outage } from '../outage/outage.ts'
 import { systemElapsed } from '../world.ts'
 
 /** What is known about the client that makes an attempt. */
@@ -187,42 +190,26 @@ const FRESH_MS = 1_000
 /**
  * Creates limits that all processes with one database share. Concurrent attempts are counted in
  * batches: while one statement runs, the next batch is collected. `notBefore` is a lower bound of
- * the time, for tests.
+ * the time, for tests. While the database is away, each process counts for itself.
  */
-export function createLimits(
-  app: { pool: Pool; config: { secret: string } },
-  notBefore: () => Date | null = () => null,
-): Limits {
+export function createLimits(app: LimitNeeds, notBefore: () => Date | null = () => null): Limits {
+  const { outage = noOutage } = app
+  const present = createPresentLimits(app)
+  const countShared = createSharedLimits(app, notBefore)
+  const countHere = createLocalLimits(app.config.secret)
   const waiting: Asked[] = []
   let isCounting = false
-  let known: { limits: readonly RateLimit[]; readAt: number } | undefined
-
-  async function present(): Promise<readonly RateLimit[]> {
-    if (known && systemElapsed() - known.readAt < FRESH_MS) return known.limits
-    const readAt = systemElapsed()
-    known = { limits: await listRateLimits(app.pool), readAt }
-    return known.limits
-  }
-
-  async function ruleOn(batch: readonly Asked[], limits: readonly RateLimit[]) {
-    const said: Ruled[][] = batch.map(() => [])
-    for (const kinds of stages) {
-      const shares = batch.map((asked, index) =>
-        isRefused(said[index] ?? []) ? [] : sharesOf(asked, limits, kinds, app.config.secret),
-      )
-      const counted = await countEach(app.pool, batch, shares, notBefore())
-      ruleEach(batch, shares, counted).forEach((rulings, index) => said[index]?.push(...rulings))
-    }
-    return said
-  }
 
   async function count(batch: readonly Asked[]): Promise<void> {
     try {
-      const limits = (await present()).filter(({ behavior }) => behavior !== 'off')
-      const [said, banned] = await Promise.all([ruleOn(batch, limits), findBanned(app.pool, batch)])
-      batch.forEach(({ attempt, actor, resolve }, index) => {
-        const isBanned = isReporting(attempt) && banned.has(actor.reporterId ?? '')
-        resolve(admissionOf(said[index] ?? [], isBanned))
+      const admissions = await outage.run(
+        async () => countShared(batch, await present()),
+        async () => countHere(batch, await present()),
+      )
+      batch.forEach(({ resolve, reject }, index) => {
+        const admission = admissions[index]
+        if (admission) resolve(admission)
+        else reject(new Error('Not every attempt was counted.'))
       })
     } catch (error) {
       for (const { reject } of batch) reject(error)
@@ -245,9 +232,94 @@ export function createLimits(
         pump()
       }),
     giveBack: async (attempt, actor) => {
-      await giveBack(app, { attempt, actor, cost: -1 }, await present(), notBefore())
+      const attempted = { attempt, actor, cost: -1 }
+      const work = async () => giveBack(app, attempted, await present(), notBefore())
+      await outage.run(work, () => undefined)
     },
   }
+}
+
+/** Returns a function that reads the limits that are switched on, at most once a second. */
+function createPresentLimits({ pool, callers = unknownCallers }: LimitNeeds) {
+  let known: { limits: readonly RateLimit[]; readAt: number } | undefined
+  const find = async () => (await listRateLimits(pool)).filter(({ behavior }) => behavior !== 'off')
+  return async (): Promise<readonly RateLimit[]> => {
+    if (known && systemElapsed() - known.readAt < FRESH_MS) return known.limits
+    const readAt = systemElapsed()
+    const limits = (await callers.find({ kind: 'limits', key: 'all', find })) ?? []
+    known = { limits, readAt }
+    return limits
+  }
+}
+
+type CountBatch<Result> = (batch: readonly Asked[], limits: readonly RateLimit[]) => Result
+
+/** Counts in the database, together with all other processes. */
+function createSharedLimits(
+  { pool, config: { secret } }: LimitNeeds,
+  notBefore: () => Date | null,
+): CountBatch<Promise<Admission[]>> {
+  async function ruleOn(batch: readonly Asked[], limits: readonly RateLimit[]) {
+    const said: Ruled[][] = batch.map(() => [])
+    for (const kinds of stages) {
+      const shares = batch.map((asked, index) =>
+        isRefused(said[index] ?? []) ? [] : sharesOf(asked, limits, kinds, secret),
+      )
+      const counted = await countEach(pool, batch, shares, notBefore())
+      ruleEach(batch, shares, counted).forEach((rulings, index) => said[index]?.push(...rulings))
+    }
+    return said
+  }
+
+  return async (batch, limits) => {
+    const [said, banned] = await Promise.all([ruleOn(batch, limits), findBanned(pool, batch)])
+    return batch.map(({ attempt, actor }, index) => {
+      const isBanned = isReporting(attempt) && banned.has(actor.reporterId ?? '')
+      return admissionOf(said[index] ?? [], isBanned)
+    })
+  }
+}
+
+type LimitNeeds = {
+  pool: Pool
+  config: { secret: string }
+  outage?: Pick<Outage, 'run'>
+  callers?: Pick<Callers, 'find'>
+}
+
+const LOCAL_KEYS_MAX = 100_000
+
+/**
+ * Counts in this process, while the database is away: each limit in windows that begin anew, so a
+ * client may make up to twice as many attempts in a window of any position. Bans are considered
+ * when the reports are stored.
+ */
+function createLocalLimits(secret: string): CountBatch<Admission[]> {
+  const counts = new LRUCache<string, { window: number; count: number }>({ max: LOCAL_KEYS_MAX })
+
+  function ruleOn({ limit, key }: Share, cost: number): Ruled {
+    const { name, attemptsMax, windowMs } = limit
+    const now = systemElapsed()
+    const window = Math.floor(now / windowMs)
+    const before = counts.get(key)
+    const count = (before?.window === window ? before.count : 0) + cost
+    counts.set(key, { window, count })
+    const resetSeconds = Math.ceil(((window + 1) * windowMs - now) / 1_000)
+    const isAdmitted = count <= attemptsMax
+    const remaining = Math.max(0, attemptsMax - count)
+    const windowSeconds = Math.ceil(windowMs / 1_000)
+    const state = { name, attemptsMax, windowSeconds, remaining, resetSeconds }
+    return { limit, ruling: { isAdmitted, waitSeconds: isAdmitted ? 0 : resetSeconds, state } }
+  }
+
+  return (batch, limits) =>
+    batch.map((asked) => {
+      const shares = sharesOf(asked, limits, stages.flat(), secret)
+      return admissionOf(
+        shares.map((share) => ruleOn(share, asked.cost)),
+        false,
+      )
+    })
 }
 
 async function giveBack(
@@ -256,8 +328,7 @@ async function giveBack(
   limits: readonly RateLimit[],
   notBefore: Date | null,
 ): Promise<void> {
-  const counting = limits.filter(({ behavior }) => behavior !== 'off')
-  const shares = sharesOf(attempted, counting, stages.flat(), config.secret)
+  const shares = sharesOf(attempted, limits, stages.flat(), config.secret)
   await countEach(pool, [attempted], [shares], notBefore)
 }
 

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { insertMailboxUser, type Reporter } from '../db/reporters.ts'
 import { findKarmas, insertKarma } from '../db/reputations.ts'
+import { type Callers, unknownCallers } from '../outage/callers.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import { storedKey } from './limits.ts'
 
@@ -33,7 +34,7 @@ const REMEMBERED_MS = 10_000
  * `.invalid` receives no mail (RFC 2606).
  */
 export function createMailboxUsers(
-  app: { pool: Pool; clock: Clock; config: { secret: string } },
+  app: { pool: Pool; clock: Clock; config: { secret: string }; callers?: Pick<Callers, 'find'> },
   /** Whether only accounts that an operator created may have users. */
   needsVouching = true,
 ): FindMailboxUser {
@@ -43,12 +44,24 @@ export function createMailboxUsers(
     const email = `${name}@${provider.id}.signalpost.invalid`
     const known = remembered.get(email)
     if (known) return known
-    if (needsVouching && !(await isVouched(app.pool, provider))) return 'not-vouched'
-    const found = await findOrAdd(app, provider, email)
-    if (typeof found === 'object') remembered.set(email, found)
+    let refusal: FoundUser = 'disabled'
+    const find = async () => {
+      const isRefused = needsVouching && !(await isVouched(app.pool, provider))
+      const found = isRefused ? 'not-vouched' : await findOrAdd(app, provider, email)
+      if (typeof found === 'object') return found
+      refusal = found
+      return undefined
+    }
+    const question = { kind: 'account', key: email, find, markOf: () => MARK } as const
+    const found = await (app.callers ?? unknownCallers).find(question)
+    if (!found) return refusal
+    remembered.set(email, found)
     return found
   }
 }
+
+/** An account without a password and second step, as `listValidKeys` returns it. */
+const MARK = ' f'
 
 async function isVouched(pool: Pool, { id }: Reporter): Promise<boolean> {
   const [karma] = await findKarmas(pool, [id])

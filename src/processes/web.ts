@@ -7,6 +7,7 @@ import { serve } from '../web/serve.ts'
 import type { ReadText } from '../web/site.ts'
 import { openClientBlacklists } from './open-network.ts'
 import { queueNames } from './queues.ts'
+import { openStandby } from './standby.ts'
 
 /**
  * Serves the API and the pages. Resolves when it listens, and continues until it is closed.
@@ -22,9 +23,11 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
   const readText: ReadText = (message) => parser().readText(message)
   const unpacking = createUnpackPool()
   const blacklists = await openClientBlacklists(app.config, app)
+  const standby = await openStandby(app, 'web')
   const tools = {
     preview,
     readText,
+    standby: standby.tools,
     unpack: unpacking.unpack,
     askAboutClient: blacklists.ask,
     queueNames,
@@ -40,6 +43,7 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
     ...served,
     close: async () => {
       await served.close()
+      await standby.close()
       blacklists.close()
       await opened?.close()
       await unpacking.close()

@@ -22,6 +22,7 @@ import {
   type UnpackLimits,
 } from '../mail/containers/unpack-file.ts'
 import { fieldsOf, normalizedForHash, type ReadMessage } from '../mail/message.ts'
+import type { Outage } from '../outage/outage.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { type Clock, inShard, randomShard, SHARDS, uuidv7 } from '../world.ts'
 import { analyzeReport } from './analyze-report.ts'
@@ -130,18 +131,30 @@ async function keepReports(
   } catch (error) {
     if (!(error instanceof Repeated)) throw error
   }
-  return inTransaction(app.pool, async (tx) => {
-    const owners = await claim(tx, reports)
-    await insertWithJobs(tx, app, newOnes(reports, owners))
-    const changed = await changeReports(tx, app, changesOf(reports, owners), app.clock())
-    return new Map(
-      reports.map(({ key, report }) => {
-        const id = owners.get(key) ?? report.id
-        const is = id === report.id ? 'new' : changed.has(id) ? 'changed' : 'repeated'
-        return [key, { id, is }]
-      }),
-    )
-  })
+  return inTransaction(app.pool, (tx) => keepEither(tx, app, reports))
+}
+
+/**
+ * Stores new reports with their jobs, and applies the statements about messages that were reported
+ * before, if `isLatest`. Keys must be unique.
+ */
+export async function keepEither(
+  tx: Db,
+  app: { boss: Boss; clock: Clock },
+  reports: readonly Prepared[],
+  isLatest: (reportId: string, statement: Prepared) => boolean = () => true,
+): Promise<Map<string, AcceptedReport>> {
+  const owners = await claim(tx, reports)
+  await insertWithJobs(tx, app, newOnes(reports, owners))
+  const latest = reports.filter((one) => isLatest(owners.get(one.key) ?? one.report.id, one))
+  const changed = await changeReports(tx, app, changesOf(latest, owners), app.clock())
+  return new Map(
+    reports.map(({ key, report }) => {
+      const id = owners.get(key) ?? report.id
+      const is = id === report.id ? 'new' : changed.has(id) ? 'changed' : 'repeated'
+      return [key, { id, is }]
+    }),
+  )
 }
 
 /** Returns the new statements about messages that were reported before. */
@@ -216,20 +229,35 @@ export type Intake = {
 }
 
 type Needs = { pool: Pool; boss: Boss; clock: Clock }
+/** Where reports are stored while the database is away. */
+type Refuge = {
+  outage: Pick<Outage, 'run'>
+  append: (report: Prepared) => Promise<void>
+}
 const BATCH_REPORTS_MAX = 64
 const BATCH_BYTES_MAX = 8_000_000
 /** SQLSTATE check_violation, also used for "no partition of relation found for row". */
-const NO_PARTITION = '23514'
+export const NO_PARTITION = '23514'
 
 /**
  * Creates an intake that combines concurrent submissions into one transaction: while one batch
  * commits, the next is collected. A single submission does not wait. Batches are committed one at a
- * time: two in parallel were 15 % slower, because both were smaller.
+ * time: two in parallel were 15 % slower, because both were smaller. With a `refuge`, reports are
+ * accepted while the database is away, as new ones.
  */
-export function createIntake(app: Needs): Intake {
+export function createIntake(app: Needs, refuge?: Refuge): Intake {
   const keep = batched((batch: readonly Prepared[]) => keepBatch(app, batch), { lanes: 1, fill })
-  const keepOne = async (submission: Submission, mark: Mark) =>
-    keep(await prepareReport(submission, app.clock(), mark))
+  const keepOne = async (submission: Submission, mark: Mark) => {
+    const prepared = await prepareReport(submission, app.clock(), mark)
+    if (!refuge) return keep(prepared)
+    return refuge.outage.run(
+      () => keep(prepared),
+      async (): Promise<AcceptedReport> => {
+        await refuge.append(prepared)
+        return { id: prepared.report.id, is: 'new' }
+      },
+    )
+  }
 
   /**
    * The last pending submission for each key. Submissions of the same bytes are stored in sequence.
@@ -265,7 +293,11 @@ type Mark = Pick<Prepared, 'contentHash' | 'key'>
 
 function markOf({ reporterId, message }: Submission): Mark {
   const contentHash = hash('sha256', normalizedForHash(message.raw), 'buffer')
-  return { contentHash, key: `${contentHash.toString('base64')} ${reporterId}` }
+  return { contentHash, key: keyOf(contentHash, reporterId) }
+}
+
+export function keyOf(contentHash: Buffer, reporterId: string): string {
+  return `${contentHash.toString('base64')} ${reporterId}`
 }
 
 /** Prepares the rows to store for a submission. */
@@ -364,6 +396,6 @@ async function keepInTime(
 }
 
 /** Whether a single row can cause this error: SQLSTATE class 22 (data) or 23 (integrity). */
-function isAboutData(error: unknown): boolean {
+export function isAboutData(error: unknown): boolean {
   return ['22', '23'].includes(sqlState(error)?.slice(0, 2) ?? '')
 }

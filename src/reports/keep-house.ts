@@ -24,6 +24,7 @@ import { removeMassActions } from '../db/mass-actions.ts'
 import { removeProposedDeletions } from '../db/proposed-deletions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
+import { removeAliases } from '../db/report-aliases.ts'
 import { removeReporterDays } from '../db/reporter-days.ts'
 import { removeReporterNews } from '../db/reporter-news.ts'
 import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
@@ -179,6 +180,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   ]
   if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Deleted old partitions.')
   await deleteExpiredKeys(app, oldest)
+  await removeAliases(app.pool, uuidFloor(oldest))
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
   await removeInboundKeys(app.pool, new Date(now.getTime() - INBOUND_MS))
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))

@@ -6,7 +6,8 @@ import { expectedMigrations, missingMigrations } from '../db/installation.ts'
 import { authenticateRequest } from './authenticate.ts'
 import type { Site } from './site.ts'
 
-type ReadyNeeds = Pick<Site, 'pool' | 'boss' | 'isClosing'>
+type ReadyNeeds = Pick<Site, 'pool' | 'boss' | 'isClosing'> &
+  Partial<Pick<Site, 'outage' | 'spool'>>
 type Needs = Pick<Site, 'credentials' | 'metrics' | 'isTrusted'> & ReadyNeeds
 
 const READY_MS = 3_000
@@ -30,14 +31,15 @@ export function healthRoutes(site: Needs): Router {
 
 /**
  * Sends whether the process can serve: 503 with the reason if it cannot or is stopping. It can
- * serve without a worker of a distributed database, and names that worker.
+ * serve without a worker of a distributed database, and names that worker. While the database is
+ * away, it can serve new reports, if it stores them on disk.
  */
 export async function sendReadiness(res: ServerResponse, needs: ReadyNeeds): Promise<void> {
-  const obstacle = await Promise.race([
-    obstacleOf(needs),
-    wait(READY_MS, 'the database does not answer in time', { ref: false }),
-  ])
+  const obstacle = await Promise.race([obstacleOf(needs), wait(READY_MS, AWAY, { ref: false })])
   if (obstacle === undefined) return sendText(res, 200, await readiness(needs))
+  if (obstacle === AWAY && !needs.isClosing() && (await takesReports(needs))) {
+    return sendText(res, 200, 'ready for new reports only: the database does not answer')
+  }
   res.setHeader('retry-after', '5')
   sendText(res, 503, obstacle)
 }
@@ -64,8 +66,19 @@ async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string
     if (!(await boss.isInstalled())) return 'the queues are not installed'
     return undefined
   } catch {
-    return 'the database does not answer'
+    return AWAY
   }
+}
+
+const AWAY = 'the database does not answer'
+
+/** Whether new reports are stored on disk. Notices an outage that no request has met. */
+async function takesReports({ pool, outage, spool }: ReadyNeeds): Promise<boolean> {
+  if (!outage || !spool?.hasRoom()) return false
+  return outage.run(
+    async () => (await pool.query('select')).rowCount === 0,
+    () => true,
+  )
 }
 
 /**

@@ -10,7 +10,7 @@ import type { ReadHealth } from '../health/read-health.ts'
 import { RULE_PROCESS_FORGOTTEN_MS } from '../judging/live-rules.ts'
 import type { Health } from '../verdict/contact-health.ts'
 import type { Clock } from '../world.ts'
-import type { MailNow, QueueState, ReadMail, ReadQueues } from './site.ts'
+import type { MailNow, QueueState, ReadMail, ReadQueues, Site } from './site.ts'
 
 /** Composes the counter metrics from the database in the Prometheus text format. */
 type CounterMetrics = (health: CounterHealth) => Promise<string>
@@ -127,6 +127,30 @@ async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): 
   const refusedMs = relay.refusedSince ? now.getTime() - relay.refusedSince.getTime() : 0
   since.set(Math.max(0, refusedMs) / 1000)
   return registry.metrics()
+}
+
+/** Composes the metrics of outages of the database, also while it is away. */
+export function createSpoolMetrics(
+  { outage, spool }: Pick<Site, 'outage' | 'spool'>,
+  clock: Clock,
+): () => Promise<string> {
+  const registry = new Registry()
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `signalpost_${name}`, help, registers: [registry] })
+  const away = gauge('database_away_seconds', 'Duration of the outage of the database; 0: none.')
+  const bytes = gauge('spool_bytes', 'Size of the reports on disk that wait for the database.')
+  const oldest = gauge('spool_oldest_seconds', 'Age of the oldest report on disk; 0: none.')
+  const unstorable = gauge('spool_unstorable_files', 'Files of the spool that were not stored.')
+  return async () => {
+    const state = await spool.state()
+    const secondsSince = (at: Date | null | undefined) =>
+      at ? Math.max(0, clock().getTime() - at.getTime()) / 1_000 : 0
+    away.set(secondsSince(outage.since()))
+    bytes.set(state.bytes)
+    oldest.set(secondsSince(state.oldestAt))
+    unstorable.set(state.unstorable)
+    return registry.metrics()
+  }
 }
 
 /**

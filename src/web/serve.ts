@@ -12,7 +12,8 @@ import { createCredentials } from '../people/credentials.ts'
 import { queueAlertWebhooks } from '../people/deliver-webhooks.ts'
 import { createLimits } from '../people/limits.ts'
 import { createMailboxUsers } from '../people/mailbox-users.ts'
-import { createIntake, type Unpacker } from '../reports/accept-report.ts'
+import { createIntake, type Prepared, type Unpacker } from '../reports/accept-report.ts'
+import { spooledReport } from '../reports/take-spooled.ts'
 import { createReadLines } from './api/bulk.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
 import { type BodyPool, createBodyPool } from './bodies/body-pool.ts'
@@ -28,6 +29,7 @@ import {
   createMailMetrics,
   createMetrics,
   createRuleMetrics,
+  createSpoolMetrics,
 } from './metrics.ts'
 import { createStatistics } from './pages/published-months.ts'
 import { pageRoutes } from './pages/router.ts'
@@ -46,6 +48,7 @@ type Tools = {
   preview: Preview
   readText: ReadText
   unpack: Unpacker
+  standby: Pick<Site, 'outage' | 'callers' | 'spool'>
   queueNames: readonly string[]
   askAboutClient?: AskAboutClient | undefined
 }
@@ -53,7 +56,7 @@ type Tools = {
 /** Serves all HTTP requests. Resolves when it listens, and continues until it is closed. */
 export async function serve(
   app: App,
-  { preview, readText, unpack, queueNames, askAboutClient }: Tools,
+  { preview, readText, unpack, queueNames, askAboutClient, standby }: Tools,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
   const watch = createSenderWatch(app, (tx, id) =>
@@ -66,7 +69,7 @@ export async function serve(
   const listener = await listen(
     (taken, isClosing) => {
       const checkMetrics = checkRoutes.statistics.metrics
-      const made = createSite(app, taken, { bodies, checkMetrics, queueNames })
+      const made = createSite(app, taken, { bodies, checkMetrics, queueNames, standby })
       const site = { ...made, isTrusted, isClosing, noteSender: watch.note }
       const takeUpload = createTakeUpload({ ...app.config, submit: site.submit, unpack })
       return createExpress({ ...site, preview, readText, takeUpload }, checkRoutes)
@@ -91,7 +94,11 @@ function createSite(
     bodies,
     checkMetrics,
     queueNames,
-  }: Pick<Tools, 'queueNames'> & { bodies: BodyPool; checkMetrics: () => Promise<string> },
+    standby,
+  }: Pick<Tools, 'queueNames' | 'standby'> & {
+    bodies: BodyPool
+    checkMetrics: () => Promise<string>
+  },
 ): Omit<Site, 'preview' | 'readText' | 'takeUpload' | 'isTrusted' | 'isClosing' | 'noteSender'> {
   const readQueues = createReadQueues(app, queueNames)
   const readCounterHealth = createReadCounterHealth(app)
@@ -101,19 +108,26 @@ function createSite(
   const others = [
     ...[checkMetrics, createRuleMetrics(app), createMailMetrics(readMail, app.clock)],
     createHealthMetrics(readHealth),
+    createSpoolMetrics(standby, app.clock),
   ]
   const metrics = createMetrics(readQueues, countConsumers, readCounterHealth, others)
   const { publicUrl } = app.config
+  const refuge = {
+    outage: standby.outage,
+    append: (report: Prepared) => standby.spool.append(spooledReport(report)),
+  }
   return {
     ...app,
+    ...standby,
     publicUrl: publicUrl.replace(/:0$/, `:${port}`),
     credentials: createCredentials(app.pool, {
       clock: app.clock,
       isSecondStepRequired: app.config.isSecondStepRequired,
+      ...standby,
     }),
-    limits: createLimits(app),
-    mailboxUsers: createMailboxUsers(app),
-    submit: createSubmit({ intake: createIntake(app), bodies, metrics: metrics.intake }),
+    limits: createLimits({ ...app, ...standby }),
+    mailboxUsers: createMailboxUsers({ ...app, ...standby }),
+    submit: createSubmit({ intake: createIntake(app, refuge), bodies, metrics: metrics.intake }),
     ...createBodies(BYTES_IN_HAND_MAX),
     takeAnonymousBody: createBodies(ANONYMOUS_BYTES_IN_HAND_MAX).takeBody,
     bodies,

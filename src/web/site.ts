@@ -22,6 +22,9 @@ import type { Packed } from '../db/rows.ts'
 import type { ReadHealth } from '../health/read-health.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
 import type { SenderWatch } from '../judging/sender-watch.ts'
+import type { Callers } from '../outage/callers.ts'
+import type { Outage } from '../outage/outage.ts'
+import type { Spool } from '../outage/spool.ts'
 import type { Credentials } from '../people/credentials.ts'
 import type { Limits } from '../people/limits.ts'
 import type { FindMailboxUser } from '../people/mailbox-users.ts'
@@ -108,6 +111,10 @@ export type Site = App & {
   /** Without a trailing slash. If none is configured, it contains the port of the server. */
   publicUrl: string
   credentials: Credentials
+  /** Whether the database is away, and what happens then. */
+  outage: Outage
+  callers: Callers
+  spool: Spool
   /** Whether a request comes from a program on this machine without a proxy. */
   isTrusted: (req: IncomingMessage) => boolean
   /** The rate limits. Routes check them with `admit` in `web/limits.ts`. */

@@ -48,7 +48,7 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
   const boss = await startBoss(database.url, 'sends', { name: 'test', onError })
   const silent = {
     ...{ RDAP_BOOTSTRAP_URL: 'none', DNS_SERVERS: 'none' },
-    ...{ MESSAGE_AGE_MAX: '0', DRAIN_SECONDS: '0' },
+    ...{ MESSAGE_AGE_MAX: '0', DRAIN_SECONDS: '0', SPOOL_MEGABYTES: '0' },
   }
   const given = { RETURN_PATH_DOMAIN: 'bounces.test.example', ...silent, ...env }
   const secret = 'a secret of the tests, long enough for all'

@@ -26,11 +26,12 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     activity: { values: ['db'] },
     queue: { values: ['actions', 'activity', 'db'] },
     net: { values: ['mail'] },
+    outage: { values: ['db'] },
     parsing: { values: [...knowledge, 'texts', 'db'] },
     counting: { values: ['actions', ...knowledge, 'db'] },
     judging: { values: ['actions', ...knowledge, 'db', 'parsing', 'counting'] },
     letters: { values: ['actions', 'mail', 'verdict', 'texts', 'db', 'queue'] },
-    people: { values: ['actions', 'activity', 'mail', 'db', 'queue', 'letters'] },
+    people: { values: ['actions', 'activity', 'mail', 'db', 'queue', 'outage', 'letters'] },
     marketers: { values: ['actions', 'mail', 'pieces', 'verdict', 'db', 'queue', 'letters'] },
     lists: { values: ['actions', 'mail', 'verdict', 'db', 'queue', 'counting'] },
     feedback: {
@@ -42,11 +43,11 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     reports: {
       values: [
         ...['actions', 'activity', ...knowledge, 'db', 'queue', 'parsing', 'counting', 'judging'],
-        ...['letters', 'people', 'marketers', 'feedback'],
+        ...['outage', 'letters', 'people', 'marketers', 'feedback'],
       ],
     },
     health: {
-      values: ['actions', 'mail', 'texts', 'db', 'queue', 'net'],
+      values: ['actions', 'mail', 'texts', 'db', 'queue', 'net', 'outage'],
     },
     search: {
       values: [
@@ -59,6 +60,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
         ...['actions', 'activity', 'mail', 'origin', 'verdict', 'texts', 'db', 'queue', 'counting'],
         ...['judging', 'letters', 'people', 'marketers', 'lists', 'feedback', 'reports', 'health'],
         'search',
+        'outage',
       ],
     },
     errors: { values: [] },

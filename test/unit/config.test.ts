@@ -36,6 +36,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     databaseBackend: 'postgres',
     webhookNetworks: [],
     dataDir: '/srv/signalpost/var',
+    spool: { folder: '/srv/signalpost/var/spool', bytesMax: 4_000_000_000 },
     httpHost: '127.0.0.1',
     httpPort: 8080,
     isSecondStepRequired: false,

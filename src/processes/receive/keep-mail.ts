@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { z } from 'zod'
 import type { App } from '../../app.ts'
-import { claimInboundKey, insertInboundMail } from '../../db/inbox.ts'
+import { claimInboundKey, type InboundMail, insertInboundMail } from '../../db/inbox.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { pack } from '../../db/rows.ts'
 import { handleInbound } from '../../feedback/handle-inbound.ts'
+import { needsDatabase, type Outage } from '../../outage/outage.ts'
+import type { Spool, SpoolEntry } from '../../outage/spool.ts'
 import { send } from '../../queue/boss.ts'
 import { takeMailed } from '../../reports/take-mailed.ts'
 import { uuidv7 } from '../../world.ts'
@@ -25,7 +28,7 @@ export function isSmtpReply(error: unknown): error is SmtpReply {
 }
 
 /** The memory for mails that are being received or stored. */
-export type Spool = {
+export type MailMemory = {
   /**
    * Reads a mail completely and passes it to `keep`; its memory is released afterwards. Reads and
    * discards a mail above `bytesMax` or above the free memory, then refuses it.
@@ -35,8 +38,8 @@ export type Spool = {
   read: <T>(stream: Readable, bytesMax: number, keep: (raw: Buffer) => Promise<T>) => Promise<T>
 }
 
-/** Creates a spool that holds at most `heldMax` bytes of mail. */
-export function createSpool(heldMax: number): Spool {
+/** Creates a memory that holds at most `heldMax` bytes of mail. */
+export function createMailMemory(heldMax: number): MailMemory {
   let held = 0
   return {
     async read(stream, bytesMax, keep) {
@@ -94,6 +97,8 @@ export type Arrival = {
 }
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
+/** Where mails with reports are stored while the database is away. */
+export type Refuge = { outage: Pick<Outage, 'run'>; spool: Pick<Spool, 'append'> }
 
 /** More hops than any legitimate route has (RFC 5321 §6.3 suggests 100). */
 const HOPS_MAX = 100
@@ -102,14 +107,16 @@ const HEADER_BYTES = 200_000
 /**
  * Stores a mail and a job for each of its recipients, all or none. A mail already stored for the
  * same recipient with the same bytes is not stored again; a client that sends it again, because it
- * did not receive our reply, gets the same reply.
+ * did not receive our reply, gets the same reply. With a `refuge`, mails from reporters are kept
+ * while the database is away.
  *
- * @throws SmtpReply if the mail loops
+ * @throws SmtpReply if the mail loops, or if it must wait for the database
  */
 export async function keepMail(
   arrival: Arrival,
   recipients: readonly Recipient[],
   app: Needs,
+  refuge?: Refuge,
 ): Promise<void> {
   const { mailFrom, peerIp, raw } = arrival
   if (hops(raw) > HOPS_MAX) throw smtpReply(554, '5.4.6 Mail loop detected')
@@ -117,24 +124,78 @@ export async function keepMail(
   const content = createHash('sha256').update(raw).digest()
   const packed = await pack(raw)
   const mails = recipients
-    .map((recipient) => ({ recipient, key: keyOf(recipient, content) }))
-    .sort((a, b) => Buffer.compare(a.key, b.key))
+    .map((recipient) => {
+      const mail = { id: uuidv7(now), receivedAt: now, mailFrom, peerIp, ...recipient, ...packed }
+      return { mail, keyHash: keyOf(recipient, content) }
+    })
+    .sort((a, b) => Buffer.compare(a.keyHash, b.keyHash))
+  const store = () => storeMails(mails, app)
+  if (!refuge) return store()
+  await refuge.outage.run(store, async () => {
+    // Other mail servers keep bounces and answers until the database is back.
+    if (recipients.some(({ purpose }) => purpose !== 'mail-in')) throw needsDatabase()
+    await Promise.all(mails.map((one) => refuge.spool.append(spooledMail(one))))
+  })
+}
+
+type KeyedMail = { mail: InboundMail; keyHash: Buffer }
+
+async function storeMails(mails: readonly KeyedMail[], app: Needs): Promise<void> {
+  const now = app.clock()
   await inTransaction(app.pool, async (tx) => {
-    for (const { recipient, key } of mails) {
-      const id = uuidv7(now)
-      if (!(await claimInboundKey(tx, { keyHash: key, mailId: id, now }))) continue
-      await insertInboundMail(tx, {
-        id,
-        receivedAt: now,
-        mailFrom,
-        peerIp,
-        ...recipient,
-        ...packed,
-      })
-      const queue = recipient.purpose === 'mail-in' ? takeMailed : handleInbound
-      await send(app.boss, queue, [{ mailId: id }], tx)
+    for (const { mail, keyHash } of mails) {
+      if (!(await claimInboundKey(tx, { keyHash, mailId: mail.id, now }))) continue
+      await insertInboundMail(tx, mail)
+      const queue = mail.purpose === 'mail-in' ? takeMailed : handleInbound
+      await send(app.boss, queue, [{ mailId: mail.id }], tx)
     }
   })
+}
+
+const spooledSchema = z.object({
+  type: z.literal('mail'),
+  encoding: z.enum(['identity', 'zstd']),
+  keyHash: z.hex(),
+  mail: z.object({
+    receivedAt: z.iso.datetime().transform((text) => new Date(text)),
+    mailFrom: z.string(),
+    rcptTo: z.string(),
+    peerIp: z.string().nullable(),
+    reporterId: z.uuid(),
+  }),
+})
+
+function spooledMail({ mail, keyHash }: KeyedMail): SpoolEntry {
+  const { id, encoding, content, ...its } = mail
+  return {
+    id,
+    values: { type: 'mail', encoding, keyHash: keyHash.toString('hex'), mail: its },
+    content,
+  }
+}
+
+/**
+ * Stores the mails from reporters that were accepted while the database was away. May be repeated,
+ * because stored mails are known by their keys. Returns the entries that cannot be stored.
+ */
+export async function takeSpooledMail(
+  entries: readonly SpoolEntry[],
+  app: Needs,
+): Promise<SpoolEntry[]> {
+  const refused: SpoolEntry[] = []
+  for (const entry of entries) {
+    const { success, data } = spooledSchema.safeParse(entry.values)
+    if (!success) {
+      refused.push(entry)
+      continue
+    }
+    const { encoding, keyHash, mail } = data
+    const none = { reportId: null, number: null, letterId: null }
+    const its = { ...none, ...mail, purpose: 'mail-in', encoding } as const
+    const { id, content } = entry
+    await storeMails([{ mail: { id, content, ...its }, keyHash: Buffer.from(keyHash, 'hex') }], app)
+  }
+  return refused
 }
 
 /**

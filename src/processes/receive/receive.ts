@@ -4,9 +4,10 @@ import { createSecureContext } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import type { App } from '../../app.ts'
 import type { Config } from '../../config.ts'
-import { forLog, reasonOf, UsageError, withoutData } from '../../errors.ts'
+import { BusyError, forLog, reasonOf, UsageError, withoutData } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
-import { createSpool, isSmtpReply, smtpReply } from './keep-mail.ts'
+import { openStandby } from '../standby.ts'
+import { createMailMemory, isSmtpReply, smtpReply } from './keep-mail.ts'
 import { bytesMaxFor } from './recipients.ts'
 import { createPeers, type Line, type PeerLimits, takeMail, takeRecipient } from './session.ts'
 
@@ -124,7 +125,7 @@ export type ReceiveLimits = {
   sessionMs: number
 }
 
-type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
+type Needs = App
 
 const MINUTE_MS = 60_000
 
@@ -160,13 +161,14 @@ export async function receive(
     app.log.warn({ endedAt: endOf(tls) }, 'The TLS certificate for incoming mail has expired.')
   }
   const size = bytesMaxFor('mail-in', app.config)
+  const standby = await openStandby(app, 'receive')
   const line: Line = {
-    app,
+    app: { ...app, ...standby.tools },
     isLmtp: app.config.receiveProtocol === 'lmtp',
     // Enough for at least a few mails of the maximum size.
     peers: createPeers({ ...limits.peer, bytes: Math.max(limits.peer.bytes, 4 * size) }),
     // Enough for at least two mails of the maximum size.
-    spool: createSpool(Math.max(limits.held, 2 * size)),
+    memory: createMailMemory(Math.max(limits.held, 2 * size)),
   }
   const cuts = new Map<string, NodeJS.Timeout>()
   const server = new SMTPServer({
@@ -202,10 +204,11 @@ export async function receive(
   return {
     port,
     renew: async () => watch?.look(),
-    close: () => {
+    async close() {
       watch?.close()
       for (const cut of cuts.values()) clearTimeout(cut)
-      return new Promise((resolve) => server.close(() => resolve()))
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+      await standby.close()
     },
   }
 }
@@ -268,6 +271,7 @@ function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): No
  */
 function replyTo(error: unknown, { log }: Pick<Needs, 'log'>): Error {
   if (isSmtpReply(error)) return error
+  if (error instanceof BusyError) return smtpReply(451, '4.3.0 Try again later')
   log.error(withoutData(error), 'Could not store an incoming mail. Its sender is asked to retry.')
   return smtpReply(451, '4.3.0 Cannot store the mail, try again later')
 }

@@ -6,7 +6,8 @@ import { findMailInReporter } from '../../db/reporters.ts'
 import { UsageError, withoutData } from '../../errors.ts'
 import { storableText } from '../../mail/text.ts'
 import { mailInHash, parseOwnAddress } from '../../mail/verp.ts'
-import { createSpool, isSmtpReply, keepMail, smtpReply, type SmtpReply } from './keep-mail.ts'
+import { type Callers, unknownCallers } from '../../outage/callers.ts'
+import { createMailMemory, isSmtpReply, keepMail, smtpReply, type SmtpReply } from './keep-mail.ts'
 
 /** One of our addresses, and its purpose. */
 export type Recipient = Pick<
@@ -14,7 +15,7 @@ export type Recipient = Pick<
   'rcptTo' | 'purpose' | 'reportId' | 'number' | 'letterId' | 'reporterId'
 >
 
-type RecipientNeeds = Pick<App, 'pool' | 'config'>
+type RecipientNeeds = Pick<App, 'pool' | 'config'> & { callers?: Pick<Callers, 'find'> }
 
 const BYTES_MAX = 10_000_000
 /** Growth of bytes by base64 encoding with line ends. */
@@ -41,7 +42,10 @@ export async function recipientOf(
     const { is: purpose, ...token } = own
     return { ...nothing, rcptTo: address, purpose, ...token }
   }
-  const reporterId = await findMailInReporter(app.pool, mailInHash(own.secret))
+  const secretHash = mailInHash(own.secret)
+  const find = () => findMailInReporter(app.pool, secretHash)
+  const question = { kind: 'mail-in', key: secretHash.toString('hex'), find } as const
+  const reporterId = await (app.callers ?? unknownCallers).find(question)
   if (reporterId === undefined) return unknown()
   return { ...nothing, rcptTo: address, purpose: 'mail-in', reporterId }
 }
@@ -112,7 +116,7 @@ export async function receiveOne(
     if (recipient instanceof Error) return EX_NOUSER
     const bytesMax = bytesMaxFor(recipient.purpose, app.config)
     const input = new Readable().wrap(stream)
-    await createSpool(bytesMax + 1).read(input, bytesMax, (raw) =>
+    await createMailMemory(bytesMax + 1).read(input, bytesMax, (raw) =>
       keepMail({ mailFrom, peerIp: null, raw }, [recipient], app),
     )
     return DONE

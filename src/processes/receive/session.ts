@@ -1,16 +1,17 @@
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { App } from '../../app.ts'
-import { withoutData } from '../../errors.ts'
+import { BusyError, withoutData } from '../../errors.ts'
 import { addressScope, parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 import { createThrottle } from '../../web/lists/downloads.ts'
+import type { Standby } from '../standby.ts'
 import {
   type Arrival,
   isSmtpReply,
   keepMail,
   smtpReply,
   type SmtpReply,
-  type Spool,
+  type MailMemory,
 } from './keep-mail.ts'
 import { bytesMaxFor, type Recipient, recipientOf } from './recipients.ts'
 
@@ -121,10 +122,10 @@ function tooMuch(what: string): SmtpReply {
 
 /** State shared by all sessions of a listener. */
 export type Line = {
-  app: Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
+  app: Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'> & Standby['tools']
   isLmtp: boolean
   peers: Peers
-  spool: Spool
+  memory: MailMemory
 }
 
 const MAIL_FROM_CHARS = 1_000
@@ -154,7 +155,7 @@ export async function takeRecipient(
 export async function takeMail(
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
-  { app, isLmtp, peers, spool }: Line,
+  { app, isLmtp, peers, memory }: Line,
 ): Promise<string | (string | SmtpReply)[]> {
   // Looked up again, because an address may have been replaced since RCPT.
   const looking = Promise.all(
@@ -163,7 +164,7 @@ export async function takeMail(
   // The data must be read to the end first, whatever the result of the lookup.
   looking.catch(() => undefined)
   const bytesMax = bytesMaxFor('mail-in', app.config)
-  return spool.read(stream, bytesMax, async (raw) => {
+  return memory.read(stream, bytesMax, async (raw) => {
     const tooMuch = peers.countBytes(session.id, raw.length, app.clock())
     if (tooMuch) throw tooMuch
     const arrival = { mailFrom: mailFromOf(session), peerIp: peerOf(session), raw }
@@ -173,7 +174,7 @@ export async function takeMail(
     const refusal = fitting.find((recipient) => recipient instanceof Error)
     if (refusal) throw refusal
     const taken = fitting.flatMap((one) => (one instanceof Error ? [] : [one]))
-    await keepMail(arrival, taken, app)
+    await keepMail(arrival, taken, app, app)
     return KEPT
   })
 }
@@ -190,10 +191,10 @@ async function keepEach(
       continue
     }
     try {
-      await keepMail(arrival, [recipient], app)
+      await keepMail(arrival, [recipient], app, app)
       replies.push(KEPT)
     } catch (error) {
-      if (!isSmtpReply(error))
+      if (!isSmtpReply(error) && !(error instanceof BusyError))
         app.log.error(
           withoutData(error),
           'Could not store an incoming mail. Its sender is asked to retry.',

@@ -4,7 +4,8 @@ import { findCampaignOf } from '../../db/campaigns.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
 import { listEvents } from '../../db/report-events.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
-import { findRawMessage, findReport, type Report } from '../../db/reports.ts'
+import { findReportOrAlias } from '../../db/report-aliases.ts'
+import { findRawMessage, type Report } from '../../db/reports.ts'
 import { shownBytes } from '../../mail/text.ts'
 import { explainReport } from '../../reports/explain-report.ts'
 import type { VerdictSymbol } from '../../verdict/verdict.ts'
@@ -115,7 +116,7 @@ export function adminReportRoutes(site: Needs): Router {
 }
 
 async function requireReport(id: string, site: Needs): Promise<Report> {
-  const report = isUuid(id) ? await findReport(site.pool, id) : undefined
+  const report = isUuid(id) ? await findReportOrAlias(site.pool, id) : undefined
   if (!report) throw new ProblemError('not-found', 'Report not found.')
   return report
 }

@@ -159,6 +159,7 @@ type Needs = Pick<
   | 'submit'
   | 'readLines'
   | 'bodies'
+  | 'outage'
 >
 
 /** Maximum number of messages per request. */
@@ -249,13 +250,19 @@ async function prepare(
     const submit = () => site.submit(reporter, 'api', raw, remarks, admission)
     const key = item.given.idempotency_key
     if (key === undefined) return async () => ({ ref, outcome: await submit() })
-    const claimed = await claimKey(site, key, reporter.id, oneMessage({ raw, remarks }))
+    const claim = () => claimKey(site, key, reporter.id, oneMessage({ raw, remarks }))
+    // While the database is away, the content of the message replaces the key.
+    const claimed = await site.outage.run(claim, () => undefined)
+    if (!claimed) return async () => ({ ref, outcome: await submit() })
     const known = claimed.answer && receiptId.parse(claimed.answer.body).id
     if (known !== undefined)
       return given({ ref, outcome: { taken: true, id: known, is: 'repeated' } })
     return async () => {
       const outcome = await submit()
-      if (outcome.taken) await answerOnce(site, claimed, await receiptAnswer(outcome, site))
+      const keep = async () => {
+        if (outcome.taken) await answerOnce(site, claimed, await receiptAnswer(outcome, site))
+      }
+      await site.outage.run(keep, () => undefined)
       return { ref, outcome }
     }
   } catch (error) {

@@ -5,9 +5,11 @@ import { listReporterPage } from '../../db/export-rows.ts'
 import type { Db } from '../../db/pool.ts'
 import type { ReportEvent } from '../../db/report-events.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import { findRawMessage, findReport, type Report } from '../../db/reports.ts'
+import { findReportOrAlias } from '../../db/report-aliases.ts'
+import { findRawMessage, type Report } from '../../db/reports.ts'
 import type { TokenScope } from '../../db/sessions.ts'
 import type { Phrase } from '../../phrase.ts'
+import { needsDatabase } from '../../outage/outage.ts'
 import { confirmReport, retractReport } from '../../reports/change-report.ts'
 import { findReportDetails, type ReportDetails } from '../../reports/own-reports.ts'
 import type { SameReports } from '../../reports/same-reports.ts'
@@ -234,6 +236,8 @@ type Needs = Pick<
   | 'takeBody'
   | 'bodies'
   | 'readLines'
+  | 'outage'
+  | 'spool'
 >
 
 /** The report API: `/api/v1/reports`. */
@@ -288,16 +292,26 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
   const submission = await readSubmission(req, res, site, { type, ownerId: reporter.id })
   const key = req.headers['idempotency-key']
   const sender = { reporter, entry, admitMore: admit, gone: goneSignal(res) }
-  if (typeof key !== 'string')
-    return sendAnswer(res, (await answerTo(submission, sender, site)).said)
-  const claimed = await claimKey(site, key, reporter.id, submission)
+  // While the database is away, the content of the messages replaces the key.
+  const claimed =
+    typeof key === 'string'
+      ? await site.outage.run(
+          () => claimKey(site, key, reporter.id, submission),
+          () => undefined,
+        )
+      : undefined
+  if (!claimed) return sendAnswer(res, (await answerTo(submission, sender, site)).said)
   if (claimed.answer) {
     res.setHeader('idempotency-replayed', 'true')
     const names = submission.files.map(({ file }) => file)
     return sendAnswer(res, withFiles(claimed.answer, names))
   }
   const { said, names } = await answerTo(submission, sender, site)
-  sendAnswer(res, withFiles(await answerOnce(site, claimed, said), names))
+  const answer = await site.outage.run(
+    () => answerOnce(site, claimed, said),
+    () => said,
+  )
+  sendAnswer(res, withFiles(answer, names))
 }
 
 type SubmittedBy = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'>
@@ -340,9 +354,11 @@ async function requireOwnReport(
   const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], scope)
   const { id: reporterId, tokenHash } = reporter
   await admit(req, res, site, 'read', { reporterId, tokenHash })
-  const report = isUuid(req.params.id) ? await findReport(site.pool, req.params.id) : undefined
+  const { id } = req.params
+  const report = isUuid(id) ? await findReportOrAlias(site.pool, id) : undefined
   const role = scope === 'read' ? 'viewer' : 'analyst'
   const isOthers = report?.reporterId !== reporter.id
+  if (!report && site.spool.holds(id)) throw needsDatabase()
   if (!report || (isOthers && !includesRole(reporter.role, role))) throw notFound()
   return { report, reporter }
 }

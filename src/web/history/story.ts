@@ -91,7 +91,8 @@ async function requireOwnCopy(
   const { id, number } = req.params
   const report = isUuid(id) ? await findOwnReport(pool, reporter.id, id) : undefined
   const isOwn = report !== undefined && /^\d{1,3}$/.test(number)
-  const feedback = isOwn && (await findFeedback(pool, { reportId: id, number: Number(number) }))
+  const feedback =
+    isOwn && (await findFeedback(pool, { reportId: report.id, number: Number(number) }))
   if (!feedback) throw new ProblemError('not-found', 'Report not found, or not yours.')
   const { mergedInto, mergedNumber } = feedback
   const head =

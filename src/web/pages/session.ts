@@ -7,6 +7,8 @@ import type { SessionData, Store } from 'express-session'
 import type { Pool } from '../../db/pool.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { updateSession } from '../../db/sessions.ts'
+import { type Callers, unknownCallers } from '../../outage/callers.ts'
+import { noOutage, type Outage } from '../../outage/outage.ts'
 import { systemRandom, uuidv7 } from '../../world.ts'
 import type { Site } from '../site.ts'
 
@@ -78,11 +80,18 @@ function cookieName({ config }: DeviceNeeds): string {
 
 const PRUNE_SECONDS = 15 * 60
 
+type StandbyNeeds = { outage?: Pick<Outage, 'run'>; callers?: Pick<Callers, 'find'> }
+
 /**
  * Stores sessions in the database. A session that was ended during a request stays ended; otherwise
- * a slow request could keep a session open after a password change.
+ * a slow request could keep a session open after a password change. While the database is away,
+ * known sessions are found, and their use is not stored.
  */
-export function createSessionStore(pool: Pool, warn: () => void): Store {
+export function createSessionStore(
+  pool: Pool,
+  warn: () => void,
+  { outage = noOutage, callers = unknownCallers }: StandbyNeeds = {},
+): Store {
   const PgStore = connectPgSimple(session)
   class SessionStore extends PgStore {
     /** The stored content of each session, as last read or written. */
@@ -94,6 +103,26 @@ export function createSessionStore(pool: Pool, warn: () => void): Store {
       return found
     }
 
+    override get(id: string, done: (error: unknown, data?: SessionData | null) => void): void {
+      const find = () =>
+        new Promise<string | undefined>((resolve, reject) => {
+          super.get(id, (error: unknown, data?: SessionData | null) => {
+            if (error) reject(asError(error))
+            else resolve(data ? JSON.stringify(data) : undefined)
+          })
+        })
+      callers.find({ kind: 'session', key: id, find }).then(
+        (text) => done(null, text === undefined ? null : (JSON.parse(text) as SessionData)),
+        (error: unknown) => done(error),
+      )
+    }
+
+    override touch(id: string, data: SessionData, done?: (error?: unknown) => void): void {
+      const touch = () =>
+        new Promise<void>((resolve) => void super.touch(id, data, () => resolve()))
+      void outage.run(touch, () => undefined).then(() => done?.())
+    }
+
     override set(id: string, data: SessionData, done?: (error?: unknown) => void): void {
       const before = this.#kept.get(data)
       const held = heldBy(data)
@@ -102,7 +131,8 @@ export function createSessionStore(pool: Pool, warn: () => void): Store {
       const touched = () => this.touch(id, data, () => done?.())
       // express-session saves a newly opened session a second time when the response ends.
       if (before === held) return touched()
-      updateSession(pool, id, data).then(touched, (error: unknown) => done?.(error))
+      const update = () => updateSession(pool, id, data)
+      outage.run(update, () => undefined).then(touched, (error: unknown) => done?.(error))
     }
   }
   return new SessionStore({
@@ -122,7 +152,7 @@ function heldBy(data: SessionData): string {
 /** Whether the session outlives the browser window. */
 export type SessionLife = 'remembered' | 'passing'
 
-type Needs = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'log'>
+type Needs = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'log' | 'outage' | 'callers'>
 
 declare module 'express-session' {
   interface SessionData {
@@ -171,7 +201,7 @@ export function sessions(site: Needs): RequestHandler[] {
   return [
     isSecure ? markSecure : passOn,
     session({
-      store: createSessionStore(site.pool, warn),
+      store: createSessionStore(site.pool, warn, site),
       name: isSecure ? '__Host-signalpost' : 'signalpost',
       secret: createHmac('sha256', site.config.secret).update('browser sessions').digest('hex'),
       resave: false,

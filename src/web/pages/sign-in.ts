@@ -7,7 +7,10 @@ import { awaitSecondStep, closeSession, openSession } from './session.ts'
 import { takePassword } from './signed-in.ts'
 import { setReporter, visitOf } from './visit.ts'
 
-type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> &
+type Needs = Pick<
+  Site,
+  'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload' | 'outage'
+> &
   FormReader
 
 /** The pages for signing in and out. The form uses the field names of older clients. */
@@ -28,10 +31,13 @@ export function signInRoutes(site: Needs): Router {
       await awaitSecondStep(req, caller, site.clock())
       return res.redirect(303, `/sign-in/code?next=${encodeURIComponent(next)}`)
     }
-    await openSession(req, caller, life, site)
-    setReporter(req, { id, email, role })
+    const open = () => openSession(req, caller, life, site)
     const reporter = { id, email, role }
-    if (form.bytes('reporting[raw_email]')) return takeForm(req, res, site, form, reporter)
+    const isReporting = form.bytes('reporting[raw_email]') !== undefined
+    // While the database is away, the password counts for this request only.
+    await (isReporting ? site.outage.run(open, () => undefined) : open())
+    setReporter(req, reporter)
+    if (isReporting) return takeForm(req, res, site, form, reporter)
     res.redirect(303, next)
   })
   router.post('/sign-out', async (req, res) => {

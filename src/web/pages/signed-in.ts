@@ -52,7 +52,7 @@ async function limited(
   if (req.res) await admit(req, req.res, site, attempt, actor)
 }
 
-type Needs = Pick<Site, 'credentials' | 'clock' | 'limits' | 'config'>
+type Needs = Pick<Site, 'credentials' | 'clock' | 'limits' | 'config' | 'outage'>
 
 /** Redirects a visitor who is not signed in to the sign-in page, which leads back to this page. */
 export function requireReporter(req: Request, res: Response): Reporter | undefined {
@@ -89,7 +89,11 @@ export async function signIn(req: Request, form: Form, site: Needs): Promise<Rep
     throw new ProblemError('not-allowed', 'Sign in first. Your account also needs a code.')
   }
   const { id, email, role } = caller
-  await openSession(req, caller, caller.life, site)
+  // While the database is away, the password counts for this request only.
+  await site.outage.run(
+    () => openSession(req, caller, caller.life, site),
+    () => undefined,
+  )
   setReporter(req, { id, email, role })
   return { id, email, role }
 }

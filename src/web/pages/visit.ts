@@ -9,7 +9,7 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { useSession } from './session.ts'
 
-type Needs = Pick<Site, 'pool' | 'publicUrl' | 'config' | 'clock' | 'statistics'>
+type Needs = Pick<Site, 'pool' | 'publicUrl' | 'config' | 'clock' | 'statistics' | 'callers'>
 
 /** The visitor of a page, and the language. */
 export type Visit = {
@@ -75,10 +75,21 @@ export function useEnglish(req: Request): void {
   visits.set(req, { ...visitOf(req), language: 'en', isLanguageStated: true, texts })
 }
 
-async function recognize(req: Request, id: string, { pool, config }: Needs): Promise<void> {
-  const found = Promise.all([findReporter(pool, id), findReporterSettings(pool, id)])
-  const [account, settings] = await found
-  if (!account) return
+async function recognize(
+  req: Request,
+  id: string,
+  { pool, config, callers }: Needs,
+): Promise<void> {
+  const find = async () => {
+    const [account, settings] = await Promise.all([
+      findReporter(pool, id),
+      findReporterSettings(pool, id),
+    ])
+    return account && { account, settings }
+  }
+  const found = await callers.find({ kind: 'reporter', key: id, find })
+  if (!found) return
+  const { account, settings } = found
   const { email } = account
   const reporter = { id, email, role: usableRole(account, config.isSecondStepRequired) }
   visits.set(req, { ...visitOf(req), ...inLanguage(req, settings?.language), reporter })

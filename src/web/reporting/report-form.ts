@@ -79,7 +79,10 @@ function resultOf({ name, outcome, rebuiltFrom }: UploadLine): Result {
   return { name, isRebuilt, problem, helpPath: helpPaths[problem] }
 }
 
-type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> &
+type Needs = Pick<
+  Site,
+  'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload' | 'outage'
+> &
   FormReader
 
 const pastedField = 'reporting[raw_email]'
@@ -133,7 +136,10 @@ export async function takeForm(
   const ids = lines.flatMap(({ outcome }) => (outcome.taken ? [outcome.id] : []))
   const { formWaitMs: waitMs } = site.config
   const few = ids.length <= AWAITED_MAX ? ids : []
-  const unconfirmed = await awaitUnconfirmed(site.pool, few, { waitMs, gone })
+  const unconfirmed = await site.outage.run(
+    () => awaitUnconfirmed(site.pool, few, { waitMs, gone }),
+    () => new Map<string, readonly Phrase[]>(),
+  )
   sendResults(req, res, lines, unconfirmed)
 }
 

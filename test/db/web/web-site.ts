@@ -47,6 +47,7 @@ export async function startWebSite(
   const config = readConfig(
     {
       ...{ HTTP_PORT: '0', MESSAGE_AGE_MAX: '0', DRAIN_SECONDS: '0', FORM_WAIT_SECONDS: '0' },
+      SPOOL_MEGABYTES: '0',
       ...env,
     },
     { cores: 2, cwd: '/nowhere' },

@@ -1,0 +1,159 @@
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { deserialize, serialize } from 'node:v8'
+import { LRUCache } from 'lru-cache'
+import { type CallerKeys, listValidKeys } from '../db/known-callers.ts'
+import type { Db } from '../db/pool.ts'
+import { reasonOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { type Clock, systemRandom } from '../world.ts'
+import { needsDatabase, type Outage } from './outage.ts'
+
+/** `limits`: what limits the callers. */
+type Kind = keyof CallerKeys | 'limits'
+
+type Question<T> = {
+  kind: Kind
+  key: string
+  find: () => Promise<T | undefined>
+  /** Changes when the caller may no longer use what was found, as `listValidKeys` returns it. */
+  markOf?: (found: T) => string
+}
+
+/**
+ * What the database said about callers, so that known ones can report while it is away. What is
+ * found is remembered for an hour after the database last confirmed it.
+ */
+export type Callers = {
+  /**
+   * Asks the database and remembers the answer. While it is away, returns the remembered answer.
+   *
+   * @throws BusyError while the database is away, if nothing is remembered
+   */
+  find: <T>(question: Question<T>) => Promise<T | undefined>
+  /** Confirms with the database what is remembered, and forgets what was revoked. */
+  confirm: () => Promise<void>
+  /** Stores what is remembered in the file, for a process that starts during the outage. */
+  save: () => Promise<void>
+}
+
+/** Asks the database about each caller, where nothing is remembered. */
+export const unknownCallers: Pick<Callers, 'find'> = { find: ({ find }) => find() }
+
+type Known = { kind: Kind; key: string; found: unknown; mark: string | null; at: number }
+
+const KNOWN_MAX = 5_000
+const KNOWN_MS = 3_600_000
+const [NONCE_BYTES, TAG_BYTES] = [12, 16]
+
+type Needs = {
+  pool: Db
+  clock: Clock
+  log: Logger
+  config: { secret: string }
+  outage: Pick<Outage, 'since' | 'run'>
+}
+
+/** Creates the memory of a process. Reads the file that an earlier process stored. */
+export async function createCallers(app: Needs, file: string): Promise<Callers> {
+  const known = new LRUCache<string, Known>({ max: KNOWN_MAX })
+  const { outage, clock } = app
+  for (const one of await readKnown(file, app)) known.set(nameOf(one), one)
+
+  function recall<T>({ kind, key }: Question<T>): T {
+    const one = known.get(nameOf({ kind, key }))
+    if (!one || clock().getTime() - one.at > KNOWN_MS) throw needsDatabase()
+    return one.found as T
+  }
+
+  return {
+    find(question) {
+      const { kind, key, find, markOf } = question
+      const ask = async () => {
+        const found = await find()
+        if (found === undefined) {
+          known.delete(nameOf(question))
+          return undefined
+        }
+        const mark = markOf?.(found) ?? null
+        known.set(nameOf(question), { kind, key, found, mark, at: clock().getTime() })
+        return found
+      }
+      return outage.run(ask, () => recall(question))
+    },
+    async confirm() {
+      const all = [...known.values()]
+      if (all.length === 0) return
+      const now = clock()
+      const valid = await outage.run(
+        () => listValidKeys(app.pool, keysOf(all), now),
+        () => undefined,
+      )
+      if (!valid) return
+      const marks = new Map(valid.map((one) => [nameOf(one), one.mark]))
+      for (const one of all) {
+        const name = nameOf(one)
+        if (one.kind === 'limits' || marks.get(name) === one.mark) one.at = now.getTime()
+        else if (known.peek(name) === one) known.delete(name)
+      }
+    },
+    async save() {
+      try {
+        await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+        const unfinished = `${file}.${process.pid}`
+        await writeFile(unfinished, seal(serialize([...known.values()]), app.config.secret), {
+          mode: 0o600,
+        })
+        await rename(unfinished, file)
+      } catch (error) {
+        const reason = reasonOf(error)
+        app.log.warn({ reason }, 'Could not store the known callers on disk.')
+      }
+    },
+  }
+}
+
+function keysOf(all: readonly Known[]): CallerKeys {
+  const of = (kind: Kind) => all.flatMap((one) => (one.kind === kind ? [one.key] : []))
+  return {
+    ...{ token: of('token'), account: of('account'), session: of('session') },
+    ...{ reporter: of('reporter'), 'mail-in': of('mail-in') },
+  }
+}
+
+function nameOf({ kind, key }: { kind: Kind; key: string }): string {
+  return `${kind} ${key}`
+}
+
+async function readKnown(file: string, { config, log, clock }: Needs): Promise<Known[]> {
+  const bytes = await readFile(file).catch(() => undefined)
+  if (!bytes) return []
+  try {
+    const found = deserialize(open(bytes, config.secret)) as Known[]
+    return found.filter(({ at }) => clock().getTime() - at <= KNOWN_MS)
+  } catch (error) {
+    log.warn({ reason: reasonOf(error) }, 'The stored callers are not valid. They are not used.')
+    return []
+  }
+}
+
+/** Encrypts and signs, because the memory contains hashes of passwords and session ids. */
+function seal(bytes: Buffer, secret: string): Buffer {
+  const nonce = systemRandom(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', keyOf(secret), nonce)
+  const sealed = Buffer.concat([cipher.update(bytes), cipher.final()])
+  return Buffer.concat([nonce, sealed, cipher.getAuthTag()])
+}
+
+/** @throws if the bytes were not sealed with this secret */
+function open(bytes: Buffer, secret: string): Buffer {
+  const nonce = bytes.subarray(0, NONCE_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', keyOf(secret), nonce)
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+}
+
+function keyOf(secret: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', 'signalpost known callers', 32))
+}

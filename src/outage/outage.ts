@@ -1,0 +1,90 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { isOutage } from '../db/follow.ts'
+import { isWritable } from '../db/installation.ts'
+import { BusyError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import type { Clock } from '../world.ts'
+
+/** Whether the database is away, as this process sees it. */
+export type Outage = {
+  /** When the database went away; undefined while it answers. */
+  since: () => Date | undefined
+  /**
+   * Runs `work`; while the database is away, or if it goes away during `work`, runs `instead`. The
+   * statements of `work` may have taken effect in spite of an error.
+   */
+  run: <T>(work: () => Promise<T>, instead: () => T | Promise<T>) => Promise<T>
+  close: () => Promise<void>
+}
+
+/** Time in milliseconds after which a database that does not answer counts as away. */
+const SILENT_MS = 10_000
+const PROBE_MS = 1_000
+const silent = Symbol('silent')
+
+type Needs = { config: { databaseUrl: string }; clock: Clock; log: Logger }
+
+/**
+ * Watches for outages of the database. While it is away, no request waits for it: one probe each
+ * second looks whether it is back. Calls `onBegin` when an outage begins.
+ */
+export function createOutage(app: Needs, onBegin: () => void = () => undefined): Outage {
+  const stop = new AbortController()
+  let since: Date | undefined
+  let probing: Promise<void> | undefined
+
+  async function probe(): Promise<void> {
+    while (since && !stop.signal.aborted) {
+      await wait(PROBE_MS, undefined, { signal: stop.signal, ref: false }).catch(() => undefined)
+      if (stop.signal.aborted || !(await isWritable(app.config.databaseUrl))) continue
+      app.log.info({ since }, 'The database answers again.')
+      since = undefined
+    }
+  }
+
+  function begin(): void {
+    if (since) return
+    since = app.clock()
+    app.log.warn('The database is away. New reports are stored on disk.')
+    onBegin()
+    probing = probe()
+  }
+
+  return {
+    since: () => since,
+    async run(work, instead) {
+      if (since) return instead()
+      const late = Promise.withResolvers<typeof silent>()
+      const timer = setTimeout(() => late.resolve(silent), SILENT_MS)
+      try {
+        const working = work()
+        // May fail after its time is up.
+        working.catch(() => undefined)
+        const result = await Promise.race([working, late.promise])
+        if (result !== silent) return result
+      } catch (error) {
+        if (!isOutage(error)) throw error
+      } finally {
+        clearTimeout(timer)
+      }
+      begin()
+      return instead()
+    },
+    async close() {
+      stop.abort()
+      await probing
+    },
+  }
+}
+
+/** Takes the place of a database that is always asked, where no spool is. */
+export const noOutage: Pick<Outage, 'since' | 'run'> = {
+  since: () => undefined,
+  run: (work) => work(),
+}
+
+/** The refusal of what cannot be done without the database. */
+export function needsDatabase(): BusyError {
+  const advice = 'Nothing was stored. Try again shortly.'
+  return new BusyError(`The database is temporarily unavailable. ${advice}`, 5)
+}

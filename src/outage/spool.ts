@@ -1,0 +1,314 @@
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import path from 'node:path'
+import { crc32 } from 'node:zlib'
+import { batched } from '../db/batched.ts'
+import { BusyError, reasonOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { type Clock, systemElapsed, uuidTime, uuidv7 } from '../world.ts'
+
+/** What a process accepted for the database: values as JSON, and the bytes of a message. */
+export type SpoolEntry = { id: string; values: object; content: Buffer }
+
+/** The entries on disk that wait for the database, and the number of files for operators. */
+export type SpoolState = { bytes: number; oldestAt: Date | null; unstorable: number }
+
+/**
+ * Entries in files, while the database is away. Several processes may use one folder, also on a
+ * shared disk: each appends to files of its own, and each may take all files. An entry may be taken
+ * twice, after a crash or by two processes, so taking must be repeatable.
+ */
+export type Spool = {
+  /**
+   * Resolves when the entry is on disk.
+   *
+   * @throws BusyError if the spool or the disk is full; then the entry is not kept
+   */
+  append: (entry: SpoolEntry) => Promise<void>
+  /** Whether this process appended an entry with this id that is not taken yet. */
+  holds: (id: string) => boolean
+  /**
+   * Passes all entries to `work`, oldest first, and deletes the files whose entries it has stored.
+   * Entries that `work` returns cannot be stored; each is moved to a file of its own. Returns the
+   * number of entries. Rejects when `work` does; the files then stay.
+   */
+  take: (
+    work: (entries: readonly SpoolEntry[]) => Promise<readonly SpoolEntry[]>,
+  ) => Promise<number>
+  /** Reads the folder. */
+  state: () => Promise<SpoolState>
+  /** Whether entries of the usual size can be appended, as of the last look at the folder. */
+  hasRoom: () => boolean
+  close: () => Promise<void>
+}
+
+/** Files to which a process may still append, complete ones, and those that operators look at. */
+const [OPEN, CLOSED, DAMAGED, REFUSED] = ['.open', '.closed', '.damaged', '.refused']
+const FILE = /^[0-9a-f-]{36}\.(open|closed)$/
+const UUID_CHARS = 36
+const FILE_BYTES_MAX = 16_000_000
+const BATCH = { entries: 256, bytes: 8_000_000 }
+const TAKEN_MAX = 64
+const LOOK_MS = 2_000
+const RETRY_SECONDS = 60
+const TOLD_MS = 10_000
+/** Each entry begins with these bytes, its length and its checksum. */
+const MAGIC = Buffer.from('SPR1')
+const HEAD_BYTES = 12
+
+type SpoolOptions = { folder: string; bytesMax: number; clock: Clock; log: Logger }
+
+/** Opens a spool. The folder is created with the first entry. */
+export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool {
+  const held = new Set<string>()
+  const ownFile = createOwnFile(folder, clock)
+  let used = { bytes: 0, lookedAt: Number.NEGATIVE_INFINITY }
+  let toldAt = Number.NEGATIVE_INFINITY
+
+  async function state(): Promise<SpoolState> {
+    const read = await readSpool(folder)
+    used = { bytes: read.bytes, lookedAt: systemElapsed() }
+    return read
+  }
+
+  async function appendAll(entries: readonly SpoolEntry[]): Promise<undefined[]> {
+    const bytes = Buffer.concat(entries.map(encode))
+    try {
+      if (systemElapsed() - used.lookedAt > LOOK_MS) await state()
+      if (used.bytes + bytes.length > bytesMax) throw new Error('the spool is full')
+      await ownFile.append(bytes)
+    } catch (error) {
+      if (systemElapsed() - toldAt > TOLD_MS) {
+        toldAt = systemElapsed()
+        const reason = reasonOf(error)
+        log.error({ reason }, 'Could not store reports on disk. Clients are asked to retry later.')
+      }
+      throw new BusyError('The server cannot store reports at the moment.', RETRY_SECONDS)
+    }
+    used.bytes += bytes.length
+    for (const { id } of entries) held.add(id)
+    return entries.map(() => undefined)
+  }
+
+  return {
+    append: batched(appendAll, { lanes: 1, fill }),
+    holds: (id) => held.has(id),
+    state,
+    hasRoom: () => used.bytes < bytesMax,
+    close: ownFile.close,
+    async take(work) {
+      let taken = 0
+      for (const name of await listFiles(folder)) {
+        taken += await takeFile({ folder, name, log }, async (entries) => {
+          const refused = await work(entries)
+          for (const { id } of entries) held.delete(id)
+          return refused
+        })
+      }
+      if (taken > 0) await state()
+      return taken
+    },
+  }
+}
+
+/** The file to which one process appends; a new one when it is large, or was taken by another. */
+function createOwnFile(folder: string, clock: Clock) {
+  let current: { file: FileHandle; name: string; length: number } | undefined
+
+  async function start() {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const name = uuidv7(clock())
+    const file = await open(path.join(folder, name + OPEN), 'wx', 0o600)
+    await syncFolder(folder)
+    return { file, name, length: 0 }
+  }
+
+  async function close(): Promise<void> {
+    const ended = current
+    current = undefined
+    if (!ended) return
+    await ended.file.close().catch(() => undefined)
+    const file = path.join(folder, ended.name)
+    await rename(file + OPEN, file + CLOSED).catch(() => undefined)
+  }
+
+  return {
+    close,
+    /** Resolves when the bytes are on disk, in a file that no process has begun to read before. */
+    async append(bytes: Buffer): Promise<void> {
+      for (;;) {
+        const into = (current ??= await start())
+        try {
+          await writeAll(into.file, bytes, into.length)
+          await into.file.datasync()
+        } catch (error) {
+          // Otherwise the next entries would follow half an entry.
+          await into.file.truncate(into.length).catch(close)
+          throw error
+        }
+        into.length += bytes.length
+        // A process that takes the file renames it before it reads it. If the name is still there,
+        // its reading begins after our bytes were on disk; otherwise it may have missed them.
+        if (await exists(path.join(folder, into.name + OPEN))) break
+        await close()
+      }
+      if (current && current.length >= FILE_BYTES_MAX) await close()
+    },
+  }
+}
+
+/** Passes the entries of a file to `work`, and deletes it. Returns the number of entries. */
+async function takeFile(
+  { folder, name, log }: Pick<SpoolOptions, 'folder' | 'log'> & { name: string },
+  work: (entries: readonly SpoolEntry[]) => Promise<readonly SpoolEntry[]>,
+): Promise<number> {
+  const file = path.join(folder, name.slice(0, UUID_CHARS))
+  // The owner notices that the name is gone, and continues in another file.
+  if (name.endsWith(OPEN)) await rename(file + OPEN, file + CLOSED).catch(ignoreAbsent)
+  const bytes = await readFile(file + CLOSED).catch(ignoreAbsent)
+  if (!bytes) return 0
+  const { entries, isDamaged } = decode(bytes)
+  for (let at = 0; at < entries.length; at += TAKEN_MAX) {
+    for (const refused of await work(entries.slice(at, at + TAKEN_MAX))) {
+      const ownFile = path.join(folder, refused.id + REFUSED)
+      await writeFile(ownFile, encode(refused), { mode: 0o600, flush: true })
+    }
+  }
+  if (isDamaged) {
+    log.error({ file: file + DAMAGED }, 'A file of the spool has damaged bytes. It is kept.')
+    await rename(file + CLOSED, file + DAMAGED).catch(ignoreAbsent)
+  } else {
+    await rm(file + CLOSED, { force: true })
+  }
+  return entries.length
+}
+
+/** Reads what is in the folder of a spool. */
+export async function readSpool(folder: string): Promise<SpoolState> {
+  const names = await listFiles(folder)
+  const sizes = await Promise.all(names.map((name) => sizeOf(path.join(folder, name))))
+  // An open file is empty until its first entry is on disk.
+  const oldest = names.find((_name, index) => (sizes[index] ?? 0) > 0)
+  const all = (await readdir(folder).catch(ignoreAbsent)) ?? []
+  return {
+    bytes: sizes.reduce((sum, size) => sum + size, 0),
+    oldestAt: oldest === undefined ? null : uuidTime(oldest.slice(0, UUID_CHARS)),
+    unstorable: all.filter((name) => name.endsWith(DAMAGED) || name.endsWith(REFUSED)).length,
+  }
+}
+
+function fill(waiting: readonly SpoolEntry[]): number {
+  let bytes = 0
+  const past = waiting.findIndex(({ content }, index) => {
+    bytes += content.length
+    return index > 0 && (index >= BATCH.entries || bytes > BATCH.bytes)
+  })
+  return past === -1 ? waiting.length : past
+}
+
+function encode({ id, values, content }: SpoolEntry): Buffer {
+  const json = Buffer.from(JSON.stringify({ id, values }))
+  const head = Buffer.alloc(HEAD_BYTES + 4)
+  MAGIC.copy(head)
+  head.writeUInt32BE(4 + json.length + content.length, 4)
+  head.writeUInt32BE(json.length, HEAD_BYTES)
+  const bytes = Buffer.concat([head, json, content])
+  bytes.writeUInt32BE(crc32(bytes.subarray(HEAD_BYTES)), 8)
+  return bytes
+}
+
+/**
+ * Reads the entries of a file. An incomplete entry at the end was never acknowledged. Bytes before
+ * a later entry that are no entry are damage.
+ */
+function decode(bytes: Buffer): { entries: SpoolEntry[]; isDamaged: boolean } {
+  const entries: SpoolEntry[] = []
+  let isDamaged = false
+  for (let at = 0; at < bytes.length;) {
+    const end = endOfEntry(bytes, at)
+    if (end !== undefined) {
+      entries.push(entryOf(bytes.subarray(at + HEAD_BYTES, end)))
+      at = end
+      continue
+    }
+    const next = nextEntry(bytes, at + 1)
+    if (next === undefined) break
+    isDamaged = true
+    at = next
+  }
+  return { entries, isDamaged }
+}
+
+/** The end of the entry that begins at `at`; undefined if none does. */
+function endOfEntry(bytes: Buffer, at: number): number | undefined {
+  const start = at + HEAD_BYTES
+  if (start + 4 > bytes.length || !bytes.subarray(at, at + 4).equals(MAGIC)) return undefined
+  const end = start + bytes.readUInt32BE(at + 4)
+  if (end > bytes.length || start + 4 + bytes.readUInt32BE(start) > end) return undefined
+  return crc32(bytes.subarray(start, end)) === bytes.readUInt32BE(at + 8) ? end : undefined
+}
+
+/** Maximum number of places tried, because a message may repeat the first bytes of an entry. */
+const TRIES_MAX = 1_000
+
+function nextEntry(bytes: Buffer, from: number): number | undefined {
+  let at = from
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    at = bytes.indexOf(MAGIC, at)
+    if (at < 0) return undefined
+    if (endOfEntry(bytes, at) !== undefined) return at
+    at++
+  }
+  return undefined
+}
+
+function entryOf(body: Buffer): SpoolEntry {
+  const end = 4 + body.readUInt32BE(0)
+  const { id, values } = JSON.parse(body.toString('utf8', 4, end)) as Omit<SpoolEntry, 'content'>
+  return { id, values, content: body.subarray(end) }
+}
+
+/** The files of a spool, oldest first. */
+async function listFiles(folder: string): Promise<string[]> {
+  const names = (await readdir(folder).catch(ignoreAbsent)) ?? []
+  return names.filter((name) => FILE.test(name)).sort()
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, at, bytes.length - at, position + at)
+    at += bytesWritten
+  }
+}
+
+/** Makes the names of new files survive a power failure. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder)
+  await handle.sync().finally(() => handle.close())
+}
+
+function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(ignoreAbsent))?.size ?? 0
+}
+
+/** Another process may take or delete a file at any time. */
+function ignoreAbsent(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  throw error
+}

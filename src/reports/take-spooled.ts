@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import type { App } from '../app.ts'
+import { listBannedAmong } from '../db/limits.ts'
+import { ensurePartitions } from '../db/partitions.ts'
+import { inTransaction } from '../db/pool.ts'
+import { holdSpool, insertAliases, listStoredReporters, listUsedIds } from '../db/report-aliases.ts'
+import { sqlState, withoutData } from '../errors.ts'
+import type { SpoolEntry } from '../outage/spool.ts'
+import { uuidTime } from '../world.ts'
+import { isAboutData, keepEither, keyOf, NO_PARTITION, type Prepared } from './accept-report.ts'
+
+const date = z.iso.datetime().transform((text) => new Date(text))
+const spooledSchema = z.object({
+  type: z.literal('report'),
+  encoding: z.enum(['identity', 'zstd']),
+  contentHash: z.hex(),
+  report: z.object({
+    id: z.uuid(),
+    reporterId: z.uuid(),
+    channel: z.enum(['api', 'signaler', 'form', 'mail', 'import', 'learn']),
+    kind: z.enum(['spam', 'phishing', 'not-spam']),
+    receivedAt: date,
+    messageBytes: z.number(),
+    author: z.string().nullable(),
+    subject: z.string().nullable(),
+    messageId: z.string().nullable(),
+    datedAt: date.nullable(),
+    comment: z.string().nullable(),
+    receivedVia: z.array(z.string()),
+    rebuiltFrom: z.literal('msg').nullable(),
+    shadow: z.literal('held').nullable(),
+  }),
+})
+
+/** The entry of the spool for a report. */
+export function spooledReport({ report, packed, contentHash }: Prepared): SpoolEntry {
+  const { encoding, content } = packed
+  const values = { type: 'report', encoding, contentHash: contentHash.toString('hex'), report }
+  return { id: report.id, values, content }
+}
+
+/** Parses an entry of the spool; undefined if it is not a report. */
+function parseSpooled({ values, content }: SpoolEntry): Prepared | undefined {
+  const { success, data } = spooledSchema.safeParse(values)
+  if (!success) return undefined
+  const contentHash = Buffer.from(data.contentHash, 'hex')
+  const { report, encoding } = data
+  const key = keyOf(contentHash, report.reporterId)
+  return { report, packed: { encoding, content }, contentHash, key }
+}
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
+
+/**
+ * Stores the reports that were accepted while the database was away, in their order. Entries that
+ * are stored already change nothing, so this may be repeated. The id of a message that was reported
+ * before becomes an alias of that report. Returns the entries that cannot be stored.
+ */
+export async function takeSpooled(
+  entries: readonly SpoolEntry[],
+  app: Needs,
+): Promise<SpoolEntry[]> {
+  const refused: SpoolEntry[] = []
+  for (const round of roundsOf(entries)) {
+    try {
+      await keepRound(
+        round.map(({ report }) => report),
+        app,
+      )
+    } catch (error) {
+      if (!isAboutData(error)) throw error
+      // A single report that cannot be stored must not hold back the others.
+      for (const { entry, report } of round)
+        if (!(await keepAlone(report, app))) refused.push(entry)
+    }
+  }
+  return [...refused, ...entries.filter((entry) => !parseSpooled(entry))]
+}
+
+async function keepAlone(report: Prepared, app: Needs): Promise<boolean> {
+  try {
+    await keepRound([report], app)
+    return true
+  } catch (error) {
+    if (!isAboutData(error)) throw error
+    const reportId = report.report.id
+    app.log.error({ reportId, ...withoutData(error) }, 'Could not store a report of the spool.')
+    return false
+  }
+}
+
+type Round = { entry: SpoolEntry; report: Prepared }[]
+
+/** Divides entries so that no round has the same message of the same reporter twice. */
+function roundsOf(entries: readonly SpoolEntry[]): Round[] {
+  const rounds: Round[] = []
+  const seen = new Map<string, number>()
+  for (const entry of entries) {
+    const report = parseSpooled(entry)
+    if (!report) continue
+    const number = seen.get(report.key) ?? 0
+    seen.set(report.key, number + 1)
+    const round = (rounds[number] ??= [])
+    round.push({ entry, report })
+  }
+  return rounds
+}
+
+async function keepRound(reports: readonly Prepared[], app: Needs): Promise<void> {
+  try {
+    await keep(reports, app)
+  } catch (error) {
+    if (sqlState(error) !== NO_PARTITION) throw error
+    const times = reports.map(({ report }) => report.receivedAt.getTime())
+    await ensurePartitions(app.pool, new Date(Math.min(...times)), 1)
+    await keep(reports, app)
+  }
+}
+
+async function keep(given: readonly Prepared[], app: Needs): Promise<void> {
+  await inTransaction(app.pool, async (tx) => {
+    await holdSpool(tx)
+    const reporterIds = [...new Set(given.map(({ report }) => report.reporterId))]
+    const [used, stored, banned] = await Promise.all([
+      listUsedIds(
+        tx,
+        given.map(({ report }) => report.id),
+      ),
+      listStoredReporters(tx, reporterIds),
+      listBannedAmong(tx, reporterIds),
+    ])
+    const reports = given.flatMap((one): Prepared[] => {
+      const { report } = one
+      if (used.has(report.id) || !stored.has(report.reporterId)) return []
+      return [
+        banned.has(report.reporterId) ? { ...one, report: { ...report, shadow: 'held' } } : one,
+      ]
+    })
+    if (reports.length === 0) return
+    // A statement that the reporter made later than this one stands.
+    const isLatest = (reportId: string, { report }: Prepared) =>
+      uuidTime(reportId) <= report.receivedAt
+    const accepted = await keepEither(tx, app, reports, isLatest)
+    const aliases = reports.flatMap(({ key, report: { id } }) => {
+      const reportId = accepted.get(key)?.id ?? id
+      return reportId === id ? [] : [{ id, reportId }]
+    })
+    await insertAliases(tx, aliases)
+  })
+}

@@ -1,0 +1,200 @@
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createCallers } from '../../../src/outage/callers.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { spamMessage } from '../../support/messages.ts'
+import { makeScratchFolder } from '../../support/scratch-folder.ts'
+import { signedInBrowser } from './browser.ts'
+import { layWire, type Wire } from './cut-wire.ts'
+import { type Person, startWebSite } from './web-site.ts'
+
+let wire: Wire
+const folder = await makeScratchFolder('outage')
+
+const site = await closeAfterTests(
+  startWebSite({ SPOOL_DIR: folder, SPOOL_MEGABYTES: '1' }, async (url) => {
+    wire = await layWire(Number(new URL(url).port))
+    const rewired = new URL(url)
+    rewired.hostname = '127.0.0.1'
+    rewired.port = String(wire.port)
+    return rewired.href
+  }),
+)
+const ann = await site.addPerson('ann@reporters.example')
+const bea = await site.addPerson('bea@reporters.example')
+const old = await site.addPerson('old@reporters.example')
+afterAll(() => rm(folder, { recursive: true }))
+
+type Receipt = { id: string; status: string; url: string; changed: boolean }
+
+function post(person: Person, raw: Buffer<ArrayBuffer>, headers: Record<string, string> = {}) {
+  const type = { 'content-type': 'message/rfc822', authorization: `Bearer ${person.token}` }
+  const options = { method: 'POST', headers: { ...type, ...headers }, body: raw }
+  return fetch(`${site.url}/api/v1/reports`, options)
+}
+
+function read(person: Person, id: string) {
+  const headers = { authorization: `Bearer ${person.token}` }
+  return fetch(`${site.url}/api/v1/reports/${id}`, { headers })
+}
+
+async function receiptOf(answer: Response): Promise<Receipt> {
+  expect(answer.status).toBe(202)
+  return (await answer.json()) as Receipt
+}
+
+/** Runs `work` without a database, then waits until the spool is empty. */
+async function withoutDatabase(work: () => Promise<void>): Promise<void> {
+  await wire.cut()
+  try {
+    await work()
+  } finally {
+    await wire.mend()
+  }
+  await expect.poll(spoolFiles).toEqual([])
+  await expect.poll(async () => (await read(ann, earlier)).status).toBe(200)
+}
+
+async function spoolFiles(): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => !name.startsWith('callers'))
+}
+
+const count = async () => {
+  const { rows } = await site.app.pool.query<{ reports: number; jobs: number }>(`
+    select (select count(*) from reports) as reports,
+      (select count(*) from pgboss.job where name = 'analyze-report') as jobs`)
+  return rows[0]
+}
+
+let earlier: string
+
+beforeAll(async () => {
+  earlier = await site.report(ann, spamMessage('earlier'))
+  // Known since they reported once.
+  await site.report(bea, spamMessage('earlier'))
+  await site.report(old, spamMessage('earlier'))
+  await post(ann, spamMessage('earlier'), { authorization: ann.basic })
+})
+
+test('reports are accepted without the database, by every way, and stored once', async () => {
+  const browser = await signedInBrowser(site.url, bea)
+  await browser.get('/report')
+  await browser.tokenFields()
+  const before = await count()
+  const ids: string[] = []
+  let alias = ''
+  await withoutDatabase(async () => {
+    ids.push((await receiptOf(await post(ann, spamMessage('by-token')))).id)
+    const keyed = { 'idempotency-key': 'one' }
+    ids.push((await receiptOf(await post(ann, spamMessage('keyed'), keyed))).id)
+    const again = await receiptOf(await post(ann, spamMessage('keyed'), keyed))
+    expect((await read(ann, again.id)).status).toBe(503)
+    alias = (await receiptOf(await post(ann, spamMessage('earlier')))).id
+    const message = spamMessage('plug-in').toString('base64')
+    const headers = { authorization: ann.basic }
+    const body = new URLSearchParams({ message })
+    const plugIn = await fetch(`${site.url}/api/signaler`, { method: 'POST', headers, body })
+    ids.push((await receiptOf(plugIn)).id)
+    const lines = JSON.stringify({ message_base64: spamMessage('bulk').toString('base64') })
+    const bulk = await fetch(`${site.url}/api/v1/reports/bulk`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'application/x-ndjson' },
+      body: lines,
+    })
+    expect(bulk.status).toBe(202)
+    const form = { 'reporting[raw_email]': spamMessage('form').toString() }
+    const sent = await browser.post('/report', form)
+    expect([sent.status, await sent.text()]).toEqual([200, expect.stringContaining('recorded')])
+    const signIn = { 'user[email_or_login]': ann.email, 'user[password]': ann.password }
+    const old = { ...signIn, 'reporting[raw_email]': spamMessage('old-form').toString() }
+    const oldForm = await fetch(`${site.url}/report`, {
+      method: 'POST',
+      body: new URLSearchParams(old),
+    })
+    expect(oldForm.status).toBe(200)
+    expect((await fetch(`${site.url}/readyz`)).status).toBe(200)
+    expect((await fetch(`${site.url}/metrics`)).status).toBe(200)
+  })
+  const after = await count()
+  expect(after).toEqual({ reports: (before?.reports ?? 0) + 6, jobs: (before?.jobs ?? 0) + 6 })
+  for (const id of ids) expect(await (await read(ann, id)).json()).toMatchObject({ id })
+  expect(await (await read(ann, alias)).json()).toMatchObject({ id: earlier })
+})
+
+test('what else than a new report needs the database is answered with 503', async () => {
+  await withoutDatabase(async () => {
+    expect((await read(ann, earlier)).status).toBe(503)
+    const headers = { authorization: `Bearer ${ann.token}` }
+    const retract = await fetch(`${site.url}/api/v1/reports/${earlier}`, {
+      method: 'DELETE',
+      headers,
+    })
+    expect(retract.status).toBe(503)
+    const stranger = { ...ann, token: `sp_${'x'.repeat(43)}` }
+    expect((await post(stranger, spamMessage('stranger'))).status).toBe(503)
+    const wrong = Buffer.from(`${ann.email}:wrong`).toString('base64')
+    const answer = await post(ann, spamMessage('wrong'), { authorization: `Basic ${wrong}` })
+    expect(answer.status).toBe(503)
+  })
+})
+
+test('a token that was revoked before the outage is refused', async () => {
+  await site.app.pool.query('delete from tokens where reporter_id = $1', [old.id])
+  const { outage, pool, clock, log, config } = { ...site.app, outage: idle }
+  const callers = await createCallers({ outage, pool, clock, log, config }, `${folder}/callers-x`)
+  const found = { id: old.id }
+  const question = {
+    kind: 'token',
+    key: 'ab'.repeat(32),
+    find: () => Promise.resolve(found),
+  } as const
+  expect(await callers.find(question)).toEqual(found)
+  await callers.confirm()
+  isAway = true
+  await expect(callers.find(question)).rejects.toThrow(/temporarily unavailable/)
+  isAway = false
+})
+
+let isAway = false
+const idle = {
+  since: () => undefined,
+  run: <T>(work: () => Promise<T>, instead: () => T | Promise<T>) =>
+    isAway ? Promise.resolve().then(instead) : work(),
+}
+
+test('known callers survive in a file that only this installation can read', async () => {
+  const needs = { ...site.app, outage: idle }
+  const file = `${folder}/callers-y`
+  const callers = await createCallers(needs, file)
+  const question = { kind: 'reporter', key: ann.id, find: () => Promise.resolve(ann) } as const
+  await callers.find(question)
+  await callers.save()
+  expect((await readFile(file)).includes(ann.email)).toBe(false)
+  isAway = true
+  const again = await createCallers(needs, file)
+  expect(await again.find(question)).toEqual(ann)
+  const later = () => new Date(Date.now() + 3_700_000)
+  const late = await createCallers({ ...needs, clock: later }, file)
+  await expect(late.find(question)).rejects.toThrow(/unavailable/)
+  const others = {
+    ...needs,
+    config: { ...needs.config, secret: 'another secret, as long as it is' },
+  }
+  await expect((await createCallers(others, file)).find(question)).rejects.toThrow(/unavailable/)
+  isAway = false
+})
+
+test('a full spool refuses, and keeps what it has', async () => {
+  const large = (mark: string) =>
+    Buffer.concat([spamMessage(mark), Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)))])
+  const kept: string[] = []
+  await withoutDatabase(async () => {
+    for (let number = 0; ; number++) {
+      const answer = await post(ann, large(`large-${number}`) as Buffer<ArrayBuffer>)
+      if (answer.status === 503) break
+      kept.push((await receiptOf(answer)).id)
+    }
+  })
+  expect(kept.length).toBeGreaterThan(5)
+  for (const id of kept) expect((await read(ann, id)).status).toBe(200)
+})
