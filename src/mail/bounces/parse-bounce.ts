@@ -244,6 +244,20 @@ function transcribedCode(context: string, recipient: string): number | undefined
   return code === undefined ? undefined : Number(code)
 }
 
+/**
+ * The status in the reply. If it only says that the time for the delivery is over, or if none is
+ * stated but x.0.0, the explanation may give a more specific one.
+ */
+function repliedStatus(
+  stated: string | undefined,
+  text: string,
+  context: string,
+): string | undefined {
+  const replied = statusIn(text)
+  if ((replied ?? stated) === '4.4.7') return statusIn(context) ?? replied
+  return replied ?? (stated?.endsWith('.0.0') ? transcribedStatus(context) : undefined)
+}
+
 function judged({
   recipient,
   action,
@@ -253,8 +267,7 @@ function judged({
   context,
   ...told
 }: ParsedResult): BounceResult {
-  const isOpen = stated?.endsWith('.0.0') === true
-  const replied = statusIn(text) ?? (isOpen ? transcribedStatus(context) : undefined)
+  const replied = repliedStatus(stated, text, context)
   const status = preferredStatus(stated, replied, replyCodeIn(text, replied))
   const replyCode = replyCodeIn(text, status) ?? transcribedCode(context, recipient)
   if (action !== 'failed' && action !== 'delayed') {

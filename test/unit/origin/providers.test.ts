@@ -163,7 +163,8 @@ test.for([
 
 const connecting = 'X-MS-Exchange-CrossTenant-OriginalAttributedTenantConnectingIp: TenantId=1;Ip='
 const results = (instance: number, sealer: string, spf: string) =>
-  `ARC-Authentication-Results: i=${instance}; ${sealer} 1; spf=${spf} smtp.mailfrom=a;\r\n dmarc=none\r\n`
+  `ARC-Authentication-Results: i=${instance}; ${sealer} 1; spf=${spf} smtp.mailfrom=a;\r\n` +
+  ' dmarc=none\r\n'
 const seen = 'pass (sender ip is\r\n 192.0.2.44)'
 
 test.for([
