@@ -214,6 +214,19 @@ const commands: Record<string, Command> = {
       return runRules(request, (chore) => withDatabase(config, log, chore), process)
     },
   },
+  doctor: {
+    usage: 'doctor',
+    summary:
+      'check this installation: settings, database, ports, disk, clock, mail server, DNS;\n' +
+      '      says what to do, and exits with 1 if there is a problem',
+    async run({ args, config }) {
+      refuseArguments(args)
+      const { doctor } = await import('./cli/doctor/doctor.ts')
+      const { text, isSound } = await doctor(config, process.env)
+      say(text)
+      return isSound ? DONE : FAILED
+    },
+  },
   health: operatorCommand(() => import('./cli/health.ts')),
   lists: operatorCommand(() => import('./cli/lists.ts')),
   senders: operatorCommand(() => import('./cli/senders.ts')),

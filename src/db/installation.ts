@@ -75,6 +75,41 @@ export async function isWritable(databaseUrl: string): Promise<boolean> {
   }
 }
 
+/** What a check of an installation reads from its server. */
+export type ServerFacts = {
+  /** As in `server_version_num`: 180004 is 18.4. */
+  version: number
+  /** Whether the account may create tables. */
+  mayCreate: boolean
+  at: Date
+  /** The migrations that have run; undefined if none has. */
+  ran: string[] | undefined
+}
+
+/** @throws when the server does not answer */
+export async function findServerFacts(databaseUrl: string): Promise<ServerFacts> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rows } = await client.query<Omit<ServerFacts, 'ran'>>(sql`
+      select current_setting('server_version_num')::int as version, transaction_timestamp() as at,
+        has_schema_privilege('public', 'create') as "mayCreate"`)
+    const [facts] = rows
+    if (!facts) throw new Error('The server gave no answer.')
+    if (!(await hasTable(client, 'public.schema_migrations'))) return { ...facts, ran: undefined }
+    return { ...facts, ran: await listRan(client) }
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+async function listRan(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(sql`
+    select name from schema_migrations order by name`)
+  return rows.map(({ name }) => name)
+}
+
 /**
  * Returns the given migrations that the database lacks.
  *
@@ -135,10 +170,7 @@ export async function migrate(databaseUrl: string, backend: Backend): Promise<st
 /** Whether exactly the migrations of this version have run. */
 async function isCurrent(db: Db): Promise<boolean> {
   if (!(await hasTable(db, 'public.schema_migrations'))) return false
-  const { rows } = await db.query<{ name: string }>(sql`
-    select name from schema_migrations order by name`)
-  const ran = rows.map(({ name }) => name)
-  return ran.join() === (await expectedMigrations()).join()
+  return (await listRan(db)).join() === (await expectedMigrations()).join()
 }
 
 const quiet = () => undefined

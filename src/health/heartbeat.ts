@@ -93,7 +93,8 @@ function workOf({ boss }: Needs): Pick<ProcessFacts, 'queues'> {
   return { queues: Object.fromEntries(queues) }
 }
 
-function programVersion(): string {
+/** The version of this program. */
+export function programVersion(): string {
   const file = path.join(import.meta.dirname, '..', '..', 'package.json')
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }
@@ -179,10 +180,10 @@ async function dnsOf(
 type Dkim = NonNullable<App['config']['dkim']>
 
 /** Compares the published record of a DKIM key with the key (RFC 6376 §3.6.1, RFC 8463). */
-async function dkimOf(
+export async function dkimOf(
   { domain, selector, keyFile }: Dkim,
   resolve: Resolve,
-): Promise<ProcessFacts['dkim']> {
+): Promise<NonNullable<ProcessFacts['dkim']>> {
   try {
     const published = await resolve(`${selector}._domainkey.${domain}`, 'TXT')
     if (published.is === 'unknown') return { fault: published.why }
@@ -201,8 +202,8 @@ async function dkimOf(
 /** Length of a public Ed25519 key in bytes. */
 const ED25519_BYTES = 32
 
-/** The forms in which the public key of a private one may be published. */
-function publicForms(privateKey: string): string[] {
+/** The forms in which the public key of a private one may be published, the usual one first. */
+export function publicForms(privateKey: string): string[] {
   const key = createPublicKey(privateKey)
   const spki = key.export({ type: 'spki', format: 'der' })
   if (key.asymmetricKeyType === 'ed25519') {

@@ -181,6 +181,11 @@ export function addressQuestion(
   return `${[...nibbles].reverse().join('.')}.${zone}`
 }
 
+/** The name whose PTR record is the reverse name of an address (RFC 1035 §3.5, RFC 3596 §2.5). */
+export function pointerQuestion(address: IpAddress): string {
+  return addressQuestion(address.family === 4 ? 'in-addr.arpa' : 'ip6.arpa', address)
+}
+
 /**
  * The name to query for a domain (RFC 5782 §2.2): its registrable domain, or the whole name if the
  * zone accepts it. Undefined when there is no registrable domain or the name is too long.

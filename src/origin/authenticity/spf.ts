@@ -1,6 +1,6 @@
 import { spf } from 'mailauth/lib/spf/index.js'
 import { domainOf, registrableDomainOf } from '../../mail/address.ts'
-import { addressQuestion } from '../../mail/dnsbl.ts'
+import { pointerQuestion } from '../../mail/dnsbl.ts'
 import { fieldValue, type Header, parseHeader } from '../../mail/header.ts'
 import { storableText } from '../../mail/text.ts'
 import type { Resolve } from '../../world.ts'
@@ -87,7 +87,7 @@ function pointerName(
   const organization = registrableDomainOf(author)
   const isSigned = signers.some(({ domain }) => registrableDomainOf(domain) === organization)
   if (!ip || organization === undefined || !isSigned) return undefined
-  return addressQuestion(ip.family === 4 ? 'in-addr.arpa' : 'ip6.arpa', ip)
+  return pointerQuestion(ip)
 }
 
 /** The domain that SPF checks, in lower case: that of the return path, else the HELO name. */

@@ -96,7 +96,7 @@ function watchTlsFiles(
 }
 
 /** When the certificate expires. */
-function endOf({ cert }: TlsFiles): Date {
+export function endOf({ cert }: TlsFiles): Date {
   return new Date(new X509Certificate(cert).validTo)
 }
 

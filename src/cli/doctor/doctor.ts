@@ -1,0 +1,60 @@
+import type { Config } from '../../config.ts'
+import { createResolver } from '../../net/resolver.ts'
+import { systemClock } from '../../world.ts'
+import { checkDatabase } from './database.ts'
+import type { Finding, Patient } from './finding.ts'
+import {
+  checkCertificate,
+  checkDataFolder,
+  checkDisk,
+  checkNode,
+  checkSettingsFile,
+  checkSigningFile,
+} from './machine.ts'
+import { checkMailNames } from './mail-names.ts'
+import { checkPorts, checkPublicUrl, checkRegistries, checkRelay } from './reach.ts'
+
+/** Checks an installation. `isSound` is false if there is a problem. */
+export async function doctor(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+): Promise<{ text: string; isSound: boolean }> {
+  const resolver =
+    config.dnsServers === 'none'
+      ? undefined
+      : createResolver({ servers: config.dnsServers, clock: systemClock })
+  const patient: Patient = { config, clock: systemClock, resolve: resolver?.resolve }
+  try {
+    const findings = await Promise.all([
+      checkNode(process.versions.node),
+      checkSettingsFile(env),
+      checkDataFolder(patient),
+      checkDisk(patient),
+      checkDatabase(patient),
+      checkPorts(patient),
+      checkPublicUrl(patient),
+      checkCertificate(patient),
+      checkSigningFile(patient),
+      checkRelay(patient),
+      checkRegistries(patient),
+      checkMailNames(patient),
+    ])
+    const all = findings.flat()
+    return { text: formatFindings(all), isSound: all.every(({ level }) => level !== 'problem') }
+  } finally {
+    resolver?.close()
+  }
+}
+
+const LEVEL_CHARS = 9
+
+/** A line for each finding, and a line below it that says what to do. */
+function formatFindings(findings: readonly Finding[]): string {
+  const lines = findings.flatMap((finding) => {
+    const line = `${finding.level.padEnd(LEVEL_CHARS)}${finding.says}`
+    return finding.level === 'ok' ? [line] : [line, `${' '.repeat(LEVEL_CHARS)}${finding.todo}`]
+  })
+  const problems = findings.filter(({ level }) => level === 'problem').length
+  const end = problems === 0 ? 'No problem found.' : `Problems: ${problems}.`
+  return [...lines, '', end].join('\n')
+}
