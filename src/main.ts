@@ -40,6 +40,19 @@ const accountCommand: Command = {
 }
 
 const commands: Record<string, Command> = {
+  version: {
+    usage: 'version',
+    summary: 'print the versions of Signalpost, Node.js and the schema of the database',
+    async run({ args }) {
+      refuseArguments(args)
+      const { programVersion } = await import('./health/heartbeat.ts')
+      const { expectedMigrations } = await import('./db/installation.ts')
+      say(`Signalpost ${programVersion()}`)
+      say(`Node.js ${process.versions.node}`)
+      say(`Schema ${(await expectedMigrations()).at(-1)}`)
+      return DONE
+    },
+  },
   start: {
     usage: 'start',
     summary: 'run all parts of Signalpost on this machine',

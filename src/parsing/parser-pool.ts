@@ -168,7 +168,11 @@ type PoolOptions = ThreadData & {
   readsText: () => boolean
 }
 
-const PARSER_THREAD = path.join(import.meta.dirname, 'parser-thread.ts')
+// The extension is `.js` in the compiled package.
+const PARSER_THREAD = path.join(
+  import.meta.dirname,
+  `parser-thread${path.extname(import.meta.filename)}`,
+)
 
 type Pending = {
   task: ParserTask

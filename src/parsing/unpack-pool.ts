@@ -26,7 +26,7 @@ const idleMs = 30_000
  */
 export function createUnpackPool(msMax: number = usualMsMax): UnpackPool {
   const pool = new Piscina({
-    filename: path.join(import.meta.dirname, 'unpack-thread.ts'),
+    filename: path.join(import.meta.dirname, `unpack-thread${path.extname(import.meta.filename)}`),
     minThreads: 0,
     maxThreads: 2,
     idleTimeout: idleMs,

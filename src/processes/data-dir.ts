@@ -79,7 +79,7 @@ async function isSignalpost(pid: number): Promise<boolean> {
   }
   // Process ids are reused: after a reboot, another program may have this id.
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'main.ts')
-  return command.includes('main.ts')
+  return /\bmain\.[jt]s\b/.test(command)
 }
 
 async function kept(dataDir: string, name: string, make: () => string): Promise<string> {

@@ -40,7 +40,12 @@ export function startPart(
   machine: { dataDir: string; workers: number },
 ): ChildProcess {
   return fork(main, args, {
-    execArgv: ['--v8-pool-size=1', '--max-semi-space-size=8', '--heap-growing-percent=100'],
+    execArgv: [
+      ...process.execArgv,
+      '--v8-pool-size=1',
+      '--max-semi-space-size=8',
+      '--heap-growing-percent=100',
+    ],
     env: {
       MALLOC_ARENA_MAX: '2',
       NODE_COMPILE_CACHE: path.join(machine.dataDir, 'compile-cache'),

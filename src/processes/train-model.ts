@@ -21,7 +21,7 @@ const PRIORITY = 10
 
 /** Runs the training in a process of its own, because it keeps a core busy for minutes. */
 export async function runTrainModel({ log }: Pick<App, 'log'>): Promise<void> {
-  const main = path.join(import.meta.dirname, '..', 'main.ts')
+  const main = path.join(import.meta.dirname, '..', `main${path.extname(import.meta.filename)}`)
   const limits = { timeout: TRAINING_MS_MAX, maxBuffer: OUTPUT_BYTES_MAX }
   const said = await new Promise<string>((resolve, reject) => {
     const args = [main, 'train', '--nightly']

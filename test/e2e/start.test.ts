@@ -32,7 +32,7 @@ test('start on an empty folder works until Ctrl-C; npm start continues until SIG
     expect([first.pid, ...pids].filter(isAlive)).toEqual([])
   })
 
-  const second = await untilRunning(here.npmStart())
+  const second = await untilRunning(here.startBy(['npm', 'start']))
   expect(await here.accounts()).toEqual({ admin, reporter })
   await saysNoSecret(second)
   expect((await client.get(id)).timeline).toEqual(report.timeline)

@@ -20,8 +20,8 @@ export type Place = {
   env: Record<string, string>
   /** Runs `signalpost start` on this folder. */
   start: (env?: Record<string, string>) => Program
-  /** Runs `npm start` on this folder. */
-  npmStart: () => Program
+  /** Runs another command, such as `npm start`, on this folder. */
+  startBy: (command: readonly [string, ...string[]], env?: Record<string, string>) => Program
   /** Returns the stored credentials of the first accounts. */
   accounts: () => Promise<Accounts>
   /** The file in which PostgreSQL stores its pid. */
@@ -68,8 +68,8 @@ export async function makePlace(env: Record<string, string> = {}): Promise<Place
       started.push(program)
       return program
     },
-    npmStart() {
-      const program = startCommand(['npm', 'start'], settings)
+    startBy(command, more = {}) {
+      const program = startCommand(command, { ...settings, ...more })
       started.push(program)
       return program
     },

@@ -30,7 +30,7 @@ export function treeOf(sample: Sample): Tree {
   return Object.entries(sample).map(([path, text]) => ({ path, text, lines: text.split('\n') }))
 }
 
-const ignoredFolders = new Set(['node_modules', '.git', 'var', 'coverage'])
+const ignoredFolders = new Set(['node_modules', '.git', 'var', 'dist', 'coverage'])
 const readable = /\.(ts|js|mjs|json|sql|md|eta|css|csv|example)$|(^|\/)(\.npmrc|run|LICENSE)$/
 
 /**

@@ -107,7 +107,7 @@ const THREADS_MAX = 2
  */
 export function createBodyPool(bytesMax: number): BodyPool {
   const pool = new Piscina({
-    filename: path.join(import.meta.dirname, 'body-thread.ts'),
+    filename: path.join(import.meta.dirname, `body-thread${path.extname(import.meta.filename)}`),
     minThreads: 0,
     maxThreads: THREADS_MAX,
     idleTimeout: IDLE_MS,
