@@ -658,7 +658,7 @@ create table inbound_mails (
   constraint inbound_mails_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
   constraint inbound_mails_mail_in_whole CHECK (((purpose <> 'mail-in'::text) OR (reporter_id IS NOT NULL))),
   constraint inbound_mails_matched_by_known CHECK ((matched_by = ANY (ARRAY['recipient'::text, 'envelope-id'::text, 'message-id'::text, 'return-path'::text, 'reference'::text]))),
-  constraint inbound_mails_purpose_known CHECK ((purpose = ANY (ARRAY['feedback-bounce'::text, 'feedback-answer'::text, 'letter-bounce'::text, 'letter-answer'::text, 'mail-in'::text, 'other'::text]))),
+  constraint inbound_mails_purpose_known CHECK ((purpose = ANY (ARRAY['feedback-bounce'::text, 'feedback-answer'::text, 'letter-bounce'::text, 'letter-answer'::text, 'mail-in'::text, 'other'::text, 'trap'::text, 'feedback-loop'::text]))),
   constraint inbound_mails_state_known CHECK ((state = ANY (ARRAY['received'::text, 'handled'::text, 'failed'::text])))
 ) partition by RANGE (id);
 create index inbound_mails_kind_idx on inbound_mails (kind, id);
@@ -776,6 +776,39 @@ create table mail_relay (
   accepted_at timestamp with time zone,
   constraint mail_relay_pkey PRIMARY KEY (id),
   constraint mail_relay_single CHECK ((id = 1))
+);
+
+-- mail_source_campaigns: local
+create table mail_source_campaigns (
+  source_id uuid not null,
+  campaign_id uuid not null,
+  reported_on date not null,
+  constraint mail_source_campaigns_pkey PRIMARY KEY (source_id, campaign_id)
+);
+create index mail_source_campaigns_day_idx on mail_source_campaigns (reported_on);
+
+-- mail_source_days: local
+create table mail_source_days (
+  source_id uuid not null,
+  day date not null,
+  received bigint not null,
+  reported bigint not null,
+  repeated bigint not null,
+  refused bigint not null,
+  dropped bigint not null,
+  constraint mail_source_days_pkey PRIMARY KEY (source_id, day)
+);
+
+-- mail_sources: reference
+create table mail_sources (
+  id uuid not null,
+  address text not null,
+  kind text not null,
+  note text not null,
+  created_at timestamp with time zone not null,
+  constraint mail_sources_pkey PRIMARY KEY (id),
+  constraint mail_sources_address_unique UNIQUE (address),
+  constraint mail_sources_kind_known CHECK ((kind = ANY (ARRAY['trap'::text, 'feedback-loop'::text])))
 );
 
 -- mail_totals: local
@@ -1151,7 +1184,7 @@ create table reports (
   is_confirmed boolean not null default false,
   corrected_as text,
   constraint reports_pkey PRIMARY KEY (id, shard),
-  constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text, 'learn'::text]))),
+  constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text, 'learn'::text, 'trap'::text, 'feedback-loop'::text]))),
   constraint reports_corrected_as_known CHECK ((corrected_as = ANY (ARRAY['spam'::text, 'phishing'::text, 'malware'::text, 'marketing'::text, 'legitimate'::text]))),
   constraint reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
   constraint reports_rebuilt_from_known CHECK ((rebuilt_from = 'msg'::text)),

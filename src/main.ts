@@ -242,6 +242,7 @@ const commands: Record<string, Command> = {
   },
   health: operatorCommand(() => import('./cli/health.ts')),
   lists: operatorCommand(() => import('./cli/lists.ts')),
+  sources: operatorCommand(() => import('./cli/sources.ts')),
   senders: operatorCommand(() => import('./cli/senders.ts')),
   statistics: operatorCommand(() => import('./cli/statistics.ts')),
   limits: operatorCommand(() => import('./cli/limits.ts')),

@@ -66,6 +66,8 @@ export type AuditAction =
   | 'remove second step'
   | 'grant role'
   | 'confirm again'
+  | 'add mail source'
+  | 'remove mail source'
   | 'suppress'
   | 'unsuppress'
   | 'set limit'

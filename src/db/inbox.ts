@@ -31,6 +31,8 @@ export type InboundPurpose =
   | 'letter-bounce'
   | 'letter-answer'
   | 'mail-in'
+  | 'trap'
+  | 'feedback-loop'
   | 'other'
 
 /** A mail received by SMTP, LMTP or a pipe. */
@@ -75,9 +77,9 @@ export function listWaitingMails(
   before: string,
   except: readonly string[],
   limit: number,
-): Promise<{ mailId: string; isMailIn: boolean }[]> {
+): Promise<{ mailId: string; purpose: InboundPurpose }[]> {
   return rowsOf(db)`
-    select id as "mailId", purpose = 'mail-in' as "isMailIn" from inbound_mails
+    select id as "mailId", purpose from inbound_mails
     where state = 'received' and id < ${before} and id <> all(${except}::uuid[])
     order by id limit ${limit}`
 }
@@ -87,6 +89,14 @@ export function markInboundMail(tx: Db, id: string, kind: string): Promise<boole
   return changesAny(tx)`
     update inbound_mails set state = 'handled', kind = ${kind}
     where id = ${id} and state in ('received', 'failed')`
+}
+
+/** Deletes mails that are not handled yet, and returns the ids of those that were there. */
+export async function removeInboundMails(tx: Db, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(sql`
+    delete from inbound_mails
+    where id = any(${ids}::uuid[]) and state in ('received', 'failed') returning id`)
+  return rows.map(({ id }) => id)
 }
 
 /** How a received mail was matched to a mail that this program sent. */
@@ -164,7 +174,8 @@ export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void
 // Each condition is the predicate of a partial index, or a value of the indexed `kind`.
 const conditions: Record<InboxFilter, Sql> = {
   unread: sql`needs_look and handled_at is null`,
-  unmatched: sql`matched_by is null and state = 'handled' and purpose <> 'mail-in'`,
+  unmatched: sql`matched_by is null and state = 'handled'
+    and purpose not in ('mail-in', 'feedback-loop')`,
   failed: sql`state = 'failed'`,
   reply: sql`kind = 'reply'`,
   complaint: sql`kind = 'complaint'`,

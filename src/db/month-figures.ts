@@ -107,7 +107,7 @@ function reportsOf({ from, to, originConfidenceMin, unwantedClasses }: MonthBoun
       group by report_id, shard
     ) as answered on answered.report_id = reports.id and answered.shard = reports.shard
     where ${within(sql`reports.id`)} and state <> 'retracted' and shadow is null
-      and channel <> 'learn'`
+      and channel not in ('learn', 'trap')`
 }
 
 /** A month (its first day, `2026-11-01`) and its figures as they were stored. */

@@ -36,7 +36,15 @@ export function listRawMessages(db: Db, ids: readonly string[]): Promise<RawMess
 export type ReportKind = 'spam' | 'phishing' | 'not-spam'
 
 /** How a report was submitted. */
-export type Channel = 'api' | 'signaler' | 'form' | 'mail' | 'import' | 'learn'
+export type Channel =
+  | 'api'
+  | 'signaler'
+  | 'form'
+  | 'mail'
+  | 'import'
+  | 'learn'
+  | 'trap'
+  | 'feedback-loop'
 
 /** The state of a report; see the diagram in `src/README.md`. */
 export type ReportState = 'received' | 'analyzed' | 'forwarded' | 'kept' | 'retracted' | 'failed'

@@ -28,6 +28,7 @@ import { learnRelays, runLearnRelays } from '../reports/learn-relays.ts'
 import { countMonths, runCountMonths } from '../reports/month-figures.ts'
 import { redeemReport, runRedeemReport } from '../reports/redeem-report.ts'
 import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
+import { runTakeTrapped, takeTrapped } from '../reports/take-trapped.ts'
 import { actOnReports, runActOnReports } from '../search/mass-actions.ts'
 import { indexReports, runIndexReports } from '../search/index-reports.ts'
 import { runTrainModel, trainModel } from './train-model.ts'
@@ -38,7 +39,8 @@ type Tools = App &
   Parameters<typeof runForwardReport>[1] &
   Parameters<typeof runUnsubscribe>[1] &
   Parameters<typeof runDeliverWebhook>[1] &
-  Parameters<typeof runTakeMailed>[1] & {
+  Parameters<typeof runTakeMailed>[1] &
+  Parameters<typeof runTakeTrapped>[1] & {
     forwarding: Forwarding
     deliveries: DeliveriesInProgress
   }
@@ -64,6 +66,7 @@ export const handledQueues: readonly HandledQueue[] = [
   handled(handleInbound, runHandleInbound),
   handled(deliverWebhook, (jobs, tools) => runDeliverWebhook(jobs, tools, tools.deliveries)),
   handledOneByOne(takeMailed, runTakeMailed),
+  handled(takeTrapped, runTakeTrapped),
   handledOneByOne(eraseAccount, runEraseAccount),
   scheduled(keepHouse, runKeepHouse),
   scheduled(learnRelays, runLearnRelays),

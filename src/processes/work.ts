@@ -13,6 +13,7 @@ import { createParserPool } from '../parsing/parser-pool.ts'
 import { openDeliveries } from '../people/deliver-webhooks.ts'
 import { createLimits } from '../people/limits.ts'
 import { analyzeReport } from '../reports/analyze-report.ts'
+import { createTrapMemory } from '../reports/take-trapped.ts'
 import { createIntake } from '../reports/accept-report.ts'
 import { openDns, openRdap } from './open-network.ts'
 import { handledQueues, queueNames } from './queues.ts'
@@ -63,7 +64,7 @@ export async function startWork(
   const sender = { ...app, parser, mailer }
   const tools = {
     ...{ ...sender, dns, rdap, judge, forwarding },
-    ...{ ...known, ...posting, ...mailIn },
+    ...{ ...known, ...posting, ...mailIn, trapMemory: createTrapMemory() },
     forwardAtOnce: names.includes(forwardReport.name)
       ? {
           // While the queue is paused, its jobs wait like all others.

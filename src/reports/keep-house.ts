@@ -20,6 +20,7 @@ import {
   ensureCounterPartitions,
   ensurePartitions,
 } from '../db/partitions.ts'
+import { removeSourceDays } from '../db/mail-sources.ts'
 import { removeMassActions } from '../db/mass-actions.ts'
 import { removeProposedDeletions } from '../db/proposed-deletions.ts'
 import { inTransaction } from '../db/pool.ts'
@@ -43,7 +44,8 @@ import { uuidFloor, uuidTime } from '../world.ts'
 import { analyzeReport } from './analyze-report.ts'
 import { eraseAccount } from './erase-account.ts'
 import { redeemReport } from './redeem-report.ts'
-import { takeMailed } from './take-mailed.ts'
+import { mailQueueOf, takeMailed } from './take-mailed.ts'
+import { takeTrapped } from './take-trapped.ts'
 
 /** Creates the partitions of the coming weeks, drops expired ones, and deletes old keys. */
 export const keepHouse = defineQueue({
@@ -63,7 +65,8 @@ export const markDead = defineQueue({
 
 type JobNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
 
-const mailQueues = [handleInbound.name, takeMailed.name]
+const mailQueues = [handleInbound, takeMailed, takeTrapped]
+const mailQueueNames = mailQueues.map(({ name }) => name)
 
 const WITHOUT_JOB_MS = 10 * 60_000
 /** Maximum number of waiting rows checked per run, oldest first; later runs reach the rest. */
@@ -107,10 +110,10 @@ async function createMailJobs(app: JobNeeds, before: string): Promise<void> {
   const letters = await listQueuedLetters(pool, before, deadLetters, WAITING_MAX)
   const ofLetters = letters.map((letterId) => ({ letterId }))
   await createJobs(app, sendLetter, 'letterId', ofLetters)
-  const deadMails = await listDeadIds(pool, 'mailId', mailQueues, new Date(0))
+  const deadMails = await listDeadIds(pool, 'mailId', mailQueueNames, new Date(0))
   const mails = await listWaitingMails(pool, before, deadMails, WAITING_MAX)
-  for (const queue of [handleInbound, takeMailed]) {
-    const its = mails.filter(({ isMailIn }) => isMailIn === (queue === takeMailed))
+  for (const queue of mailQueues) {
+    const its = mails.filter(({ purpose }) => mailQueueOf(purpose) === queue)
     const ofMails = its.map(({ mailId }) => ({ mailId }))
     await createJobs(app, queue, 'mailId', ofMails)
   }
@@ -196,6 +199,8 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
   await removeSenderAlerts(app.pool, uuidFloor(new Date(now.getTime() - ANSWERS_MS)))
   await removeProposedDeletions(app.pool, now)
+  const campaigns = new Date(now.getTime() - DAY_MS)
+  await removeSourceDays(app.pool, { campaigns, counts: new Date(now.getTime() - ANSWERS_MS) })
   await removeMassActions(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await removeExpiredLinks(app.pool, new Date(now.getTime() - DAY_MS))
   await removeErasures(app.pool, new Date(now.getTime() - ANSWERS_MS))
@@ -214,7 +219,7 @@ export async function runMarkDead(app: HouseNeeds): Promise<void> {
   await markFailed(app, analysis, 'received', phrase('analysis-failed'))
   const lookUps = await listDeadIds(app.pool, 'reportId', [findContact.name], since)
   await markFailed(app, lookUps, 'analyzed', phrase('look-up-failed'))
-  const mails = await listDeadIds(app.pool, 'mailId', mailQueues, since)
+  const mails = await listDeadIds(app.pool, 'mailId', mailQueueNames, since)
   if (mails.length > 0) await markMailsFailed(app.pool, mails)
 }
 

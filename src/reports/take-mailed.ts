@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
-import { findWaitingMail, type InboundMail, markInboundMail } from '../db/inbox.ts'
+import {
+  findWaitingMail,
+  type InboundMail,
+  type InboundPurpose,
+  markInboundMail,
+} from '../db/inbox.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import {
   findMailInAddress,
@@ -12,6 +17,7 @@ import {
   type Reporter,
 } from '../db/reporters.ts'
 import { unpack } from '../db/rows.ts'
+import { handleInbound } from '../feedback/handle-inbound.ts'
 import { queueLetter } from '../letters/send-letter.ts'
 import { composeMailInAnswer, type MailInResult } from '../letters/mail-in-letters.ts'
 import { forwardedMessages } from '../mail/forwarded-messages.ts'
@@ -20,10 +26,11 @@ import { mayBeAnswered } from '../mail/inbound/automatic.ts'
 import { readMessage } from '../mail/message.ts'
 import { composeMailInAddress, mailInHash, mailInSecret } from '../mail/verp.ts'
 import type { Limits } from '../people/limits.ts'
-import { defineQueue } from '../queue/define-queue.ts'
+import { defineQueue, type Queue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
 import { messageRefusal, structureLimits } from './learn-message.ts'
+import { takeTrapped } from './take-trapped.ts'
 
 /** Accepts the messages in a mail from a reporter. */
 export const takeMailed = defineQueue({
@@ -31,6 +38,12 @@ export const takeMailed = defineQueue({
   payload: z.object({ mailId: z.uuid() }),
   ...{ retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
 })
+
+/** The queue that handles mail of a purpose. */
+export function mailQueueOf(purpose: InboundPurpose): Queue<{ mailId: string }> {
+  if (purpose === 'mail-in') return takeMailed
+  return purpose === 'trap' ? takeTrapped : handleInbound
+}
 
 type AddressNeeds = Pick<App, 'pool' | 'config'>
 

@@ -215,7 +215,16 @@ export const searchFields = {
     label: 'Channel',
     summary: 'The way in which the report arrived.',
     example: 'channel:api',
-    ...oneOf('channel', ['api', 'signaler', 'form', 'mail', 'import', 'learn']),
+    ...oneOf('channel', [
+      'api',
+      'signaler',
+      'form',
+      'mail',
+      'import',
+      'learn',
+      'trap',
+      'feedback-loop',
+    ]),
   },
   on: {
     label: 'Day',

@@ -5,11 +5,10 @@ import type { App } from '../../app.ts'
 import { claimInboundKey, type InboundMail, insertInboundMail } from '../../db/inbox.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { pack } from '../../db/rows.ts'
-import { handleInbound } from '../../feedback/handle-inbound.ts'
 import { needsDatabase, type Outage } from '../../outage/outage.ts'
 import type { Spool, SpoolEntry } from '../../outage/spool.ts'
 import { send } from '../../queue/boss.ts'
-import { takeMailed } from '../../reports/take-mailed.ts'
+import { mailQueueOf } from '../../reports/take-mailed.ts'
 import { uuidv7 } from '../../world.ts'
 import type { Recipient } from './recipients.ts'
 
@@ -146,8 +145,7 @@ async function storeMails(mails: readonly KeyedMail[], app: Needs): Promise<void
     for (const { mail, keyHash } of mails) {
       if (!(await claimInboundKey(tx, { keyHash, mailId: mail.id, now }))) continue
       await insertInboundMail(tx, mail)
-      const queue = mail.purpose === 'mail-in' ? takeMailed : handleInbound
-      await send(app.boss, queue, [{ mailId: mail.id }], tx)
+      await send(app.boss, mailQueueOf(mail.purpose), [{ mailId: mail.id }], tx)
     }
   })
 }

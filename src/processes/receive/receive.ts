@@ -8,6 +8,7 @@ import { BusyError, forLog, reasonOf, UsageError, withoutData } from '../../erro
 import type { Logger } from '../../log.ts'
 import { openStandby } from '../standby.ts'
 import { createMailMemory, isSmtpReply, smtpReply } from './keep-mail.ts'
+import { openMailSources, type TrapLimits } from './mail-sources.ts'
 import { bytesMaxFor } from './recipients.ts'
 import { createPeers, type Line, type PeerLimits, takeMail, takeRecipient } from './session.ts'
 
@@ -123,6 +124,7 @@ export type ReceiveLimits = {
   /** Maximum time in milliseconds to receive the data of a mail. */
   dataMs: number
   sessionMs: number
+  trap: TrapLimits
 }
 
 type Needs = App
@@ -144,6 +146,7 @@ export const usualLimits: ReceiveLimits = {
   silenceMs: MINUTE_MS,
   dataMs: 10 * MINUTE_MS,
   sessionMs: 30 * MINUTE_MS,
+  trap: { mailsPerMinute: 300, bytesPerMinute: 30_000_000 },
 }
 
 /**
@@ -169,6 +172,7 @@ export async function receive(
     peers: createPeers({ ...limits.peer, bytes: Math.max(limits.peer.bytes, 4 * size) }),
     // Enough for at least two mails of the maximum size.
     memory: createMailMemory(Math.max(limits.held, 2 * size)),
+    sources: openMailSources(app, limits.trap),
   }
   const cuts = new Map<string, NodeJS.Timeout>()
   const server = new SMTPServer({
@@ -209,6 +213,7 @@ export async function receive(
       for (const cut of cuts.values()) clearTimeout(cut)
       await new Promise<void>((resolve) => server.close(() => resolve()))
       await standby.close()
+      await line.sources.close()
     },
   }
 }

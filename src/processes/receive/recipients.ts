@@ -8,6 +8,7 @@ import { storableText } from '../../mail/text.ts'
 import { mailInHash, parseOwnAddress } from '../../mail/verp.ts'
 import { type Callers, unknownCallers } from '../../outage/callers.ts'
 import { createMailMemory, isSmtpReply, keepMail, smtpReply, type SmtpReply } from './keep-mail.ts'
+import { type MailSources, mailSourcesOf } from './mail-sources.ts'
 
 /** One of our addresses, and its purpose. */
 export type Recipient = Pick<
@@ -15,7 +16,10 @@ export type Recipient = Pick<
   'rcptTo' | 'purpose' | 'reportId' | 'number' | 'letterId' | 'reporterId'
 >
 
-type RecipientNeeds = Pick<App, 'pool' | 'config'> & { callers?: Pick<Callers, 'find'> }
+type RecipientNeeds = Pick<App, 'pool' | 'config'> & {
+  callers?: Pick<Callers, 'find'>
+  sources: Pick<MailSources, 'find'>
+}
 
 const BYTES_MAX = 10_000_000
 /** Growth of bytes by base64 encoding with line ends. */
@@ -25,7 +29,8 @@ const nothing = { reportId: null, number: null, letterId: null, reporterId: null
 
 /**
  * Returns the purpose of a recipient address, or a refusal: we accept mail for addresses that we
- * created, for MAIL_FROM and for the postmaster. Rejects if the lookup fails.
+ * created, for MAIL_FROM and for the postmaster, for spam traps and for feedback loops. Rejects if
+ * the lookup fails.
  */
 export async function recipientOf(
   address: string,
@@ -36,7 +41,9 @@ export async function recipientOf(
   if (own === 'forged') return smtpReply(550, '5.7.1 This address is not valid')
   if (own === undefined) {
     if (isRead(address, app)) return { ...nothing, rcptTo: address, purpose: 'other' }
-    return unknown()
+    const source = await app.sources.find(address)
+    if (!source) return unknown()
+    return { ...nothing, rcptTo: address, purpose: source.kind, reporterId: source.id }
   }
   if (own.is !== 'mail-in') {
     const { is: purpose, ...token } = own
@@ -70,7 +77,7 @@ function unknown(): SmtpReply {
  * Whether operators read mail to this address. RFC 5321 §4.5.1 also requires "postmaster" without a
  * domain.
  */
-function isRead(address: string, { config }: RecipientNeeds): boolean {
+function isRead(address: string, { config }: Pick<App, 'config'>): boolean {
   const given = address.trim().toLowerCase().replace(/\.$/, '')
   const { returnPathDomain: domain, mailFrom } = config
   const known = [mailFrom.toLowerCase(), 'postmaster', `postmaster@${domain}`, `abuse@${domain}`]
@@ -112,7 +119,7 @@ export async function receiveOne(
   app: ReceiveNeeds,
 ): Promise<number> {
   try {
-    const recipient = await recipientOf(rcptTo, app)
+    const recipient = await recipientOf(rcptTo, { ...app, sources: mailSourcesOf(app) })
     if (recipient instanceof Error) return EX_NOUSER
     const bytesMax = bytesMaxFor(recipient.purpose, app.config)
     const input = new Readable().wrap(stream)

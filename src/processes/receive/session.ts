@@ -13,6 +13,7 @@ import {
   type SmtpReply,
   type MailMemory,
 } from './keep-mail.ts'
+import type { MailSources } from './mail-sources.ts'
 import { bytesMaxFor, type Recipient, recipientOf } from './recipients.ts'
 
 /** Limits for the clients of one network, and for one session. */
@@ -126,6 +127,7 @@ export type Line = {
   isLmtp: boolean
   peers: Peers
   memory: MailMemory
+  sources: MailSources
 }
 
 const MAIL_FROM_CHARS = 1_000
@@ -135,11 +137,14 @@ const KEPT = '2.6.0 Kept'
 export async function takeRecipient(
   address: string,
   session: SMTPServerSession,
-  { app, peers }: Line,
+  { app, peers, sources }: Line,
 ): Promise<SmtpReply | undefined> {
-  const isTooMuch = peers.countRecipient(session.id, app.clock())
+  // Senders to spam traps are not asked to come later: many would not.
+  const isTooMuch = sources.isTrap(address)
+    ? undefined
+    : peers.countRecipient(session.id, app.clock())
   if (isTooMuch) return isTooMuch
-  const recipient = await recipientOf(address, app)
+  const recipient = await recipientOf(address, { ...app, sources })
   if (recipient instanceof Error) return peers.countUnknown(session.id, recipient)
   const bytesMax = bytesMaxFor(recipient.purpose, app.config)
   if (announcedBytes(session) <= bytesMax) return undefined
@@ -155,26 +160,32 @@ export async function takeRecipient(
 export async function takeMail(
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
-  { app, isLmtp, peers, memory }: Line,
+  { app, isLmtp, peers, memory, sources }: Line,
 ): Promise<string | (string | SmtpReply)[]> {
   // Looked up again, because an address may have been replaced since RCPT.
   const looking = Promise.all(
-    session.envelope.rcptTo.map(({ address }) => recipientOf(address, app)),
+    session.envelope.rcptTo.map(({ address }) => recipientOf(address, { ...app, sources })),
   )
   // The data must be read to the end first, whatever the result of the lookup.
   looking.catch(() => undefined)
   const bytesMax = bytesMaxFor('mail-in', app.config)
   return memory.read(stream, bytesMax, async (raw) => {
-    const tooMuch = peers.countBytes(session.id, raw.length, app.clock())
-    if (tooMuch) throw tooMuch
     const arrival = { mailFrom: mailFromOf(session), peerIp: peerOf(session), raw }
     const recipients = await looking
+    const isToTraps = recipients.every((one) => !(one instanceof Error) && one.purpose === 'trap')
+    const tooMuch = isToTraps ? undefined : peers.countBytes(session.id, raw.length, app.clock())
+    if (tooMuch) throw tooMuch
     const fitting = recipients.map((recipient) => fit(recipient, raw.length, app))
-    if (isLmtp) return keepEach(arrival, fitting, app)
+    if (isLmtp) return keepEach(arrival, fitting, { app, sources })
     const refusal = fitting.find((recipient) => recipient instanceof Error)
     if (refusal) throw refusal
     const taken = fitting.flatMap((one) => (one instanceof Error ? [] : [one]))
-    await keepMail(arrival, taken, app, app)
+    await keepMail(
+      arrival,
+      taken.filter((one) => !isOnlyCounted(one, raw.length, sources)),
+      app,
+      app,
+    )
     return KEPT
   })
 }
@@ -182,7 +193,7 @@ export async function takeMail(
 async function keepEach(
   arrival: Arrival,
   recipients: readonly (Recipient | SmtpReply)[],
-  app: Line['app'],
+  { app, sources }: Pick<Line, 'app' | 'sources'>,
 ): Promise<(string | SmtpReply)[]> {
   const replies: (string | SmtpReply)[] = []
   for (const recipient of recipients) {
@@ -191,7 +202,8 @@ async function keepEach(
       continue
     }
     try {
-      await keepMail(arrival, [recipient], app, app)
+      if (!isOnlyCounted(recipient, arrival.raw.length, sources))
+        await keepMail(arrival, [recipient], app, app)
       replies.push(KEPT)
     } catch (error) {
       if (!isSmtpReply(error) && !(error instanceof BusyError))
@@ -204,6 +216,15 @@ async function keepEach(
     }
   }
   return replies
+}
+
+/** Whether a mail is to a trap and above its limits, so that it is accepted but not stored. */
+function isOnlyCounted(
+  { purpose, reporterId }: Recipient,
+  bytes: number,
+  sources: MailSources,
+): boolean {
+  return purpose === 'trap' && reporterId !== null && sources.isAbove(reporterId, bytes)
 }
 
 function fit(

@@ -23,6 +23,7 @@ export const areaRoles = {
   '/reputations': 'viewer',
   '/reporters': 'viewer',
   '/senders': 'viewer',
+  '/sources': 'viewer',
   '/models': 'viewer',
   '/rules': 'viewer',
   '/delistings/exemptions': 'viewer',

@@ -4,7 +4,7 @@ type MenuGroup = { key: string; pages: readonly string[] }
 const menu: readonly MenuGroup[] = [
   {
     key: 'reports',
-    pages: ['/admin/reports', '/admin/campaigns', '/admin/counters'],
+    pages: ['/admin/reports', '/admin/campaigns', '/admin/counters', '/admin/sources'],
   },
   {
     key: 'outgoing',

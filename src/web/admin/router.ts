@@ -31,6 +31,7 @@ import { ruleRoutes } from './rules.ts'
 import { searchRoutes } from './search-reports.ts'
 import { senderRoutes } from './senders.ts'
 import { setFrame } from './send-admin-page.ts'
+import { sourceRoutes } from './sources.ts'
 import { statisticsAdminRoutes } from './statistics.ts'
 
 /** The pages for people with a role. Each area needs the role in `areaRoles`. */
@@ -67,6 +68,7 @@ export function adminRoutes(site: Site): Router {
   mount('/reputations', reputationRoutes(site))
   mount('/reporters', reporterRoutes(site))
   mount('/senders', senderRoutes(site))
+  mount('/sources', sourceRoutes(site))
   mount('/models', modelRoutes(site))
   mount('/rules', ruleRoutes(site))
   mount('/delistings/exemptions', listExemptionRoutes(site))

@@ -181,6 +181,8 @@ const channelSentences: Record<Report['channel'], string> = {
   mail: 'Received by mail.',
   import: 'Imported.',
   learn: 'Learned by a mail server.',
+  trap: 'Received by a spam trap.',
+  'feedback-loop': 'Received from a feedback loop.',
 }
 
 function pictureJson({ details }: KeptAnalysis): ReportJson['picture'] {

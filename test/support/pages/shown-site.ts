@@ -232,6 +232,8 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   await insertSenderAlert(pool, { ...alert, messages }, { key: 1n, now: at })
   const letters = { source_name: 'forward-report', source_output: { message: 'It broke.' } }
   await boss.send('dead-letter', letters)
+  const trap = { address: '@trap.example', kind: 'trap', note: 'Closed in 2019', do: 'add' }
+  await desk.post('/admin/sources', trap)
   await desk.post('/admin/suppressions', { address: 'stop@desk.example', note: 'They asked.' })
 }
 

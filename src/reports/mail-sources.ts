@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { defineAction, oneOf, textField } from '../actions.ts'
+import type { App } from '../app.ts'
+import { readStandings } from '../counting/reputation-reader.ts'
+import {
+  countMailSources,
+  ensureSourceReporter,
+  insertMailSource,
+  listMailSources,
+  type MailSource,
+  type MailSourceKind,
+  removeMailSource,
+  type SourceCounts,
+  sumSourceDays,
+} from '../db/mail-sources.ts'
+import type { Db } from '../db/pool.ts'
+import { insertKarma } from '../db/reputations.ts'
+import { uuidv7 } from '../world.ts'
+
+const ADDRESS_CHARS_MAX = 320
+const NOTE_CHARS_MAX = 500
+const SOURCES_MAX = 5_000
+
+export const mailSourceKinds: readonly [MailSourceKind, ...MailSourceKind[]] = [
+  'trap',
+  'feedback-loop',
+]
+
+const addressError =
+  'Enter an address such as old@example.net, or a domain such as @example.net, without wildcards.'
+const addressShape =
+  /^(?:[a-z0-9.!#$%&'+/=?^_`{|}~-]{1,64})?@(?:[a-z0-9-]{1,63}\.)+[a-z0-9-]{2,63}$/
+
+const addressField = textField(ADDRESS_CHARS_MAX, addressError)
+  .transform((text) => text.toLowerCase())
+  .pipe(z.string().regex(addressShape, addressError))
+  .meta({ argument: 'ADDRESS' })
+
+/**
+ * Makes each mail to an address, or to a domain, a report. Its reporter is a source of its own,
+ * with its own karma; an address that is added again continues as the same reporter.
+ */
+export const addMailSource = defineAction({
+  name: 'sources add',
+  summary: 'make each mail to an address or to a domain (@example.net) a report',
+  audit: 'add mail source',
+  role: 'operator',
+  input: z.object({
+    address: addressField,
+    kind: oneOf(mailSourceKinds),
+    note: z.string().max(NOTE_CHARS_MAX).default(''),
+  }),
+  messages: {
+    added: 'Address added. Its mail is reported within 10 seconds.',
+    known: 'The address is already in the list.',
+  },
+  async run(tx, { address, kind, note }, { at, config }: SourceContext) {
+    if (isOwn(address, config)) {
+      const message = `Mail to ${config.returnPathDomain} has other uses. Choose another domain.`
+      return { problems: [{ field: 'address', message }] }
+    }
+    if ((await countMailSources(tx)) >= SOURCES_MAX) {
+      const message = `There are ${SOURCES_MAX} addresses, the most possible. Remove one first.`
+      return { problems: [{ message }] }
+    }
+    const name = createHash('sha256').update(address).digest('hex').slice(0, 32)
+    const email = `${name}@${kind}.signalpost.invalid`
+    const id = await ensureSourceReporter(tx, { id: uuidv7(at), email, createdAt: at })
+    if (!(await insertMailSource(tx, { id, address, kind, note, createdAt: at })))
+      return { unchanged: 'known' }
+    await insertKarma(tx, { reporterId: id, isVouched: true, now: at })
+    return { done: 'added', audit: `${address} (${kind})` }
+  },
+})
+
+type SourceContext = { at: Date } & Pick<App, 'config'>
+
+/** A single address at our domain can be used; the whole domain cannot. */
+function isOwn(address: string, { returnPathDomain, mailFrom }: App['config']): boolean {
+  const own = returnPathDomain.toLowerCase()
+  return [mailFrom.toLowerCase(), `@${own}`, `postmaster@${own}`, `abuse@${own}`].includes(address)
+}
+
+/** Stops reporting the mail to an address. The reports that were made of it stay. */
+export const removeSource = defineAction({
+  name: 'sources remove',
+  summary: 'stop reporting the mail to an address',
+  audit: 'remove mail source',
+  role: 'operator',
+  input: z.object({ address: addressField }),
+  messages: {
+    removed: 'Address removed. Its mail is refused within 10 seconds.',
+    unknown: 'The address is not in the list.',
+  },
+  async run(tx, { address }) {
+    const removed = await removeMailSource(tx, address)
+    if (!removed) return { unchanged: 'unknown' }
+    return { done: 'removed', audit: `${removed.address} (${removed.kind})` }
+  },
+})
+
+/** The days that are summed for the page and the command. */
+export const SOURCE_DAYS = 30
+const DAY_MS = 86_400_000
+const nothing: SourceCounts = { received: 0, reported: 0, repeated: 0, refused: 0, dropped: 0 }
+
+/** A source with the sums of the last 30 days, and the last day with mail, if there was any. */
+export type CountedSource = MailSource & SourceCounts & { karma: number; lastDay: string | null }
+
+/** Returns all sources by address, with what they received. */
+export async function readMailSources(db: Db, now: Date): Promise<CountedSource[]> {
+  const sources = await listMailSources(db)
+  const from = new Date(now.getTime() - SOURCE_DAYS * DAY_MS).toISOString().slice(0, 10)
+  const [sums, standings] = await Promise.all([
+    sumSourceDays(db, from),
+    readStandings(
+      db,
+      sources.map(({ id }) => id),
+      now,
+    ),
+  ])
+  return sources.map((source) => ({
+    ...source,
+    ...nothing,
+    lastDay: null,
+    ...sums.get(source.id),
+    karma: standings.get(source.id)?.karma ?? 0,
+  }))
+}

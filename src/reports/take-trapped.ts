@@ -1,0 +1,197 @@
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import type { App } from '../app.ts'
+import { findWaitingMail, type InboundMail, removeInboundMails } from '../db/inbox.ts'
+import {
+  addToSourceDays,
+  keepSourceCampaigns,
+  listSourceCampaigns,
+  type SourceCampaign,
+  type SourceCounts,
+  type SourceDay,
+} from '../db/mail-sources.ts'
+import { inTransaction } from '../db/pool.ts'
+import { findReporter } from '../db/reporters.ts'
+import { unpack } from '../db/rows.ts'
+import { findCampaigns } from '../judging/find-campaigns.ts'
+import { addressScope, parseIp } from '../mail/ip.ts'
+import { readMessage, type ReadMessage } from '../mail/message.ts'
+import type { ParserPool } from '../parsing/parser-pool.ts'
+import { type Fingerprints, isSameCampaign } from '../pieces/fingerprints.ts'
+import { defineQueue } from '../queue/define-queue.ts'
+import type { JobOutcome } from '../queue/work.ts'
+import type { Intake } from './accept-report.ts'
+import { messageRefusal, structureLimits } from './learn-message.ts'
+
+/** Reports the mail to spam traps. */
+export const takeTrapped = defineQueue({
+  name: 'take-trapped',
+  payload: z.object({ mailId: z.uuid() }),
+  ...{ retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+  batchSize: 20,
+})
+
+const REMEMBERED_MAX = 200
+const TRAPS_REMEMBERED_MAX = 1_000
+
+/**
+ * The fingerprints that this process reported for each trap, because a campaign has no id until its
+ * first report is analyzed.
+ */
+export type TrapMemory = LRUCache<string, readonly Fingerprints[]>
+
+export function createTrapMemory(): TrapMemory {
+  return new LRUCache({ max: TRAPS_REMEMBERED_MAX, ttl: DAY_MS })
+}
+
+const DAY_MS = 86_400_000
+
+type Needs = Pick<App, 'pool' | 'clock' | 'config'> & {
+  intake: Intake
+  parser: Pick<ParserPool, 'check'>
+  trapMemory: TrapMemory
+}
+
+type Fate = Extract<keyof SourceCounts, 'reported' | 'repeated' | 'refused'>
+
+/** A mail to a trap, whose reporter has the id `sourceId`. */
+type Trapped = {
+  id: string
+  sourceId: string
+  message: ReadMessage
+  fingerprints: Fingerprints | undefined
+  campaignId: string | undefined
+  fate: Fate
+}
+
+/**
+ * Reports mails to traps: of each campaign one a day for each trap. The others are only counted.
+ * The mails are removed and counted in one transaction afterwards. If the process is killed before,
+ * a second run reports the same bytes, which makes no second report.
+ */
+export async function runTakeTrapped(
+  payloads: readonly { mailId: string }[],
+  app: Needs,
+): Promise<JobOutcome[]> {
+  const found = await Promise.all(payloads.map(({ mailId }) => findWaitingMail(app.pool, mailId)))
+  const mails = found.flatMap((mail) => (mail?.purpose === 'trap' ? [mail] : []))
+  if (mails.length > 0) {
+    const day = app.clock().toISOString().slice(0, 10)
+    const trapped = await decideFates(await readTrapped(mails, app), day, app)
+    const fresh = trapped.filter(({ fate }) => fate === 'reported')
+    await Promise.all(fresh.map((one) => report(one, app)))
+    await settle(trapped, day, app)
+    for (const one of fresh) remember(one, app.trapMemory)
+  }
+  return payloads.map(() => 'done')
+}
+
+async function readTrapped(
+  mails: readonly InboundMail[],
+  { pool, clock, config, parser }: Needs,
+): Promise<Trapped[]> {
+  const sourceIds = [...new Set(mails.map(({ reporterId }) => reporterId ?? ''))]
+  const reporters = await Promise.all(sourceIds.map((id) => findReporter(pool, id)))
+  const active = new Set(reporters.map((reporter) => reporter?.id))
+  const limits = { ...structureLimits, bytesMax: config.messageBytesMax }
+  const read = await Promise.all(
+    mails.map(async (mail) => {
+      const raw = await unpack(mail)
+      const message = readMessage(withTrace(mail, raw, config.returnPathDomain))
+      const sourceId = mail.reporterId ?? ''
+      const isReport = active.has(sourceId) && !messageRefusal(readMessage(raw), limits)
+      // A message that takes too long to read is reported; its analysis has more time.
+      const digest = isReport
+        ? await parser.check(message.raw, { trustedRelays: [] }).catch(() => undefined)
+        : undefined
+      const fate: Fate = isReport ? 'reported' : 'refused'
+      return { id: mail.id, sourceId, message, fingerprints: digest?.fingerprints, fate }
+    }),
+  )
+  const known = read.map(({ fingerprints }) => fingerprints ?? { words: '0' })
+  const campaignIds = await findCampaigns(pool, known, clock())
+  return read.map((one, index) => ({ ...one, campaignId: campaignIds[index] }))
+}
+
+/**
+ * Adds what a mail server adds at delivery: the recipient, whose address is then hidden from abuse
+ * desks; and the SMTP client, unless it is a mail server of our own, which added its own line.
+ */
+function withTrace(
+  { id, rcptTo, peerIp, receivedAt }: InboundMail,
+  raw: Buffer,
+  host: string,
+): Buffer {
+  const lines = [`Delivered-To: ${rcptTo}`]
+  const ip = peerIp === null ? undefined : parseIp(peerIp)
+  if (ip && ['public', 'documentation'].includes(addressScope(ip))) {
+    const literal = ip.family === 6 ? `[IPv6:${ip.text}]` : `[${ip.text}]`
+    const date = receivedAt.toUTCString().replace('GMT', '+0000')
+    lines.push(`Received: from ${literal} (${literal}) by ${host} with ESMTP id ${id}`)
+    lines.push(`\tfor <${rcptTo}>; ${date}`)
+  }
+  return Buffer.concat([Buffer.from(lines.map((line) => `${line}\r\n`).join('')), raw])
+}
+
+/** Marks the mails whose campaign the trap has reported that day, also earlier in this batch. */
+async function decideFates(
+  trapped: readonly Trapped[],
+  day: string,
+  { pool, trapMemory }: Needs,
+): Promise<Trapped[]> {
+  const sourceIds = [...new Set(trapped.map(({ sourceId }) => sourceId))]
+  const campaignIds = [...new Set(trapped.flatMap(({ campaignId }) => campaignId ?? []))]
+  const seen = await listSourceCampaigns(pool, { sourceIds, campaignIds }, day)
+  const reported = new Set(seen.map(({ sourceId, campaignId }) => `${sourceId} ${campaignId}`))
+  const batch = createTrapMemory()
+  return trapped.map((one) => {
+    const { sourceId, campaignId, fingerprints } = one
+    if (one.fate !== 'reported' || fingerprints === undefined) return one
+    const others = [...(trapMemory.get(sourceId) ?? []), ...(batch.get(sourceId) ?? [])]
+    const isRepeated =
+      reported.has(`${sourceId} ${campaignId}`) ||
+      others.some((other) => isSameCampaign(other, fingerprints))
+    if (!isRepeated) remember(one, batch)
+    return { ...one, fate: isRepeated ? 'repeated' : 'reported' }
+  })
+}
+
+function remember({ sourceId, fingerprints }: Trapped, memory: TrapMemory): void {
+  if (!fingerprints) return
+  memory.set(sourceId, [...(memory.get(sourceId) ?? []), fingerprints].slice(-REMEMBERED_MAX))
+}
+
+function report({ sourceId, message }: Trapped, { intake }: Needs): Promise<unknown> {
+  return intake.accept({
+    reporterId: sourceId,
+    channel: 'trap',
+    kind: 'spam',
+    message,
+    comment: null,
+    receivedVia: [],
+  })
+}
+
+/** Removes the mails, and counts those that no other run has removed. */
+async function settle(trapped: readonly Trapped[], day: string, { pool }: Needs): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    const ids = trapped.map(({ id }) => id)
+    const removed = new Set(await removeInboundMails(tx, ids))
+    const counted = trapped.filter(({ id }) => removed.has(id))
+    const groups = Map.groupBy(counted, ({ sourceId }) => sourceId)
+    const days = [...groups].map(([sourceId, its]): SourceDay => {
+      const count = (fate: Fate) => its.filter((one) => one.fate === fate).length
+      return {
+        ...{ sourceId, day, received: its.length, dropped: 0 },
+        ...{ reported: count('reported'), repeated: count('repeated'), refused: count('refused') },
+      }
+    })
+    const campaigns = new Map<string, SourceCampaign>()
+    for (const { sourceId, campaignId, fate } of counted) {
+      if (campaignId === undefined || fate === 'refused') continue
+      campaigns.set(`${sourceId} ${campaignId}`, { sourceId, campaignId, day })
+    }
+    await addToSourceDays(tx, days)
+    await keepSourceCampaigns(tx, [...campaigns.values()])
+  })
+}
