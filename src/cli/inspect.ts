@@ -43,21 +43,23 @@ Options:
                              blacklists
   --pieces                   also print the shingles and fingerprints of the message
   --jsonl                    read file names from standard input, one per line, and print
-                             one line of JSON per file, in the same order; a file with
-                             several messages gives an error line
+                             one line of JSON per message, in the same order, as soon as
+                             its name is read; a file with several messages gives a line
+                             for each of them, with its number and their count
   --help                     show this text
 
 Exit status: 0 success, 1 a file could not be read, 2 invalid arguments.
 `
 
-const filesAhead = 8
+const messagesAhead = 8
 /** Time limit in milliseconds for DNS queries; longer than in a worker, because no queue waits. */
 const dnsMsMax = 10_000
 
 /**
  * Runs `signalpost inspect`: prints one JSON object per message, indented unless --jsonl. Returns
  * the exit code: 0 success, 1 if a file could not be read, 2 invalid arguments. With --jsonl, an
- * unreadable file becomes a line `{file, error}` and is not a failure.
+ * unreadable file becomes a line `{file, error}` and is not a failure; a program may write a name
+ * and wait for its lines before it writes the next one.
  */
 export async function inspect(args: readonly string[], io: CommandIo): Promise<number> {
   const command = readArguments(args)
@@ -175,38 +177,50 @@ async function drawn(file: string, analysis: Found, { stdout }: CommandIo): Prom
   return `${shownLine(heading)}\n\n${pictureText(analysis, isTerminal ? paint : undefined)}\n`
 }
 
-/** Reads files and queries the DNS a few files ahead of the analysis, so that it does not wait. */
+/**
+ * Answers each name as soon as it is read. Queries the DNS a few messages ahead of the analysis, so
+ * that it does not wait.
+ */
 async function inspectLines(task: Task): Promise<number> {
-  const { io } = task
-  const ahead: { file: string; prepared: Promise<Prepared> }[] = []
-  const answerFirst = async () => {
-    const first = ahead.shift()
-    if (!first) return
-    const result = await describe(first.file, await first.prepared, task)
-    await write(io.stdout, `${JSON.stringify(result)}\n`)
+  const answers: Promise<void>[] = []
+  let last = Promise.resolve()
+  for await (const { one, ...place } of messagesNamed(task.io)) {
+    last = answerAfter(last, place, prepare(one, task), task)
+    // A failure is thrown where the answer is awaited.
+    last.catch(() => undefined)
+    if (answers.push(last) >= messagesAhead) await answers.shift()
   }
-  for await (const file of createInterface({ input: io.stdin, crlfDelay: Infinity })) {
-    ahead.push({ file, prepared: prepareOnly(file, task) })
-    if (ahead.length >= filesAhead) await answerFirst()
-  }
-  while (ahead.length > 0) await answerFirst()
+  await last
   return 0
+}
+
+/** The file that contains a message; `messages` is their number if there are several. */
+type Place = { file: string; message?: number; messages?: number }
+
+async function* messagesNamed(io: CommandIo): AsyncGenerator<Place & { one: Given }> {
+  for await (const file of createInterface({ input: io.stdin, crlfDelay: Infinity })) {
+    const found = await messagesIn(file, io)
+    const messages = found.length
+    for (const [index, one] of found.entries()) {
+      yield messages === 1 ? { file, one } : { file, message: index + 1, messages, one }
+    }
+  }
+}
+
+async function answerAfter(
+  turn: Promise<void>,
+  place: Place,
+  prepared: Promise<Prepared>,
+  task: Task,
+): Promise<void> {
+  const [ready] = await Promise.all([prepared, turn])
+  const result = await analyzeFile(place.file, ready, task)
+  const found = 'error' in result ? result : contractJson(place.file, result)
+  await write(task.io.stdout, `${JSON.stringify({ ...place, ...found })}\n`)
 }
 
 type Given = Unpacked | { name: string; unread: string }
 type Prepared = Error | { raw: Buffer; options: AnalysisOptions }
-
-/**
- * Prepares the analysis of a file's only message. A file with several messages is an error, because
- * each output line describes one file.
- */
-async function prepareOnly(file: string, task: Task): Promise<Prepared> {
-  const [one, ...others] = await messagesIn(file, task.io)
-  if (one && others.length === 0) return prepare(one, task)
-  return new Error(
-    'The file holds several messages. Run inspect without --jsonl to show each of them.',
-  )
-}
 
 async function prepare(one: Given, { options, dns: tools }: Task): Promise<Prepared> {
   if ('unread' in one) return new Error(one.unread)
@@ -217,11 +231,6 @@ async function prepare(one: Given, { options, dns: tools }: Task): Promise<Prepa
   const { askAbout } = await import('../origin/authenticity/ask-dns.ts')
   const dns = await askAbout(raw, options, tools, AbortSignal.timeout(dnsMsMax))
   return { raw, options: { ...options, dns } }
-}
-
-async function describe(file: string, prepared: Prepared, task: Task) {
-  const result = await analyzeFile(file, prepared, task)
-  return 'error' in result ? result : contractJson(file, result)
 }
 
 async function analyzeFile(

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { inspect, type CommandIo } from '../../../src/cli/inspect.ts'
@@ -99,6 +100,19 @@ test('more names than are read ahead stay in order', async () => {
   expect(lines).toEqual(names)
 })
 
+test('--jsonl answers each name before the next one is written', async () => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const running = inspect(['--jsonl'], { stdin, stdout, stderr: new PassThrough() })
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
+  for (const name of [newsletter, path.join(folder, 'missing.eml'), newsletter]) {
+    stdin.write(`${name}\n`)
+    const { value } = await lines.next()
+    expect(JSON.parse(value ?? '')).toMatchObject({ file: name })
+  }
+  stdin.end()
+  expect(await running).toBe(0)
+})
+
 test('- means standard input', async () => {
   const { status, out } = await run(['-'], 'Subject: piped\nFrom: a@example.com\n\n')
   expect(status).toBe(0)
@@ -183,7 +197,7 @@ test('--picture explains why there is no origin', async () => {
   expect(out).toMatch(/No origin: The message has no Received line/)
 })
 
-test('each message of a mailbox file is shown; --jsonl refuses such a file', async () => {
+test('each message of a mailbox file is shown; --jsonl gives a line for each', async () => {
   const message = (mark: string) =>
     `From a@b.example Mon Nov 16 10:00:00 2026\nFrom: a@b.example\nSubject: ${mark}\n\nText\n\n`
   const box = path.join(folder, 'two.mbox')
@@ -195,13 +209,14 @@ test('each message of a mailbox file is shown; --jsonl refuses such a file', asy
     { file: `${box} › 1`, headers: { subject: 'one' } },
     { file: `${box} › 2`, headers: { subject: 'two' } },
   ])
-  const lines = await run(['--jsonl'], `${box}\n${newsletter}\n`)
-  const [first, second] = lines.out.trim().split('\n')
-  expect(JSON.parse(first ?? '')).toEqual({
-    file: box,
-    error: 'The file holds several messages. Run inspect without --jsonl to show each of them.',
-  })
-  expect(JSON.parse(second ?? '')).toMatchObject({ file: newsletter })
+  const { out } = await run(['--jsonl'], `${box}\n${newsletter}\n`)
+  const lines = out.trimEnd().split('\n')
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { file: box, message: 1, messages: 2, headers: { subject: 'one' } },
+    { file: box, message: 2, messages: 2, headers: { subject: 'two' } },
+    { file: newsletter },
+  ])
+  expect(JSON.parse(lines[2] ?? '')).not.toHaveProperty('messages')
 })
 
 test('a mailbox file with one message is that message; a damaged archive has none', async () => {

@@ -141,7 +141,7 @@ test.for([
   expect(whence([fromList, toList], listId, clues).origin).toMatchObject({ ip, confidence })
 })
 
-test('the client in a verified seal of the sender is the submitter, unless it is the sender', () => {
+test('a client in a verified seal of the sender is the submitter, unless it is its own', () => {
   const line = atProton.replace('209.85.218.41', '40.107.1.1')
   const seen = ['40.107.2.2', '192.0.2.44'].map((clientIp) => ({
     domain: 'microsoft.com',
