@@ -90,6 +90,10 @@ const variables = z.object({
   LISTS_PUBLIC: z.enum(['yes', 'no']).default('no'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MESSAGE_BYTES_MAX: count.default(25_000_000),
+  BACKUP_DIR: z.string().optional(),
+  BACKUP_DAILY: z.enum(['yes', 'no']).default('no'),
+  BACKUP_RECIPIENT: z.string().startsWith('age1', 'is not like "age1…"').optional(),
+  BACKUP_KEEP: z.string().default('7,4,6').transform(readKeepRule),
   SPOOL_DIR: z.string().optional(),
   SPOOL_MEGABYTES: wholeNumber(0, 1_000_000).default(4_000),
   RETENTION_DAYS: count.default(400),
@@ -200,6 +204,14 @@ export type Config = {
   listsArePublic: boolean
   logLevel: string
   messageBytesMax: number
+  /** `folder` is an absolute path; `recipient` is a public key of age, for encryption. */
+  backups: {
+    folder: string
+    isScheduled: boolean
+    recipient: string | undefined
+    /** The newest of each of the last days, weeks and months with a backup. */
+    keep: { days: number; weeks: number; months: number }
+  }
   /** The folder, an absolute path, for reports that are accepted while the database is away. */
   spool: { folder: string; bytesMax: number }
   retentionDays: number
@@ -253,6 +265,15 @@ function milterOf(read: z.infer<typeof variables>): Config['milter'] {
     port,
     reject: read.CHECK_MILTER_REJECT,
     firstFilter: read.CHECK_MILTER_FIRST_FILTER,
+  }
+}
+
+function backupsOf(read: z.infer<typeof variables>, cwd: string): Config['backups'] {
+  return {
+    folder: path.resolve(cwd, read.BACKUP_DIR ?? path.join(read.DATA_DIR, 'backups')),
+    isScheduled: read.BACKUP_DAILY === 'yes',
+    recipient: read.BACKUP_RECIPIENT,
+    keep: read.BACKUP_KEEP,
   }
 }
 
@@ -351,6 +372,15 @@ function readAddresses(text: string, context: z.RefinementCtx): readonly string[
     context.addIssue({ code: 'custom', message })
   }
   return entries
+}
+
+/** Reads the numbers of days, weeks and months: `7,4,6`. */
+function readKeepRule(text: string, context: z.RefinementCtx): Config['backups']['keep'] {
+  const [, days, weeks, months] = /^ *(\d{1,4}) *, *(\d{1,4}) *, *(\d{1,4}) *$/.exec(text) ?? []
+  if (months === undefined) {
+    context.addIssue({ code: 'custom', message: 'is not like "7,4,6" (days, weeks, months)' })
+  }
+  return { days: Number(days), weeks: Number(weeks), months: Number(months) }
 }
 
 /** Reads `22:00-07:00`, optionally with a time zone: `22:00-07:00 Europe/Paris`. */
@@ -454,7 +484,7 @@ export function readConfig(
     ...{ securityContact: read.SECURITY_CONTACT, securityPolicy: read.SECURITY_POLICY_URL },
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,
-    spool: spoolOf(read, machine.cwd),
+    ...{ backups: backupsOf(read, machine.cwd), spool: spoolOf(read, machine.cwd) },
     retentionDays: read.RETENTION_DAYS,
     databaseConnections: read.DATABASE_CONNECTIONS,
     drainMs: read.DRAIN_SECONDS === undefined ? undefined : read.DRAIN_SECONDS * 1_000,

@@ -153,6 +153,32 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
+  backup: {
+    usage: 'backup',
+    summary: 'write a backup of the database to BACKUP_DIR while the service runs',
+    async run({ args, config, log }) {
+      refuseArguments(args)
+      const { backUp } = await import('./processes/backup.ts')
+      const { withDatabase } = await import('./processes/open-app.ts')
+      const { file, rows } = await withDatabase(config, log, (app) => backUp(app))
+      say(`Wrote ${rows.toLocaleString('en')} rows to ${file}.`)
+      return DONE
+    },
+  },
+  restore: {
+    usage: 'restore FILE [--to URL] [--key FILE]',
+    summary: 'restore a backup into an empty database',
+    async run({ args, config }) {
+      const { parseRestore, restore } = await import('./processes/restore.ts')
+      const { withUrl } = await import('./processes/open-app.ts')
+      const { systemClock } = await import('./world.ts')
+      const { to, ...given } = await parseRestore(args)
+      const restoreTo = (url: string) => restore({ ...given, to: url }, systemClock())
+      const { madeAt } = await (to === undefined ? withUrl(config, restoreTo) : restoreTo(to))
+      say(`Restored the backup of ${madeAt.toISOString()}. Start Signalpost with the same SECRET.`)
+      return DONE
+    },
+  },
   account: accountCommand,
   import: {
     usage: 'import networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]',

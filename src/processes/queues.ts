@@ -31,6 +31,7 @@ import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
 import { runTakeTrapped, takeTrapped } from '../reports/take-trapped.ts'
 import { actOnReports, runActOnReports } from '../search/mass-actions.ts'
 import { indexReports, runIndexReports } from '../search/index-reports.ts'
+import { makeBackup, runMakeBackup } from './backup.ts'
 import { runTrainModel, trainModel } from './train-model.ts'
 
 /** The dependencies of the handlers besides the application. */
@@ -77,6 +78,7 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(proposeMarketers, runProposeMarketers),
   scheduled(paceFeedback, runPaceFeedback),
   scheduled(trainModel, runTrainModel),
+  scheduled(makeBackup, runMakeBackup),
   scheduled(sealAudit, runSealAudit),
   scheduled(countMonths, runCountMonths),
   scheduled(sendNews, runSendNews),

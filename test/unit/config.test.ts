@@ -36,6 +36,12 @@ test('an empty environment gives a working configuration that sends nothing', ()
     databaseBackend: 'postgres',
     webhookNetworks: [],
     dataDir: '/srv/signalpost/var',
+    backups: {
+      folder: '/srv/signalpost/var/backups',
+      isScheduled: false,
+      recipient: undefined,
+      keep: { days: 7, weeks: 4, months: 6 },
+    },
     spool: { folder: '/srv/signalpost/var/spool', bytesMax: 4_000_000_000 },
     httpHost: '127.0.0.1',
     httpPort: 8080,

@@ -1,0 +1,147 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { setPriority } from 'node:os'
+import path from 'node:path'
+import type pg from 'pg'
+import { z } from 'zod'
+import { runAction } from '../actions.ts'
+import type { App } from '../app.ts'
+import { beginSnapshot, copyRowsOut, findBossVersion } from '../db/backup-rows.ts'
+import { expectedMigrations, findShingleSeed, missingMigrations } from '../db/installation.ts'
+import { openMover } from '../db/move-rows.ts'
+import { reasonOf, UsageError } from '../errors.ts'
+import { noteBackup } from '../health/health-actions.ts'
+import { defineQueue } from '../queue/define-queue.ts'
+import { chunkOf, jsonLine, writeBackupFile } from './backup-file.ts'
+
+const NAME = /^signalpost-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup(\.age)?$/
+
+type Needs = Pick<App, 'pool' | 'clock' | 'config'>
+
+/**
+ * Writes a backup of the database to the folder of backups, deletes those that the rule does not
+ * keep, and notes for health that it was made. All rows are of one moment, and the service goes on.
+ */
+export async function backUp(app: Needs): Promise<{ file: string; rows: number }> {
+  const { folder, recipient, keep } = app.config.backups
+  const url = app.config.databaseDirectUrl ?? app.config.databaseUrl
+  const at = app.clock()
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const ending = recipient === undefined ? '' : '.age'
+  const file = path.join(folder, `signalpost-${stampOf(at)}.backup${ending}`)
+  const counted = { rows: 0 }
+  const client = await openMover(url)
+  try {
+    await writeBackupFile(file, contentOf(client, at, counted), recipient)
+  } finally {
+    await client.end()
+  }
+  for (const name of expiredBackups(await readdir(folder), keep)) await rm(path.join(folder, name))
+  await runAction(noteBackup, {}, app, null)
+  return { file, rows: counted.rows }
+}
+
+function stampOf(at: Date): string {
+  return at.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+}
+
+async function* contentOf(
+  client: pg.Client,
+  at: Date,
+  counted: { rows: number },
+): AsyncGenerator<Buffer> {
+  const expected = await expectedMigrations()
+  const seed = await findShingleSeed(client)
+  if (seed === undefined || (await missingMigrations(client, expected)).length > 0) {
+    throw new UsageError(['The database has another schema. Run "signalpost migrate" first.'])
+  }
+  const tables = await beginSnapshot(client)
+  yield jsonLine({
+    signalpost: 'backup',
+    madeAt: at.toISOString(),
+    schema: expected.at(-1),
+    queues: await findBossVersion(client),
+    shingleSeed: String(seed),
+  })
+  for (const table of tables) {
+    const { name, partition, columns } = table
+    yield jsonLine({ table: { name, partition, columns } })
+    const rows = copyRowsOut(client, table)
+    for await (const chunk of rows) yield chunkOf(chunk as Buffer)
+    yield chunkOf(Buffer.alloc(0))
+    counted.rows += (rows as { rowCount?: number }).rowCount ?? 0
+  }
+  yield jsonLine({ table: null })
+  await client.query('commit')
+}
+
+/** Returns the backups, of the files in a folder, that the rule does not keep. */
+export function expiredBackups(
+  names: readonly string[],
+  rule: App['config']['backups']['keep'],
+): string[] {
+  const backups = names.filter((name) => NAME.test(name)).toSorted()
+  // The newest stays in any case.
+  const kept = new Set(backups.slice(-1))
+  const keepNewest = (count: number, periodOf: (name: string) => string | number) => {
+    const newest = new Map(backups.map((name) => [periodOf(name), name]))
+    for (const name of [...newest.values()].toSorted().slice(count === 0 ? Infinity : -count)) {
+      kept.add(name)
+    }
+  }
+  keepNewest(rule.days, (name) => Math.floor(dayOf(name)))
+  // Weeks begin on Monday; 1 January 1970 was a Thursday.
+  keepNewest(rule.weeks, (name) => Math.floor((dayOf(name) + 3) / 7))
+  keepNewest(rule.months, (name) => name.slice(0, 'signalpost-202601'.length))
+  return backups.filter((name) => !kept.has(name))
+}
+
+const DAY_MS = 86_400_000
+
+/** The days from 1 January 1970 to the time in the name of a backup. */
+function dayOf(name: string): number {
+  const [, year, month, day, hour, minute, second] = NAME.exec(name) ?? []
+  const text = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`
+  return Date.parse(text) / DAY_MS
+}
+
+/** Whether the last backup is so old that the daily one is due. */
+async function isBackupDue({ clock, config }: Pick<App, 'clock' | 'config'>) {
+  const names = await readdir(config.backups.folder).catch((): string[] => [])
+  const last = names
+    .filter((name) => NAME.test(name))
+    .toSorted()
+    .at(-1)
+  return last === undefined || clock().getTime() / DAY_MS - dayOf(last) > DUE_DAYS
+}
+
+/** The job runs each hour. */
+const DUE_DAYS = 23.5 / 24
+
+/** Makes the daily backup. */
+export const makeBackup = defineQueue({
+  name: 'make-backup',
+  payload: z.object({}),
+  ...{ retryLimit: 1, retryDelay: 600, retryDelayMax: 600, expireInSeconds: 86_400 },
+  cron: '43 * * * *',
+})
+
+const BACKUP_MS_MAX = 86_000_000
+const OUTPUT_BYTES_MAX = 1_000_000
+/** As `nice 10`: reports and mail servers come first. */
+const PRIORITY = 10
+
+/** Runs the daily backup in a process of its own, because compressing keeps a core busy. */
+export async function runMakeBackup(app: Pick<App, 'clock' | 'config' | 'log'>): Promise<void> {
+  if (!app.config.backups.isScheduled || !(await isBackupDue(app))) return
+  const main = path.join(import.meta.dirname, '..', 'main.ts')
+  const limits = { timeout: BACKUP_MS_MAX, maxBuffer: OUTPUT_BYTES_MAX }
+  const said = await new Promise<string>((resolve, reject) => {
+    const child = execFile(process.execPath, [main, 'backup'], limits, (error, stdout, stderr) => {
+      if (!error) return resolve(stdout)
+      reject(new Error(`The backup failed: ${stderr.trim() || reasonOf(error)}`, { cause: error }))
+    })
+    if (child.pid !== undefined) setPriority(child.pid, PRIORITY)
+  })
+  app.log.info({ result: said.trim() }, 'Made the daily backup.')
+}

@@ -1,0 +1,106 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import pg from 'pg'
+import { afterAll, expect, inject, test } from 'vitest'
+import { listMovedTables, openMover } from '../../../src/db/move-rows.ts'
+import { backUp } from '../../../src/processes/backup.ts'
+import { restore } from '../../../src/processes/restore.ts'
+import { createReadHealth } from '../../../src/health/read-health.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { makeScratchFolder } from '../../support/scratch-folder.ts'
+
+const folder = await makeScratchFolder('backups')
+afterAll(() => rm(folder, { recursive: true }))
+const app = await closeAfterTests(openTestApp({ BACKUP_DIR: folder }))
+const admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres` })
+await admin.connect()
+afterAll(() => admin.end())
+
+/** Returns the rows of all tables as text, sorted. */
+async function rowsOf(url: string): Promise<Record<string, string[]>> {
+  const client = await openMover(url)
+  const found: Record<string, string[]> = {}
+  for (const { name, columns } of await listMovedTables(client)) {
+    const { rows } = await client.query<{ row: string }>(
+      `select row(${columns.join(', ')})::text as row from ${name} order by 1`,
+    )
+    if (rows.length > 0) found[name] = rows.map(({ row }) => row)
+  }
+  await client.end()
+  return found
+}
+
+test('a backup contains all rows of one moment, and health knows its age', async () => {
+  await app.reports('one', 'two', 'three')
+  const before = await rowsOf(app.database.url)
+  const [{ file }] = await Promise.all([backUp(app), app.reports('meanwhile')])
+  const target = await freshDatabase()
+  try {
+    await restore({ file, to: target.url, identity: undefined }, app.clock())
+    const after = await rowsOf(target.url)
+    // The report made meanwhile is in it with all of its rows, or with none.
+    const made = (rows: Record<string, string[]>) => rows['pgboss.job_common']?.length
+    if (made(after) === made(before)) expect(after).toEqual(before)
+    expect(after['public.report_keys']?.length).toBe(made(after))
+  } finally {
+    await target.close()
+  }
+  const { conditions } = await createReadHealth(app)()
+  expect(conditions.find(({ code }) => code === 'backup')).toMatchObject({ level: 'ok' })
+})
+
+test('an encrypted backup needs its private key', async () => {
+  const identity = await generateX25519Identity()
+  const recipient = await identityToRecipient(identity)
+  const backups = { ...app.config.backups, recipient, folder: path.join(folder, 'sealed') }
+  const { file } = await backUp({ ...app, config: { ...app.config, backups } })
+  expect(file).toMatch(/\.backup\.age$/)
+  expect((await readFile(file)).includes('reporters')).toBe(false)
+  const target = await freshDatabase()
+  try {
+    const to = target.url
+    const attempt = (key: string | undefined) => restore({ file, to, identity: key }, app.clock())
+    await expect(attempt(undefined)).rejects.toThrow(/encrypted/)
+    await expect(attempt(await generateX25519Identity())).rejects.toThrow(/does not fit/)
+    await attempt(identity)
+    expect(await rowsOf(to)).toMatchObject({ 'public.reporters': { length: 2 } })
+    await expect(attempt(identity)).rejects.toThrow(/already contains/)
+  } finally {
+    await target.close()
+  }
+})
+
+test('a damaged backup restores nothing, and an unfinished one leaves no file', async () => {
+  const { file } = await backUp(app)
+  const bytes = await readFile(file)
+  const target = await freshDatabase()
+  try {
+    for (const [name, damaged] of [
+      ['cut', bytes.subarray(0, Math.floor(bytes.length * 0.9))],
+      ['flipped', flipped(bytes)],
+      ['other', Buffer.from('something else')],
+    ] as const) {
+      const other = path.join(folder, `${name}.backup`)
+      await writeFile(other, damaged)
+      const attempt = restore({ file: other, to: target.url, identity: undefined }, app.clock())
+      await expect(attempt, name).rejects.toThrow()
+    }
+    const { rows } = await target.pool.query('select id from reporters')
+    expect(rows).toEqual([])
+  } finally {
+    await target.close()
+  }
+  const gone = { ...app.config, databaseUrl: 'postgres://127.0.0.1:1/none' }
+  await expect(backUp({ ...app, config: gone })).rejects.toThrow()
+  expect((await readdir(folder)).filter((name) => name.endsWith('unfinished'))).toEqual([])
+})
+
+function flipped(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes)
+  const at = Math.floor(copy.length / 2)
+  copy[at] = (copy[at] ?? 0) ^ 0xff
+  return copy
+}
