@@ -43,6 +43,7 @@ const commands: Record<string, Command> = {
   version: {
     usage: 'version',
     summary: 'print the versions of Signalpost, Node.js and the schema of the database',
+    needsNoSettings: true,
     async run({ args }) {
       refuseArguments(args)
       const { programVersion } = await import('./health/heartbeat.ts')
@@ -253,6 +254,18 @@ const commands: Record<string, Command> = {
       return runRules(request, (chore) => withDatabase(config, log, chore), process)
     },
   },
+  setup: {
+    usage: 'setup [--folder FOLDER]',
+    summary:
+      'ask ten questions, and write the settings, a DKIM key and the DNS records to publish;\n' +
+      '      FOLDER is /etc/signalpost by default',
+    needsNoSettings: true,
+    async run({ args }) {
+      const { parseSetup, setup } = await import('./cli/setup.ts')
+      await setup(parseSetup(args), { input: process.stdin, print: say })
+      return DONE
+    },
+  },
   doctor: {
     usage: 'doctor',
     summary:
@@ -382,7 +395,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
   }
   try {
     const machine = { cores: availableParallelism(), cwd: process.cwd() }
-    const config = readConfig(process.env, machine)
+    const config = readConfig(command.needsNoSettings ? {} : process.env, machine)
     const log = await createLogger(config.logLevel, name)
     return await command.run({ args, config, log })
   } catch (error) {

@@ -11,6 +11,8 @@ export type Described = { usage: string; summary: string }
 
 /** A command in the table of `main.ts`. Resolves to the exit code; throws UsageError. */
 export type Command = (Described | { describe: () => Promise<readonly Described[]> }) & {
+  /** Whether the command also works with invalid settings: it gets the defaults. */
+  needsNoSettings?: true
   run: (context: CommandContext) => Promise<number>
 }
 

@@ -4,10 +4,17 @@ import { publicForms } from '../../health/heartbeat.ts'
 /** A record to publish in the DNS. */
 export type DnsRecord = { name: string; type: 'MX' | 'TXT' | 'A' | 'AAAA'; value: string }
 
-/** The addresses that may send mail with bounces to a domain (RFC 7208). */
+/**
+ * The addresses that may send mail with bounces to a domain (RFC 7208); without any, those of the
+ * machines that receive its mail.
+ */
 export function spfRecord(domain: string, addresses: readonly string[]): DnsRecord {
   const terms = addresses.map((ip) => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`)
-  return { name: domain, type: 'TXT', value: ['v=spf1', ...terms, '-all'].join(' ') }
+  return {
+    name: domain,
+    type: 'TXT',
+    value: ['v=spf1', ...(terms.length > 0 ? terms : ['mx']), '-all'].join(' '),
+  }
 }
 
 /** The public key of a private key in PEM (RFC 6376 §3.6.1, RFC 8463). */

@@ -1,0 +1,231 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { chown, chmod, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { parseArgs, parseEnv } from 'node:util'
+import { readConfig } from '../config.ts'
+import { reasonOf, UsageError } from '../errors.ts'
+import { domainOf } from '../mail/address.ts'
+import { parseIp } from '../mail/ip.ts'
+import {
+  type DnsRecord,
+  dkimRecord,
+  dmarcRecord,
+  mxRecord,
+  spfRecord,
+  zoneLine,
+} from './doctor/records.ts'
+
+type Answers = Readonly<Record<string, string>>
+
+/** A question about a setting. An empty answer takes the default. */
+type Question = {
+  variable: string
+  asks: string
+  usual: (answers: Answers) => string
+  /** Returns what is wrong with an answer; default: what the settings say about it. */
+  faultOf?: (answer: string) => string | undefined
+}
+
+const SELECTOR = 'signalpost'
+/** Not a setting: only the SPF record needs it. */
+const ADDRESSES = 'SENDING_ADDRESSES'
+
+const questions: readonly Question[] = [
+  {
+    variable: 'PUBLIC_URL',
+    asks: 'At which address do people reach this service, such as https://spam.example.org?',
+    usual: () => '',
+    faultOf: (answer) =>
+      /^https:\/\//.test(answer) ? faultOf('PUBLIC_URL', answer) : 'is not an https address',
+  },
+  {
+    variable: 'OPERATOR_NAME',
+    asks: 'Who operates it? The privacy page shows this name.',
+    usual: () => '',
+  },
+  { variable: 'OPERATOR_CONTACT', asks: 'How do people reach the operator?', usual: () => '' },
+  {
+    variable: 'MAIL_FROM',
+    asks: 'From which mail address are feedback reports sent? Somebody must read its mail.',
+    usual: ({ PUBLIC_URL = '' }) => `feedback@${hostOf(PUBLIC_URL)}`,
+  },
+  {
+    variable: 'RETURN_PATH_DOMAIN',
+    asks: 'Which domain receives bounces and answers? It may have no other use.',
+    usual: ({ MAIL_FROM = '' }) => `bounces.${domainOf(MAIL_FROM) ?? ''}`,
+  },
+  {
+    variable: 'SMTP_URL',
+    asks:
+      'Which mail server sends our mail, such as smtp://user:password@mail.example.org:587? ' +
+      'Empty: none.',
+    usual: () => '',
+  },
+  {
+    variable: ADDRESSES,
+    asks:
+      'From which IP addresses does that mail server send? Separate them by spaces. ' +
+      'Empty: not known.',
+    usual: () => '',
+    faultOf: (answer) => {
+      const wrong = addressesIn(answer).filter((text) => !parseIp(text))
+      return wrong.length > 0 ? `names ${wrong.join(' and ')}, which is no IP address` : undefined
+    },
+  },
+  {
+    variable: 'DATABASE_URL',
+    asks:
+      'Which PostgreSQL database stores the reports, such as ' +
+      'postgres://user:password@db.example.org/signalpost? Empty: its own.',
+    usual: () => '',
+  },
+  {
+    variable: 'SIGN_UP',
+    asks: 'May anyone create an account: open or closed?',
+    usual: () => 'open',
+  },
+  {
+    variable: 'ALARM_MAIL',
+    asks: 'Which mail address gets alarms? Empty: none.',
+    usual: () => '',
+  },
+]
+
+/** What the setup asks and tells: the terminal, or pipes. */
+type Talk = { input: NodeJS.ReadableStream; print: (text: string) => void }
+
+/** Parses the arguments of `setup`; returns the folder for its files. */
+export function parseSetup(args: readonly string[]): string {
+  const options = { folder: { type: 'string', default: '/etc/signalpost' } } as const
+  return parseArgs({ args: [...args], options }).values.folder
+}
+
+/**
+ * Asks ten questions, then writes to the folder: the settings, a DKIM key unless it has one, and
+ * the DNS records to publish. Settings that it does not ask about stay as they are.
+ *
+ * @throws UsageError if the folder does not exist or the answers end early
+ */
+export async function setup(folder: string, talk: Talk): Promise<void> {
+  const isFolder = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  if (!isFolder) throw new UsageError([`The folder ${folder} does not exist. Create it first.`])
+  const file = path.join(folder, 'signalpost.env')
+  const before = await readFile(file, 'utf8').catch(() => '')
+  const answers = await ask(parseEnv(before) as Answers, talk)
+  const keyFile = path.join(folder, 'dkim.pem')
+  const key = await keptKey(keyFile)
+  const domain = domainOf(answers['MAIL_FROM'] ?? '') ?? ''
+  const { [ADDRESSES]: addresses = '', ...settings } = {
+    ...answers,
+    ...{ DKIM_DOMAIN: domain, DKIM_SELECTOR: SELECTOR, DKIM_KEY_FILE: keyFile },
+  }
+  await writePrivate(file, changed(before, settings))
+  const records = recordsOf(answers, key, addressesIn(addresses)).map(zoneLine)
+  const recordFile = path.join(folder, 'dns-records.txt')
+  await writeFile(recordFile, `${records.join('\n')}\n`)
+  talk.print(`
+Wrote ${file}, ${keyFile} and ${recordFile}. Publish these records in the DNS:
+
+${records.join('\n')}
+
+Then start Signalpost, and run "signalpost doctor".`)
+}
+
+async function ask(before: Answers, { input, print }: Talk): Promise<Answers> {
+  using open = createInterface({ input })
+  const lines = open[Symbol.asyncIterator]()
+  const answers: Record<string, string> = {}
+  for (const [at, question] of questions.entries()) {
+    const { variable, asks, usual } = question
+    const taken = before[variable] ?? usual(answers)
+    for (;;) {
+      print(`${at + 1}/${questions.length} ${asks}${taken === '' ? '' : `\n     [${taken}]`}`)
+      const line = await lines.next()
+      if (line.done) throw new UsageError(['The answers ended early. Nothing was written.'])
+      const answer = line.value.trim() || taken
+      const fault = (question.faultOf ?? ((text) => faultOf(variable, text)))(answer)
+      answers[variable] = answer
+      if (fault === undefined) break
+      print(`     This ${fault}.`)
+    }
+  }
+  return answers
+}
+
+/** Returns what is wrong with the value of a setting. */
+function faultOf(variable: string, value: string): string | undefined {
+  try {
+    readConfig({ [variable]: value }, { cores: 1, cwd: '/' })
+    return undefined
+  } catch (error) {
+    const [problem = reasonOf(error)] = error instanceof UsageError ? error.problems : []
+    return problem.replace(`${variable} `, '').replace(' (see .env.example)', '')
+  }
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.hostname ?? ''
+}
+
+function addressesIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean)
+}
+
+/** Returns the key in a file. If there is none, makes one of RSA, which every receiver verifies. */
+async function keptKey(file: string): Promise<string> {
+  const kept = await readFile(file, 'utf8').catch(() => undefined)
+  if (kept !== undefined) return kept
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const text = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+  await writePrivate(file, text)
+  return text
+}
+
+/**
+ * Writes a file that only its owner and the group of its folder can read: the folder of a service
+ * belongs to the group of the service.
+ */
+async function writePrivate(file: string, text: string): Promise<void> {
+  const made = `${file}.${process.pid}`
+  await writeFile(made, text, { mode: 0o600 })
+  const { gid } = await stat(path.dirname(file))
+  await chown(made, process.getuid?.() ?? 0, gid).catch(() => undefined)
+  if ((await stat(made)).gid === gid) await chmod(made, 0o640)
+  await rename(made, file)
+}
+
+/** Returns the text of a settings file with other values; adds lines for variables it lacks. */
+function changed(before: string, settings: Answers): string {
+  const kept = before
+    .split('\n')
+    .filter((line) => !Object.hasOwn(settings, line.split('=')[0] ?? ''))
+  const lines = Object.entries(settings).flatMap(([name, value]) =>
+    value === '' ? [] : [`${name}=${quoted(value)}`],
+  )
+  return `${[...kept.join('\n').trim().split('\n'), ...lines].join('\n').trimStart()}\n`
+}
+
+/** Quotes a value as Node.js, systemd and shells read it. */
+function quoted(value: string): string {
+  if (/^[\w.:/@,+-]*$/.test(value)) return value
+  return value.includes("'") ? `"${value.replaceAll('"', '”')}"` : `'${value}'`
+}
+
+function recordsOf(answers: Answers, key: string, addresses: readonly string[]): DnsRecord[] {
+  const {
+    MAIL_FROM: mailFrom = '',
+    RETURN_PATH_DOMAIN: bounces = '',
+    PUBLIC_URL: url = '',
+  } = answers
+  const domain = domainOf(mailFrom) ?? ''
+  return [
+    mxRecord(bounces, hostOf(url)),
+    spfRecord(bounces, addresses),
+    dkimRecord(domain, SELECTOR, key),
+    dmarcRecord(domain, mailFrom),
+  ]
+}
