@@ -13,6 +13,7 @@ import { composeXarfReport } from '../mail/xarf.ts'
 import { composeAuthenticationResults } from '../origin/authenticity/authenticate.ts'
 import type { Network } from '../origin/networks.ts'
 import type { Analysis } from '../pieces/analyze.ts'
+import { leadsSomewhere } from '../pieces/links.ts'
 import { inEnglish } from '../texts/phrases.ts'
 
 /** The parts of an analysis that feedback reports are composed from. */
@@ -56,7 +57,10 @@ function feedbackFactsOf(
     recipients: recipient === undefined ? [] : [recipient],
     authenticationResults: results === undefined ? [] : [redactText(results)],
     domains: verifiedDomains(headers.fromAddress, authentication),
-    uris: links.slice(0, LINKS_MAX).map(({ url }) => redactText(url)),
+    uris: links
+      .filter(leadsSomewhere)
+      .slice(0, LINKS_MAX)
+      .map(({ url }) => redactText(url)),
     incidents: content.incidents,
   }
 }

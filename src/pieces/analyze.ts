@@ -25,7 +25,8 @@ import { type Client, type Hop, readHops, type TracedHop } from '../origin/trace
 import type { Phrase } from '../phrase.ts'
 import type { MessageFeatures } from './features/features.ts'
 import type { Fingerprints } from './fingerprints.ts'
-import { findLinks, type Link } from './links.ts'
+import { htmlView, type HtmlView } from './html-view.ts'
+import { findLinks, leadsSomewhere, type Link } from './links.ts'
 import {
   type Bounce,
   type ReturnedFeedback,
@@ -148,9 +149,9 @@ const emptyBody: MessageBody = { text: '', html: '', attachments: [] }
  * mail: what cannot be parsed is null or empty. Uses no clock, DNS or database.
  */
 export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Promise<Analysis> {
-  const { plain, parts } = await read(raw, options)
-  const { takeApart: cut } = await piecesModule()
-  return { ...plain, ...cut(parts) }
+  const { plain, parts, page } = await read(raw, options)
+  const [{ viewBody }, { takeApart: cut }] = [await viewModule(), await piecesModule()]
+  return { ...plain, ...cut(parts, viewBody(parts.body, page)) }
 }
 
 // Loaded only if they are requested, and only once: every `import()` takes 40 µs.
@@ -224,7 +225,10 @@ export async function analyzeTogether(
   const given = messages.map((made) => ({ made }))
   const contents = await step(await step(given, readRoute), readContent)
   const findings = await step(contents, describe)
-  const views = await step(findings, (found) => ({ ...found, view: viewBody(found.parts.body) }))
+  const views = await step(findings, ({ page, ...found }) => ({
+    ...found,
+    view: viewBody(found.parts.body, page),
+  }))
   const apart = await step(views, ({ plain, parts, view, readsText }) => {
     return { plain, parts, readsText, ...takeApartPacked(parts, view) }
   })
@@ -269,6 +273,7 @@ export async function analyzePlainly(
 type Findings = {
   plain: PlainAnalysis
   parts: Parameters<typeof takeApart>[0]
+  page: HtmlView
   readsText: boolean
 }
 
@@ -304,7 +309,8 @@ function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
   const { raw, options, header, fields, way, body, isBomb, authentication } = content
   const bounce = isBomb ? null : readBounce(raw, fields)
   const feedback = isBomb ? null : readFeedback(raw, header.fields)
-  const links = findLinks(body)
+  const page = htmlView(body.html)
+  const links = findLinks(body, page)
   const attachments = describeAttachments(body.attachments)
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
   const unsubscribe = parseListUnsubscribe(fields)
@@ -328,8 +334,9 @@ function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
     ...(options.isRebuilt && { isRebuilt: true }),
   }
   const { originConfidenceMin = 0, readsText = false } = options
-  const found = { ...way, originConfidenceMin, fields, body, links, attachments, signers }
-  return { plain, parts: found, readsText }
+  const leading = links.filter(leadsSomewhere)
+  const found = { ...way, originConfidenceMin, fields, body, links: leading, attachments, signers }
+  return { plain, parts: found, page, readsText }
 }
 
 /** Removes signature fields: a signature over a reconstructed body proves nothing. */

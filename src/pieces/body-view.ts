@@ -35,8 +35,10 @@ const hiddenCharsMax = 4096
 const shownWordsMin = 4
 
 /** Views a body: the HTML part is the visible one, unless it has too few words. */
-export function viewBody({ text, html }: Pick<MessageBody, 'text' | 'html'>): BodyView {
-  const view = htmlView(html)
+export function viewBody(
+  { text, html }: Pick<MessageBody, 'text' | 'html'>,
+  view: HtmlView = htmlView(html),
+): BodyView {
   const ofHtml = viewText(view.text)
   if (html !== '' && (ofHtml.shown.wordEnds.length >= shownWordsMin || text.trim() === '')) {
     const hidden = text === '' ? '' : plainLine(text, hiddenWordsMax, hiddenCharsMax)

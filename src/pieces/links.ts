@@ -1,177 +1,16 @@
-import { registrableDomain } from '../mail/address.ts'
-import type { MessageBody } from '../mail/message.ts'
+import { publicDomain, registrableDomain } from '../mail/address.ts'
+import type { BodyAttachment, MessageBody } from '../mail/message.ts'
 import { storableText } from '../mail/text.ts'
-
-const named = new Map<string, string>([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-  ['nbsp', '\u00A0'],
-  ['shy', '\u00AD'],
-  ['tab', '\t'],
-  ['newline', '\n'],
-  ['colon', ':'],
-  ['sol', '/'],
-  ['bsol', '\\'],
-  ['period', '.'],
-  ['comma', ','],
-  ['quest', '?'],
-  ['equals', '='],
-  ['num', '#'],
-  ['percnt', '%'],
-  ['commat', '@'],
-  ['lowbar', '_'],
-  ['hyphen', '\u2010'],
-  ['lpar', '('],
-  ['rpar', ')'],
-  ['semi', ';'],
-  ['excl', '!'],
-])
+import type { HtmlPlace } from './html-links.ts'
+import { htmlView, type HtmlView } from './html-view.ts'
 
 /**
- * Decodes HTML character references that occur in addresses: all numeric ones, and named ones for
- * punctuation. Others stay unchanged. Linear time.
+ * Where a link was found: in a place of the HTML part, as an address in the shown text or the
+ * text/plain part (`text`), or in an attached page or drawing (`attachment`).
  */
-export function decodeEntities(text: string): string {
-  if (!text.includes('&')) return text
-  return text.replace(
-    /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]{2,8}));?/gi,
-    (written: string, hex?: string, decimal?: string, name?: string) => {
-      if (name !== undefined) return fromName(name, written)
-      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
-      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\uFFFD'
-    },
-  )
-}
+export type LinkPlace = HtmlPlace | 'text' | 'attachment'
 
-/** Only `&amp` and similar old references may lack the semicolon. */
-function fromName(name: string, written: string): string {
-  const text = named.get(name.toLowerCase())
-  const isOld = /^(amp|lt|gt|quot)$/i.test(name)
-  return text !== undefined && (written.endsWith(';') || isOld) ? text : written
-}
-
-export type HtmlLink = { url: string; isForm: boolean }
-
-const HTML_LINKS_MAX = 1000
-const tags = new Set(['a', 'area', 'base', 'form'])
-
-/**
- * Returns the targets of links, areas and forms in HTML, decoded and resolved against `<base>`; at
- * most 1,000. Reads the text once; skips comments.
- */
-export function htmlLinks(html: string): HtmlLink[] {
-  const links: HtmlLink[] = []
-  let base: string | undefined
-  let at = html.indexOf('<')
-  while (at >= 0 && links.length < HTML_LINKS_MAX) {
-    if (html.startsWith('<!--', at)) {
-      const end = html.indexOf('-->', at + 4)
-      if (end < 0) break
-      at = html.indexOf('<', end)
-      continue
-    }
-    const name = mayMatter(html.charCodeAt(at + 1)) ? tagName(html, at + 1) : ''
-    if (!tags.has(name)) {
-      at = html.indexOf('<', at + 1)
-      continue
-    }
-    const { target, end } = readTarget(html, at + 1 + name.length, name === 'form')
-    if (target !== undefined) {
-      if (name === 'base') base ??= target
-      else links.push({ url: resolve(target, base), isForm: name === 'form' })
-    }
-    at = html.indexOf('<', end)
-  }
-  return links
-}
-
-/** Whether a tag that begins with this character may be relevant; most are not. */
-function mayMatter(code: number): boolean {
-  const small = code | 0x20
-  return small === 0x61 || small === 0x62 || small === 0x66
-}
-
-function tagName(html: string, start: number): string {
-  let end = start
-  while (end < start + 6 && isLetter(html.charCodeAt(end))) end++
-  return html.slice(start, end).toLowerCase()
-}
-
-/** Parses the attributes of a tag to its end; an unclosed quote extends to the end of the text. */
-function readTarget(html: string, start: number, isForm: boolean) {
-  const wanted = isForm ? 'action' : 'href'
-  let target: string | undefined
-  let at = start
-  while (at < html.length && html[at] !== '>') {
-    const nameStart = at
-    while (at < html.length && isNamePart(html.charCodeAt(at))) at++
-    const name = html.slice(nameStart, Math.min(at, nameStart + 10)).toLowerCase()
-    const valueAt = name === '' ? undefined : valueStart(html, at)
-    if (valueAt === undefined) {
-      if (name === '') at++
-      continue
-    }
-    const quote = html[valueAt]
-    const end = quote === '"' || quote === "'" ? quoteEnd(html, valueAt) : bareEnd(html, valueAt)
-    const from = quote === '"' || quote === "'" ? valueAt + 1 : valueAt
-    if (name === wanted) target ??= cleanTarget(html.slice(from, Math.min(end, from + 8000)))
-    at = end + (from > valueAt ? 1 : 0)
-  }
-  return { target, end: at }
-}
-
-function valueStart(html: string, from: number): number | undefined {
-  let at = from
-  while (isSpace(html.charCodeAt(at))) at++
-  if (html[at] !== '=') return undefined
-  at++
-  while (isSpace(html.charCodeAt(at))) at++
-  return at
-}
-
-function quoteEnd(html: string, open: number): number {
-  const end = html.indexOf(html[open] ?? '"', open + 1)
-  return end < 0 ? html.length : end
-}
-
-function bareEnd(html: string, start: number): number {
-  let at = start
-  while (at < html.length && html[at] !== '>' && !isSpace(html.charCodeAt(at))) at++
-  return at
-}
-
-/**
- * Cleans a target as browsers do: decodes references, then removes line breaks, tabs and
- * surrounding white space.
- */
-function cleanTarget(value: string): string {
-  return decodeEntities(value)
-    .replaceAll(/[\t\r\n]/g, '')
-    .replace(/^[\0- ]+/, '')
-    .trimEnd()
-}
-
-function resolve(target: string, base: string | undefined): string {
-  if (base === undefined || /^[a-z][a-z0-9+.-]{0,20}:/i.test(target)) return target
-  return URL.parse(target, base)?.href ?? target
-}
-
-function isLetter(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d)
-}
-
-function isNamePart(code: number): boolean {
-  return isLetter(code) || code === 0x2d || code === 0x3a || code === 0x5f || code >= 0x80
-}
-
-/** A link that a reader could follow. */
+/** A link that a reader could follow, or that a program could open. */
 export type Link = {
   /** As written, decoded, at most 2,000 characters. */
   url: string
@@ -179,39 +18,66 @@ export type Link = {
   host: string
   /** The registrable domain; null for IP addresses. */
   domain: string | null
-  where: 'text' | 'html' | 'form'
+  where: LinkPlace
 }
-
-const LINKS_MAX = 200
-const urlCharsMax = 2000
-const textCharsMax = 1024 * 1024
 
 /**
- * Returns the links of a message in order, at most 200: targets of links and forms in its HTML, and
- * addresses in its text. A link occurs at most once for each place (`where`). Only http, https and
- * ftp; linear time.
+ * Whether a link leads a reader somewhere. A remote picture does not: messages of all kinds load
+ * pictures of well-known companies from their hosts, which must not be blamed for the message.
  */
-export function findLinks({ text, html }: Pick<MessageBody, 'text' | 'html'>): Link[] {
-  const links = new Map<string, Link>()
-  const add = (url: string, where: Link['where']) => {
-    const link = links.size < LINKS_MAX ? readLink(url, where) : undefined
-    if (link) links.getOrInsert(`${where} ${link.url}`, link)
-  }
-  for (const { url, isForm } of htmlLinks(html.slice(0, textCharsMax))) {
-    add(url, isForm ? 'form' : 'html')
-  }
-  for (const url of textLinks(text.slice(0, textCharsMax))) add(url, 'text')
-  return [...links.values()]
+export function leadsSomewhere({ where }: Pick<Link, 'where'>): boolean {
+  return where !== 'image'
 }
 
-function readLink(written: string, where: Link['where']): Link | undefined {
+/**
+ * Maximum number of links by place. Each place has its own, so that a flood of links in one place
+ * does not hide those in the others.
+ */
+const placeMax: Readonly<Partial<Record<LinkPlace, number>>> = { html: 100, text: 60 }
+const OTHER_PLACE_MAX = 20
+const PAGES_MAX = 10
+const urlCharsMax = 2000
+
+/**
+ * Returns the links of a message in order, at most 100 in HTML, 60 in text and 20 in each other
+ * place: targets in its HTML part, addresses in its text, both in attached pages, and one remote
+ * picture of each host. A link occurs at most once for each place. Only http, https and ftp; linear
+ * time.
+ */
+export function findLinks(
+  { text, html, attachments }: MessageBody,
+  page: HtmlView = htmlView(html),
+): Link[] {
+  const links: Link[] = []
+  const seen = new Map<LinkPlace, { urls: Set<string>; count: number }>()
+  const add = (url: string, where: LinkPlace) => {
+    const its = seen.getOrInsertComputed(where, () => ({ urls: new Set(), count: 0 }))
+    if (its.count >= (placeMax[where] ?? OTHER_PLACE_MAX) || its.urls.has(url)) return
+    its.urls.add(url)
+    const link = readLink(url, where)
+    if (!link) return
+    its.count++
+    links.push(link)
+  }
+  const addPage = (its: HtmlView, within?: LinkPlace) => {
+    for (const { url, where } of its.links) add(url, within ?? where)
+    for (const url of linksInText(its.dotted)) add(url, within ?? 'text')
+  }
+  addPage(page)
+  for (const url of html === '' ? linksInText(text) : writtenLinks(text)) add(url, 'text')
+  for (const content of attachments.filter(isPage).slice(0, PAGES_MAX)) {
+    const its = htmlView(pageText(content))
+    addPage(its, 'attachment')
+    for (const url of linksInScript(its.script)) add(url, 'attachment')
+  }
+  for (const url of oneOfEachHost(page.images)) add(url, 'image')
+  return links
+}
+
+function readLink(written: string, where: LinkPlace): Link | undefined {
   const url = written.slice(0, urlCharsMax)
-  const parsed = URL.parse(
-    url.startsWith('//') || url.startsWith('www.') ? `http:${slashed(url)}` : url,
-  )
-  if (!parsed || !/^(https?|ftp):$/.test(parsed.protocol) || parsed.hostname === '')
-    return undefined
-  const host = parsed.hostname
+  const host = ordinaryHost(url) ?? parsedHost(withScheme(url, where))
+  if (host === undefined) return undefined
   return {
     url: storableText(url, urlCharsMax),
     host,
@@ -220,16 +86,136 @@ function readLink(written: string, where: Link['where']): Link | undefined {
   }
 }
 
-function slashed(url: string): string {
-  return url.startsWith('//') ? url : `//${url}`
+/** Returns the host of an ordinary address, which need not be parsed: a tenth of the time. */
+function ordinaryHost(url: string): string | undefined {
+  const host = ordinary.exec(url)?.[1]?.toLowerCase()
+  return host?.includes('xn--') ? undefined : host
 }
 
-function* textLinks(text: string): Generator<string> {
+const ordinary = /^https?:\/\/((?:[a-z\d_-]{1,63}\.){1,8}[a-z]{2,24})(?:[/?#]|$)/i
+
+function parsedHost(url: string): string | undefined {
+  const parsed = URL.parse(url)
+  const isWeb = parsed !== null && /^(https?|ftp):$/.test(parsed.protocol)
+  return isWeb && parsed.hostname !== '' ? parsed.hostname : undefined
+}
+
+function withScheme(url: string, where: LinkPlace): string {
+  if (/^[\\/]{2}/.test(url)) return `http:${url}`
+  const isHost = /^www\./i.test(url) || (where === 'text' && !/^[a-z]{3,5}:/i.test(url))
+  return isHost ? `http://${url}` : url
+}
+
+const pageTypes = new Set(['text/html', 'application/xhtml+xml', 'image/svg+xml'])
+
+/** Whether a browser opens the attachment as a page or a drawing. */
+function isPage({ type, name = '', content }: BodyAttachment): boolean {
+  return (
+    pageTypes.has(type.toLowerCase()) ||
+    /\.(?:[sx]?html?|svgz?|mht(?:ml)?)\s*$/i.test(name) ||
+    /^\s*<(?:!doctype html|html|svg)\b/i.test(content.toString('latin1', 0, 100))
+  )
+}
+
+/** Decodes an attached page. Names in other charsets than UTF-8 and UTF-16 may be garbled. */
+function pageText({ content }: BodyAttachment): string {
+  const start = content.length < 2 ? 0 : content.readUInt16BE(0)
+  if (start === 0xfffe) return content.toString('utf16le', 2)
+  if (start === 0xfeff) return new TextDecoder('utf-16be').decode(content)
+  return content.toString()
+}
+
+const CANDIDATES_MAX = 1000
+
+/** Returns the addresses with `http:`, `https:` or `www.` in a text. */
+function* writtenLinks(text: string): Generator<string> {
   const found = /(?:https?:\/\/|\bwww\.)[^\s<>"'\\\0]{1,2000}/gi
+  for (const [url] of text.matchAll(found).take(CANDIDATES_MAX)) yield withoutPunctuation(url)
+}
+
+/** Returns the addresses in a text that mail programs turn into links, also without a scheme. */
+function* linksInText(text: string): Generator<string> {
+  yield* writtenLinks(text)
   let count = 0
-  for (const match of text.matchAll(found)) {
-    if (++count > LINKS_MAX * 5) return
-    yield withoutPunctuation(match[0])
+  for (const token of tokensWithDot(text)) {
+    if (++count > CANDIDATES_MAX) return
+    const [address = '', name = ''] = bareAddress.exec(token) ?? []
+    const hasMore = /^(?::\d|[/#]|\?\w)/.test(address.slice(name.length))
+    if (name !== '' && isHost(name, hasMore)) yield withoutPunctuation(address)
+  }
+}
+
+/** Returns the words that contain a dot between two other characters. */
+function* tokensWithDot(text: string): Generator<string> {
+  let done = 0
+  let at = text.indexOf('.')
+  while (at >= 0) {
+    let end = at + 1
+    let start = at
+    while (start > done && isToken(text.charCodeAt(start - 1))) start--
+    while (end < text.length && isToken(text.charCodeAt(end))) end++
+    if (start < at && end > at + 2 && end - start <= urlCharsMax) {
+      const token = text.slice(start, end)
+      if (!token.includes('@') && !token.includes('://')) yield token
+    }
+    done = end
+    at = text.indexOf('.', end)
+  }
+}
+
+/** Whether a character can be part of an address: no blank, bracket, quote or comma. */
+function isToken(code: number): boolean {
+  return code < 0x80 ? inToken[code] === 1 : code !== 0xa0 && code !== 0x3000
+}
+
+const inToken = Uint8Array.from({ length: 0x80 }, (_, code) =>
+  Number(code > 0x20 && !'"\'()<>[]{}|,;\\'.includes(String.fromCharCode(code))),
+)
+
+const label = String.raw`[\p{L}\d](?:[\p{L}\d-]{0,61}[\p{L}\d])?`
+const ending = String.raw`(?:\p{L}{2,24}|xn--[a-z\d-]{2,50})`
+const rest = String.raw`(?:(?::\d{1,5})?(?:[/?#]\S*|[.:!?]*$))`
+/** A host, and what follows it, from the start of a text. */
+const bareAddress = new RegExp(`^((?:${label}\\.){1,8}${ending})${rest}`, 'iu')
+
+/** Generic top-level domains that people recognize, so that a name without a path is a link. */
+const commonSuffixes = new Set(
+  (
+    'com net org info biz edu gov mil int pro mobi xyz top online site shop store icu vip club ' +
+    'live click link'
+  ).split(' '),
+)
+/** Country codes that are also words or extensions of files. */
+const words = new Set(
+  'ai am as at be cc do hm id in is it la md me ml mm my no pl pm ps py rs sh so st to us'.split(
+    ' ',
+  ),
+)
+
+/**
+ * Whether a name in a text is meant as a host. With a path, any public name is one. Without, only a
+ * name that nobody writes by mistake: a missing blank after a full stop must not become a link.
+ */
+function isHost(name: string, hasMore: boolean): boolean {
+  const suffix = name.slice(name.lastIndexOf('.') + 1)
+  const isOneCase = suffix === suffix.toLowerCase() || suffix === suffix.toUpperCase()
+  const last = suffix.toLowerCase()
+  const isCountry = last.length === 2 && !words.has(last)
+  const isLikely = hasMore || isCountry || commonSuffixes.has(last)
+  if (!isLikely || !isOneCase || /^www\./i.test(name)) return false
+  const domain = publicDomain(URL.parse(`http://${name}`)?.hostname ?? '')
+  return domain !== undefined && (!isCountry || hasMore || domain.indexOf('.') >= 4)
+}
+
+/** Returns the addresses in a script, also those in base64 and with percent-encoding. */
+function* linksInScript(script: string): Generator<string> {
+  if (script === '') return
+  yield* writtenLinks(script.replaceAll('\\/', '/'))
+  for (const [found] of script.matchAll(/aHR0c[\w+/-]{4,2700}/g).take(CANDIDATES_MAX)) {
+    yield* writtenLinks(Buffer.from(found, 'base64').toString())
+  }
+  if (/%3a%2f%2f/i.test(script)) {
+    yield* writtenLinks(script.replaceAll(/%3a/gi, ':').replaceAll(/%2f/gi, '/'))
   }
 }
 
@@ -240,4 +226,14 @@ function withoutPunctuation(url: string): string {
     end--
   }
   return url.slice(0, end)
+}
+
+/** Returns one remote picture of each host. */
+function oneOfEachHost(sources: readonly string[]): string[] {
+  const byHost = new Map<string, string>()
+  for (const source of sources) {
+    const host = /^(?:https?:)?\/\/([^/?#]{1,255})/i.exec(source)?.[1]?.toLowerCase()
+    if (host !== undefined) byHost.getOrInsert(host, source)
+  }
+  return [...byHost.values()]
 }

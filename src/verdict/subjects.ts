@@ -3,6 +3,7 @@ import { domainOf, registrableDomain, registrableDomainOf } from '../mail/addres
 import { parseIp } from '../mail/ip.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { plainHost, plainLinks } from '../pieces/disguise/plain-link.ts'
+import { leadsSomewhere } from '../pieces/links.ts'
 import { networkOf } from '../pieces/shingles/header-shingles.ts'
 import { type Spared, whySpared } from './lists/spare.ts'
 import type { Subject, SubjectKind } from './reputation/reputation.ts'
@@ -234,7 +235,8 @@ function addAuthor(add: Add, { headers, authentication }: SubjectSource): void {
  * the limit.
  */
 function addLinks(add: Add, { links }: SubjectSource): void {
-  const written = [...new Set(links.map(({ url }) => url))].slice(0, LINKS_READ_MAX)
+  const followed = links.filter(leadsSomewhere)
+  const written = [...new Set(followed.map(({ url }) => url))].slice(0, LINKS_READ_MAX)
   const plain = written.flatMap(plainLinks)
   const distinct = (values: readonly (string | null)[], max: number) =>
     [...new Set(values.flatMap((value) => value ?? []))].slice(0, max)

@@ -80,6 +80,7 @@ export function linkFeatures({ links, body, view }: Material, { author, recipien
     domains: domains.size,
     ...found.sums,
     forms: found.forms,
+    places: [...new Set(links.map(({ where }) => where))].sort(),
     shown_differs: html === '' ? 0 : countMisleading(html),
     active: html === '' ? 0 : countActive(html.slice(0, activeCharsMax)),
     insecure_share: share(found.insecure, length),

@@ -170,10 +170,10 @@ export function envelopeShingles({
 const list = new ShingleList()
 
 /** Like `takeApartPacked`, with names and hexadecimal hashes, for people. */
-export function takeApart(findings: Findings): {
-  shingles: Shingle[]
-  fingerprints: Fingerprints
-} {
-  const { shingles, fingerprints } = takeApartPacked(findings)
+export function takeApart(
+  findings: Findings,
+  view?: BodyView,
+): { shingles: Shingle[]; fingerprints: Fingerprints } {
+  const { shingles, fingerprints } = takeApartPacked(findings, view)
   return { shingles: unpackShingles(shingles), fingerprints }
 }

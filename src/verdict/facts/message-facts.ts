@@ -3,7 +3,7 @@ import { bool, double, type FactTable, string, strings } from './fact.ts'
 
 /** Links. All facts but `count` use the first 60 links. */
 export const linksTable: FactTable<MessageFeatures['links']> = {
-  count: double('Number of links, at most 200.'),
+  count: double('Number of links, at most 100 in HTML, 60 in text and 20 in each other place.'),
   hosts: double('Number of different hosts.'),
   domains: double('Number of different registrable domains.'),
   ip_hosts: double('Number of hosts that are IP addresses.'),
@@ -17,6 +17,10 @@ export const linksTable: FactTable<MessageFeatures['links']> = {
   shorteners: double('Number of hosts of link shorteners.'),
   free_hosting: double('Number of links to services with free pages for everyone.'),
   forms: double('Number of targets of forms.'),
+  places: strings(
+    'Where they were found, sorted, each once: html, form, refresh, embedded, data, text, ' +
+      'attachment.',
+  ),
   redirects: double('Number of links with another address in their parameters.'),
   executables: double('Number of links to a program or an archive.'),
   site_internals: double('Number of links into internal folders of a site, such as wp-content.'),

@@ -122,6 +122,7 @@ function reportJson(
           })),
         }
       : null,
+    links: analysis ? linksJson(analysis) : [],
     confirmation_asked: isUnconfirmed,
     verdict: analysis ? verdictJson(analysis) : null,
     campaign: same ? campaignJson(same) : null,
@@ -135,6 +136,10 @@ function reportJson(
       ...events.map(eventJson),
     ],
   }
+}
+
+function linksJson({ details }: KeptAnalysis): ReportJson['links'] {
+  return details.links.map(({ url, host, where }) => ({ url, host, where }))
 }
 
 const noRoute = { origin_obstacle: null, submitter: null, hops: [] }

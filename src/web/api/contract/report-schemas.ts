@@ -81,6 +81,16 @@ const hop = z.object({
   notes: list(z.object({ name: z.string(), text: z.string() })).describe('Signs of forgery.'),
 })
 
+const link = z.object({
+  url: z.string().describe('As written.'),
+  host: z.string(),
+  where: z
+    .string()
+    .describe(
+      'The place: text; in HTML html, form, refresh, embedded, image or data; or attachment.',
+    ),
+})
+
 const picture = z
   .object({
     stations: list(
@@ -161,6 +171,9 @@ export const reportSchema = z
     hops: list(hop).describe('Every Received field, newest first.'),
     picture,
     question,
+    links: list(link).describe(
+      'The links in the message: at most 100 in HTML, 60 in text and 20 in each other place.',
+    ),
     confirmation_asked: z
       .boolean()
       .describe('Whether the message looks wanted, and the reporter is asked to confirm.'),
