@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { ImapFlow, type ImapFlowError } from 'imapflow'
 import { batched } from '../db/batched.ts'
 import { reasonOf, UsageError } from '../errors.ts'
+import { complaintIn } from '../mail/inbound/complaint.ts'
 import type { CollectedAccount, CollectedFolder, CollectorSettings } from './collector-settings.ts'
 import { type Answered, postMessage } from './report.ts'
 
@@ -273,17 +274,22 @@ async function answerFor(
     return { is: 'refused', why: `The message has ${bytes} bytes, above ${messageBytesMax}.` }
   const message = await client.fetchOne(uid, { source: true }, { uid: true })
   if (!message || !message.source) return { is: 'refused', why: 'The message cannot be read.' }
+  const reported = reportedIn(message.source, folder.kind)
+  if (!reported) return { is: 'refused', why: 'This is not a complaint about a message.' }
   const token = await secretOf(account.tokenFile)
+  const request = { url, token, kind: reported.kind, user: keyOf(account) }
   try {
-    return await postMessage(message.source, {
-      url,
-      token,
-      kind: folder.kind,
-      user: keyOf(account),
-    })
+    return await postMessage(reported.message, request)
   } catch (error) {
     return { is: 'away', why: `Cannot report to ${url}: ${reasonOf(error)}.` }
   }
+}
+
+function reportedIn(
+  message: Buffer,
+  kind: CollectedFolder['kind'],
+): { message: Buffer; kind: string } | undefined {
+  return kind === 'complaints' ? complaintIn(message) : { message, kind }
 }
 
 /** The key of a mailbox user, as in `clients/spool/signalpost-spool`, so that both are one user. */

@@ -9,7 +9,7 @@ const text = z.string().trim().min(1).max(1_000)
 
 const folderSchema = z.strictObject({
   name: text,
-  kind: z.enum(['spam', 'phishing', 'not-spam']),
+  kind: z.enum(['spam', 'phishing', 'not-spam', 'complaints']),
   'move-to': text.optional(),
 })
 
@@ -35,7 +35,8 @@ const fileSchema = z.strictObject({
 /** A folder whose messages are reported. */
 export type CollectedFolder = {
   name: string
-  kind: 'spam' | 'phishing' | 'not-spam'
+  /** The kind of the reports; `complaints`: of the message in each complaint of a provider. */
+  kind: 'spam' | 'phishing' | 'not-spam' | 'complaints'
   /** Where a reported message is moved; otherwise it is marked. */
   moveTo: string | undefined
 }

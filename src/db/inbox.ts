@@ -174,8 +174,7 @@ export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void
 // Each condition is the predicate of a partial index, or a value of the indexed `kind`.
 const conditions: Record<InboxFilter, Sql> = {
   unread: sql`needs_look and handled_at is null`,
-  unmatched: sql`matched_by is null and state = 'handled'
-    and purpose not in ('mail-in', 'feedback-loop')`,
+  unmatched: sql`matched_by is null and state = 'handled' and purpose <> 'mail-in'`,
   failed: sql`state = 'failed'`,
   reply: sql`kind = 'reply'`,
   complaint: sql`kind = 'complaint'`,

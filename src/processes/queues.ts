@@ -28,6 +28,7 @@ import { learnRelays, runLearnRelays } from '../reports/learn-relays.ts'
 import { countMonths, runCountMonths } from '../reports/month-figures.ts'
 import { redeemReport, runRedeemReport } from '../reports/redeem-report.ts'
 import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
+import { runTakeComplaint, takeComplaint } from '../reports/take-complaints.ts'
 import { runTakeTrapped, takeTrapped } from '../reports/take-trapped.ts'
 import { actOnReports, runActOnReports } from '../search/mass-actions.ts'
 import { indexReports, runIndexReports } from '../search/index-reports.ts'
@@ -68,6 +69,7 @@ export const handledQueues: readonly HandledQueue[] = [
   handled(deliverWebhook, (jobs, tools) => runDeliverWebhook(jobs, tools, tools.deliveries)),
   handledOneByOne(takeMailed, runTakeMailed),
   handled(takeTrapped, runTakeTrapped),
+  handledOneByOne(takeComplaint, runTakeComplaint),
   handledOneByOne(eraseAccount, runEraseAccount),
   scheduled(keepHouse, runKeepHouse),
   scheduled(learnRelays, runLearnRelays),

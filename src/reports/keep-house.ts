@@ -45,6 +45,7 @@ import { analyzeReport } from './analyze-report.ts'
 import { eraseAccount } from './erase-account.ts'
 import { redeemReport } from './redeem-report.ts'
 import { mailQueueOf, takeMailed } from './take-mailed.ts'
+import { takeComplaint } from './take-complaints.ts'
 import { takeTrapped } from './take-trapped.ts'
 
 /** Creates the partitions of the coming weeks, drops expired ones, and deletes old keys. */
@@ -65,7 +66,7 @@ export const markDead = defineQueue({
 
 type JobNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
 
-const mailQueues = [handleInbound, takeMailed, takeTrapped]
+const mailQueues = [handleInbound, takeMailed, takeTrapped, takeComplaint]
 const mailQueueNames = mailQueues.map(({ name }) => name)
 
 const WITHOUT_JOB_MS = 10 * 60_000

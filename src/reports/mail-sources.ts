@@ -3,7 +3,9 @@ import { z } from 'zod'
 import { defineAction, oneOf, textField } from '../actions.ts'
 import type { App } from '../app.ts'
 import { readStandings } from '../counting/reputation-reader.ts'
+import { removeInboundMails } from '../db/inbox.ts'
 import {
+  addToSourceDays,
   countMailSources,
   ensureSourceReporter,
   insertMailSource,
@@ -99,6 +101,34 @@ export const removeSource = defineAction({
     return { done: 'removed', audit: `${removed.address} (${removed.kind})` }
   },
 })
+
+/** A mail to a source, and what became of it. */
+export type SourcedMail = {
+  id: string
+  sourceId: string
+  fate: Extract<keyof SourceCounts, 'reported' | 'repeated' | 'refused'>
+}
+
+/** Removes mails, and counts and returns those that no other run has removed. */
+export async function countSourced<Mail extends SourcedMail>(
+  tx: Db,
+  mails: readonly Mail[],
+  day: string,
+): Promise<Mail[]> {
+  const ids = mails.map(({ id }) => id)
+  const removed = new Set(await removeInboundMails(tx, ids))
+  const counted = mails.filter(({ id }) => removed.has(id))
+  const groups = Map.groupBy(counted, ({ sourceId }) => sourceId)
+  const days = [...groups].map(([sourceId, its]) => {
+    const count = (fate: SourcedMail['fate']) => its.filter((one) => one.fate === fate).length
+    return {
+      ...{ sourceId, day, received: its.length, dropped: 0 },
+      ...{ reported: count('reported'), repeated: count('repeated'), refused: count('refused') },
+    }
+  })
+  await addToSourceDays(tx, days)
+  return counted
+}
 
 /** The days that are summed for the page and the command. */
 export const SOURCE_DAYS = 30

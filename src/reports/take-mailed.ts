@@ -30,6 +30,7 @@ import { defineQueue, type Queue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
 import { messageRefusal, structureLimits } from './learn-message.ts'
+import { takeComplaint } from './take-complaints.ts'
 import { takeTrapped } from './take-trapped.ts'
 
 /** Accepts the messages in a mail from a reporter. */
@@ -42,6 +43,7 @@ export const takeMailed = defineQueue({
 /** The queue that handles mail of a purpose. */
 export function mailQueueOf(purpose: InboundPurpose): Queue<{ mailId: string }> {
   if (purpose === 'mail-in') return takeMailed
+  if (purpose === 'feedback-loop') return takeComplaint
   return purpose === 'trap' ? takeTrapped : handleInbound
 }
 

@@ -1,20 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { App } from '../app.ts'
-import { findWaitingMail, type InboundMail, removeInboundMails } from '../db/inbox.ts'
+import { findWaitingMail, type InboundMail } from '../db/inbox.ts'
 import {
-  addToSourceDays,
   keepSourceCampaigns,
   listSourceCampaigns,
   type SourceCampaign,
-  type SourceCounts,
-  type SourceDay,
 } from '../db/mail-sources.ts'
 import { inTransaction } from '../db/pool.ts'
 import { findReporter } from '../db/reporters.ts'
 import { unpack } from '../db/rows.ts'
 import { findCampaigns } from '../judging/find-campaigns.ts'
-import { addressScope, parseIp } from '../mail/ip.ts'
+import { withDeliveryTrace } from '../mail/delivery-trace.ts'
 import { readMessage, type ReadMessage } from '../mail/message.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
 import { type Fingerprints, isSameCampaign } from '../pieces/fingerprints.ts'
@@ -22,6 +19,7 @@ import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
 import { messageRefusal, structureLimits } from './learn-message.ts'
+import { countSourced, type SourcedMail } from './mail-sources.ts'
 
 /** Reports the mail to spam traps. */
 export const takeTrapped = defineQueue({
@@ -52,16 +50,11 @@ type Needs = Pick<App, 'pool' | 'clock' | 'config'> & {
   trapMemory: TrapMemory
 }
 
-type Fate = Extract<keyof SourceCounts, 'reported' | 'repeated' | 'refused'>
-
 /** A mail to a trap, whose reporter has the id `sourceId`. */
-type Trapped = {
-  id: string
-  sourceId: string
+type Trapped = SourcedMail & {
   message: ReadMessage
   fingerprints: Fingerprints | undefined
   campaignId: string | undefined
-  fate: Fate
 }
 
 /**
@@ -93,44 +86,27 @@ async function readTrapped(
   const sourceIds = [...new Set(mails.map(({ reporterId }) => reporterId ?? ''))]
   const reporters = await Promise.all(sourceIds.map((id) => findReporter(pool, id)))
   const active = new Set(reporters.map((reporter) => reporter?.id))
-  const limits = { ...structureLimits, bytesMax: config.messageBytesMax }
+  const { messageBytesMax: bytesMax, returnPathDomain: host } = config
+  const limits = { ...structureLimits, bytesMax }
   const read = await Promise.all(
     mails.map(async (mail) => {
       const raw = await unpack(mail)
-      const message = readMessage(withTrace(mail, raw, config.returnPathDomain))
+      const { id, rcptTo, peerIp, receivedAt: at } = mail
+      const client = peerIp === null ? undefined : { ip: peerIp, host, id, at }
+      const message = readMessage(withDeliveryTrace(raw, { recipients: [rcptTo], client }))
       const sourceId = mail.reporterId ?? ''
       const isReport = active.has(sourceId) && !messageRefusal(readMessage(raw), limits)
       // A message that takes too long to read is reported; its analysis has more time.
       const digest = isReport
         ? await parser.check(message.raw, { trustedRelays: [] }).catch(() => undefined)
         : undefined
-      const fate: Fate = isReport ? 'reported' : 'refused'
+      const fate: SourcedMail['fate'] = isReport ? 'reported' : 'refused'
       return { id: mail.id, sourceId, message, fingerprints: digest?.fingerprints, fate }
     }),
   )
   const known = read.map(({ fingerprints }) => fingerprints ?? { words: '0' })
   const campaignIds = await findCampaigns(pool, known, clock())
   return read.map((one, index) => ({ ...one, campaignId: campaignIds[index] }))
-}
-
-/**
- * Adds what a mail server adds at delivery: the recipient, whose address is then hidden from abuse
- * desks; and the SMTP client, unless it is a mail server of our own, which added its own line.
- */
-function withTrace(
-  { id, rcptTo, peerIp, receivedAt }: InboundMail,
-  raw: Buffer,
-  host: string,
-): Buffer {
-  const lines = [`Delivered-To: ${rcptTo}`]
-  const ip = peerIp === null ? undefined : parseIp(peerIp)
-  if (ip && ['public', 'documentation'].includes(addressScope(ip))) {
-    const literal = ip.family === 6 ? `[IPv6:${ip.text}]` : `[${ip.text}]`
-    const date = receivedAt.toUTCString().replace('GMT', '+0000')
-    lines.push(`Received: from ${literal} (${literal}) by ${host} with ESMTP id ${id}`)
-    lines.push(`\tfor <${rcptTo}>; ${date}`)
-  }
-  return Buffer.concat([Buffer.from(lines.map((line) => `${line}\r\n`).join('')), raw])
 }
 
 /** Marks the mails whose campaign the trap has reported that day, also earlier in this batch. */
@@ -175,23 +151,12 @@ function report({ sourceId, message }: Trapped, { intake }: Needs): Promise<unkn
 /** Removes the mails, and counts those that no other run has removed. */
 async function settle(trapped: readonly Trapped[], day: string, { pool }: Needs): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    const ids = trapped.map(({ id }) => id)
-    const removed = new Set(await removeInboundMails(tx, ids))
-    const counted = trapped.filter(({ id }) => removed.has(id))
-    const groups = Map.groupBy(counted, ({ sourceId }) => sourceId)
-    const days = [...groups].map(([sourceId, its]): SourceDay => {
-      const count = (fate: Fate) => its.filter((one) => one.fate === fate).length
-      return {
-        ...{ sourceId, day, received: its.length, dropped: 0 },
-        ...{ reported: count('reported'), repeated: count('repeated'), refused: count('refused') },
-      }
-    })
+    const counted = await countSourced(tx, trapped, day)
     const campaigns = new Map<string, SourceCampaign>()
     for (const { sourceId, campaignId, fate } of counted) {
       if (campaignId === undefined || fate === 'refused') continue
       campaigns.set(`${sourceId} ${campaignId}`, { sourceId, campaignId, day })
     }
-    await addToSourceDays(tx, days)
     await keepSourceCampaigns(tx, [...campaigns.values()])
   })
 }

@@ -183,6 +183,25 @@ test('a collector killed at random moments loses no report and doubles none', as
   expect(await marks('ann', 'Trash')).toEqual(Array(count / 2).fill(['$SignalpostReported']))
 })
 
+test('a folder of complaints reports the message in each', async () => {
+  const message = checkedMail('complained', 'https://good.example/')
+  const complaint = [
+    ...['Subject: FW: x', 'Content-Type: multipart/report; boundary=b', '', '--b'],
+    ...['Content-Type: message/feedback-report', '', 'Feedback-Type: fraud', '', '--b'],
+    ...['Content-Type: message/rfc822', '', `${message.toString()}`, '--b--', ''],
+  ]
+  await asUser('ann', async (client) => {
+    await client.append('Junk', Buffer.from(complaint.join('\r\n')))
+    await client.append('Junk', Buffer.from('Subject: Please confirm\r\n\r\nClick here.\r\n'))
+  })
+  const { stderr } = await collectOnce(
+    await configure(account('ann', '{ name: Junk, kind: complaints, move-to: Trash }')),
+  )
+  expect(stderr).toMatch(/UID 2: This is not a complaint about a message\. It stays/)
+  expect(await reports()).toEqual([{ kind: 'phishing', hash: hashOf(message), user: true }])
+  expect(await marks('ann', 'Junk')).toEqual([['$SignalpostRefused']])
+})
+
 test('it goes on after the IMAP server or the service was away', async () => {
   const file = await configure(account('ann', '{ name: Junk, kind: spam }'))
   const collector = collect(file)
