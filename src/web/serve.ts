@@ -34,7 +34,7 @@ import {
 import { createStatistics } from './pages/published-months.ts'
 import { pageRoutes } from './pages/router.ts'
 import { outlookFiles } from './reporting/outlook.ts'
-import { createTakeUpload } from './reporting/take-upload.ts'
+import { createUploads } from './reporting/take-upload.ts'
 import { createReadMail, createReadQueues, type ReadText, type Site } from './site.ts'
 import { logRequests } from './request-id.ts'
 import { createSubmit } from './submit.ts'
@@ -71,8 +71,8 @@ export async function serve(
       const checkMetrics = checkRoutes.statistics.metrics
       const made = createSite(app, taken, { bodies, checkMetrics, queueNames, standby })
       const site = { ...made, isTrusted, isClosing, noteSender: watch.note }
-      const takeUpload = createTakeUpload({ ...app.config, submit: site.submit, unpack })
-      return createExpress({ ...site, preview, readText, takeUpload }, checkRoutes)
+      const uploads = createUploads({ ...app.config, submit: site.submit, unpack })
+      return createExpress({ ...site, preview, readText, ...uploads }, checkRoutes)
     },
     { host, port, drainMs: app.config.drainMs },
   )
@@ -99,7 +99,10 @@ function createSite(
     bodies: BodyPool
     checkMetrics: () => Promise<string>
   },
-): Omit<Site, 'preview' | 'readText' | 'takeUpload' | 'isTrusted' | 'isClosing' | 'noteSender'> {
+): Omit<
+  Site,
+  'preview' | 'readText' | 'takeUpload' | 'lookInto' | 'isTrusted' | 'isClosing' | 'noteSender'
+> {
   const readQueues = createReadQueues(app, queueNames)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())

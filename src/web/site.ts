@@ -37,7 +37,7 @@ import type { ReadBody, TakeBody } from './bodies/read-body.ts'
 import { createFixedContent } from './compress.ts'
 import type { Metrics } from './metrics.ts'
 import type { Statistics } from './pages/published-months.ts'
-import type { TakeUpload } from './reporting/take-upload.ts'
+import type { LookInto, TakeUpload } from './reporting/take-upload.ts'
 import type { Submit } from './submit.ts'
 
 type Asset = { url: string; type: string; content: Buffer }
@@ -124,6 +124,8 @@ export type Site = App & {
   submit: Submit
   /** Accepts files of any supported format that contain messages. */
   takeUpload: TakeUpload
+  /** Shows what is in such files before they are submitted. */
+  lookInto: LookInto
   readBody: ReadBody
   takeBody: TakeBody
   /** Reads bodies of visitors who are not signed in, who share a smaller part of the memory. */

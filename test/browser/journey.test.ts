@@ -92,7 +92,7 @@ test.for(visitors)(
     // With JavaScript the answer replaces the content without a page load.
     await press(page, 'main form[action="/report"] button[type=submit]')
     await page.waitForSelector('main .badge.bad')
-    expect(await page.locator('main .badge.good').count()).toBe(2)
+    expect(await page.locator('main .results a[href^="/reports/"]').count()).toBe(2)
     expect(await page.locator('main .badge.bad').count()).toBe(1)
     await look('the results')
     await page.goto(`${site.url}/reports`)

@@ -1,5 +1,4 @@
 import { type Request, type Response, Router } from 'express'
-import { renderSVG } from 'uqr'
 import { type Account, findAccount, type Reporter } from '../../db/reporters.ts'
 import { countRecoveryCodes } from '../../db/sessions.ts'
 import { passwordMarkOf } from '../../people/credentials.ts'
@@ -14,7 +13,7 @@ import {
   turnOnSecondStep,
 } from '../../people/second-step.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
-import { sendPage } from '../pages/render.ts'
+import { qrCode, sendPage } from '../pages/render.ts'
 import { closeSession, openSession, saveSession } from '../pages/session.ts'
 import { localPath } from '../pages/sign-in.ts'
 import { limitSignIn, requireReporter } from '../pages/signed-in.ts'
@@ -130,18 +129,9 @@ async function sendSecondStep(
             count: await countRecoveryCodes(site.pool, reporter.id),
           })
         : undefined,
-      setup: described && { text: described.text, picture: pictureOf(described.uri) },
+      setup: described && { text: described.text, picture: qrCode(described.uri) },
     },
   })
-}
-
-/**
- * Returns a data URL, because the content security policy of the pages allows images from data
- * URLs, but no inline SVG styles.
- */
-function pictureOf(uri: string): string {
-  const svg = renderSVG(uri, { border: 2 })
-  return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
 }
 
 type CodeNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'limits'> & FormReader

@@ -1,8 +1,8 @@
 import { Router } from 'express'
 import { updateReporterSettings } from '../../db/reporters.ts'
 import { isLanguage } from '../../texts/choose-language.ts'
-import { type Code, codesBelow, type ListCode, type Texts } from '../../texts/messages.ts'
 import { ProblemError, problems } from '../problem.ts'
+import { guideOf, listGuides } from '../reporting/guides.ts'
 import type { Site } from '../site.ts'
 import { type FormReader, readShortForm } from './form.ts'
 import { sendPage } from './render.ts'
@@ -65,11 +65,7 @@ export function helpRoutes(): Router {
   const router = Router()
   router.get('/help', (req, res) => {
     const { texts } = visitOf(req)
-    const named = (start: string) =>
-      codesBelow(start)
-        .filter(({ rest: [, field] }) => field === 'name')
-        .map(({ code, rest: [key] }) => ({ key, name: texts(code as Code) }))
-    const data = { web: named(WEB_MAIL), programs: named(PROGRAMS) }
+    const data = listGuides(texts)
     sendPage(req, res, { view: 'pages/help', title: texts('help.title'), data })
   })
   router.get('/help/source/:client', (req, res) => {
@@ -80,29 +76,4 @@ export function helpRoutes(): Router {
     sendPage(req, res, { view: 'pages/help-source', title, data: { guide } })
   })
   return router
-}
-
-const WEB_MAIL = 'help.web.'
-const PROGRAMS = 'help.programs.'
-
-/**
- * The guide for a mail program: ways to get a message with its complete header, the best first, and
- * what is not possible. Undefined if there is no guide.
- */
-function guideOf(client: string, texts: Texts) {
-  const found = [...codesBelow(WEB_MAIL), ...codesBelow(PROGRAMS)].filter(
-    ({ rest }) => rest[0] === client,
-  )
-  const textOf = (field: string) => {
-    const code = found.find(({ rest }) => rest[1] === field)?.code
-    return code === undefined ? undefined : texts(code as Code)
-  }
-  const ways = found
-    .filter(({ rest: [, field] }) => field !== 'name' && field !== 'note')
-    .map(({ code, rest: [, way] }) => ({
-      title: texts(`help.ways.${way}` as Code),
-      steps: texts(code as ListCode),
-    }))
-  const name = textOf('name')
-  return name === undefined ? undefined : { name, ways, note: textOf('note') }
 }

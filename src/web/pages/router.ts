@@ -13,7 +13,9 @@ import { downloadRoutes } from '../lists/downloads.ts'
 import { ProblemError } from '../problem.ts'
 import { adviceRoutes } from '../reporting/advice.ts'
 import { outlookRoutes } from '../reporting/outlook.ts'
+import { lookFirstRoutes } from '../reporting/look-first.ts'
 import { reportRoutes } from '../reporting/report-form.ts'
+import { sentRoutes } from '../reporting/sent.ts'
 import { assetRoutes, type Site } from '../site.ts'
 import { helpRoutes, homeRoutes, languageRoutes } from './home.ts'
 import { lettersOffRoutes } from './letters-off.ts'
@@ -41,6 +43,8 @@ export function pageRoutes(site: Site): Router {
   router.use(signInRoutes(site))
   router.use(accountRoutes(site))
   router.use(reportRoutes(site))
+  router.use(lookFirstRoutes(site))
+  router.use(sentRoutes(site))
   router.use(helpRoutes())
   router.use(outlookRoutes(site))
   router.use(statisticsRoutes(site))

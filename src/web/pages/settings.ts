@@ -9,6 +9,7 @@ import { mailInAddressOf, makeMailInAddress } from '../../reports/take-mailed.ts
 import type { Site } from '../site.ts'
 import { type Form, type FormReader, readShortForm } from './form.ts'
 import { sendPage } from './render.ts'
+import { localPath } from './sign-in.ts'
 import { requireReporter } from './signed-in.ts'
 import { visitOf } from './visit.ts'
 
@@ -105,6 +106,8 @@ export function settingsRoutes(site: Needs): Router {
     const reporter = requireReporter(req, res)
     if (!reporter) return
     const word = await change(req, form, reporter, site)
+    const next = form.text('next')
+    if ('done' in word && next !== undefined) return res.redirect(303, localPath(next))
     if ('done' in word) return res.redirect(303, `/settings?done=${word.done}`)
     await sendSettings(req, res, site, reporter, word)
   })

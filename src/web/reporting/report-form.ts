@@ -1,83 +1,20 @@
 import { type Request, type Response, Router } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
 import type { ReportKind } from '../../db/reports.ts'
-import type { Phrase } from '../../phrase.ts'
-import {
-  type AcceptedReport,
-  UPLOAD_MESSAGES_MAX,
-  uploadBytesMax,
-} from '../../reports/accept-report.ts'
-import { awaitUnconfirmed } from '../../reports/own-reports.ts'
+import { UPLOAD_MESSAGES_MAX, uploadBytesMax } from '../../reports/accept-report.ts'
+import { mailInAddressOf } from '../../reports/take-mailed.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { admitReports } from '../limits.ts'
 import { type Form, type FormReader, hasPassword, readForm } from '../pages/form.ts'
-import { sendPage } from '../pages/render.ts'
+import { qrCode, sendPage } from '../pages/render.ts'
 import { requireReporter, signIn } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
-import { ProblemError, type ProblemName } from '../problem.ts'
+import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { parseRemarks, type Remarks } from '../submit.ts'
-import type { UploadedFile, UploadLine } from './take-upload.ts'
-
-/** The help pages that explain how to avoid a refusal. */
-const helpPaths: Readonly<Partial<Record<ProblemName, string>>> = {
-  'no-header': '/help/source/outlook-classic',
-  'not-a-message': '/help',
-}
-
-/**
- * Sends the result of each message of an upload, with totals at the top, and the question about
- * each message that looks wanted. The status is a success if
- * at least one message was accepted.
- */
-function sendResults(
-  req: Request,
-  res: Response,
-  lines: readonly UploadLine[],
-  unconfirmed: ReadonlyMap<string, readonly Phrase[]>,
-): void {
-  const results = lines.map((line) => {
-    const result = resultOf(line)
-    const { id = '' } = result
-    const why = unconfirmed.get(id)
-    return { ...result, unconfirmed: why && { id, why } }
-  })
-  const taken = results.filter(({ id }) => id !== undefined)
-  const refused = lines.find(({ outcome }) => !outcome.taken)?.outcome
-  const status = refused && !refused.taken ? refused.refusal.status : 422
-  const countOf = (which: AcceptedReport['is']) => taken.filter(({ is }) => is === which).length
-  sendPage(req, res, {
-    view: 'pages/sent',
-    title: visitOf(req).texts('sent.title'),
-    status: taken.length > 0 ? 200 : status,
-    data: {
-      isTaken: taken.length > 0,
-      counts: {
-        recorded: countOf('new'),
-        changed: countOf('changed'),
-        repeated: countOf('repeated'),
-        refused: results.length - taken.length,
-      },
-      results,
-    },
-  })
-}
-
-type Result = {
-  name: string
-  isRebuilt: boolean
-  id?: string
-  is?: AcceptedReport['is']
-  problem?: ProblemName
-  helpPath?: string | undefined
-}
-
-function resultOf({ name, outcome, rebuiltFrom }: UploadLine): Result {
-  const isRebuilt = rebuiltFrom !== undefined
-  if (outcome.taken) return { name, isRebuilt, id: outcome.id, is: outcome.is }
-  const { problem } = outcome.refusal
-  return { name, isRebuilt, problem, helpPath: helpPaths[problem] }
-}
+import { filesOf, pastedField } from './given-files.ts'
+import { suggestedGuide } from './guides.ts'
+import { sendResults } from './sent.ts'
 
 type Needs = Pick<
   Site,
@@ -85,18 +22,14 @@ type Needs = Pick<
 > &
   FormReader
 
-const pastedField = 'reporting[raw_email]'
-const BLANK_START_MAX = 64_000
-/** Maximum number of messages of a form whose analyses the answer waits for. */
-const AWAITED_MAX = 5
 /** Maximum size in bytes of text that is returned to the form after a refusal. */
 const KEPT_BYTES_MAX = 200_000
 
 /** The report form. Its first field and its response use the names that older clients expect. */
 export function reportRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/report', (req, res) => {
-    if (requireReporter(req, res)) sendForm(req, res, site, { status: 200 })
+  router.get('/report', async (req, res) => {
+    if (requireReporter(req, res)) await sendForm(req, res, site, { status: 200 })
   })
   router.post('/report', async (req, res) => {
     const { messageBytesMax } = site.config
@@ -109,7 +42,7 @@ export function reportRoutes(site: Needs): Router {
     if (reporter) return takeForm(req, res, site, form, reporter)
     const wrong = form.text('user[email_or_login]') !== undefined
     const problem = wrong ? 'wrong' : 'needed'
-    sendForm(req, res, site, { status: 401, problem, needsSignIn: true, form })
+    await sendForm(req, res, site, { status: 401, problem, needsSignIn: true, form })
   })
   return router
 }
@@ -133,14 +66,7 @@ export async function takeForm(
   const gone = goneSignal(res)
   const upload = { reporter, channel: 'form', remarks, entry, admitMore, gone } as const
   const lines = await site.takeUpload(files, upload)
-  const ids = lines.flatMap(({ outcome }) => (outcome.taken ? [outcome.id] : []))
-  const { formWaitMs: waitMs } = site.config
-  const few = ids.length <= AWAITED_MAX ? ids : []
-  const unconfirmed = await site.outage.run(
-    () => awaitUnconfirmed(site.pool, few, { waitMs, gone }),
-    () => new Map<string, readonly Phrase[]>(),
-  )
-  sendResults(req, res, lines, unconfirmed)
+  await sendResults(req, res, { site, reporter, lines, gone })
 }
 
 type FormState = {
@@ -153,8 +79,8 @@ type FormState = {
 
 const kinds: readonly ReportKind[] = ['spam', 'phishing', 'not-spam']
 
-function sendForm(req: Request, res: Response, site: Needs, state: FormState): void {
-  const { texts } = visitOf(req)
+async function sendForm(req: Request, res: Response, site: Needs, state: FormState): Promise<void> {
+  const { texts, reporter } = visitOf(req)
   const { form } = state
   const sentences = {
     wrong: texts('signIn.wrong'),
@@ -184,37 +110,25 @@ function sendForm(req: Request, res: Response, site: Needs, state: FormState): v
       losesFiles: (form?.files('messages').length ?? 0) > 0,
       needsSignIn: state.needsSignIn ?? false,
       text: form ? keptText(form) : '',
+      guide: suggestedGuide(
+        { email: reporter?.email ?? '', userAgent: req.headers['user-agent'] ?? '' },
+        texts,
+      ),
+      mailIn: reporter && (await shownMailIn(site, reporter)),
+      isForwarding: req.query['forward'] !== undefined,
     },
   })
 }
 
+/** The reporter's address for forwarded mail, and a QR code to save it on a phone. */
+async function shownMailIn(site: Needs, { id }: Reporter) {
+  const read = () => mailInAddressOf(site, id)
+  const mailIn = await site.outage.run(read, () => undefined)
+  return mailIn && { ...mailIn, picture: qrCode(`mailto:${mailIn.address}`) }
+}
+
 function megabytes(bytes: number): number {
   return Math.floor(bytes / 1_000_000)
-}
-
-function filesOf(form: Form, pastedName: string): UploadedFile[] {
-  const pasted = form.bytes(pastedField)
-  // A message does not start with this much whitespace, so the rest need not be searched.
-  const isPasted = pasted?.subarray(0, BLANK_START_MAX).some((byte) => byte > 0x20) ?? false
-  const files = form.files('messages')
-  return [
-    ...(pasted && isPasted
-      ? [{ name: pastedName, bytes: withoutBlankStart(pasted), isCut: form.isCut(pastedField) }]
-      : []),
-    ...files.map(({ fileName, content, isCut }) => {
-      return { name: fileName ?? '', bytes: content, isCut }
-    }),
-  ]
-}
-
-/**
- * Removes leading blank lines, which users may paste accidentally; a header does not start with
- * one.
- */
-function withoutBlankStart(pasted: Buffer): Buffer {
-  let start = 0
-  while (pasted[start] === 0x0a || pasted[start] === 0x0d) start++
-  return pasted.subarray(start)
 }
 
 function remarksOf(form: Form): Remarks | undefined {

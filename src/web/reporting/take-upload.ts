@@ -76,20 +76,37 @@ const reasons = {
 
 type Needs = { submit: Submit; unpack: Unpacker; messageBytesMax: number }
 
-/** Creates the upload handler of one web process. */
-export function createTakeUpload({ submit, unpack, messageBytesMax }: Needs): TakeUpload {
+/** The owner of files that are only looked into. */
+type Looker = { reporterId: string; gone: AbortSignal }
+
+/** Extracts the messages from files like `TakeUpload`, without submitting them. */
+export type LookInto = (files: readonly UploadedFile[], looker: Looker) => Promise<Found[]>
+
+/** Creates the handlers of uploads of one web process. Both share the limits of unpacking. */
+export function createUploads({ submit, unpack, messageBytesMax }: Needs): {
+  takeUpload: TakeUpload
+  lookInto: LookInto
+} {
   const limits = uploadLimits(messageBytesMax)
   const unpackUpload = createUnpackUpload(unpack, limits)
   const inTurn = createTurns(UNPACKED_UPLOADS_MAX, messageBytesMax)
-  return (files, upload) => {
-    const { gone, reporter } = upload
-    const take = async () => {
-      const found = await unpackAll(files, { unpackUpload, gone, limits })
-      return submitAll(found, { ...upload, entry: await admitAll(found.length, upload) }, submit)
-    }
-    if (files.every(({ bytes }) => containerOf(bytes) === undefined)) return take()
+  const inOwnTurn = <T>(
+    files: readonly UploadedFile[],
+    { reporterId, gone }: Looker,
+    use: (found: Found[]) => Promise<T>,
+  ): Promise<T> => {
+    const work = async () => use(await unpackAll(files, { unpackUpload, gone, limits }))
+    if (files.every(({ bytes }) => containerOf(bytes) === undefined)) return work()
     const bytes = files.reduce((sum, one) => sum + one.bytes.length, 0)
-    return inTurn({ reporterId: reporter.id, bytes, gone }, take)
+    return inTurn({ reporterId, bytes, gone }, work)
+  }
+  return {
+    lookInto: (files, looker) => inOwnTurn(files, looker, (found) => Promise.resolve(found)),
+    takeUpload: (files, upload) =>
+      inOwnTurn(files, { ...upload, reporterId: upload.reporter.id }, async (found) => {
+        const entry = await admitAll(found.length, upload)
+        return submitAll(found, { ...upload, entry }, submit)
+      }),
   }
 }
 

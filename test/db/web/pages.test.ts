@@ -85,7 +85,7 @@ test('every file of a form has its own result', async () => {
   const page = await answer.text()
   expect(page).toContain('good &lt;b&gt;.eml')
   expect(page).toContain('you had reported this message before')
-  expect(page).toContain('its header lines are missing')
+  expect(page).toContain('This is not a complete mail message')
   expect(page).toContain('It is too big.')
   expect(page).not.toContain('Votre signalement')
 })

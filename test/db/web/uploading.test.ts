@@ -22,13 +22,14 @@ async function send(files: readonly File[], fields: Record<string, string> = {})
   return { status: answer.status, answer, page: await answer.text() }
 }
 
-/** Returns the lines of an answer as text: `a.eml: recorded …`. */
+/** Returns the lines of an answer as text: subject, author and state, or the reason of a refusal. */
 function linesOf(page: string): string[] {
-  const [, list = ''] = /<ul class="results">(.*?)<\/ul>/s.exec(page) ?? []
+  const [, list = ''] = /<ul class="rows results">(.*?)<\/ul>/s.exec(page) ?? []
   return [...list.matchAll(/<li>(.*?)<\/li>/gs)].map(([, line = '']) =>
     line
-      .replace(/<[^>]*>/g, '')
+      .replace(/<[^>]*>/g, ' ')
       .replace(/\s+/g, ' ')
+      .replace(' :', ':')
       .trim(),
   )
 }
@@ -61,20 +62,21 @@ test('each file has a line, and a refused file delays no other', async () => {
   expect(page).toContain('Your report has been recorded')
   const lines = linesOf(page)
   const start = [
-    'one.eml: recorded – Follow',
-    'known.eml: recorded – you had reported this message before',
-    'big.eml: not recorded It is too big.',
-    'picture.png: not recorded This is not the source of a mail message',
-    'sent.msg: not recorded This Outlook file does not hold the header lines',
-    'got.msg: recorded – Follow this report',
-    'all.zip › in.eml: recorded – Follow',
-    'all.zip › locked.eml: not recorded The archive is protected by a password.',
-    'all.zip › more.zip: not recorded It is an archive inside an archive.',
-    'broken.zip: not recorded The file is damaged',
+    'Cheap watches one offers@shop.example Being analyzed one.eml',
+    'Cheap watches known offers@shop.example Being analyzed known.eml – you had reported this',
+    'big.eml: It is too big. not recorded',
+    'picture.png: This is not a complete mail message.',
+    'sent.msg: This Outlook file does not show how the message reached you',
+    'Cheap watches offers@shop.example Being analyzed got.msg',
+    'Cheap watches zipped offers@shop.example Being analyzed all.zip › in.eml',
+    'all.zip › locked.eml: The archive is protected by a password.',
+    'all.zip › more.zip: It is an archive inside an archive.',
+    'broken.zip: The file is damaged',
   ]
   expect(lines.map((line, at) => line.slice(0, start[at]?.length))).toEqual(start)
-  expect(lines[5]).toContain('Its signatures can prove nothing.')
-  expect(page).toMatch(/<dt>Recorded<\/dt><dd>3<\/dd>.*before<\/dt><dd>1<\/dd>.*<dd>6<\/dd>/s)
+  expect(lines[5]).toContain('We cannot check who signed it.')
+  expect(page).toContain('1 of these you had reported before.')
+  expect(page).toContain('6 files could not be read')
   expect(page).toContain('href="/help/source/outlook-classic"')
 })
 
@@ -85,7 +87,7 @@ test('a rebuilt message is marked as such wherever its report is shown', async (
   const headers = { authorization: `Bearer ${ann.token}` }
   const answer = await fetch(`${site.url}/api/v1/reports/${id}`, { headers })
   expect(((await answer.json()) as ReportJson).rebuilt_from).toBe('msg')
-  expect(await (await browser.get(`/reports/${id}`)).text()).toContain('put it together again')
+  expect(await (await browser.get(`/reports/${id}`)).text()).toContain('so we rebuilt it')
 })
 
 test('a message reported before is not shown as recorded now', async () => {
@@ -97,11 +99,11 @@ test('a message reported before is not shown as recorded now', async () => {
     ['picture.png', Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')],
   ])
   for (const { page: told } of [again, { page }]) {
-    expect(told).toContain('<p>Your report was recorded before: there is nothing new</p>')
+    expect(told).toContain('<p>Nothing new: you had already reported this</p>')
     expect(told).not.toContain('Your report has been recorded')
   }
-  expect(again.page).not.toContain('Some messages were not recorded')
-  expect(page).toContain('Some messages were not recorded: see below.')
+  expect(again.page).not.toContain('could not be read')
+  expect(page).toContain('1 file could not be read: see below.')
 })
 
 test('if nothing was recorded, the answer has the status of the first refusal', async () => {
@@ -122,11 +124,11 @@ test('the unpacked size of all files of an upload is limited', async () => {
     ['1.zip', archive],
     ['2.zip', archive],
   ])
-  expect(linesOf(page).map((line) => line.slice(0, 22))).toEqual([
-    expect.stringMatching(/^1\.zip › a: recorded/),
-    expect.stringMatching(/^1\.zip › b: recorded/),
-    expect.stringMatching(/^2\.zip › a: not record/),
-    expect.stringMatching(/^2\.zip › b: not record/),
+  expect(linesOf(page)).toEqual([
+    expect.stringMatching(/ 1\.zip › a$/),
+    expect.stringMatching(/ 1\.zip › b$/),
+    expect.stringMatching(/^2\.zip › a: .* not recorded$/),
+    expect.stringMatching(/^2\.zip › b: .* not recorded$/),
   ])
 })
 
@@ -138,7 +140,7 @@ test('entered text stays in the form when it was refused', async () => {
   expect(page).toContain('value="From &lt;my&gt; &quot;bank&quot;"')
   expect(page).toMatch(/aria-describedby="raw-help problem" aria-invalid="true"/)
   const lost = await send([['a.eml', sampleMessage('lost')]], { kind: 'nonsense', comment: 'kept' })
-  expect(lost.page).toContain('Files cannot be kept by a form')
+  expect(lost.page).toContain('Please choose your files again')
   expect(lost.page).toContain('value="kept"')
 })
 

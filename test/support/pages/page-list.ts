@@ -41,6 +41,7 @@ const stranger: Record<string, ListedPage['at']> = {
 
 const reporter: Record<string, ListedPage['at']> = {
   '/report': () => ['/report'],
+  '/report/sent': ({ told, unconfirmed }) => [`/report/sent?id=${told}&id=${unconfirmed}`],
   '/reports': () => ['/reports'],
   '/reports/:id': ({ told, asking, unconfirmed, newsletter }) =>
     [told, asking, unconfirmed, newsletter].map((id) => `/reports/${id}`),

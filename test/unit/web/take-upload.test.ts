@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import {
-  createTakeUpload,
+  createUploads,
   type Upload,
   type UploadedFile,
 } from '../../../src/web/reporting/take-upload.ts'
@@ -40,7 +40,7 @@ function station(msOf: (msMax: number) => number) {
     now += msOf(msMax)
     return Promise.reject(new Error('took too long'))
   }
-  return { given, takeUpload: createTakeUpload({ submit, unpack, messageBytesMax: 1_000 }) }
+  return { given, ...createUploads({ submit, unpack, messageBytesMax: 1_000 }) }
 }
 
 test('one upload has fifteen seconds for all its files; the rest is not opened', async () => {

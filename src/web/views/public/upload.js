@@ -1,9 +1,17 @@
-// Improves the file field of the report form: files can be dropped, are listed, can be removed, and
-// are sent with progress. The form also works without this script. Its texts and limits are in data
-// attributes of the form.
+// Improves the report form: files can be dropped, are listed, can be removed, and are sent with
+// progress. What was understood of them is shown before they are sent. The form also works without
+// this script. Its texts and limits are in data attributes of the form.
 ;(() => {
   'use strict'
 
+  /** How much of a message is read before sending: enough for its subject, sender and first text. */
+  const LOOK_BYTES_MAX = 256_000
+  /** Archives are read whole, up to this size. */
+  const ARCHIVE_BYTES_MAX = 4_000_000
+  const LOOK_FILES_MAX = 10
+  const PAUSE_MS = 400
+
+  const isArchive = ({ name }) => /\.(?:zip|msg|mbox)$/i.test(name)
   const shownMegabytes = (bytes) => Math.floor(bytes / 1_000_000)
   const filled = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
 
@@ -37,10 +45,15 @@
     cancel.className = 'secondary outline'
     const status = element('p', { className: 'status' })
     status.setAttribute('role', 'status')
-    area.append(element('p', { className: 'quiet', textContent: words.drop }), chosen)
+    area.append(chosen)
     button.after(bar, status, cancel)
+    const pasted = form.querySelector('#raw')
+    const understood = form.querySelector('#understood')
+    const kinds = [...form.querySelectorAll('[name=kind]')]
     let files = []
     let sending
+    let looks = 0
+    let isKindChosen = false
 
     function choose(added) {
       const refused = []
@@ -66,6 +79,51 @@
       for (const file of files) all.items.add(file)
       input.files = all.files
       chosen.hidden = files.length === 0
+      lookSoon()
+    }
+
+    /** The beginning of the chosen messages; undefined when there is nothing to look into. */
+    function beginnings() {
+      const token = form.querySelector('[name=form_token]')
+      if (!token || (files.length === 0 && pasted.value.trim() === '')) return undefined
+      const data = new FormData()
+      data.append(token.name, token.value)
+      data.append(pasted.name, pasted.value.slice(0, LOOK_BYTES_MAX))
+      for (const file of files.slice(0, LOOK_FILES_MAX)) {
+        if (isArchive(file) && file.size > ARCHIVE_BYTES_MAX) return words.tooLarge
+        const part = isArchive(file) ? file : file.slice(0, LOOK_BYTES_MAX)
+        data.append(input.name, part, file.name)
+      }
+      return data
+    }
+
+    async function look() {
+      const turn = ++looks
+      const data = beginnings()
+      understood.textContent =
+        data === undefined ? '' : typeof data === 'string' ? data : words.look
+      if (!(data instanceof FormData)) return
+      try {
+        const answer = await fetch('/report/look', { method: 'POST', body: data })
+        const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+        const found = answer.ok && page.querySelector('#look')
+        if (turn !== looks) return
+        if (!found) throw new Error(String(answer.status))
+        const guess = found.querySelector('[data-guess]')
+        if (!isKindChosen)
+          for (const one of kinds) one.checked = one.value === (found.dataset.kind ?? 'spam')
+        if (guess) guess.hidden = isKindChosen
+        understood.replaceChildren(...document.importNode(found, true).childNodes)
+      } catch {
+        // The messages can be sent without it.
+        if (turn === looks) understood.textContent = ''
+      }
+    }
+
+    let pause
+    function lookSoon() {
+      clearTimeout(pause)
+      pause = setTimeout(look, PAUSE_MS)
     }
 
     function shownFile(file) {
@@ -130,6 +188,8 @@
     }
 
     input.addEventListener('change', () => choose([...input.files]))
+    pasted.addEventListener('input', lookSoon)
+    for (const one of kinds) one.addEventListener('change', () => (isKindChosen = true))
     cancel.addEventListener('click', () => sending?.abort())
     form.addEventListener('submit', (event) => {
       if (files.length === 0) return
@@ -147,18 +207,39 @@
     }
     // The user may have chosen files before the script was loaded.
     if (input.files.length > 0) choose([...input.files])
+    else if (pasted.value.trim() !== '') lookSoon()
   }
 
   /** Shows the response, which is the page that the form itself would have led to. */
   function showAnswer({ responseText }) {
     const answer = new DOMParser().parseFromString(responseText, 'text/html')
     document.title = answer.title
+    const known = new Set([...document.scripts].map(({ src }) => src))
     document.body.replaceWith(document.adoptNode(answer.body))
+    // A browser does not run the scripts of a parsed page.
+    for (const script of [...document.scripts]) {
+      if (!known.has(script.src)) script.replaceWith(element('script', { src: script.src }))
+    }
     enhance()
     const main = document.querySelector('main')
     main?.focus()
     window.scrollTo(0, 0)
   }
 
+  /** Adds the buttons that copy an address. */
+  function offerCopies() {
+    if (!navigator.clipboard) return
+    for (const button of document.querySelectorAll('[data-copy]')) {
+      button.hidden = false
+      button.addEventListener('click', async () => {
+        await navigator.clipboard.writeText(
+          document.getElementById(button.dataset.copy).textContent,
+        )
+        button.textContent = button.dataset.copied
+      })
+    }
+  }
+
   enhance()
+  offerCopies()
 })()

@@ -1,0 +1,99 @@
+import { type Request, type Response, Router } from 'express'
+import { pack } from '../../db/rows.ts'
+import type { Unpacked } from '../../mail/containers/unpack-file.ts'
+import { fieldsOf, type ReadMessage } from '../../mail/message.ts'
+import { guessKind } from '../../reports/guess-kind.ts'
+import { goneSignal } from '../bodies/read-body.ts'
+import { type FormReader, readForm } from '../pages/form.ts'
+import { sendPage } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { ProblemName } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { filesOf } from './given-files.ts'
+
+/** A message as understood before it is reported. */
+type Understood = {
+  name: string
+  subject: string | null
+  author: string | null
+  datedAt: Date | undefined
+  /** Whether the lines that show its route are there: otherwise nobody can trace it. */
+  isComplete: boolean
+  problem?: ProblemName
+}
+
+type Needs = Pick<Site, 'bodies' | 'lookInto' | 'readText'> & FormReader
+
+/** Maximum size in bytes of what is looked into; the script of the form sends no more. */
+const LOOK_BYTES_MAX = 6_000_000
+/** Maximum number of messages that are read and listed; the others are only counted. */
+const LISTED_MAX = 10
+
+/**
+ * Shows what was understood of the files of a form, before they are sent: the script of the form
+ * sends the beginning of each file. Stores nothing.
+ */
+export function lookFirstRoutes(site: Needs): Router {
+  const router = Router()
+  router.post('/report/look', async (req, res) => {
+    const limits = { bytesMax: LOOK_BYTES_MAX, partBytesMax: LOOK_BYTES_MAX }
+    const form = await readForm(req, res, site, limits)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const files = filesOf(form, visitOf(req).texts('sent.pasted'))
+    const gone = goneSignal(res)
+    const found = await site.lookInto(files, { reporterId: reporter.id, gone })
+    const shown = await Promise.all(
+      found.slice(0, LISTED_MAX).map(async (one) => {
+        if ('refusal' in one) return refused(one.name, one.refusal)
+        const fit = await site.bodies.read('message', one.raw, { ownerId: reporter.id, gone })
+        return 'refusal' in fit
+          ? refused(one.name, fit.refusal.reason)
+          : read(one.name, fit.message)
+      }),
+    )
+    const first = shown.findIndex(({ problem }) => problem === undefined)
+    const kind = await kindOf(found[first], shown[first], site)
+    sendLook(req, res, { shown, count: found.length, kind })
+  })
+  return router
+}
+
+function sendLook(
+  req: Request,
+  res: Response,
+  look: { shown: readonly Understood[]; count: number; kind: string | undefined },
+): void {
+  sendPage(req, res, {
+    view: 'pages/look-first',
+    title: visitOf(req).texts('look.title'),
+    data: { ...look, more: Math.max(0, look.count - look.shown.length) },
+  })
+}
+
+function refused(name: string, problem: ProblemName): Understood {
+  return { name, subject: null, author: null, datedAt: undefined, isComplete: false, problem }
+}
+
+function read(name: string, { header: { fields } }: ReadMessage): Understood {
+  const { subject, from, date } = fieldsOf(fields)
+  return {
+    name,
+    subject,
+    author: from,
+    datedAt: date === null ? undefined : new Date(date),
+    isComplete: fields.some(({ key }) => key === 'received'),
+  }
+}
+
+/** Guesses the kind of the first message that was understood. */
+async function kindOf(
+  found: Unpacked | { refusal: unknown } | undefined,
+  shown: Understood | undefined,
+  { readText }: Pick<Needs, 'readText'>,
+) {
+  if (!found || !('raw' in found)) return undefined
+  const text = await readText(await pack(found.raw)).catch(() => '')
+  return guessKind(`${shown?.subject ?? ''}\n${text}`)
+}
