@@ -9,7 +9,7 @@ type Tab = messenger.tabs.Tab
 
 /** A request of the add-on's pages. */
 export type Request =
-  | { do: 'report'; ids: number[]; kind: Kind; comment: string }
+  | { do: 'report'; messages: Message[]; kind: Kind; comment: string }
   | { do: 'send' }
   | { do: 'list' }
 
@@ -38,18 +38,25 @@ function isReady({ server, token }: Settings): boolean {
 async function report(messages: readonly Message[], kind: Kind, comment = ''): Promise<void> {
   const { settings } = await readSettings()
   if (!isReady(settings)) return messenger.runtime.openOptionsPage()
+  if (messages.length === 0) return notify(say('none'))
   let known: Added | undefined
   let added = 0
+  let failed = 0
   for (const message of messages) {
-    const result = await keep(message, kind, comment)
+    const result = await keep(message, kind, comment).catch(() => undefined)
     if (result === 'full') {
       await notify(say('full'))
       break
+    }
+    if (result === undefined) {
+      failed++
+      continue
     }
     if (result === 'new') added++
     else known = result
     await handle(message, kind, settings).catch(() => notify(say('notMoved')))
   }
+  if (failed > 0) await notify(say('failed', String(failed)))
   if (added > 0) return sendAndTell()
   if (typeof known === 'object') await notify(say('already'), known.sent.id)
   else if (known === 'waiting') await notify(say('waiting'))
@@ -143,17 +150,15 @@ const menuItems = { spam: 'reportSpam', phishing: 'reportPhishing', 'not-spam': 
 
 async function createMenu(): Promise<void> {
   await messenger.menus.removeAll()
-  const items = { ...menuItems, comment: 'reportWithComment' }
-  for (const [id, text] of Object.entries(items)) {
-    messenger.menus.create({
-      id,
-      title: say(text),
-      contexts: ['message_list', 'action', 'message_display_action'],
-    })
+  const buttons = ['action', 'message_display_action'] as const
+  for (const [id, text] of Object.entries({ ...menuItems, comment: 'reportWithComment' })) {
+    messenger.menus.create({ id, title: say(text), contexts: ['message_list', ...buttons] })
   }
+  messenger.menus.create({ id: 'settings', title: say('settings'), contexts: [...buttons] })
 }
 
 messenger.menus.onClicked.addListener(async ({ menuItemId, selectedMessages }, tab) => {
+  if (menuItemId === 'settings') return messenger.runtime.openOptionsPage()
   const messages = selectedMessages
     ? await allPages(selectedMessages)
     : tab
@@ -162,7 +167,7 @@ messenger.menus.onClicked.addListener(async ({ menuItemId, selectedMessages }, t
   if (menuItemId !== 'comment') return report(messages, menuItemId as Kind)
   const ids = messages.map(({ id }) => id).join(',')
   const url = `comment.html?ids=${ids}`
-  await messenger.windows.create({ type: 'popup', url, width: 480, height: 400 })
+  await messenger.windows.create({ type: 'popup', url, width: 480, height: 420 })
 })
 
 // Also called for our own marks and for the automatic filter: the queue knows what was reported.
@@ -177,8 +182,7 @@ messenger.alarms.onAlarm.addListener(() => sendQuietly(false))
 messenger.runtime.onMessage.addListener(async (request: Request) => {
   if (request.do === 'list') return queue.list()
   if (request.do === 'send') return sendAndTell()
-  const messages = await Promise.all(request.ids.map((id) => messenger.messages.get(id)))
-  return report(messages, request.kind, request.comment)
+  return report(request.messages, request.kind, request.comment)
 })
 
 messenger.runtime.onInstalled.addListener(async ({ reason }) => {

@@ -50,18 +50,21 @@ async function showReports(): Promise<void> {
   part('sent')?.replaceChildren(...items)
 }
 
-function tell(text: string): void {
-  part('said')?.replaceChildren(text)
+function tell(text: string, isGood: boolean): void {
+  const said = part('said')
+  said?.replaceChildren(text)
+  said?.setAttribute('class', isGood ? 'good' : 'bad')
 }
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault()
   const server = parseServer(fieldOf(form, 'server').value)
-  if (server === undefined) return tell(say('badServer'))
+  if (server === undefined) return tell(say('badServer'), false)
   await writeSettings(givenSettings(server))
   await showSettings()
+  tell(say('testing'), true)
   const result = await testAccess((await readSettings()).settings)
-  tell(say(`test_${result.replace('-', '_')}`))
+  tell(say(`test_${result.replace('-', '_')}`), result === 'ok')
   if (result !== 'ok') return
   await ask({ do: 'send' })
   await showReports()
@@ -69,7 +72,7 @@ form.addEventListener('submit', async (event) => {
 
 part('sign-in')?.addEventListener('click', async () => {
   const server = parseServer(fieldOf(form, 'server').value)
-  if (server === undefined) return tell(say('badServer'))
+  if (server === undefined) return tell(say('badServer'), false)
   await messenger.windows.openDefaultBrowser(tokenPageOf(server))
 })
 

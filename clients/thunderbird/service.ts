@@ -4,6 +4,7 @@ import type { Answer, Wanted } from './queue.ts'
 export type Access = { server: string; token: string }
 
 const PATIENCE_MS = 120_000
+const TEST_PATIENCE_MS = 20_000
 const reportIdPattern = /^[0-9a-f-]{36}$/
 
 /** Returns the address of the service without path and trailing slash; undefined if it is none. */
@@ -65,7 +66,7 @@ export async function testAccess({ server, token }: Access): Promise<'ok' | Answ
     headers: { authorization: `Bearer ${token}` },
     credentials: 'omit',
     redirect: 'error',
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(TEST_PATIENCE_MS),
   }).catch(() => undefined)
   if (!response) return 'away'
   const body = await jsonOf(response)

@@ -8,9 +8,9 @@ export type Settings = Access & {
   reportsJunk: boolean
 }
 
-/** The settings of a new user. */
+/** The settings of a new user; the build replaces the address. */
 export const initialSettings: Settings = {
-  server: '',
+  server: '{server}',
   token: '',
   movesToJunk: true,
   reportsJunk: false,

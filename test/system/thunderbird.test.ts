@@ -6,19 +6,21 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checkedMail } from '../support/checked-mail.ts'
 import { makeSite, type Site } from '../support/parts.ts'
+import type { Program } from '../support/process.ts'
 import { openFolder } from './daemon.ts'
 import { type Dovecot, startDovecot } from './dovecot.ts'
 import { startThunderbird, type Thunderbird } from './thunderbird.ts'
 
 const run = promisify(execFile)
 let site: Site
+let web: Program
 let dovecot: Dovecot
 let folder: Awaited<ReturnType<typeof openFolder>>
 let thunderbird: Thunderbird | undefined
 
 beforeEach(async () => {
   site = await makeSite()
-  await site.start('web')
+  web = await site.start('web')
   dovecot = await startDovecot()
   folder = await openFolder('thunderbird')
 })
@@ -113,4 +115,20 @@ test('a message that the user marks as Junk is reported, if wished', async () =>
   thunderbird = await start({ reportsJunk: true })
   await thunderbird.run(`${openMessage}; pane.commandController.doCommand('cmd_markAsJunk')`)
   await expect.poll(reports).toMatchObject([{ kind: 'spam' }])
+})
+
+test('what was reported while the service was away is sent after a restart', async () => {
+  await receive('kept')
+  const before = await hashOnServer('INBOX', 1)
+  await web.stop()
+  thunderbird = await start()
+  await thunderbird.run(`${openMessage}; ${click}`)
+  await expect.poll(() => hashOnServer('Junk', 1)).toBe(before)
+  await thunderbird.quit()
+  web = await site.start('web')
+  expect(await reports()).toEqual([])
+  thunderbird = await start()
+  await expect.poll(reports).toMatchObject([{ kind: 'spam' }])
+  const [report] = await reports()
+  expect(report && (await hashOfReport(report))).toBe(before)
 })

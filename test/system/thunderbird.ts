@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import path from 'node:path'
-import { buildThunderbird } from '../../scripts/clients/thunderbird.ts'
+import { buildThunderbird } from '../../src/web/reporting/thunderbird.ts'
 import { freePort } from '../../src/db/embedded.ts'
 import { until } from '../support/process.ts'
 
@@ -71,7 +71,10 @@ export async function startThunderbird(
     if (error !== undefined) throw new Error(error)
     return value as never
   }
-  await run(openAccount, imapPort, ADD_ON)
+  await run(openAccount, ADD_ON).catch((cause: unknown) => {
+    child.kill('SIGKILL')
+    throw cause
+  })
   return {
     run,
     async quit() {
@@ -84,12 +87,20 @@ export async function startThunderbird(
   }
 }
 
-/** Stores the password, opens the inbox, and waits for the add-on. */
+/** Stores the password, also for a later start, opens the inbox, and waits for the add-on. */
 const openAccount = `
-  const [port, addOn] = args
+  const [addOn] = args
   await find('add-on', () => WebExtensionPolicy.getByID(addOn)?.extension?.backgroundContext ||
     WebExtensionPolicy.getByID(addOn)?.extension?.backgroundState)
   const [server] = MailServices.accounts.allServers.filter(({ type }) => type === 'imap')
+  const origin = 'imap://127.0.0.1'
+  if ((await Services.logins.searchLoginsAsync({ origin })).length === 0) {
+    const login = Components.classes['@mozilla.org/login-manager/loginInfo;1']
+      .createInstance(Components.interfaces.nsILoginInfo)
+    login.init(origin, null, origin, 'ann', 'password', '', '')
+    await Services.logins.addLoginAsync(login)
+  }
+  // A change of the stored logins clears it.
   server.password = 'password'
   const { currentAbout3Pane: pane } = await find('window', () => window.gTabmail?.currentAbout3Pane
     && window.gTabmail)
@@ -115,6 +126,7 @@ async function writeProfile(
     'mail.provider.suppress_dialog_on_startup': true,
     'mail.spotlight.firstRunDone': true,
     'mailnews.start_page.enabled': false,
+    'mail.shell.checkDefaultClient': false,
     'mail.accountmanager.accounts': 'account1',
     'mail.accountmanager.defaultaccount': 'account1',
     'mail.account.account1.server': 'server1',

@@ -14,6 +14,7 @@ import { ProblemError } from '../problem.ts'
 import { adviceRoutes } from '../reporting/advice.ts'
 import { outlookRoutes } from '../reporting/outlook.ts'
 import { lookFirstRoutes } from '../reporting/look-first.ts'
+import { thunderbirdRoutes } from '../reporting/thunderbird.ts'
 import { reportRoutes } from '../reporting/report-form.ts'
 import { sentRoutes } from '../reporting/sent.ts'
 import { assetRoutes, type Site } from '../site.ts'
@@ -47,6 +48,7 @@ export function pageRoutes(site: Site): Router {
   router.use(sentRoutes(site))
   router.use(helpRoutes())
   router.use(outlookRoutes(site))
+  router.use(thunderbirdRoutes(site))
   router.use(statisticsRoutes(site))
   router.use(historyRoutes(site))
   router.use(adviceRoutes(site))

@@ -25,6 +25,7 @@ const stranger: Record<string, ListedPage['at']> = {
   '/help/source/:client': () => ['/help/source/outlook-classic', '/help/source/gmail'],
   '/docs': () => ['/docs'],
   '/outlook': () => ['/outlook'],
+  '/thunderbird': () => ['/thunderbird'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
@@ -148,6 +149,7 @@ export const notPages: readonly RegExp[] = [
   /^\/admin\/limits\/shadow\/messages\/:id$/,
   /^\/admin\/(activity\/data|live)$/,
   /^\/(?:lists|outlook)\/:file$/,
+  /^\/thunderbird\/signalpost-thunderbird\.xpi$/,
   /^\/admin\/audit\/export\./,
   /^\/statistics\.csv$/,
   // Leads to the page of figures.

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { withoutOwnLines } from '../../../clients/thunderbird/own-lines.ts'
 import { answerOf, parseServer } from '../../../clients/thunderbird/service.ts'
 import { parseSettings } from '../../../clients/thunderbird/settings.ts'
-import { buildThunderbird, thunderbirdFiles } from '../../../scripts/clients/thunderbird.ts'
+import { buildThunderbird, thunderbirdFiles } from '../../../src/web/reporting/thunderbird.ts'
 
 const message = 'X-Spam: no\r\nX-Mozilla-Status: 0001\r\n\r\nbody'
 test.for([

@@ -101,3 +101,10 @@ test('without an https address there is no package', async () => {
   expect(response.status).toBe(404)
   expect(await (await fetch(`${plain.url}/outlook`)).text()).toContain('Outlook only accepts')
 })
+
+test('the add-on for Thunderbird knows the address of this service', async () => {
+  const response = await fetch(`${site.url}/thunderbird/signalpost-thunderbird.xpi`)
+  expect(response.headers.get('content-type')).toBe('application/x-xpinstall')
+  const addOn = await unzip(Buffer.from(await response.arrayBuffer()))
+  expect(addOn.get('settings.js')?.toString()).toContain(`server: '${server}'`)
+})

@@ -2,14 +2,42 @@ import { readdir, readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { Router } from 'express'
 import { ZipFile } from 'yazl'
+import { sendPage } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
 
-const root = path.join(import.meta.dirname, '../..')
+const root = path.join(import.meta.dirname, '../../..')
 const folder = path.join(root, 'clients/thunderbird')
 
-/** The add-on for Thunderbird as a file to install. The same sources give the same bytes. */
-export async function buildThunderbird(): Promise<Buffer> {
-  const files = await thunderbirdFiles()
+const ADD_ON = 'signalpost-thunderbird.xpi'
+
+/** Serves the page about the add-on, and the add-on with the address of this service. */
+export function thunderbirdRoutes({ publicUrl }: Pick<Site, 'publicUrl'>): Router {
+  const router = Router()
+  router.get('/thunderbird', (req, res) => {
+    sendPage(req, res, {
+      view: 'pages/thunderbird',
+      title: visitOf(req).texts('thunderbird.title'),
+    })
+  })
+  router.get(`/thunderbird/${ADD_ON}`, async (_req, res) => {
+    res.setHeader('content-type', 'application/x-xpinstall')
+    // Browsers that install add-ons of their own must store it, not install it.
+    res.setHeader('content-disposition', `attachment; filename="${ADD_ON}"`)
+    res.setHeader('cache-control', 'public, max-age=3600')
+    res.end(await buildThunderbird(publicUrl))
+  })
+  return router
+}
+
+/**
+ * The add-on for Thunderbird as a file to install. The address of a service is what new users find
+ * in its settings. The same sources and address give the same bytes.
+ */
+export async function buildThunderbird(server = ''): Promise<Buffer> {
+  const files = await thunderbirdFiles(server)
   const zip = new ZipFile()
   for (const [name, text] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
     // The format stores local time without a zone.
@@ -21,13 +49,16 @@ export async function buildThunderbird(): Promise<Buffer> {
 }
 
 /** Returns the text of each file of the add-on. */
-export async function thunderbirdFiles(): Promise<Map<string, string>> {
+export async function thunderbirdFiles(server = ''): Promise<Map<string, string>> {
   const files = new Map<string, string>()
   for (const name of await readdir(folder)) {
     const read = () => readFile(path.join(folder, name), 'utf8')
     if (/\.(html|css)$/.test(name)) files.set(name, await read())
     else if (/(?<!\.d)\.ts$/.test(name)) {
-      files.set(name.replace(/\.ts$/, '.js'), toJavaScript(await read()))
+      files.set(
+        name.replace(/\.ts$/, '.js'),
+        toJavaScript(await read()).replace('{server}', server),
+      )
     }
   }
   const manifest = await readJson<object>(path.join(folder, 'manifest.json'))
