@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
-import { shardOf } from '../world.ts'
+import { shardOf, uuidFloor } from '../world.ts'
 import { withdrawMerged } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
@@ -125,6 +125,46 @@ export function listFeedbackTo(db: Db, consumerId: string, limit: number): Promi
   return rowsOf(db)`select ${columns} from feedback_reports
     where consumer_id = ${consumerId} and state <> 'shadowed' order by report_id desc, number desc
       limit ${limit}`
+}
+
+/** Selects the mails that a consumer received: those before a key, and only unanswered ones. */
+export type ReceivedFilter = { before?: FeedbackKey | undefined; isOpen: boolean; limit: number }
+
+const isAnswered = sql`exists (select from feedback_answers
+  where feedback_answers.report_id = feedback_reports.report_id
+    and feedback_answers.shard = feedback_reports.shard
+    and feedback_answers.number = feedback_reports.number)`
+
+/**
+ * Returns the feedback reports that a consumer received as a mail of their own, newest first. A
+ * digest is one mail.
+ */
+export function listReceived(
+  db: Db,
+  consumerId: string,
+  { before, isOpen, limit }: ReceivedFilter,
+): Promise<Feedback[]> {
+  return rowsOf(db)`select ${columns} from feedback_reports
+    where consumer_id = ${consumerId} and state = 'sent'
+      and (${before?.reportId}::uuid is null or (report_id,
+        number) < (${before?.reportId}::uuid, ${before?.number}::smallint))
+      and (not ${isOpen}::boolean or not ${isAnswered})
+    order by report_id desc, number desc limit ${limit}`
+}
+
+/** The mails that a consumer received on a day in UTC, by whether they are answered. */
+export type ReceivedDay = { day: string; answered: number; open: number }
+
+/** Counts the mails that a consumer received about reports since an instant, by day. */
+export function countReceivedDays(db: Db, consumerId: string, from: Date): Promise<ReceivedDay[]> {
+  return rowsOf(db)`
+    select (finished_at at time zone 'UTC')::date::text as day,
+      count(*) filter (where ${isAnswered})::integer as answered,
+      count(*) filter (where not ${isAnswered})::integer as open
+    from feedback_reports
+    where consumer_id = ${consumerId} and state = 'sent' and report_id >= ${uuidFloor(from)}
+      and finished_at >= ${from}
+    group by 1 order by 1`
 }
 
 export function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
@@ -257,6 +297,19 @@ export async function insertFeedbackMessages(
     on conflict (report_id, number, shard) do nothing`,
     ),
   )
+}
+
+/** Returns the copies of feedback reports whose packed size is at most `bytesMax`. */
+export function listSmallCopies(
+  db: Db,
+  keys: readonly FeedbackKey[],
+  bytesMax: number,
+): Promise<(FeedbackKey & Packed)[]> {
+  const ids = keys.map(({ reportId }) => reportId)
+  return rowsOf(db)`
+    select report_id as "reportId", number, encoding, content from feedback_messages
+    where ${isOneOfIds('report_id', ids)} and octet_length(content) <= ${bytesMax}
+      and report_id::text || ' ' || number::text = any(${keys.map(nameOf)}::text[])`
 }
 
 /** Returns the exact copy of one feedback report, packed. */

@@ -59,6 +59,17 @@ export async function unpack({ encoding, content }: Packed): Promise<Buffer> {
   return content.length <= BLOCKING_BYTES_MAX ? zstdDecompressSync(content) : decompress(content)
 }
 
+/** Returns the original bytes if there are at most `bytesMax`. */
+export function unpackAtMost({ encoding, content }: Packed, bytesMax: number): Buffer | undefined {
+  if (encoding === 'identity') return content.length <= bytesMax ? content : undefined
+  try {
+    return zstdDecompressSync(content, { maxOutputLength: bytesMax })
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
 /**
  * Returns a template tag like `sql`, for a statement that each connection prepares once under this
  * name.

@@ -87,7 +87,8 @@ export function composeDigest(content: DigestContent): Buffer {
   return Buffer.from(`${header}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
 }
 
-type Line = {
+/** The facts of a feedback report that we composed, as shown in lists. */
+export type ReportLine = {
   kind: FeedbackType
   sourceIp: string
   messages: number
@@ -95,7 +96,7 @@ type Line = {
   subject: string
 }
 
-type Group = { lines: Line[]; reports: DigestReport[] }
+type Group = { lines: ReportLine[]; reports: DigestReport[] }
 
 /**
  * Groups reports by campaign, kind and IP address; the group with the most messages comes first.
@@ -103,7 +104,7 @@ type Group = { lines: Line[]; reports: DigestReport[] }
 function groupsOf(reports: readonly DigestReport[]): Group[] {
   const groups = new Map<string, Group>()
   for (const report of reports) {
-    const line = lineOf(report.raw)
+    const line = readReportLine(report.raw)
     const key = JSON.stringify([report.campaign ?? report.number, line.kind, line.sourceIp])
     const group = groups.get(key) ?? { lines: [], reports: [] }
     group.lines.push(line)
@@ -118,7 +119,8 @@ function messagesOf({ lines }: Group): number {
   return lines.reduce((sum, { messages }) => sum + messages, 0)
 }
 
-function lineOf(raw: Buffer): Line {
+/** Reads the facts of a feedback report that we composed. */
+export function readReportLine(raw: Buffer): ReportLine {
   const fields = fieldsOf(raw)
   const subject = parseHeader(raw).fields.find(({ key }) => key === 'subject')?.value ?? ''
   const type = fields.get(CLASS_FIELD) ?? fields.get('Feedback-Type') ?? ''

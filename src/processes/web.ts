@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import { createPreview } from '../feedback/compose-feedback.ts'
+import { createSample } from '../feedback/sample-report.ts'
 import { readSigningKey } from '../net/mailer.ts'
 import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
 import { createUnpackPool } from '../parsing/unpack-pool.ts'
@@ -21,6 +22,7 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
   const parser = () => (opened ??= createParserPool(1, undefined, { signingKey }))
   const preview = createPreview(app, parser)
   const readText: ReadText = (message) => parser().readText(message)
+  const readSample = createSample(app, parser)
   const unpacking = createUnpackPool()
   const blacklists = await openClientBlacklists(app.config, app)
   const standby = await openStandby(app, 'web')
@@ -28,6 +30,7 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
     preview,
     readText,
     standby: standby.tools,
+    readSample,
     unpack: unpacking.unpack,
     askAboutClient: blacklists.ask,
     queueNames,

@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import { createReadCounterHealth } from '../counting/run-roll-ups.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
+import type { ReadSample } from '../feedback/sample-report.ts'
 import { createReadHealth } from '../health/read-health.ts'
 import { createMessageChecker } from '../judging/check-message.ts'
 import { createSenderWatch } from '../judging/sender-watch.ts'
@@ -47,6 +48,7 @@ const ANONYMOUS_BYTES_IN_HAND_MAX = 50_000_000
 type Tools = {
   preview: Preview
   readText: ReadText
+  readSample: ReadSample
   unpack: Unpacker
   standby: Pick<Site, 'outage' | 'callers' | 'spool'>
   queueNames: readonly string[]
@@ -56,7 +58,7 @@ type Tools = {
 /** Serves all HTTP requests. Resolves when it listens, and continues until it is closed. */
 export async function serve(
   app: App,
-  { preview, readText, unpack, queueNames, askAboutClient, standby }: Tools,
+  { preview, readText, readSample, unpack, queueNames, askAboutClient, standby }: Tools,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
   const watch = createSenderWatch(app, (tx, id) =>
@@ -72,7 +74,7 @@ export async function serve(
       const made = createSite(app, taken, { bodies, checkMetrics, queueNames, standby })
       const site = { ...made, isTrusted, isClosing, noteSender: watch.note }
       const uploads = createUploads({ ...app.config, submit: site.submit, unpack })
-      return createExpress({ ...site, preview, readText, ...uploads }, checkRoutes)
+      return createExpress({ ...site, preview, readText, readSample, ...uploads }, checkRoutes)
     },
     { host, port, drainMs: app.config.drainMs },
   )
@@ -101,7 +103,14 @@ function createSite(
   },
 ): Omit<
   Site,
-  'preview' | 'readText' | 'takeUpload' | 'lookInto' | 'isTrusted' | 'isClosing' | 'noteSender'
+  | 'preview'
+  | 'readText'
+  | 'readSample'
+  | 'takeUpload'
+  | 'lookInto'
+  | 'isTrusted'
+  | 'isClosing'
+  | 'noteSender'
 > {
   const readQueues = createReadQueues(app, queueNames)
   const readCounterHealth = createReadCounterHealth(app)

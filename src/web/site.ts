@@ -21,6 +21,7 @@ import { allQueues, listQueueControls } from '../db/queue-controls.ts'
 import type { Packed } from '../db/rows.ts'
 import type { ReadHealth } from '../health/read-health.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
+import type { ReadSample } from '../feedback/sample-report.ts'
 import type { SenderWatch } from '../judging/sender-watch.ts'
 import type { Callers } from '../outage/callers.ts'
 import type { Outage } from '../outage/outage.ts'
@@ -149,6 +150,8 @@ export type Site = App & {
   preview: Preview
   /** Reads the visible text of a message in a thread. */
   readText: ReadText
+  /** Composes an invented feedback report. */
+  readSample: ReadSample
 }
 
 /** Returns the visible text of a packed message, at most 4,096 characters. */

@@ -1,4 +1,7 @@
 import type { App } from '../../src/app.ts'
+import { findFeedback, insertFeedbackMessages } from '../../src/db/feedback-reports.ts'
+import { pack } from '../../src/db/rows.ts'
+import { createPreview } from '../../src/feedback/compose-feedback.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import type { ParserPool } from '../../src/parsing/parser-pool.ts'
 import { testJudge } from './judge.ts'
@@ -19,6 +22,14 @@ export async function createSentFeedback(
   const judge = testJudge(app.pool, app.clock)
   await runAnalyzeReport([{ reportId }], { ...app, parser, judge, rdap: undefined })
   return leave(app, { reportId, number: 1 }, hoursAgo)
+}
+
+/** Stores the mail of a feedback report, as the sending job does. */
+export async function keepCopy(app: App, parser: ParserPool, key: SentFeedback): Promise<void> {
+  const feedback = await findFeedback(app.pool, key)
+  const raw = feedback && (await createPreview(app, () => parser)(feedback))
+  if (!raw) throw new Error('The feedback report could not be composed.')
+  await insertFeedbackMessages(app.pool, [{ ...key, ...(await pack(raw)) }])
 }
 
 /** Marks a feedback report as sent `hoursAgo` hours ago. */

@@ -9,7 +9,7 @@ const shown = await closeAfterTests(startExampleSite())
 test('the Python example of every operation runs unchanged', async () => {
   const person = await shown.addPerson()
   const isAllowed = await mayChange(shown.site, person)
-  await askForAll(shown.site.url, async (operation, values) => {
+  await askForAll(shown.site.url, shown.desk, async (operation, values) => {
     if (operation.need === 'account' && !isAllowed) return { status: 403, text: '' }
     const { python } = composeExamples(operation, values)
     const out = await runProgram(['python3', '-c', python], { folder: shown.folder, person })

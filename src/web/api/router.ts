@@ -4,6 +4,7 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { accountApi, countersApi, relaysApi, reputationApi } from './account.ts'
 import { cors } from './cors.ts'
+import { deskApi } from './desk.ts'
 import { healthApi } from './health.ts'
 import { outgoingApi } from './outgoing.ts'
 import { queuesApi } from './queues.ts'
@@ -34,6 +35,7 @@ export function apiParts(site: Site): Readonly<Record<string, Router>> {
     '/v1/counters': countersApi(site),
     '/v1/reputation': reputationApi(site),
     '/v1/outgoing-events': outgoingApi(site),
+    '/v1/desk': deskApi(site),
     '/v1/health': healthApi(site),
     '/v1/queues': queuesApi(site),
     '/v1/search': searchApi(site),

@@ -2,6 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import { findAnalysis } from '../../db/analyses.ts'
 import { listAnswers } from '../../db/feedback-answers.ts'
 import type { Feedback, FeedbackKey } from '../../db/feedback-reports.ts'
+import { findDeskCopy } from '../../feedback/desk-reports.ts'
 import { findSent } from '../../feedback/queue-feedback.ts'
 import { type AnswerResult, takeAnswer } from '../../feedback/take-answer.ts'
 import { type AnswerKind, answerKinds, parseAnswerToken } from '../../mail/verp.ts'
@@ -10,6 +11,7 @@ import { queryOf, sendPage } from '../pages/render.ts'
 import { sameOrigin } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
+import { shownMessage } from './desk-message.ts'
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl'> & FormReader
 
@@ -82,9 +84,10 @@ async function sendQuestion(
   { feedback, kind, token }: Question,
   taken: AnswerResult | undefined,
 ): Promise<void> {
-  const [analysis, answers] = await Promise.all([
+  const [analysis, answers, copy] = await Promise.all([
     findAnalysis(pool, feedback.reportId),
     answersTo(pool, feedback),
+    findDeskCopy(pool, feedback),
   ])
   const { texts } = visitOf(req)
   const language = req.query['lang'] === undefined ? '' : queryOf({ lang: visitOf(req).language })
@@ -105,6 +108,7 @@ async function sendQuestion(
         .map((name) => ({ href: linkOf(name), name: texts(`answers.kinds.${name}.name`) })),
       originIp: analysis?.originIp,
       network: analysis?.network,
+      reported: copy && (await shownMessage(copy)),
     },
   })
 }

@@ -7,6 +7,8 @@ import {
   requestEnrollment,
 } from '../../feedback/enroll.ts'
 import { domainOf } from '../../mail/address.ts'
+import { readReportLine } from '../../mail/digest.ts'
+import { readOwnReport } from '../../mail/own-report.ts'
 import { storableText } from '../../mail/text.ts'
 import { feedbackTopics } from '../../verdict/choose-contact.ts'
 import {
@@ -23,6 +25,7 @@ import { sendPage } from '../pages/render.ts'
 import { limitAsking } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
+import { shownMessage } from './desk-message.ts'
 
 /** Parses the settings for feedback from a form; undefined if a field is invalid. */
 export function feedbackSettingsOf(form: Form): FeedbackSettings | undefined {
@@ -43,7 +46,11 @@ export function shownSettings(wish: FeedbackSettings) {
   return { ...wish, takes: wish.takes ?? feedbackTopics, choices: feedbackChoices, feedbackTopics }
 }
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> & FormReader
+type Needs = Pick<
+  Site,
+  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits' | 'readSample'
+> &
+  FormReader
 
 const ADDRESS_CHARS_MAX = 254
 const SCOPES_CHARS_MAX = 10_000
@@ -61,6 +68,7 @@ export function enrollRoutes(site: Needs): Router {
     const title = visitOf(req).texts('consumers.sent.title')
     sendPage(req, res, { view: 'pages/consumers/sent', title })
   })
+  router.get('/consumers/sample', (req, res) => sendSample(req, res, site))
   router.get('/consumers/enroll/:token', async (req, res) => {
     const request = await findEnrollmentByToken(req.params.token, site)
     const wish = request?.state === 'sent' ? request.wish : undefined
@@ -125,6 +133,20 @@ function fieldsOf(form: Form): Fields {
 
 function isAddress(text: string): boolean {
   return address.test(text.toLowerCase()) && domainOf(text) !== undefined
+}
+
+/** Sends an invented feedback report, so that a desk sees what it would get. */
+async function sendSample(req: Request, res: Response, { readSample }: Needs): Promise<void> {
+  const raw = await readSample()
+  const parts = readOwnReport(raw)
+  sendPage(req, res, {
+    view: 'pages/consumers/sample',
+    title: visitOf(req).texts('desk.sample.title'),
+    data: {
+      reported: parts && (await shownMessage({ line: readReportLine(raw), raw, parts })),
+      text: parts?.text,
+    },
+  })
 }
 
 type ShownForm = {

@@ -46,7 +46,10 @@ export function ownConsumerRoutes(site: Needs): Router {
  *
  * @throws ProblemError if the link is invalid
  */
-async function consumerOf(token: string, { pool, config }: Needs): Promise<Consumer> {
+export async function consumerOf(
+  token: string,
+  { pool, config }: Pick<Needs, 'pool' | 'config'>,
+): Promise<Consumer> {
   const id = parseConsumerToken(token, config.secret)
   const consumer = id === undefined ? undefined : await findConsumer(pool, id)
   if (!consumer) throw new ProblemError('not-found', 'Page not found.')

@@ -26,7 +26,7 @@ type Request = {
   url: string
   /** Header fields with fixed values. */
   headers: [name: string, value: string][]
-  credentials: 'bearer' | 'basic' | 'password' | 'nothing'
+  credentials: 'bearer' | 'basic' | 'desk' | 'password' | 'nothing'
   body: Body
 }
 
@@ -39,7 +39,7 @@ type Body =
 
 /**
  * Composes the examples of an operation. They read `message.eml` in their folder, and the
- * environment variables TOKEN, EMAIL and PASSWORD. Tests run them unchanged.
+ * environment variables TOKEN, EMAIL, PASSWORD and DESK_TOKEN. Tests run them unchanged.
  */
 export function composeExamples(operation: Operation, values: ExampleValues): Examples {
   const request = requestOf(operation, values)
@@ -69,6 +69,7 @@ function requestOf({ method, path, need, example }: Operation, values: ExampleVa
 function credentialsFor(need: Operation['need']): Request['credentials'] {
   if (need === 'nothing') return 'nothing'
   if (need === 'plug-in') return 'basic'
+  if (need === 'desk') return 'desk'
   return need === 'mail-server' ? 'password' : 'bearer'
 }
 
@@ -89,6 +90,7 @@ function typeOf(body: Body): string | undefined {
 function composeCurl({ method, url, headers, credentials, body }: Request): string {
   const proofs = {
     bearer: ['--header "Authorization: Bearer $TOKEN"'],
+    desk: ['--header "Authorization: Bearer $DESK_TOKEN"'],
     basic: ['--user "$EMAIL:$TOKEN"'],
     password: ['--header "Password: $PASSWORD"'],
     nothing: [],
@@ -110,6 +112,7 @@ function composeCurl({ method, url, headers, credentials, body }: Request): stri
 function composeJavaScript({ method, url, headers, credentials, body }: Request): string {
   const proofs = {
     bearer: ['Authorization: `Bearer ${process.env.TOKEN}`'],
+    desk: ['Authorization: `Bearer ${process.env.DESK_TOKEN}`'],
     basic: ['Authorization: `Basic ${btoa(`${process.env.EMAIL}:${process.env.TOKEN}`)}`'],
     password: ['Password: process.env.PASSWORD'],
     nothing: [],
@@ -146,6 +149,7 @@ function composePython({ method, url, headers, credentials, body }: Request): st
   const basic = "base64.b64encode(f\"{os.environ['EMAIL']}:{os.environ['TOKEN']}\".encode())"
   const proofs = {
     bearer: [`"Authorization": f"Bearer {os.environ['TOKEN']}"`],
+    desk: [`"Authorization": f"Bearer {os.environ['DESK_TOKEN']}"`],
     basic: [`"Authorization": "Basic " + ${basic}.decode()`],
     password: [`"Password": os.environ["PASSWORD"]`],
     nothing: [],
@@ -285,7 +289,7 @@ function describeContract(publicUrl: string) {
     paths: Record<string, Record<string, Composed>>
     components: { schemas: Record<string, unknown> }
   }
-  const parts = { id: ANY_ID, name: 'shop.example', file: 'domains.json' }
+  const parts = { id: ANY_ID, name: 'shop.example', file: 'domains.json', number: `${ANY_ID}.1` }
   const describe = (operation: Operation) => ({
     ...operation,
     method: operation.method.toUpperCase(),
@@ -349,6 +353,7 @@ const proofs: Record<Operation['need'], string> = {
   operator: 'Needs the role “operator”.',
   administrator: 'Needs the role “administrator”.',
   'plug-in': 'Needs Basic credentials: the email address, and the password or a token.',
+  desk: 'Needs the token of an abuse desk: the last part of the address of its page.',
   'mail-server':
     'Needs the header Password. If no password is set, only works from the same machine.',
   nothing: 'Needs no account.',

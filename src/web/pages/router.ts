@@ -3,6 +3,7 @@ import { accountRoutes } from '../account/account-routes.ts'
 import { adminRoutes } from '../admin/router.ts'
 import { failureOf } from '../answer.ts'
 import { answerRoutes } from '../consumers/answers.ts'
+import { deskReportRoutes } from '../consumers/desk-reports.ts'
 import { enrollRoutes } from '../consumers/enroll.ts'
 import { ownConsumerRoutes } from '../consumers/own-page.ts'
 import { docsRoutes } from '../docs/docs-routes.ts'
@@ -62,6 +63,7 @@ export function pageRoutes(site: Site): Router {
   router.use(downloadRoutes(site))
   router.use(enrollRoutes(site))
   router.use(ownConsumerRoutes(site))
+  router.use(deskReportRoutes(site))
   router.use('/admin', adminRoutes(site))
   router.use(() => {
     throw new ProblemError('not-found', 'Page not found.')

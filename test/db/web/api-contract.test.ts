@@ -77,6 +77,7 @@ async function ask(operation: Operation, url: string, parts: Record<string, stri
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parts[name] ?? '')
   const headers = new Headers(example.headers)
   if (need === 'plug-in' || need === 'account') headers.set('authorization', person.basic)
+  else if (need === 'desk') headers.set('authorization', `Bearer ${shown.desk.deskToken}`)
   else if (need !== 'nothing' && need !== 'mail-server') {
     headers.set('authorization', `Bearer ${person.token}`)
   }
@@ -131,7 +132,7 @@ function isText(schema: object): boolean {
 
 test('every operation is answered according to the document', async () => {
   const seen: [string, number][] = []
-  await askForAll(shown.site.url, async (operation, { url, parts }) => {
+  await askForAll(shown.site.url, shown.desk, async (operation, { url, parts }) => {
     const said = await check(operation, await ask(operation, url, parts))
     seen.push([operation.id, said.status])
     expect(said.faults).toBe('')
@@ -154,6 +155,8 @@ test('an analyzed report follows the document, with all its parts', async () => 
     picture: { stations: expect.any(Array) as unknown },
   })
 })
+
+const asDesk = { headers: { authorization: `Bearer ${shown.desk.deskToken}` } }
 
 /** Invalid requests, by the operations that must refuse them. */
 const wrong: readonly [
@@ -182,6 +185,9 @@ const wrong: readonly [
   ['try-webhook', {}, 'not-found'],
   ['look-up', {}, 'bad-field'],
   ['read-counters', { query: '?series=x' }, 'bad-field'],
+  ['list-desk-reports', { ...asDesk, query: '?before=x' }, 'bad-field'],
+  ['read-desk-report', asDesk, 'not-found'],
+  ['answer-desk-reports', { ...asDesk, body: '{"reports":[],"answer":"stop"}' }, 'bad-field'],
   ['search-reports', { query: '?q=shape:round' }, 'bad-field'],
   ['preview-mass-action', { body: '{"action":"retract"}' }, 'bad-field'],
   ['start-mass-action', { body: '{"action":"delete-messages","search":"a"}' }, 'bad-field'],

@@ -19,9 +19,9 @@ const isKnown = (status: number, answers: object) => String(status) in answers
 test('the JavaScript example of every operation runs unchanged', async () => {
   const who = await shown.addPerson()
   const isAllowed = await mayChange(shown.site, who)
-  const javaScript = startJavaScript({ folder: shown.folder, person: who })
+  const javaScript = startJavaScript({ folder: shown.folder, person: who, ...shown.desk })
   onTestFinished(javaScript.close)
-  await askForAll(shown.site.url, async (operation, values) => {
+  await askForAll(shown.site.url, shown.desk, async (operation, values) => {
     if (operation.need === 'account' && !isAllowed) return { status: 403, text: '' }
     const { javascript } = composeExamples(operation, values)
     const said = saidIn(await javaScript.run(javascript))
@@ -37,12 +37,16 @@ test('the JavaScript example of every operation runs unchanged', async () => {
 test('the curl example of every operation runs unchanged', async () => {
   const who = await shown.addPerson()
   const isAllowed = await mayChange(shown.site, who)
-  await askForAll(shown.site.url, async (operation, values) => {
+  await askForAll(shown.site.url, shown.desk, async (operation, values) => {
     if (operation.need === 'account' && !isAllowed) return { status: 403, text: '' }
     const { curl } = composeExamples(operation, values)
     // This option makes curl print the status, so it is added to the example's command.
     const told = curl.replace('curl ', `curl --write-out '\\n%{http_code}' `)
-    const out = await runProgram(['sh', '-c', told], { folder: shown.folder, person: who })
+    const out = await runProgram(['sh', '-c', told], {
+      folder: shown.folder,
+      person: who,
+      ...shown.desk,
+    })
     const at = out.lastIndexOf('\n')
     const said = { status: Number(out.slice(at + 1)), text: out.slice(0, at) }
     expect([operation.id, isKnown(said.status, operation.answers), said.text]).toEqual([

@@ -17,6 +17,7 @@ const id = '01999999-0000-7000-8000-000000000000'
 
 /** What a visitor without an account may open, besides the pages for strangers. */
 const openGets = [
+  ...['/consumers/:token/reports.csv', '/consumers/:token/reports/:number/message.eml'],
   ...['/sign-in/code', '/statistics.csv', '/security.txt', '/robots.txt', '/openapi.json'],
   ...['/.well-known/security.txt', '/.well-known/change-password', '/healthz', '/readyz'],
   ...['/.well-known/microsoft-officeaddins-allowed.json', '/outlook/:file'],
@@ -33,7 +34,7 @@ const openPosts = [
     '/openapi.json',
   ],
   ...['/lookup/delist', '/answer/:token/:kind', '/consumers/enroll', '/consumers/enroll/:token'],
-  '/consumers/:token',
+  ...['/consumers/:token', '/consumers/:token/reports'],
 ]
 /** The downloads of lists that are not public need a role. */
 const forRoles = ['/lists', '/lists/:file']

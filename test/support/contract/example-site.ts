@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { apiOperations } from '../../../src/web/api/contract/document.ts'
 import type { Operation } from '../../../src/web/api/contract/operation.ts'
+import { findFeedback } from '../../../src/db/feedback-reports.ts'
+import { consumerLink } from '../../../src/feedback/enroll.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { importNetworks } from '../../../src/processes/import-networks.ts'
+import { sampleNetworks, spamMessage } from '../messages.ts'
+import { createSentFeedback, keepCopy } from '../sent-feedback.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../../db/web/web-site.ts'
 
 /** A service in which every operation has data to return. */
@@ -11,10 +17,15 @@ export type ExampleSite = {
   site: WebSite
   /** The folder that contains `message.eml`. */
   folder: string
+  /** The token of an abuse desk, and the number of a feedback report that it received. */
+  desk: DeskExample
   /** Adds another person, who may use every operation. */
   addPerson: () => Promise<Person>
   close: () => Promise<void>
 }
+
+/** What the examples of abuse desks need. */
+export type DeskExample = { deskToken: string; number: string }
 
 /** The answer to an operation, as far as the examples show it. */
 export type ExampleAnswer = { status: number; text: string }
@@ -23,11 +34,13 @@ export async function startExampleSite(): Promise<ExampleSite> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-examples-'))
   const site = await startWebSite({ LISTS_DIR: folder, LISTS_PUBLIC: 'yes' })
   await runPublishLists(site.app)
+  const desk = await makeDesk(site)
   await writeFile(path.join(folder, 'message.eml'), sampleMessage('example'))
   let people = 0
   return {
     site,
     folder,
+    desk,
     async addPerson() {
       const person = await site.addPerson(`p${++people}@reporters.example`, {
         role: 'administrator',
@@ -40,6 +53,21 @@ export async function startExampleSite(): Promise<ExampleSite> {
       await rm(folder, { recursive: true })
     },
   }
+}
+
+/** Sends a feedback report to an abuse desk. */
+async function makeDesk(site: WebSite): Promise<DeskExample> {
+  const { app } = site
+  const reporter = await site.addPerson('desk@reporters.example')
+  await importNetworks(sampleNetworks, app)
+  const parser = createParserPool(1)
+  const id = await site.report(reporter, spamMessage('desk-example'))
+  const sent = await createSentFeedback(app, parser, id)
+  await keepCopy(app, parser, sent)
+  await parser.close()
+  const { consumerId = '' } = (await findFeedback(app.pool, sent)) ?? {}
+  const link = consumerLink(consumerId, app.config)
+  return { deskToken: link.split('/').at(-1) ?? '', number: `${sent.reportId}.${sent.number}` }
 }
 
 /**
@@ -69,6 +97,7 @@ const makers = ['report', 'add-webhook', 'start-mass-action']
  */
 export async function askForAll(
   url: string,
+  { number }: Pick<DeskExample, 'number'>,
   ask: (
     operation: Operation,
     values: { url: string; parts: Record<string, string> },
@@ -76,7 +105,7 @@ export async function askForAll(
 ): Promise<void> {
   const parts: Record<string, string> = {
     ...{ id: 'none', name: 'shop.example', file: 'domains.json' },
-    queue: 'analyze-report',
+    ...{ queue: 'analyze-report', number },
   }
   for (const operation of apiOperations) {
     const { status, text } = await ask(operation, { url, parts: { ...parts } })

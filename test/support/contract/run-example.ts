@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import type { ExampleAnswer } from './example-site.ts'
 import type { Person } from '../../db/web/web-site.ts'
 
-type Place = { folder: string; person: Person }
+type Place = { folder: string; person: Person; deskToken?: string }
 
-function environmentOf({ token, email, password }: Person) {
-  return { PATH: process.env['PATH'], TOKEN: token, EMAIL: email, PASSWORD: password }
+function environmentOf({ token, email, password }: Person, deskToken: string) {
+  const own = { TOKEN: token, EMAIL: email, PASSWORD: password, DESK_TOKEN: deskToken }
+  return { PATH: process.env['PATH'], ...own }
 }
 
 /**
@@ -14,9 +15,9 @@ function environmentOf({ token, email, password }: Person) {
  * after the other. `run` returns what the program writes. Starting a process for each program takes
  * much longer.
  */
-export function startJavaScript({ folder, person }: Place) {
+export function startJavaScript({ folder, person, deskToken = '' }: Place) {
   const runner = new URL('example-runner.ts', import.meta.url)
-  const child = fork(runner, { cwd: folder, env: environmentOf(person), execArgv: [] })
+  const child = fork(runner, { cwd: folder, env: environmentOf(person, deskToken), execArgv: [] })
   let number = 0
   return {
     run: async (text: string): Promise<string> => {
@@ -38,10 +39,10 @@ export function startJavaScript({ folder, person }: Place) {
 /** Runs a program in a folder with a person's credentials, and returns everything it writes. */
 export function runProgram(
   command: readonly [program: string, ...args: string[]],
-  { folder, person }: Place,
+  { folder, person, deskToken = '' }: Place,
 ): Promise<string> {
   const [program, ...args] = command
-  const env = environmentOf(person)
+  const env = environmentOf(person, deskToken)
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let [out, error] = ['', '']

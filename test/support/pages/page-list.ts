@@ -34,7 +34,12 @@ const stranger: Record<string, ListedPage['at']> = {
   '/consumers/enroll': () => ['/consumers/enroll'],
   '/consumers/enroll/sent': () => ['/consumers/enroll/sent'],
   '/consumers/enroll/:token': ({ links }) => [links.confirm, '/consumers/enroll/none'],
+  '/consumers/sample': () => ['/consumers/sample'],
   '/consumers/:token': ({ links }) => [links.own],
+  '/consumers/:token/reports': ({ links }) => [
+    ...[`${links.desk}/reports`, `${links.desk}/reports?open=1&done=1`, `${links.own}/reports`],
+  ],
+  '/consumers/:token/reports/:number': ({ links, told }) => [`${links.desk}/reports/${told}.1`],
   '/answer/:token/:kind': ({ links }) => [links.answer],
   '/letters/off/:token': ({ links }) => [links.lettersOff],
   '/advice/off/:token': ({ links }) => [links.lettersOff.replace('/letters/', '/advice/')],
@@ -151,7 +156,7 @@ export const notPages: readonly RegExp[] = [
   /^\/(?:lists|outlook)\/:file$/,
   /^\/thunderbird\/signalpost-thunderbird\.xpi$/,
   /^\/admin\/audit\/export\./,
-  /^\/statistics\.csv$/,
+  /\/(?:statistics|reports)\.csv$/,
   // Leads to the page of figures.
   /^\/admin\/statistics$/,
 ]

@@ -1,3 +1,5 @@
+import { findFeedback } from '../../../src/db/feedback-reports.ts'
+import { consumerLink } from '../../../src/feedback/enroll.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -27,10 +29,10 @@ import { know } from '../listed.ts'
 import { relayedMessage, replyMessage, sampleNetworks, spamMessage } from '../messages.ts'
 import { sureModel } from '../models.ts'
 import { ruleText } from '../rule-facts.ts'
-import { createSentFeedback } from '../sent-feedback.ts'
+import { createSentFeedback, keepCopy } from '../sent-feedback.ts'
 import { addPublishedMonths } from './published-months.ts'
 
-type Link = 'answer' | 'own' | 'confirm' | 'lettersOff' | 'delisting' | AccountLink
+type Link = 'answer' | 'own' | 'desk' | 'confirm' | 'lettersOff' | 'delisting' | AccountLink
 type AccountLink = 'signUp' | 'reset' | 'move' | 'erased'
 
 /** A site on which every page has content, and the addresses of that content. */
@@ -100,7 +102,7 @@ async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
   const at = new Date()
   await putMarketer(app.pool, exampleShop, at)
   const told = await site.report(ann, spamMessage('told'))
-  await createSentFeedback(app, parser, told)
+  await keepCopy(app, parser, await createSentFeedback(app, parser, told))
   const asking = await site.report(ann, relayedMessage('asking'))
   const never = { ...app.config, originConfidenceMin: 1 }
   const asked = { ...app, config: never, parser, judge, rdap: undefined }
@@ -149,8 +151,16 @@ async function fillLinks(site: WebSite, ann: Person, reportId: string) {
     lettersOff: lettersOffLink(ann.id, 'news', place),
     delisting: delisting ?? '',
     own: (confirmed.headers.get('location') ?? '').replace(/\?.*/, ''),
+    desk: await deskPageOf(site, reportId),
     confirm: await enroll('abuse@second.example'),
   }
+}
+
+/** Returns the path of the page of the desk that was told of a report. */
+async function deskPageOf({ app }: WebSite, reportId: string): Promise<string> {
+  const feedback = await findFeedback(app.pool, { reportId, number: 1 })
+  const settings = { publicUrl: '', secret: app.config.secret }
+  return consumerLink(feedback?.consumerId ?? '', settings)
 }
 
 /** Requests reports to an address; returns the paths in the letter sent there. */

@@ -269,6 +269,8 @@ const sameInFrench = new Set([
   'privacy.version',
   'privacy.cookies.title',
   'consumers.telling.format',
+  'desk.reports.type',
+  'desk.types.abuse',
   'consumers.telling.topics.spam',
   'lists.downloads.meanings.spam',
   'lists.downloads.zone',

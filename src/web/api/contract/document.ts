@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { type ProblemName, problems, problemType } from '../../problem.ts'
 import { accountOperations } from './account-operations.ts'
 import * as account from './account-schemas.ts'
+import { deskOperations } from './desk-operations.ts'
+import * as desk from './desk-schemas.ts'
 import { knowledgeOperations } from './knowledge-operations.ts'
 import * as knowledge from './knowledge-schemas.ts'
 import {
@@ -54,6 +56,9 @@ const schemas = {
   Queues: knowledge.queuesSchema,
   QueueControl: knowledge.queueControlSchema,
   QueueChange: knowledge.queueChangeSchema,
+  DeskReports: desk.deskReportsSchema,
+  DeskAnswer: desk.deskAnswerSchema,
+  DeskOutcomes: desk.deskOutcomesSchema,
   FoundReports: search.foundReportsSchema,
   MassChoice: search.massChoiceSchema,
   NewMassAction: search.newMassActionSchema,
@@ -79,6 +84,7 @@ const incoming: readonly SchemaName[] = [
   'NewMassAction',
   'RelayStatement',
   'OutgoingEvents',
+  'DeskAnswer',
 ]
 
 /** All operations of the API. A test compares them with the served routes. */
@@ -86,6 +92,7 @@ export const apiOperations: readonly Operation[] = [
   ...reportOperations,
   ...accountOperations,
   ...knowledgeOperations,
+  ...deskOperations,
   ...searchOperations,
 ]
 
@@ -140,6 +147,11 @@ const securitySchemes = {
     scheme: 'basic',
     description: 'The email address and password of the account; a token may replace the password.',
   },
+  desk: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The last part of the address of the page of the abuse desk.',
+  },
   mailServer: {
     type: 'apiKey',
     in: 'header',
@@ -159,6 +171,7 @@ const securityOf: Record<Need, readonly Json[]> = {
   operator: needsScope('operator'),
   administrator: needsScope('administrator'),
   'plug-in': [{ password: ['report'] }],
+  desk: [{ desk: [] }],
   'mail-server': [{ mailServer: [] }, {}],
   nothing: [],
 }
@@ -261,7 +274,8 @@ function problemsOf({ need, chapter, problems: own }: Operation): Json {
 }
 
 function whoProblems(need: Need): ProblemName[] {
-  return need === 'any' ? ['sign-in-needed'] : ['sign-in-needed', 'not-allowed']
+  const isEnough = need === 'any' || need === 'desk'
+  return isEnough ? ['sign-in-needed'] : ['sign-in-needed', 'not-allowed']
 }
 
 function problemResponse(status: number, names: readonly ProblemName[]): Json {

@@ -33,19 +33,21 @@ export const chapters = {
   Account: 'The account of the caller, and the mail servers of the reporter.',
   Webhooks: 'Notify your own software of the state of reports.',
   Reputation: 'Reputations of addresses, domains, hosts and links.',
+  'Abuse desks': 'Read and answer the feedback reports that an abuse desk received.',
   'Outgoing mail': 'What happened to mail that your own users sent.',
   'Search and actions': 'Search the reports of all reporters, and act on many at once.',
   'Mail servers': 'Verdicts on messages during delivery, in the format of rspamd.',
   Service: 'Monitoring, and this document.',
 } as const
 
-/** The required credentials: a scope, a role, those of a mail server, or none. */
+/** The required credentials: a scope, a role, those of a mail server or an abuse desk, or none. */
 export type Need =
   | Exclude<TokenScope, 'on-behalf'>
   | Role
   | 'any'
   | 'mail-server'
   | 'plug-in'
+  | 'desk'
   | 'nothing'
 
 /** The content of a body or response: a schema, text or bytes. */

@@ -1,0 +1,71 @@
+import { parseHeader } from './header.ts'
+import { boundaryOf } from './mime-tree.ts'
+import { decodeTransfer } from './transfer-encoding.ts'
+
+/** A feedback report, or a digest of several, that we composed, with its parts. */
+export type OwnReport = {
+  /** The text for people. */
+  text: string
+  /** The reported message as sent, redacted, or only its header; undefined in a digest. */
+  message: Buffer | undefined
+  /** The feedback reports attached to a digest. */
+  attached: Buffer[]
+}
+
+/**
+ * Reads a mail that we composed; undefined for any other mail. Our boundaries occur nowhere else,
+ * so the parts are found without parsing the reported message. If `raw` is cut off, so is the last
+ * part.
+ */
+export function readOwnReport(raw: Buffer): OwnReport | undefined {
+  const { fields } = parseHeader(raw)
+  const type = fields.find(({ key }) => key === 'content-type')?.value ?? ''
+  const boundary = boundaryOf(type)
+  if (boundary === undefined) return undefined
+  const [, first, ...others] = raw
+    .toString('latin1')
+    .split(`\r\n--${boundary}--`, 1)
+    .flatMap((text) => text.split(`--${boundary}\r\n`))
+  if (first === undefined) return undefined
+  const text = Buffer.from(textOf(first), 'latin1').toString('utf8')
+  if (/^multipart\/mixed/i.test(type)) {
+    const attached = others.map((part) => Buffer.from(contentOf(part), 'latin1'))
+    return { text, message: undefined, attached }
+  }
+  const last = others.at(-1)
+  return { text, message: last === undefined ? undefined : messageIn(last), attached: [] }
+}
+
+/** Returns the attached feedback report with a number, such as `<id>.1`. */
+export function attachedReport({ attached }: OwnReport, number: string): Buffer | undefined {
+  return attached.find((raw) => {
+    const id = parseHeader(raw).fields.find(({ key }) => key === 'message-id')?.value
+    return id?.startsWith(`<${number}@`)
+  })
+}
+
+function textOf(part: string): string {
+  const isEncoded = headerOf(part).includes('quoted-printable')
+  return isEncoded ? decodeTransfer(contentOf(part), 'quoted-printable') : contentOf(part)
+}
+
+function headerOf(part: string): string {
+  const at = part.indexOf('\r\n\r\n')
+  return at < 0 ? part : part.slice(0, at)
+}
+
+/** Removes the header of a part, and the line end that belongs to the next boundary. */
+function contentOf(part: string): string {
+  const at = part.indexOf('\r\n\r\n')
+  return part.slice(at < 0 ? part.length : at + 4).replace(/\r\n$/, '')
+}
+
+/** Returns the reported message in a part, which a report in JSON contains in base64. */
+function messageIn(part: string): Buffer {
+  if (!/^Content-Type: application\/json/im.test(headerOf(part))) {
+    return Buffer.from(contentOf(part), 'latin1')
+  }
+  const json = Buffer.from(contentOf(part), 'base64').toString('utf8')
+  const payload = /"payload":\s*"([A-Za-z0-9+/=]*)/.exec(json)?.[1] ?? ''
+  return Buffer.from(payload, 'base64')
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { deskPageSchema } from './desk-schemas.ts'
+import type { Operation } from './operation.ts'
+
+const shared = { chapter: 'Abuse desks', need: 'desk' } as const
+
+/** The operations with which abuse desks read and answer their reports. */
+export const deskOperations: readonly Operation[] = [
+  {
+    ...shared,
+    id: 'list-desk-reports',
+    method: 'get',
+    path: '/api/v1/desk/reports',
+    summary: 'List the feedback reports that we sent to you',
+    description: 'The newest first. A digest is one report.',
+    parameters: { query: deskPageSchema },
+    answers: {
+      200: {
+        description: 'A page of reports.',
+        content: { 'application/json': 'DeskReports' },
+        headers: ['Link'],
+      },
+    },
+    problems: ['bad-field', 'too-often'],
+    example: { query: '?open=true&limit=10' },
+  },
+  {
+    ...shared,
+    id: 'read-desk-report',
+    method: 'get',
+    path: '/api/v1/desk/reports/{number}',
+    summary: 'Get the mail of a feedback report',
+    description: 'As we sent it, with the redacted message.',
+    parameters: { path: z.object({ number: z.string() }) },
+    answers: {
+      200: { description: 'The mail.', content: { 'message/rfc822': 'bytes' } },
+    },
+    problems: ['not-found', 'too-often'],
+    example: {},
+  },
+  {
+    ...shared,
+    id: 'answer-desk-reports',
+    method: 'post',
+    path: '/api/v1/desk/answers',
+    summary: 'Answer many feedback reports at once',
+    description: 'An answer to a digest applies to all reports in it.',
+    body: { 'application/json': 'DeskAnswer' },
+    answers: {
+      200: {
+        description: 'The outcome for each report.',
+        content: { 'application/json': 'DeskOutcomes' },
+      },
+    },
+    problems: ['bad-request', 'bad-field', 'too-big', 'wrong-type', 'too-often'],
+    example: {
+      body: {
+        reports: ['01999999-0000-7000-8000-000000000000.1'],
+        answer: 'resolved',
+        said: 'The customer was warned.',
+      },
+    },
+  },
+]

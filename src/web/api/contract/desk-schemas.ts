@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { GROUP_MAX, groupAnswers } from '../../../feedback/desk-reports.ts'
+import { instant, list } from './report-schemas.ts'
+
+const PAGE_MAX = 100
+const text = z.string().nullable()
+const number = z.string().describe('The number of the report, as in its mail.')
+
+/** A page of the reports that a desk received. */
+export const deskPageSchema = z.object({
+  open: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('true: only reports without an answer.'),
+  before: z
+    .string()
+    .max(60)
+    .optional()
+    .describe('Only reports older than the one with this number.'),
+  limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(50),
+})
+
+/** The reports that an abuse desk received. */
+export const deskReportsSchema = z.object({
+  reports: list(
+    z.object({
+      number,
+      sent_at: instant,
+      type: z
+        .enum(['abuse', 'fraud', 'virus', 'not-spam', 'other', 'digest'])
+        .nullable()
+        .describe('As in the report; null: the mail is too large to be read for a list.'),
+      source_ip: text,
+      arrived_at: instant.nullable().describe('When the message arrived.'),
+      subject: text.describe('The redacted subject of the message.'),
+      messages: z.int().describe('The number of messages that the report represents.'),
+      answers: list(z.enum(['resolved', 'not-ours', 'wrong', 'stop'])),
+    }),
+  ),
+  next: z.url().nullable().describe('The URL of the next page; null on the last page.'),
+})
+
+/** One answer to many reports. */
+export const deskAnswerSchema = z.object({
+  reports: z
+    .array(z.string().max(60))
+    .min(1)
+    .max(GROUP_MAX)
+    .describe('The numbers of the reports.'),
+  answer: z.enum(groupAnswers),
+  said: z.string().max(2_000).optional().describe('A comment, which the reporters can read.'),
+})
+
+/** The outcome of an answer to many reports. */
+export const deskOutcomesSchema = z.object({
+  results: list(
+    z.object({
+      number,
+      result: z
+        .enum(['taken', 'repeated', 'unknown'])
+        .describe('repeated: it had this answer. unknown: it was not sent to you.'),
+    }),
+  ),
+})
