@@ -89,6 +89,19 @@ export async function serve(
   }
 }
 
+/** The part of the site that `createSite` makes. */
+type MadeSite = Omit<
+  Site,
+  | 'preview'
+  | 'readText'
+  | 'readSample'
+  | 'takeUpload'
+  | 'lookInto'
+  | 'isTrusted'
+  | 'isClosing'
+  | 'noteSender'
+>
+
 function createSite(
   app: App,
   port: number,
@@ -101,17 +114,7 @@ function createSite(
     bodies: BodyPool
     checkMetrics: () => Promise<string>
   },
-): Omit<
-  Site,
-  | 'preview'
-  | 'readText'
-  | 'readSample'
-  | 'takeUpload'
-  | 'lookInto'
-  | 'isTrusted'
-  | 'isClosing'
-  | 'noteSender'
-> {
+): MadeSite {
   const readQueues = createReadQueues(app, queueNames)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
