@@ -1,10 +1,11 @@
+import { readFiles } from '../../src/parsing/files/read-files.ts'
 import { analyzePlainly } from '../../src/pieces/analyze.ts'
 import { parseHeader } from '../../src/mail/header.ts'
 import { parseBody } from '../../src/mail/message.ts'
 import { type Host, linkKinds, withLink } from '../../test/support/link-kinds.ts'
 import { printTable, readCorpus } from './corpus.ts'
 
-const options = { trustedRelays: [], ignoreStamps: true }
+const options = { trustedRelays: [], ignoreStamps: true, readFiles }
 const MESSAGES = 150
 
 /**
@@ -48,7 +49,7 @@ async function insertAll(messages: readonly Buffer[]): Promise<void> {
     let found = 0
     for (const [index, host] of hosts.entries()) {
       const name = `added-${index}.com`
-      const raw = await withLink(host, kind, `https://${name}/x`)
+      const raw = withLink(host, kind, `https://${name}/x`)
       const { links } = await analyzePlainly(raw, options)
       if (links.some((link) => link.where === kind.where && link.domain === name)) found++
     }

@@ -23,7 +23,10 @@ export type ParserTask =
   | { work: 'text'; packed: Packed }
 
 /** The settings of an analysis that a thread receives. */
-type ThreadOptions = Omit<AnalysisOptions, 'ignoreStamps'>
+type ThreadOptions = Omit<AnalysisOptions, 'ignoreStamps' | 'readFiles'> & {
+  /** Whether to read attached PDF files and pictures; default true. */
+  readsFiles?: boolean
+}
 
 type ComposeTask = {
   work: 'compose'
@@ -35,7 +38,7 @@ type ComposeTask = {
 }
 
 /** The information about a message that is known before it is parsed. */
-export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps' | 'readsText'>
+export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps' | 'readsText' | 'readFiles'>
 
 /**
  * The results of an analysis that are used at once, and the complete analysis as packed JSON, most
@@ -307,7 +310,8 @@ type RunChunk = (chunk: ParserChunk) => Promise<ParserOutcome[]>
 
 /**
  * Runs tasks in chunks, at most `places` chunks in parallel, in their order of arrival. A task that
- * makes its chunk fail moves to the slow lane.
+ * makes its chunk fail moves to the slow lane, where attached files are not read: a hostile file
+ * costs its message only what the file contains.
  */
 function createLine(
   places: number,
@@ -331,7 +335,7 @@ function createLine(
   async function runSlowly(one: Pending): Promise<void> {
     one.onSlow?.()
     try {
-      settle([one], await lanes.slow(chunkOf([one.task])))
+      settle([one], await lanes.slow(chunkOf([withoutFiles(one.task)])))
     } catch (error) {
       one.reject(error)
     }
@@ -361,6 +365,11 @@ function createLine(
       // Deferred, so that the rest of the batch can be queued first.
       callPump()
     })
+}
+
+function withoutFiles(task: ParserTask): ParserTask {
+  if (task.work !== 'analyze' && task.work !== 'check') return task
+  return { ...task, options: { ...task.options, readsFiles: false } }
 }
 
 function settle(its: readonly Pending[], outcomes: readonly ParserOutcome[]): void {

@@ -26,6 +26,7 @@ import {
   type ParserTask,
   type ThreadData,
 } from './parser-pool.ts'
+import { readFiles } from './files/read-files.ts'
 import { beforeEnd, createEndLock } from './run-in-time.ts'
 
 const { seed, signingKey } = workerData as ThreadData
@@ -81,7 +82,13 @@ async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) =
     start(index)
     try {
       const raw = await unpackWhole(task.packed)
-      given.push({ index, work: task.work, raw, options: { ...task.options, ignoreStamps: false } })
+      const { readsFiles = true, ...asked } = task.options
+      const options = {
+        ...asked,
+        ignoreStamps: false,
+        readFiles: readsFiles ? readFiles : undefined,
+      }
+      given.push({ index, work: task.work, raw, options })
     } catch (error) {
       outcomes.set(index, { fault: reasonOf(error) })
     }

@@ -26,7 +26,7 @@ import type { Phrase } from '../phrase.ts'
 import type { MessageFeatures } from './features/features.ts'
 import type { Fingerprints } from './fingerprints.ts'
 import { htmlView, type HtmlView } from './html-view.ts'
-import { findLinks, leadsSomewhere, type Link } from './links.ts'
+import { type FileLinks, findLinks, leadsSomewhere, type Link } from './links.ts'
 import {
   type Bounce,
   type ReturnedFeedback,
@@ -132,6 +132,8 @@ export type AnalysisOptions = {
    * only. Default 0.
    */
   originConfidenceMin?: number
+  /** Reads the links in attached PDF files and pictures, which takes long; undefined: not read. */
+  readFiles?: ((attachments: readonly BodyAttachment[]) => Promise<FileLinks[]>) | undefined
   /** Whether to return the pieces of the text, for a model. */
   readsText?: boolean
 }
@@ -298,19 +300,21 @@ async function readRoute({ raw, options }: GivenMessage) {
 
 /** Reads the body, unless its structure exceeds the limits. */
 async function readContent(route: Route) {
-  const { raw, header } = route
+  const { raw, header, options } = route
   const isBomb = exceedsLimits(raw, bodyLimits, header) !== undefined
-  const body = isBomb ? undefined : await parseBody(raw, header)
-  return { ...route, isBomb, body: body ?? emptyBody }
+  const body = (isBomb ? undefined : await parseBody(raw, header)) ?? emptyBody
+  const { attachments } = body
+  const files = attachments.length === 0 ? undefined : await options.readFiles?.(attachments)
+  return { ...route, isBomb, body, files }
 }
 
 /** Describes a message that is read. */
 function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
-  const { raw, options, header, fields, way, body, isBomb, authentication } = content
+  const { raw, options, header, fields, way, body, files, isBomb, authentication } = content
   const bounce = isBomb ? null : readBounce(raw, fields)
   const feedback = isBomb ? null : readFeedback(raw, header.fields)
   const page = htmlView(body.html)
-  const links = findLinks(body, page)
+  const links = findLinks(body, page, files)
   const attachments = describeAttachments(body.attachments)
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
   const unsubscribe = parseListUnsubscribe(fields)

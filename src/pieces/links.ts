@@ -6,9 +6,13 @@ import { htmlView, type HtmlView } from './html-view.ts'
 
 /**
  * Where a link was found: in a place of the HTML part, as an address in the shown text or the
- * text/plain part (`text`), or in an attached page or drawing (`attachment`).
+ * text/plain part (`text`), in an attached page or drawing (`attachment`), in an attached PDF file
+ * (`pdf`), or in a QR code in a picture (`qr`).
  */
-export type LinkPlace = HtmlPlace | 'text' | 'attachment'
+export type LinkPlace = HtmlPlace | 'text' | 'attachment' | FileLinks['where']
+
+/** Links in an attached file: its targets, and a text in which addresses may be. */
+export type FileLinks = { where: 'pdf' | 'qr'; urls: string[]; text: string }
 
 /** A link that a reader could follow, or that a program could open. */
 export type Link = {
@@ -47,6 +51,7 @@ const urlCharsMax = 2000
 export function findLinks(
   { text, html, attachments }: MessageBody,
   page: HtmlView = htmlView(html),
+  files: readonly FileLinks[] = [],
 ): Link[] {
   const links: Link[] = []
   const seen = new Map<LinkPlace, { urls: Set<string>; count: number }>()
@@ -69,6 +74,10 @@ export function findLinks(
     const its = htmlView(pageText(content))
     addPage(its, 'attachment')
     for (const url of linksInScript(its.script)) add(url, 'attachment')
+  }
+  for (const { where, urls, text: its } of files) {
+    for (const url of urls) add(url, where)
+    for (const url of linksInText(its)) add(url, where)
   }
   for (const url of oneOfEachHost(page.images)) add(url, 'image')
   return links
@@ -100,18 +109,21 @@ function parsedHost(url: string): string | undefined {
   return isWeb && parsed.hostname !== '' ? parsed.hostname : undefined
 }
 
+/** Places in which a host without a scheme is a link. */
+const inText = new Set<LinkPlace>(['text', 'attachment', 'pdf', 'qr'])
+
 function withScheme(url: string, where: LinkPlace): string {
   if (/^[\\/]{2}/.test(url)) return `http:${url}`
-  const isHost = /^www\./i.test(url) || (where === 'text' && !/^[a-z]{3,5}:/i.test(url))
+  const isHost = /^www\./i.test(url) || (!/^[a-z]{3,10}:/i.test(url) && inText.has(where))
   return isHost ? `http://${url}` : url
 }
 
-const pageTypes = new Set(['text/html', 'application/xhtml+xml', 'image/svg+xml'])
+const pageTypes = /^(?:text\/x?html?|application\/xhtml\+xml|image\/svg\+xml)\b/i
 
 /** Whether a browser opens the attachment as a page or a drawing. */
 function isPage({ type, name = '', content }: BodyAttachment): boolean {
   return (
-    pageTypes.has(type.toLowerCase()) ||
+    pageTypes.test(type) ||
     /\.(?:[sx]?html?|svgz?|mht(?:ml)?)\s*$/i.test(name) ||
     /^\s*<(?:!doctype html|html|svg)\b/i.test(content.toString('latin1', 0, 100))
   )

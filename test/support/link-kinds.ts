@@ -1,4 +1,6 @@
 import type { LinkPlace } from '../../src/pieces/links.ts'
+import { pdfFile } from './pdf.ts'
+import { drawQrCode, gifFile, jpegFile, pngFile } from './pictures.ts'
 
 /** A way to write a link, and the place in which the analysis should find it. */
 export type LinkKind = {
@@ -6,7 +8,7 @@ export type LinkKind = {
   where: LinkPlace
   /** What to add to which part of a message. */
   part: 'html' | 'text' | 'file'
-  write: (url: string) => string | Promise<Buffer>
+  write: (url: string) => string | Buffer
   /** Name and media type of a file. */
   file?: readonly [name: string, type: string]
 }
@@ -22,6 +24,15 @@ function html(where: LinkPlace, name: string, write: (url: string) => string): L
 
 function text(name: string, write: (url: string) => string): LinkKind {
   return { name, where: 'text', part: 'text', write }
+}
+
+function attached(
+  where: LinkPlace,
+  name: string,
+  type: string,
+  write: (url: string) => Buffer,
+): LinkKind {
+  return { name, where, part: 'file', write, file: ['x', type] }
 }
 
 function file(name: string, type: string, write: (url: string) => string): LinkKind {
@@ -77,10 +88,24 @@ export const linkKinds: readonly LinkKind[] = [
   file('c.html', 'text/html', (url) => `<script>go(atob("${encoded(url)}"))</script>`),
   file('d.html', 'text/html', (url) => `<meta http-equiv=refresh content="1;${url}">`),
   file('a.xhtml', 'application/xhtml+xml', page),
+  ...(['plain', 'packed', 'encrypted'] as const).flatMap((form) => [
+    attached('pdf', `a link, ${form} PDF`, 'application/pdf', (url) => pdfFile({ url, form })),
+    attached('pdf', `a text, ${form} PDF`, 'application/octet-stream', (url) =>
+      pdfFile({ text: `See ${host(url)}/x now`, form }),
+    ),
+    attached('qr', `a QR code, ${form} PDF`, 'application/pdf', (url) =>
+      pdfFile({ picture: drawQrCode(url), form }),
+    ),
+  ]),
+  attached('qr', 'a QR code in PNG', 'image/png', (url) => pngFile(drawQrCode(url))),
+  attached('qr', 'a QR code in JPEG', 'image/jpeg', (url) => jpegFile(drawQrCode(url))),
+  attached('qr', 'a QR code in GIF', 'image/gif', (url) => gifFile(drawQrCode(url))),
+  attached('qr', 'a small QR code', 'image/png', (url) => pngFile(drawQrCode(url, 2))),
+  attached('qr', 'a host in a QR code', 'image/png', (url) => pngFile(drawQrCode(host(url)))),
 ]
 
 /** Composes a message of parts in base64. */
-function composeParts(
+export function composeParts(
   header: string,
   parts: readonly { type: string; name?: string; content: string | Buffer }[],
 ): Buffer {
@@ -99,8 +124,8 @@ function composeParts(
 export type Host = { header: string; text: string; html: string }
 
 /** Returns the message with a link of a kind added, at the start of the part. */
-export async function withLink({ header, text, html }: Host, kind: LinkKind, url: string) {
-  const added = await kind.write(url)
+export function withLink({ header, text, html }: Host, kind: LinkKind, url: string): Buffer {
+  const added = kind.write(url)
   const isHtml = kind.part === 'html'
   const start = /<body\b[^<>]*>/i.exec(html)
   const at = start ? start.index + start[0].length : 0

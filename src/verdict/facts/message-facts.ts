@@ -19,7 +19,7 @@ export const linksTable: FactTable<MessageFeatures['links']> = {
   forms: double('Number of targets of forms.'),
   places: strings(
     'Where they were found, sorted, each once: html, form, refresh, embedded, data, text, ' +
-      'attachment.',
+      'attachment, pdf, qr.',
   ),
   redirects: double('Number of links with another address in their parameters.'),
   executables: double('Number of links to a program or an archive.'),

@@ -1,3 +1,4 @@
+import { deflateSync } from 'node:zlib'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Piscina } from 'piscina'
@@ -10,6 +11,8 @@ import {
   type ParserChunk,
   type ParserPool,
 } from '../../../src/parsing/parser-pool.ts'
+import { composeParts } from '../../support/link-kinds.ts'
+import { pdfFile } from '../../support/pdf.ts'
 import { contentOf, reportedMessage } from '../../support/feedback-reports.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { until } from '../../support/process.ts'
@@ -96,6 +99,19 @@ test('a message that takes too much memory fails its own job, not the process', 
   ])
   expect(huge.status === 'rejected' && String(huge.reason)).toMatch(/memory|terminated/i)
   expect(small).toEqual({ status: 'fulfilled', value: '198.51.100.23' })
+})
+
+test('a file that takes too long costs its message only what the file contains', async () => {
+  pool = createParserPool(1, { messageMsMax: 20_000, heapMegabytesMax: 128, fastMsMax: 1_000 })
+  const drawing = deflateSync(Buffer.alloc(80_000_000, ' q 1 0 0 1 0 0 cm BT (a) Tj ET Q '))
+  const raw = composeParts('From: a@a.example\nSubject: x', [
+    { type: 'text/html', content: '<a href="https://a.example/">' },
+    { type: 'application/pdf', content: pdfFile({ url: 'https://b.example/', drawing }) },
+  ])
+  let isSlow = false
+  const analysis = await pool.analyze(await pack(raw), { trustedRelays: [] }, () => (isSlow = true))
+  expect(isSlow).toBe(true)
+  expect(analysis.features.links.places).toEqual(['html'])
 })
 
 test('a malformed packed message is an error of that job alone', async () => {

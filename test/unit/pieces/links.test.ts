@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readFiles } from '../../../src/parsing/files/read-files.ts'
 import { analyzePlainly } from '../../../src/pieces/analyze.ts'
 import { findLinks, leadsSomewhere } from '../../../src/pieces/links.ts'
 import type { MessageBody } from '../../../src/mail/message.ts'
@@ -88,8 +89,8 @@ test.for([
 test.for(linkKinds)('finds $name', async (kind) => {
   const header = 'From: a@a.example\nSubject: x'
   const host = { header, text: 'A text', html: '<!doctype html><body class=x><p>A page</p>' }
-  const raw = await withLink(host, kind, 'https://evil.com/x')
-  const { links } = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: true })
+  const raw = withLink(host, kind, 'https://evil.com/x')
+  const { links } = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: true, readFiles })
   expect(links).toEqual([expect.objectContaining({ where: kind.where, domain: 'evil.com' })])
 })
 

@@ -87,7 +87,8 @@ const link = z.object({
   where: z
     .string()
     .describe(
-      'The place: text; in HTML html, form, refresh, embedded, image or data; or attachment.',
+      'The place: text; in HTML html, form, refresh, embedded, image or data; in attached ' +
+        'files attachment, pdf or qr.',
     ),
 })
 

@@ -1,0 +1,124 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { getDocumentProxy, getResolvedPDFJS } from 'unpdf'
+import { isReadable, type Picture } from './picture.ts'
+
+/** What a PDF file contains. */
+export type PdfContent = {
+  /** The targets of its links. */
+  urls: string[]
+  /** The text of its pages, and its scripts. */
+  text: string
+  pictures: Picture[]
+}
+
+const PAGES_MAX = 10
+const URLS_MAX = 100
+const PICTURES_MAX = 8
+const TEXT_CHARS_MAX = 64 * 1024
+/** Limit in milliseconds for a picture, which may never arrive if it is damaged. */
+const PICTURE_MS_MAX = 1_000
+
+/** Nothing is loaded from elsewhere: no fonts, no canvas, no pictures above the limit. */
+const options = {
+  verbosity: 0,
+  useSystemFonts: false,
+  disableFontFace: true,
+  isOffscreenCanvasSupported: false,
+  isImageDecoderSupported: false,
+  maxImageSize: 12_000_000,
+  enableXfa: false,
+}
+
+type Document = Awaited<ReturnType<typeof getDocumentProxy>>
+type Page = Awaited<ReturnType<Document['getPage']>>
+
+/**
+ * Reads links, text and pictures of a PDF file: its first ten pages. Also reads encrypted files
+ * that open without a password; any other gives nothing, and so does a damaged file.
+ */
+export async function readPdf(file: Buffer): Promise<PdfContent> {
+  const content: PdfContent = { urls: [], text: '', pictures: [] }
+  // The library takes the memory of the bytes, so it gets a copy.
+  const document = await getDocumentProxy(Uint8Array.from(file), options).catch(() => undefined)
+  if (!document) return content
+  try {
+    for (let number = 1; number <= Math.min(document.numPages, PAGES_MAX); number++) {
+      await readPage(await document.getPage(number), content)
+    }
+    const scripts = Object.values((await document.getJSActions()) ?? {}).flat()
+    addText(content, scripts.join('\n'))
+  } catch {
+    // What was read before the damage counts.
+  } finally {
+    await document.cleanup().catch(() => undefined)
+  }
+  return content
+}
+
+function addText(content: PdfContent, text: string): void {
+  content.text += `${text.slice(0, TEXT_CHARS_MAX - content.text.length)}\n`
+}
+
+async function readPage(page: Page, content: PdfContent): Promise<void> {
+  const annotations = (await page.getAnnotations()) as { url?: string; unsafeUrl?: string }[]
+  for (const { url, unsafeUrl } of annotations) {
+    const target = url ?? unsafeUrl
+    if (target !== undefined && content.urls.length < URLS_MAX) content.urls.push(target)
+  }
+  const { items } = await page.getTextContent()
+  const pieces = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : ''))
+  addText(content, pieces.join(''))
+  await readPictures(page, content)
+  page.cleanup()
+}
+
+/** A picture as the library gives it. */
+type Drawn = { width: number; height: number; kind?: number; data?: Uint8Array | string }
+
+async function readPictures(page: Page, { pictures }: PdfContent): Promise<void> {
+  const { OPS } = await getResolvedPDFJS()
+  const drawing = new Set([
+    OPS.paintImageXObject,
+    OPS.paintInlineImageXObject,
+    OPS.paintImageMaskXObject,
+  ])
+  const { fnArray, argsArray } = await page.getOperatorList()
+  const seen = new Set<unknown>()
+  for (const [index, operator] of fnArray.entries()) {
+    if (!drawing.has(operator) || pictures.length >= PICTURES_MAX) continue
+    const [drawn] = argsArray[index] as [string | Drawn]
+    if (seen.has(drawn)) continue
+    seen.add(drawn)
+    const named = typeof drawn === 'string' ? drawn : drawn.data
+    const found = typeof named === 'string' ? await objectOf(page, named) : drawn
+    const picture = typeof found === 'object' ? pictureOf(found) : undefined
+    if (picture) pictures.push(picture)
+  }
+}
+
+async function objectOf(page: Page, id: string): Promise<Drawn | undefined> {
+  const objects = id.startsWith('g_') ? page.commonObjs : page.objs
+  const arrived = new Promise<Drawn | undefined>((resolve) => {
+    objects.get(id, (drawn: Drawn | null) => resolve(drawn ?? undefined))
+  })
+  return Promise.race([arrived, wait(PICTURE_MS_MAX, undefined, { ref: true })])
+}
+
+/** Converts one bit, three or four bytes per pixel to four bytes. */
+function pictureOf({ width, height, kind = 1, data }: Drawn): Picture | undefined {
+  if (!isReadable({ width, height }) || typeof data !== 'object') return undefined
+  if (kind === 3) return { width, height, data: Uint8ClampedArray.from(data) }
+  const pixels = new Uint8ClampedArray(width * height * 4).fill(255)
+  const rowBytes = Math.ceil(width / 8)
+  for (let pixel = 0; pixel < width * height; pixel++) {
+    const to = pixel * 4
+    if (kind === 2) {
+      for (let color = 0; color < 3; color++) pixels[to + color] = data[pixel * 3 + color] ?? 0
+      continue
+    }
+    const column = pixel % width
+    const byte = data[((pixel - column) / width) * rowBytes + (column >> 3)] ?? 0
+    if ((byte & (0x80 >> (column & 7))) === 0) pixels.fill(0, to, to + 3)
+  }
+  return { width, height, data: pixels }
+}

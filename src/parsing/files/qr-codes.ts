@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
+import type { Picture } from './picture.ts'
+
+const CODES_MAX = 8
+
+const options = { formats: ['QRCode' as const], maxNumberOfSymbols: CODES_MAX, tryHarder: true }
+
+/** The library takes what browsers call ImageData. */
+type Input = Exclude<Parameters<typeof readBarcodes>[0], ArrayBuffer | Blob | Uint8Array>
+
+function imageData({ width, height, data }: Picture): Input {
+  return { width, height, data, colorSpace: 'srgb' } as unknown as Input
+}
+
+let isReady: Promise<unknown> | undefined
+
+/** Loads the decoder from its package; by default it would be fetched from the Internet. */
+async function prepare(): Promise<void> {
+  const file = fileURLToPath(import.meta.resolve('zxing-wasm/reader/zxing_reader.wasm'))
+  const wasmBinary = Uint8Array.from(await readFile(file)).buffer
+  await prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true })
+}
+
+/**
+ * Returns the contents of the QR codes in a picture, at most 8: a decoded picture, or a PNG, JPEG
+ * or GIF file. Empty when there are none, or when the file is damaged.
+ */
+export async function readQrCodes(picture: Picture | Buffer): Promise<string[]> {
+  await (isReady ??= prepare())
+  const input = Buffer.isBuffer(picture) ? Uint8Array.from(picture) : imageData(picture)
+  const found = await readBarcodes(input, options)
+  return found.filter(({ isValid }) => isValid).map(({ text }) => text)
+}
