@@ -676,6 +676,7 @@ create table installation (
   shingle_seed bigint,
   promotes_models boolean not null default false,
   publishes_statistics boolean not null default false,
+  needs_migration text,
   constraint installation_pkey PRIMARY KEY (is_only),
   constraint installation_backend_known CHECK ((backend = ANY (ARRAY['postgres'::text, 'citus'::text]))),
   constraint installation_once CHECK (is_only)

@@ -1,7 +1,8 @@
 import type { Readable, Writable } from 'node:stream'
 import type pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
-import { listMovedTables, type MovedTable } from './move-rows.ts'
+import { isInUse, listMovedTables, type MovedTable } from './move-rows.ts'
+import { hasTable } from './rows.ts'
 
 /**
  * Begins a transaction that sees all tables as they are now, and returns them. No partition can be
@@ -22,6 +23,18 @@ export function copyRowsOut(db: pg.Client, { name, columns }: MovedTable): Reada
 /** Stores rows that `copyRowsOut` returned. */
 export function copyRowsIn(db: pg.Client, { name, columns }: MovedTable): Writable {
   return db.query(copyFrom(`copy ${name} (${columns.join(', ')}) from stdin`))
+}
+
+/**
+ * Removes all tables of an installation without reports and accounts; false if it has some, or if
+ * it is not one of Signalpost.
+ */
+export async function dropInstallation(db: pg.Client): Promise<boolean> {
+  if (!(await hasTable(db, 'public.reporters')) || (await isInUse(db))) return false
+  await db.query('drop schema if exists pgboss cascade')
+  await db.query('drop schema public cascade')
+  await db.query('create schema public')
+  return true
 }
 
 /** Returns the version of the schema of pg-boss. */

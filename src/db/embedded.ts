@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
+import { DatabaseUnsuitable } from '../errors.ts'
 import { systemRandom } from '../world.ts'
 
 /**
@@ -141,9 +142,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const folder = await reachableFolder(path.join(options.dataDir, 'postgres'), identity)
   await mkdir(options.dataDir, { recursive: true })
   await stopLeftover(folder)
-  if (!existsSync(path.join(folder, 'PG_VERSION'))) {
-    await initialize(programs, folder, options.password, identity)
-  }
+  if (existsSync(path.join(folder, 'PG_VERSION'))) await checkMajor(programs, folder)
+  else await initialize(programs, folder, options.password, identity)
   const logFile = path.join(options.dataDir, 'postgres.log')
   for (const patience = performance.now() + START_MS; ; await wait(RETRY_MS)) {
     const port = options.port ?? (await freePort())
@@ -222,6 +222,32 @@ function isFree(port: number): Promise<boolean> {
     probe.once('error', () => resolve(false))
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
+}
+
+/**
+ * Checks that the programs can read the data folder.
+ *
+ * @throws DatabaseUnsuitable with the commands to run if they are of another major version
+ */
+async function checkMajor(programs: string, folder: string): Promise<void> {
+  const stored = (await readFile(path.join(folder, 'PG_VERSION'), 'utf8')).trim()
+  const major = majorOf(programs)
+  if (major === undefined || stored === major) return
+  throw new DatabaseUnsuitable(
+    `The folder ${folder} has the data of PostgreSQL ${stored}, and this version of Signalpost ` +
+      `comes with PostgreSQL ${major}. Run "signalpost backup" with the version that you used ` +
+      `before, move the folder away, and run "signalpost restore FILE" with this version.`,
+  )
+}
+
+/** The major version of the programs; undefined if they do not run, as their start will show. */
+function majorOf(programs: string): string | undefined {
+  try {
+    const said = execFileSync(path.join(programs, 'postgres'), ['--version'], { encoding: 'utf8' })
+    return /\d+/.exec(said)?.[0]
+  } catch {
+    return undefined
+  }
 }
 
 async function nativeFolder(): Promise<string> {

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Knex } from 'knex'
 import pg from 'pg'
+import { DatabaseUnsuitable } from '../errors.ts'
 import { type Backend, prepareBackend } from './backend.ts'
 import type { Db } from './pool.ts'
 import { hasTable } from './rows.ts'
@@ -123,18 +124,41 @@ export async function missingMigrations(db: Db, expected: readonly string[]): Pr
 }
 
 /**
- * Runs the missing migrations and returns their names. Concurrent callers wait for each other's
- * lock. Migrations go forward only. The first one stores the backend.
+ * Checks that this version of the program is not too old for the database.
  *
- * @throws DatabaseUnsuitable if the database was migrated with another backend, or if Citus is not
- *   ready in it
+ * @throws DatabaseUnsuitable if a migration that it does not know removed what it uses
  */
-export async function migrate(databaseUrl: string, backend: Backend): Promise<string[]> {
+export async function checkVersion(db: Db): Promise<void> {
+  // The column may not exist yet.
+  const { rows } = await db.query<{ needed: string | null }>(sql`
+    select to_jsonb(installation) ->> 'needs_migration' as needed from installation`)
+  const needed = rows[0]?.needed ?? null
+  if (needed === null || (await expectedMigrations()).includes(needed)) return
+  throw new DatabaseUnsuitable(
+    `This version of Signalpost is too old for the database, which a newer version has upgraded ` +
+      `(${needed}). Install that version or a newer one.`,
+  )
+}
+
+/**
+ * Runs the missing migrations and returns their names. Concurrent callers wait for each other's
+ * lock. Migrations go forward only. The first one stores the backend. With `until`, later
+ * migrations do not run. Migrations of a newer version stay.
+ *
+ * @throws DatabaseUnsuitable if the database was migrated with another backend, if Citus is not
+ *   ready in it, or if the database is too new
+ */
+export async function migrate(
+  databaseUrl: string,
+  backend: Backend,
+  until?: string,
+): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
   client.on('error', () => undefined)
   try {
     await client.connect()
     await prepareBackend(client, backend)
+    if (await hasTable(client, 'public.installation')) await checkVersion(client)
     if (await isCurrent(client)) return []
   } finally {
     await client.end().catch(() => undefined)
@@ -154,8 +178,10 @@ export async function migrate(databaseUrl: string, backend: Backend): Promise<st
       await holder.raw('set local idle_in_transaction_session_timeout = 0')
       await holder.raw('select pg_advisory_xact_lock(?)', [LOCK])
       const settings = {
-        migrationSource: sqlFiles(backend),
+        migrationSource: sqlFiles(backend, until),
         tableName: 'schema_migrations',
+        // A newer version may have run migrations that this one does not know.
+        disableMigrationsListValidation: true,
       }
       // This process holds the lock, so a lock row of knex was left by a process that was killed.
       await database.migrate.forceFreeMigrationsLock(settings)
@@ -167,10 +193,10 @@ export async function migrate(databaseUrl: string, backend: Backend): Promise<st
   }
 }
 
-/** Whether exactly the migrations of this version have run. */
+/** Whether all migrations of this version have run. */
 async function isCurrent(db: Db): Promise<boolean> {
   if (!(await hasTable(db, 'public.schema_migrations'))) return false
-  return (await listRan(db)).join() === (await expectedMigrations()).join()
+  return (await missingMigrations(db, await expectedMigrations())).length === 0
 }
 
 const quiet = () => undefined
@@ -181,20 +207,20 @@ const LOCK = 7_305_091_331
  * The migrations as knex wants them. Their statements run one by one: Citus sends the text of a
  * query to its nodes, which refuse several statements.
  */
-const sqlFiles = (backend: Backend) => ({
+const sqlFiles = (backend: Backend, until: string | undefined) => ({
   async getMigrations(): Promise<string[]> {
-    const files = await readdir(folder)
-    return files.filter((file) => /^\d{4}_.*\.sql$/.test(file)).sort()
+    const names = await expectedMigrations()
+    return names.filter((name) => until === undefined || name <= until)
   },
-  getMigrationName: (file: string) => file.replace(/\.sql$/, ''),
-  async getMigration(file: string) {
-    const statements = splitStatements(await readFile(path.join(folder, file), 'utf8'))
+  getMigrationName: (name: string) => name,
+  async getMigration(name: string) {
+    const statements = splitStatements(await readFile(path.join(folder, `${name}.sql`), 'utf8'))
     return {
       async up(transaction: Knex) {
         await transaction.raw(`select set_config('signalpost.backend', ?, true)`, [backend])
         for (const one of statements) await transaction.raw(one.replaceAll('?', '\\?'))
       },
-      down: () => Promise.reject(new Error(`${file} cannot be undone: migrations only go forward`)),
+      down: () => Promise.reject(new Error(`${name} cannot be undone: migrations only go forward`)),
     }
   },
 })

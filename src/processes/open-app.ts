@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { checkBackend } from '../db/backend.ts'
 import { startEmbedded } from '../db/embedded.ts'
-import { databaseState, findShingleSeed } from '../db/installation.ts'
+import { checkVersion, databaseState, findShingleSeed } from '../db/installation.ts'
 import { createPool, findPooling, type Pool } from '../db/pool.ts'
 import { keepPlansOfRecentWeeks, nameShards } from '../db/prepared.ts'
 import { DatabaseUnsuitable } from '../errors.ts'
@@ -35,7 +35,7 @@ export type WaitPolicy = 'for ever' | 'a moment'
  *
  * @throws DatabaseUnavailable if the database is not available in time
  * @throws DatabaseUnsuitable behind an unsupported connection pooler, or if the database was
- *   created with another backend
+ *   created with another backend, or upgraded beyond this version
  */
 export async function openApp(
   config: Config & { databaseUrl: string },
@@ -57,6 +57,7 @@ export async function openApp(
   })
   try {
     await checkBackend(pool, config.databaseBackend)
+    await checkVersion(pool)
     await seedFrom(pool)
   } catch (error) {
     await pool.end()

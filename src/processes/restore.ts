@@ -4,21 +4,22 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
 import { z } from 'zod'
-import { copyRowsIn, findBossVersion } from '../db/backup-rows.ts'
-import { expectedMigrations } from '../db/installation.ts'
+import { copyRowsIn, dropInstallation, findBossVersion } from '../db/backup-rows.ts'
+import { expectedMigrations, migrate } from '../db/installation.ts'
 import {
   analyzeTables,
   createMovedPartition,
   dropForeignKeys,
   emptyTables,
-  isInUse,
   listForeignKeys,
   listMovedTables,
   openMover,
   restoreForeignKeys,
   setShingleSeed,
 } from '../db/move-rows.ts'
+import { hasTable } from '../db/rows.ts'
 import { UsageError } from '../errors.ts'
+import { startBoss, stopBoss } from '../queue/boss.ts'
 import { type BackupReader, readBackupFile } from './backup-file.ts'
 import { migrateAll } from './migrate.ts'
 
@@ -77,43 +78,67 @@ function identityIn(text: string): string {
   return line.trim()
 }
 
+type Restoring = { file: string; to: string; identity: string | undefined }
+
 /**
- * Restores a backup into a database without reports and accounts, completely or not at all.
+ * Restores a backup into a database without reports and accounts, completely or not at all, and
+ * upgrades it.
  *
- * @throws UsageError if the database is in use, or the backup is of another version
+ * @throws UsageError if the database is in use, or the backup is of a newer version
  */
 export async function restore(
-  { file, to, identity }: { file: string; to: string; identity: string | undefined },
+  { file, to, identity }: Restoring,
   now: Date,
 ): Promise<{ madeAt: Date }> {
-  await migrateAll(to, now)
   const reader = await readBackupFile(file, identity)
   const client = await openMover(to)
   try {
-    const header = headerSchema.safeParse(await reader.readLine())
-    if (!header.success) throw new UsageError(['This is not a backup of Signalpost.'])
-    const { schema, queues, shingleSeed, madeAt } = header.data
-    const current = (await expectedMigrations()).at(-1)
-    if (schema !== current || queues !== (await findBossVersion(client))) {
-      throw new UsageError([
-        `The backup has the schema ${schema}, this version of Signalpost ${String(current)}. ` +
-          'Restore it with the version that made it, then upgrade.',
-      ])
-    }
-    if (await isInUse(client)) {
-      throw new UsageError(['The database already contains reports or accounts. Use an empty one.'])
-    }
+    const header = await readHeader(reader)
+    await prepareTarget(client, to, header)
     await client.query('begin')
     await restoreRows(client, reader)
-    await setShingleSeed(client, BigInt(shingleSeed))
+    await setShingleSeed(client, BigInt(header.shingleSeed))
     await client.query('commit')
+    await migrateAll(to, now)
     await analyzeTables(client)
-    return { madeAt: new Date(madeAt) }
+    return { madeAt: new Date(header.madeAt) }
   } finally {
     reader.close()
     await client.end()
   }
 }
+
+type Header = z.infer<typeof headerSchema>
+
+async function readHeader(reader: BackupReader): Promise<Header> {
+  const header = headerSchema.safeParse(await reader.readLine())
+  if (!header.success) throw new UsageError(['This is not a backup of Signalpost.'])
+  const { schema } = header.data
+  if ((await expectedMigrations()).includes(schema)) return header.data
+  throw new UsageError([
+    `The backup is of a newer version of Signalpost (${schema}). Restore it with that version.`,
+  ])
+}
+
+/** Gives the target the schema that the backup was made with, and no rows. */
+async function prepareTarget(client: pg.Client, to: string, header: Header): Promise<void> {
+  if ((await hasTable(client, 'public.reporters')) && !(await dropInstallation(client))) {
+    throw new UsageError(['The database already contains reports or accounts. Use an empty one.'])
+  }
+  await migrate(to, 'postgres', header.schema)
+  const faults: Error[] = []
+  const boss = await startBoss(to, 'migrates', {
+    name: 'restore',
+    onError: (error) => faults.push(error),
+  })
+  await stopBoss(boss, STOP_MS)
+  if (faults[0]) throw faults[0]
+  if (header.queues > (await findBossVersion(client))) {
+    throw new UsageError(['The queues of the backup are of a newer version of Signalpost.'])
+  }
+}
+
+const STOP_MS = 5_000
 
 async function restoreRows(client: pg.Client, reader: BackupReader): Promise<void> {
   const foreignKeys = await listForeignKeys(client)

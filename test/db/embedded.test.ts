@@ -44,6 +44,16 @@ test('no second server starts while a process of the killed one is still running
   await client.end()
 })
 
+test('a data folder of another major version is refused with the commands to run', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
+  closers.push(() => rm(dataDir, { recursive: true, force: true }))
+  await chmod(dataDir, 0o755)
+  await mkdir(path.join(dataDir, 'postgres'))
+  await writeFile(path.join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
+  const start = startEmbedded({ dataDir, password: 'test', settings: [] })
+  await expect(start).rejects.toThrow(/data of PostgreSQL 17.*signalpost backup.*restore FILE/)
+})
+
 test('a server that ends immediately is an error, also while files are slow', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
   closers.push(() => rm(dataDir, { recursive: true, force: true }))

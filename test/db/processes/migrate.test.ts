@@ -195,3 +195,19 @@ test.for([
     }
   },
 )
+
+test('a version that is too old for the database refuses to use it, with a sentence', async () => {
+  const url = await emptyDatabase()
+  await migrateAll(url, new Date())
+  // A newer version has only added what this one does not know.
+  await ask(url, `insert into schema_migrations (name, batch) values ('9998_adds_a_table', 99)`)
+  expect(await migrate(url, 'postgres')).toEqual([])
+  const removed = '9999_removes_a_table'
+  await ask(url, `insert into schema_migrations (name, batch) values ('${removed}', 100)`)
+  await ask(url, `update installation set needs_migration = '${removed}'`)
+  const refusal = /too old for the database.*9999_removes_a_table.*Install/
+  await expect(migrate(url, 'postgres')).rejects.toThrow(refusal)
+  const config = { ...readConfig({}, { cores: 1, cwd: '/nowhere' }), databaseUrl: url }
+  const log = pino({ level: 'silent' })
+  await expect(openApp(config, 'sends', log, 'test', 'a moment')).rejects.toThrow(refusal)
+})
