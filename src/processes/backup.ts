@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process'
 import { mkdir, readdir, rm } from 'node:fs/promises'
-import { setPriority } from 'node:os'
 import path from 'node:path'
 import type pg from 'pg'
 import { z } from 'zod'
@@ -9,9 +7,10 @@ import type { App } from '../app.ts'
 import { beginSnapshot, copyRowsOut, findBossVersion } from '../db/backup-rows.ts'
 import { expectedMigrations, findShingleSeed, missingMigrations } from '../db/installation.ts'
 import { openMover } from '../db/move-rows.ts'
-import { reasonOf, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { noteBackup } from '../health/health-actions.ts'
 import { defineQueue } from '../queue/define-queue.ts'
+import { runOwnCommand } from './own-command.ts'
 import { chunkOf, jsonLine, writeBackupFile } from './backup-file.ts'
 
 const NAME = /^signalpost-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup(\.age)?$/
@@ -127,21 +126,10 @@ export const makeBackup = defineQueue({
 })
 
 const BACKUP_MS_MAX = 86_000_000
-const OUTPUT_BYTES_MAX = 1_000_000
-/** As `nice 10`: reports and mail servers come first. */
-const PRIORITY = 10
 
-/** Runs the daily backup in a process of its own, because compressing keeps a core busy. */
+/** Makes the daily backup, if this machine is to make it and it is due. */
 export async function runMakeBackup(app: Pick<App, 'clock' | 'config' | 'log'>): Promise<void> {
   if (!app.config.backups.isScheduled || !(await isBackupDue(app))) return
-  const main = path.join(import.meta.dirname, '..', 'main.ts')
-  const limits = { timeout: BACKUP_MS_MAX, maxBuffer: OUTPUT_BYTES_MAX }
-  const said = await new Promise<string>((resolve, reject) => {
-    const child = execFile(process.execPath, [main, 'backup'], limits, (error, stdout, stderr) => {
-      if (!error) return resolve(stdout)
-      reject(new Error(`The backup failed: ${stderr.trim() || reasonOf(error)}`, { cause: error }))
-    })
-    if (child.pid !== undefined) setPriority(child.pid, PRIORITY)
-  })
-  app.log.info({ result: said.trim() }, 'Made the daily backup.')
+  const result = await runOwnCommand(['backup'], BACKUP_MS_MAX)
+  app.log.info({ result }, 'Made the daily backup.')
 }
