@@ -49,7 +49,7 @@ const bytesOf = async (answer: Promise<Response>) => Buffer.from(await (await an
 test('the preview, the sent mail and the stored copy are equal byte for byte', async () => {
   const id = await analyzed('preview')
   const page = await (await own.get(`/reports/${id}/told/1`)).text()
-  expect(page).toContain('as it would leave now')
+  expect(page).toContain('as we would send it now')
   expect(page).toContain('Feedback-Type: abuse')
   expect(await (await own.get(`/reports/${id}`)).text()).toContain(`/reports/${id}/told/1`)
   const before = await bytesOf(own.get(`/reports/${id}/told/1/message.eml`))
@@ -59,7 +59,7 @@ test('the preview, the sent mail and the stored copy are equal byte for byte', a
   expect(mail?.raw.equals(atDesk)).toBe(true)
   expect(concealAnswers(atDesk).equals(before)).toBe(true)
   expect(after.equals(before)).toBe(true)
-  expect(await (await own.get(`/reports/${id}/told/1`)).text()).toContain('as it left')
+  expect(await (await own.get(`/reports/${id}/told/1`)).text()).toContain('exactly as we sent it')
 })
 
 test('a copy of the mail does not let anyone answer for the desk', async () => {

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { notPages, pages } from '../../support/pages/page-list.ts'
 import { watchRoutes } from '../../support/pages/route-list.ts'
+import { type Language, locales, textsIn } from '../../../src/texts/messages.ts'
+import { plainTextOf, technicalWords } from '../../support/technical-words.ts'
 import { startShownSite } from '../../support/pages/shown-site.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 
@@ -63,6 +65,34 @@ function textsOf(html: string): string[] {
     .replaceAll(/<[^>]*>/g, '|')
     .split('|')
 }
+
+/** Pages for programs, for administrators of mail servers, and for abuse desks. */
+const technical =
+  /^\/(?:docs|problems|styleguide|lookup|lists|statistics|consumers|answer|settings\/webhooks|account\/tokens)/
+
+const ofReporters = pages.filter(
+  ({ route, viewer }) => viewer !== 'administrator' && !technical.test(route),
+)
+
+test.for(ofReporters)('$route has words of mail technique only in its details', async (page) => {
+  for (const language of Object.keys(locales) as Language[]) {
+    for (const address of page.at(shown)) {
+      const query = `${address.includes('?') ? '&' : '?'}lang=${language}`
+      const html = await (await browsers[page.viewer].get(address + query)).text()
+      const text = plainTextOf(html, textsIn(language)('story.technical'))
+      expect([address, technicalWords[language].exec(text)?.[0]]).toEqual([address, undefined])
+    }
+  }
+})
+
+test('a word of mail technique is found, except in details and in names', () => {
+  const page = (text: string) => plainTextOf(`<p>${text}</p>`, 'Technical details')
+  expect(page('The header is gone')).toMatch(technicalWords.en)
+  expect(page('Les en-têtes manquent')).toMatch(technicalWords.fr)
+  expect(page('Нет заголовков')).toMatch(technicalWords.ru)
+  const folded = '<details class="a"><summary>Technical details</summary>An IP</details>'
+  expect(page(`${folded} Choose “View headers”. It was received.`)).not.toMatch(technicalWords.en)
+})
 
 /**
  * Paths of requests without a session: by programs, by abuse desks, and by a mail program's button.

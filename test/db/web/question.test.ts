@@ -20,9 +20,7 @@ test('a report with low confidence shows its route and asks', async () => {
   ])
   expect(submitter).toBeNull()
   const page = await (await browser.get(`/reports/${id}`)).text()
-  expect(page).toContain(
-    'The message reached you through relay.provider.example. Is it a machine of',
-  )
+  expect(page).toMatch(/through this machine: <strong class="stranger">relay\.provider\.example</)
   expect(page).toContain('From here on nothing can be verified.')
   expect(page).toContain('relay.provider.example')
   expect(await (await browser.get('/reports')).text()).toContain('We have a question')

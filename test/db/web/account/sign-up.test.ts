@@ -31,7 +31,7 @@ test('a sign-up gets a letter, chooses a password through its link, and is signe
   const browser = visitor()
   const asked = await browser.post('/sign-up', wish('Ann@Example.org'))
   expect(asked.status).toBe(200)
-  expect(await asked.text()).toContain('We have written to ann@example.org')
+  expect(await asked.text()).toContain('We sent a link to ann@example.org')
   const [letter] = await lettersTo(site.app.pool, 'ann@example.org')
   expect(letter).toMatchObject({ kind: 'account', subject: 'Confirmez votre adresse e-mail' })
   expect(letter?.raw).toContain('Auto-Submitted: auto-generated')
@@ -220,7 +220,7 @@ test('if operators create the accounts, sign-up is not available', async () => {
   const page = await browser.get('/sign-up')
   expect([page.status, await page.text()]).toEqual([
     403,
-    expect.stringContaining('Accounts are made by the operators') as string,
+    expect.stringContaining('Only the operator of this site can create accounts') as string,
   ])
   await browser.post('/sign-up', wish('closed@example.org'))
   expect(await lettersTo(closed.app.pool, 'closed@example.org')).toEqual([])

@@ -66,7 +66,7 @@ test.for(['?words=zebra', '?kind=nonsense&words=zebra', '?from=2020-01-01&to=202
   async (query) => {
     const { page, lines } = await shown(query)
     expect(lines).toEqual([])
-    expect(page).toContain('None of your reports matches.')
+    expect(page).toContain('No report matches.')
     expect(page).toContain('href="/reports">Show all again')
   },
 )
@@ -107,7 +107,7 @@ test('a row says whether there is a question, and what the desks answered', asyn
   await inTransaction(site.app.pool, (tx) => insertEvents(tx, [event]))
   const answered = await shown('?outcome=answered')
   expect(answered.lines).toEqual(['answered one'])
-  expect(answered.page).toContain('It has been dealt with.')
+  expect(answered.page).toContain('They say it is solved.')
 
   const asking = await add({ subject: 'asking one', state: 'kept' })
   await keepAnalysis(site.app.pool, asking, sampleMessage('asking'))
@@ -139,7 +139,7 @@ test('retracting a report asks first, and explains the effect', async () => {
   const id = await add({ subject: 'I was wrong', state: 'kept' })
   const asked = await (await browser.get(`/reports/${id}/retract`)).text()
   expect(asked).toContain('To undo this, report the message again.')
-  expect(asked).toContain('Nobody was told, so nobody has to be told of it.')
+  expect(asked).toContain('Nobody was told, so nobody has to be corrected.')
   expect((await browser.post(`/reports/${id}/retract`, {})).status).toBe(303)
   const story = await (await browser.get(`/reports/${id}`)).text()
   expect(story).toContain('You retracted the report.')
@@ -177,7 +177,7 @@ test('statistics have charts, and a table with the same numbers', async () => {
   expect(page).toContain('9 reports')
   expect(page).toContain('Net &lt;b&gt;, AS64500')
   expect(page).toContain('France')
-  expect(page).toContain('Of the 4 that somebody was told, 2 were answered.')
+  expect(page).toContain('Of the 4 that were passed on, 2 were answered.')
   expect(page).toMatch(/<th scope="row"><time[^>]*>[^<]*<\/time><\/th><td class="number">7<\/td>/)
   const eve = await signedInBrowser(site.url, {
     ...ann,
