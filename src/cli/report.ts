@@ -140,6 +140,8 @@ export async function postMessage(
     },
     body: new Uint8Array(raw),
     signal: AbortSignal.timeout(PATIENCE_MS),
+  }).catch((cause: unknown) => {
+    throw new Error(`${url} does not answer (${networkReasonOf(cause)}).`, { cause })
   })
   const text = await answer.text()
   const body = (isObject(text) ? JSON.parse(text) : {}) as Record<string, unknown>
@@ -150,10 +152,20 @@ export async function postMessage(
       said: `${answer.status === 200 ? 'reported before' : 'accepted'} as ${id}`,
     }
   }
-  const why = title ? `${title}: ${detail}` : `The server answered ${answer.status}.`
+  const said = title
+    ? `${title}: ${detail}`
+    : `The server answered ${answer.status}, which is not an answer of Signalpost. Check the address.`
+  const isTokenWrong = answer.status === 401 || answer.status === 403
+  const why = isTokenWrong ? `${said} Create a token at ${url}/account/tokens.` : said
   // Another server than Signalpost, such as a proxy, may answer too.
   const isFinal = title !== '' && [400, 413, 415, 422].includes(answer.status)
   return { is: isFinal ? 'refused' : 'away', why }
+}
+
+/** The reason of a request that failed, such as a refused connection or an unknown certificate. */
+function networkReasonOf(error: unknown): string {
+  const { cause = error } = error as Error
+  return cause instanceof AggregateError ? reasonOf(cause.errors[0]) : reasonOf(cause)
 }
 
 function isObject(text: string): boolean {

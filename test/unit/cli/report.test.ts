@@ -3,6 +3,7 @@ import { writeFile, mkdtemp, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { reportFiles } from '../../../src/cli/report.ts'
 import { outlookFile, traveledHeader } from '../../support/containers/outlook-file.ts'
@@ -44,4 +45,22 @@ test('each message of a mailbox file is reported, and an Outlook file as it is',
   ])
   server.close()
   await rm(folder, { recursive: true })
+})
+
+test('a service that does not answer, or does not accept the token, is named', async () => {
+  const server = createServer((_req, res) => {
+    res.writeHead(401).end(JSON.stringify({ title: 'No', detail: 'Not valid.' }))
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const stdin = () => Readable.from([Buffer.from('Subject: 1\n\nText\n')])
+  const said: string[] = []
+  const say = (text: string) => void said.push(text)
+  const request = { files: ['-'], url, token: 't', kind: 'spam' }
+  expect(await reportFiles(request, { stdin: stdin(), print: say, complain: say })).toBe(1)
+  server.close()
+  server.closeAllConnections()
+  expect(await reportFiles(request, { stdin: stdin(), print: say, complain: say })).toBe(1)
+  expect(said[0]).toContain(`No: Not valid. Create a token at ${url}/account/tokens.`)
+  expect(said[1]).toMatch(/: http:\S+ does not answer \(connect ECONNREFUSED .+\)\.$/)
 })
