@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
+import { createCounterReader } from '../../src/counting/reader.ts'
+import { readSending } from '../../src/counting/sending.ts'
 import { freePort } from '../../src/db/embedded.ts'
+import { systemClock } from '../../src/world.ts'
 import { closeAfterThisTest } from '../support/after-tests.ts'
 import { checkedMail } from '../support/checked-mail.ts'
+import { rollUpAll } from '../support/counter-rows.ts'
 import { until } from '../support/process.ts'
+import { smtpTalk } from '../support/smtp-talk.ts'
 import { makeAskedSite } from './asked-site.ts'
 import { hand, mailIn, ruleOut } from './handing.ts'
 import { startPostfix } from './postfix.ts'
@@ -11,8 +16,8 @@ import { recipe } from './recipes.ts'
 const good = 'https://good.example/'
 const bad = { from: 'offers@bad.example' }
 
-/** Starts a Postfix that sends checks by the milter protocol, as documented. */
-async function askingPostfix(env: Record<string, string> = {}) {
+/** Starts a Postfix that sends checks by the milter protocol, as documented; adds `main` to it. */
+async function askingPostfix(env: Record<string, string> = {}, main = '') {
   const milterPort = await freePort()
   const milter = { CHECK_MILTER_PORT: String(milterPort), ...env }
   const asked = await closeAfterThisTest(makeAskedSite(milter))
@@ -20,7 +25,7 @@ async function askingPostfix(env: Record<string, string> = {}) {
     startPostfix(
       recipe('/etc/postfix/main.cf, asking by the milter protocol', {
         '127.0.0.1:11401': `127.0.0.1:${milterPort}`,
-      }),
+      }) + main,
     ),
   )
   return { ...asked, postfix }
@@ -65,6 +70,32 @@ test('if configured, Postfix refuses listed mail early, and quarantines other ma
   })
   const marked = await until('the desk', async () => mailIn(await postfix.delivered(), 'desk'))
   expect(marked).toContain('X-Spam: Yes')
+})
+
+test('mail of a user who signed in to Postfix counts as outgoing, and is not filtered', async () => {
+  // With XCLIENT, a trusted client says who signed in, so that no passwords are needed.
+  const trusted = 'smtpd_authorized_xclient_hosts = 127.0.0.1\n'
+  const { site, postfix } = await askingPostfix({}, trusted)
+  const talk = smtpTalk(postfix.port)
+  await talk.hear()
+  await talk.say('EHLO shop.example')
+  await talk.say('XCLIENT LOGIN=Ann@home.example')
+  await talk.say('EHLO shop.example')
+  await talk.say('MAIL FROM:<offers@bad.example>')
+  await talk.say('RCPT TO:<you@home.example>')
+  await talk.say('DATA')
+  expect(await talk.mail(checkedMail('outgoing', good))).toEqual([expect.stringMatching(/^250/)])
+  talk.end()
+  const mail = await until('the mail', async () => mailIn(await postfix.delivered(), 'outgoing'))
+  expect(mail).not.toContain('X-Spam')
+  const { pool } = site.database
+  const todayOfAnn = async () => {
+    await rollUpAll(pool, systemClock())
+    const reader = createCounterReader({ pool, clock: systemClock }, { keysMax: 10, freshMs: 0 })
+    const user = { user: 'ann@home.example', system: '' }
+    return (await readSending(reader, user, systemClock())).today
+  }
+  await expect.poll(todayOfAnn).toMatchObject({ sent: 1, recipients: 1 })
 })
 
 /** For a longer run by hand. */
