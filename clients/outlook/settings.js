@@ -27,7 +27,7 @@ const allTexts = {
     get: 'Créer un jeton (ouvre votre compte)',
     paste: 'Copiez-le et collez-le ici.',
     token: 'Jeton',
-    save: 'Enregistrer et essayer',
+    save: 'Enregistrer et tester',
     forget: 'Déconnecter',
     connected: 'Connecté. Vous pouvez maintenant signaler des messages.',
     stored: 'Un jeton est enregistré. Pour le remplacer, collez-en un autre.',

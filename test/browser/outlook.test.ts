@@ -101,7 +101,7 @@ test('while the service is away, the message stays and the person learns why', a
   const { page } = await openOutlook('fr-FR')
   await page.goto(`${server}/outlook/settings.html`)
   await page.fill('#token', ann.token)
-  await page.click('text=Enregistrer et essayer')
+  await page.click('text=Enregistrer et tester')
   await page.waitForSelector('#result.good')
   await page.route('**/api/v1/reports', (route) => route.abort())
   const outcome = await report(page, { options: [false] })
