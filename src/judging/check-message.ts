@@ -10,7 +10,8 @@ import { reasonOf, sqlState } from '../errors.ts'
 import type { CheckDigest, ParserPool } from '../parsing/parser-pool.ts'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { sendingShingles } from '../pieces/shingles/sending-user.ts'
-import { envelopeShingles } from '../pieces/shingles/take-apart.ts'
+import { envelopeShingles, withSpreadShingles } from '../pieces/shingles/take-apart.ts'
+import { hasSureOrigin } from '../verdict/subjects.ts'
 import {
   isUnwanted,
   isUnwantedFromAnyone,
@@ -30,14 +31,17 @@ import type { SenderWatch } from './sender-watch.ts'
 /** An analyzed message that a mail server checks. */
 type CheckedCase = { digest: CheckDigest; envelope: CheckedEnvelope }
 
+/** The verdict on a checked message, and what was found about it for the verdict. */
+type JudgedCheck = { verdict: Verdict; campaignId?: string; originCountry?: string | null }
+
 /**
- * Returns the verdict on a checked message; undefined when the message itself causes a failure,
- * temporary or permanent. Rejects when the database is not available.
+ * Judges a checked message; undefined when the message itself causes a failure, temporary or
+ * permanent. Rejects when the database is not available.
  */
-export type JudgeChecked = (one: CheckedCase) => Promise<Verdict | undefined>
+export type JudgeChecked = (one: CheckedCase) => Promise<JudgedCheck | undefined>
 
 type Needs = Pick<App, 'pool' | 'clock' | 'log'>
-type JudgeAll = (cases: readonly CheckedCase[]) => Promise<readonly Verdict[]>
+type JudgeAll = (cases: readonly CheckedCase[]) => Promise<readonly JudgedCheck[]>
 
 /** Number of parallel batches. While one waits for the database, the next is prepared. */
 const LANES = 2
@@ -54,7 +58,7 @@ const MEMORY = { keysMax: 20_000, freshMs: 10_000 }
  */
 export function createJudgeChecked(app: Needs, judge: Judge): JudgeChecked {
   const judgeAll = createJudgeAll(app, judge)
-  const judgeAlone = async (one: CheckedCase): Promise<Verdict | undefined> => {
+  const judgeAlone = async (one: CheckedCase): Promise<JudgedCheck | undefined> => {
     try {
       return (await judgeAll([one]))[0]
     } catch (error) {
@@ -116,7 +120,15 @@ function createJudgeAll({ pool, clock }: Needs, judge: Judge): JudgeAll {
         network: networks[index],
       })),
     )
-    return judged.map(({ verdict }) => verdict)
+    return judged.map(({ verdict, subjects }, index) => {
+      const campaignId = campaignIds[index]
+      const isSure = hasSureOrigin(subjects)
+      return {
+        verdict,
+        ...(campaignId !== undefined && { campaignId }),
+        ...(isSure && { originCountry: networks[index]?.country ?? null }),
+      }
+    })
   }
 }
 
@@ -257,25 +269,31 @@ async function checkMessage(
       return undefined
     })
   if (!digest) return 'unread'
-  const verdict = await judge({ digest: { ...digest, listings }, envelope })
-  if (!verdict) return 'unread'
-  countMail({ buffer, watch }, digest, { envelope, verdict, at: clock() })
+  const judged = await judge({ digest: { ...digest, listings }, envelope })
+  if (!judged) return 'unread'
+  const { verdict } = judged
+  countMail({ buffer, watch }, digest, { envelope, judged, at: clock() })
   return { verdict, messageId: digest.messageId ?? undefined, by: 'message' }
 }
 
 /**
- * Counts a judged message. Mail of the mail server's own users is outgoing; it counts for the user
- * and its recipients too.
+ * Counts a judged message, and how far it is spread. Mail of the mail server's own users is
+ * outgoing; it counts for the user and its recipients instead.
  */
 function countMail(
   { buffer, watch }: Pick<Opened, 'buffer' | 'watch'>,
   { shingles }: CheckDigest,
-  { envelope, verdict, at }: { envelope: CheckedEnvelope; verdict: Verdict; at: Date },
+  { envelope, judged, at }: { envelope: CheckedEnvelope; judged: JudgedCheck; at: Date },
 ): void {
+  const { verdict, ...found } = judged
   const as = isUnwanted(verdict) ? 'spam' : 'ham'
   const sender = sendingUserOf(envelope)
-  countChecked(buffer, shingles, as, sender ? 'outgoing' : 'checks')
-  if (!sender) return
+  if (!sender) {
+    const { recipients } = envelope
+    countChecked(buffer, withSpreadShingles(shingles, { ...found, recipients }), as, 'checks')
+    return
+  }
+  countChecked(buffer, shingles, as, 'outgoing')
   const sent = sendingShingles(sender, 'sent', envelope.recipients)
   const isSuspect = isUnwantedFromAnyone(verdict)
   countChecked(buffer, sent, isSuspect ? 'spam' : 'ham', 'outgoing')

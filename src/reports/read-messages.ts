@@ -154,8 +154,9 @@ export function toCount(
   campaignOf: Campaigns,
 ): ReportToCount {
   const isSure = (judged.origin?.confidence ?? 0) >= judged.originConfidenceMin
-  const originAsn = isSure ? judged.network?.asn : undefined
+  const { asn: originAsn, country: originCountry } = (isSure ? judged.network : undefined) ?? {}
   const campaignId = campaignOf.get(report.id)
   const { verdict } = judgedCase
-  return { report, verdict, shingles, sourceId, originAsn, submitterAsn, campaignId }
+  const known = { originAsn, originCountry, submitterAsn, campaignId }
+  return { report, verdict, shingles, sourceId, ...known }
 }

@@ -123,7 +123,7 @@ async function checked(raw: Buffer): Promise<string | undefined> {
     user: undefined,
     queueId: undefined,
   }
-  return (await createJudgeChecked(app, app.judge)({ digest, envelope }))?.class
+  return (await createJudgeChecked(app, app.judge)({ digest, envelope }))?.verdict.class
 }
 
 const all = (count: number, its: string) => Array.from({ length: count }, () => its)

@@ -5,6 +5,9 @@ import type { Shingle } from '../../src/pieces/shingles/shingle-list.ts'
 
 type Later = Partial<Record<PieceName, string | number | undefined>>
 
+/** Names of pieces that are counted only as the other piece of a pair. */
+const partners = ['origin-country']
+
 /**
  * Adds the shingles of data that is not in the message itself, such as the reporter, and their
  * pairs.
@@ -20,10 +23,11 @@ export function withLater(shingles: readonly Shingle[], later: Later): Shingle[]
   for (const { type, hash, of } of [...shingles, ...pieces]) {
     if (of === undefined) (byType[type] ??= []).push(hash)
   }
-  const names = new Set<string>(['reporter', 'origin-as', 'submitter-as', 'campaign'])
+  const names = new Set(['reporter', 'origin-as', 'submitter-as', 'campaign', 'origin-country'])
   const types = pairTypes.filter(({ counted, unique }) => names.has(counted) || names.has(unique))
   const pairs = types.flatMap((type) => pairsOf(type, byType)).slice(0, PAIRS_MAX)
-  return [...shingles, ...pieces, ...pairs]
+  const counted = pieces.filter(({ name }) => !partners.includes(name))
+  return [...shingles, ...counted, ...pairs]
 }
 
 /** Maximum number of pairs of a message, and of pieces of each of the two types of a pair. */

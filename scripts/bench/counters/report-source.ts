@@ -12,6 +12,7 @@ export type ReportSource = (at: Date) => CountedMessage
 const CAMPAIGNS = 200
 const REPORTERS = 20_000
 const NETWORKS = 2_000
+const COUNTRIES = 100
 /** A piece that this many messages of the corpus share is common, such as a charset or a mailer. */
 const COMMON_MIN = 4
 /** The share of a campaign's pieces that are new in each of its messages. */
@@ -49,6 +50,7 @@ export async function createReportSource(): Promise<ReportSource> {
     const counted = withLaterShingles(packShingles(shingles), {
       reporterId: `reporter ${zipf(REPORTERS)}`,
       originAsn: zipf(NETWORKS),
+      originCountry: `country ${zipf(COUNTRIES)}`,
       campaignId: campaign === undefined ? null : `campaign ${campaign}`,
     })
     return { prefix: 'reports', shingles: counted, amounts: { spam: 1, complaint: 1 }, at }

@@ -218,6 +218,7 @@ const rows = [
   [134, 'sending-user-bounce', 'The login name of a user whose mail bounced.'],
   [135, 'sending-user-read', 'The login name of a user whose mail was read.'],
   [136, 'sent-to', 'A recipient of a user of the mail server.'],
+  [137, 'origin-country', 'The country of the network of the origin.'],
 ] as const satisfies readonly Row[]
 
 export type PieceName = (typeof rows)[number][1]

@@ -92,7 +92,7 @@ export class ShingleList {
   addPairs(): void {
     eachPair(
       allPairs,
-      (type) => this.#known[type] ?? 0,
+      (type) => Math.min(this.#known[type] ?? 0, pairedMax),
       (type, ofIndex, otherIndex) => {
         if (this.#count >= shinglesMax) return
         const of = this.#placeOf(type.counted, ofIndex)
@@ -150,11 +150,12 @@ const kinds = new Map(
 )
 
 /** A type of pair with the numbers of both piece types. */
-type PairNumbers = { number: number; name: string; counted: number; unique: number }
+export type PairNumbers = { number: number; name: string; counted: number; unique: number }
 
 const allPairs = pairTypes.map(numbersOf)
 
-function numbersOf({ number, name, counted, unique }: PairType): PairNumbers {
+/** Returns the numbers of a type of pair, which `appendPaired` needs. */
+export function numbersOf({ number, name, counted, unique }: PairType): PairNumbers {
   return {
     number,
     name,
@@ -163,11 +164,17 @@ function numbersOf({ number, name, counted, unique }: PairType): PairNumbers {
   }
 }
 
-/** A normalized piece that is not in the message, with the number of its type. */
-export type LaterPiece = { type: number; piece: string }
+/**
+ * A normalized piece that is not in the message, with the number of its type. A partner is counted
+ * only in pairs, as their other piece.
+ */
+export type LaterPiece = { type: number; piece: string; isPartner?: true }
+
+/** Maximum number of partners of one type. */
+export const partnersMax = 10
 
 let laterHashes: HashHalves = new Int32Array((shinglesMax + pairsMax + 8) * 2)
-const laterPlaces = new Uint16Array(typesMax * pairedMax)
+const laterPlaces = new Uint16Array(typesMax * partnersMax)
 const laterKnown = new Uint8Array(typesMax)
 
 /**
@@ -177,16 +184,16 @@ const laterKnown = new Uint8Array(typesMax)
 export function appendPaired(
   packed: PackedShingles,
   pieces: readonly LaterPiece[],
-  types: readonly PairType[],
+  types: readonly PairNumbers[],
 ): PackedShingles {
-  const shinglesLeast = Math.ceil(packed.length / PIECE_BYTES) + pieces.length + pairsMax
+  const shinglesLeast = Math.ceil(packed.length / PIECE_BYTES) + 2 * pieces.length + pairsMax
   if (laterHashes.length < shinglesLeast * 2) laterHashes = new Int32Array(shinglesLeast * 2)
   laterKnown.fill(0)
   let place = 0
   eachEntry(packed, (at, isPair) => {
     laterHashes[place * 2] = packed.readInt32BE(at + 1)
     laterHashes[place * 2 + 1] = packed.readInt32BE(at + 5)
-    if (!isPair) notePlace(packed[at] ?? 0, place)
+    if (!isPair) notePlace(packed[at] ?? 0, place, pairedMax)
     place++
   })
   const longer = Buffer.allocUnsafe(
@@ -199,17 +206,20 @@ export function appendPaired(
     end = longer.writeInt32BE(laterHashes[place * 2 + 1] ?? 0, end + 5)
     place++
   }
-  for (const { type, piece } of pieces) {
-    writePieceHash(laterHashes, place, type, piece)
-    notePlace(type, place)
-    write(type)
+  // Behind all entries, because a partner has none.
+  let partnerPlace = shinglesLeast - pieces.length
+  for (const { type, piece, isPartner } of pieces) {
+    const at = isPartner ? partnerPlace++ : place
+    writePieceHash(laterHashes, at, type, piece)
+    notePlace(type, at, isPartner ? partnersMax : pairedMax)
+    if (!isPartner) write(type)
   }
   eachPair(
-    types.map(numbersOf),
+    types,
     (type) => laterKnown[type] ?? 0,
     ({ number, counted, unique }, ofIndex, otherIndex) => {
-      const of = laterPlaces[counted * pairedMax + ofIndex] ?? 0
-      const other = laterPlaces[unique * pairedMax + otherIndex] ?? 0
+      const of = laterPlaces[counted * partnersMax + ofIndex] ?? 0
+      const other = laterPlaces[unique * partnersMax + otherIndex] ?? 0
       writePairHash(laterHashes, place, { type: number, of, other })
       write(number)
       end = longer.writeUInt16BE(of, end)
@@ -218,10 +228,10 @@ export function appendPaired(
   return longer.subarray(0, end)
 }
 
-function notePlace(type: number, place: number): void {
+function notePlace(type: number, place: number, max: number): void {
   const known = laterKnown[type] ?? 0
-  if (known === pairedMax) return
-  laterPlaces[type * pairedMax + known] = place
+  if (known >= max) return
+  laterPlaces[type * partnersMax + known] = place
   laterKnown[type] = known + 1
 }
 
@@ -233,8 +243,8 @@ function eachPair(
 ): void {
   let room = pairsMax
   for (const type of types) {
-    const others = Math.min(countOf(type.unique), pairedMax)
-    const counted = others === 0 ? 0 : Math.min(countOf(type.counted), pairedMax)
+    const others = countOf(type.unique)
+    const counted = others === 0 ? 0 : countOf(type.counted)
     for (let of = 0; of < counted; of++) {
       for (let other = 0; other < others; other++) {
         if (room-- <= 0) return

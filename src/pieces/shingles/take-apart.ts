@@ -16,7 +16,14 @@ import { addHeader, networkOf, withoutTokens } from './header-shingles.ts'
 import { type PackedShingles, unpackShingles } from './packed-shingles.ts'
 import { pairTypes } from './pair-types.ts'
 import { type PieceName, pieceTypes } from './piece-types.ts'
-import { appendPaired, type LaterPiece, type Shingle, ShingleList } from './shingle-list.ts'
+import {
+  appendPaired,
+  type LaterPiece,
+  numbersOf,
+  partnersMax,
+  type Shingle,
+  ShingleList,
+} from './shingle-list.ts'
 import { addContacts, addLinks, addPassages, addWholeText } from './text-shingles.ts'
 
 /** The route of a message. */
@@ -80,31 +87,80 @@ export type ReportContext = {
   /** Autonomous system of the origin. */
   originAsn?: number | null | undefined
   submitterAsn?: number | null | undefined
+  /** Country of the network of the origin: ISO 3166-1 alpha-2. */
+  originCountry?: string | null | undefined
   /** The campaign of the message. */
   campaignId?: string | null | undefined
 }
 
-const laterPieces = ['reporter', 'origin-as', 'submitter-as', 'campaign'] as const
+const laterPieces = [
+  ...(['reporter', 'origin-as', 'submitter-as', 'campaign', 'origin-country'] as const),
+]
 const isLater = (name: PieceName) => laterPieces.some((later) => later === name)
-const laterPairs = pairTypes.filter(({ counted, unique }) => isLater(counted) || isLater(unique))
+const laterPairs = pairTypes
+  .filter(({ counted, unique }) => isLater(counted) || isLater(unique))
+  .map(numbersOf)
 /**
  * Adds the shingles that the analysis could not know: reporter, autonomous systems and campaign,
- * and their pairs with the existing pieces.
+ * and their pairs with the existing pieces. The country of the origin is counted only in pairs.
  */
 export function withLaterShingles(
   shingles: PackedShingles,
-  { reporterId, originAsn, submitterAsn, campaignId }: ReportContext,
+  { reporterId, originAsn, submitterAsn, originCountry, campaignId }: ReportContext,
 ): PackedShingles {
-  const pieces: LaterPiece[] = []
-  const add = (name: (typeof laterPieces)[number], piece: string | number | null | undefined) => {
-    if (piece === null || piece === undefined) return
-    pieces.push({ type: pieceTypes[name].number, piece: String(piece) })
-  }
-  add('reporter', reporterId)
-  add('origin-as', originAsn)
-  add('submitter-as', submitterAsn)
-  add('campaign', campaignId)
+  const pieces = [
+    ...laterPiece('reporter', reporterId),
+    ...laterPiece('origin-as', originAsn),
+    ...laterPiece('submitter-as', submitterAsn),
+    ...laterPiece('campaign', campaignId),
+    ...asPartner(laterPiece('origin-country', originCountry)),
+  ]
   return appendPaired(shingles, pieces, laterPairs)
+}
+
+function laterPiece(
+  name: (typeof laterPieces)[number],
+  piece: string | number | null | undefined,
+): LaterPiece[] {
+  if (piece === null || piece === undefined) return []
+  return [{ type: pieceTypes[name].number, piece: String(piece) }]
+}
+
+function asPartner(pieces: readonly LaterPiece[]): LaterPiece[] {
+  return pieces.map((one) => ({ ...one, isPartner: true }))
+}
+
+/** Properties of a checked message that are not in its bytes. */
+export type CheckContext = Pick<ReportContext, 'originCountry' | 'campaignId'> & {
+  /** The recipients of the envelope; the first ten are counted. */
+  recipients: readonly string[]
+}
+
+/** Pieces of which the spread is counted: from where, and to whom. */
+const spreading: readonly PieceName[] = ['author-address', 'link-organization', 'text', 'campaign']
+const spreadPairs = pairTypes
+  .filter(({ counted, unique }) => spreading.includes(counted) && !areInMessage(counted, unique))
+  .map(numbersOf)
+
+function areInMessage(...names: readonly PieceName[]): boolean {
+  return !names.some(isLater)
+}
+
+/**
+ * Adds the campaign of a checked message, and the pairs that show how far the message is spread: by
+ * countries of origin and by recipients, which count as reporters do in reports.
+ */
+export function withSpreadShingles(
+  shingles: PackedShingles,
+  { recipients, originCountry, campaignId }: CheckContext,
+): PackedShingles {
+  const different = new Set(recipients.slice(0, partnersMax).map((one) => one.toLowerCase()))
+  const pieces = [
+    ...laterPiece('campaign', campaignId),
+    ...asPartner(laterPiece('origin-country', originCountry)),
+    ...asPartner([...different].flatMap((one) => laterPiece('reporter', one))),
+  ]
+  return appendPaired(shingles, pieces, spreadPairs)
 }
 
 /** The findings from which the pieces of a message are made. */

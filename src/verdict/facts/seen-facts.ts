@@ -33,8 +33,16 @@ const seenGroups = {
 
 type SeenGroup = keyof typeof seenGroups
 
-/** Meaning of one key: how often the piece was seen, or how many reporters it has. */
-export type SeenKey = { group: SeenGroup; counts: 'piece' | 'reporters' }
+/** Groups whose spread is a fact too: from where, and to whom, within a day. */
+const spreadGroups = ['campaign', 'text', 'author', 'link_domain'] as const satisfies SeenGroup[]
+
+/**
+ * Meaning of one key: how often the piece was seen, or the number of its reporters, or of the
+ * networks or countries of origin.
+ */
+export type SeenKey = { group: SeenGroup; counts: 'piece' | 'reporters' | Spread }
+
+type Spread = 'networks' | 'countries'
 
 /** Counter keys to look up, and the meaning of each, in the same order. */
 export type SeenPieces = { keys: readonly bigint[]; groups: readonly SeenKey[] }
@@ -43,7 +51,7 @@ type Choice = readonly [piece: PieceName, group: SeenGroup, pieces: number, repo
 
 /**
  * The pieces to look up: at most `pieces` of each type, and the reporters of at most `reporters` of
- * these pieces. The total is 47 keys.
+ * these pieces. The total is 55 keys, with the spread of the first piece of four types.
  */
 const choices: readonly Choice[] = [
   ['campaign', 'campaign', 1, 1],
@@ -82,23 +90,42 @@ type Chosen = {
    */
   pairType: number
   reporters: number
+  /** The pair types that count the spread of the first piece; empty for most types of pieces. */
+  spread: readonly { counts: Spread; pairType: number }[]
+}
+
+/** The types of pieces whose spread is looked up: one of each group in `spreadGroups`. */
+const spreadPieces: readonly PieceName[] = [
+  ...(['campaign', 'text', 'author-address', 'link-organization'] as const),
+]
+
+function pairTypeOf(piece: PieceName, other: PieceName): number {
+  return pairTypes.find(({ counted, unique }) => counted === piece && unique === other)?.number ?? 0
+}
+
+function spreadOf(piece: PieceName): Chosen['spread'] {
+  if (!spreadPieces.includes(piece)) return []
+  return [
+    { counts: 'networks', pairType: pairTypeOf(piece, 'origin-network') },
+    { counts: 'countries', pairType: pairTypeOf(piece, 'origin-country') },
+  ]
 }
 
 const chosenByType: (Chosen | undefined)[] = Array.from({ length: 256 })
 for (const [piece, group, pieces, reporters = 0] of choices) {
-  const pair = pairTypes.find(({ counted, unique }) => counted === piece && unique === 'reporter')
-  const pairType = pair?.number ?? 0
-  chosenByType[pieceTypes[piece].number] = { group, pieces, pairType, reporters }
+  const pairType = pairTypeOf(piece, 'reporter')
+  const spread = spreadOf(piece)
+  chosenByType[pieceTypes[piece].number] = { group, pieces, pairType, reporters, spread }
 }
 
 /** Maximum number of keys for one message. */
-export const seenKeysMax = choices.reduce((sum, [, , pieces, reporters = 0]) => {
-  return sum + pieces + reporters
+export const seenKeysMax = choices.reduce((sum, [piece, , pieces, reporters = 0]) => {
+  return sum + pieces + reporters + spreadOf(piece).length
 }, 0)
 
 /**
- * Chooses the counters to look up for a message: its most informative pieces, and the number of
- * their reporters. `pairKey` returns the key of a piece's counter for a pair type
+ * Chooses the counters to look up for a message: its most informative pieces, the number of their
+ * reporters, and their spread. `pairKey` returns the key of a piece's counter for a pair type
  * (`counting/keys.ts`).
  */
 export function seenPieces(
@@ -114,13 +141,19 @@ export function seenPieces(
     const nth = taken[type] ?? 0
     if (chosen && nth < chosen.pieces) {
       taken[type] = nth + 1
-      const { group, pairType, reporters } = chosen
+      const { group, pairType, reporters, spread } = chosen
       const key = packed.readBigUInt64BE(at + 1)
       keys.push(key)
       groups.push({ group, counts: 'piece' })
       if (nth < reporters) {
         keys.push(pairKey(pairType, key))
         groups.push({ group, counts: 'reporters' })
+      }
+      if (nth === 0) {
+        for (const one of spread) {
+          keys.push(pairKey(one.pairType, key))
+          groups.push({ group, counts: one.counts })
+        }
       }
     }
     at += isPairType[type] === 1 ? PAIR_BYTES : PIECE_BYTES
@@ -146,8 +179,8 @@ export type SeenWindows = {
 /** Numbers by fact name; empty when nothing was seen. */
 export type SeenFacts = Record<string, number>
 
-/** Definitions of the facts in the group `seen`. */
-export const seenDefinitions: readonly FactDefinition[] = Object.entries(seenGroups).flatMap(
+/** Definitions of the facts that each group has. */
+const groupDefinitions: readonly FactDefinition[] = Object.entries(seenGroups).flatMap(
   ([group, what]) =>
     definitionsOf('seen', {
       [`${group}_complaints_hour`]: double(`Reports as spam within the hour: ${what}.`),
@@ -170,6 +203,27 @@ export const seenDefinitions: readonly FactDefinition[] = Object.entries(seenGro
     }),
 )
 
+/** Definitions of the facts about the spread of a group. */
+const spreadDefinitions: readonly FactDefinition[] = spreadGroups.flatMap((group) =>
+  definitionsOf('seen', {
+    [`${group}_recipients_day`]: double(
+      `Different reporters, or recipients of checked messages, within a day: ${seenGroups[group]}.`,
+    ),
+    [`${group}_networks_day`]: double(
+      `Different networks (/24 or /48) it came from within a day: ${seenGroups[group]}.`,
+    ),
+    [`${group}_countries_day`]: double(
+      `Different countries it came from within a day: ${seenGroups[group]}.`,
+    ),
+  }),
+)
+
+/** Definitions of the facts in the group `seen`. */
+export const seenDefinitions: readonly FactDefinition[] = [
+  ...groupDefinitions,
+  ...spreadDefinitions,
+]
+
 /**
  * Priors: numbers of reports and copies added to the denominators, so that small counts have little
  * effect.
@@ -180,10 +234,15 @@ const PRIOR_COPIES = 20
 /** Places of the facts of a group of pieces, in the order of their definitions. */
 const [COMPLAINTS, SPAM, HAM, REPORTERS, COPIES, BLAME, SHARE] = [0, 3, 4, 5, 6, 9, 10] as const
 const FACTS_OF_GROUP = 11
+const [RECIPIENTS, NETWORKS, COUNTRIES] = [0, 1, 2] as const
+const FACTS_OF_SPREAD = 3
 const windows = ['hour', 'day', 'twoWeeks'] as const
 const firstPlaces = Object.fromEntries(
   Object.keys(seenGroups).map((group, index) => [group, index * FACTS_OF_GROUP]),
 ) as Record<SeenGroup, number>
+const firstSpreadPlaces = Object.fromEntries(
+  spreadGroups.map((group, index) => [group, groupDefinitions.length + index * FACTS_OF_SPREAD]),
+) as Partial<Record<SeenGroup, number>>
 
 /**
  * Names by place, and the values while facts are computed: an object with computed names would cost
@@ -206,7 +265,10 @@ export function seenFacts(
   for (let index = 0; index < groups.length; index++) {
     const one = groups[index]
     const windowsOfOne = known[index]
-    if (one && windowsOfOne) addPiece(firstPlaces[one.group], one.counts, windowsOfOne)
+    if (!one || !windowsOfOne) continue
+    addPiece(firstPlaces[one.group], one.counts, windowsOfOne)
+    const spread = firstSpreadPlaces[one.group]
+    if (spread !== undefined) addSpread(spread, one.counts, windowsOfOne)
   }
   const facts: SeenFacts = {}
   for (const place of given) {
@@ -226,12 +288,27 @@ function addPiece(
     if (reports) raise(first + REPORTERS, reports.twoWeeks.unique)
     return
   }
+  if (counts !== 'piece') return
   for (let at = 0; at < windows.length; at++) {
     const name = windows[at] ?? 'hour'
     if (reports) raise(first + COMPLAINTS + at, reports[name].complaint)
     if (checks) raise(first + COPIES + at, checks[name].ham + checks[name].spam)
   }
   if (reports) addShares(first, reports.twoWeeks, checks?.twoWeeks)
+}
+
+/**
+ * Adds the spread within a day. Reports and checked messages are counted separately; the same
+ * network may be in both, so the larger number is used.
+ */
+function addSpread(
+  first: number,
+  counts: SeenKey['counts'],
+  { reports, checks }: SeenWindows,
+): void {
+  if (counts === 'piece') return
+  const place = { reporters: RECIPIENTS, networks: NETWORKS, countries: COUNTRIES }[counts]
+  raise(first + place, Math.max(reports?.day.unique ?? 0, checks?.day.unique ?? 0))
 }
 
 function addShares(

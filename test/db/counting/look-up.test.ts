@@ -67,12 +67,13 @@ test('uniques are returned by kind of pair, and counted once in two weeks', asyn
   const author = pieces.find(({ type }) => type === 'author-address')
   const reporters = author?.uniques.find(({ type }) => type === 'author-reporters')
   expect(reporters).toMatchObject({
-    meaning: 'How many reporters an author has.',
+    meaning: 'How many reporters an author has; in checked mail, how many recipients.',
     counts: { reports: { today: 2, twoWeeks: 4 } },
     different: { reports: 3 },
   })
   expect(author?.uniques.map(({ type }) => type)).toEqual([
-    ...['author-recipients', 'author-ips', 'author-reporters'],
+    ...['author-recipients', 'author-ips', 'author-reporters', 'author-networks'],
+    'author-countries',
   ])
 })
 

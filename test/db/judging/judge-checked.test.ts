@@ -34,8 +34,8 @@ test('a message that crashes its judge affects no other verdict, and passes', as
   const [first, second, third, poison] = await cases('one', 'two', 'three', 'four')
   if (!first || !second || !third || !poison) throw new Error('A message is missing.')
   const broken = { ...poison, digest: { ...poison.digest, subjects: [] } }
-  const verdicts = await Promise.all([first, second, third, broken].map(judge))
-  expect(verdicts.map((verdict) => verdict?.class)).toEqual([
+  const judged = await Promise.all([first, second, third, broken].map(judge))
+  expect(judged.map((one) => one?.verdict.class)).toEqual([
     ...['undecided', 'undecided', 'undecided'],
     undefined,
   ])

@@ -53,9 +53,9 @@ async function asked(written: Written): Promise<Verdict> {
     testJudge(database.pool, () => start),
   )
   const nobody = { recipients: [], user: undefined, queueId: undefined }
-  const verdict = await judge({ digest, envelope: { ...envelope, ...nobody } })
-  if (!verdict) throw new Error('It was not judged.')
-  return verdict
+  const judged = await judge({ digest, envelope: { ...envelope, ...nobody } })
+  if (!judged) throw new Error('It was not judged.')
+  return judged.verdict
 }
 
 /** Lets eight vouched-for reporters report a message, each for the first time. */

@@ -5,7 +5,9 @@ import { analyzeMessage } from '../../../../src/pieces/analyze.ts'
 import {
   type ReportContext,
   takeApart,
+  type CheckContext,
   withLaterShingles,
+  withSpreadShingles,
 } from '../../../../src/pieces/shingles/take-apart.ts'
 import { hexOf, shingleHash } from '../../../../src/pieces/shingles/hash.ts'
 import { packShingles, unpackShingles } from '../../../../src/pieces/shingles/packed-shingles.ts'
@@ -163,6 +165,7 @@ test('shingles of later data are those of a plain implementation', async () => {
     { reporterId: 'r1' },
     { reporterId: 'r1', originAsn: 0, submitterAsn: 64501, campaignId: 'c1' },
     { originAsn: null, campaignId: 'c2', reporterId: 'ü'.repeat(20_000) },
+    { reporterId: 'r1', originCountry: 'FR', campaignId: 'c1' },
   ]
   for (const shingles of [rich, [], rich.slice(0, 3), [...rich, ...many]]) {
     for (const one of contexts) {
@@ -171,6 +174,7 @@ test('shingles of later data are those of a plain implementation', async () => {
         'origin-as': one.originAsn ?? undefined,
         'submitter-as': one.submitterAsn ?? undefined,
         campaign: one.campaignId ?? undefined,
+        'origin-country': one.originCountry ?? undefined,
       })
       expect(withLaterShingles(packShingles(shingles), one)).toEqual(packShingles(plain))
     }
@@ -184,6 +188,7 @@ describe('every type', () => {
       reporterId: 'r1',
       originAsn: 64500,
       submitterAsn: 64501,
+      originCountry: 'FR',
       campaignId: 'c1',
     })
     const user = { system: '', user: 'ann' }
@@ -192,13 +197,40 @@ describe('every type', () => {
     )
     const found = new Set([...shingles, ...later, ...sending].map(({ name }) => name))
     const missing = all.map(({ name }) => name).filter((name) => !found.has(name))
-    // The first occurs only if a sending provider wrote the line itself, the second only in pairs.
-    expect(missing).toEqual(['submitter-helo', 'sent-to'])
+    // The first occurs only if a sending provider wrote the line itself, the others only in pairs.
+    expect(missing).toEqual(['submitter-helo', 'sent-to', 'origin-country'])
   })
 
   test('has its number', async () => {
     const numbers = new Map(all.map(({ name, number }) => [name, number]))
     for (const { type, name } of await richShingles()) expect(type).toBe(numbers.get(name))
+  })
+})
+
+describe('the spread of a checked message', () => {
+  const spreadOf = async (recipients: readonly string[], known: Partial<CheckContext> = {}) => {
+    const shingles = packShingles(await richShingles())
+    const all = unpackShingles(withSpreadShingles(shingles, { recipients, ...known }))
+    return all.slice(unpackShingles(shingles).length)
+  }
+  const namesOf = (found: readonly Shingle[]) => [...new Set(found.map(({ name }) => name))]
+
+  test('is that of its author, text, links and campaign', async () => {
+    const known = { originCountry: 'FR', campaignId: 'c1' }
+    expect(namesOf(await spreadOf(['a@home.example'], known))).toEqual([
+      ...['campaign', 'author-reporters', 'link-reporters', 'text-reporters'],
+      ...['campaign-reporters', 'campaign-networks', 'campaign-authors'],
+      ...['author-countries', 'link-countries', 'text-countries', 'campaign-countries'],
+    ])
+    expect(namesOf(await spreadOf([]))).toEqual([])
+  })
+
+  test('counts each of ten recipients once, in any case', async () => {
+    const authors = (found: readonly Shingle[]) =>
+      new Set(found.filter(({ name }) => name === 'author-reporters').map(({ hash }) => hash)).size
+    expect(authors(await spreadOf(['a@home.example', 'A@Home.example']))).toBe(1)
+    const many = Array.from({ length: 500 }, (_, nth) => `${nth}@home.example`)
+    expect(authors(await spreadOf(many))).toBe(10)
   })
 })
 

@@ -24,24 +24,46 @@ function packed(...pieces: readonly (readonly [PieceName, number])[]) {
   )
 }
 
-test('a message with everything needs at most 48 keys', () => {
+test('a message with everything needs at most 55 keys', () => {
   const all = Object.values(pieceTypes).flatMap(({ name }) =>
     Array.from({ length: 8 }, (_, index): [PieceName, number] => [name, index + 1]),
   )
   const { keys, groups } = seenPieces(packed(...all), wholePairKey)
   expect(keys.length).toBe(seenKeysMax)
   expect(groups.length).toBe(keys.length)
-  expect(seenKeysMax).toBeLessThanOrEqual(48)
+  expect(seenKeysMax).toBeLessThanOrEqual(55)
 })
 
-test('a piece is looked up by its hash, its reporters by the key of their pairs', () => {
+test('a piece is looked up by its hash, its reporters and spread by keys of their pairs', () => {
   const { keys, groups } = seenPieces(packed(['author-address', 7]), wholePairKey)
-  const pair = pairTypes.find(({ name }) => name === 'author-reporters')?.number ?? 0
-  expect(keys).toEqual([7n, wholePairKey(pair, 7n)])
-  expect(groups).toEqual([
-    { group: 'author', counts: 'piece' },
-    { group: 'author', counts: 'reporters' },
+  const keyOf = (pair: string) =>
+    wholePairKey(pairTypes.find(({ name }) => name === pair)?.number ?? 0, 7n)
+  const pairs = ['author-reporters', 'author-networks', 'author-countries']
+  expect(keys).toEqual([7n, ...pairs.map(keyOf)])
+  expect(groups.map(({ counts }) => counts)).toEqual([
+    ...['piece', 'reporters', 'networks', 'countries'],
   ])
+  expect(groups.every(({ group }) => group === 'author')).toBe(true)
+})
+
+test('only the first link domain has a spread', () => {
+  const { groups } = seenPieces(
+    packed(['link-organization', 1], ['link-organization', 2]),
+    wholePairKey,
+  )
+  expect(groups.filter(({ counts }) => counts === 'countries')).toHaveLength(1)
+})
+
+test('the spread of a piece is the larger of both counts', () => {
+  const counts = ['reporters', 'networks', 'countries'] as const
+  const both = { ...windows('reports', { unique: 3 }), ...windows('checks', { unique: 12 }) }
+  const keys = counts.map((one): SeenKey => ({ group: 'campaign', counts: one }))
+  expect(seenFacts(keys, [both, both, windows('reports', { unique: 4 })])).toEqual({
+    campaign_reporters_weeks: 3,
+    campaign_recipients_day: 12,
+    campaign_networks_day: 12,
+    campaign_countries_day: 4,
+  })
 })
 
 test('pieces behind pairs are found, and uninformative ones skipped', () => {
@@ -77,7 +99,7 @@ test('our own verdicts on traffic count as volume, not as evidence', () => {
 test('the reporters of a piece do not count as complaints', () => {
   const reporters: SeenKey = { group: 'text', counts: 'reporters' }
   const facts = seenFacts([reporters], [windows('reports', { unique: 4, complaint: 50 })])
-  expect(facts).toEqual({ text_reporters_weeks: 4 })
+  expect(facts).toEqual({ text_reporters_weeks: 4, text_recipients_day: 4 })
 })
 
 test.for([
