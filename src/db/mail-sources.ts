@@ -5,7 +5,7 @@ import { rowOf, rowsOf } from './rows.ts'
 /** `trap`: nobody uses the address. `feedback-loop`: a provider sends complaints there. */
 export type MailSourceKind = 'trap' | 'feedback-loop'
 
-/** An address, or `@` and a domain, whose every mail becomes a report. */
+/** An address, or `@` and a domain, whose mail becomes reports. */
 export type MailSource = {
   /** Also the id of its reporter. */
   id: string

@@ -15,8 +15,8 @@ const hostShape = /^[A-Za-z0-9.-]{1,253}$/
 
 /**
  * Adds the lines that a mail server adds at delivery: the recipients, whose addresses are then
- * hidden from abuse desks, and the client. A client in a private network is omitted: it is a mail server of
- * the site, which added its own line. So are addresses that could break the header.
+ * hidden from abuse desks, and the client. A client in a private network is omitted: it is a mail
+ * server of the site, which added its own line. So are addresses that could break the header.
  */
 export function withDeliveryTrace(raw: Buffer, { recipients, client }: Delivery): Buffer {
   const named = [...new Set(recipients)].filter((one) => addressShape.test(one))

@@ -40,12 +40,12 @@ const addressField = textField(ADDRESS_CHARS_MAX, addressError)
   .meta({ argument: 'ADDRESS' })
 
 /**
- * Makes each mail to an address, or to a domain, a report. Its reporter is a source of its own,
- * with its own karma; an address that is added again continues as the same reporter.
+ * Reports the mail to an address or a domain from now on. Its reporter is a source of its own, with
+ * its own karma; an address that is added again continues as the same reporter.
  */
 export const addMailSource = defineAction({
   name: 'sources add',
-  summary: 'make each mail to an address or to a domain (@example.net) a report',
+  summary: 'report the mail to an address or to a domain (@example.net)',
   audit: 'add mail source',
   role: 'operator',
   input: z.object({

@@ -36,6 +36,7 @@ test('no page of network data is too wide, and every field has a name', async ()
     `/admin/reputations/subject?kind=link-host&name=${host}`,
     `/admin/reporters/${admin.id}`,
     '/admin/senders?user=ann',
+    '/admin/sources',
     '/admin/health',
     '/admin/models',
     '/admin/rules',

@@ -180,12 +180,8 @@ export async function takeMail(
     const refusal = fitting.find((recipient) => recipient instanceof Error)
     if (refusal) throw refusal
     const taken = fitting.flatMap((one) => (one instanceof Error ? [] : [one]))
-    await keepMail(
-      arrival,
-      taken.filter((one) => !isOnlyCounted(one, raw.length, sources)),
-      app,
-      app,
-    )
+    const stored = taken.filter((one) => !isOnlyCounted(one, raw.length, sources))
+    if (stored.length > 0) await keepMail(arrival, stored, app, app)
     return KEPT
   })
 }

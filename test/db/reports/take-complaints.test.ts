@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { operations } from '../../../src/cli/sources.ts'
 import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { pack, type Packed, unpack } from '../../../src/db/rows.ts'
+import { composeReturnPath } from '../../../src/mail/verp.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { createIntake, type Intake } from '../../../src/reports/accept-report.ts'
 import { runTakeComplaint } from '../../../src/reports/take-complaints.ts'
@@ -86,8 +87,9 @@ test('a complaint about our own mail stops it, and is no report', async () => {
   const { id } = await app.report(spamMessage('told'))
   const told = await createSentFeedback(app, parser, id)
   const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
-  const { composeReturnPath } = await import('../../../src/mail/verp.ts')
-  const ours = `Return-Path: <${composeReturnPath(told, settings)}>\r\nFrom: us@x.example\r\nSubject: Cheap watches ours\r\n\r\nHello`
+  const returnPath = composeReturnPath(told, settings)
+  const header = `Return-Path: <${returnPath}>\r\nFrom: us@x.example\r\nSubject: Cheap watches ours`
+  const ours = `${header}\r\n\r\nHello`
   await take(await arrived(complaint(ours)))
   expect(await reportsOf('ours')).toEqual([])
   const [mail] = await app.rows(
