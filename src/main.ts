@@ -7,6 +7,7 @@ import { type Command, describe, operatorCommand } from './cli/command-table.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { createLogger, type Logger } from './log.ts'
+import type { Standby } from './processes/standby.ts'
 import { closeInTime, stopSignal } from './processes/stop-signal.ts'
 
 const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
@@ -76,7 +77,7 @@ const commands: Record<string, Command> = {
     async run({ args, config, log }) {
       refuseArguments(args)
       const { web } = await import('./processes/web.ts')
-      return serve(config, log, 'web', 'sends', (app) => web(app))
+      return serve(config, log, 'web', 'sends', (app) => web(app), web)
     },
   },
   work: {
@@ -113,7 +114,10 @@ const commands: Record<string, Command> = {
       const { parseReceive, receiveOne } = await import('./processes/receive/recipients.ts')
       const { receive } = await import('./processes/receive/receive.ts')
       const envelope = parseReceive(args)
-      if (!envelope) return serve(config, log, 'receive', 'sends', (app) => receive(app))
+      if (!envelope) {
+        const standIn: StandIn = (app, standby) => receive(app, undefined, standby)
+        return serve(config, log, 'receive', 'sends', (app) => receive(app), standIn)
+      }
       const { DatabaseUnavailable, withDatabase } = await import('./processes/open-app.ts')
       return withDatabase(config, log, (app) => receiveOne(process.stdin, envelope, app)).catch(
         (error: unknown) => {
@@ -434,6 +438,7 @@ async function serve(
   name: string,
   role: 'sends' | 'works',
   open: (app: App) => Promise<{ close: () => Promise<void> }>,
+  openStandIn?: StandIn,
 ): Promise<number> {
   if (config.databaseUrl === undefined) {
     throw new UsageError([
@@ -442,8 +447,11 @@ async function serve(
   }
   const stopping = stopSignal()
   const { openApp } = await import('./processes/open-app.ts')
-  const opening = openApp({ ...config, databaseUrl: config.databaseUrl }, role, log, name)
+  const its = { ...config, databaseUrl: config.databaseUrl }
+  const standIn = openStandIn && (await standInFor(its, log, name, openStandIn))
+  const opening = openApp(its, role, log, name)
   const app = await Promise.race([opening, stopping])
+  await standIn?.close()
   // No resource is open yet, so the process may exit immediately.
   if (!app) process.exit(DONE)
   const { startWatch } = await import('./processes/watch.ts')
@@ -464,6 +472,24 @@ async function serve(
     await app.close()
   }, config.drainMs)
   return DONE
+}
+
+/** Opens a part that takes reports while the database is away. */
+type StandIn = (app: App, standby: Standby) => Promise<{ close: () => Promise<void> }>
+
+/** Opens the stand-in of a process that starts while the database is away. */
+async function standInFor(
+  config: Config & { databaseUrl: string },
+  log: Logger,
+  name: string,
+  open: StandIn,
+): Promise<{ close: () => Promise<void> } | undefined> {
+  const { databaseState } = await import('./db/installation.ts')
+  if (config.spool.bytesMax === 0 || (await databaseState(config.databaseUrl)) !== 'away') return
+  log.warn('The database is away. New reports are stored on disk until it is back.')
+  const { openStandIn } = await import('./processes/standby.ts')
+  const { app, standIn } = await openStandIn(config, log, name)
+  return open(app, standIn)
 }
 
 /** Rejects arguments of a command that takes none. */

@@ -77,6 +77,15 @@ export function createOutage(app: Needs, onBegin: () => void = () => undefined):
   }
 }
 
+/** The outage of a process that starts while the database is away, until it starts again. */
+export function endlessOutage(began: Date): Outage {
+  return {
+    since: () => began,
+    run: (_work, instead) => Promise.resolve().then(instead),
+    close: () => Promise.resolve(),
+  }
+}
+
 /** Takes the place of a database that is always asked, where no spool is. */
 export const noOutage: Pick<Outage, 'since' | 'run'> = {
   since: () => undefined,

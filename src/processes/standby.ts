@@ -1,12 +1,18 @@
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
 import { isOutage } from '../db/follow.ts'
+import { createPool } from '../db/pool.ts'
 import { withoutData } from '../errors.ts'
+import type { Logger } from '../log.ts'
 import { type Callers, createCallers } from '../outage/callers.ts'
-import { createOutage, type Outage } from '../outage/outage.ts'
+import { createOutage, endlessOutage, type Outage } from '../outage/outage.ts'
 import { openSpool, type Spool, type SpoolEntry } from '../outage/spool.ts'
+import { Boss } from '../queue/boss.ts'
 import { takeSpooled } from '../reports/take-spooled.ts'
+import { systemClock } from '../world.ts'
+import { keptSecret } from './data-dir.ts'
 import { takeSpooledMail } from './receive/keep-mail.ts'
 
 /** What a process needs to accept reports while the database is away. */
@@ -55,6 +61,36 @@ export async function openStandby(app: App, name: string): Promise<Standby> {
       await spool.close()
     },
   }
+}
+
+/**
+ * Opens what a process needs that starts while the database is away. It never asks the database:
+ * `openApp` prepares a process for that.
+ */
+export async function openStandIn(
+  config: Config & { databaseUrl: string },
+  log: Logger,
+  name: string,
+): Promise<{ app: App; standIn: Standby }> {
+  const { folder, bytesMax } = config.spool
+  const databaseUrl = `postgres:///none?host=${encodeURIComponent(path.join(folder, 'none'))}`
+  const onLost = () => undefined
+  const secret = config.secret ?? (await keptSecret(config.dataDir))
+  const app: App = {
+    config: { ...config, secret, databaseUrl, drainMs: 0 },
+    pool: createPool(databaseUrl, { connectionsMax: 1, name, onLost }),
+    boss: new Boss({ connectionString: databaseUrl }),
+    clock: systemClock,
+    log,
+  }
+  const outage = endlessOutage(app.clock())
+  const callers = await createCallers({ ...app, outage }, path.join(folder, `callers-${name}`))
+  const spool = openSpool({ ...app, folder, bytesMax })
+  const close = async () => {
+    await spool.close()
+    await app.pool.end()
+  }
+  return { app, standIn: { tools: { outage, callers, spool }, close } }
 }
 
 async function takeEntries(entries: readonly SpoolEntry[], app: App): Promise<SpoolEntry[]> {

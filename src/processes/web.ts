@@ -8,14 +8,17 @@ import { serve } from '../web/serve.ts'
 import type { ReadText } from '../web/site.ts'
 import { openClientBlacklists } from './open-network.ts'
 import { queueNames } from './queues.ts'
-import { openStandby } from './standby.ts'
+import { openStandby, type Standby } from './standby.ts'
 
 /**
  * Serves the API and the pages. Resolves when it listens, and continues until it is closed.
  *
  * @throws UsageError listing every invalid entry of BLACKLISTS
  */
-export async function web(app: App): Promise<{ close(): Promise<void>; url: string }> {
+export async function web(
+  app: App,
+  standIn?: Standby,
+): Promise<{ close(): Promise<void>; url: string }> {
   // Started on the first request to view a message or an unsent mail.
   let opened: ParserPool | undefined
   const signingKey = await readSigningKey(app.config, app.log)
@@ -25,11 +28,12 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
   const readSample = createSample(app, parser)
   const unpacking = createUnpackPool()
   const blacklists = await openClientBlacklists(app.config, app)
-  const standby = await openStandby(app, 'web')
+  const standby = standIn ?? (await openStandby(app, 'web'))
   const tools = {
     preview,
     readText,
     standby: standby.tools,
+    isStandIn: standIn !== undefined,
     readSample,
     unpack: unpacking.unpack,
     askAboutClient: blacklists.ask,

@@ -9,6 +9,7 @@ import { createReadHealth } from '../health/read-health.ts'
 import { createMessageChecker } from '../judging/check-message.ts'
 import { createSenderWatch } from '../judging/sender-watch.ts'
 import type { AskAboutClient } from '../judging/first-filter.ts'
+import { needsDatabase } from '../outage/outage.ts'
 import { createCredentials } from '../people/credentials.ts'
 import { queueAlertWebhooks } from '../people/deliver-webhooks.ts'
 import { createLimits } from '../people/limits.ts'
@@ -51,6 +52,8 @@ type Tools = {
   readSample: ReadSample
   unpack: Unpacker
   standby: Pick<Site, 'outage' | 'callers' | 'spool'>
+  /** Whether the process waits for the database, and only takes reports: it answers no checks. */
+  isStandIn?: boolean
   queueNames: readonly string[]
   askAboutClient?: AskAboutClient | undefined
 }
@@ -58,23 +61,20 @@ type Tools = {
 /** Serves all HTTP requests. Resolves when it listens, and continues until it is closed. */
 export async function serve(
   app: App,
-  { preview, readText, readSample, unpack, queueNames, askAboutClient, standby }: Tools,
+  tools: Tools,
 ): Promise<{ url: string; close: () => Promise<void> }> {
+  const { preview, readText, readSample, unpack, queueNames, standby } = tools
   const { httpHost: host, httpPort: port } = app.config
-  const watch = createSenderWatch(app, (tx, id) =>
-    queueAlertWebhooks(tx, app.boss, id, app.clock()),
-  )
-  const checker = createMessageChecker(app, 'web', { askAboutClient, watch })
   const isTrusted = createTrust(app.config.publicUrl)
   const bodies = createBodyPool(app.config.messageBytesMax)
-  const checkRoutes = createCheckRoutes(app, { checker, bodies }, isTrusted)
+  const checks = tools.isStandIn ? noChecks : openChecks(app, tools, { bodies, isTrusted })
   const listener = await listen(
     (taken, isClosing) => {
-      const checkMetrics = checkRoutes.statistics.metrics
+      const checkMetrics = checks.metrics
       const made = createSite(app, taken, { bodies, checkMetrics, queueNames, standby })
-      const site = { ...made, isTrusted, isClosing, noteSender: watch.note }
+      const site = { ...made, isTrusted, isClosing, noteSender: checks.noteSender }
       const uploads = createUploads({ ...app.config, submit: site.submit, unpack })
-      return createExpress({ ...site, preview, readText, readSample, ...uploads }, checkRoutes)
+      return createExpress({ ...site, preview, readText, readSample, ...uploads }, checks.handle)
     },
     { host, port, drainMs: app.config.drainMs },
   )
@@ -82,11 +82,46 @@ export async function serve(
     url: localUrl(host, listener.port),
     close: async () => {
       await listener.close()
-      await checker.close()
-      await watch.close()
+      await checks.close()
       await bodies.close()
     },
   }
+}
+
+/** The answers to mail servers, and what other routes need of them. */
+type Checks = {
+  handle: CheckRoutes['handle']
+  metrics: () => Promise<string>
+  noteSender: Site['noteSender']
+  close: () => Promise<void>
+}
+
+function openChecks(
+  app: App,
+  { askAboutClient }: Pick<Tools, 'askAboutClient'>,
+  { bodies, isTrusted }: { bodies: BodyPool; isTrusted: Site['isTrusted'] },
+): Checks {
+  const watch = createSenderWatch(app, (tx, id) =>
+    queueAlertWebhooks(tx, app.boss, id, app.clock()),
+  )
+  const checker = createMessageChecker(app, 'web', { askAboutClient, watch })
+  const { handle, statistics } = createCheckRoutes(app, { checker, bodies }, isTrusted)
+  return {
+    handle,
+    metrics: statistics.metrics,
+    noteSender: watch.note,
+    async close() {
+      await checker.close()
+      await watch.close()
+    },
+  }
+}
+
+const noChecks: Checks = {
+  handle: () => false,
+  metrics: () => Promise.resolve(''),
+  noteSender: () => Promise.reject(needsDatabase()),
+  close: () => Promise.resolve(),
 }
 
 /** The part of the site that `createSite` makes. */
@@ -156,7 +191,7 @@ function createSite(
   }
 }
 
-function createExpress(site: Site, checkRoutes: CheckRoutes): Express {
+function createExpress(site: Site, handleCheck: CheckRoutes['handle']): Express {
   const handle = express()
   handle.disable('x-powered-by')
   handle.disable('etag')
@@ -165,7 +200,7 @@ function createExpress(site: Site, checkRoutes: CheckRoutes): Express {
   handle.use(commonHeaders)
   handle.use(guardPasswords(site))
   handle.use((req, res, next) => {
-    if (!checkRoutes.handle(req, res)) next()
+    if (!handleCheck(req, res)) next()
   })
   handle.use('/api', apiRouter(site))
   handle.use(healthRoutes(site), contractRoutes(site), problemAnswers(site))

@@ -41,6 +41,14 @@ test(
       await wire.cut()
       const accepted = await reportFor(SECONDS, sides, token)
       expect(accepted.length).toBe(SECONDS * PER_SECOND)
+      // A process that is started again during the outage knows its callers.
+      running[1]?.kill('SIGKILL')
+      await running[1]?.ended
+      running[1] = start(sides[1])
+      await until('web', () => isReady(sides[1]))
+      const id = await report(sides[1], token, 'outage-started-again')
+      expect(id).toBeDefined()
+      accepted.push({ id: id ?? '', mark: 'outage-started-again' })
 
       // One process is gone for good; the other one is killed again and again while it stores.
       running[1]?.kill('SIGKILL')

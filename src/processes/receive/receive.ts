@@ -6,7 +6,7 @@ import type { App } from '../../app.ts'
 import type { Config } from '../../config.ts'
 import { BusyError, forLog, reasonOf, UsageError, withoutData } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
-import { openStandby } from '../standby.ts'
+import { openStandby, type Standby } from '../standby.ts'
 import { createMailMemory, isSmtpReply, smtpReply } from './keep-mail.ts'
 import { openMailSources, type TrapLimits } from './mail-sources.ts'
 import { bytesMaxFor } from './recipients.ts'
@@ -158,13 +158,14 @@ export const usualLimits: ReceiveLimits = {
 export async function receive(
   app: Needs,
   limits: ReceiveLimits = usualLimits,
+  standIn?: Standby,
 ): Promise<MailListener> {
   const tls = await readTlsFiles(app.config)
   if (tls && endOf(tls) < app.clock()) {
     app.log.warn({ endedAt: endOf(tls) }, 'The TLS certificate for incoming mail has expired.')
   }
   const size = bytesMaxFor('mail-in', app.config)
-  const standby = await openStandby(app, 'receive')
+  const standby = standIn ?? (await openStandby(app, 'receive'))
   const line: Line = {
     app: { ...app, ...standby.tools },
     isLmtp: app.config.receiveProtocol === 'lmtp',
