@@ -26,6 +26,19 @@ test('the package reports one message when npx runs it', async () => {
   )
 })
 
+test('the package contains the clients that it serves', async () => {
+  const script = `
+    const reporting = '${folder}/lib/node_modules/signalpost/dist/web/reporting/'
+    const { buildThunderbird } = await import(reporting + 'thunderbird.js')
+    const { buildOutlook } = await import(reporting + 'outlook.js')
+    const server = 'https://spam.example'
+    for (const build of [buildThunderbird, buildOutlook]) {
+      console.log((await build(server)).subarray(0, 2).toString())
+    }`
+  const said = await run(process.execPath, ['--input-type=module', '-e', script])
+  expect(said).toBe('PK\nPK\n')
+})
+
 test('errors name the lines of the source', async () => {
   const script = `
     const { readConfig } = await import('${folder}/lib/node_modules/signalpost/dist/config.js')

@@ -68,7 +68,7 @@ export async function thunderbirdFiles(server = ''): Promise<Map<string, string>
     const texts = await readJson<Record<string, string>>(path.join(folder, 'locales', name))
     files.set(`_locales/${path.parse(name).name}/messages.json`, JSON.stringify(messagesOf(texts)))
   }
-  const icon = path.join(root, 'src/web/views/public/icon.svg')
+  const icon = path.join(import.meta.dirname, '../views/public/icon.svg')
   files.set('icon.svg', await readFile(icon, 'utf8'))
   files.set('LICENSE', await readFile(path.join(root, 'LICENSE'), 'utf8'))
   return files
