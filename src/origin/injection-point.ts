@@ -80,7 +80,7 @@ function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
   if (!field) return unclear(phrase('line-unreadable', { line }))
   if (isFetched(hop)) return ours(phrase('line-fetched', { line }), 0.9)
   if (!field.from) return withoutPeer(hop, next)
-  if (!fromIp) return withoutAddress(hop, next)
+  if (!fromIp) return withoutAddress(hop, next, context.provider)
   const ip = fromIp.text
   if (context.trustedRelays.has(fromIp)) return ours(phrase('relay-declared', { ip }), 1)
   if (context.learnedRelays?.has(fromIp)) return ours(phrase('relay-learned', { ip }), 0.85)
@@ -153,11 +153,22 @@ function withoutPeer(hop: Hop, next: Hop | undefined): Peer {
   return ours(phrase('line-internal-at', { line, host }), 1)
 }
 
-function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
+/**
+ * Judges a peer whose address was not recorded. Inside a known provider, a machine that accepts no
+ * mail from outside may record only the name of the machine that wrote the next line.
+ */
+function withoutAddress(
+  hop: Hop,
+  next: Hop | undefined,
+  provider: ProviderProfile | undefined,
+): Peer {
   const line = hop.index + 1
   if (next && isLmtp(hop.field?.with)) return ours(phrase('line-to-mailbox', { line }), 1)
   if (next && (/^local/i.test(hop.field?.with ?? '') || hop.helo === 'localhost')) {
     return ours(phrase('line-same-machine', { line }), doubtful)
+  }
+  if (next && provider && isInsideProvider(provider, hop, next)) {
+    return ours(phrase('line-internal-at', { line, host: hop.byHost ?? provider.name }), 1)
   }
   const registrable = registrableDomainOf(hop.byHost)
   if (
@@ -169,6 +180,11 @@ function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
     return ours(phrase('line-same-organization', { line }), doubtful)
   }
   return unclear(phrase('line-without-address', { line }))
+}
+
+function isInsideProvider(provider: ProviderProfile, hop: Hop, next: Hop): boolean {
+  if (isBorder(provider, hop) || isHandedIn(hop) || !isLinked(hop, next)) return false
+  return isWrittenBy(provider, hop) && isWrittenBy(provider, next)
 }
 
 /**

@@ -109,8 +109,9 @@ const apple: ProviderProfile = {
   name: 'Apple',
   hosts: ['.me.com', '.mac.com', '.icloud.com', '.apple.com'],
   borders: ['.mail.icloud.com', '.me.com', '.mac.com'],
+  bareHosts: /^p\d+-(?:icloudmta|mailgateway)-/,
   relays: networkSet([]),
-  outbound: networkSet(['17.0.0.0/8']),
+  outbound: networkSet(['17.0.0.0/8', '57.103.64.0/18']),
 }
 
 const proton: ProviderProfile = {
@@ -150,7 +151,7 @@ const free: ProviderProfile = {
   hosts: ['.free.fr', '.priv.proxad.net'],
   borders: ['.free.fr', '.priv.proxad.net'],
   relays: networkSet([]),
-  outbound: networkSet(['212.27.42.0/24', '2a01:e0c:1::/48']),
+  outbound: networkSet(['212.27.42.0/24', '212.27.60.0/24', '2a01:e0c:1::/48']),
   submitterFields: ['x-originating-ip'],
 }
 

@@ -33,9 +33,9 @@ const mailboxes = {
     'from 192.0.2.7 (EHLO foo.example.com) by 10.222.142.79 with SMTPs',
   ],
   Apple: [
-    'from st43p00im-ztfb10073301.me.com ([10.112.78.19]) by p23-mailgateway-smtp-1.me.com ' +
-      '(mailgateway 2301B) with SMTP id 1',
-    'from foo.example.com (foo.example.com [192.0.2.7]) by st43p00im-ztfb10073301.me.com ' +
+    'from p00-icloudmta-smtpin-eu-west-1a-9 by p23-mailgateway-smtp-1a2b3c-x1 (mailgateway ' +
+      '2634B97) with SMTP id 1',
+    'from foo.example.com (foo.example.com [192.0.2.7]) by p00-icloudmta-smtpin-eu-west-1a-9 ' +
       '(Postfix) with ESMTPS id 2',
   ],
   Proton: [
@@ -102,6 +102,48 @@ test.for(Object.entries(mailboxes))('a mailbox at %s is recognized', async ([nam
   expect(hops.at(-1)?.trust).toBe('claimed')
 })
 
+const olderMailboxes = [
+  [
+    'Apple',
+    'from st43p00im-ztfb10073301.me.com by p23-mailgateway-smtp-1a2b3c-x1 (mailgateway 2403B92) ' +
+      'with SMTP id 1',
+    'from foo.example.com (foo.example.com [192.0.2.7]) by st43p00im-ztfb10073301.me.com ' +
+      '(Postfix) with ESMTPS id 2',
+  ],
+  [
+    'Yandex',
+    'from mxfront9m.mail.yandex.net ([127.0.0.1]) by mxfront9m.mail.yandex.net with LMTP id 1',
+    'from foo.example.com (foo.example.com [192.0.2.7]) by mxfront9m.mail.yandex.net ' +
+      '(nwsmtp/Yandex) with ESMTPS id 2',
+  ],
+] as const
+
+test.for(olderMailboxes)('a mailbox at %s that writes other lines', async ([name, ...lines]) => {
+  const { origin } = await analyze([...lines, claim])
+  expect(origin).toMatchObject({ ip: '192.0.2.7', hop: 1, confidence: 0.98 })
+  expect(origin?.why[0]).toEqual({ code: 'received-by', params: { provider: name } })
+})
+
+test.for([
+  [
+    'a machine outside that calls itself by an inner name',
+    ['from p00-icloudmta-smtpin-a by p9.mail.icloud.com (Postfix) with ESMTP id 1', claim],
+  ],
+  [
+    'a user who submits',
+    ['from p00-icloudmta-smtpin-a by p23-mailgateway-smtp-1 (mailgateway 1) with ESMTPSA', claim],
+  ],
+  [
+    'a machine whose name the next line does not have',
+    [
+      'from foo by p23-mailgateway-smtp-1 (mailgateway 1) with SMTP id 1',
+      'from a (a [192.0.2.7]) by p00-icloudmta-smtpin-a (Postfix) with ESMTPS id 2',
+    ],
+  ],
+] as const)('a line of a provider without an address is not passed for %s', async ([, lines]) => {
+  expect((await analyze(lines)).origin).toBeNull()
+})
+
 const toProton = (peer: string) =>
   `from ${peer} by mailin034.protonmail.ch (Postfix) with ESMTPS id 1`
 const viaGoogle = toProton('mail-a.google.com (mail-a.google.com [209.85.219.48])')
@@ -139,6 +181,55 @@ test.for([
   expect(origin?.hop).toBe(0)
   expect(hops.at(lines.length - 1)?.trust).toBe('believed')
   expect(hops.at(-1)?.trust).toBe('claimed')
+})
+
+const submitted = 'from desk (client.example.com [192.0.2.44])'
+
+test.for([
+  ['Free', 'smtp3-g21.free.fr [212.27.42.3]', [`${submitted} by smtp3-g21.free.fr (Postfix)`]],
+  [
+    'La Poste',
+    'smtp-outgoing.laposte.net [160.92.124.99]',
+    [
+      'from outgoing-mail.laposte.net (localhost.localdomain [127.0.0.1]) by ' +
+        'mlpnf0103.laposte.net (SMTP Server) with ESMTP id 1',
+      `${submitted} by mlpnf0103.laposte.net (SMTP Server) with ESMTPSA id 2`,
+    ],
+  ],
+  [
+    'SFR',
+    'smtp24.services.sfr.fr [93.17.128.82]',
+    [
+      'from filter.sfr.fr (localhost [127.0.0.1]) by msfrf2408.sfr.fr (SMTP Server) with ESMTP ' +
+        'id 1',
+      `${submitted} by msfrf2408.sfr.fr (SMTP Server) with SMTP id 2`,
+    ],
+  ],
+  [
+    'GMX and WEB.DE',
+    'mout.web.de [212.227.15.14]',
+    ['from [10.0.0.4] ([192.0.2.44]) by smtp.web.de (mrweb001) with ESMTPSA (Nemesis) id 1'],
+  ],
+  [
+    'Fastmail',
+    'out1.messagingengine.com [66.111.4.25]',
+    [
+      'from compute1.nyi.internal (compute1.nyi.internal [10.202.2.41]) by ' +
+        'out1.messagingengine.com (Postfix) with ESMTP id 1',
+      `${submitted} by mail.messagingengine.com (Postfix) with ESMTPSA id 2`,
+    ],
+  ],
+] as const)('a client of %s is found in the lines that it writes', async ([name, peer, lines]) => {
+  const { submitter } = await analyze([toProton(`out (${peer})`), ...lines, claim])
+  expect(submitter).toMatchObject({ ip: '192.0.2.44', how: { params: { provider: name } } })
+})
+
+test('the machines from which Apple sends are known', async () => {
+  const inside =
+    'from outbound.st.icloud.com (unknown [127.0.0.2]) by p00-icloudmta-asmtp-us-east-1a-7 ' +
+    '(Postfix) with ESMTPS id 1'
+  const { hops } = await analyze([toProton('out (unknown [57.103.77.251])'), inside])
+  expect(hops[1]).toMatchObject({ trust: 'believed' })
 })
 
 test.for([
