@@ -11,6 +11,7 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'is not an http or https ad
 const registries = z.string().refine((text) => text === 'none' || isSafeUrl(text), {
   error: 'is neither an https address nor "none"',
 })
+const TABLES = /^(\s*[\w.-]{1,100}=(https:\/\/|http:\/\/127\.0\.0\.1:|\/)\S+)*\s*$/
 const mailDomain = z.string().regex(/^[a-z0-9.-]+$/i, 'is not a domain name')
 
 /**
@@ -66,6 +67,10 @@ const variables = z.object({
   MESSAGE_AGE_MAX: wholeNumber(0, 876_000).default(168),
   WORKERS: wholeNumber(1, 64).optional(),
   RDAP_BOOTSTRAP_URL: registries.default('https://data.iana.org/rdap'),
+  NETWORK_TABLES: z
+    .string()
+    .regex(TABLES, 'is not like "a=https://example.org/a b=/b"')
+    .default(''),
   DNS_SERVERS: z.string().default('').transform(readServers),
   BLACKLISTS: z.string().default(''),
   LISTS_DIR: z.string().optional(),
@@ -173,6 +178,8 @@ export type Config = {
   workers: number
   /** Undefined if registry queries are disabled. */
   rdapBootstrapUrl: string | undefined
+  /** The tables to import every night, as `name=https://…` or `name=/folder`. */
+  networkTables: readonly string[]
   /** The system's name servers, none, or the given ones: `ip`, `ip:port` or `[ip]:port`. */
   dnsServers: 'system' | 'none' | readonly string[]
   /** Unparsed entries of the setting; `processes/blacklist-zones.ts` reads them. */
@@ -474,7 +481,7 @@ export function readConfig(
     messageAgeMax: read.MESSAGE_AGE_MAX,
     workers: read.WORKERS ?? machine.cores,
     rdapBootstrapUrl: read.RDAP_BOOTSTRAP_URL === 'none' ? undefined : read.RDAP_BOOTSTRAP_URL,
-    dnsServers: read.DNS_SERVERS,
+    ...{ dnsServers: read.DNS_SERVERS, networkTables: entriesOf(read.NETWORK_TABLES) },
     blacklists: entriesOf(read.BLACKLISTS),
     listsDir: path.resolve(machine.cwd, read.LISTS_DIR ?? path.join(read.DATA_DIR, 'lists')),
     listsZone: read.LISTS_ZONE.toLowerCase(),

@@ -295,6 +295,7 @@ export const phraseParameters = {
   'health-dns-silent': ['duration', 'reason'],
   'health-networks-none': [],
   'health-networks': ['source', 'duration'],
+  'health-networks-refused': ['reason'],
   'health-none-judges': [],
   'health-rules': ['count', 'version'],
   'health-models': ['count'],

@@ -16,7 +16,7 @@ import {
 import { countWaitingMail, findMailRelay } from '../db/mail-relay.ts'
 import { findActiveModel } from '../db/models.ts'
 import { GENERATION_DAYS } from '../db/partitions.ts'
-import { listQueueControls } from '../db/queue-controls.ts'
+import { listChoreRuns, listQueueControls } from '../db/queue-controls.ts'
 import { listRuleProcesses, newestRuleVersion } from '../db/rule-sets.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import { phrase } from '../phrase.ts'
@@ -235,7 +235,15 @@ function measureDns({ processes, config, now }: Measuring): Promise<Measurement>
 
 const SAMPLE = 'sample-networks.csv'
 
+/** The name of the queue that imports tables, here because `health` must not import `processes`. */
+export const refreshNetworksName = 'refresh-networks'
+
 async function measureNetworks({ pool, now }: Measuring): Promise<Measurement> {
+  const refreshed = (await listChoreRuns(pool)).find(({ queue }) => queue === refreshNetworksName)
+  if (refreshed && refreshed.fault !== null) {
+    const reason = phrase('health-networks-refused', { reason: refreshed.fault })
+    return { level: 'warning', since: refreshed.endedAt, reason }
+  }
   const imports = await listImports(pool)
   const oldest = imports.find(({ source }) => source !== SAMPLE)
   if (!oldest) return { level: 'unknown', reason: phrase('health-networks-none') }

@@ -6,6 +6,7 @@ import { createGunzip } from 'node:zlib'
 import type { App } from '../app.ts'
 import {
   LAYERS_PER_STATEMENT,
+  listSources,
   type NewLayer,
   replaceNetworks,
   tidyNetworks,
@@ -160,6 +161,8 @@ export type ImportOptions = {
    */
   source?: string | undefined
   format?: TableFormat | 'auto' | undefined
+  /** Whether a table that is much smaller or larger than the one it replaces is refused. */
+  comparesSize?: boolean
   /** Called from time to time with the number of ranges read. */
   tell?: (ranges: number) => void
 }
@@ -213,9 +216,13 @@ export async function importNetworks(
   const table = await openTable(file, options.format ?? 'auto')
   const tally = { ranges: 0, skipped: 0 }
   const parts = layersIn(table, tally, options.tell)
-  const blocks = await inTransaction(app.pool, (tx) =>
-    replaceNetworks(tx, source, parts, app.clock()),
-  )
+  const before = options.comparesSize ? await listSources(app.pool) : []
+  const blocksBefore = before.find((one) => one.source === source)?.blocks
+  const blocks = await inTransaction(app.pool, async (tx) => {
+    const made = await replaceNetworks(tx, source, parts, app.clock())
+    refuseSize(made, blocksBefore)
+    return made
+  })
   await tidyNetworks(app.pool)
   return { source, format: table.format, blocks, ...tally }
 }
@@ -243,6 +250,20 @@ export function progressOn(stream: ProgressStream): {
       if (stream.isTTY && reported > 0) stream.write('\n')
     },
   }
+}
+
+/** The factor by which a table may shrink or grow if no person imports it. */
+const SIZE_FACTOR_MAX = 2
+/** Smaller tables are not compared: their owner edits them. */
+const COMPARED_BLOCKS_MIN = 100
+
+function refuseSize(blocks: number, before = blocks): void {
+  if (before < COMPARED_BLOCKS_MIN) return
+  if (blocks * SIZE_FACTOR_MAX >= before && blocks <= before * SIZE_FACTOR_MAX) return
+  throw new UsageError([
+    `The table has ${blocks} blocks, and the one in use has ${before}. If that is right, use ` +
+      '"import networks". Nothing was imported.',
+  ])
 }
 
 function refuseName(source: string): void {

@@ -33,6 +33,7 @@ import { runTakeTrapped, takeTrapped } from '../reports/take-trapped.ts'
 import { actOnReports, runActOnReports } from '../search/mass-actions.ts'
 import { indexReports, runIndexReports } from '../search/index-reports.ts'
 import { makeBackup, runMakeBackup } from './backup.ts'
+import { refreshNetworks, runRefreshNetworks } from './refresh-networks.ts'
 import { runTrainModel, trainModel } from './train-model.ts'
 
 /** The dependencies of the handlers besides the application. */
@@ -81,6 +82,7 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(paceFeedback, runPaceFeedback),
   scheduled(trainModel, runTrainModel),
   scheduled(makeBackup, runMakeBackup),
+  scheduled(refreshNetworks, runRefreshNetworks),
   scheduled(sealAudit, runSealAudit),
   scheduled(countMonths, runCountMonths),
   scheduled(sendNews, runSendNews),

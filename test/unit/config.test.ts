@@ -64,6 +64,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     formWaitMs: 1_000,
     workers: 4,
     rdapBootstrapUrl: 'https://data.iana.org/rdap',
+    networkTables: [],
     dnsServers: 'system',
     blacklists: [],
     listsDir: '/srv/signalpost/var/lists',

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { keepChoreRun } from '../../../src/db/queue-controls.ts'
 import { keepHeartbeat } from '../../../src/db/health.ts'
 import { runAction } from '../../../src/actions.ts'
 import type { ConditionCode } from '../../../src/health/conditions.ts'
@@ -208,6 +209,13 @@ test('partitions ahead, the size of the database and the age of tables are measu
   const old = await conditionNow('networks')
   expect(old).toMatchObject({ level: 'warning' })
   expect(old.said).toContain('mine.csv, is 41 d')
+  const run = { queue: 'refresh-networks', startedAt: new Date(), endedAt: new Date() }
+  await keepChoreRun(pool, { ...run, fault: 'own: The file is empty.' })
+  const refused = await conditionNow('networks')
+  expect(refused).toMatchObject({ level: 'warning' })
+  expect(refused.said).toContain('the previous one stays in use. own: The file is empty.')
+  await keepChoreRun(pool, { ...run, fault: null })
+  expect((await conditionNow('networks')).said).toContain('mine.csv')
 })
 
 test('mail that comes in, and mail that nothing handles, is measured', async () => {
