@@ -8,7 +8,7 @@ import type { Program } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
 
 const root = path.join(import.meta.dirname, '../..')
-const RUN_MS = 240_000
+const RUN_MS = 400_000
 const OUTPUT_BYTES_MAX = 50_000_000
 
 /** The programs of the system, without those of the checkout. */
@@ -53,7 +53,7 @@ export async function reportsOne(
 }
 
 /** Reports a message and waits until its feedback report is composed. */
-async function takesReport(url: string, authorization: string): Promise<void> {
+export async function takesReport(url: string, authorization: string): Promise<void> {
   const client = apiClient(url, authorization)
   const { id } = await client.post(spamMessage('installed'))
   const report = await client.untilEvent(id, 'held')
