@@ -10,11 +10,13 @@ type Encoding = (typeof encodings)[number]
 const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 
 /**
- * Compression of a page of 20 KB takes 0.16 ms with Brotli at this quality and 0.11 ms with gzip at
- * this level; both give a sixth of its size.
+ * Fast settings: a page of 9 KB takes 0.11 ms with Brotli and 0.12 ms with gzip. The usual quality 4
+ * of Brotli takes 0.24 ms and makes it 3 % smaller.
  */
-const pageOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
-const pageLevel = 4
+const pageOptions = {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 16 },
+}
+const pageLevel = 3
 
 /**
  * Ends a response with a text that differs from request to request, compressed if the client

@@ -38,7 +38,17 @@ async function visit(address: string, signIn?: typeof shown.ann): Promise<Visit>
 }
 
 const addresses = {
-  stranger: ['/', '/sign-up', '/sign-in', '/help', '/lookup', '/statistics', '/consumers/enroll'],
+  stranger: [
+    '/',
+    '/sign-up',
+    '/sign-in',
+    '/help',
+    '/lookup',
+    '/statistics',
+    '/consumers/enroll',
+    '/consumers/sample',
+    `${shown.links.desk}/reports`,
+  ],
   reporter: [
     '/report',
     '/reports',
