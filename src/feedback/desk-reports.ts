@@ -11,7 +11,7 @@ import {
 } from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
-import { unpackAtMost } from '../db/rows.ts'
+import { unpack, unpackAtMost } from '../db/rows.ts'
 import { readReportLine, type ReportLine } from '../mail/digest.ts'
 import { attachedReport, type OwnReport, readOwnReport } from '../mail/own-report.ts'
 import type { AnswerKind } from '../mail/verp.ts'
@@ -40,7 +40,7 @@ export type DeskReport = Pick<Feedback, 'kind' | 'isDigest' | 'incidents'> & {
 }
 
 /** Sizes in bytes up to which a mail is read for a list, packed and unpacked. */
-const LISTED_BYTES_MAX = { packed: 64 * 1024, raw: 512 * 1024 }
+const LISTED_BYTES_MAX = { packed: 64 * 1024, raw: 128 * 1024 }
 
 /**
  * Returns the feedback reports that a desk received, newest first. Everything is read from the mail
@@ -73,10 +73,10 @@ export async function listDeskReports(
   })
 }
 
-/** The size of a mail in bytes up to which its parts are shown. */
-const SHOWN_BYTES_MAX = 32 * 1024 * 1024
+/** The size in bytes of the beginning of a mail whose parts are shown. */
+const SHOWN_BYTES_MAX = 1024 * 1024
 
-/** A feedback report as its desk received it. */
+/** A feedback report as its desk received it, and the parts in its beginning. */
 export type DeskCopy = { line: ReportLine; raw: Buffer; parts: OwnReport }
 
 /**
@@ -92,16 +92,18 @@ export async function findDeskCopy(db: Db, feedback: Feedback): Promise<DeskCopy
     return undefined
   }
   const packed = await findFeedbackMessage(db, mail)
-  const raw = packed && unpackAtMost(packed, SHOWN_BYTES_MAX)
+  const raw = packed && (await unpack(packed))
   if (!raw || !head.isDigest) return raw && copyOf(raw)
   const digest = readOwnReport(raw)
   const part = digest && attachedReport(digest, reportNumber({ reportId, number }))
   return part && copyOf(part)
 }
 
-function copyOf(raw: Buffer): DeskCopy | undefined {
-  const parts = readOwnReport(raw)
-  return parts && { line: readReportLine(raw), raw, parts }
+/** Reads a feedback report that we composed, in bounded time. */
+export function copyOf(raw: Buffer): DeskCopy | undefined {
+  const shown = raw.subarray(0, SHOWN_BYTES_MAX)
+  const parts = readOwnReport(shown)
+  return parts && { line: readReportLine(shown), raw, parts }
 }
 
 /** Returns a feedback report to a desk, and the numbers of those in the same digest. */

@@ -119,7 +119,7 @@ function messagesOf({ lines }: Group): number {
   return lines.reduce((sum, { messages }) => sum + messages, 0)
 }
 
-/** Reads the facts of a feedback report that we composed. */
+/** Reads the facts of a feedback report that we composed; its end may be cut off. */
 export function readReportLine(raw: Buffer): ReportLine {
   const fields = fieldsOf(raw)
   const subject = parseHeader(raw).fields.find(({ key }) => key === 'subject')?.value ?? ''
@@ -140,7 +140,7 @@ function fieldsOf(raw: Buffer): Map<string, string> {
   const tree = fields.get('Feedback-Type') === 'xarf' ? parseMimeTree(raw) : undefined
   const part = tree && ownPart(tree, 'application/json')
   if (part === undefined) return fields
-  const report = xarfFacts.safeParse(JSON.parse(leafText(part))).data
+  const report = xarfFacts.safeParse(jsonOf(leafText(part))).data
   if (report === undefined) return fields
   const [kind = ''] = report.tags
   return new Map([
@@ -149,6 +149,15 @@ function fieldsOf(raw: Buffer): Map<string, string> {
     ['Arrival-Date', report.timestamp],
     ['Incidents', String(report.recipient_count ?? 1)],
   ])
+}
+
+/** Parses JSON; undefined if it is cut off. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 const xarfFacts = z.object({

@@ -24,7 +24,7 @@ export function readOwnReport(raw: Buffer): OwnReport | undefined {
   if (boundary === undefined) return undefined
   const [, first, ...others] = raw
     .toString('latin1')
-    .split(`\r\n--${boundary}--`, 1)
+    .split(`--${boundary}--`, 1)
     .flatMap((text) => text.split(`--${boundary}\r\n`))
   if (first === undefined) return undefined
   const text = Buffer.from(textOf(first), 'latin1').toString('utf8')

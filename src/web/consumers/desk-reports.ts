@@ -29,7 +29,7 @@ const LINES = 25
 const TREND_DAYS = 30
 const DAY_MS = 86_400_000
 const CSV_LINES_MAX = 10_000
-const CSV_LINES_AT_ONCE = 200
+const CSV_LINES_AT_ONCE = 50
 const TEXT_CHARS_MAX = 100_000
 
 /** The reports that an abuse desk received, on its own page: read, answer and download them. */

@@ -1,5 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import type { EnrollmentTerms } from '../../db/enrollment-requests.ts'
+import { copyOf } from '../../feedback/desk-reports.ts'
 import {
   confirmEnrollment,
   consumerLink,
@@ -7,8 +8,6 @@ import {
   requestEnrollment,
 } from '../../feedback/enroll.ts'
 import { domainOf } from '../../mail/address.ts'
-import { readReportLine } from '../../mail/digest.ts'
-import { readOwnReport } from '../../mail/own-report.ts'
 import { storableText } from '../../mail/text.ts'
 import { feedbackTopics } from '../../verdict/choose-contact.ts'
 import {
@@ -137,15 +136,11 @@ function isAddress(text: string): boolean {
 
 /** Sends an invented feedback report, so that a desk sees what it would get. */
 async function sendSample(req: Request, res: Response, { readSample }: Needs): Promise<void> {
-  const raw = await readSample()
-  const parts = readOwnReport(raw)
+  const copy = copyOf(await readSample())
   sendPage(req, res, {
     view: 'pages/consumers/sample',
     title: visitOf(req).texts('desk.sample.title'),
-    data: {
-      reported: parts && (await shownMessage({ line: readReportLine(raw), raw, parts })),
-      text: parts?.text,
-    },
+    data: { reported: copy && (await shownMessage(copy)), text: copy?.parts.text },
   })
 }
 
