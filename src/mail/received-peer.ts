@@ -79,11 +79,15 @@ const placeholderNames = new Set([
  * `unknown`.
  */
 export function knownName(text: string): string | undefined {
-  const bare = text.startsWith('<') && text.endsWith('>') ? text.slice(1, -1) : text
+  const bare = withoutBrackets(text)
   const name = bare.endsWith('.') ? bare.slice(0, -1) : bare
   if (name === '' || name.startsWith('[')) return undefined
   if (name.length < 18 && placeholderNames.has(name.toLowerCase())) return undefined
   return name
+}
+
+function withoutBrackets(text: string): string {
+  return text.startsWith('<') && text.endsWith('>') ? text.slice(1, -1) : text
 }
 
 /** A quick check that excludes nearly all host names. */
@@ -156,7 +160,7 @@ function anyRemark(comment: string): PeerRemark {
     const next = parts[at + 1]
     const lower = part.toLowerCase()
     if (lower === 'user' && /^authenticated$/i.test(parts[at - 1] ?? '') && next !== undefined) {
-      remark.account = next
+      remark.account = withoutBrackets(next)
       at++
     } else if (lower === 'helo' || lower === 'ehlo' || lower === 'lhlo') {
       remark.helo = next ?? ''
@@ -164,7 +168,7 @@ function anyRemark(comment: string): PeerRemark {
       isTold = true
       at++
     } else if (lower === 'account' && next !== undefined) {
-      remark.account = next
+      remark.account = withoutBrackets(next)
       at++
     } else if (lower.startsWith('ident=')) {
       // Exim writes the ident last. The peer supplies it, and it may contain blanks.
@@ -231,10 +235,12 @@ function readAddress(part: string, at: number, parts: readonly string[], remark:
 
 /**
  * Whether an address without brackets belongs to the word before it: that word is a full host name,
- * or the address is an IPv6 address, which cannot be a version number.
+ * or the address is an IPv6 address, which cannot be a version number. Of two addresses, the first
+ * one counts.
  */
 function isBehindName(before: string, literal: { ip: string } | undefined): boolean {
-  return literal?.ip.includes(':') === true || (isPlainName(before) && before.includes('.'))
+  if (literal === undefined || readLiteral(before)) return false
+  return literal.ip.includes(':') || (isPlainName(before) && before.includes('.'))
 }
 
 /** Sendmail marks the name from the ident protocol with `IDENT:`. */

@@ -179,10 +179,10 @@ function enclosedPeer(text: string): ReceivedPeer | undefined {
 function readStep(value: string, { opening, date }: ReceivedClauses): ReceivedField | undefined {
   const at = readDate(date)
   const step: ReceivedField = { by: {}, ...(at && { at }) }
-  if (opening === undefined)
-    return at && value.slice(0, value.indexOf(date)).replace(';', '').trim() === ''
-      ? step
-      : undefined
+  if (opening === undefined) {
+    const before = value.slice(0, value.indexOf(date)).replace(';', '').trim()
+    return at && before === '' ? step : undefined
+  }
   if (!/^(?:qmail|ofmipd) /.test(opening)) return undefined
   step.software = clip(opening)
   const ip = opening.startsWith('ofmipd ') ? readPeerRemark(opening.slice(7)).ip : undefined

@@ -294,7 +294,7 @@ test.for([
   ],
   [
     'CommuniGate without its own name',
-    `from [${ip}] (account joe HELO foo) by (CommuniGate Pro SMTP 5.2.3) with ESMTPA id 19; ${when}`,
+    `from [${ip}] (account <joe> HELO foo) by (CommuniGate Pro SMTP 5.2.3) with ESMTPA id 19; ${when}`,
     { helo: 'foo', ip, account: 'joe' },
     { by: {}, with: 'ESMTPA', id: '19' },
   ],

@@ -170,6 +170,7 @@ test.for([
   ['with the port behind a dot', `from a ([${ip}.1234]) by m.example.net with esmtp; ${when}`, ip],
   ['after an empty HELO', `from ([${ip}]) by m.example.net with ESMTP; ${when}`, ip],
   ['said by a proxy', `from a ([${ip}]) (proxying for 10.0.0.1) by m.example.net; ${when}`, ip],
+  ['before another one', `from a (${ip}, 10.0.0.1) by m.example.net; ${when}`, ip],
 ] as const)('an address %s', ([, line, expected]) => {
   expect(parseReceived(line)).toMatchObject({ by: { host: 'm.example.net' } })
   expect(parseReceived(line)?.from?.ip).toBe(expected)
