@@ -29,7 +29,7 @@ import { countMonths, runCountMonths } from '../reports/month-figures.ts'
 import { redeemReport, runRedeemReport } from '../reports/redeem-report.ts'
 import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
 import { runTakeComplaint, takeComplaint } from '../reports/take-complaints.ts'
-import { runTakeTrapped, takeTrapped } from '../reports/take-trapped.ts'
+import { runTakeTrappedSlowly, takeTrapped } from '../reports/take-trapped.ts'
 import { actOnReports, runActOnReports } from '../search/mass-actions.ts'
 import { indexReports, runIndexReports } from '../search/index-reports.ts'
 import { makeBackup, runMakeBackup } from './backup.ts'
@@ -43,7 +43,7 @@ type Tools = App &
   Parameters<typeof runUnsubscribe>[1] &
   Parameters<typeof runDeliverWebhook>[1] &
   Parameters<typeof runTakeMailed>[1] &
-  Parameters<typeof runTakeTrapped>[1] & {
+  Parameters<typeof runTakeTrappedSlowly>[1] & {
     forwarding: Forwarding
     deliveries: DeliveriesInProgress
   }
@@ -69,7 +69,7 @@ export const handledQueues: readonly HandledQueue[] = [
   handled(handleInbound, runHandleInbound),
   handled(deliverWebhook, (jobs, tools) => runDeliverWebhook(jobs, tools, tools.deliveries)),
   handledOneByOne(takeMailed, runTakeMailed),
-  handled(takeTrapped, runTakeTrapped),
+  handled(takeTrapped, runTakeTrappedSlowly),
   handledOneByOne(takeComplaint, runTakeComplaint),
   handledOneByOne(eraseAccount, runEraseAccount),
   scheduled(keepHouse, runKeepHouse),

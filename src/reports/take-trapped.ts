@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { App } from '../app.ts'
@@ -21,13 +22,28 @@ import type { Intake } from './accept-report.ts'
 import { messageRefusal, structureLimits } from './learn-message.ts'
 import { countSourced, type SourcedMail } from './mail-sources.ts'
 
-/** Reports the mail to spam traps. */
+/**
+ * Reports the mail to spam traps. Between two batches, a process waits: so a flood adds at most 20
+ * reports a second to those that wait for their analysis, and reports of people are not delayed.
+ */
 export const takeTrapped = defineQueue({
   name: 'take-trapped',
   payload: z.object({ mailId: z.uuid() }),
   ...{ retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
-  batchSize: 20,
+  batchSize: 10,
 })
+
+const PAUSE_MS = 500
+
+/** Runs `runTakeTrapped`, and then waits before the next batch. */
+export async function runTakeTrappedSlowly(
+  payloads: readonly { mailId: string }[],
+  app: Needs,
+): Promise<JobOutcome[]> {
+  const outcomes = await runTakeTrapped(payloads, app)
+  await wait(PAUSE_MS)
+  return outcomes
+}
 
 const REMEMBERED_MAX = 200
 const TRAPS_REMEMBERED_MAX = 1_000

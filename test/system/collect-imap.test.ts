@@ -222,6 +222,18 @@ test('it goes on after the IMAP server or the service was away', async () => {
   expect(await reports()).toHaveLength(2)
 })
 
+test('a server without MOVE and IDLE is enough', async () => {
+  await dovecot.clear()
+  dovecot = await startDovecot(undefined, 'IMAP4rev1 UIDPLUS')
+  const mail = checkedMail('old server', 'https://good.example/')
+  await asUser('ann', (client) => client.append('Junk', mail))
+  const file = await configure(account('ann', '{ name: Junk, kind: spam, move-to: Trash }'))
+  expect(await collectOnce(file)).toMatchObject({ code: 0, stderr: '' })
+  expect(await reports()).toEqual([{ kind: 'spam', hash: hashOf(mail), user: true }])
+  expect(await marks('ann', 'Junk')).toEqual([])
+  expect(await marks('ann', 'Trash')).toEqual([[]])
+})
+
 test('a wrong password, a missing folder and a large message have clear errors', async () => {
   await writeFile(path.join(folder.at, 'wrong'), 'other')
   const wrong = account('bob', '{ name: Junk, kind: spam }').map((line) =>

@@ -19,9 +19,9 @@ export type Dovecot = {
 
 /**
  * Starts a Dovecot. If a spool is given, it has the documented configuration and puts there what
- * users move to Junk.
+ * users move to Junk. `capabilities` are those it announces, instead of its own.
  */
-export async function startDovecot(spool?: string): Promise<Dovecot> {
+export async function startDovecot(spool?: string, capabilities?: string): Promise<Dovecot> {
   const folder = await openFolder('dovecot')
   const port = await freePort()
   const mail = path.join(folder.at, 'mail')
@@ -29,7 +29,8 @@ export async function startDovecot(spool?: string): Promise<Dovecot> {
   await chmod(mail, 0o777)
   const file = path.join(folder.at, 'dovecot.conf')
   const more = spool ? await configureReporting(folder.at, spool) : ''
-  await writeFile(file, `${configuration(folder.at, port)}${more}`)
+  const announced = capabilities === undefined ? '' : `imap_capability = ${capabilities}\n`
+  await writeFile(file, `${configuration(folder.at, port)}${more}${announced}`)
   const start = () =>
     startDaemon(['/usr/sbin/dovecot', '-F', '-c', file], {
       port,

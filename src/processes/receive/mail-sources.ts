@@ -18,16 +18,16 @@ export type MailSources = {
   /** Whether the address was a trap when the sources were last read. */
   isTrap: (address: string) => boolean
   /**
-   * Counts a mail to a trap. Returns whether it is above the limits of the trap; then it is not
-   * stored, only counted.
+   * Counts a mail to a trap. Returns whether it is above the limits; then it is not stored, only
+   * counted.
    */
   isAbove: (trap: string, bytes: number) => boolean
   /** Stores the counts. */
   close: () => Promise<void>
 }
 
-/** The limits of each trap and process. */
-export type TrapLimits = { mailsPerMinute: number; bytesPerMinute: number }
+/** The limits of each trap, and of all traps together, in one process. */
+export type TrapLimits = { mailsPerMinute: number; bytesPerMinute: number; allPerMinute: number }
 
 const FRESH_MS = 10_000
 const FLUSH_MS = 5_000
@@ -78,6 +78,7 @@ export function openMailSources(
 ): MailSources {
   const tooMany = createThrottle({ perMinute: limits.mailsPerMinute, askersMax: TRAPS_MAX })
   const tooMuch = createThrottle({ perMinute: limits.bytesPerMinute, askersMax: TRAPS_MAX })
+  const tooManyInAll = createThrottle({ perMinute: limits.allPerMinute, askersMax: 1 })
   let dropped = new Map<string, number>()
 
   async function flush(): Promise<void> {
@@ -100,8 +101,11 @@ export function openMailSources(
     ...mailSourcesOf({ pool }),
     isAbove(trap, bytes) {
       const now = clock()
-      const isTooMany = tooMany(trap, now) !== undefined
-      if (!isTooMany && tooMuch(trap, now, bytes) === undefined) return false
+      const isWithin =
+        tooMany(trap, now) === undefined &&
+        tooMuch(trap, now, bytes) === undefined &&
+        tooManyInAll('all', now) === undefined
+      if (isWithin) return false
       dropped.set(trap, (dropped.get(trap) ?? 0) + 1)
       return true
     },

@@ -146,7 +146,7 @@ export const usualLimits: ReceiveLimits = {
   silenceMs: MINUTE_MS,
   dataMs: 10 * MINUTE_MS,
   sessionMs: 30 * MINUTE_MS,
-  trap: { mailsPerMinute: 300, bytesPerMinute: 30_000_000 },
+  trap: { mailsPerMinute: 300, bytesPerMinute: 30_000_000, allPerMinute: 1_200 },
 }
 
 /**

@@ -160,7 +160,7 @@ test('what is no mail, or goes to a disabled reporter, is only counted', async (
 
 test('the listener takes mail to a trap always, and above the limits only counts it', async () => {
   await addSource('fourth@trap.example')
-  const limits = { mailsPerMinute: 2, bytesPerMinute: 1_000_000 }
+  const limits = { mailsPerMinute: 2, bytesPerMinute: 1_000_000, allPerMinute: 10 }
   const listener = await listenFor(app, {}, { trap: limits })
   const talk = await greeted(listener.port)
   for (let count = 0; count < 5; count++) {
