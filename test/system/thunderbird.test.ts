@@ -67,15 +67,16 @@ const start = (more: Record<string, unknown> = {}) =>
     policy: { server: site.url, token: site.token, ...more },
   })
 
-/** Opens the first message of the inbox. */
-const openMessage = `
+/** Opens a message of the inbox, by its number in the list. */
+const openMessage = (number = 0) => `
   const pane = window.gTabmail.currentAbout3Pane
-  await find('message', () => pane.gDBView?.rowCount > 0 && pane.threadTree)
-  pane.threadTree.selectedIndex = 0
+  await find('message', () => pane.gDBView?.rowCount > ${number} && pane.threadTree)
+  pane.threadTree.selectedIndex = ${number}
   const page = window.gTabmail.currentAboutMessage
   const button = await find('button', () =>
     page.document.querySelector('[id$="-messageDisplayAction-toolbarbutton"]'))
-  await find('message shown', () => page.gMessage)`
+  const { messageKey } = pane.gDBView.getMsgHdrAt(${number})
+  await find('message shown', () => page.gMessage?.messageKey === messageKey)`
 
 /** A press of the mouse, which is the event that Thunderbird's buttons act on. */
 const click = "button.dispatchEvent(new page.MouseEvent('mousedown', { button: 0, bubbles: true }))"
@@ -84,7 +85,7 @@ test('a click in the header reports the message byte for byte and moves it to Ju
   await receive('clicked')
   const before = await hashOnServer('INBOX', 1)
   thunderbird = await start()
-  await thunderbird.run(`${openMessage}; ${click}`)
+  await thunderbird.run(`${openMessage()}; ${click}`)
   await expect.poll(reports).toMatchObject([{ kind: 'spam' }])
   await expect.poll(() => hashOnServer('Junk', 1)).toBe(before)
   const [report] = await reports()
@@ -113,8 +114,26 @@ test('several messages are reported as phishing from the context menu', async ()
 test('a message that the user marks as Junk is reported, if wished', async () => {
   await receive('junk')
   thunderbird = await start({ reportsJunk: true })
-  await thunderbird.run(`${openMessage}; pane.commandController.doCommand('cmd_markAsJunk')`)
+  await thunderbird.run(`${openMessage()}; pane.commandController.doCommand('cmd_markAsJunk')`)
   await expect.poll(reports).toMatchObject([{ kind: 'spam' }])
+})
+
+test('a message is sent once, however often it is reported', async () => {
+  await receive('often')
+  await receive('later')
+  thunderbird = await start({ reportsJunk: true, movesToJunk: false })
+  await thunderbird.run(`${openMessage(1)}; ${click}; ${click}`)
+  await expect.poll(reports).toHaveLength(1)
+  const mark = "pane.commandController.doCommand('cmd_markAsJunk')"
+  await thunderbird.run(`${openMessage(1)}; ${click}; ${mark}`)
+  // The reports are sent in order.
+  await thunderbird.run(`${openMessage()}; ${click}`)
+  await expect.poll(reports).toHaveLength(2)
+  const metrics = await (await fetch(`${site.url}/metrics`)).text()
+  const posts = [
+    ...metrics.matchAll(/_count\{method="POST",route="\/api\/v1\/reports\/".*\} (\d+)/g),
+  ]
+  expect(posts.map(([, count]) => Number(count))).toEqual([2])
 })
 
 test('what was reported while the service was away is sent after a restart', async () => {
@@ -122,7 +141,7 @@ test('what was reported while the service was away is sent after a restart', asy
   const before = await hashOnServer('INBOX', 1)
   await web.stop()
   thunderbird = await start()
-  await thunderbird.run(`${openMessage}; ${click}`)
+  await thunderbird.run(`${openMessage()}; ${click}`)
   await expect.poll(() => hashOnServer('Junk', 1)).toBe(before)
   await thunderbird.quit()
   web = await site.start('web')
