@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { LRUCache } from 'lru-cache'
@@ -34,7 +34,10 @@ export type Callers = {
   find: <T>(question: Question<T>) => Promise<T | undefined>
   /** Confirms with the database what is remembered, and forgets what was revoked. */
   confirm: () => Promise<void>
-  /** Stores what is remembered in the file, for a process that starts during the outage. */
+  /**
+   * Stores what is remembered in the file, for a process that starts during the outage. The file is
+   * deleted when the database answers again.
+   */
   save: () => Promise<void>
 }
 
@@ -59,7 +62,8 @@ type Needs = {
 export async function createCallers(app: Needs, file: string): Promise<Callers> {
   const known = new LRUCache<string, Known>({ max: KNOWN_MAX })
   const { outage, clock } = app
-  for (const one of await readKnown(file, app)) known.set(nameOf(one), one)
+  const stored = callersFile(file, app)
+  for (const one of await stored.read()) known.set(nameOf(one), one)
 
   function recall<T>({ kind, key }: Question<T>): T {
     const one = known.get(nameOf({ kind, key }))
@@ -84,13 +88,13 @@ export async function createCallers(app: Needs, file: string): Promise<Callers> 
     },
     async confirm() {
       const all = [...known.values()]
-      if (all.length === 0) return
       const now = clock()
       const valid = await outage.run(
-        () => listValidKeys(app.pool, keysOf(all), now),
+        async () => (all.length > 0 ? listValidKeys(app.pool, keysOf(all), now) : []),
         () => undefined,
       )
       if (!valid) return
+      await stored.remove()
       const marks = new Map(valid.map((one) => [nameOf(one), one.mark]))
       for (const one of all) {
         const name = nameOf(one)
@@ -98,19 +102,7 @@ export async function createCallers(app: Needs, file: string): Promise<Callers> 
         else if (known.peek(name) === one) known.delete(name)
       }
     },
-    async save() {
-      try {
-        await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-        const unfinished = `${file}.${process.pid}`
-        await writeFile(unfinished, seal(serialize([...known.values()]), app.config.secret), {
-          mode: 0o600,
-        })
-        await rename(unfinished, file)
-      } catch (error) {
-        const reason = reasonOf(error)
-        app.log.warn({ reason }, 'Could not store the known callers on disk.')
-      }
-    },
+    save: () => stored.save([...known.values()]),
   }
 }
 
@@ -126,15 +118,37 @@ function nameOf({ kind, key }: { kind: Kind; key: string }): string {
   return `${kind} ${key}`
 }
 
-async function readKnown(file: string, { config, log, clock }: Needs): Promise<Known[]> {
-  const bytes = await readFile(file).catch(() => undefined)
-  if (!bytes) return []
-  try {
-    const found = deserialize(open(bytes, config.secret)) as Known[]
-    return found.filter(({ at }) => clock().getTime() - at <= KNOWN_MS)
-  } catch (error) {
-    log.warn({ reason: reasonOf(error) }, 'The stored callers are not valid. They are not used.')
-    return []
+/** The file of the callers that a process knew when the database went away. */
+function callersFile(file: string, { config, log, clock }: Needs) {
+  let mayExist = true
+  return {
+    async read(): Promise<Known[]> {
+      const bytes = await readFile(file).catch(() => undefined)
+      if (!bytes) return []
+      try {
+        const found = deserialize(open(bytes, config.secret)) as Known[]
+        return found.filter(({ at }) => clock().getTime() - at <= KNOWN_MS)
+      } catch (error) {
+        log.warn({ reason: reasonOf(error) }, 'The stored callers are not valid. They are ignored.')
+        return []
+      }
+    },
+    async save(all: readonly Known[]): Promise<void> {
+      mayExist = true
+      try {
+        await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+        const unfinished = `${file}.${process.pid}`
+        await writeFile(unfinished, seal(serialize(all), config.secret), { mode: 0o600 })
+        await rename(unfinished, file)
+      } catch (error) {
+        log.warn({ reason: reasonOf(error) }, 'Could not store the known callers on disk.')
+      }
+    },
+    /** While the database answers, the file must not bring back callers that are revoked. */
+    async remove(): Promise<void> {
+      if (mayExist) await rm(file, { force: true })
+      mayExist = false
+    },
   }
 }
 
