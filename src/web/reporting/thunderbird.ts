@@ -16,6 +16,7 @@ const ADD_ON = 'signalpost-thunderbird.xpi'
 /** Serves the page about the add-on, and the add-on with the address of this service. */
 export function thunderbirdRoutes({ publicUrl }: Pick<Site, 'publicUrl'>): Router {
   const router = Router()
+  let built: Promise<Buffer> | undefined
   router.get('/thunderbird', (req, res) => {
     sendPage(req, res, {
       view: 'pages/thunderbird',
@@ -27,7 +28,9 @@ export function thunderbirdRoutes({ publicUrl }: Pick<Site, 'publicUrl'>): Route
     // Browsers that install add-ons of their own must store it, not install it.
     res.setHeader('content-disposition', `attachment; filename="${ADD_ON}"`)
     res.setHeader('cache-control', 'public, max-age=3600')
-    res.end(await buildThunderbird(publicUrl))
+    // It takes some milliseconds, and is the same for everyone.
+    built ??= buildThunderbird(publicUrl)
+    res.end(await built)
   })
   return router
 }
@@ -55,10 +58,8 @@ export async function thunderbirdFiles(server = ''): Promise<Map<string, string>
     const read = () => readFile(path.join(folder, name), 'utf8')
     if (/\.(html|css)$/.test(name)) files.set(name, await read())
     else if (/(?<!\.d)\.ts$/.test(name)) {
-      files.set(
-        name.replace(/\.ts$/, '.js'),
-        toJavaScript(await read()).replace('{server}', server),
-      )
+      const code = toJavaScript(await read()).replace("'{server}'", JSON.stringify(server))
+      files.set(name.replace(/\.ts$/, '.js'), code)
     }
   }
   const manifest = await readJson<object>(path.join(folder, 'manifest.json'))

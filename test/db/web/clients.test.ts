@@ -106,5 +106,7 @@ test('the add-on for Thunderbird knows the address of this service', async () =>
   const response = await fetch(`${site.url}/thunderbird/signalpost-thunderbird.xpi`)
   expect(response.headers.get('content-type')).toBe('application/x-xpinstall')
   const addOn = await unzip(Buffer.from(await response.arrayBuffer()))
-  expect(addOn.get('settings.js')?.toString()).toContain(`server: '${server}'`)
+  expect(addOn.get('settings.js')?.toString()).toContain(`server: "${server}"`)
+  // The address is put in nowhere else.
+  expect(addOn.get('service.js')?.toString()).toContain('`${server}/reports/${id}`')
 })
