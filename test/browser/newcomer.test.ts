@@ -152,3 +152,45 @@ test.for(languages)('the questions of a reader in %s are answered at first sight
     await page.context().close()
   }
 })
+
+test('before sending, the form shows what it understood; afterwards, the row updates itself', async () => {
+  const { page, complaints } = await openPage(browser, { viewport: telephone })
+  await page.goto(`${site.url}/sign-in?next=/report`)
+  await page.fill('#email', ann.email)
+  await page.fill('#password', ann.password)
+  await page.click('main button[type=submit]')
+  const haste = 'Your account is suspended. Verify your password immediately.'
+  const raw = Buffer.from(`${spamMessage('alive').toString()}\r\n${haste}\r\n`)
+  await page.setInputFiles('#messages', [
+    { name: 'spam.eml', mimeType: 'message/rfc822', buffer: raw },
+  ])
+  await page.waitForSelector('#understood .verdict.good')
+  expect(await page.textContent('#understood')).toContain('Cheap watches alive')
+  expect(await page.isChecked('input[value=phishing]')).toBe(true)
+  await page.check('input[value=spam]')
+  await page.click('#report button[type=submit]')
+  await page.waitForSelector('.results .badge.warn')
+  const path = (await page.getAttribute('.results a[href^="/reports/"]', 'href')) ?? ''
+  await createSentFeedback(site.app, parser, path.replace('/reports/', ''))
+  await site.app.pool.query("update reports set state = 'forwarded' where id = $1", [
+    path.replace('/reports/', ''),
+  ])
+  await page.waitForSelector('.results .badge.good')
+  expect(await page.textContent('.results')).toContain('Passed on')
+  expect(complaints).toEqual([])
+})
+
+test('the page of a report updates itself until the report is forwarded', async () => {
+  const { page, complaints } = await openPage(browser, { viewport: telephone })
+  const id = await site.report(ann, spamMessage('live story'))
+  await page.goto(`${site.url}/sign-in?next=/reports/${id}`)
+  await page.fill('#email', ann.email)
+  await page.fill('#password', ann.password)
+  await page.click('main button[type=submit]')
+  expect(await page.textContent('.headline')).toContain('Your report has arrived.')
+  await createSentFeedback(site.app, parser, id)
+  await page.waitForSelector('.headline.good')
+  expect(await page.textContent('.headline')).toContain('We told Example Access Two')
+  expect(await page.getAttribute('#now', 'data-live')).toBe('')
+  expect(complaints).toEqual([])
+})

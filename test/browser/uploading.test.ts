@@ -115,6 +115,6 @@ test('the same form works without JavaScript, in French', async () => {
   expect(await page.locator('.results li').count()).toBe(2)
   await page.click('.results a[href="/help"]')
   await page.click('a[href="/help/source/thunderbird"]')
-  expect(await page.textContent('h1')).toBe('Le code source d’un message dans Thunderbird')
+  expect(await page.textContent('h1')).toBe('Enregistrer un message dans Thunderbird')
   expect(complaints).toEqual([])
 })

@@ -18,6 +18,7 @@ import { lookFirstRoutes } from '../reporting/look-first.ts'
 import { thunderbirdRoutes } from '../reporting/thunderbird.ts'
 import { reportRoutes } from '../reporting/report-form.ts'
 import { sentRoutes } from '../reporting/sent.ts'
+import { webAppRoutes } from '../reporting/web-app.ts'
 import { assetRoutes, type Site } from '../site.ts'
 import { helpRoutes, homeRoutes, languageRoutes } from './home.ts'
 import { lettersOffRoutes } from './letters-off.ts'
@@ -34,6 +35,7 @@ import { webhookRoutes } from './webhooks.ts'
 export function pageRoutes(site: Site): Router {
   const router = Router()
   router.use(assetRoutes())
+  router.use(webAppRoutes())
   router.use(pageHeaders(site.publicUrl))
   router.use(answerRoutes(site))
   router.use(sameOrigin(site.publicUrl))

@@ -144,12 +144,20 @@ export function withFormToken(html: string, token: string): string {
 export function requireFormToken(req: Request, given: string | undefined, isProven: () => boolean) {
   const token = formTokenOf(req)
   if (token === undefined || isSame(given, token)) return
-  if (given === undefined && (isProven() || isOldClient(req))) return
+  if (given === undefined && (isProven() || isOldClient(req) || isShared(req))) return
   throw new ProblemError('stale-form', 'Load the page again and send the form from there.')
 }
 
 function isOldClient({ path, headers }: Request): boolean {
   return path === '/report' && headers.origin === undefined && !('sec-fetch-site' in headers)
+}
+
+/**
+ * Whether a browser sends what its user shared with the installed app. Only the user can cause such
+ * a request, and it only fills in the form.
+ */
+function isShared({ path, headers }: Request): boolean {
+  return path === '/report/share' && headers['sec-fetch-site'] === 'none'
 }
 
 function isSame(given: string | undefined, token: string): boolean {

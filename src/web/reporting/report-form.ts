@@ -12,7 +12,7 @@ import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { parseRemarks, type Remarks } from '../submit.ts'
-import { filesOf, pastedField } from './given-files.ts'
+import { filesOf, pastedField, sharedField } from './given-files.ts'
 import { suggestedGuide } from './guides.ts'
 import { sendResults } from './sent.ts'
 
@@ -22,6 +22,8 @@ type Needs = Pick<
 > &
   FormReader
 
+/** Maximum size in bytes of a file that a telephone shares; it is returned in the form. */
+const SHARED_BYTES_MAX = 1_000_000
 /** Maximum size in bytes of text that is returned to the form after a refusal. */
 const KEPT_BYTES_MAX = 200_000
 
@@ -44,7 +46,25 @@ export function reportRoutes(site: Needs): Router {
     const problem = wrong ? 'wrong' : 'needed'
     await sendForm(req, res, site, { status: 401, problem, needsSignIn: true, form })
   })
+  router.post('/report/share', async (req, res) => {
+    const limits = { bytesMax: SHARED_BYTES_MAX * 2, partBytesMax: SHARED_BYTES_MAX }
+    const form = await readForm(req, res, site, limits)
+    const needsSignIn = visitOf(req).reporter === undefined
+    await sendForm(req, res, site, { ...sharedState(form), needsSignIn })
+  })
   return router
+}
+
+/** Fills the form with what a telephone shared: a file, or the text of a message. */
+function sharedState(form: Form): FormState {
+  const [file] = form.files('messages')
+  if (file?.isCut) return { status: 413, problem: 'shared-too-large' }
+  if (file && file.content.length > 0) {
+    const shared = { name: file.fileName ?? '', content: file.content.toString('base64') }
+    return { status: 200, shared }
+  }
+  const text = form.bytes('text')?.subarray(0, KEPT_BYTES_MAX).toString('utf8').trim() ?? ''
+  return text === '' ? { status: 422, problem: 'shared-nothing' } : { status: 200, text }
 }
 
 /** Accepts the messages of a form and sends the result of each. */
@@ -71,10 +91,14 @@ export async function takeForm(
 
 type FormState = {
   status: number
-  problem?: 'wrong' | 'needed' | 'nothing' | 'bad-field'
+  problem?: 'wrong' | 'needed' | 'nothing' | 'bad-field' | 'shared-too-large' | 'shared-nothing'
   needsSignIn?: boolean
   /** The refused input; all of it except files is returned to the form. */
   form?: Form
+  /** A shared file, in base64. */
+  shared?: { name: string; content: string }
+  /** A shared text. */
+  text?: string
 }
 
 const kinds: readonly ReportKind[] = ['spam', 'phishing', 'not-spam']
@@ -87,6 +111,8 @@ async function sendForm(req: Request, res: Response, site: Needs, state: FormSta
     needed: texts('signIn.needed'),
     nothing: texts('report.nothing'),
     'bad-field': texts('problems.bad-field'),
+    'shared-too-large': texts('report.sharedTooLarge'),
+    'shared-nothing': texts('report.sharedNothing'),
   }
   const kind = kinds.find((one) => one === form?.text('kind')) ?? 'spam'
   const { messageBytesMax } = site.config
@@ -109,7 +135,8 @@ async function sendForm(req: Request, res: Response, site: Needs, state: FormSta
       isTextAtFault: state.problem === 'nothing',
       losesFiles: (form?.files('messages').length ?? 0) > 0,
       needsSignIn: state.needsSignIn ?? false,
-      text: form ? keptText(form) : '',
+      text: state.text ?? (form ? keptText(form) : ''),
+      shared: state.shared ?? (form && keptShared(form)),
       guide: suggestedGuide(
         { email: reporter?.email ?? '', userAgent: req.headers['user-agent'] ?? '' },
         texts,
@@ -138,6 +165,12 @@ function remarksOf(form: Form): Remarks | undefined {
     if (error instanceof ProblemError) return undefined
     throw error
   }
+}
+
+/** A shared file stays in the form after a refusal, such as of a password. */
+function keptShared(form: Form): FormState['shared'] {
+  const content = form.bytes(sharedField.content)?.toString('latin1') ?? ''
+  return content === '' ? undefined : { name: form.text(sharedField.name) ?? '', content }
 }
 
 function keptText(form: Form): string {

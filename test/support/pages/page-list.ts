@@ -148,7 +148,7 @@ export const notPages: readonly RegExp[] = [
   /^\/sign-in\/code$/,
   /^\/api(\/|$)/,
   /^\/assets\//,
-  /^\/(healthz|readyz|metrics|robots\.txt|security\.txt|openapi\.json)$/,
+  /^\/(healthz|readyz|metrics|robots\.txt|security\.txt|openapi\.json|manifest\.webmanifest)$/,
   /^\/\.well-known\//,
   /\/message\.eml$/,
   /^\/admin\/limits\/shadow\/messages\/:id$/,

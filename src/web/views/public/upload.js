@@ -85,8 +85,11 @@
     /** The beginning of the chosen messages; undefined when there is nothing to look into. */
     function beginnings() {
       const token = form.querySelector('[name=form_token]')
-      if (!token || (files.length === 0 && pasted.value.trim() === '')) return undefined
+      const shared = [...form.querySelectorAll('[name^=shared]')]
+      const isEmpty = files.length + shared.length === 0 && pasted.value.trim() === ''
+      if (!token || isEmpty) return undefined
       const data = new FormData()
+      for (const { name, value } of shared) data.append(name, value)
       data.append(token.name, token.value)
       data.append(pasted.name, pasted.value.slice(0, LOOK_BYTES_MAX))
       for (const file of files.slice(0, LOOK_FILES_MAX)) {
@@ -207,7 +210,7 @@
     }
     // The user may have chosen files before the script was loaded.
     if (input.files.length > 0) choose([...input.files])
-    else if (pasted.value.trim() !== '') lookSoon()
+    else lookSoon()
   }
 
   /** Shows the response, which is the page that the form itself would have led to. */
