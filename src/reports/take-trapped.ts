@@ -49,16 +49,14 @@ const REMEMBERED_MAX = 200
 const TRAPS_REMEMBERED_MAX = 1_000
 
 /**
- * The fingerprints that this process reported for each trap, because a campaign has no id until its
- * first report is analyzed.
+ * The fingerprints that this process reported for each trap on a day, because a campaign has no id
+ * until its first report is analyzed.
  */
 export type TrapMemory = LRUCache<string, readonly Fingerprints[]>
 
 export function createTrapMemory(): TrapMemory {
-  return new LRUCache({ max: TRAPS_REMEMBERED_MAX, ttl: DAY_MS })
+  return new LRUCache({ max: TRAPS_REMEMBERED_MAX })
 }
-
-const DAY_MS = 86_400_000
 
 type Needs = Pick<App, 'pool' | 'clock' | 'config'> & {
   intake: Intake
@@ -90,7 +88,7 @@ export async function runTakeTrapped(
     const fresh = trapped.filter(({ fate }) => fate === 'reported')
     await Promise.all(fresh.map((one) => report(one, app)))
     await settle(trapped, day, app)
-    for (const one of fresh) remember(one, app.trapMemory)
+    for (const one of fresh) remember(one, day, app.trapMemory)
   }
   return payloads.map(() => 'done')
 }
@@ -139,18 +137,20 @@ async function decideFates(
   return trapped.map((one) => {
     const { sourceId, campaignId, fingerprints } = one
     if (one.fate !== 'reported' || fingerprints === undefined) return one
-    const others = [...(trapMemory.get(sourceId) ?? []), ...(batch.get(sourceId) ?? [])]
+    const key = `${day} ${sourceId}`
+    const others = [...(trapMemory.get(key) ?? []), ...(batch.get(key) ?? [])]
     const isRepeated =
       reported.has(`${sourceId} ${campaignId}`) ||
       others.some((other) => isSameCampaign(other, fingerprints))
-    if (!isRepeated) remember(one, batch)
+    if (!isRepeated) remember(one, day, batch)
     return { ...one, fate: isRepeated ? 'repeated' : 'reported' }
   })
 }
 
-function remember({ sourceId, fingerprints }: Trapped, memory: TrapMemory): void {
+function remember({ sourceId, fingerprints }: Trapped, day: string, memory: TrapMemory): void {
   if (!fingerprints) return
-  memory.set(sourceId, [...(memory.get(sourceId) ?? []), fingerprints].slice(-REMEMBERED_MAX))
+  const key = `${day} ${sourceId}`
+  memory.set(key, [...(memory.get(key) ?? []), fingerprints].slice(-REMEMBERED_MAX))
 }
 
 function report({ sourceId, message }: Trapped, { intake }: Needs): Promise<unknown> {

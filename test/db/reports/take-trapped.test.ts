@@ -131,6 +131,15 @@ test('a trap reports one mail of a campaign a day, and counts the others', async
   expect(await reported('loans')).toHaveLength(2)
 })
 
+test('a campaign that goes on is reported again on the next day', async () => {
+  const trapMemory = createTrapMemory()
+  for (const [mark, hours] of [...'abc'].map((one, at) => [one, at * 12] as const)) {
+    const clock = () => new Date(Date.UTC(2026, 10, 20, 1 + hours))
+    await take([await arrived(trapMail(mark, 'lottery'))], { trapMemory, clock })
+  }
+  expect(await reported('lottery')).toHaveLength(2)
+})
+
 test('a worker that is killed before it counted the mails makes no second report', async () => {
   const mails = [await arrived(trapMail('killed', 'casino'))]
   const intake = createIntake(app)
