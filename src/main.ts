@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { shownText } from './mail/text.ts'
 import type { App } from './app.ts'
-import { type Command, describe, operatorCommand } from './cli/command-table.ts'
+import { type Command, describe, operatorCommand, refuseArguments } from './cli/command-table.ts'
+import { installationCommands } from './cli/installation.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { createLogger, type Logger } from './log.ts'
@@ -41,20 +42,7 @@ const accountCommand: Command = {
 }
 
 const commands: Record<string, Command> = {
-  version: {
-    usage: 'version',
-    summary: 'print the versions of Signalpost, Node.js and the schema of the database',
-    needsNoSettings: true,
-    async run({ args }) {
-      refuseArguments(args)
-      const { programVersion } = await import('./health/heartbeat.ts')
-      const { expectedMigrations } = await import('./db/installation.ts')
-      say(`Signalpost ${programVersion()}`)
-      say(`Node.js ${process.versions.node}`)
-      say(`Schema ${(await expectedMigrations()).at(-1)}`)
-      return DONE
-    },
-  },
+  ...installationCommands({ say, env: process.env }),
   start: {
     usage: 'start',
     summary: 'run all parts of Signalpost on this machine',
@@ -256,31 +244,6 @@ const commands: Record<string, Command> = {
       const request = parseRules(args)
       const { withDatabase } = await import('./processes/open-app.ts')
       return runRules(request, (chore) => withDatabase(config, log, chore), process)
-    },
-  },
-  setup: {
-    usage: 'setup [--folder FOLDER]',
-    summary:
-      'ask ten questions, and write the settings, a DKIM key and the DNS records to publish;\n' +
-      '      FOLDER is /etc/signalpost by default',
-    needsNoSettings: true,
-    async run({ args }) {
-      const { parseSetup, setup } = await import('./cli/setup.ts')
-      await setup(parseSetup(args), { input: process.stdin, print: say })
-      return DONE
-    },
-  },
-  doctor: {
-    usage: 'doctor',
-    summary:
-      'check this installation: settings, database, ports, disk, clock, mail server, DNS;\n' +
-      '      says what to do, and exits with 1 if there is a problem',
-    async run({ args, config }) {
-      refuseArguments(args)
-      const { doctor } = await import('./cli/doctor/doctor.ts')
-      const { text, isSound } = await doctor(config, process.env)
-      say(text)
-      return isSound ? DONE : FAILED
     },
   },
   health: operatorCommand(() => import('./cli/health.ts')),
@@ -490,11 +453,6 @@ async function standInFor(
   const { openStandIn } = await import('./processes/standby.ts')
   const { app, standIn } = await openStandIn(config, log, name)
   return open(app, standIn)
-}
-
-/** Rejects arguments of a command that takes none. */
-function refuseArguments([first]: readonly string[]): void {
-  if (first !== undefined) throw new UsageError([`Unexpected argument "${first}".`])
 }
 
 function say(text: string): void {

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
+import { UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Operations } from './command.ts'
 
@@ -41,4 +42,9 @@ export function operatorCommand(load: () => Promise<{ operations: Operations }>)
       return runOperation(operations, args, open, process)
     },
   }
+}
+
+/** Rejects arguments of a command that takes none. */
+export function refuseArguments([first]: readonly string[]): void {
+  if (first !== undefined) throw new UsageError([`Unexpected argument "${first}".`])
 }

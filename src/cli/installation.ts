@@ -1,0 +1,49 @@
+import { type Command, refuseArguments } from './command-table.ts'
+
+/** The commands about the installation itself, rather than about what it stores. */
+export function installationCommands(io: {
+  say: (text: string) => void
+  env: NodeJS.ProcessEnv
+}): Record<string, Command> {
+  return {
+    version: {
+      usage: 'version',
+      summary: 'print the versions of Signalpost, Node.js and the schema of the database',
+      needsNoSettings: true,
+      async run({ args }) {
+        refuseArguments(args)
+        const { programVersion } = await import('../health/heartbeat.ts')
+        const { expectedMigrations } = await import('../db/installation.ts')
+        io.say(`Signalpost ${programVersion()}`)
+        io.say(`Node.js ${process.versions.node}`)
+        io.say(`Schema ${(await expectedMigrations()).at(-1)}`)
+        return 0
+      },
+    },
+    setup: {
+      usage: 'setup [--folder FOLDER]',
+      summary:
+        'ask ten questions, and write the settings, a DKIM key and the DNS records to publish;\n' +
+        '      FOLDER is /etc/signalpost by default',
+      needsNoSettings: true,
+      async run({ args }) {
+        const { parseSetup, setup } = await import('./setup.ts')
+        await setup(parseSetup(args), { input: process.stdin, print: io.say })
+        return 0
+      },
+    },
+    doctor: {
+      usage: 'doctor',
+      summary:
+        'check this installation: settings, database, ports, disk, clock, mail server, DNS;\n' +
+        '      says what to do, and exits with 1 if there is a problem',
+      async run({ args, config }) {
+        refuseArguments(args)
+        const { doctor } = await import('./doctor/doctor.ts')
+        const { text, isSound } = await doctor(config, io.env)
+        io.say(text)
+        return isSound ? 0 : 1
+      },
+    },
+  }
+}
