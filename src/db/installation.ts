@@ -85,6 +85,8 @@ export type ServerFacts = {
   at: Date
   /** The migrations that have run; undefined if none has. */
   ran: string[] | undefined
+  /** Whether a newer version removed what this one uses. */
+  isTooNew: boolean
 }
 
 /** @throws when the server does not answer */
@@ -93,13 +95,19 @@ export async function findServerFacts(databaseUrl: string): Promise<ServerFacts>
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rows } = await client.query<Omit<ServerFacts, 'ran'>>(sql`
+    const { rows } = await client.query<Omit<ServerFacts, 'ran' | 'isTooNew'>>(sql`
       select current_setting('server_version_num')::int as version, transaction_timestamp() as at,
         has_schema_privilege('public', 'create') as "mayCreate"`)
     const [facts] = rows
     if (!facts) throw new Error('The server gave no answer.')
-    if (!(await hasTable(client, 'public.schema_migrations'))) return { ...facts, ran: undefined }
-    return { ...facts, ran: await listRan(client) }
+    if (!(await hasTable(client, 'public.installation'))) {
+      return { ...facts, ran: undefined, isTooNew: false }
+    }
+    const isTooNew = await checkVersion(client).then(
+      () => false,
+      (error: unknown) => error instanceof DatabaseUnsuitable,
+    )
+    return { ...facts, ran: await listRan(client), isTooNew }
   } finally {
     await client.end().catch(() => undefined)
   }

@@ -1,4 +1,4 @@
-import { expectedMigrations, findServerFacts } from '../../db/installation.ts'
+import { expectedMigrations, findServerFacts, type ServerFacts } from '../../db/installation.ts'
 import { reasonOf } from '../../errors.ts'
 import { notedDatabaseUrl } from '../../processes/data-dir.ts'
 import { bad, type Finding, ok, type Patient } from './finding.ts'
@@ -30,7 +30,7 @@ export async function checkDatabase({
             `The database is PostgreSQL ${major}, which is too old.`,
             'Upgrade it to PostgreSQL 15 or newer.',
           )
-    const schema = checkSchema(facts.ran, await expectedMigrations())
+    const schema = checkSchema(facts, await expectedMigrations())
     return [
       version,
       schema,
@@ -43,12 +43,13 @@ export async function checkDatabase({
   }
 }
 
-function checkSchema(ran: readonly string[] | undefined, expected: readonly string[]): Finding {
+function checkSchema({ ran, isTooNew }: ServerFacts, expected: readonly string[]): Finding {
   const missing = expected.filter((name) => !ran?.includes(name))
   const unknown = ran?.filter((name) => !expected.includes(name)) ?? []
   if (unknown.length > 0) {
-    const says = `The schema is newer than this version of Signalpost (${unknown.at(-1)}).`
-    return bad('problem', says, 'Install the newer version of Signalpost.')
+    const says = `A newer version of Signalpost has upgraded the schema (${unknown.at(-1)}).`
+    const todo = 'Install the newer version of Signalpost.'
+    return bad(isTooNew ? 'problem' : 'warning', says, todo)
   }
   if (missing.length === 0) return ok(`The schema is up to date (${expected.at(-1)}).`)
   const says = `The schema lacks ${missing.length} migrations.`

@@ -30,10 +30,10 @@ test('a clock that differs is a warning, or a problem above a minute', async () 
 
 test('a schema that is too old or too new says what to do', async () => {
   await database.pool.query(`insert into schema_migrations (name, batch) values ('9999_future', 9)`)
-  expect((await check())[1]).toMatchObject({
-    level: 'problem',
-    todo: 'Install the newer version of Signalpost.',
-  })
+  const todo = 'Install the newer version of Signalpost.'
+  expect((await check())[1]).toMatchObject({ level: 'warning', todo })
+  await database.pool.query(`update installation set needs_migration = '9999_future'`)
+  expect((await check())[1]).toMatchObject({ level: 'problem', todo })
   await database.pool.query(`delete from schema_migrations where name > '0001'`)
   expect((await check())[1]).toMatchObject({ level: 'problem', todo: 'Run "signalpost migrate".' })
 })
