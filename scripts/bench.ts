@@ -8,6 +8,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   shingles: async () => (await import('./bench/shingles.ts')).benchShingles(),
   authenticate: async () => (await import('./bench/authenticate.ts')).benchAuthenticate(),
   links: async () => (await import('./bench/links.ts')).benchLinks(),
+  pictures: async () => (await import('./bench/pictures.ts')).benchPictures(),
   walk: async () => (await import('./bench/walk.ts')).benchWalk(),
   soak: async () => (await import('./bench/soak.ts')).benchSoak(),
   counters: async () => (await import('./bench/counters.ts')).benchCounters(),

@@ -27,6 +27,7 @@ import type { MessageFeatures } from './features/features.ts'
 import type { Fingerprints } from './fingerprints.ts'
 import { htmlView, type HtmlView } from './html-view.ts'
 import { type FileLinks, findLinks, leadsSomewhere, type Link } from './links.ts'
+import { DISTINCTIVE_WORDS_MIN } from './looks.ts'
 import {
   type Bounce,
   type ReturnedFeedback,
@@ -108,6 +109,21 @@ export type PlainAnalysis = {
 /** A plain analysis with the pieces of the message and its fingerprints. */
 export type Analysis = PlainAnalysis & { fingerprints: Fingerprints; shingles: Shingle[] }
 
+/** What was found in attached files. */
+export type FileFindings = {
+  links: FileLinks[]
+  /** The look of the largest picture (`pictureLook` in `parsing`). */
+  look: string | undefined
+}
+
+/** `needsLook`: the message has hardly any text, so that the look of its picture is needed. */
+export type FileWishes = { needsLook: boolean }
+
+type ReadFiles = (
+  attachments: readonly BodyAttachment[],
+  wishes: FileWishes,
+) => Promise<FileFindings>
+
 /** Settings of an analysis, from the reporter or an operator. */
 export type AnalysisOptions = {
   /** CIDR blocks of the relays of the reporter's provider; invalid ones are ignored. */
@@ -132,8 +148,8 @@ export type AnalysisOptions = {
    * only. Default 0.
    */
   originConfidenceMin?: number
-  /** Reads the links in attached PDF files and pictures, which takes long; undefined: not read. */
-  readFiles?: ((attachments: readonly BodyAttachment[]) => Promise<FileLinks[]>) | undefined
+  /** Reads attached PDF files and pictures, which takes long; undefined: not read. */
+  readFiles?: ReadFiles | undefined
   /** Whether to return the pieces of the text, for a model. */
   readsText?: boolean
 }
@@ -303,18 +319,25 @@ async function readContent(route: Route) {
   const { raw, header, options } = route
   const isBomb = exceedsLimits(raw, bodyLimits, header) !== undefined
   const body = (isBomb ? undefined : await parseBody(raw, header)) ?? emptyBody
+  const page = htmlView(body.html)
   const { attachments } = body
-  const files = attachments.length === 0 ? undefined : await options.readFiles?.(attachments)
-  return { ...route, isBomb, body, files }
+  const needsLook = hasFewWords(page.text) && hasFewWords(body.text)
+  const files =
+    attachments.length === 0 ? undefined : await options.readFiles?.(attachments, { needsLook })
+  return { ...route, isBomb, body, page, files }
+}
+
+/** A quick check whether a text may have fewer words than one that identifies a campaign. */
+function hasFewWords(text: string): boolean {
+  return text.split(/\s+/, DISTINCTIVE_WORDS_MIN + 2).length < DISTINCTIVE_WORDS_MIN + 2
 }
 
 /** Describes a message that is read. */
 function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
-  const { raw, options, header, fields, way, body, files, isBomb, authentication } = content
+  const { raw, options, header, fields, way, body, page, files, isBomb, authentication } = content
   const bounce = isBomb ? null : readBounce(raw, fields)
   const feedback = isBomb ? null : readFeedback(raw, header.fields)
-  const page = htmlView(body.html)
-  const links = findLinks(body, page, files)
+  const links = findLinks(body, page, files?.links)
   const attachments = describeAttachments(body.attachments)
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
   const unsubscribe = parseListUnsubscribe(fields)
@@ -339,7 +362,17 @@ function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
   }
   const { originConfidenceMin = 0, readsText = false } = options
   const leading = links.filter(leadsSomewhere)
-  const found = { ...way, originConfidenceMin, fields, body, links: leading, attachments, signers }
+  const look = files?.look
+  const found = {
+    ...way,
+    originConfidenceMin,
+    fields,
+    body,
+    links: leading,
+    attachments,
+    signers,
+    look,
+  }
   return { plain, parts: found, page, readsText }
 }
 

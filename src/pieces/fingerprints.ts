@@ -1,5 +1,6 @@
 import type { Attachment } from './analyze.ts'
 import type { BodyView } from './body-view.ts'
+import { DISTINCTIVE_WORDS_MIN, isSameLook, lookBands } from './looks.ts'
 import { hexOf, textHash } from './shingles/hash.ts'
 import type { ShingleList } from './shingles/shingle-list.ts'
 
@@ -113,11 +114,6 @@ const agreementMin = 0.84
 const headAgreementMin = 0.25
 /** Minimum length of the shorter text, as a share of the longer one in words. */
 const lengthRatioMin = 0.6
-/**
- * Minimum number of words of a text that identifies a campaign. Shorter texts (`Please see
- * attached.`) occur in many campaigns.
- */
-const distinctiveWordsMin = 8
 
 /**
  * Returns the keys for finding similar messages, at most 8, each of 16 hexadecimal digits. Two
@@ -129,7 +125,7 @@ export function campaignKeys(fingerprints: Fingerprints): string[] {
   const { near } = fingerprints
   if (near === undefined) {
     const key = wholeKey(fingerprints)
-    return key === undefined ? [] : [key]
+    return pictureKeys(fingerprints) ?? (key === undefined ? [] : [key])
   }
   return Array.from({ length: bands }, (_, band) => {
     const start = band * bandBytes * 2
@@ -145,7 +141,8 @@ export function campaignKeys(fingerprints: Fingerprints): string[] {
 export function isSameCampaign(a: Fingerprints, b: Fingerprints): boolean {
   if (a.near === undefined || b.near === undefined) {
     const key = wholeKey(a)
-    return a.near === b.near && key !== undefined && key === wholeKey(b)
+    const isEqual = a.near === b.near && key !== undefined && key === wholeKey(b)
+    return isEqual || (isPicture(a) && isPicture(b) && isSameLook(a.look ?? '', b.look ?? ''))
   }
   const [shorter = 0, longer = 0] = [Number(a.words), Number(b.words)].sort((x, y) => x - y)
   return (
@@ -160,9 +157,20 @@ export function isSameCampaign(a: Fingerprints, b: Fingerprints): boolean {
  * they are equal.
  */
 function wholeKey({ words, text, files }: Fingerprints): string | undefined {
-  const isTelling = Number(words) >= distinctiveWordsMin
+  const isTelling = Number(words) >= DISTINCTIVE_WORDS_MIN
   if (text !== undefined && isTelling) return hexOf(textHash(`text ${text}`))
   return files === undefined ? undefined : hexOf(textHash(`files ${text ?? ''} ${files}`))
+}
+
+/** Whether a message consists of a picture: no more words than a greeting. */
+function isPicture({ words, look }: Fingerprints): boolean {
+  return look !== undefined && Number(words) < DISTINCTIVE_WORDS_MIN
+}
+
+/** Returns the keys of a message that consists of a picture; undefined for any other. */
+function pictureKeys(fingerprints: Fingerprints): string[] | undefined {
+  const parts = isPicture(fingerprints) ? lookBands(fingerprints.look ?? '') : undefined
+  return parts?.map((part) => `f${part.padStart(15, '0')}`)
 }
 
 /** Hashes that identify a message. Absent for content that the message lacks. */
@@ -181,6 +189,8 @@ export type Fingerprints = {
   links?: string
   /** Hash of the attached or embedded files, or of the remote pictures if there are no files. */
   files?: string
+  /** The look of the largest picture of a message with hardly any text (`looks.ts`). */
+  look?: string
 }
 
 /**
@@ -202,6 +212,7 @@ export function fingerprintsOf(
   { shown }: BodyView,
   attachments: readonly Attachment[],
   list: ShingleList,
+  look?: string,
 ): Fingerprints {
   const { hashes } = shown
   const fingerprints: Fingerprints = { words: String(hashes.length) }
@@ -216,6 +227,7 @@ export function fingerprintsOf(
   add('html', list.hashesOf('html-structure')[0])
   add('links', list.hashesOf('link-set')[0])
   add('files', filesOf(attachments, list))
+  add('look', look)
   return fingerprints
 }
 

@@ -14,6 +14,20 @@ export function isReadable({ width, height }: Size): boolean {
   return width >= SIDE_MIN && height >= SIDE_MIN && width * height <= PIXELS_MAX
 }
 
+const CONTENT_SIDE_MIN = 100
+const CONTENT_PIXELS_MIN = 20_000
+const CONTENT_PIXELS_MAX = 4_000_000
+
+/** Whether a picture may be the content of a message, and is not too large to decode. */
+export function mayBeContent({ width, height }: Size): boolean {
+  const pixels = width * height
+  return (
+    Math.min(width, height) >= CONTENT_SIDE_MIN &&
+    pixels >= CONTENT_PIXELS_MIN &&
+    pixels <= CONTENT_PIXELS_MAX
+  )
+}
+
 /**
  * Returns the size that the header of a PNG, JPEG or GIF file states, without decoding it.
  * Undefined for anything else. Linear time.

@@ -9,6 +9,7 @@ import { fieldValue, type HeaderField } from '../../mail/header.ts'
 import type { Attachment } from '../analyze.ts'
 import { plainLinks } from '../disguise/plain-link.ts'
 import { plainLine } from '../disguise/plain-text.ts'
+import { lookPieces } from '../looks.ts'
 import { shapeOf, withoutTokens } from './header-shingles.ts'
 import type { ShingleList } from './shingle-list.ts'
 
@@ -147,8 +148,12 @@ function firstMailbox(fields: readonly HeaderField[], key: string) {
  */
 const bytesMin = 20
 
-/** Adds attached and embedded files. */
-export function addFiles(list: ShingleList, attachments: readonly Attachment[]): void {
+/** Adds attached and embedded files, and the look of the largest picture. */
+export function addFiles(
+  list: ShingleList,
+  attachments: readonly Attachment[],
+  look?: string,
+): void {
   const types = new Set<string>()
   for (const { name, type, bytes, sha256 } of attachments) {
     if (bytes < bytesMin) continue
@@ -163,6 +168,7 @@ export function addFiles(list: ShingleList, attachments: readonly Attachment[]):
     if (name !== null) addName(list, name, type)
   }
   list.add('attachment-set', [...types].sort().join(' '))
+  if (look !== undefined) for (const piece of lookPieces(look)) list.add('picture-look', piece)
 }
 
 function addName(list: ShingleList, name: string, type: string): void {

@@ -187,6 +187,12 @@ const rows = [
     'gated',
   ],
   [107, 'attachment-set', 'The types of all attached files, sorted.'],
+  [
+    108,
+    'picture-look',
+    'A part of the look of the picture of which a message consists; similar pictures share some.',
+    'gated',
+  ],
   [110, 'text', 'The whole visible text, as words without disguise.'],
   [111, 'text-letters', 'The whole text without blanks, so that gaps in words make no difference.'],
   [112, 'text-plain-part', 'The text/plain part of a message that also has an HTML part.'],

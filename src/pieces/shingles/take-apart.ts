@@ -171,6 +171,8 @@ export type Findings = Way & {
   attachments: readonly Attachment[]
   /** Verified signatures. Unverified ones are found in the header fields. */
   signers: readonly Signer[]
+  /** The look of the largest picture, if the message has hardly any text. */
+  look?: string | undefined
 }
 
 /**
@@ -182,18 +184,18 @@ export function takeApartPacked(
   findings: Findings,
   view: BodyView = viewBody(findings.body),
 ): { shingles: PackedShingles; fingerprints: Fingerprints; view: BodyView; telephones: string[] } {
-  const { fields, links, attachments, signers } = findings
+  const { fields, links, attachments, signers, look } = findings
   list.clear()
   addAddresses(list, fields, signers)
   addOrigin(list, findings)
   addHeader(list, fields)
   addLinks(list, links, view)
   const telephones = addContacts(list, view)
-  addFiles(list, attachments)
+  addFiles(list, attachments, look)
   addWholeText(list, view)
   list.addPairs()
   addPassages(list, view)
-  const fingerprints = fingerprintsOf(view, attachments, list)
+  const fingerprints = fingerprintsOf(view, attachments, list, look)
   return { shingles: list.packed(), fingerprints, view, telephones }
 }
 

@@ -197,8 +197,9 @@ describe('every type', () => {
     )
     const found = new Set([...shingles, ...later, ...sending].map(({ name }) => name))
     const missing = all.map(({ name }) => name).filter((name) => !found.has(name))
-    // The first occurs only if a sending provider wrote the line itself, the others only in pairs.
-    expect(missing).toEqual(['submitter-helo', 'sent-to', 'origin-country'])
+    // The first occurs only if a sending provider wrote the line itself, the second only in
+    // messages that consist of a picture, and the others only in pairs.
+    expect(missing).toEqual(['submitter-helo', 'picture-look', 'sent-to', 'origin-country'])
   })
 
   test('has its number', async () => {
