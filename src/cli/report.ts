@@ -154,7 +154,7 @@ export async function postMessage(
   }
   const said = title
     ? `${title}: ${detail}`
-    : `The server answered ${answer.status}, which is not an answer of Signalpost. Check the address.`
+    : `The server answered ${answer.status}, and is not a Signalpost. Check the address.`
   const isTokenWrong = answer.status === 401 || answer.status === 403
   const why = isTokenWrong ? `${said} Create a token at ${url}/account/tokens.` : said
   // Another server than Signalpost, such as a proxy, may answer too.

@@ -115,9 +115,9 @@ export async function removeMailsOf(tx: Db, { id }: Person, limit: number): Prom
 }
 
 /**
- * Deletes the remaining data of a person except the account itself: advice, news, karma, shadow ban, own
- * statistics, mailed links and the suppression of the address. The suppression is kept while the
- * address is also that of a feedback consumer.
+ * Deletes the remaining data of a person except the account itself: advice, news, karma, shadow
+ * ban, own statistics, mailed links and the suppression of the address. The suppression is kept
+ * while the address is also that of a feedback consumer.
  */
 export async function removeTraces(tx: Db, { id, email }: Person): Promise<void> {
   await tx.query(sql`delete from advices where reporter_id = ${id}`)

@@ -5,8 +5,8 @@ import type { Db } from './pool.ts'
 import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
 
 /**
- * The subject of a letter: an account, advice, enrollment, mailed-in reports, news about reports, or
- * a monthly summary. Old letters about one answer of a desk have the kind `answer`.
+ * The subject of a letter: an account, advice, enrollment, mailed-in reports, news about reports,
+ * or a monthly summary. Old letters about one answer of a desk have the kind `answer`.
  */
 type LetterKind = 'account' | 'advice' | 'answer' | 'enrollment' | 'mail-in' | 'news' | 'summary'
 

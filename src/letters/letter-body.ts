@@ -68,14 +68,17 @@ function wrappedLine(text: string, charsMax: number): string {
  */
 const styles = {
   body: 'margin:0;color-scheme:light dark;background:Canvas;color:CanvasText',
-  page: 'margin:0 auto;padding:20px 16px;max-width:560px;font:16px/1.5 system-ui,-apple-system,Roboto,Arial,sans-serif;overflow-wrap:anywhere',
+  page:
+    'margin:0 auto;padding:20px 16px;max-width:560px;overflow-wrap:anywhere;' +
+    'font:16px/1.5 system-ui,-apple-system,Roboto,Arial,sans-serif',
   brand: 'margin:0 0 20px;font-weight:700',
   paragraph: 'margin:0 0 16px',
   title: 'margin:28px 0 8px;font-size:18px;line-height:1.3',
   list: 'margin:0 0 16px;padding-left:20px',
   item: 'margin:0 0 8px',
   button:
-    'display:inline-block;padding:10px 18px;border-radius:6px;background:#0b6b5d;color:#ffffff;font-weight:600;text-decoration:none',
+    'display:inline-block;padding:10px 18px;border-radius:6px;background:#0b6b5d;' +
+    'color:#ffffff;font-weight:600;text-decoration:none',
   address: 'margin:0 0 20px;font-size:14px',
   line: 'margin:28px 0 16px;border:0;border-top:1px solid #8a94a0',
   small: 'margin:0 0 8px;font-size:14px',
@@ -88,7 +91,8 @@ function htmlOf(parts: readonly LetterPart[], language: Language): string {
     if ('title' in part) return element('h2', 'title', escaped(part.title))
     if ('items' in part) return element('ul', 'list', part.items.map(itemHtml).join(''))
     if ('action' in part) {
-      const button = `<a href="${escaped(part.url)}" style="${styles.button}">${escaped(part.action)}</a>`
+      const [url, action] = [escaped(part.url), escaped(part.action)]
+      const button = `<a href="${url}" style="${styles.button}">${action}</a>`
       return element('p', 'paragraph', button) + element('p', 'address', link(part.url))
     }
     const page = part.url === undefined ? '' : `<br>${link(part.url)}`

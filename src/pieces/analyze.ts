@@ -274,7 +274,7 @@ export async function readShownText(raw: Buffer): Promise<string> {
   const header = parseHeader(raw)
   if (exceedsLimits(raw, bodyLimits, header) !== undefined) return ''
   const body = await parseBody(raw, header)
-  return body ? viewBody(body).text.slice(0, SHOWN_CHARS_MAX) : ''
+  return body ? viewBody(body).written.slice(0, SHOWN_CHARS_MAX) : ''
 }
 
 const SHOWN_CHARS_MAX = 4_096

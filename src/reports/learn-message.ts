@@ -1,5 +1,10 @@
 import type { Pool } from '../db/pool.ts'
-import { findReporterByEmail, insertReporter, type Reporter } from '../db/reporters.ts'
+import {
+  findReporterByEmail,
+  insertReporter,
+  type Reporter,
+  updateReporterSettings,
+} from '../db/reporters.ts'
 import type { ReportKind } from '../db/reports.ts'
 import { looksLikeMessage, type ReadMessage } from '../mail/message.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
@@ -142,5 +147,6 @@ async function learnerId({ pool, clock }: Pick<Needs, 'pool' | 'clock'>): Promis
   const made = await insertReporter(pool, { ...fresh, passwordHash: null, role: null })
   const id = made ?? (await findReporterByEmail(pool, learnerEmail))?.id
   if (id === undefined) throw new Error('The account was deleted during the lookup.')
+  await updateReporterSettings(pool, id, { wantsAnswers: false, wantsAdvice: false })
   return id
 }

@@ -153,7 +153,7 @@ test.for(languages)('the questions of a reader in %s are answered at first sight
   }
 })
 
-test('before sending, the form shows what it understood; afterwards, the row updates itself', async () => {
+test('the form shows what it understood, and after sending, the row updates itself', async () => {
   const { page, complaints } = await openPage(browser, { viewport: telephone })
   await page.goto(`${site.url}/sign-in?next=/report`)
   await page.fill('#email', ann.email)

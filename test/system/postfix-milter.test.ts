@@ -72,7 +72,7 @@ test('if configured, Postfix refuses listed mail early, and quarantines other ma
   expect(marked).toContain('X-Spam: Yes')
 })
 
-test('mail of a user who signed in to Postfix counts as outgoing, and is not filtered', async () => {
+test('mail of a user who signed in to Postfix is outgoing, and is not filtered', async () => {
   // With XCLIENT, a trusted client says who signed in, so that no passwords are needed.
   const trusted = 'smtpd_authorized_xclient_hosts = 127.0.0.1\n'
   const { site, postfix } = await askingPostfix({}, trusted)

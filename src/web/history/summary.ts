@@ -174,7 +174,7 @@ function dangerOf({ report, analysis }: SummarySource): Summary['danger'] {
   return verdict.class === 'undecided' ? 'undecided' : 'none'
 }
 
-/** The ends of a route: whether more machines are behind the origin, and the reporter's provider. */
+/** The reporter's provider, and whether more machines are behind the origin. */
 export type ShortRoute = { isLonger: boolean; provider: string | undefined }
 
 /** Shortens a route to what a layperson can follow; machines are named by their owners. */

@@ -168,7 +168,8 @@ test('the summary of a month names the desks that acted, once', async () => {
   await app.pool.query(
     `insert into reporter_days (reporter_id, day, counted_at, spam, phishing, not_spam, told, kept,
        asked, retracted, mails, answered, networks, countries)
-     select $1, day::date, now(), 5, 1, 0, 4, 1, 0, 0, 4, 3, '[]', '{}' from unnest($2::text[]) as day`,
+     select $1, day::date, now(), 5, 1, 0, 4, 1, 0, 0, 4, 3, '[]', '{}'
+     from unnest($2::text[]) as day`,
     [app.ann, days.map((day) => day.toISOString().slice(0, 10))],
   )
   await runSendSummaries(app)

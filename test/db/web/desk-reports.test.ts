@@ -140,7 +140,7 @@ test('the CSV file has one line per report, and no formula', async () => {
   expect(csv).toContain(`"'=HYPERLINK(""x"")"`)
 })
 
-test('a digest is one mail, whose reports are read and answered one by one or together', async () => {
+test('a digest is one mail, whose reports are read and answered alone or together', async () => {
   const [head, member] = [await told(), await told()]
   await pool.query('delete from feedback_messages where report_id = any($1)', [
     [head.reportId, member.reportId],

@@ -4,7 +4,7 @@
 ;(() => {
   'use strict'
 
-  /** How much of a message is read before sending: enough for its subject, sender and first text. */
+  /** Bytes of a message to read before sending: enough for its subject, sender and first text. */
   const LOOK_BYTES_MAX = 256_000
   /** Archives are read whole, up to this size. */
   const ARCHIVE_BYTES_MAX = 4_000_000
