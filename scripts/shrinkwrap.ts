@@ -3,7 +3,8 @@ import path from 'node:path'
 
 /**
  * Run by `npm pack`: writes `npm-shrinkwrap.json`, the lock file without the packages for
- * developers, so that an installation has exactly the tested versions. npm removes it afterwards
+ * developers. The list of contents of a release is made from it. npm installs exactly these
+ * versions if the package comes from a registry, but not from a file. npm removes it afterwards
  * (`postpack`), because `npm ci` would prefer it to `package-lock.json`.
  */
 type Lock = { packages: Record<string, { dev?: true; devDependencies?: object }> }
