@@ -321,9 +321,9 @@ async function readContent(route: Route) {
   const body = (isBomb ? undefined : await parseBody(raw, header)) ?? emptyBody
   const page = htmlView(body.html)
   const { attachments } = body
+  if (attachments.length === 0) return { ...route, isBomb, body, page, files: undefined }
   const needsLook = hasFewWords(page.text) && hasFewWords(body.text)
-  const files =
-    attachments.length === 0 ? undefined : await options.readFiles?.(attachments, { needsLook })
+  const files = await options.readFiles?.(attachments, { needsLook })
   return { ...route, isBomb, body, page, files }
 }
 
