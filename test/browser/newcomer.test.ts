@@ -190,7 +190,7 @@ test('the page of a report updates itself until the report is forwarded', async 
   expect(await page.textContent('.headline')).toContain('Your report has arrived.')
   await createSentFeedback(site.app, parser, id)
   await page.waitForSelector('.headline.good')
-  expect(await page.textContent('.headline')).toContain('We told Example Access Two')
+  expect(await page.textContent('.headline')).toContain('We notified Example Access Two')
   expect(await page.getAttribute('#now', 'data-live')).toBe('')
   expect(complaints).toEqual([])
 })

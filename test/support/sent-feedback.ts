@@ -41,7 +41,7 @@ async function leave(app: App, told: SentFeedback, hoursAgo = 1): Promise<SentFe
      where report_id = $1 and number = $2`,
     [reportId, number, messageId, new Date(app.clock().getTime() - hoursAgo * 3_600_000)],
   )
-  if (rowCount !== 1) throw new Error('Nobody was told of the report.')
+  if (rowCount !== 1) throw new Error('No one was notified of the report.')
   await app.pool.query(`update reports set state = 'forwarded' where id = $1`, [reportId])
   return told
 }

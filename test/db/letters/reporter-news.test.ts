@@ -180,7 +180,7 @@ test('the summary of a month names the desks that acted, once', async () => {
   const month = inMonth(-1, 1).toLocaleDateString('en-GB', names)
   expect(letter).toMatchObject({ kind: 'summary', subject: `Your reports in ${month}` })
   const text = letter?.text.replaceAll(/\s+/g, ' ')
-  expect(text).toContain('you reported 12 messages. We told abuse teams about 8 of them.')
+  expect(text).toContain('you reported 12 messages. We notified abuse teams about 8 of them.')
   const desks = 'one.example, three.example, two.example'
   expect(text).toContain(`3 abuse teams said they acted on your reports: ${desks}.`)
   expect(text).not.toMatch(/four|five/)

@@ -144,7 +144,7 @@ test('not ours: no more reports about that network', async () => {
   expect(await rows('select address from contact_corrections', [])).toEqual([
     { address: 'abuse@access-two.example' },
   ])
-  await expect(told()).rejects.toThrow('Nobody was told')
+  await expect(told()).rejects.toThrow('No one was notified')
 })
 
 test('forged, unknown and foreign links are not found, by GET and by POST', async () => {

@@ -120,7 +120,7 @@ test.for([
     'en',
     'We have not complained',
     'The sender has asked to receive complaints',
-    'We told the network that',
+    'We notified the network that',
   ],
   ['fr', 'Personne n’a été mis', 'L’expéditeur demande', 'Nous avons prévenu le réseau'],
   ['ru', 'никому не писали', 'Отправитель просит', 'сообщили сети'],

@@ -139,7 +139,7 @@ test('retracting a report asks first, and explains the effect', async () => {
   const id = await add({ subject: 'I was wrong', state: 'kept' })
   const asked = await (await browser.get(`/reports/${id}/retract`)).text()
   expect(asked).toContain('To undo this, report the message again.')
-  expect(asked).toContain('Nobody was told, so nobody has to be corrected.')
+  expect(asked).toContain('No one was notified, so no correction is needed.')
   expect((await browser.post(`/reports/${id}/retract`, {})).status).toBe(303)
   const story = await (await browser.get(`/reports/${id}`)).text()
   expect(story).toContain('You retracted the report.')
