@@ -64,7 +64,8 @@ const overflow = `(() => {
     const { overflowX, overflowY } = getComputedStyle(one)
     const isCut = (overflowX === 'hidden' && one.scrollWidth > one.clientWidth + 1) ||
       (overflowY === 'hidden' && one.scrollHeight > one.clientHeight + 1)
-    if (isCut && !one.closest('svg, .unseen')) faults.push({ where: one.outerHTML.slice(0, 100), by: 0 })
+    if (!isCut || one.closest('svg, .unseen')) continue
+    faults.push({ where: one.outerHTML.slice(0, 100), by: 0 })
   }
   return faults
 })()`

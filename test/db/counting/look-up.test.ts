@@ -67,7 +67,7 @@ test('uniques are returned by kind of pair, and counted once in two weeks', asyn
   const author = pieces.find(({ type }) => type === 'author-address')
   const reporters = author?.uniques.find(({ type }) => type === 'author-reporters')
   expect(reporters).toMatchObject({
-    meaning: 'How many reporters an author has; in checked mail, how many recipients.',
+    meaning: 'How many reporters an author has (checked mail: recipients).',
     counts: { reports: { today: 2, twoWeeks: 4 } },
     different: { reports: 3 },
   })

@@ -72,7 +72,7 @@ async function seenOf(person: Reporter, id: string): Promise<Record<string, stri
   const letters = await listLettersOf(site.app.pool, id)
   const copies = letters.map(async (letter) => {
     const packed = await findLetterMessage(site.app.pool, letter.id)
-    return packed ? (await unpack(packed)).toString() : ''
+    return packed ? (await unpack(packed)).toString().replaceAll('=\r\n', '') : ''
   })
   const seen = {
     answer: await ask(`/api/v1/reports/${id}`),

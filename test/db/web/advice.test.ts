@@ -98,7 +98,7 @@ test('phishing and unauthenticated mail get no link to click', async () => {
     await reported({ mark: 'not-click-2', forged: true }),
   ]) {
     const text = await page(id)
-    expect(text).toContain('Click nothing')
+    expect(text).toContain('Do not click anything')
     expect(text).not.toContain('https://news.example.org/off')
   }
 })

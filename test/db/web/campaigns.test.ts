@@ -229,7 +229,7 @@ test('a reporter sees nothing about few other people, and a rounded number of ma
   const english = await signedInBrowser(site.url, ann)
   const french = await signedInBrowser(site.url, ann, 'fr')
   const story = (browser: Browser) => wordsAt(browser, `/reports/${id}`)
-  const few = 'Fewer than five other people have reported this message so far.'
+  const few = 'Fewer than five others reported it so far.'
   expect(await story(english)).toContain(few)
   const other = await reported(bob, offer('told-2'))
   await reported(carol, offer('told-3'))
@@ -238,12 +238,12 @@ test('a reporter sees nothing about few other people, and a rounded number of ma
   await joinedByOthers(id, 1)
   const page = await story(english)
   expect(page).toMatch(
-    /At least 5 other people reported the same message\. First and last reported on \d+ \w+ \d{4}\./,
+    /At least 5 other people reported it\. First and last reported on \d+ \w+ \d{4}\./,
   )
   await joinedByOthers(id, 4)
   expect(await story(english)).toBe(page)
   await joinedByOthers(id, 14)
-  expect(await story(french)).toContain('Au moins 20 autres personnes ont signalé ce message.')
+  expect(await story(french)).toContain('Au moins 20 autres personnes l’ont signalé.')
   for (const secret of [other, bob.id, bob.email, 'told-2']) expect(page).not.toContain(secret)
 })
 

@@ -89,7 +89,11 @@ test.for(guarded)('$method $path of the API checks the role of tokens', async (o
   const check = async ({ role, browser, token }: Holder) => {
     const status = await statusOf(operation, { authorization: `Bearer ${token}` })
     if (needed) expect([role, status === 403]).toEqual([role, !includesRole(role, needed)])
-    else expect([role, [401, 403].includes(status)]).toEqual([role, need === 'plug-in'])
+    else
+      expect([role, [401, 403].includes(status)]).toEqual([
+        role,
+        need === 'plug-in' || need === 'desk',
+      ])
     // A session opens pages only.
     expect(await statusOf(operation, { cookie: browser.cookies() })).toBe(401)
   }

@@ -21,6 +21,7 @@ const openGets = [
   ...['/sign-in/code', '/statistics.csv', '/security.txt', '/robots.txt', '/openapi.json'],
   ...['/.well-known/security.txt', '/.well-known/change-password', '/healthz', '/readyz'],
   ...['/.well-known/microsoft-officeaddins-allowed.json', '/outlook/:file'],
+  ...['/thunderbird/signalpost-thunderbird.xpi', '/manifest.webmanifest'],
   ...pages.flatMap(({ route, viewer }) => (viewer === 'stranger' ? [route] : [])),
 ].filter((route) => route !== '/lists')
 /** Forms of visitors without an account. */
@@ -34,7 +35,7 @@ const openPosts = [
     '/openapi.json',
   ],
   ...['/lookup/delist', '/answer/:token/:kind', '/consumers/enroll', '/consumers/enroll/:token'],
-  ...['/consumers/:token', '/consumers/:token/reports'],
+  ...['/consumers/:token', '/consumers/:token/reports', '/report/share'],
 ]
 /** The downloads of lists that are not public need a role. */
 const forRoles = ['/lists', '/lists/:file']
