@@ -5,6 +5,7 @@ import { askForAll, mayChange, startExampleSite } from '../support/contract/exam
 import { runProgram, saidIn } from '../support/contract/run-example.ts'
 
 const shown = await closeAfterTests(startExampleSite())
+const { folder } = shown
 
 test('the Python example of every operation runs unchanged', async () => {
   const person = await shown.addPerson()
@@ -12,7 +13,7 @@ test('the Python example of every operation runs unchanged', async () => {
   await askForAll(shown.site.url, shown.desk, async (operation, values) => {
     if (operation.need === 'account' && !isAllowed) return { status: 403, text: '' }
     const { python } = composeExamples(operation, values)
-    const out = await runProgram(['python3', '-c', python], { folder: shown.folder, person })
+    const out = await runProgram(['python3', '-c', python], { folder, person, ...shown.desk })
     const said = saidIn(out)
     const isKnown = String(said.status) in operation.answers
     expect([operation.id, isKnown, said.text]).toEqual([operation.id, true, said.text])
