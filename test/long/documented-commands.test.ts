@@ -21,7 +21,7 @@ const pages = [
   ...['docs/operators/rules.md', 'docs/operators/models.md', 'docs/operators/feedback.md'],
   ...['docs/operators/marketers.md', 'docs/operators/limits.md'],
   ...['docs/operators/outgoing.md', 'docs/operators/statistics.md'],
-  ...['docs/operators/queues.md', 'docs/operators/health.md'],
+  ...['docs/operators/queues.md', 'docs/operators/health.md', 'docs/operators/sources.md'],
 ]
 
 /**
@@ -35,6 +35,8 @@ const elsewhere = [
   'cp .env.example',
   'npx node --env-file', // run by test/e2e/start.test.ts
   'PGPASSWORD=', // needs pg_dump and the embedded PostgreSQL
+  'npm run --silent signalpost -- backup', // run by test/long/restore.test.ts
+  'age-keygen',
   'CHECK_PORT=', // run by test/system/rspamc.test.ts
   'rspamc ',
   'rbldnsd ', // run by test/system/lists.test.ts

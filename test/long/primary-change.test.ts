@@ -6,7 +6,7 @@ import { startSmtpSink } from '../support/smtp-sink.ts'
 import { keepReplicated } from '../support/torture/line-databases.ts'
 import { startLine } from '../support/torture/line.ts'
 import { startReporters } from '../support/torture/reporters.ts'
-import { settle } from '../support/torture/settle.ts'
+import { settle, untilStored } from '../support/torture/settle.ts'
 import { addAccounts, examineSeeded } from '../support/torture/torture-reports.ts'
 
 const FOLLOWED_MS_MAX = 30_000
@@ -33,6 +33,7 @@ test('when a standby becomes the primary, all processes follow and nothing is lo
   await until('a report that was analyzed after the change', isFollowed, FOLLOWED_MS_MAX)
   expect(Date.now() - promotedAt).toBeLessThan(FOLLOWED_MS_MAX)
   await reporters.stop()
+  await untilStored(line.pool, reporters.ledger)
   await settle(line.pool)
   const { faults, accepted } = await examineSeeded(line.pool, reporters.ledger, startedAt)
   expect(accepted).toBeGreaterThan(20)

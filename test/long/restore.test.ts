@@ -40,22 +40,22 @@ test('a restored backup has every report, and runs each lost job once', async ()
 
   const running = await untilRunning(second.start())
   const other = apiClient(second.url, basic(admin))
-  for (const id of inBackup) {
-    const { timeline } = await other.untilEvent(id, 'analyzed')
-    expect(timeline.filter(({ event }) => event === 'analyzed')).toHaveLength(1)
-  }
   const db = new pg.Client(await readFile(path.join(second.dataDir, 'database.url'), 'utf8'))
   await db.connect()
   try {
+    await until('all analyses', async () => {
+      const { rows: left } = await db.query(`select id from reports where state = 'received'`)
+      return left.length === 0 || undefined
+    })
+    for (const id of inBackup) {
+      const { timeline } = await other.get(id)
+      expect(timeline.filter(({ event }) => event === 'analyzed')).toHaveLength(1)
+    }
     const { rows } = await db.query<{ reports: string; counted: string }>(`
       select (select count(*) from reports) as reports,
         (select count(*) from analyses) as counted`)
     const [{ reports, counted } = { reports: '', counted: '' }] = rows
     expect(Number(reports)).toBeGreaterThanOrEqual(REPORTS)
-    await until('all analyses', async () => {
-      const { rows: left } = await db.query(`select id from reports where state = 'received'`)
-      return left.length === 0 || undefined
-    })
     expect(Number(counted)).toBeGreaterThanOrEqual(REPORTS)
   } finally {
     await db.end()

@@ -9,7 +9,7 @@ import { halvesOf, pairKey } from '../../../src/counting/keys.ts'
 import type { Judged, KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
 import { originConfidenceMin } from './line.ts'
 import type { Ledger, AcceptedByApi } from './reporters.ts'
-import { asnOf } from './written-mail.ts'
+import { asnOf, countryOf } from './written-mail.ts'
 import type { Increment } from '../increments.ts'
 import { withLater } from '../later-shingles.ts'
 
@@ -58,10 +58,12 @@ async function countOne(
     retractedAt === undefined
       ? facts.counted.get(told.id)
       : campaignOf(analysis.fingerprints, facts.campaigns)
+  const originIp = isSure(analysis) ? (analysis.origin?.ip ?? '') : undefined
   const shingles = withLater(analysis.shingles, {
     reporter: told.account.id,
-    'origin-as': isSure(analysis) ? asnOf(analysis.origin?.ip ?? '') : undefined,
+    'origin-as': originIp === undefined ? undefined : asnOf(originIp),
     campaign: campaignId ?? undefined,
+    'origin-country': originIp === undefined ? undefined : countryOf(originIp),
   })
   const seenAs = { ...amountsOf(told, judged?.verdict), at: report.receivedAt }
   const amounts = retractedAt ? { redeemed: 1, at: retractedAt } : seenAs

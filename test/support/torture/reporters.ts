@@ -28,6 +28,8 @@ type NamedRelay = { account: Account; cidr: string; sinceMs: readonly [number, n
 /** All answers that the simulated reporters have received so far. */
 export type Ledger = {
   told: Map<string, AcceptedByApi>
+  /** The other ids that reports got. */
+  aliases: Map<string, AcceptedByApi>
   /** In the order in which they were named. */
   relays: NamedRelay[]
   requests: number
@@ -54,7 +56,13 @@ export function startReporters(
   accounts: readonly Account[],
   { seed, clockErrorMs }: { seed: number; clockErrorMs: number },
 ): Reporters {
-  const ledger: Ledger = { told: new Map(), relays: [], requests: 0, clockErrorMs }
+  const ledger: Ledger = {
+    told: new Map(),
+    aliases: new Map(),
+    relays: [],
+    requests: 0,
+    clockErrorMs,
+  }
   const writer = createWriter(seed)
   const known: Writing[] = []
   const busy = new Set<string>()
@@ -154,11 +162,14 @@ async function report(tools: Tools, { raw, kind }: Writing): Promise<AcceptedByA
   const type = 'message/rfc822'
   const { id } = await ask(tools, `/reports?kind=${kind}`, { method: 'POST', body }, type)
   if (typeof id !== 'string') throw new Error('A report was accepted without an id.')
+  const isSame = (one: AcceptedByApi) => one.account === account && one.raw.equals(raw)
   const known = ledger.told.get(id)
-  const isSame = known?.account === account && known.raw.equals(raw)
-  if (known && !isSame) throw new Error(`Two different reports were given the id ${id}.`)
-  const told = known ?? { id, account, kind, raw, isRetracted: false }
-  ledger.told.set(id, told)
+  if (known && !isSame(known)) throw new Error(`Two different reports were given the id ${id}.`)
+  // A repeated message that is accepted while the database is away gets another id.
+  const told = known ??
+    [...ledger.told.values()].find(isSame) ?? { id, account, kind, raw, isRetracted: false }
+  if (told.id === id) ledger.told.set(id, told)
+  else ledger.aliases.set(id, told)
   return told
 }
 

@@ -1,6 +1,7 @@
 import { listShardBacklogs } from '../../../src/db/counter-rows.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { until } from '../process.ts'
+import type { Ledger } from './reporters.ts'
 
 const PATIENCE_MS = 120_000
 
@@ -46,6 +47,28 @@ export async function listWaitingJobs(pool: Pool, before: Date): Promise<OpenJob
   )
   const ended = new Set(rows.map(({ name }) => name))
   return open.filter(({ data }) => !ended.has(`${data.reportId} ${data.number}`))
+}
+
+/**
+ * Waits until the reports that were accepted without the database are stored, and gives each the id
+ * of its row: another report of the same message may have been stored before without an answer.
+ */
+export async function untilStored(pool: Pool, ledger: Ledger): Promise<void> {
+  const ids = [...ledger.told.keys(), ...ledger.aliases.keys()]
+  const aliases = await until('the reports of the spool', async () => {
+    const { rows } = await pool.query<{ id: string; of: string }>(
+      `select id, id as of from reports where id = any($1::uuid[])
+       union all select id, report_id from report_aliases where id = any($1::uuid[])`,
+      [ids],
+    )
+    return rows.length === ids.length ? new Map(rows.map(({ id, of }) => [id, of])) : undefined
+  })
+  const told = [...ledger.told.values()]
+  ledger.told.clear()
+  for (const one of told) {
+    one.id = aliases.get(one.id) ?? one.id
+    ledger.told.set(one.id, one)
+  }
 }
 
 /**

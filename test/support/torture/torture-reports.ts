@@ -12,7 +12,7 @@ import { type ExaminedMail, examineMail } from './examine-mail.ts'
 import { type Line, startLine } from './line.ts'
 import { keepCluster } from './line-databases.ts'
 import { type Account, type Ledger, startReporters } from './reporters.ts'
-import { listWaitingJobs, settle, silenceWorkers } from './settle.ts'
+import { listWaitingJobs, settle, silenceWorkers, untilStored } from './settle.ts'
 import { pick } from './written-mail.ts'
 
 /** The result of a torture run of the whole line; `faults` is empty on success. */
@@ -78,8 +78,9 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
     await reporters.stop()
     torture.say('Everybody has been answered; waiting for the end of all work.')
     await line.untilReady()
-    await settle(line.pool)
     const { ledger } = reporters
+    await untilStored(line.pool, ledger)
+    await settle(line.pool)
     const examined = await examineSeeded(line.pool, ledger, startedAt)
     const mail = await examineMail(line.pool, sink.messages, ledger)
     const faults = [...examined.faults, ...mail.faults, ...grown, ...late]

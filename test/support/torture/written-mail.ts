@@ -72,6 +72,19 @@ const addresses = [
   '2001:db8:5::25',
 ]
 
+const countries: Readonly<Record<number, string>> = {
+  64496: 'FR',
+  64497: 'DE',
+  64498: 'GB',
+  64499: 'US',
+  64500: 'NL',
+}
+
+/** Returns the country of an address in the sample table. */
+export function countryOf(ip: string): string | undefined {
+  return countries[asnOf(ip)]
+}
+
 /** Returns the autonomous system of an address in the sample table. */
 export function asnOf(ip: string): number {
   if (ip.includes(':')) return 64500
