@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { listMovedTables, openMover } from '../../src/db/move-rows.ts'
+import { openMover } from '../../src/db/move-rows.ts'
 import { move, parseMove } from '../../src/processes/move.ts'
 import { freshDatabase } from '../support/database.ts'
+import { allRowsOf } from '../support/rows.ts'
 
 const admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres` })
 await admin.connect()
@@ -18,20 +19,6 @@ async function emptyDatabase(): Promise<string> {
   const name = inject('templateName').replace('template', `moved_${process.pid}_${++made}`)
   await admin.query(`create database ${name}`)
   return `${inject('serverUrl')}/${name}`
-}
-
-/** Returns the rows of all tables as text, sorted. */
-async function rowsOf(url: string): Promise<Record<string, string[]>> {
-  const client = await openMover(url)
-  const found: Record<string, string[]> = {}
-  for (const { name, columns } of await listMovedTables(client)) {
-    const { rows } = await client.query<{ row: string }>(
-      `select row(${columns.join(', ')})::text as row from ${name} order by 1`,
-    )
-    if (rows.length > 0) found[name] = rows.map(({ row }) => row)
-  }
-  await client.end()
-  return found
 }
 
 const insertKeys = (from: number, until: number) =>
@@ -76,7 +63,7 @@ test('a move that was interrupted leaves the source writable, and continues', as
   await admin.query(`alter database ${new URL(from).pathname.slice(1)}
     reset default_transaction_read_only`)
   expect(said).toContain('Continuing the move that was interrupted.')
-  expect(await rowsOf(to)).toEqual(await rowsOf(from))
+  expect(await allRowsOf(to)).toEqual(await allRowsOf(from))
 })
 
 test('a move ends when the new database is lost while a table is copied', async () => {
@@ -157,7 +144,7 @@ test('everything is moved, also what changes meanwhile', async () => {
   const done = await move({ from, to }, now, (line) => said.push(line))
   isMoving = false
   await writing
-  const [source, target] = [await rowsOf(from), await rowsOf(to)]
+  const [source, target] = [await allRowsOf(from), await allRowsOf(to)]
   expect(accepted).toBeGreaterThan(10_000)
   expect(target).toEqual(source)
   expect(source['public.report_keys']?.length).toBeGreaterThan(8_000)

@@ -2,6 +2,8 @@ import path from 'node:path'
 import { addAccount } from '../../src/processes/add-account.ts'
 import { importNetworks } from '../../src/processes/import-networks.ts'
 import { freePort } from '../../src/db/embedded.ts'
+import { insertToken } from '../../src/db/sessions.ts'
+import { createToken } from '../../src/people/credentials.ts'
 import { systemClock } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from './database.ts'
 import { type Program, startProgram } from './process.ts'
@@ -72,4 +74,13 @@ export async function makeSite(env: Record<string, string> = {}): Promise<Site> 
       await database.close()
     },
   }
+}
+
+/** Returns a token of the site's reporter, who may report for the users of a mail server. */
+export async function providerToken({ database }: Site): Promise<string> {
+  const { token, hash } = createToken()
+  const { rows } = await database.pool.query<{ id: string }>('select id from reporters')
+  const made = { hash, reporterId: rows[0]?.id ?? '', name: 'provider', createdAt: new Date() }
+  await insertToken(database.pool, { ...made, scopes: ['report', 'on-behalf'] })
+  return token
 }

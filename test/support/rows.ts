@@ -1,4 +1,5 @@
 import { inject } from 'vitest'
+import { listMovedTables, openMover } from '../../src/db/move-rows.ts'
 import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { insertReports, type NewReport } from '../../src/db/reports.ts'
 import { uuidv7 } from '../../src/world.ts'
@@ -38,4 +39,18 @@ export async function untilBlocked(pool: Pool): Promise<void> {
       : `select from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'`
   while ((await pool.query(waiting)).rowCount === 0);
+}
+
+/** Returns the rows of all tables of a database as text, sorted. */
+export async function allRowsOf(url: string): Promise<Record<string, string[]>> {
+  const client = await openMover(url)
+  const found: Record<string, string[]> = {}
+  for (const { name, columns } of await listMovedTables(client)) {
+    const { rows } = await client.query<{ row: string }>(
+      `select row(${columns.join(', ')})::text as row from ${name} order by 1`,
+    )
+    if (rows.length > 0) found[name] = rows.map(({ row }) => row)
+  }
+  await client.end()
+  return found
 }

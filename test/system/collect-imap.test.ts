@@ -4,11 +4,9 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ImapFlow } from 'imapflow'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { insertToken } from '../../src/db/sessions.ts'
-import { createToken } from '../../src/people/credentials.ts'
 import { chanceFrom } from '../support/chance.ts'
 import { checkedMail } from '../support/checked-mail.ts'
-import { makeSite, type Site } from '../support/parts.ts'
+import { makeSite, providerToken, type Site } from '../support/parts.ts'
 import { type Outcome, type Program, runProgram, startProgram } from '../support/process.ts'
 import { openFolder } from './daemon.ts'
 import { type Dovecot, startDovecot } from './dovecot.ts'
@@ -25,7 +23,7 @@ beforeEach(async () => {
   folder = await openFolder('collect')
   dovecot = await startDovecot()
   await writeFile(path.join(folder.at, 'password'), 'password\n')
-  await writeFile(path.join(folder.at, 'token'), `${await providerToken()}\n`)
+  await writeFile(path.join(folder.at, 'token'), `${await providerToken(site)}\n`)
 })
 afterEach(async () => {
   await Promise.all(collectors.map((one) => one.stop()))
@@ -34,14 +32,6 @@ afterEach(async () => {
   await folder.clear()
   await site.clear()
 })
-
-async function providerToken(): Promise<string> {
-  const { token, hash } = createToken()
-  const { rows } = await site.database.pool.query<{ id: string }>('select id from reporters')
-  const made = { hash, reporterId: rows[0]?.id ?? '', name: 'collector', createdAt: new Date() }
-  await insertToken(site.database.pool, { ...made, scopes: ['report', 'on-behalf'] })
-  return token
-}
 
 /** Writes the file of a collector; an account is a list of lines. */
 async function configure(...accounts: string[][]): Promise<string> {

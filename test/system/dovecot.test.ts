@@ -5,10 +5,8 @@ import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { reportSpool } from '../../src/cli/report-spool.ts'
-import { insertToken } from '../../src/db/sessions.ts'
-import { createToken } from '../../src/people/credentials.ts'
 import { checkedMail } from '../support/checked-mail.ts'
-import { makeSite, type Site } from '../support/parts.ts'
+import { makeSite, providerToken, type Site } from '../support/parts.ts'
 import { type Program, until } from '../support/process.ts'
 import { openFolder } from './daemon.ts'
 import { type Dovecot, startDovecot } from './dovecot.ts'
@@ -35,7 +33,7 @@ beforeEach(async () => {
   const say = (line: string) => void said.push(line)
   const pause = () => setTimeout(50)
   const io = { print: say, complain: say, signal: stop.signal, pause }
-  sending = reportSpool({ folder: spool, url: site.url, token: await providerToken() }, io)
+  sending = reportSpool({ folder: spool, url: site.url, token: await providerToken(site) }, io)
 })
 afterEach(async () => {
   stop.abort()
@@ -44,15 +42,6 @@ afterEach(async () => {
   await folder.clear()
   await site.clear()
 })
-
-/** Returns a token that may report for the users of the mail server. */
-async function providerToken(): Promise<string> {
-  const { token, hash } = createToken()
-  const { rows } = await site.database.pool.query<{ id: string }>('select id from reporters')
-  const made = { hash, reporterId: rows[0]?.id ?? '', name: 'dovecot', createdAt: new Date() }
-  await insertToken(site.database.pool, { ...made, scopes: ['report', 'on-behalf'] })
-  return token
-}
 
 /** Puts a message into the inbox as the only one. */
 async function receive(mark: string): Promise<void> {

@@ -3,13 +3,13 @@ import path from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
-import { listMovedTables, openMover } from '../../../src/db/move-rows.ts'
 import { backUp } from '../../../src/processes/backup.ts'
 import { restore } from '../../../src/processes/restore.ts'
 import { createReadHealth } from '../../../src/health/read-health.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { allRowsOf } from '../../support/rows.ts'
 import { makeScratchFolder } from '../../support/scratch-folder.ts'
 
 const folder = await makeScratchFolder('backups')
@@ -19,28 +19,14 @@ const admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres
 await admin.connect()
 afterAll(() => admin.end())
 
-/** Returns the rows of all tables as text, sorted. */
-async function rowsOf(url: string): Promise<Record<string, string[]>> {
-  const client = await openMover(url)
-  const found: Record<string, string[]> = {}
-  for (const { name, columns } of await listMovedTables(client)) {
-    const { rows } = await client.query<{ row: string }>(
-      `select row(${columns.join(', ')})::text as row from ${name} order by 1`,
-    )
-    if (rows.length > 0) found[name] = rows.map(({ row }) => row)
-  }
-  await client.end()
-  return found
-}
-
 test('a backup contains all rows of one moment, and health knows its age', async () => {
   await app.reports('one', 'two', 'three')
-  const before = await rowsOf(app.database.url)
+  const before = await allRowsOf(app.database.url)
   const [{ file }] = await Promise.all([backUp(app), app.reports('meanwhile')])
   const target = await freshDatabase()
   try {
     await restore({ file, to: target.url, identity: undefined }, app.clock())
-    const after = await rowsOf(target.url)
+    const after = await allRowsOf(target.url)
     // The report made meanwhile is in it with all of its rows, or with none.
     const made = (rows: Record<string, string[]>) => rows['pgboss.job_common']?.length
     if (made(after) === made(before)) expect(after).toEqual(before)
@@ -66,7 +52,7 @@ test('an encrypted backup needs its private key', async () => {
     await expect(attempt(undefined)).rejects.toThrow(/encrypted/)
     await expect(attempt(await generateX25519Identity())).rejects.toThrow(/does not fit/)
     await attempt(identity)
-    expect(await rowsOf(to)).toMatchObject({ 'public.reporters': { length: 2 } })
+    expect(await allRowsOf(to)).toMatchObject({ 'public.reporters': { length: 2 } })
     await expect(attempt(identity)).rejects.toThrow(/already contains/)
   } finally {
     await target.close()
