@@ -26,7 +26,6 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const isShown = (href: string) => includesRole(role, areaRoleOf(href) ?? 'administrator')
   const { formRoles, paused } = frames.get(req) ?? {}
   const { groups, current } = menuFor(req.originalUrl, isShown)
-  // A script shows times in the zone of the browser.
   sendPage(req, res, {
     ...page,
     isForOperators: true,
