@@ -116,10 +116,13 @@ function relaxedField(name: string, value: string): string {
 
 /** Canonicalizes a body as relaxed (RFC 6376 §3.4.4). */
 function relaxedBody(body: string): string {
-  const lines = body.split('\r\n').map((line) => line.replace(/[ \t]+/g, ' ').replace(/ $/, ''))
-  let end = lines.length
-  while (end > 0 && lines[end - 1] === '') end -= 1
-  return end === 0 ? '' : `${lines.slice(0, end).join('\r\n')}\r\n`
+  // Most spaces stand alone between two words, so they are not replaced one by one.
+  const bare = body.replace(/[ \t]+(?=\r\n|$)|[ \t]{2,}|\t/g, (spaces, at: number) =>
+    at + spaces.length === body.length || body.startsWith('\r\n', at + spaces.length) ? '' : ' ',
+  )
+  let end = bare.length
+  while (end >= 2 && bare.startsWith('\r\n', end - 2)) end -= 2
+  return end === 0 ? '' : `${bare.slice(0, end)}\r\n`
 }
 
 /** Joins pieces into lines of at most 70 characters. */

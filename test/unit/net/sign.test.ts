@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import fc from 'fast-check'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { composeLetter } from '../../../src/mail/letter.ts'
@@ -58,6 +59,19 @@ test.for([
   const [result] = await verify(sign(mail), key)
   expect(result?.status).toMatchObject({ result: 'pass', aligned: 'here.example' })
   expect(result?.canonBodyLengthLimited).toBe(false)
+})
+
+test('every mixture of spaces, tabs and line ends in a body is verified', async () => {
+  const key = ed25519Key()
+  const sign = createSigner(await keyFrom(key.privateKey))
+  const header = mail.toString('latin1').split('\r\n\r\n', 1)[0] ?? ''
+  const body = fc.array(fc.constantFrom(' ', '\t', '\r\n', 'a', 'é'), { maxLength: 12 })
+  const verified = fc.asyncProperty(body, async (pieces) => {
+    const raw = Buffer.from(`${header}\r\n\r\n${pieces.join('')}`, 'latin1')
+    const [result] = await verify(sign(raw), key)
+    expect(result?.status.result).toBe('pass')
+  })
+  await fc.assert(verified, { numRuns: 150 })
 })
 
 test.for([
