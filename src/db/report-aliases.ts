@@ -18,7 +18,10 @@ export async function listUsedIds(tx: Db, ids: readonly string[]): Promise<Set<s
   return new Set([...reports.rows, ...aliases.rows].map(({ id }) => id))
 }
 
-/** Makes ids valid for the reports of the same messages. */
+/**
+ * Makes ids valid for the reports of the same messages. The id of a report of the spool is also its
+ * own alias, which shows that the report was stored even after it is deleted.
+ */
 export async function insertAliases(
   tx: Db,
   aliases: readonly { id: string; reportId: string }[],
@@ -34,6 +37,11 @@ export async function findReportOrAlias(db: Db, id: string): Promise<Report | un
   if (report) return report
   const reportId = await findAliased(db, id)
   return reportId === undefined ? undefined : findReport(db, reportId)
+}
+
+/** Whether an id is an alias, even if its report was deleted. */
+export async function isAlias(db: Db, id: string): Promise<boolean> {
+  return (await findAliased(db, id)) !== undefined
 }
 
 async function findAliased(db: Db, id: string): Promise<string | undefined> {

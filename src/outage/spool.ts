@@ -34,8 +34,6 @@ export type Spool = {
    * @throws BusyError if the spool or the disk is full; then the entry is not kept
    */
   append: (entry: SpoolEntry) => Promise<void>
-  /** Whether this process appended an entry with this id that is not taken yet. */
-  holds: (id: string) => boolean
   /**
    * Passes all entries to `work`, oldest first, and deletes the files whose entries it has stored.
    * Entries that `work` returns cannot be stored; each is moved to a file of its own. Returns the
@@ -69,7 +67,6 @@ type SpoolOptions = { folder: string; bytesMax: number; clock: Clock; log: Logge
 
 /** Opens a spool. The folder is created with the first entry. */
 export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool {
-  const held = new Set<string>()
   const ownFile = createOwnFile(folder, clock)
   let used = { bytes: 0, lookedAt: Number.NEGATIVE_INFINITY }
   let toldAt = Number.NEGATIVE_INFINITY
@@ -95,24 +92,18 @@ export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool
       throw new BusyError('The server cannot store reports at the moment.', RETRY_SECONDS)
     }
     used.bytes += bytes.length
-    for (const { id } of entries) held.add(id)
     return entries.map(() => undefined)
   }
 
   return {
     append: batched(appendAll, { lanes: 1, fill }),
-    holds: (id) => held.has(id),
     state,
     hasRoom: () => used.bytes < bytesMax,
     close: ownFile.close,
     async take(work) {
       let taken = 0
       for (const name of await listFiles(folder)) {
-        taken += await takeFile({ folder, name, log }, async (entries) => {
-          const refused = await work(entries)
-          for (const { id } of entries) held.delete(id)
-          return refused
-        })
+        taken += await takeFile({ folder, name, log }, work)
       }
       if (taken > 0) await state()
       return taken

@@ -232,7 +232,8 @@ type Needs = { pool: Pool; boss: Boss; clock: Clock }
 /** Where reports are stored while the database is away. */
 type Refuge = {
   outage: Pick<Outage, 'run'>
-  append: (report: Prepared) => Promise<void>
+  /** Stores a report, and returns the id that it has from now on. */
+  append: (report: Prepared) => Promise<string>
 }
 const BATCH_REPORTS_MAX = 64
 const BATCH_BYTES_MAX = 8_000_000
@@ -252,10 +253,7 @@ export function createIntake(app: Needs, refuge?: Refuge): Intake {
     if (!refuge) return keep(prepared)
     return refuge.outage.run(
       () => keep(prepared),
-      async (): Promise<AcceptedReport> => {
-        await refuge.append(prepared)
-        return { id: prepared.report.id, is: 'new' }
-      },
+      async (): Promise<AcceptedReport> => ({ id: await refuge.append(prepared), is: 'new' }),
     )
   }
 

@@ -3,9 +3,18 @@ import type { App } from '../app.ts'
 import { listBannedAmong } from '../db/limits.ts'
 import { ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
-import { holdSpool, insertAliases, listStoredReporters, listUsedIds } from '../db/report-aliases.ts'
-import { sqlState, withoutData } from '../errors.ts'
+import {
+  findReportOrAlias,
+  holdSpool,
+  insertAliases,
+  isAlias,
+  listStoredReporters,
+  listUsedIds,
+} from '../db/report-aliases.ts'
+import type { Report } from '../db/reports.ts'
+import { BusyError, sqlState, withoutData } from '../errors.ts'
 import type { SpoolEntry } from '../outage/spool.ts'
+import { isSpooledId, spooledId } from '../outage/spooled-id.ts'
 import { uuidTime } from '../world.ts'
 import { isAboutData, keepEither, keyOf, NO_PARTITION, type Prepared } from './accept-report.ts'
 
@@ -32,12 +41,41 @@ const spooledSchema = z.object({
   }),
 })
 
-/** The entry of the spool for a report. */
-export function spooledReport({ report, packed, contentHash }: Prepared): SpoolEntry {
+/** The entry of the spool for a report, with an id that shows that it waits there. */
+export function spooledReport(prepared: Prepared, secret: string): SpoolEntry {
+  const { packed, contentHash } = prepared
   const { encoding, content } = packed
+  const id = spooledId(prepared.report.id, prepared.report.reporterId, secret)
+  const report = { ...prepared.report, id }
   const values = { type: 'report', encoding, contentHash: contentHash.toString('hex'), report }
-  return { id: report.id, values, content }
+  return { id, values, content }
 }
+
+/**
+ * Finds a report by its id or an alias, for this reporter or an operator.
+ *
+ * @throws BusyError for a report that this reporter sent while the database was away, and that
+ *   still waits in the spool of any process
+ */
+export async function findReportOrSpooled(
+  id: string,
+  reporterId: string,
+  { pool, clock, config }: Pick<App, 'pool' | 'clock' | 'config'>,
+): Promise<Report | undefined> {
+  const report = await findReportOrAlias(pool, id)
+  if (report) return report
+  if (!isSpooledId(id, reporterId, config.secret)) return undefined
+  const ageMs = clock().getTime() - uuidTime(id).getTime()
+  if (ageMs > config.retentionDays * DAY_MS) return undefined
+  if (!(await isAlias(pool, id))) {
+    const says = 'This report was accepted and is not in the database yet. Try again shortly.'
+    throw new BusyError(says, 5)
+  }
+  // It was deleted, or stored since the first look.
+  return findReportOrAlias(pool, id)
+}
+
+const DAY_MS = 86_400_000
 
 /** Parses an entry of the spool; undefined if it is not a report. */
 function parseSpooled({ values, content }: SpoolEntry): Prepared | undefined {
@@ -141,9 +179,8 @@ async function keep(given: readonly Prepared[], app: Needs): Promise<void> {
     const isLatest = (reportId: string, { report }: Prepared) =>
       uuidTime(reportId) <= report.receivedAt
     const accepted = await keepEither(tx, app, reports, isLatest)
-    const aliases = reports.flatMap(({ key, report: { id } }) => {
-      const reportId = accepted.get(key)?.id ?? id
-      return reportId === id ? [] : [{ id, reportId }]
+    const aliases = reports.map(({ key, report: { id } }) => {
+      return { id, reportId: accepted.get(key)?.id ?? id }
     })
     await insertAliases(tx, aliases)
   })

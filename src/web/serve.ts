@@ -164,7 +164,11 @@ function createSite(
   const { publicUrl } = app.config
   const refuge = {
     outage: standby.outage,
-    append: (report: Prepared) => standby.spool.append(spooledReport(report)),
+    async append(report: Prepared) {
+      const entry = spooledReport(report, app.config.secret)
+      await standby.spool.append(entry)
+      return entry.id
+    },
   }
   return {
     ...app,

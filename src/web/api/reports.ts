@@ -5,14 +5,13 @@ import { listReporterPage } from '../../db/export-rows.ts'
 import type { Db } from '../../db/pool.ts'
 import type { ReportEvent } from '../../db/report-events.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import { findReportOrAlias } from '../../db/report-aliases.ts'
 import { findRawMessage, type Report } from '../../db/reports.ts'
 import type { TokenScope } from '../../db/sessions.ts'
 import type { Phrase } from '../../phrase.ts'
-import { needsDatabase } from '../../outage/outage.ts'
 import { confirmReport, retractReport } from '../../reports/change-report.ts'
 import { findReportDetails, type ReportDetails } from '../../reports/own-reports.ts'
 import type { SameReports } from '../../reports/same-reports.ts'
+import { findReportOrSpooled } from '../../reports/take-spooled.ts'
 import { inEnglish } from '../../texts/phrases.ts'
 import { symbolScore, symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk } from '../../verdict/walk-picture.ts'
@@ -244,7 +243,6 @@ type Needs = Pick<
   | 'bodies'
   | 'readLines'
   | 'outage'
-  | 'spool'
 >
 
 /** The report API: `/api/v1/reports`. */
@@ -362,10 +360,9 @@ async function requireOwnReport(
   const { id: reporterId, tokenHash } = reporter
   await admit(req, res, site, 'read', { reporterId, tokenHash })
   const { id } = req.params
-  const report = isUuid(id) ? await findReportOrAlias(site.pool, id) : undefined
+  const report = isUuid(id) ? await findReportOrSpooled(id, reporter.id, site) : undefined
   const role = scope === 'read' ? 'viewer' : 'analyst'
   const isOthers = report?.reporterId !== reporter.id
-  if (!report && site.spool.holds(id)) throw needsDatabase()
   if (!report || (isOthers && !includesRole(reporter.role, role))) throw notFound()
   return { report, reporter }
 }

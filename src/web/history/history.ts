@@ -41,7 +41,7 @@ export function historyRoutes(site: Needs): Router {
     (send: (req: OwnRequest, res: Response, report: Report) => Promise<void>) =>
     async (req: OwnRequest, res: Response) => {
       const reporter = requireReporter(req, res)
-      if (reporter) await send(req, res, await requireOwn(req.params.id, reporter, site.pool))
+      if (reporter) await send(req, res, await requireOwn(req.params.id, reporter, site))
     }
   router.get('/reports', (req, res) => sendList(req, res, site))
   router.get('/reports/statistics', async (req, res) => {
@@ -56,7 +56,7 @@ export function historyRoutes(site: Needs): Router {
     const form = await readShortForm(req, res, site)
     const reporter = requireReporter(req, res)
     if (!reporter) return
-    const report = await requireOwn(req.params.id, reporter, site.pool)
+    const report = await requireOwn(req.params.id, reporter, site)
     const problem = await takeRelayAnswer(req, site, report, form)
     if (problem === undefined) return res.redirect(303, `/reports/${report.id}`)
     await sendStory(req, res, site, report, problem)
@@ -65,7 +65,7 @@ export function historyRoutes(site: Needs): Router {
     await readShortForm(req, res, site)
     const reporter = requireReporter(req, res)
     if (!reporter) return
-    const report = await requireOwn(req.params.id, reporter, site.pool)
+    const report = await requireOwn(req.params.id, reporter, site)
     await confirmReport(site, report.id)
     res.redirect(303, `/reports/${report.id}`)
   })
@@ -89,7 +89,7 @@ export function historyRoutes(site: Needs): Router {
     await readShortForm(req, res, site)
     const reporter = requireReporter(req, res)
     if (!reporter) return
-    const report = await requireOwn(req.params.id, reporter, site.pool)
+    const report = await requireOwn(req.params.id, reporter, site)
     await retractReport(site, report.id, { isReporter: true })
     res.redirect(303, `/reports/${report.id}`)
   })

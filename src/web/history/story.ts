@@ -4,13 +4,13 @@ import { shownBytes, shownText } from '../../mail/text.ts'
 import type { KeptAnalysis } from '../../db/analyses.ts'
 import { type Feedback, findFeedback, listFeedback } from '../../db/feedback-reports.ts'
 import { findOwnReport } from '../../db/own-reports.ts'
-import type { Db } from '../../db/pool.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { listRawMessages, type Report } from '../../db/reports.ts'
 import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
 import { listAnswersTo } from '../../feedback/take-answer.ts'
 import { findReportDetails } from '../../reports/own-reports.ts'
 import { answerQuestion, SET_RELAYS_MAX } from '../../reports/set-relays.ts'
+import { findReportOrSpooled } from '../../reports/take-spooled.ts'
 import type { Language } from '../../texts/messages.ts'
 import { symbolsForReporters, type VerdictSymbol } from '../../verdict/verdict.ts'
 import { drawWalk, ownReasons, percentOf, surenessOf } from '../../verdict/walk-picture.ts'
@@ -133,9 +133,13 @@ export async function takeRelayAnswer(
 }
 
 /** Returns the reporter's own report; otherwise throws the error for the "not found" page. */
-export async function requireOwn(id: string, reporter: Reporter, db: Db): Promise<Report> {
-  const report = isUuid(id) ? await findOwnReport(db, reporter.id, id) : undefined
-  if (report) return report
+export async function requireOwn(
+  id: string,
+  reporter: Reporter,
+  site: Pick<Site, 'pool' | 'clock' | 'config'>,
+): Promise<Report> {
+  const report = isUuid(id) ? await findReportOrSpooled(id, reporter.id, site) : undefined
+  if (report?.reporterId === reporter.id) return report
   throw new ProblemError('not-found', 'Report not found, or not yours.')
 }
 

@@ -1,6 +1,9 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createCallers } from '../../../src/outage/callers.ts'
+import { readMessage } from '../../../src/mail/message.ts'
+import { prepareReport } from '../../../src/reports/accept-report.ts'
+import { spooledReport, takeSpooled } from '../../../src/reports/take-spooled.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { makeScratchFolder } from '../../support/scratch-folder.ts'
@@ -33,7 +36,7 @@ function post(person: Person, raw: Buffer<ArrayBuffer>, headers: Record<string, 
   return fetch(`${site.url}/api/v1/reports`, options)
 }
 
-function read(person: Person, id: string) {
+function get(person: Person, id: string) {
   const headers = { authorization: `Bearer ${person.token}` }
   return fetch(`${site.url}/api/v1/reports/${id}`, { headers })
 }
@@ -52,7 +55,7 @@ async function withoutDatabase(work: () => Promise<void>): Promise<void> {
     await wire.mend()
   }
   await expect.poll(spoolFiles).toEqual([])
-  await expect.poll(async () => (await read(ann, earlier)).status).toBe(200)
+  await expect.poll(async () => (await get(ann, earlier)).status).toBe(200)
 }
 
 async function spoolFiles(): Promise<string[]> {
@@ -88,7 +91,7 @@ test('reports are accepted without the database, by every way, and stored once',
     const keyed = { 'idempotency-key': 'one' }
     ids.push((await receiptOf(await post(ann, spamMessage('keyed'), keyed))).id)
     const again = await receiptOf(await post(ann, spamMessage('keyed'), keyed))
-    expect((await read(ann, again.id)).status).toBe(503)
+    expect((await get(ann, again.id)).status).toBe(503)
     alias = (await receiptOf(await post(ann, spamMessage('earlier')))).id
     const message = spamMessage('plug-in').toString('base64')
     const headers = { authorization: ann.basic }
@@ -117,13 +120,13 @@ test('reports are accepted without the database, by every way, and stored once',
   })
   const after = await count()
   expect(after).toEqual({ reports: (before?.reports ?? 0) + 6, jobs: (before?.jobs ?? 0) + 6 })
-  for (const id of ids) expect(await (await read(ann, id)).json()).toMatchObject({ id })
-  expect(await (await read(ann, alias)).json()).toMatchObject({ id: earlier })
+  for (const id of ids) expect(await (await get(ann, id)).json()).toMatchObject({ id })
+  expect(await (await get(ann, alias)).json()).toMatchObject({ id: earlier })
 })
 
 test('what else than a new report needs the database is answered with 503', async () => {
   await withoutDatabase(async () => {
-    expect((await read(ann, earlier)).status).toBe(503)
+    expect((await get(ann, earlier)).status).toBe(503)
     const headers = { authorization: `Bearer ${ann.token}` }
     const retract = await fetch(`${site.url}/api/v1/reports/${earlier}`, {
       method: 'DELETE',
@@ -136,6 +139,31 @@ test('what else than a new report needs the database is answered with 503', asyn
     const answer = await post(ann, spamMessage('wrong'), { authorization: `Basic ${wrong}` })
     expect(answer.status).toBe(503)
   })
+})
+
+test('a report in the spool of another process is announced until it is stored', async () => {
+  const submission = { reporterId: ann.id, channel: 'api', kind: 'spam', comment: null } as const
+  const message = readMessage(spamMessage('elsewhere'))
+  const prepared = await prepareReport({ ...submission, message, receivedVia: [] }, new Date())
+  const spooled = spooledReport(prepared, site.app.config.secret)
+  // As read from a file.
+  const entry = { ...spooled, values: JSON.parse(JSON.stringify(spooled.values)) as object }
+  const ofAnn = () => get(ann, entry.id)
+  const early = await ofAnn()
+  expect([early.status, early.headers.get('retry-after')]).toEqual([503, '5'])
+  expect(await early.text()).toContain('not in the database yet')
+  const browser = await signedInBrowser(site.url, ann)
+  expect((await browser.get(`/reports/${entry.id}`)).status).toBe(503)
+  // Others cannot tell the id from one that does not exist.
+  expect((await get(bea, entry.id)).status).toBe(404)
+  expect((await get(ann, prepared.report.id)).status).toBe(404)
+
+  expect(await takeSpooled([entry], site.app)).toEqual([])
+  expect((await ofAnn()).status).toBe(200)
+  await site.app.pool.query('delete from reports where id = $1', [entry.id])
+  expect((await ofAnn()).status).toBe(404)
+  expect(await takeSpooled([entry], site.app)).toEqual([])
+  expect((await ofAnn()).status).toBe(404)
 })
 
 test('a token that was revoked before the outage is refused', async () => {
@@ -196,5 +224,5 @@ test('a full spool refuses, and keeps what it has', async () => {
     }
   })
   expect(kept.length).toBeGreaterThan(5)
-  for (const id of kept) expect((await read(ann, id)).status).toBe(200)
+  for (const id of kept) expect((await get(ann, id)).status).toBe(200)
 })

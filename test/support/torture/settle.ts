@@ -58,7 +58,7 @@ export async function untilStored(pool: Pool, ledger: Ledger): Promise<void> {
   const aliases = await until('the reports of the spool', async () => {
     const { rows } = await pool.query<{ id: string; of: string }>(
       `select id, id as of from reports where id = any($1::uuid[])
-       union all select id, report_id from report_aliases where id = any($1::uuid[])`,
+       union select id, report_id from report_aliases where id = any($1::uuid[])`,
       [ids],
     )
     return rows.length === ids.length ? new Map(rows.map(({ id, of }) => [id, of])) : undefined
