@@ -1,4 +1,5 @@
 import { listAdvices, listHonoredUnsubscribes } from '../db/advices.ts'
+import { listFacts } from '../db/analyses.ts'
 import type { Db } from '../db/pool.ts'
 import { listWantedAuthors } from '../db/reports.ts'
 import { adviceOf } from '../verdict/advice.ts'
@@ -9,6 +10,8 @@ import {
   type EarlierAdvice,
   UNSUBSCRIBE_DAYS,
 } from '../verdict/consequences.ts'
+import type { Facts } from '../verdict/facts/fact.ts'
+import { unpackFacts } from '../verdict/facts/facts.ts'
 import { isProvenUnwanted } from '../verdict/verdict.ts'
 import { adviceCase, type Judgment } from './read-messages.ts'
 
@@ -42,43 +45,78 @@ export async function withEarlierMail(
 const DAY_MS = 86_400_000
 const UNSUBSCRIBE_MS = UNSUBSCRIBE_DAYS * DAY_MS
 
-/** The sender of a message about which its reporter gets advice, and the time of the message. */
-type Advised = { reportId: string; reporterId: string; about: string; sentAt: number }
+/** A message about whose sender its reporter gets advice. */
+type Advised = {
+  reportId: string
+  reporterId: string
+  about: string
+  sentAt: number
+  listId: string
+  isOfMarketer: boolean
+}
 
 /**
  * Of mail that a relay handed on, only that of a recognized mailing service counts: a forwarder
  * cannot unsubscribe anybody.
  */
 function advisedOf(judgment: Judgment): Advised[] {
-  const { report, analysis, judged } = judgment
+  const { report, analysis, judged, judgedCase } = judgment
   const { complaint, marketer, service } = judged
-  if (doubtOf(complaint) !== 'bulk' || marketer || (complaint.isRelayed && !service)) return []
-  const advice = adviceOf(adviceCase(judgment))
-  if (!advice) return []
+  const isOfMarketer = Boolean(marketer)
+  const isAdvised = isOfMarketer || doubtOf(complaint) === 'bulk'
+  const advice = isAdvised ? adviceOf(adviceCase(judgment)) : undefined
+  if (!advice || (complaint.isRelayed && !service)) return []
   const { id: reportId, reporterId, receivedAt } = report
   const sentAt = deliveryTime(analysis.trustedTimes, receivedAt) ?? receivedAt.getTime()
-  return [{ reportId, reporterId, about: advice.about, sentAt }]
+  const listId = listIdOf(judgedCase.facts)
+  return [{ reportId, reporterId, about: advice.about, sentAt, listId, isOfMarketer }]
 }
 
-/** Finds what was done at least `UNSUBSCRIBE_DAYS` before the messages were sent. */
+function listIdOf({ bulk }: Facts): string {
+  return String(bulk?.list_id ?? '')
+}
+
+/**
+ * Finds what was done at least `UNSUBSCRIBE_DAYS` before the messages were sent. Who leaves a list
+ * may stay in another one of the same sender. Of a confirmed marketer only an accepted request to
+ * unsubscribe counts: a marketer is not accused because a reporter says so.
+ */
 async function findEarlierAdvice(db: Db, asked: readonly Advised[]): Promise<Additions> {
   const advices = asked.length === 0 ? [] : await listAdvices(db, asked)
   if (advices.length === 0) return new Map()
-  const reportIds = advices.map(({ reportId }) => reportId)
-  const honored = new Map(
-    (await listHonoredUnsubscribes(db, reportIds)).map((one) => [one.reportId, one.finishedAt]),
+  const honored = await findHonored(
+    db,
+    advices.map(({ reportId }) => reportId),
   )
   return new Map(
-    asked.flatMap(({ reportId, reporterId, about, sentAt }) => {
-      const isEarly = (at: Date | undefined) =>
-        at !== undefined && at.getTime() + UNSUBSCRIBE_MS <= sentAt
+    asked.flatMap(({ reportId, reporterId, about, sentAt, listId, isOfMarketer }) => {
+      const isEarly = (at: Date) => at.getTime() + UNSUBSCRIBE_MS <= sentAt
       const its = advices.filter(
         (one) => one.reporterId === reporterId && one.about === about && isEarly(one.at),
       )
-      if (its.length === 0) return []
-      const isHonored = its.some((one) => isEarly(honored.get(one.reportId)))
+      const isHonored = its.some((one) => {
+        const left = honored.get(one.reportId)
+        return left !== undefined && isEarly(left.at) && left.listId === listId
+      })
+      if (its.length === 0 || (isOfMarketer && !isHonored)) return []
       const before: EarlierAdvice = isHonored ? 'unsubscribed' : 'advised'
       return [[reportId, { before }] as const]
+    }),
+  )
+}
+
+/** Returns when senders accepted our requests to unsubscribe, and from which lists, by report. */
+async function findHonored(
+  db: Db,
+  reportIds: readonly string[],
+): Promise<ReadonlyMap<string, { at: Date; listId: string }>> {
+  const honored = await listHonoredUnsubscribes(db, reportIds)
+  if (honored.length === 0) return new Map()
+  const ids = honored.map(({ reportId }) => reportId)
+  const facts = new Map((await listFacts(db, ids)).map((one) => [one.id, unpackFacts(one.facts)]))
+  return new Map(
+    honored.map(({ reportId, finishedAt: at }) => {
+      return [reportId, { at, listId: listIdOf(facts.get(reportId) ?? {}) }]
     }),
   )
 }

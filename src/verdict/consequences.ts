@@ -237,11 +237,12 @@ export function consequenceOf(judged: Judged): Consequence {
  * Returns what helps more than a notice to the network: the marketer is notified instead; the
  * reporter is told how to leave a list or to unsubscribe; a forwarder is not accused; or the
  * reporter is asked whether a message that looks wanted is unwanted. Undefined if the message is
- * sufficiently unlike wanted mail. A marketer is never accused because of complaints alone.
+ * sufficiently unlike wanted mail. A marketer is never accused because of complaints alone, but
+ * because it goes on after it accepted our request to unsubscribe the reporter.
  */
 function betterWay(judged: Judged): Consequence | undefined {
   const { marketer, verdict, complaint } = judged
-  if (marketer && !isProvenUnwanted(verdict)) {
+  if (marketer && !isProvenUnwanted(verdict) && complaint.before !== 'unsubscribed') {
     const why = [...marketer.why, phrase('no-complaint')]
     return complaint.kind === 'spam' ? { action: 'advise', why } : keep(...why)
   }

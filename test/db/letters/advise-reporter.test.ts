@@ -201,17 +201,46 @@ test('a sender who goes on after the advice is reported once the reporter confir
   })
 })
 
-test('a sender who goes on after it unsubscribed the reporter is reported at once', async () => {
-  const reportId = await advisedOn('2026-10-20T10:00:00Z', 'example.net', 'before-the-click')
+/** As `advisedOn`, and the sender accepted our request to unsubscribe the reporter on 1 November. */
+async function unsubscribedFrom(domain: string, mark: string): Promise<void> {
+  const reportId = await advisedOn('2026-10-20T10:00:00Z', domain, mark)
   const at = new Date('2026-11-01T10:00:00Z')
   const request = { reportId, reporterId: letters.app.ann, host: 'news.example.org', askedAt: at }
   await insertUnsubscribe(letters.app.pool, request)
   await endUnsubscribe(letters.app.pool, reportId, { state: 'done', at })
+}
+
+test('a sender who goes on after it unsubscribed the reporter is reported at once', async () => {
+  await unsubscribedFrom('example.net', 'before-the-click')
   const id = await letters.report({ mark: 'after-the-click', domain: 'example.net' })
   expect(await consequenceOf(id)).toMatchObject({
     action: 'forward',
     why: [{ code: 'sender-continued' }, { code: 'network-has-contact' }],
   })
+})
+
+test('a marketer who goes on after it unsubscribed the reporter is reported too', async () => {
+  await letters.keep({ ...exampleShop, feedback: 'complaints@example.org' })
+  await unsubscribedFrom('example.org', 'marketer-before')
+  const id = await letters.report({ mark: 'marketer-after' })
+  expect(await consequenceOf(id)).toMatchObject({
+    action: 'forward',
+    why: [{ code: 'sender-continued' }, { code: 'network-has-contact' }],
+  })
+  const told = await letters.app.rows(`select address from feedback_reports where report_id = $1`, [
+    id,
+  ])
+  expect(told).toContainEqual({ address: 'complaints@example.org' })
+  expect(told).toHaveLength(2)
+})
+
+test.for([
+  ['the reporter is asked about', 'example.net', 'confirm'],
+  ['advice is given about a marketer’s', 'example.org', 'advise'],
+] as const)('%s mail of another list than the one that was left', async ([, domain, action]) => {
+  await unsubscribedFrom(domain, `left-${domain}`)
+  const id = await letters.report({ mark: `other-list-${domain}`, domain, list: 'offers' })
+  expect(await consequenceOf(id)).toMatchObject({ action })
 })
 
 test.for([

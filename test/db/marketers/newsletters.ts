@@ -22,6 +22,8 @@ const usual = 'From:To:Subject:Date:Message-ID:List-Id:List-Unsubscribe:List-Uns
 export type NewsletterOptions = {
   mark: string
   domain?: string
+  /** The first label of the List-Id. */
+  list?: string
   /** Additional fields of the header. */
   fields?: readonly string[]
   covered?: string
@@ -36,6 +38,7 @@ export type NewsletterOptions = {
 export async function newsletter({
   mark,
   domain = 'example.org',
+  list = 'news',
   fields = oneClick,
   covered = usual,
   forged = false,
@@ -50,7 +53,7 @@ export async function newsletter({
     `Subject: What is new in autumn ${mark}`,
     'Date: Mon, 16 Nov 2026 09:59:57 +0000',
     `Message-ID: <${mark}@${domain}>`,
-    `List-Id: The Example Shop <news.${domain}>`,
+    `List-Id: The Example Shop <${list}.${domain}>`,
     ...fields,
     'MIME-Version: 1.0',
     'Content-Type: text/plain; charset=utf-8',
