@@ -24,7 +24,7 @@ const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture relay
        npm run torture composing
        npm run torture limits
-       npm run torture move [-- --stored N --seed N]
+       npm run torture move [-- --stored N --seed N --citus]
        npm run torture bodies
        npm run torture reconnects
        npm run torture restarts [-- --restarts N]
@@ -40,6 +40,7 @@ const { values, positionals } = parseArgs({
     answers: { type: 'string', default: '2000' },
     kills: { type: 'string', default: '25' },
     stored: { type: 'string', default: '100000' },
+    citus: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
@@ -124,9 +125,12 @@ async function tortureLine(run: {
 
 async function move(): Promise<string[]> {
   console.log(`seed ${seed}`)
-  const { rows, stoppedMs, accepted, faults } = await tortureMove(stored, seed, console.log)
-  console.log(`${rows} rows moved; writing was stopped for ${(stoppedMs / 1_000).toFixed(1)} s`)
-  console.log(`${accepted} reports were accepted before and afterwards`)
+  const done = await tortureMove({ stored, seed, isToCitus: values.citus }, console.log)
+  const { rows, movedMs, stoppedMs, accepted, acceptedMeanwhile, faults } = done
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
+  console.log(`${rows} rows moved in ${seconds(movedMs)}`)
+  console.log(`writing was stopped for ${seconds(stoppedMs)}, the end of these`)
+  console.log(`${accepted} reports were accepted, ${acceptedMeanwhile} of them during the move`)
   return faults
 }
 

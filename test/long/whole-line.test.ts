@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFailed, test } from 'vitest'
 import { tortureReports } from '../support/torture/torture-reports.ts'
 
 const KILLS = 5
@@ -7,9 +7,10 @@ test('each report counts once, and not after a retraction, whatever is killed', 
   const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
   console.info(`whole line: KILL_SEED=${seed}`)
   const said: string[] = []
+  onTestFailed(() => console.info(said.join('\n')))
   const done = await tortureReports({ kills: KILLS, seed, say: (line) => said.push(line) })
-  expect(done.faults.slice(0, 20), said.join('\n')).toEqual([])
-  expect(done.kills).toHaveLength(KILLS)
+  expect(done.faults.slice(0, 20)).toEqual([])
+  expect(done.kills.length).toBeGreaterThanOrEqual(KILLS)
   expect(done.retracted).toBeGreaterThan(done.neverCounted)
   expect(done.analyzedTwice).toBeGreaterThan(0)
   expect(done.mail.sent).toBeGreaterThan(0)

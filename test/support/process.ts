@@ -142,20 +142,30 @@ function runFile(
   })
 }
 
-/** Repeats a query until its answer is not undefined; throws with `what` after the timeout. */
+/**
+ * Repeats a query until its answer is not undefined; throws with `what` after the timeout, also
+ * when the query itself never ends.
+ */
 export async function until<T>(
   what: string,
   ask: () => T | undefined | Promise<T | undefined>,
   patienceMs = PATIENCE_MS,
 ): Promise<T> {
   let obstacle: unknown
-  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await wait(20)) {
-    try {
-      const answer = await ask()
-      if (answer !== undefined) return answer
-    } catch (error) {
-      obstacle = error
+  const over = new AbortController()
+  const late = wait(patienceMs, undefined, { signal: over.signal }).catch(() => undefined)
+  try {
+    for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await wait(20)) {
+      const asked = (async () => ask())()
+      try {
+        const answer = await Promise.race([asked, late])
+        if (answer !== undefined) return answer
+      } catch (error) {
+        obstacle = error
+      }
     }
+  } finally {
+    over.abort()
   }
   throw new Error(`Not in time: ${what}`, { cause: obstacle })
 }

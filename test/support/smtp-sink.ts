@@ -32,6 +32,8 @@ export type SmtpSink = {
   connections(): number
   /** Makes the next `count` sessions that reach `step` fail there. */
   failNext(step: SinkStep, failure: SinkFailure, count?: number): void
+  /** Forgets the sessions that were to fail next. */
+  recover(): void
   /** Makes every session fail at `step`; undefined ends this. */
   failAll(step: SinkStep, failure: SinkFailure | undefined): void
   /** Makes every message for a recipient fail at RCPT; undefined ends this. */
@@ -121,6 +123,7 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
     failNext(step, failure, count = 1) {
       for (let made = 0; made < count; made += 1) failures.push({ step, failure })
     },
+    recover: () => void failures.splice(0),
     failAll(step, failure) {
       if (failure === undefined) always.delete(step)
       else always.set(step, failure)

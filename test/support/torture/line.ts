@@ -10,7 +10,7 @@ import { createPool, type Pool } from '../../../src/db/pool.ts'
 import { systemClock } from '../../../src/world.ts'
 import { turnLimitsOff } from '../limits.ts'
 import { sampleNetworks } from '../messages.ts'
-import { type Program, startProgram } from '../process.ts'
+import { type Program, startProgram, until } from '../process.ts'
 import { keepPostgres, type LineDatabase } from './line-databases.ts'
 
 /**
@@ -24,7 +24,7 @@ export type Line = {
   url: string
   databaseUrl: string
   /** Lets all processes start again with another database. */
-  useDatabase: (url: string) => Promise<void>
+  useDatabase: (database: Pick<LineDatabase, 'url' | 'backend'>) => Promise<void>
   pool: Pool
   /** The names that `kill` accepts. */
   victims: readonly string[]
@@ -117,7 +117,8 @@ export async function startLine(smtpUrl: string, options: LineOptions = {}): Pro
   return {
     url: `http://127.0.0.1:${port}`,
     databaseUrl: database.url,
-    useDatabase: (url) => parts.restartWith({ DATABASE_URL: url }),
+    useDatabase: ({ url, backend }) =>
+      parts.restartWith({ DATABASE_URL: url, DB_BACKEND: backend }),
     pool,
     parts: Object.keys(commands),
     victims: [...Object.keys(commands), ...Object.keys(database.kills)],
@@ -220,7 +221,10 @@ function keepParts(settings: Record<string, string>, skewMs = () => 0) {
     async untilReady() {
       for (const name of Object.keys(commands)) {
         // A process that ended before it was ready has been restarted since.
-        while (!(await isReady(running.get(name)))) await wait(AGAIN_MS)
+        const ready = async () => (await isReady(running.get(name))) || undefined
+        await until(`${name} to be ready`, ready).catch((cause: unknown) => {
+          throw new Error(`${name} is not ready: ${running.get(name)?.said()}`, { cause })
+        })
       }
     },
     async close() {

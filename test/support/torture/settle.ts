@@ -91,5 +91,20 @@ export async function settle(pool: Pool): Promise<void> {
     if ((await listOpenJobs(pool)).length > 0) return undefined
     return (await listShardBacklogs(pool)).length === 0 ? true : undefined
   }
-  await until('the end of all jobs and deltas', quiet, PATIENCE_MS - (Date.now() - silenced))
+  const patienceMs = PATIENCE_MS - (Date.now() - silenced)
+  await until('the end of all jobs and deltas', quiet, patienceMs).catch(async (cause: unknown) => {
+    throw new Error(`Work is stuck: ${await describeWork(pool)}`, { cause })
+  })
+}
+
+/** What is left to do, and what each session of the database does or waits for. */
+async function describeWork(pool: Pool): Promise<string> {
+  const { rows } = await pool.query(
+    `select pid, application_name, state, wait_event_type, wait_event, pg_blocking_pids(pid),
+       now() - xact_start as "open", query
+     from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+  )
+  const jobs = await listOpenJobs(pool)
+  const counts = await listShardBacklogs(pool)
+  return JSON.stringify({ jobs, counts, sessions: rows }, undefined, 1)
 }

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { seedShingles, shingleSeed } from '../../../src/pieces/shingles/hash.ts'
 import { usualScopes } from '../../../src/db/sessions.ts'
 import { addAccount } from '../../../src/processes/add-account.ts'
+import { reasonOf } from '../../../src/errors.ts'
 import { systemClock } from '../../../src/world.ts'
 import { findShingleSeed } from '../../../src/db/installation.ts'
 import type { Pool } from '../../../src/db/pool.ts'
@@ -45,6 +46,7 @@ const LAST_WORDS_MS = 1_500
 const PAUSE_MS_MIN = 200
 const PAUSE_MS_MORE = 1_300
 const STANDSTILL_MS_MAX = 1_500
+const VICTIMS_MAX = 3
 const FROZEN_MS_MAX = 5_000
 const CLOCK_ERROR_MS = 120_000
 const DISK_BYTES = 3_000_000_000
@@ -74,8 +76,13 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
     await line.untilReady()
     const reporters = startReporters(line.url, accounts, { ...torture, clockErrorMs })
     const { kills, grown, late } = await tortureByChance(line, sink, torture)
+    // Failures that are left would pause all mail again and again while the work is to end.
+    sink.recover()
     await wait(LAST_WORDS_MS)
-    await reporters.stop()
+    const wrong = await reporters.stop().then(
+      () => [],
+      (error: unknown) => [reasonOf(error)],
+    )
     torture.say('Everybody has been answered; waiting for the end of all work.')
     await line.untilReady()
     const { ledger } = reporters
@@ -83,7 +90,7 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
     await settle(line.pool)
     const examined = await examineSeeded(line.pool, ledger, startedAt)
     const mail = await examineMail(line.pool, sink.messages, ledger)
-    const faults = [...examined.faults, ...mail.faults, ...grown, ...late]
+    const faults = [...wrong, ...examined.faults, ...mail.faults, ...grown, ...late]
     const { requests } = ledger
     return { kills, requests, surprises: line.surprises, ...examined, mail, faults }
   } finally {
@@ -131,7 +138,7 @@ async function tortureByChance(
       if (ms > CAUGHT_UP_MS_MAX) late.push(`${done.at(-1)}: ${JSON.stringify(left?.slice(0, 3))}`)
     } else {
       const cause = isAll === true && chance() < 0.4 ? pick(chance, otherFaults) : kill
-      done.push(await cause(line, sink, chance))
+      done.push(...(await cause(line, sink, chance)))
     }
     say(`${done.length}: ${done.at(-1)}`)
   }
@@ -149,19 +156,29 @@ async function untilCaughtUp(pool: Pool) {
   }
 }
 
-/** Causes a fault and returns its name. */
-type Fault = (line: Line, sink: SmtpSink, chance: () => number) => Promise<string>
+/** Causes one or several faults and returns their names. */
+type Fault = (line: Line, sink: SmtpSink, chance: () => number) => Promise<string[]>
 
 const kill: Fault = async (line, _sink, chance) => {
-  const victim = pick(chance, line.victims)
+  const victims = pickVictims(line, chance)
   const sleeper = chance() < 0.3 ? pick(chance, line.parts) : undefined
   const goOn = sleeper === undefined ? undefined : line.freeze(sleeper)
-  await line.kill(victim)
+  await Promise.all(victims.map((victim) => line.kill(victim)))
   // The database may be unavailable, which is part of the test.
   if (chance() < 0.3) await silenceWorkers(line.pool).catch(() => undefined)
   if (goOn) await wait(chance() * STANDSTILL_MS_MAX)
   goOn?.()
-  return `${victim} killed${sleeper === undefined ? '' : ` while ${sleeper} stood still`}`
+  const others = sleeper === undefined ? '' : ` while ${sleeper} stood still`
+  return victims.map(() => `killed together: ${victims.join(', ')}${others}`)
+}
+
+/** Picks up to three processes that die at the same time, of which the database is one at most. */
+function pickVictims(line: Line, chance: () => number): string[] {
+  const count = 1 + Math.floor(chance() * VICTIMS_MAX)
+  const picked = new Set(Array.from({ length: count }, () => pick(chance, line.victims)))
+  const isPart = (victim: string) => line.parts.includes(victim)
+  const database = [...picked].find((victim) => !isPart(victim))
+  return [...picked].filter((victim) => isPart(victim) || victim === database)
 }
 
 const failRelay: Fault = (_line, sink, chance) => {
@@ -169,7 +186,7 @@ const failRelay: Fault = (_line, sink, chance) => {
   const count = 1 + Math.floor(chance() * 20)
   sink.failNext(step, failure, count)
   const how = typeof failure === 'string' ? failure : String(failure.code)
-  return Promise.resolve(`the mail server fails ${count} times at ${step}: ${how}`)
+  return Promise.resolve([`the mail server fails ${count} times at ${step}: ${how}`])
 }
 
 const relayFailures: readonly (readonly [SinkStep, SinkFailure])[] = [
@@ -189,21 +206,21 @@ const otherFaults: readonly Fault[] = [
   failRelay,
   async (line) => {
     await line.restartPostgres()
-    return 'PostgreSQL restarted'
+    return ['PostgreSQL restarted']
   },
   async (line) => {
     await line.cutConnections().catch(() => undefined)
-    return 'all connections to the database cut'
+    return ['all connections to the database cut']
   },
   async (line, _sink, chance) => {
     await line.fillDisk(500 + chance() * DISK_FULL_MS_MORE)
-    return 'disk full for a while'
+    return ['disk full for a while']
   },
   async (line, _sink, chance) => {
     const goOn = line.freeze('web')
     await wait(chance() * FROZEN_MS_MAX)
     goOn()
-    return 'web stood still'
+    return ['web stood still']
   },
 ]
 
