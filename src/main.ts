@@ -166,8 +166,11 @@ const commands: Record<string, Command> = {
       const { withUrl } = await import('./processes/open-app.ts')
       const { systemClock } = await import('./world.ts')
       const { to, ...given } = await parseRestore(args)
-      const restoreTo = (url: string) => restore({ ...given, to: url }, systemClock())
-      const { madeAt } = await (to === undefined ? withUrl(config, restoreTo) : restoreTo(to))
+      const { databaseBackend: backend, databaseDirectUrl: direct } = config
+      const restoreTo = (url: string) => restore({ ...given, to: url, backend }, systemClock())
+      const { madeAt } = await (to === undefined
+        ? withUrl(config, (url) => restoreTo(direct ?? url))
+        : restoreTo(to))
       say(`Restored the backup of ${madeAt.toISOString()}. Start Signalpost with the same SECRET.`)
       return DONE
     },

@@ -102,7 +102,7 @@ export const endSilence = defineAction({
     change(tx, condition, { silencedUntil: null, silenceReason: null }, 'ended', 'no longer'),
 })
 
-/** States that a backup was made, because the program cannot observe it. */
+/** States that a backup was made: by "signalpost backup", or by other tools. */
 export const noteBackup = defineAction({
   name: 'health backup-done',
   summary: 'state that a backup of the database was made now',

@@ -8,6 +8,8 @@ import { UsageError } from '../errors.ts'
 
 /** The first bytes of a file that was encrypted with age (age-encryption.org/v1). */
 const AGE = Buffer.from('age-encryption.org/')
+/** The end of the name of a file that is not complete. */
+export const UNFINISHED = '.unfinished'
 const LINE_BYTES_MAX = 10_000_000
 const compression = {
   params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 },
@@ -24,7 +26,7 @@ export async function writeBackupFile(
   bytes: AsyncIterable<Buffer>,
   recipient: string | undefined,
 ): Promise<void> {
-  const unfinished = `${file}.unfinished`
+  const unfinished = `${file}${UNFINISHED}`
   const source = Readable.from(bytes, { objectMode: false })
   const compress = createZstdCompress(compression)
   const output = createWriteStream(unfinished, { mode: 0o600, flush: true })

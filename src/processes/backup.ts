@@ -6,12 +6,12 @@ import { runAction } from '../actions.ts'
 import type { App } from '../app.ts'
 import { beginSnapshot, copyRowsOut, findBossVersion } from '../db/backup-rows.ts'
 import { expectedMigrations, findShingleSeed, missingMigrations } from '../db/installation.ts'
-import { openMover } from '../db/move-rows.ts'
+import { type MovedTable, openMover } from '../db/move-rows.ts'
 import { UsageError } from '../errors.ts'
 import { noteBackup } from '../health/health-actions.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import { runOwnCommand } from './own-command.ts'
-import { chunkOf, jsonLine, writeBackupFile } from './backup-file.ts'
+import { chunkOf, jsonLine, UNFINISHED, writeBackupFile } from './backup-file.ts'
 
 const NAME = /^signalpost-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup(\.age)?$/
 
@@ -20,6 +20,8 @@ type Needs = Pick<App, 'pool' | 'clock' | 'config'>
 /**
  * Writes a backup of the database to the folder of backups, deletes those that the rule does not
  * keep, and notes for health that it was made. All rows are of one moment, and the service goes on.
+ *
+ * @throws UsageError if another backup of the database is running
  */
 export async function backUp(app: Needs): Promise<{ file: string; rows: number }> {
   const { folder, recipient, keep } = app.config.backups
@@ -31,7 +33,10 @@ export async function backUp(app: Needs): Promise<{ file: string; rows: number }
   const counted = { rows: 0 }
   const client = await openMover(url)
   try {
-    await writeBackupFile(file, contentOf(client, at, counted), recipient)
+    const tables = await beginSnapshot(client)
+    if (!tables) throw new UsageError(['Another backup is running. Wait until it has ended.'])
+    for (const name of await leftBackups(folder)) await rm(path.join(folder, name))
+    await writeBackupFile(file, contentOf(client, { tables, at, counted }), recipient)
   } finally {
     await client.end()
   }
@@ -44,17 +49,25 @@ function stampOf(at: Date): string {
   return at.toISOString().replaceAll(/[-:]|\.\d+/g, '')
 }
 
+/** The files of backups that were killed, if none is running. */
+async function leftBackups(folder: string): Promise<string[]> {
+  const names = await readdir(folder)
+  return names.filter(
+    (name) => name.endsWith(UNFINISHED) && NAME.test(name.slice(0, -UNFINISHED.length)),
+  )
+}
+
+type Content = { tables: readonly MovedTable[]; at: Date; counted: { rows: number } }
+
 async function* contentOf(
   client: pg.Client,
-  at: Date,
-  counted: { rows: number },
+  { tables, at, counted }: Content,
 ): AsyncGenerator<Buffer> {
   const expected = await expectedMigrations()
   const seed = await findShingleSeed(client)
   if (seed === undefined || (await missingMigrations(client, expected)).length > 0) {
     throw new UsageError(['The database has another schema. Run "signalpost migrate" first.'])
   }
-  const tables = await beginSnapshot(client)
   yield jsonLine({
     signalpost: 'backup',
     madeAt: at.toISOString(),

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
 import { z } from 'zod'
+import type { Backend } from '../db/backend.ts'
 import { copyRowsIn, dropInstallation, findBossVersion } from '../db/backup-rows.ts'
 import { expectedMigrations, migrate } from '../db/installation.ts'
 import {
@@ -78,7 +79,7 @@ function identityIn(text: string): string {
   return line.trim()
 }
 
-type Restoring = { file: string; to: string; identity: string | undefined }
+type Restoring = { file: string; to: string; identity: string | undefined; backend: Backend }
 
 /**
  * Restores a backup into a database without reports and accounts, completely or not at all, and
@@ -87,19 +88,19 @@ type Restoring = { file: string; to: string; identity: string | undefined }
  * @throws UsageError if the database is in use, or the backup is of a newer version
  */
 export async function restore(
-  { file, to, identity }: Restoring,
+  { file, to, identity, backend }: Restoring,
   now: Date,
 ): Promise<{ madeAt: Date }> {
   const reader = await readBackupFile(file, identity)
   const client = await openMover(to)
   try {
     const header = await readHeader(reader)
-    await prepareTarget(client, to, header)
+    await prepareTarget(client, { to, backend, header })
     await client.query('begin')
     await restoreRows(client, reader)
     await setShingleSeed(client, BigInt(header.shingleSeed))
     await client.query('commit')
-    await migrateAll(to, now)
+    await migrateAll(to, now, { backend })
     await analyzeTables(client)
     return { madeAt: new Date(header.madeAt) }
   } finally {
@@ -121,15 +122,19 @@ async function readHeader(reader: BackupReader): Promise<Header> {
 }
 
 /** Gives the target the schema that the backup was made with, and no rows. */
-async function prepareTarget(client: pg.Client, to: string, header: Header): Promise<void> {
+async function prepareTarget(
+  client: pg.Client,
+  { to, backend, header }: { to: string; backend: Backend; header: Header },
+): Promise<void> {
   if ((await hasTable(client, 'public.reporters')) && !(await dropInstallation(client))) {
     throw new UsageError(['The database already contains reports or accounts. Use an empty one.'])
   }
-  await migrate(to, 'postgres', header.schema)
+  await migrate(to, backend, header.schema)
   const faults: Error[] = []
   const boss = await startBoss(to, 'migrates', {
     name: 'restore',
     onError: (error) => faults.push(error),
+    backend,
   })
   await stopBoss(boss, STOP_MS)
   if (faults[0]) throw faults[0]

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { expectedMigrations, missingMigrations } from '../../src/db/installation.ts'
 import { findReport } from '../../src/db/reports.ts'
 import { describeReport } from '../../src/web/api/reports.ts'
@@ -17,7 +17,8 @@ test.for(versions)('a database of the release %s can be upgraded', async (versio
   const target = await freshDatabase()
   try {
     const file = path.join(releases, `${version}.backup`)
-    await restore({ file, to: target.url, identity: undefined }, new Date())
+    const asked = { file, to: target.url, identity: undefined, backend: inject('backend') }
+    await restore(asked, new Date())
     expect(await missingMigrations(target.pool, await expectedMigrations())).toEqual([])
     const { rows } = await target.pool.query<{ id: string }>('select id from reports')
     expect(rows).toHaveLength(200)

@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
+import { beginSnapshot } from '../../../src/db/backup-rows.ts'
+import { openMover } from '../../../src/db/move-rows.ts'
 import { backUp } from '../../../src/processes/backup.ts'
 import { restore } from '../../../src/processes/restore.ts'
 import { createReadHealth } from '../../../src/health/read-health.ts'
@@ -18,6 +21,7 @@ const app = await closeAfterTests(openTestApp({ BACKUP_DIR: folder }))
 const admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres` })
 await admin.connect()
 afterAll(() => admin.end())
+const backend = inject('backend')
 
 test('a backup contains all rows of one moment, and health knows its age', async () => {
   await app.reports('one', 'two', 'three')
@@ -25,7 +29,7 @@ test('a backup contains all rows of one moment, and health knows its age', async
   const [{ file }] = await Promise.all([backUp(app), app.reports('meanwhile')])
   const target = await freshDatabase()
   try {
-    await restore({ file, to: target.url, identity: undefined }, app.clock())
+    await restore({ file, to: target.url, identity: undefined, backend }, app.clock())
     const after = await allRowsOf(target.url)
     // The report made meanwhile is in it with all of its rows, or with none.
     const made = (rows: Record<string, string[]>) => rows['pgboss.job_common']?.length
@@ -48,7 +52,8 @@ test('an encrypted backup needs its private key', async () => {
   const target = await freshDatabase()
   try {
     const to = target.url
-    const attempt = (key: string | undefined) => restore({ file, to, identity: key }, app.clock())
+    const attempt = (key: string | undefined) =>
+      restore({ file, to, identity: key, backend }, app.clock())
     await expect(attempt(undefined)).rejects.toThrow(/encrypted/)
     await expect(attempt(await generateX25519Identity())).rejects.toThrow(/does not fit/)
     await attempt(identity)
@@ -71,7 +76,10 @@ test('a damaged backup restores nothing, and an unfinished one leaves no file', 
     ] as const) {
       const other = path.join(folder, `${name}.backup`)
       await writeFile(other, damaged)
-      const attempt = restore({ file: other, to: target.url, identity: undefined }, app.clock())
+      const attempt = restore(
+        { file: other, to: target.url, identity: undefined, backend },
+        app.clock(),
+      )
       await expect(attempt, name).rejects.toThrow()
     }
     const { rows } = await target.pool.query('select id from reporters')
@@ -82,6 +90,20 @@ test('a damaged backup restores nothing, and an unfinished one leaves no file', 
   const gone = { ...app.config, databaseUrl: 'postgres://127.0.0.1:1/none' }
   await expect(backUp({ ...app, config: gone })).rejects.toThrow()
   expect((await readdir(folder)).filter((name) => name.endsWith('unfinished'))).toEqual([])
+})
+
+test('a backup deletes what a killed one left, and none runs beside another', async () => {
+  const left = path.join(folder, 'signalpost-20200101T000000Z.backup.unfinished')
+  const other = path.join(folder, 'other.unfinished')
+  for (const file of [left, other]) await writeFile(file, 'x')
+  const running = await openMover(app.database.url)
+  await beginSnapshot(running)
+  await expect(backUp(app)).rejects.toThrow('Another backup is running.')
+  expect(existsSync(left)).toBe(true)
+  await running.query('rollback')
+  await running.end()
+  await backUp(app)
+  expect([existsSync(left), existsSync(other)]).toEqual([false, true])
 })
 
 function flipped(bytes: Buffer): Buffer {
