@@ -12,6 +12,8 @@ import type { Standby } from './processes/standby.ts'
 import { closeInTime, stopSignal } from './processes/stop-signal.ts'
 
 const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
+/** As shells show the end of a program by the signal SIGPIPE. */
+const PIPE_CLOSED = 141
 const COMPLAINT_CHARS_MAX = 20_000
 const TEXT_CHARS_MAX = 1_000_000
 
@@ -348,6 +350,12 @@ const commands: Record<string, Command> = {
   },
 }
 
+// A reader such as "head" may end first. The command completes its work without its output.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    if (!isClosedPipe(error)) throw error
+  })
+}
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name = 'help', ...args]: readonly string[]): Promise<number> {
@@ -369,6 +377,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     const log = await createLogger(config.logLevel, name)
     return await command.run({ args, config, log })
   } catch (error) {
+    if (isClosedPipe(error)) return PIPE_CLOSED
     const isMisuse =
       error instanceof UsageError ||
       (error instanceof TypeError &&
@@ -384,6 +393,10 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     if (process.connected) process.disconnect?.()
     return isMisuse ? MISUSED : FAILED
   }
+}
+
+function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE'
 }
 
 /** Whether the message of an error is sufficient without a stack. */

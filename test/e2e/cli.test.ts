@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { spamMessage } from '../support/messages.ts'
 import { makeSite, type Site } from '../support/parts.ts'
@@ -219,6 +221,16 @@ test('inspect needs no database, and with --jsonl it continues after errors', as
   const single = await runProgram(['inspect', file], {})
   expect(single.code).toBe(0)
   expect(JSON.parse(single.stdout)).toMatchObject({ file, origin: { ip: '198.51.100.23' } })
+})
+
+test('a command whose reader has ended says nothing', async () => {
+  const script = '"$0" src/main.ts "$@" | true; echo "${PIPESTATUS[0]}"'
+  const unread = (...args: string[]) =>
+    promisify(execFile)('bash', ['-c', script, process.execPath, ...args])
+  expect(await unread('help')).toEqual({ stdout: '0\n', stderr: '' })
+  const file = path.join(place.dataDir, 'unread.eml')
+  await writeFile(file, spamMessage('unread'))
+  expect(await unread('inspect', file)).toEqual({ stdout: '141\n', stderr: '' })
 })
 
 test('queue list, purge and migrate work', async () => {
