@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 /**
  * `npm run build:deb`: writes `var/release/signalpost_VERSION_ARCHITECTURE.deb`, for the
- * architecture of this machine, from the package that `npm pack` makes. Needs `dpkg-deb`.
+ * architecture of this machine, from the package that `npm pack` makes. Needs `dpkg-deb`. With the
+ * time of the commit in SOURCE_DATE_EPOCH, the same commit gives the same bytes.
  */
 const { values } = parseArgs({
   options: { version: { type: 'string' }, out: { type: 'string', default: 'var/release' } },
@@ -20,9 +21,10 @@ const out = path.resolve(root, values.out)
 await mkdir(out, { recursive: true })
 const tree = await mkdtemp(path.join(tmpdir(), 'signalpost-deb-'))
 try {
-  await chmod(tree, 0o755)
   await install()
   await addFiles()
+  // Whatever the umask is, and the packages of npm contain.
+  run('chmod', ['-R', 'u=rwX,go=rX', tree])
   const file = path.join(out, `signalpost_${version}_${architecture}.deb`)
   run('dpkg-deb', ['--root-owner-group', '-Zxz', '-z1', '--build', tree, file])
   console.log(file)

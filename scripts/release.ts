@@ -26,6 +26,9 @@ const committedAt = run('git', ['log', '-1', '--format=%ct'], {}).trim()
 const environment = { SOURCE_DATE_EPOCH: committedAt }
 const notes = await readNotes()
 
+// npm packs the files with the permissions that they have.
+process.umask(0o022)
+run('sh', ['-c', 'git ls-files -z | xargs -0 chmod u=rwX,go=rX'])
 await rm(out, { recursive: true, force: true })
 await mkdir(out, { recursive: true })
 const archive = lastLine(run('npm', ['pack', '--silent', '--pack-destination', out]))

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -7,10 +7,15 @@ import { run } from './installed.ts'
 const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-release-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('a release built twice has the same bytes, and lists what it contains', async () => {
-  const [first, second] = [await release('first'), await release('second')]
-  expect(second).toEqual(first)
+const root = path.join(import.meta.dirname, '../..')
+
+test('a release has the same bytes wherever it is built', { timeout: 1_800_000 }, async () => {
   const out = path.join(folder, 'first')
+  const first = await release({ cwd: root, out, umask: '022', zone: 'UTC' })
+  const cwd = await copyCheckout()
+  const elsewhere = { out: path.join(folder, 'second'), umask: '027', zone: 'Asia/Tokyo' }
+  expect(await release({ cwd, ...elsewhere })).toEqual(first)
+  expect(first).toMatch(/^\w{64} {2}signalpost_[\d.]+_\w+\.deb$/m)
   await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: out })
   const names = await readdir(out)
   const list = names.find((name) => name.endsWith('.cdx.json')) ?? ''
@@ -30,9 +35,24 @@ test('a release built twice has the same bytes, and lists what it contains', asy
   expect(components.map(({ name }) => name)).not.toContain('vitest')
 })
 
-/** Builds a release; returns its checksums. */
-async function release(name: string): Promise<string> {
-  const out = path.join(folder, name)
-  await run('npm', ['run', '--silent', 'release', '--', '--out', out, '--without-deb'])
+/** Copies the files of the checkout to another folder. */
+async function copyCheckout(): Promise<string> {
+  const other = path.join(folder, 'checkout')
+  await mkdir(other)
+  await run('sh', ['-c', `git ls-files -z | xargs -0 cp --parents --target-directory='${other}'`])
+  await symlink(path.join(root, 'node_modules'), path.join(other, 'node_modules'))
+  return other
+}
+
+type Building = { cwd: string; out: string; umask: string; zone: string }
+
+/** Builds a release of a copy of the checkout; returns its checksums. */
+async function release({ cwd, out, umask, zone }: Building): Promise<string> {
+  const gitFolder = (await run('git', ['rev-parse', '--absolute-git-dir'])).trim()
+  const env = { GIT_DIR: gitFolder, GIT_WORK_TREE: cwd, TZ: zone }
+  await run('sh', ['-c', `umask ${umask}; npm run --silent release -- --out '${out}'`], {
+    cwd,
+    env,
+  })
   return readFile(path.join(out, 'SHA256SUMS'), 'utf8')
 }
