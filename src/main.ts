@@ -138,7 +138,9 @@ const commands: Record<string, Command> = {
       const { systemClock } = await import('./world.ts')
       const { from, to, backend } = parseMove(args)
       const moveFrom = (url: string) => move({ from: url, to, backend }, systemClock(), complain)
-      const done = await (from === undefined ? withUrl(config, moveFrom) : moveFrom(from))
+      const done = await (from === undefined
+        ? withUrl(config, (url) => moveFrom(config.databaseDirectUrl ?? url))
+        : moveFrom(from))
       const seconds = (done.stoppedMs / 1_000).toFixed(1)
       say(`Moved ${done.rows.toLocaleString('en')} rows. Writing was stopped for ${seconds} s.`)
       say(
