@@ -78,7 +78,7 @@ export async function checkDisk(
     return bad('unknown', says, `Check that ${config.dataDir} exists.`)
   }
   const free = Math.round((disk.bavail / disk.blocks) * 100)
-  const says = `${free} % of the disk with ${config.dataDir} are free.`
+  const says = `${free} % of the disk with ${config.dataDir} is free.`
   const todo = 'Free some space, or lower RETENTION_DAYS.'
   if (free <= (bounds.critical ?? 0)) return bad('problem', says, todo)
   return free <= (bounds.warning ?? 0) ? bad('warning', says, todo) : ok(says)
