@@ -20,6 +20,8 @@ export type ReceivingSide = {
   trustedRelays: NetworkSet
   /** Relays learned from the reporter's earlier reports; trusted, but with lower certainty. */
   learnedRelays?: NetworkSet
+  /** Machines that the reporter said are not the provider's. */
+  deniedRelays?: NetworkSet
 }
 
 /** The walk from the topmost Received line down to where the message entered the provider. */
@@ -52,7 +54,8 @@ export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): 
   const walk: Walk = { provider, passed: [], certainty: 1, entry: undefined, obstacle: undefined }
   const home = homeDomain(hops.slice(Math.max(0, start)))
   for (const [index, hop] of hops.entries()) {
-    const peer = judgePeer(hop, hops[index + 1], { ...receiver, provider, home })
+    const found = judgePeer(hop, hops[index + 1], { ...receiver, provider, home })
+    const peer = isDenied(hop, found, receiver) ? ({ is: 'stranger' } as const) : found
     if (peer.is === 'ours') {
       walk.passed.push(peer.because)
       walk.certainty = Math.min(walk.certainty, peer.certainty)
@@ -71,6 +74,15 @@ export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): 
  */
 const doubtful = 0.7
 const guessed = 0.6
+
+/**
+ * Whether the reporter said that an uncertain relay is not the provider's. Behind an internal
+ * address there may be a gateway, so that denying it names no other machine.
+ */
+function isDenied({ fromIp }: Hop, peer: Peer, { deniedRelays }: ReceivingSide): boolean {
+  if (peer.is !== 'ours' || peer.certainty > doubtful || !fromIp) return false
+  return !isInternal(fromIp) && deniedRelays?.has(fromIp) === true
+}
 
 type Context = ReceivingSide & { provider: ProviderProfile | undefined; home: string | undefined }
 

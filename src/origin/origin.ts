@@ -125,6 +125,8 @@ export type OriginClues = {
   trustedRelays: readonly string[]
   /** CIDR blocks learned from the reporter's earlier reports; trusted, but with lower certainty. */
   learnedRelays?: readonly string[]
+  /** CIDR blocks of machines that the reporter said are not the provider's. */
+  deniedRelays?: readonly string[]
   reporterAddresses?: readonly string[]
   /** The verified ARC seals, newest first (RFC 8617); absent when there are none. */
   seals?: ForwardingProof['seals']
@@ -173,11 +175,13 @@ export function findOrigin(
 export function walkThrough(
   fields: readonly HeaderField[],
   hops: readonly Hop[],
-  { trustedRelays, learnedRelays = [], reporterAddresses = [], seals = [], poster }: OriginClues,
+  clues: OriginClues,
 ): Walk {
+  const { reporterAddresses = [], seals = [], poster } = clues
   const walk = walkToInjection(hops, {
-    trustedRelays: networkSet(trustedRelays),
-    learnedRelays: networkSet(learnedRelays),
+    trustedRelays: networkSet(clues.trustedRelays),
+    learnedRelays: networkSet(clues.learnedRelays ?? []),
+    deniedRelays: networkSet(clues.deniedRelays ?? []),
   })
   return followForwarder(walk, hops, fields, { reporterAddresses, seals, poster })
 }

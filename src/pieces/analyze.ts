@@ -130,6 +130,8 @@ export type AnalysisOptions = {
   trustedRelays: readonly string[]
   /** CIDR blocks learned from the reporter's earlier reports; trusted with a lower confidence. */
   learnedRelays?: readonly string[]
+  /** CIDR blocks of machines that the reporter said are not the provider's. */
+  deniedRelays?: readonly string[]
   /** Addresses of the reporter, in lower case. */
   reporterAddresses?: readonly string[]
   /** Whether to ignore the authentication results that the provider added to the message. */

@@ -8,10 +8,12 @@ import type { AnalysisOptions } from '../pieces/analyze.ts'
 /** The known relays of a report. */
 export type ReportRelays = {
   /**
-   * CIDR blocks named in this report or earlier by its reporter, and blocks learned from the
-   * reporter's history.
+   * CIDR blocks named in this report or earlier by its reporter, blocks learned from the reporter's
+   * history, and blocks that the reporter denied.
    */
-  options: Required<Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'reporterAddresses'>>
+  options: Required<
+    Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'deniedRelays' | 'reporterAddresses'>
+  >
   /** The machines that the reporter confirmed or denied as the provider's. */
   confirmed: { mine: NetworkSet; notMine: NetworkSet }
   /** Returns how an address is known (`set`, `learned`, `refused`), as a string to compare. */
@@ -36,6 +38,7 @@ export async function findRelays(
           relay.reporterId === reporterId && relay.how === how ? [relay.cidr] : [],
         )
       const set = known('set')
+      const refused = known('refused')
       const address = addresses.get(reporterId)
       return [
         id,
@@ -43,9 +46,10 @@ export async function findRelays(
           options: {
             trustedRelays: [...receivedVia, ...set],
             learnedRelays: known('learned'),
+            deniedRelays: refused,
             reporterAddresses: address === undefined ? [] : [address.toLowerCase()],
           },
-          confirmed: { mine: networkSet(set), notMine: networkSet(known('refused')) },
+          confirmed: { mine: networkSet(set), notMine: networkSet(refused) },
           knownOf: describeKnown(
             (['set', 'learned', 'refused'] as const).map((how) => [how, known(how)]),
           ),
@@ -55,7 +59,7 @@ export async function findRelays(
   )
   const nothing = networkSet([])
   const none: ReportRelays = {
-    options: { trustedRelays: [], learnedRelays: [], reporterAddresses: [] },
+    options: { trustedRelays: [], learnedRelays: [], deniedRelays: [], reporterAddresses: [] },
     confirmed: { mine: nothing, notMine: nothing },
     knownOf: () => '',
   }

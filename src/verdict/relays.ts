@@ -3,6 +3,7 @@ import { addressRefusal } from '../mail/ip-blocks.ts'
 import { addressScope, isInternal, isRoutable, type NetworkSet, parseIp } from '../mail/ip.ts'
 import { isLmtp, providerOfHost } from '../origin/providers.ts'
 import type { TracedHop } from '../origin/trace.ts'
+import type { PhraseCode } from '../phrase.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 
 /** One transfer of a reported message from one host to the next, according to a trusted relay. */
@@ -219,12 +220,17 @@ export type RelayCandidate = {
 }
 
 const CANDIDATES_MAX = 6
+/** Why the trace passed a host that only seems to be the provider's. */
+const doubtfulCodes: ReadonlySet<string | undefined> = new Set<PhraseCode>([
+  'relay-in-domain',
+  'relay-claims-domain',
+])
 const ADDRESSES_MAX = 30
 
 /**
  * Returns the hosts to ask about when an origin is too uncertain, in the order of the trace:
- * internal hosts that may be behind a gateway, the host where the trace stopped, and the earlier
- * hosts claimed by the fields below. Empty when no field gives an address that can be trusted on
+ * internal hosts that may be behind a gateway, hosts that seem to be the provider's by their names,
+ * the host where the trace stopped, and the earlier hosts claimed by the fields below. Empty when no field gives an address that can be trusted on
  * its own. Omits implausible hosts and all hosts below them.
  */
 export function relayCandidates(hops: readonly TracedHop[]): RelayCandidate[] {
@@ -237,7 +243,7 @@ export function relayCandidates(hops: readonly TracedHop[]): RelayCandidate[] {
     if (!candidate || found.some(({ ip }) => ip === candidate.ip)) continue
     const isMeant = candidate.isInternal
       ? candidate.isSeen && !isShownInside(hop, hops[at + 1])
-      : at >= start
+      : at >= start || doubtfulCodes.has(hop.because?.code)
     if (isMeant) found.push(candidate)
   }
   return found

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import { type AnalysisOptions, analyzeMessage } from '../../../src/pieces/analyze.ts'
+import { relayCandidates } from '../../../src/verdict/relays.ts'
 
 const analyze = (lines: readonly string[], options: Partial<AnalysisOptions> = {}, rest = '') => {
   const received = lines.map((line) => `Received: ${line}; Tue, 3 Nov 2026 08:15:00 +0000\r\n`)
@@ -123,13 +124,38 @@ test('a learned relay is passed, but trusted less than a configured one', async 
   expect(origin?.why).toContainEqual(phrase('relay-learned', { ip: '198.51.100.9' }))
 })
 
-test('without reverse names, a peer of the same domain is an uncertain relay', async () => {
-  const inner =
-    'from mx.example.net (198.51.100.9) by mbx.example.net with Microsoft SMTP Server id 1'
-  const entry = 'from foo.example.com (192.0.2.7) by mx.example.net with Microsoft SMTP Server id 2'
-  const { origin } = await analyze([inner, entry])
-  expect(origin?.ip).toBe('192.0.2.7')
-  expect(origin?.confidence).toBeLessThan(0.7)
+const inDomain = [
+  'from mx.example.net (mx.example.net [198.51.100.9]) by mbx.example.net with ESMTP id 1',
+  'from foo.example.com (foo.example.com [192.0.2.7]) by mx.example.net with ESMTP id 2',
+]
+const calledInDomain = [
+  'from mx.example.net (198.51.100.9) by mbx.example.net with Microsoft SMTP Server id 1',
+  'from foo.example.com (192.0.2.7) by mx.example.net with Microsoft SMTP Server id 2',
+]
+
+test.for([
+  ['by its reverse name', inDomain],
+  ['by its greeting at Exchange', calledInDomain],
+] as const)('a peer of the same domain %s is asked about', async ([, lines]) => {
+  const relay = '198.51.100.9'
+  const found = await analyze(lines)
+  expect(found.origin?.ip).toBe('192.0.2.7')
+  expect(found.origin?.confidence).toBeLessThan(0.7)
+  expect(relayCandidates(found.hops)[0]?.ip).toBe(relay)
+  const mine = await analyze(lines, { trustedRelays: [`${relay}/32`] })
+  expect(mine.origin).toMatchObject({ ip: '192.0.2.7', confidence: 0.9 })
+  const notMine = await analyze(lines, { deniedRelays: [`${relay}/32`] })
+  expect(notMine.origin).toMatchObject({ ip: relay, confidence: 0.9 })
+})
+
+test('denying an internal machine accuses nobody', async () => {
+  const lines = [
+    'from x (unknown [10.0.0.5]) by mx.example.net with ESMTP id 1',
+    'from foo.example.com (foo.example.com [192.0.2.7]) by x with ESMTP id 2',
+  ]
+  const denied = await analyze(lines, { deniedRelays: ['10.0.0.5/32'] })
+  expect(denied).toEqual(await analyze(lines))
+  expect(denied.origin?.confidence).toBeLessThan(0.7)
 })
 
 test('Received lines below the author’s fields are not trusted', async () => {
