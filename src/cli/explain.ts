@@ -26,18 +26,20 @@ const explain = defineQuery({
 const texts = textsIn('en')
 
 function textOf(explanation: Explanation): string {
-  const { report, analysis, complaint, history, karma, symbols, others, today } = explanation
+  const { report, analysis, complaint, shortfall, history, karma, symbols } = explanation
+  const { others, today } = explanation
   const { verdict, consequence } = analysis.details
   const { manner, score, scoreMin } = complaint
   const before = history.map((code) => ` ${texts(`adminReport.history.${code}`)}`)
+  const missing = shortfall ? ` ${texts('adminReport.missing', shortfall)}` : ''
   const to = consequence.action === 'forward' ? ` to ${shownLine(consequence.to)}` : ''
   return [
     `Report ${report.id}: ${report.kind}, ${report.state}`,
     '',
     `Complaint  ${complaint.kind}, by a reporter with karma ${karma.toFixed(2)}; ${manner} mail`,
-    `  score ${score}, forwarded from ${scoreMin} on.${before.join('')}`,
+    `  score ${score}, forwarded from ${scoreMin} on.${before.join('')}${missing}`,
     `Verdict    ${verdict.class}, score ${verdict.score}, confidence ${verdict.confidence ?? '-'}`,
-    ...symbols.map(lineOf),
+    ...symbols.map((symbol) => lineOf(symbol, complaint)),
     `Notice     ${consequence.action}${to}: ${inEnglish(consequence.why)}`,
     '',
     `Today's rules (version ${today.rules}) give ${today.verdict}, score ${today.score}.`,
@@ -46,12 +48,19 @@ function textOf(explanation: Explanation): string {
   ].join('\n')
 }
 
-function lineOf({ name, weight, meaning = '', without }: ExplainedSymbol): string {
-  const said = shownLine(inEnglish(meaning))
-  const line = `  ${weight.toFixed(2).padStart(6)}  ${name}  ${said}`
+function lineOf(
+  { name, weight, meaning = '', without }: ExplainedSymbol,
+  complaint: Explanation['complaint'],
+): string {
+  const line = `  ${weight.toFixed(2).padStart(6)}  ${name}  ${shownLine(inEnglish(meaning))}`
   if (!without) return line
   const { verdict, isForwardable } = without
-  return `${line} Without it: ${verdict}, ${isForwardable ? 'forwarded' : 'not forwarded'}.`
+  const result = `${verdict}, ${isForwardable ? 'forwarded' : 'not forwarded'}`
+  const isLess = without.scoreMin !== complaint.scoreMin
+  const said = isLess
+    ? texts('adminReport.lessRequired', { result, min: without.scoreMin })
+    : result
+  return `${line} Without it: ${said}.`
 }
 
 /** The operations of `signalpost explain`. */

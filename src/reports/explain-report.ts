@@ -3,7 +3,13 @@ import { findCampaignOf, listMemberIds } from '../db/campaigns.ts'
 import type { Db } from '../db/pool.ts'
 import { findReport, listReportsByIds, type Report } from '../db/reports.ts'
 import { actingRules, shippedMeanings } from '../judging/rule-versions.ts'
-import { type Complaint, complaintOf, doubtOf } from '../verdict/consequences.ts'
+import {
+  type Complaint,
+  complaintOf,
+  doubtOf,
+  type Shortfall,
+  shortfallOf,
+} from '../verdict/consequences.ts'
 import type { Facts } from '../verdict/facts/fact.ts'
 import { factDefinitions, karmaIn, unpackFacts } from '../verdict/facts/facts.ts'
 import { compileRules } from '../verdict/rules/rule-book.ts'
@@ -11,7 +17,13 @@ import type { Estimate } from '../verdict/model/model.ts'
 import { decide, type Verdict, type VerdictClass } from '../verdict/verdict.ts'
 
 /** A verdict on the facts of a report, and whether the complaint has the score to be forwarded. */
-type Result = { verdict: VerdictClass; score: number; isForwardable: boolean }
+type Result = {
+  verdict: VerdictClass
+  score: number
+  /** Minimum score of a complaint that is forwarded. Less is required without a model. */
+  scoreMin: number
+  isForwardable: boolean
+}
 
 /** A symbol of the verdict, and the result without it if that would be another one. */
 export type ExplainedSymbol = Verdict['symbols'][number] & { without: Result | undefined }
@@ -27,6 +39,8 @@ export type Explanation = {
   report: Report
   analysis: KeptAnalysis
   complaint: Complaint
+  /** What the complaint lacks to be forwarded. */
+  shortfall: Shortfall | undefined
   history: readonly HistoryCode[]
   /** Karma of the reporter when the report was judged, 0 to 1. */
   karma: number
@@ -66,6 +80,7 @@ export async function explainReport(db: Db, id: string): Promise<Explanation | u
     report,
     analysis,
     complaint,
+    shortfall: shortfallOf(complaint, facts),
     history: historyOf(complaint),
     karma: karmaIn(facts),
     symbols: explained(verdict, resultOf),
@@ -86,7 +101,7 @@ function judged(
   const { isRelayed } = complaint
   const its = { ...complaint, ...complaintOf(complaint, { verdict, facts, isRelayed }) }
   const isForwardable = its.kind !== 'not-spam' && doubtOf(its) === undefined
-  return { verdict: verdict.class, score: verdict.score, isForwardable }
+  return { verdict: verdict.class, score: verdict.score, scoreMin: its.scoreMin, isForwardable }
 }
 
 function historyOf({ isConfirmed, isCorrespondent, before }: Complaint): HistoryCode[] {

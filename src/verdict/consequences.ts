@@ -138,13 +138,17 @@ const COMPLAINTS_PER_PRAISE_MIN = 3
  * newsletter call it spam instead of unsubscribing.
  */
 function agreementOf(kind: Complaint['kind'], manner: Manner, { seen }: Facts): number {
-  if (kind === 'spam' && (manner === 'bulk' || manner === 'list')) return 0
+  if (!takesAgreement(kind, manner)) return 0
   const others = (['campaign', 'text'] as const).map((part) => {
     const complaints = Number(seen?.[`${part}_reporters_weeks`] ?? 0)
     const praise = Number(seen?.[`${part}_ham_weeks`] ?? 0)
     return complaints >= praise * COMPLAINTS_PER_PRAISE_MIN ? complaints : 0
   })
   return Math.min(AGREEMENT_WEIGHT_MAX, AGREEMENT_WEIGHT * Math.max(...others))
+}
+
+function takesAgreement(kind: Complaint['kind'], manner: Manner): boolean {
+  return kind !== 'spam' || (manner !== 'bulk' && manner !== 'list')
 }
 
 /** Returns the complaint of a report, from its verdict and the facts that the verdict rests on. */
@@ -300,6 +304,30 @@ export function doubtOf(complaint: Complaint): ComplaintDoubt | undefined {
 /** Returns what the score lacks for a notice; 0 or less if it suffices. */
 function missingScore({ score, scoreMin, isCorrespondent }: Complaint): number {
   return scoreMin + (isCorrespondent ? CORRESPONDENT_EXTRA : 0) - score
+}
+
+/** What a complaint lacks to be forwarded, and what would suffice. */
+export type Shortfall = {
+  score: number
+  /** Whether the reporter's confirmation would suffice. */
+  isEnoughConfirmed: boolean
+  /** The number of other reporters of the campaign that would suffice; 0 if no number would. */
+  reporters: number
+}
+
+/** Returns what a complaint lacks to be forwarded; undefined if its score suffices. */
+export function shortfallOf(complaint: Complaint, facts: Facts): Shortfall | undefined {
+  if (doubtOf(complaint) === undefined) return undefined
+  const score = Math.round(missingScore(complaint) * 100) / 100
+  const { kind, manner } = complaint
+  const room = takesAgreement(kind, manner)
+    ? AGREEMENT_WEIGHT_MAX - agreementOf(kind, manner, facts)
+    : 0
+  return {
+    score,
+    isEnoughConfirmed: doubtOf({ ...complaint, isConfirmed: true }) === undefined,
+    reporters: score <= room ? Math.ceil(score / AGREEMENT_WEIGHT) : 0,
+  }
 }
 
 function looksOf({ before, isCorrespondent, manner }: Complaint) {

@@ -28,14 +28,16 @@ const plain = new RegExp(
 )
 
 /**
- * Returns the symbols that support a verdict and that everybody understands, the heaviest first.
+ * Returns the symbols that support a verdict and that everybody understands, the heaviest first. An
+ * undecided verdict has signs for both sides.
  */
 export function plainReasons(
   symbols: readonly VerdictSymbol[],
   verdict: Pick<Verdict, 'class'>,
 ): VerdictSymbol[] {
+  const isOpen = verdict.class === 'undecided'
   const sign = isUnwanted(verdict) ? 1 : -1
   return symbols
-    .filter(({ name, weight }) => plain.test(name) && weight * sign > 0)
+    .filter(({ name, weight }) => plain.test(name) && (isOpen || weight * sign > 0))
     .toSorted((one, other) => Math.abs(other.weight) - Math.abs(one.weight))
 }

@@ -120,7 +120,8 @@ async function explained(id: string): Promise<string> {
 test('an explanation says what each symbol changed, and what the rules of today say', async () => {
   const asked = await explained(await reportReply('why'))
   expect(asked).toContain('by a reporter with karma 1.00; reply mail\n')
-  expect(asked).toContain('  score 1.3, forwarded from 3 on.\n')
+  const lacks = '1.7 is missing; the reporter’s confirmation would suffice.'
+  expect(asked).toContain(`  score 1.3, forwarded from 3 on. ${lacks}\n`)
   expect(asked).toContain('-1.20  ANSWER  It is a reply from an authenticated author.\n')
   expect(asked).toContain('Notice     confirm: It looks like a reply')
   expect(asked).toContain("Today's rules (version 0) give undecided, score 1.3.\n")

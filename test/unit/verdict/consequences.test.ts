@@ -6,6 +6,7 @@ import {
   consequenceOf,
   doubtOf,
   type Judged,
+  shortfallOf,
 } from '../../../src/verdict/consequences.ts'
 import type { Facts } from '../../../src/verdict/facts/fact.ts'
 import type { SymbolBasis, Verdict, VerdictSymbol } from '../../../src/verdict/verdict.ts'
@@ -285,6 +286,26 @@ test.for([
   const judged = { ...clear, marketer, verdict: verdict('spam', ...known) }
   const its = { ...judged, complaint: complaint({ kind, score: 20, isConfirmed: true }) }
   expect(consequenceOf(its)).toMatchObject({ action })
+})
+
+test.for([
+  ['nothing, if it suffices', {}, undefined],
+  ['a confirmation or another report', { score: 3 }, [0.5, true, 1]],
+  ['two other reports or a confirmation', { score: 2.01 }, [1.49, true, 2]],
+  ['a confirmation only', { score: 1.5 }, [2, true, 0]],
+  ['more than one change', { score: 0 }, [3.5, false, 0]],
+  ['no other reports of a newsletter', { manner: 'bulk', score: 3 }, [0.5, false, 0]],
+  ['2.5 more about a correspondent', { isCorrespondent: true, score: 5 }, [1, true, 2]],
+] as const)('a complaint lacks %s', ([, change, lacks]) => {
+  const shortfall = shortfallOf(complaint(change), {})
+  const [score, isEnoughConfirmed, reporters] = lacks ?? []
+  expect(shortfall).toEqual(lacks && { score, isEnoughConfirmed, reporters })
+})
+
+test('other reports that count already leave less room for more', () => {
+  const facts = { seen: { campaign_reporters_weeks: 1 } }
+  const lacks = (score: number) => shortfallOf(complaint({ score }), facts)?.reporters
+  expect([lacks(2.75), lacks(2.74)]).toEqual([1, 0])
 })
 
 const model = { ...sign('model', 1), name: 'MODEL' }

@@ -52,8 +52,9 @@ test('the reasons support the verdict, and the heaviest comes first', () => {
     { name: 'DATE_MISSING', weight: 3 },
     { name: 'YOUR_REPORT', weight: -1 },
   ]
-  const namesFor = (verdict: 'spam' | 'legitimate') =>
+  const namesFor = (verdict: 'spam' | 'legitimate' | 'undecided') =>
     plainReasons(symbols, { class: verdict }).map(({ name }) => name)
   expect(namesFor('spam')).toEqual(['LINK_SHORTENED', 'TEXT_SHOUTS'])
   expect(namesFor('legitimate')).toEqual(['YOUR_REPORT'])
+  expect(namesFor('undecided')).toEqual(['LINK_SHORTENED', 'TEXT_SHOUTS', 'YOUR_REPORT'])
 })
