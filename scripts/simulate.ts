@@ -55,7 +55,7 @@ console.log(`# ${days} days of a site with ${people} accounts from sign-up only,
 const judges = withModel ? 'Rules and a model of other campaigns' : 'Rules without a model'
 console.log(`${judges}; ${outcome.played.length} reports. In brackets: the interval of 95 %.\n`)
 const isForwarded = ({ kept }: Played) => kept.action === 'forward'
-const isForwardedAtLast = (one: Played) => isForwarded(one) || one.confirmed?.action === 'forward'
+const isForwardedAtLast = (one: Played) => isForwarded(one) || one.answered?.action === 'forward'
 const isTraced = ({ kept }: Played) => hasOrigin(kept)
 const figures: [name: string, hits: number, total: number][] = []
 if (values.explain) explain(outcome)
@@ -78,9 +78,9 @@ function count(name: string, some: readonly Played[], isHit: (one: Played) => bo
 
 /** Prints spam that was not forwarded and wanted mail that was, to standard error. */
 function explain({ played }: Outcome): void {
-  for (const { day, role, about, file, kept, confirmed } of played) {
+  for (const { day, role, about, file, kept, answered } of played) {
     const isWanted = about === 'personal' || about === 'newsletter'
-    const { action, why, symbols } = confirmed ?? kept
+    const { action, why, symbols } = answered ?? kept
     if (about === 'attack' || (action === 'forward') !== isWanted) continue
     console.error(`day ${day}: ${role}, ${about}: ${file}: ${action}, ${why}: ${symbols}`)
   }
@@ -112,6 +112,7 @@ function printDays({ played, lists }: Outcome): void {
         return kept.action === 'advise'
       }),
       count(`questions to the reporter, ${when}`, some, isAsked),
+      count(`questions about machines, ${when}`, some, ({ kept }) => kept.action === 'ask'),
       Object.entries(entries)
         .map(([list, size]) => `${list} ${size}`)
         .join(', '),
@@ -126,6 +127,7 @@ function printDays({ played, lists }: Outcome): void {
       'wanted forwarded',
       'newsletters: advice',
       'questions',
+      'about machines',
       'lists',
     ],
     rows,

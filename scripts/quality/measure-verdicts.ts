@@ -42,12 +42,14 @@ export async function measureVerdicts(
   const world = await openWorld()
   try {
     const figures: Figure[] = []
+    const asked: Asked[] = []
     if (account === 'new') figures.push(...(await askAll(world, parts, 'first sight', explain)))
-    figures.push(...(await reportAll(world, parts, account, explain)))
+    figures.push(...(await reportAll(world, parts, account, { say: explain, asked })))
     if (account === 'new') {
       figures.push(...(await askAll(world, parts, `after ${TIMES} reports`, explain)))
     }
-    return [...figures, ...(await reportWanted(world, parts, account, explain))]
+    figures.push(...(await reportWanted(world, parts, account, explain)))
+    return [...figures, ...(await answerAll(world, asked, explain))]
   } finally {
     await world.close()
   }
@@ -118,33 +120,46 @@ function tally(
 }
 
 const isForwarded = ({ action }: Kept) => action === 'forward'
+const isAsked = ({ action }: Kept) => action === 'ask'
 const isQuestioned = ({ action }: Kept) => action === 'confirm'
 /** Whether the origin of a message is sure; without it, nobody is notified. */
 export const hasOrigin = ({ why }: Kept) => !why.startsWith('origin-')
 const isAdvised = ({ action }: Kept) => action === 'advise'
 
+/** The reports of one time whose reporters are asked about machines of their providers. */
+type Asked = {
+  of: string
+  /** How many reports of that time there were, and how many were forwarded without an answer. */
+  total: number
+  forwarded: number
+  open: { fold: Fold; one: Kept & { file: string } }[]
+}
+
 async function reportAll(
   world: World,
   parts: readonly Part[],
   account: Account,
-  say: Explain,
+  { say, asked }: { say: Explain; asked: Asked[] },
 ): Promise<Figure[]> {
   const figures: Figure[] = []
   for (let time = 0; time < TIMES; time++) {
     const kept: (Kept & { file: string })[] = []
+    const open: Asked['open'] = []
     for (const { fold, campaigns } of parts) {
       world.use(fold.model)
       for (const kind of ['spam', 'phishing'] as const) {
         const some = campaigns.filter((one) => (one.kind === 'spam') === (kind === 'spam'))
         const files = some.flatMap(({ reported }) => reported[time % reported.length]?.file ?? [])
-        const its = await world.report(account === 'new', kind, files)
-        kept.push(...its.map((one, at) => ({ ...one, file: files[at] ?? '' })))
+        const results = await world.report(account === 'new', kind, files)
+        const its = results.map((one, at) => ({ ...one, file: files[at] ?? '' }))
+        kept.push(...its)
+        open.push(...its.filter(isAsked).map((one) => ({ fold, one })))
       }
     }
     const of = `${account} reporter, report ${time + 1} of spam or phishing`
     const results = {
       forwarded: isForwarded,
-      'asked about machines of the provider': ({ action }: Kept) => action === 'ask',
+      'asked about machines of the provider': isAsked,
       'asked to confirm': isQuestioned,
       advised: isAdvised,
       'judged unwanted': ({ verdict }: Kept) => isCalled(verdict),
@@ -153,6 +168,26 @@ async function reportAll(
     const withOrigin = kept.filter(hasOrigin)
     const name = `${of}: forwarded, of those with a sure origin`
     figures.push({ name, hits: withOrigin.filter(isForwarded).length, of: withOrigin.length })
+    asked.push({ of, total: kept.length, forwarded: kept.filter(isForwarded).length, open })
+  }
+  return figures
+}
+
+/** Answers the questions about machines, after everything else was measured. */
+async function answerAll(world: World, asked: readonly Asked[], say: Explain): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const { of, total, forwarded, open } of asked) {
+    let hits = forwarded
+    for (const [fold, its] of Map.groupBy(open, (one) => one.fold)) {
+      world.use(fold.model)
+      const kept = await world.answer(its.map(({ one }) => one.id))
+      hits += kept.filter(isForwarded).length
+      for (const [at, { action, why }] of kept.entries()) {
+        if (action !== 'forward') say(`${of}, answered: ${its[at]?.one.file}: ${action} (${why})`)
+      }
+    }
+    const name = `${of}: forwarded at once or after an answer about machines`
+    figures.push({ name, hits, of: total })
   }
   return figures
 }

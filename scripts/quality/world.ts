@@ -6,13 +6,15 @@ import { readConfig } from '../../src/config.ts'
 import { allShards } from '../../src/counting/keys.ts'
 import { createCounterReader } from '../../src/counting/reader.ts'
 import { rollUp } from '../../src/counting/roll-up.ts'
+import { findAnalysis } from '../../src/db/analyses.ts'
 import { REPORTS } from '../../src/db/counter-rows.ts'
 import { replaceNetworks } from '../../src/db/networks.ts'
 import { inTransaction } from '../../src/db/pool.ts'
-import type { ReportKind } from '../../src/db/reports.ts'
+import { listReportsByIds, type Report, type ReportKind } from '../../src/db/reports.ts'
 import { pack } from '../../src/db/rows.ts'
 import { createIntake } from '../../src/reports/accept-report.ts'
 import { confirmReport } from '../../src/reports/change-report.ts'
+import { answerQuestion, findQuestion } from '../../src/reports/set-relays.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { WHOLE_PART } from '../../src/counting/evidence.ts'
 import { foldParts } from '../../src/counting/fold-evidence.ts'
@@ -21,13 +23,16 @@ import { createJudge, type Judge } from '../../src/judging/judge.ts'
 import { findKnownNetworks } from '../../src/feedback/draw-consequences.ts'
 import { createReputationReader } from '../../src/counting/reputation-reader.ts'
 import { shippedRules } from '../../src/judging/rule-versions.ts'
+import { registrableDomainOf } from '../../src/mail/address.ts'
 import { readMessage } from '../../src/mail/message.ts'
+import type { TracedHop } from '../../src/origin/trace.ts'
 import { createParserPool } from '../../src/parsing/parser-pool.ts'
 import { startBoss, stopBoss } from '../../src/queue/boss.ts'
 import { factDefinitions } from '../../src/verdict/facts/facts.ts'
 import type { ReportedAs } from '../../src/verdict/facts/outside-facts.ts'
 import type { Model } from '../../src/verdict/model/model.ts'
 import { compileRules } from '../../src/verdict/rules/rule-book.ts'
+import type { RelayCandidate } from '../../src/verdict/relays.ts'
 import type { VerdictClass } from '../../src/verdict/verdict.ts'
 import type { Clock } from '../../src/world.ts'
 import { startInstance } from '../bench/instance.ts'
@@ -52,6 +57,11 @@ export type World = {
   accept: (statements: readonly Statement[]) => Promise<Kept[]>
   /** Confirms reports about which their reporters were asked; returns the new results in order. */
   confirm: (ids: readonly string[]) => Promise<Kept[]>
+  /**
+   * Answers the questions about machines, as reporters who know the machines of their own network
+   * and domain, and no others; returns the new results in order.
+   */
+  answer: (ids: readonly string[]) => Promise<Kept[]>
   /** Adds all that was reported to the counters, the reputations and the karma. */
   settle: () => Promise<void>
   /**
@@ -75,6 +85,8 @@ export type World = {
 }
 
 const BATCH = 50
+/** Maximum number of questions about machines that one report brings. */
+const ANSWERS_MAX = 6
 const BLOCKS_AT_ONCE = 1_000
 const HOUR_MS = 3_600_000
 
@@ -167,6 +179,31 @@ export async function openWorld(time?: Clock): Promise<World> {
     return keptOf(ids)
   }
 
+  async function answer(ids: readonly string[]): Promise<Kept[]> {
+    for (let round = 0; round < ANSWERS_MAX; round++) {
+      for (const report of await listReportsByIds(pool, ids)) await answerOne(report)
+      // An answer also reopens other reports of the same reporter.
+      const found = await listReportsByIds(pool, ids)
+      const reopened = found.filter(({ state }) => state === 'received')
+      if (reopened.length === 0) break
+      for (const some of batches(reopened)) {
+        await runAnalyzeReport(
+          some.map(({ id }) => ({ reportId: id })),
+          app,
+        )
+      }
+    }
+    return keptOf(ids)
+  }
+
+  async function answerOne(report: Report): Promise<void> {
+    const analysis = await findAnalysis(pool, report.id)
+    const question = await findQuestion(pool, report, analysis, [])
+    const [candidate] = question?.candidates ?? []
+    if (!analysis || !candidate || !isOwn(candidate, analysis.details.hops)) return
+    await answerQuestion(app, report, { ip: candidate.ip, isMine: true })
+  }
+
   async function keptOf(ids: readonly string[]): Promise<Kept[]> {
     const { rows } = await pool.query<Kept>(
       `select id, verdict_class as verdict, judgment #>> '{consequence,action}' as action,
@@ -186,6 +223,7 @@ export async function openWorld(time?: Clock): Promise<World> {
     addReporter,
     accept,
     confirm,
+    answer,
     settle,
     app,
     async report(isNewcomer, kind, files) {
@@ -212,6 +250,13 @@ export async function openWorld(time?: Clock): Promise<World> {
       await instance.close()
     },
   }
+}
+
+/** Whether a machine is internal, or in the domain of the machine that received the message. */
+function isOwn({ isInternal, name }: RelayCandidate, hops: readonly TracedHop[]): boolean {
+  const receiver = hops.find(({ by }) => by.host?.includes('.'))?.by.host?.toLowerCase()
+  const domain = registrableDomainOf(receiver)
+  return isInternal || (domain !== undefined && registrableDomainOf(name?.toLowerCase()) === domain)
 }
 
 /**

@@ -28,7 +28,7 @@ export type Play = {
 /** The content of a reported message, and the ring whose attack the report is part of. */
 type About = 'unwanted' | 'own spam' | 'personal' | 'newsletter' | 'attack'
 
-/** A report of the simulation: its first result, and the last one if it was confirmed. */
+/** A report of the simulation: its first result, and the last one if a question was answered. */
 export type Played = {
   day: number
   role: Role
@@ -36,7 +36,7 @@ export type Played = {
   about: About
   file: string
   kept: Kept
-  confirmed?: Kept
+  answered?: Kept
 }
 
 /** What attackers achieved against a victim at the end of a day. */
@@ -316,10 +316,17 @@ async function reportAll(
       const { person, kind, about, sample } = one
       mine.push({ day, role: person.role, kind, about, file: sample.file, kept })
     }
-    const asked = mine.filter((one) => one.kept.action === 'confirm' && isConfirming(one))
-    const confirmed = await world.confirm(asked.map(({ kept }) => kept.id))
-    for (const [index, kept] of confirmed.entries())
-      Object.assign(asked[index] ?? {}, { confirmed: kept })
+    const take = async (asked: readonly Played[], answer: World['answer']) => {
+      const results = await answer(asked.map(({ kept }) => kept.id))
+      for (const [index, kept] of results.entries())
+        Object.assign(asked[index] ?? {}, { answered: kept })
+    }
+    const isAsked = (action: string) => (one: Played) => one.kept.action === action
+    await take(mine.filter(isAsked('confirm')).filter(isConfirming), world.confirm)
+    await take(
+      mine.filter(isAsked('ask')).filter(({ role }) => role !== 'lazy'),
+      world.answer,
+    )
     played.push(...mine)
   }
   return played
