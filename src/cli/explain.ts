@@ -31,7 +31,10 @@ function textOf(explanation: Explanation): string {
   const { verdict, consequence } = analysis.details
   const { manner, score, scoreMin } = complaint
   const before = history.map((code) => ` ${texts(`adminReport.history.${code}`)}`)
-  const missing = shortfall ? ` ${texts('adminReport.missing', shortfall)}` : ''
+  const isEnoughConfirmed = String(shortfall?.isEnoughConfirmed)
+  const missing = shortfall
+    ? ` ${texts('adminReport.missing', { ...shortfall, isEnoughConfirmed })}`
+    : ''
   const to = consequence.action === 'forward' ? ` to ${shownLine(consequence.to)}` : ''
   return [
     `Report ${report.id}: ${report.kind}, ${report.state}`,

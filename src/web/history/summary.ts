@@ -107,7 +107,8 @@ function outcomeOf(source: SummarySource): Outcome {
   if (state) return ofFeedback[state]
   const { action } = analysis.details.consequence
   if (action === 'look-up' || action === 'forward') return 'lookingUp'
-  if (action === 'advise') return 'advise'
+  // Without a verified sender there is no advice, and unsubscribing would be dangerous.
+  if (action === 'advise' && source.hasAdvice) return 'advise'
   return report.kind === 'not-spam' ? 'thanks' : 'kept'
 }
 

@@ -101,6 +101,13 @@ test.for([
     'unsubscribe',
   ],
   [
+    'is about a newsletter of nobody who is verified',
+    { analysis: analysis('undecided', 'advise') },
+    'kept',
+    'done done skipped skipped',
+    'spam',
+  ],
+  [
     'is kept',
     { analysis: analysis('phishing', 'keep') },
     'kept',
