@@ -1,11 +1,18 @@
+import { pino } from 'pino'
+import { readConfig } from '../../src/config.ts'
 import type { StoredJudgment } from '../../src/db/analyses.ts'
+import { setPublishesStatistics } from '../../src/db/month-figures.ts'
 import { phrase } from '../../src/phrase.ts'
 import { countReporterDays } from '../../src/counting/campaign-counts.ts'
 import { ensurePartitions } from '../../src/db/partitions.ts'
 import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { markDaysDue, type ReporterDay } from '../../src/db/reporter-days.ts'
+import { runCountMonths } from '../../src/reports/month-figures.ts'
+import { seedActivity } from '../../test/support/activity.ts'
+import { operations } from './operations.ts'
 import { clearing, people, plan, preparation, tables } from './statements.ts'
 import { makeTemplates } from './templates.ts'
+import { seedTerms } from './terms.ts'
 
 /** The size of the data: a tenth of all reports are by the busy reporter. */
 export type SeedSize = { reports: number; busyReporterId: string; now: Date }
@@ -43,8 +50,25 @@ export async function seedReports(
   )
   await pool.query(clearing)
   await pool.query('analyze')
+  await seedTerms(pool, say)
+  await seedOperations(pool, { busyReporterId, now }, say)
   await countBusyDays(pool, busyReporterId, now, say)
-  await pool.query('analyze reporter_days')
+  await pool.query('vacuum (analyze)')
+}
+
+/** Fills what pages show besides reports. */
+async function seedOperations(
+  pool: Pool,
+  size: Pick<SeedSize, 'busyReporterId' | 'now'>,
+  say: (sentence: string) => void,
+): Promise<void> {
+  for (const text of operations) await fill(pool, text, size, say)
+  const desks = await pool.query<{ id: string }>('select id from consumers order by id limit 20')
+  await seedActivity(pool, { now: size.now, desks: desks.rows.map(({ id }) => id) })
+  const config = readConfig({}, { cores: 2, cwd: '/nowhere' })
+  const its = { ...config, databaseUrl: '', secret: '' }
+  await runCountMonths({ pool, config: its, clock: () => size.now, log: pino({ level: 'silent' }) })
+  await setPublishesStatistics(pool, true)
 }
 
 async function fill(
@@ -58,7 +82,8 @@ async function fill(
   await inTransaction(pool, async (tx) => {
     await tx.query('set local synchronous_commit = off')
     const params = table === 'analyses' ? judgments : [now, busyReporterId]
-    await tx.query(text, text.includes('$1') ? params : [])
+    const used = new Set(text.match(/\$\d/g)).size
+    await tx.query(text, params.slice(0, used))
   })
   say(`${table}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
 }

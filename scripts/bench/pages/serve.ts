@@ -3,8 +3,12 @@ import { readConfig } from '../../../src/config.ts'
 import { web } from '../../../src/processes/web.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
-import { systemClock } from '../../../src/world.ts'
 import type { Seeded } from '../../seeding/instance.ts'
+
+export const secret = 'a secret of the benchmark, not of anybody'
+
+/** The pages that remember their figures do so for less. */
+const REMEMBERED_MS = 2_100
 
 /** An executed statement with its parameters. */
 export type Statement = { text: string; values: readonly unknown[] }
@@ -12,8 +16,8 @@ export type Statement = { text: string; values: readonly unknown[] }
 /** A web process on a seeded database, and its busy reporter, signed in. */
 export type PageSite = {
   url: string
-  cookie: string
-  get: (path: string) => Promise<Response>
+  /** Requests an address, signed in unless other headers are given. */
+  get: (path: string, headers?: Record<string, string>) => Promise<Response>
   /** Runs `work` and returns all statements that it executed, each text once. */
   record: (work: () => Promise<void>) => Promise<Statement[]>
   close: () => Promise<void>
@@ -45,15 +49,19 @@ export async function servePages(seeded: Seeded): Promise<PageSite> {
     })
   })
   const config = readConfig({ HTTP_PORT: '0', DRAIN_SECONDS: '0' }, { cores: 2, cwd: '/nowhere' })
-  const secret = 'a secret of the benchmark, not of anybody'
   const log = pino({ level: 'error' })
-  const app = { config: { ...config, databaseUrl, secret }, pool, boss, clock: systemClock, log }
+  // Ahead of the pages that are remembered for two seconds, so that each request reads the database.
+  let aheadMs = 0
+  const clock = () => new Date(Date.now() + aheadMs)
+  const app = { config: { ...config, databaseUrl, secret }, pool, boss, clock, log }
   const served = await web(app)
   const cookie = await signIn(served.url, seeded)
   return {
     url: served.url,
-    cookie,
-    get: (path) => fetch(served.url + path, { headers: { cookie }, redirect: 'manual' }),
+    get(path, headers = { cookie }) {
+      aheadMs += REMEMBERED_MS
+      return fetch(served.url + path, { headers, redirect: 'manual' })
+    },
     async record(work) {
       seen.clear()
       await work()

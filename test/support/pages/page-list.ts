@@ -3,11 +3,16 @@ import type { ShownSite } from './shown-site.ts'
 /** The kinds of viewers of a page. */
 export type Viewer = 'stranger' | 'reporter' | 'administrator'
 
+/** The addresses of the content of a site. */
+export type ShownContent = Omit<ShownSite, 'site' | 'ann' | 'admin' | 'close'> & {
+  ann: { id: string }
+}
+
 /** A page: its route as in the router, its viewers, and addresses that show it. */
 export type ListedPage = {
   route: string
   viewer: Viewer
-  at: (shown: ShownSite) => readonly string[]
+  at: (shown: ShownContent) => readonly string[]
 }
 
 const stranger: Record<string, ListedPage['at']> = {
