@@ -1,11 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import { type Request, type Response, Router } from 'express'
-import {
-  type AuditEntry,
-  type AuditQuery,
-  listAudit,
-  listAuditActions,
-} from '../../db/audit-log.ts'
+import { type AuditEntry, type AuditQuery, auditActions, listAudit } from '../../db/audit-log.ts'
 import type { Db } from '../../db/pool.ts'
 import { findReporterByEmail, listReporterEmails } from '../../db/reporters.ts'
 import { storableText } from '../../mail/text.ts'
@@ -95,7 +90,7 @@ async function sendAudit(req: Request, res: Response, site: Needs): Promise<void
       isFirst: before === undefined,
       form,
       faults: faults.map((code) => texts(code)),
-      actions: await listAuditActions(site.pool),
+      actions: auditActions.toSorted(),
       search: queryOf(form),
       check: given.get('check') === '1' ? await verifyAudit(site) : undefined,
     },
