@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { empty } from 'sql-template-tag'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { shardOf, uuidFloor } from '../world.ts'
 import { withdrawMerged } from './feedback-waiting.ts'
@@ -130,10 +130,15 @@ export function listFeedbackTo(db: Db, consumerId: string, limit: number): Promi
 /** Selects the mails that a consumer received: those before a key, and only unanswered ones. */
 export type ReceivedFilter = { before?: FeedbackKey | undefined; isOpen: boolean; limit: number }
 
-const isAnswered = sql`exists (select from feedback_answers
+/**
+ * Whether a feedback report is answered. All reports have ids from `from` on; stating it again
+ * excludes the partitions of earlier answers.
+ */
+const isAnswered = (from?: string) => sql`exists (select from feedback_answers
   where feedback_answers.report_id = feedback_reports.report_id
     and feedback_answers.shard = feedback_reports.shard
-    and feedback_answers.number = feedback_reports.number)`
+    and feedback_answers.number = feedback_reports.number
+    ${from === undefined ? empty : sql`and feedback_answers.report_id >= ${from}`})`
 
 /**
  * Returns the feedback reports that a consumer received as a mail of their own, newest first. A
@@ -148,7 +153,7 @@ export function listReceived(
     where consumer_id = ${consumerId} and state = 'sent'
       and (${before?.reportId}::uuid is null or (report_id,
         number) < (${before?.reportId}::uuid, ${before?.number}::smallint))
-      and (not ${isOpen}::boolean or not ${isAnswered})
+      ${isOpen ? sql`and not ${isAnswered()}` : empty}
     order by report_id desc, number desc limit ${limit}`
 }
 
@@ -157,13 +162,15 @@ export type ReceivedDay = { day: string; answered: number; open: number }
 
 /** Counts the mails that a consumer received about reports since an instant, by day. */
 export function countReceivedDays(db: Db, consumerId: string, from: Date): Promise<ReceivedDay[]> {
+  const first = uuidFloor(from)
   return rowsOf(db)`
-    select (finished_at at time zone 'UTC')::date::text as day,
-      count(*) filter (where ${isAnswered})::integer as answered,
-      count(*) filter (where not ${isAnswered})::integer as open
-    from feedback_reports
-    where consumer_id = ${consumerId} and state = 'sent' and report_id >= ${uuidFloor(from)}
-      and finished_at >= ${from}
+    select day, count(*) filter (where answered)::integer as answered,
+      count(*) filter (where not answered)::integer as open
+    from (select (finished_at at time zone 'UTC')::date::text as day,
+        ${isAnswered(first)} as answered
+      from feedback_reports
+      where consumer_id = ${consumerId} and state = 'sent' and report_id >= ${first}
+        and finished_at >= ${from}) as received
     group by 1 order by 1`
 }
 
