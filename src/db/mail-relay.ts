@@ -122,7 +122,7 @@ export type WaitingMail = { kind: MailKind; state: 'queued' | 'waiting' | 'held'
 export async function countWaitingMail(
   db: Db,
 ): Promise<{ waiting: WaitingMail[]; refused: Record<MailKind, number> }> {
-  const { rows } = await db.query<{ kind: MailKind; state: string; mails: number }>(sql`
+  const { rows } = await db.query<{ kind: MailKind; state: string; mails: number }>(prepared`
     select 'feedback' as kind, state, count(*)::int as mails from feedback_reports
     where state in ('queued', 'waiting', 'held', 'refused') group by state
     union all

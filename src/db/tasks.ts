@@ -1,5 +1,6 @@
+import { raw } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { rowOf } from './rows.ts'
+import { preparedRowsOf } from './prepared.ts'
 
 /** What waits for a person; each number is exact up to a maximum. */
 export type TaskCounts = {
@@ -18,37 +19,41 @@ export type TaskCounts = {
   deadLetters: number
 }
 
-/** Counts what waits for a person, each up to `max`, so that the time is bounded. */
+/**
+ * Counts what waits for a person, each up to `max`, so that the time is bounded. The statement is
+ * prepared, because planning it over all partitions takes longer than running it.
+ */
 export async function countTasks(db: Db, now: Date, max: number): Promise<TaskCounts> {
-  const counts = await rowOf(db)<TaskCounts>`
+  const most = raw(String(max))
+  const [counts] = await preparedRowsOf(db)<TaskCounts>`
     select
       (select count(*) from (select 1 from proposed_deletions
-        where expires_at > ${now} limit ${max}) as found)::int as deletions,
+        where expires_at > ${now} limit ${most}) as found)::int as deletions,
       (select count(*) from (select 1 from enrollment_requests
-        where state = 'proven' limit ${max}) as found)::int as enrollments,
+        where state = 'proven' limit ${most}) as found)::int as enrollments,
       (select count(*) from (select 1 from delisting_requests
-        where state = 'open' limit ${max}) as found)::int as delistings,
+        where state = 'open' limit ${most}) as found)::int as delistings,
       (select count(*) from (select 1 from marketer_proposals
-        where state = 'open' limit ${max}) as found)::int as proposals,
+        where state = 'open' limit ${most}) as found)::int as proposals,
       (select count(*) from (select 1 from feedback_reports
-        where state = 'held' limit ${max}) as found)::int as "heldFeedback",
+        where state = 'held' limit ${most}) as found)::int as "heldFeedback",
       (select count(*) from (select 1 from feedback_reports
-        where state = 'refused' limit ${max}) as found)::int as "refusedFeedback",
+        where state = 'refused' limit ${most}) as found)::int as "refusedFeedback",
       (select count(*) from (select 1 from letters
-        where state = 'held' limit ${max}) as found)::int as "heldLetters",
+        where state = 'held' limit ${most}) as found)::int as "heldLetters",
       (select count(*) from (select 1 from letters
-        where state = 'refused' limit ${max}) as found)::int as "refusedLetters",
+        where state = 'refused' limit ${most}) as found)::int as "refusedLetters",
       (select count(*) from (select 1 from consumers
-        where health <> 'healthy' and health_until > ${now} limit ${max}) as found)::int
+        where health <> 'healthy' and health_until > ${now} limit ${most}) as found)::int
         as "bouncingDesks",
       (select count(*) from (select 1 from inbound_mails
-        where needs_look and handled_at is null limit ${max}) as found)::int as "unreadMail",
+        where needs_look and handled_at is null limit ${most}) as found)::int as "unreadMail",
       (select count(*) from (select 1 from sender_alerts
-        where closed_at is null limit ${max}) as found)::int as "senderAlerts",
+        where closed_at is null limit ${most}) as found)::int as "senderAlerts",
       (select count(*) from (select 1 from reports
-        where shadow = 'held' limit ${max}) as found)::int as "heldReports",
+        where shadow = 'held' limit ${most}) as found)::int as "heldReports",
       (select count(*) from (select 1 from pgboss.job
-        where name = 'dead-letter' and state < 'active' limit ${max}) as found)::int
+        where name = 'dead-letter' and state < 'active' limit ${most}) as found)::int
         as "deadLetters"`
   if (!counts) throw new Error('The tasks could not be counted.')
   return counts
