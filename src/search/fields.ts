@@ -23,6 +23,8 @@ export type SearchField = {
   example: string
   /** The possible values, if they are few. */
   values?: readonly string[]
+  /** Whether every report has one of these values. */
+  isInAll?: true
   read: (value: string) => FieldValue
 }
 
@@ -203,18 +205,21 @@ export const searchFields = {
     label: 'State',
     summary: 'The state of the report.',
     example: 'state:kept',
+    isInAll: true,
     ...oneOf('state', ['received', 'analyzed', 'forwarded', 'kept', 'retracted', 'failed']),
   },
   kind: {
     label: 'Kind',
     summary: 'As what the reporter reported the message.',
     example: 'kind:phishing',
+    isInAll: true,
     ...oneOf('kind', ['spam', 'phishing', 'not-spam']),
   },
   channel: {
     label: 'Channel',
     summary: 'The way in which the report arrived.',
     example: 'channel:api',
+    isInAll: true,
     ...oneOf('channel', [
       'api',
       'signaler',

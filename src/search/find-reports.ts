@@ -17,7 +17,7 @@ import {
 } from '../db/search.ts'
 import { CallerError, sqlState } from '../errors.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
-import { readValue } from './fields.ts'
+import { readValue, type SearchField, searchFields } from './fields.ts'
 import type { Clause } from './syntax.ts'
 import { type AnalyzedParts, termsOf, type Terms } from './terms.ts'
 
@@ -150,7 +150,7 @@ async function planSearch(db: Db, clauses: readonly Clause[]): Promise<TermQuery
   const conditions: TermCondition[] = []
   let [from, until]: (Date | undefined)[] = []
   let ids: string[] | undefined
-  for (const { field, values, isNot } of clauses) {
+  for (const { field, values, isNot } of clauses.map(withoutNot)) {
     const alternatives: Wanted[] = []
     const named: string[] = []
     for (const value of values) {
@@ -167,6 +167,18 @@ async function planSearch(db: Db, clauses: readonly Clause[]): Promise<TermQuery
     if (named.length > 0) ids = ids?.filter((id) => named.includes(id)) ?? named
   }
   return { conditions, from: from && uuidFloor(from), until: until && uuidFloor(until), ids }
+}
+
+/**
+ * Without a value that most reports have, a search finds few: the index finds them by the other
+ * values of the field.
+ */
+function withoutNot(clause: Clause): Clause {
+  const { values = [], isInAll }: SearchField = searchFields[clause.field]
+  const excluded = clause.values.map((value) => value.toLowerCase())
+  const others = values.filter((value) => !excluded.includes(value))
+  const isPossible = clause.isNot && isInAll === true && others.length > 0
+  return isPossible ? { ...clause, isNot: false, values: others } : clause
 }
 
 /** The id of the reporter with this address; an unknown address matches nothing. */

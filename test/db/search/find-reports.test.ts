@@ -201,6 +201,9 @@ async function cases(): Promise<readonly (readonly [string, boolean])[]> {
     ...([
       ['from:bank.example -kind:spam', false],
       ['-from:bank.example', false],
+      ['-kind:PHISHING,not-spam', true],
+      ['-kind:phishing,SPAM', false],
+      ['-kind:spam,phishing,not-spam', false],
     ] as const),
   ]
 }
