@@ -12,7 +12,7 @@ const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
  */
 export const periods = {
   hour: { level: 0, lengthMs: HOUR, stepMs: TICK_MS, listedMs: 5 * MINUTE },
-  day: { level: 1, lengthMs: DAY, stepMs: 5 * MINUTE, listedMs: 2 * HOUR },
+  day: { level: 2, lengthMs: DAY, stepMs: 10 * MINUTE, listedMs: 2 * HOUR },
   week: { level: 2, lengthMs: 7 * DAY, stepMs: 30 * MINUTE, listedMs: 12 * HOUR },
   month: { level: 3, lengthMs: 30 * DAY, stepMs: 2 * HOUR, listedMs: 2 * DAY },
   year: { level: 4, lengthMs: 365 * DAY, stepMs: DAY, listedMs: 28 * DAY },
