@@ -273,8 +273,9 @@ export const massEffects = {
     label: 'Analyze again',
     meaning:
       'Each report is analyzed and judged again with the present rules, and the consequences ' +
-      'follow from the new verdict. Reports that wait for their analysis, are retracted, or ' +
-      'whose message was deleted stay as they are.',
+      'follow from the new verdict. Unsent feedback is withdrawn; feedback that was sent stays. ' +
+      'Reports that wait for their analysis, are retracted, or whose message was deleted stay ' +
+      'as they are.',
     run: (tx, ids, _, context) => analyzeAgain(tx, { ids, from: judged }, context),
   },
   'correct-spam': correction('spam'),
