@@ -128,6 +128,9 @@ function durations(
 
 const TICKS_PER_MINUTE = 6
 
+/** A minute to a day, in seconds. */
+const roundTimes = [1, 2, 5, 10, 20, 60, 120, 360, 720, 1_440].map((minutes) => minutes * 60)
+
 /** Formats values of a unit for a language, in full and beside a grid line. */
 function formatsOf(unit: ChartDefinition['unit'], language: Language) {
   const options = { maximumSignificantDigits: 3, notation: 'compact' } as const
@@ -151,10 +154,10 @@ function formatsOf(unit: ChartDefinition['unit'], language: Language) {
     format: (seconds: number) => (seconds < 60 ? below(seconds) : duration(language, seconds)),
     formatShort: (seconds: number) => {
       if (seconds === 0) return '0'
-      if (seconds < 300) return below(seconds)
-      const isShort = seconds < 7_200
-      return isShort ? `${few(seconds / 60)} ${minute}` : `${few(seconds / 3_600)} ${hour}`
+      if (seconds % 3_600 === 0) return `${few(seconds / 3_600)} ${hour}`
+      return seconds % 60 === 0 ? `${few(seconds / 60)} ${minute}` : below(seconds)
     },
+    rounds: roundTimes,
   }
 }
 
@@ -182,6 +185,8 @@ export type DrawnActivity = {
   /** Names for parts of the names of series, such as the addresses of abuse desks. */
   names: ReadonlyMap<string, string>
   language: Language
+  /** The most lines of a chart: those with the largest values. */
+  linesMax?: number
 }
 
 /** A chart, and how many more series it has, whose values are smaller. */
@@ -304,16 +309,18 @@ function linesOf(chart: ChartDefinition, drawn: DrawnActivity): { lines: Line[];
     })
     .sort((one, other) => other.mean - one.mean || (one.name < other.name ? -1 : 1))
   const factor = of === 'rates' ? TICKS_PER_MINUTE : 1
-  const lines = known.slice(0, lineTones.length).map(({ name, href, id }): Line => {
-    // Without a point, a rate is zero and a state unknown.
-    const without = of === 'rates' ? 0 : undefined
-    const times = (value: number | undefined) => (value === undefined ? without : value * factor)
-    return {
-      ...{ name, href },
-      valueIn: (slot) => times(slot[of].get(id)?.mean),
-      largestIn: (slot) => times(slot[of].get(id)?.max),
-    }
-  })
+  const lines = known
+    .slice(0, drawn.linesMax ?? lineTones.length)
+    .map(({ name, href, id }): Line => {
+      // Without a point, a rate is zero and a state unknown.
+      const without = of === 'rates' ? 0 : undefined
+      const times = (value: number | undefined) => (value === undefined ? without : value * factor)
+      return {
+        ...{ name, href },
+        valueIn: (slot) => times(slot[of].get(id)?.mean),
+        largestIn: (slot) => times(slot[of].get(id)?.max),
+      }
+    })
   return { lines, more: known.length - lines.length }
 }
 

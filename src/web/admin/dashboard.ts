@@ -4,12 +4,13 @@ import { findActivityProgress } from '../../db/activity.ts'
 import { listCampaignHeads, listLargestCampaigns, listReportsOnDay } from '../../db/campaigns.ts'
 import { listConsumersByIds } from '../../db/consumers.ts'
 import { listReportsByIds } from '../../db/reports.ts'
+import type { MailKind } from '../../db/mail-relay.ts'
 import { countTasks, type TaskCounts } from '../../db/tasks.ts'
 import type { Level } from '../../health/conditions.ts'
 import type { CounterHealth } from '../../counting/run-roll-ups.ts'
 import { deadLetterQueue } from '../../queue/define-queue.ts'
 import { demoteWaiting } from '../../queue/redrive.ts'
-import type { Language } from '../../texts/messages.ts'
+import type { Language, Texts } from '../../texts/messages.ts'
 import { isUuid } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
@@ -22,6 +23,8 @@ import { sendAdminPage } from './send-admin-page.ts'
 /** Tasks above this number are not counted exactly. */
 const TASKS_MAX = 1_000
 const TOP = 5
+/** Lines of a graph; more would need legends that are higher than the graphs. */
+const LINES_MAX = 4
 const DAY_MS = 86_400_000
 /** Slots of ten minutes, in which the totals of a day are read. */
 const TOTALS_STEP_MS = 600_000
@@ -84,10 +87,23 @@ async function sendDashboard(req: Request, res: Response, site: Site): Promise<v
         const text = `${n >= TASKS_MAX ? '≥ ' : ''}${texts(`dashboard.tasks.${of}`, { n })}`
         return n === 0 ? [] : [{ text, href: `/admin${path}` }]
       }),
+      unsent: mail.waiting
+        .filter(({ state }) => state !== 'held')
+        .map(({ kind, state, mails }) => unsentLine(texts, { kind, state, n: mails })),
       ...{ queues, mail, deadLetterQueue, counting: countingOf(counted), graphs, top },
       done: doneMessage(req, demoteWaiting),
     },
   })
+}
+
+/** Mail that will be sent without a person. What is held or refused is among the tasks. */
+function unsentLine(
+  texts: Texts,
+  { kind, state, n }: { kind: MailKind; state: 'queued' | 'waiting' | 'held'; n: number },
+) {
+  const counted = texts(kind === 'letter' ? 'names.letters' : 'names.feedbackReports', { n })
+  const path = kind === 'letter' ? '/admin/outbox/letters' : '/admin/outbox'
+  return { text: `${counted} (${texts(`names.${state}`)})`, href: `${path}?state=${state}` }
 }
 
 function isBad(level: Level): boolean {
@@ -109,7 +125,8 @@ async function readGraphs({ pool }: Pick<Site, 'pool'>, end: Date, language: Lan
     readMarks(pool, { period, end }),
   ])
   const shown = marks.map((mark) => ({ at: mark.at, text: markText(mark, language) }))
-  const drawn = { period, activity, marks: shown, names: new Map<string, string>(), language }
+  const names = new Map<string, string>()
+  const drawn = { period, activity, marks: shown, names, language, linesMax: LINES_MAX }
   return Object.entries(graphs).flatMap(([chart, key]) => {
     const group = activityGroups.find((one) => one.key === key)
     return group ? drawGroup(group, drawn, chart) : []

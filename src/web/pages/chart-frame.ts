@@ -20,9 +20,25 @@ const LINES_ABOVE = 3
 /** The position of the zero line, the value between grid lines, and the height of the value one. */
 export type Scale = { base: number; step: number; above: number; below: number; unit: number }
 
-/** A scale with round grid lines from `-down` to `up`; `least` is the smallest step. */
-export function scaleTo({ up, down, least }: { up: number; down: number; least: number }): Scale {
-  const step = roundStep(Math.max(up, down) / LINES_ABOVE, least)
+/**
+ * A scale with round grid lines from `-down` to `up`; `least` is the smallest step. `rounds` are
+ * large steps that are round in the unit, such as an hour in seconds, smallest first.
+ */
+export function scaleTo({
+  up,
+  down,
+  least,
+  rounds = [],
+}: {
+  up: number
+  down: number
+  least: number
+  rounds?: readonly number[] | undefined
+}): Scale {
+  const rough = Math.max(up, down) / LINES_ABOVE
+  const isLarge = rounds[0] !== undefined && rough > rounds[0] / 2
+  const large = isLarge ? rounds.find((one) => one >= rough) : undefined
+  const step = large ?? roundStep(rough, least)
   const above = Math.max(Math.ceil(up / step) * step, down === 0 ? step : 0)
   const below = down < step ? down : Math.ceil(down / step) * step
   const unit = PLOT.height / (above + below)

@@ -39,6 +39,8 @@ export type LineChartOptions = {
   format: (value: number) => string
   /** Formats a value beside a grid line, in at most six characters. */
   formatShort: (value: number) => string
+  /** Large distances of grid lines that are round in the unit; see `scaleTo`. */
+  rounds?: readonly number[] | undefined
   from: Date
   stepMs: number
   lines: readonly DrawnLine[]
@@ -75,10 +77,10 @@ const UNKNOWN = '–'
 
 /** Lays out lines over time in UTC. The same input gives the same chart: it reads no clock. */
 export function lineChart(options: LineChartOptions): LineChart {
-  const { id, title, unit, format, from, stepMs, lines } = options
+  const { id, title, unit, format, rounds, from, stepMs, lines } = options
   const steps = lines[0]?.values.length ?? 0
   const drawn = lines.flatMap(({ values, before = [] }) => [...values, ...before])
-  const scale = scaleTo({ up: Math.max(0, ...defined(drawn)), down: 0, least: 1e-3 })
+  const scale = scaleTo({ up: Math.max(0, ...defined(drawn)), down: 0, least: 1e-3, rounds })
   const place = (at: number) =>
     round(PLOT.x + ((at - from.getTime()) / (steps * stepMs)) * PLOT.width)
   const pathOf = (values: Values) => path(values, { steps, base: scale.base, unit: scale.unit })

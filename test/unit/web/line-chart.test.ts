@@ -40,6 +40,18 @@ test('small values get small steps', () => {
   expect(lines.map(({ text }) => text)).toEqual(['0.00', '0.01', '0.02'])
 })
 
+test('large values have grid lines that are round in their unit, and small ones decimal ones', () => {
+  const ofTimes = (largest: number) =>
+    lineChart({
+      ...options,
+      rounds: [60, 120, 600],
+      lines: [{ name: 'age', values: [largest], average: largest, maximum: largest }],
+    }).lines.map(({ text }) => text)
+  expect(ofTimes(300)).toEqual(['0', '120', '240', '360'])
+  expect(ofTimes(60)).toEqual(['0', '20', '40', '60'])
+  expect(ofTimes(9_000)).toEqual(['0', '5000', '10000'])
+})
+
 test('the last known value is the present one', () => {
   const values = [7, 5, undefined]
   const { legend } = lineChart({
