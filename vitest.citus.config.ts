@@ -24,16 +24,18 @@ const marked = [
 
 /**
  * The tests that run on a cluster of Citus: `npm run test:citus` runs a marked set, and with
- * CITUS_TESTS=all every test of `test/db`.
+ * CITUS_TESTS=all every test of `test/db` and `test/e2e`.
  */
 export default defineConfig({
   test: {
     ...usual.test,
-    include: process.env['CITUS_TESTS'] === 'all' ? ['test/{citus,db}/**/*.test.ts'] : marked,
+    include: process.env['CITUS_TESTS'] === 'all' ? ['test/{citus,db,e2e}/**/*.test.ts'] : marked,
     exclude: [
-      // These test a server of their own, or the schema of a single one.
+      // These test a server of their own, or the schema of a single one. Single tests that need
+      // one server skip themselves, and say why.
       'test/db/{embedded,schema-dump,schema-rules}.test.ts',
       'test/db/processes/{migrate,move}.test.ts',
+      'test/e2e/start.test.ts',
     ],
     globalSetup: ['test/citus/global-setup.ts'],
   },

@@ -80,7 +80,7 @@ for (const line of faults.slice(0, FAULTS_SHOWN)) console.log(`differs: ${line}`
 console.log(faults.length === 0 ? 'All counts are exact.' : `${faults.length} differ.`)
 process.exitCode = faults.length === 0 ? 0 : 1
 
-/** Runs all database tests on a cluster of Citus. */
+/** Runs all database and end-to-end tests on a cluster of Citus. */
 async function allOnCitus(): Promise<string[]> {
   const vitest = path.join(import.meta.dirname, '..', 'node_modules', '.bin', 'vitest')
   const tests = spawn(vitest, ['run', '--config', 'vitest.citus.config.ts'], {

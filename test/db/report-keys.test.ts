@@ -4,7 +4,7 @@ import { inTransaction } from '../../src/db/pool.ts'
 import { claimReportKeys, removeReportKeys, type ReportKey } from '../../src/db/idempotency-keys.ts'
 import { uuidFloor, uuidv7 } from '../../src/world.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabase, isDistributed } from '../support/database.ts'
 import { untilBlocked } from '../support/rows.ts'
 
 const database = await closeAfterTests(freshDatabase())
@@ -69,7 +69,8 @@ const byHash = [key('seven a'), key('seven b')].toSorted((a, b) =>
   Buffer.compare(a.contentHash, b.contentHash),
 )
 
-test.for([
+// Citus claims part by part, in the order of the keys within a part.
+test.skipIf(isDistributed).for([
   ['contents', byHash],
   ['reporters of one content', [key('eight', ann), key('eight', bob)]],
 ] as const)(

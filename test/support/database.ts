@@ -14,9 +14,12 @@ export type TestDatabase = {
   close: () => Promise<void>
 }
 
+/** Whether the tests run on several servers; tests that need a single one say why they skip. */
+export const isDistributed = inject('backend') === 'citus'
+
 // As in every process, see `openApp`.
 keepPlansOfRecentWeeks(() => new Date())
-nameShards(inject('backend') === 'citus' || Boolean(process.env['STATEMENT_LOG']))
+nameShards(isDistributed || Boolean(process.env['STATEMENT_LOG']))
 
 let made = 0
 

@@ -1,8 +1,8 @@
-import { inject } from 'vitest'
 import { listMovedTables, openMover } from '../../src/db/move-rows.ts'
 import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { insertReports, type NewReport } from '../../src/db/reports.ts'
 import { uuidv7 } from '../../src/world.ts'
+import { isDistributed } from './database.ts'
 
 /** Composes a report as intake stores it; `fields` replaces the relevant fields. */
 export function newReport(fields: Partial<NewReport> = {}): NewReport {
@@ -33,10 +33,9 @@ export async function addReports(pool: Pool, reports: readonly NewReport[]): Pro
 
 /** Resolves when a statement in the database waits for a lock of another transaction. */
 export async function untilBlocked(pool: Pool): Promise<void> {
-  const waiting =
-    inject('backend') === 'citus'
-      ? 'select from citus_lock_waits'
-      : `select from pg_stat_activity
+  const waiting = isDistributed
+    ? 'select from citus_lock_waits'
+    : `select from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'`
   while ((await pool.query(waiting)).rowCount === 0);
 }

@@ -45,8 +45,12 @@ test('the owner of the tables may add entries, but neither change nor delete the
   const name = `owner_${process.pid}`
   const client = await pool.connect()
   for (const change of [`update audit_log set detail = 'x'`, 'delete from audit_log']) {
-    await client.query(`begin; create role ${name}; grant all on schema public to ${name};
-      alter table audit_log owner to ${name}; set local role ${name}`)
+    for (const statement of [
+      ...['begin', `create role ${name}`, `grant all on schema public to ${name}`],
+      ...[`alter table audit_log owner to ${name}`, `set local role ${name}`],
+    ]) {
+      await client.query(statement)
+    }
     await client.query('select count(*) from audit_log')
     await expect(client.query(change)).rejects.toThrow('permission denied for table audit_log')
     await client.query('rollback')

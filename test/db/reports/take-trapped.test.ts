@@ -206,7 +206,9 @@ test('a removed trap refuses mail; added again, it is the same reporter', async 
   expect(await listed('second@trap.example')).toEqual({})
   await addSource('second@trap.example')
   expect(await listed('second@trap.example')).toMatchObject({ id, received: 0 })
-  const audit = await app.rows(`select action, detail from audit_log where detail like 'second@%'`)
+  const audit = await app.rows(
+    `select action, detail from audit_log where detail like 'second@%' order by at`,
+  )
   expect(audit.map(({ action }) => action)).toEqual([
     'add mail source',
     'remove mail source',

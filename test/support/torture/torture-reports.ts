@@ -164,10 +164,12 @@ const kill: Fault = async (line, _sink, chance) => {
   const sleeper = chance() < 0.3 ? pick(chance, line.parts) : undefined
   const goOn = sleeper === undefined ? undefined : line.freeze(sleeper)
   await Promise.all(victims.map((victim) => line.kill(victim)))
-  // The database may be unavailable, which is part of the test.
-  if (chance() < 0.3) await silenceWorkers(line.pool).catch(() => undefined)
+  // The database may be unavailable, which is part of the test. Not awaited at once, because the
+  // statement waits for locks of a process that stands still.
+  const silenced = chance() < 0.3 && silenceWorkers(line.pool).catch(() => undefined)
   if (goOn) await wait(chance() * STANDSTILL_MS_MAX)
   goOn?.()
+  await silenced
   const others = sleeper === undefined ? '' : ` while ${sleeper} stood still`
   return victims.map(() => `killed together: ${victims.join(', ')}${others}`)
 }
