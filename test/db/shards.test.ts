@@ -15,13 +15,13 @@ import { listEvents } from '../../src/db/report-events.ts'
 import { listRawMessages, listReportsByIds } from '../../src/db/reports.ts'
 import { upsertTerms } from '../../src/db/search.ts'
 import { runForwardReport } from '../../src/feedback/forward-report.ts'
-import { createParserPool } from '../../src/parsing/parser-pool.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { runRedeemReport } from '../../src/reports/redeem-report.ts'
 import { shardOf, uuidv7 } from '../../src/world.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { openTestApp } from '../support/app.ts'
 import { spamMessage } from '../support/messages.ts'
+import { parser } from '../support/parser.ts'
 
 // For all tests of this file: as on a distributed database. The next files share the module.
 const wasDistributed = isDistributed()
@@ -30,7 +30,7 @@ afterAll(() => nameShards(wasDistributed))
 
 const app = {
   ...(await closeAfterTests(openTestApp())),
-  parser: await closeAfterTests(createParserPool(1)),
+  parser,
 }
 const mailer = {
   send: () => Promise.resolve({ outcome: 'accepted' as const, reply: '250 taken' }),

@@ -171,14 +171,19 @@ const pure: Rule = {
   ],
 }
 
+/** A quoted relative path without the ending of our modules; only such files are parsed. */
+const otherEnding = /(['"])\.\.?(?:\/(?:(?!\1|\n).)*)?(?<!\.ts|\.json)\1/
+
 const endings: Rule = {
   name: 'an import of our own names the file, with its .ts',
   check: (tree) =>
-    typescriptIn(tree, 'src', 'clients', 'scripts', 'test').flatMap((file) =>
-      importsOf(file)
-        .filter(({ specifier }) => specifier.startsWith('.') && !/\.(ts|json)$/.test(specifier))
-        .map(({ at, specifier }) => `${at} imports ${specifier}: write ${specifier}.ts`),
-    ),
+    typescriptIn(tree, 'src', 'clients', 'scripts', 'test')
+      .filter(({ text }) => otherEnding.test(text))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter(({ specifier }) => specifier.startsWith('.') && !/\.(ts|json)$/.test(specifier))
+          .map(({ at, specifier }) => `${at} imports ${specifier}: write ${specifier}.ts`),
+      ),
   raises: [
     ['src/mail/a.ts:1', { 'src/mail/a.ts': "import { b } from './b'" }],
     ['test/a.ts:1', { 'test/a.ts': "import { b } from '../src/b.js'" }],

@@ -97,30 +97,40 @@ export type Import = {
   names: readonly string[]
 }
 
+const imports = new WeakMap<TidyFile, Import[]>()
+
 export function importsOf(file: TidyFile): Import[] {
-  return collect(file, (node) => {
-    const at = placeOf(file, node)
-    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
-      const { importClause, moduleSpecifier } = node
-      const isType = importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
-      return { at, specifier: moduleSpecifier.text, isType, names: importedNames(importClause) }
-    }
-    if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
-      if (!ts.isStringLiteral(node.moduleSpecifier)) return undefined
-      return { at, specifier: node.moduleSpecifier.text, isType: node.isTypeOnly, names: [] }
-    }
-    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
-      const { literal } = node.argument
-      if (!ts.isStringLiteral(literal)) return undefined
-      return { at, specifier: literal.text, isType: true, names: [] }
-    }
-    if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) {
-      return undefined
-    }
-    const [argument] = node.arguments
-    if (!argument || !ts.isStringLiteral(argument)) return undefined
-    return { at, specifier: argument.text, isType: false, names: [] }
+  const known = imports.get(file)
+  if (known) return known
+  const made = collect(file, (node) => {
+    const found = importOf(node)
+    return found && { at: placeOf(file, node), ...found }
   })
+  imports.set(file, made)
+  return made
+}
+
+function importOf(node: ts.Node): Omit<Import, 'at'> | undefined {
+  if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+    const { importClause, moduleSpecifier } = node
+    const isType = importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+    return { specifier: moduleSpecifier.text, isType, names: importedNames(importClause) }
+  }
+  if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
+    if (!ts.isStringLiteral(node.moduleSpecifier)) return undefined
+    return { specifier: node.moduleSpecifier.text, isType: node.isTypeOnly, names: [] }
+  }
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+    const { literal } = node.argument
+    if (!ts.isStringLiteral(literal)) return undefined
+    return { specifier: literal.text, isType: true, names: [] }
+  }
+  if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) {
+    return undefined
+  }
+  const [argument] = node.arguments
+  if (!argument || !ts.isStringLiteral(argument)) return undefined
+  return { specifier: argument.text, isType: false, names: [] }
 }
 
 function importedNames(clause: ts.ImportClause | undefined): string[] {

@@ -5,13 +5,12 @@ import { inTransaction } from '../../../src/db/pool.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { queueLetter } from '../../../src/letters/send-letter.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { runCommand } from '../../support/command.ts'
 import { openTestApp } from '../../support/app.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 const payloads = await app.reports('one', 'two')
 await runAnalyzeReport(payloads, { ...app, parser })
 const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))

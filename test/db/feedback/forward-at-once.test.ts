@@ -14,14 +14,14 @@ import {
   openForwarding,
 } from '../../../src/feedback/select-sendable.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import type { ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
+import { parser } from '../../support/parser.ts'
 
 const accepted: SendResult = { outcome: 'accepted', reply: '250 taken' }
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 let forwarding: Forwarding
 let mails: OutgoingMail[]
 let answer: () => Promise<SendResult>

@@ -4,15 +4,15 @@ import { unpack } from '../../../src/db/rows.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import type { ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { parseOwnAddress } from '../../../src/mail/verp.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 
 type FarEnd = Mailer & { mails: OutgoingMail[] }
 

@@ -1,14 +1,13 @@
 import { beforeEach, expect, test } from 'vitest'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail as handle } from '../../../src/feedback/handle-inbound.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { arrive } from '../../support/inbound-mail.ts'
 import { bounceMessage, spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 
 beforeEach(async () => {
   await app.pool.query('delete from suppressions')

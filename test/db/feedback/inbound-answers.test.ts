@@ -3,18 +3,17 @@ import { inTransaction } from '../../../src/db/pool.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
 import { queueLetter } from '../../../src/letters/send-letter.ts'
 import { composeAnswerAddress, composeReturnPath } from '../../../src/mail/verp.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { phrase, type PhraseCode } from '../../../src/phrase.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { type Arrived, arrive, complaint, reply } from '../../support/inbound-mail.ts'
 import { spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 import { createSentFeedback, type SentFeedback } from '../../support/sent-feedback.ts'
 let made = 0
 const desk = 'abuse@access-two.example'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 
 beforeEach(async () => {
   await app.pool.query('delete from suppressions')

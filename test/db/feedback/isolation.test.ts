@@ -6,9 +6,9 @@ import {
   openForwarding,
 } from '../../../src/feedback/select-sendable.ts'
 import { createMailer, type Mailer } from '../../../src/net/mailer.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
+import { parser } from '../../support/parser.ts'
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts'
 import { owe, statesOf } from './owed.ts'
 
@@ -18,7 +18,7 @@ let forwarding: Forwarding
 
 const app = {
   ...(await closeAfterTests(openTestApp({ FEEDBACK_HOURLY_MAX: '1000' }))),
-  parser: await closeAfterTests(createParserPool(1)),
+  parser,
 }
 
 beforeEach(async () => {

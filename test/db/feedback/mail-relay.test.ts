@@ -8,16 +8,16 @@ import { openForwarding } from '../../../src/feedback/select-sendable.ts'
 import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import { createLogger } from '../../../src/log.ts'
 import type { SendResult } from '../../../src/net/mailer.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { send } from '../../../src/queue/boss.ts'
 import { workQueue } from '../../../src/queue/work.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { owe, statesOf } from './owed.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = {
   ...(await closeAfterTests(openTestApp())),
-  parser: await closeAfterTests(createParserPool(1)),
+  parser,
 }
 
 beforeEach(async () => {

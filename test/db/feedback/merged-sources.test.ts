@@ -4,14 +4,14 @@ import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = {
   ...(await closeAfterTests(openTestApp({ OPERATOR_NAME: 'Example Association' }))),
-  parser: await closeAfterTests(createParserPool(1)),
+  parser,
 }
 
 /** Merges one message from each address, with the client's port. */

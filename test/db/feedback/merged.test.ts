@@ -6,17 +6,17 @@ import { recordAnswer } from '../../../src/feedback/take-answer.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { keepBounce } from '../../../src/feedback/keep-inbound.ts'
 import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { owe, statesOf } from './owed.ts'
+import { parser } from '../../support/parser.ts'
 
 const hourLater = () => new Date(Date.now() + 3_600_000)
 const nothing = { reportId: '', number: 1 }
 
 const app = {
   ...(await closeAfterTests(openTestApp())),
-  parser: await closeAfterTests(createParserPool(1)),
+  parser,
 }
 await app.pool.query(`update networks set contacts = $1, abuse = 'abuse@first.example'`, [
   ['abuse@first.example', 'abuse@second.example'],

@@ -4,9 +4,9 @@ import { type Consumer, ensureConsumers, markEnrolled } from '../../../src/db/co
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { type Db, inTransaction } from '../../../src/db/pool.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
+import { parser } from '../../support/parser.ts'
 
 /** The network from which the spam of these tests comes. */
 export const network = { cidr: '198.51.100.0/25', asn: 64497 }
@@ -16,7 +16,6 @@ export const network = { cidr: '198.51.100.0/25', asn: 64497 }
  */
 export async function openNotifyingApp() {
   const app = await closeAfterTests(openTestApp())
-  const parser = await closeAfterTests(createParserPool(1))
   const { pool } = app
   let made = 0
   const contactsAre = async (...contacts: string[]) => {

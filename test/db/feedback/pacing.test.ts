@@ -5,14 +5,14 @@ import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { owe, statesOf } from './owed.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = {
   ...(await closeAfterTests(openTestApp({ FEEDBACK_HOURLY_MAX: '2' }))),
-  parser: await closeAfterTests(createParserPool(1)),
+  parser,
 }
 
 type FarEnd = Mailer & { mails: OutgoingMail[] }

@@ -6,10 +6,11 @@ import {
   openForwarding,
 } from '../../../src/feedback/select-sendable.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import type { ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { owe, statesOf } from './owed.ts'
+import { parser } from '../../support/parser.ts'
 
 let forwarding: Forwarding
 let mails: OutgoingMail[]
@@ -17,7 +18,7 @@ let answer: SendResult
 
 const app = {
   ...(await closeAfterTests(openTestApp({ FEEDBACK_HOURLY_MAX: '50' }))),
-  parser: await closeAfterTests(createParserPool(1)),
+  parser,
 }
 
 beforeEach(() => {

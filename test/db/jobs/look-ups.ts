@@ -1,9 +1,9 @@
 import { afterAll } from 'vitest'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 import { openRdapPlace } from '../../support/rdap-client.ts'
 
 /** The payload of the jobs in these tests. */
@@ -18,7 +18,6 @@ export const waiting = { state: 'analyzed', action: 'look-up', told: [], said: [
  */
 export async function openLookUps() {
   const app = await closeAfterTests(openTestApp())
-  const parser = await closeAfterTests(createParserPool(1))
   let place = await openRdapPlace()
   afterAll(() => place.close())
   let made = 0

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
 import { createJudgeChecked } from '../../../src/judging/check-message.ts'
 import type { Judge } from '../../../src/judging/judge.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { checkedMail } from '../../support/checked-mail.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 
 const envelope = {
   ip: '203.0.113.9',

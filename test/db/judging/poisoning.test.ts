@@ -1,15 +1,14 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createJudgeChecked } from '../../../src/judging/check-message.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { Verdict } from '../../../src/verdict/verdict.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { append, foldAll, reportedBy, start, vouchedReporters } from '../../support/evidence.ts'
 import { testJudge } from '../../support/judge.ts'
+import { parser } from '../../support/parser.ts'
 
 const database = await closeAfterTests(freshDatabase(start))
-const parser = await closeAfterTests(createParserPool(1))
 
 type Written = {
   from: string

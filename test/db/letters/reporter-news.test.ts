@@ -5,16 +5,15 @@ import { suppress } from '../../../src/db/suppressions.ts'
 import { runSendSummaries } from '../../../src/letters/monthly-summary.ts'
 import { noteAnswer, runSendNews } from '../../../src/letters/reporter-news.ts'
 import type { AnswerKind } from '../../../src/mail/verp.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { lettersTo } from '../../support/letters.ts'
 import { relayedMessage, spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 
 // No origin reaches this confidence, so the reporter is asked about every report.
 const app = await closeAfterTests(openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' }))
-const parser = await closeAfterTests(createParserPool(1))
 const HOUR_MS = 3_600_000
 const start = new Date()
 let made = 0

@@ -6,9 +6,9 @@ import { putMarketer } from '../../../src/db/marketers.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { Marketer } from '../../../src/verdict/marketers/marketer.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
+import { parser } from '../../support/parser.ts'
 import { fakeDns, rsaKey, signed } from '../../support/signing.ts'
 
 const key = rsaKey()
@@ -98,7 +98,6 @@ export type Newsletters = Awaited<ReturnType<typeof openNewsletters>>
 
 export async function openNewsletters() {
   const app: TestApp = await openTestApp()
-  const parser = createParserPool(1)
   const dns = newsletterDns()
   const keep = (marketer: Marketer) =>
     inTransaction(app.pool, (tx) => putMarketer(tx, marketer, new Date()))
@@ -141,9 +140,6 @@ export async function openNewsletters() {
       const copy = letter && (await findLetterMessage(app.pool, letter.id))
       return copy && (await unpack(copy)).toString()
     },
-    close: async () => {
-      await parser.close()
-      await app.close()
-    },
+    close: () => app.close(),
   }
 }

@@ -6,17 +6,16 @@ import { unpack } from '../../../src/db/rows.ts'
 import { putShadowBan } from '../../../src/db/limits.ts'
 import { runAdviseReporter } from '../../../src/letters/advise-reporter.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
 import { relayedMessage, sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 import { compareAnswers } from '../../support/torture/shadow/compare-answers.ts'
 import { signedInBrowser } from '../web/browser.ts'
 import { startWebSite, type Person } from '../web/web-site.ts'
 import { newsletter, newsletterDns } from '../marketers/newsletters.ts'
 
 const site = await closeAfterTests(startWebSite())
-const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 await site.app.pool.query('update rate_limits set attempts_max = 1000000')
 // The addresses have equal length, because answers with a shorter address would be shorter.

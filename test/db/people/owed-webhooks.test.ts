@@ -6,13 +6,12 @@ import { retractReport } from '../../../src/reports/change-report.ts'
 import { addWebhook, webhookEvents } from '../../../src/people/webhooks.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { relayedMessage, spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 const url = 'https://hooks.example.org/'
 await addWebhook(app, app.ann, { url, events: webhookEvents })
 

@@ -2,14 +2,13 @@ import { expect, test } from 'vitest'
 import type { DnsTools } from '../../../src/origin/authenticity/ask-dns.ts'
 import { findAnalysis } from '../../../src/db/analyses.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 import { deadDns, fakeDns, rsaKey, signed } from '../../support/signing.ts'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 
 const key = rsaKey()
 const nothing: DnsTools['listings'] = () => Promise.resolve([])

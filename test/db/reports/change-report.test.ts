@@ -11,15 +11,14 @@ import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import type { Mailer, OutgoingMail } from '../../../src/net/mailer.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { foldAll } from '../../support/evidence.ts'
 import { spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 
 beforeEach(async () => {
   const counted =

@@ -16,7 +16,6 @@ import { foldParts } from '../../../src/counting/fold-evidence.ts'
 import { rollUp } from '../../../src/counting/roll-up.ts'
 import { runRollUps } from '../../../src/counting/run-roll-ups.ts'
 import { REPORTS } from '../../../src/db/counter-rows.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { closeAfterTests, closeAfterThisTest } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -24,9 +23,9 @@ import { linesOf } from '../../support/counter-model.ts'
 import { rollUpAll, storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { relayedMessage, spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 
 beforeEach(async () => {
   const tables =

@@ -4,11 +4,11 @@ import { listRelays } from '../../../src/db/reporter-relays.ts'
 import { runLearnRelays } from '../../../src/reports/learn-relays.ts'
 import { forgetRelay, setRelays } from '../../../src/reports/set-relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { relayedMessage, spamMessage } from '../../support/messages.ts'
 import { uuidTime } from '../../../src/world.ts'
+import { parser } from '../../support/parser.ts'
 import { fakeDns, rsaKey, signed } from '../../support/signing.ts'
 
 const DAY_MS = 86_400_000
@@ -16,7 +16,6 @@ let now = Date.now()
 
 // No origin reaches this confidence, so the reporter is asked about every report.
 const app = await closeAfterTests(openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' }))
-const parser = await closeAfterTests(createParserPool(1))
 
 beforeEach(async () => {
   await app.pool.query('delete from reports')

@@ -6,18 +6,17 @@ import { queueFeedback } from '../../../src/feedback/queue-feedback.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
 import { queueLetter } from '../../../src/letters/send-letter.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runAction } from '../../../src/actions.ts'
 import { retryDeadLetters } from '../../../src/queue/redrive.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 
 let made = 0
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 
 beforeEach(() => app.pool.query('delete from pgboss.job'))
 

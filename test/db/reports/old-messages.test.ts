@@ -3,13 +3,12 @@ import { phrase } from '../../../src/phrase.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = await closeAfterTests(openTestApp({ MESSAGE_AGE_MAX: '168' }))
-const parser = await closeAfterTests(createParserPool(1))
 
 const effects = [
   'counter_deltas',

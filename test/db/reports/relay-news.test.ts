@@ -6,16 +6,16 @@ import { inTransaction } from '../../../src/db/pool.ts'
 import { listReportsByIds } from '../../../src/db/reports.ts'
 import { answerQuestion, forgetRelay, setRelays } from '../../../src/reports/set-relays.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import type { ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { relayedMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 
 const HOUR_MS = 3_600_000
 
 // No origin reaches this confidence, so the reporter is asked about every report.
 const app = await closeAfterTests(openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' }))
-const parser = await closeAfterTests(createParserPool(1))
 
 beforeEach(() => app.pool.query('delete from reporter_relays'))
 

@@ -9,17 +9,16 @@ import {
   releaseHeldReports,
 } from '../../../src/reports/shadow-bans.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { analyzeReports } from '../../support/judge.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { signedInBrowser } from '../web/browser.ts'
 import { sampleMessage, startWebSite, type Person } from '../web/web-site.ts'
+import { parser } from '../../support/parser.ts'
 
 let made = 0
 
 const site = await closeAfterTests(startWebSite())
-const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 

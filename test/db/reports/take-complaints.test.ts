@@ -3,7 +3,6 @@ import { operations } from '../../../src/cli/sources.ts'
 import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { pack, type Packed, unpack } from '../../../src/db/rows.ts'
 import { composeReturnPath } from '../../../src/mail/verp.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { createIntake, type Intake } from '../../../src/reports/accept-report.ts'
 import { runTakeComplaint } from '../../../src/reports/take-complaints.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -11,11 +10,11 @@ import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { runCommand } from '../../support/command.ts'
 import { spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 import { createSentFeedback } from '../../support/sent-feedback.ts'
 import { freshMail, keptFor, listenFor, ready } from '../processes/listener.ts'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 const address = 'fbl-yahoo@bounces.test.example'
 await runCommand(operations, ['add', address, '--kind', 'feedback-loop'], app)
 

@@ -3,7 +3,6 @@ import { operations } from '../../../src/cli/sources.ts'
 import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { pack, type Packed, unpack } from '../../../src/db/rows.ts'
 import { redactMessage } from '../../../src/mail/redaction/redact.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { createIntake, type Intake } from '../../../src/reports/accept-report.ts'
 import { createTrapMemory, runTakeTrapped } from '../../../src/reports/take-trapped.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -12,9 +11,9 @@ import { openTestApp } from '../../support/app.ts'
 import { runCommand } from '../../support/command.ts'
 import { analyzeReports } from '../../support/judge.ts'
 import { freshMail, greeted, keptFor, listenFor } from '../processes/listener.ts'
+import { parser } from '../../support/parser.ts'
 
 const app = await closeAfterTests(openTestApp())
-const parser = await closeAfterTests(createParserPool(1))
 
 async function addSource(address: string, kind = 'trap'): Promise<void> {
   const ran = await runCommand(operations, ['add', address, '--kind', kind], app)

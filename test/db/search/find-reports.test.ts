@@ -4,7 +4,6 @@ import { countReporterDays } from '../../../src/counting/campaign-counts.ts'
 import { removeReports } from '../../../src/db/erasures.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { exportReports } from '../../../src/search/export-reports.ts'
 import { countFound, listFound, openSearch } from '../../../src/search/find-reports.ts'
@@ -16,9 +15,9 @@ import { rollUpAll } from '../../support/counter-rows.ts'
 import { analyzeReports } from '../../support/judge.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { startWebSite } from '../web/web-site.ts'
+import { parser } from '../../support/parser.ts'
 
 const site = await closeAfterTests(startWebSite())
-const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 const ann = await site.addPerson('ann@reporters.example')
 const bob = await site.addPerson('bob@reporters.example')

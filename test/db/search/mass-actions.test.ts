@@ -3,7 +3,6 @@ import { runAction } from '../../../src/actions.ts'
 import { insertLetter } from '../../../src/db/letters.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import {
   runActOnReports,
   startDeletion,
@@ -20,9 +19,9 @@ import { analyzeReports } from '../../support/judge.ts'
 import { replyMessage, sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { signedInBrowser } from '../web/browser.ts'
 import { startWebSite } from '../web/web-site.ts'
+import { parser } from '../../support/parser.ts'
 
 const site = await closeAfterTests(startWebSite())
-const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 const admin = await site.addPerson('admin@desk.example', { role: 'operator' })
 const operator = { id: admin.id, role: 'operator' } as const

@@ -4,7 +4,6 @@ import { putMarketer } from '../../../src/db/marketers.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
 import { lettersOffLink } from '../../../src/mail/verp.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
 import {
@@ -15,11 +14,11 @@ import {
 } from '../marketers/newsletters.ts'
 import { Browser as Visitor, signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
+import { parser } from '../../support/parser.ts'
 
 const button = 'Unsubscribe me'
 
 const site = await closeAfterTests(startWebSite())
-const parser = await closeAfterTests(createParserPool(1))
 const ann = await site.addPerson('ann@reporters.example')
 const browser = await signedInBrowser(site.url, ann)
 await putMarketer(site.app.pool, exampleShop, new Date())

@@ -1,12 +1,12 @@
 import type { RelayJson } from '../../../src/web/api/account.ts'
 import type { ReportJson } from '../../../src/web/api/reports.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { relayedMessage, sampleNetworks } from '../../support/messages.ts'
 import { signedInBrowser } from './browser.ts'
 import { startWebSite, type Person } from './web-site.ts'
 import { analyzeReports } from '../../support/judge.ts'
+import { parser } from '../../support/parser.ts'
 
 /**
  * Starts a web process with a confidence threshold that no origin reaches, so that the reporter is
@@ -14,7 +14,6 @@ import { analyzeReports } from '../../support/judge.ts'
  */
 export async function startAskingSite() {
   const site = await closeAfterTests(startWebSite({ ORIGIN_CONFIDENCE_MIN: '1' }))
-  const parser = await closeAfterTests(createParserPool(1))
   await importNetworks(sampleNetworks, site.app)
   let made = 0
   const api = (person: Person, path: string, init: RequestInit = {}) => {

@@ -4,10 +4,10 @@ import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { addToCampaignDays, insertCampaigns } from '../../../src/db/campaigns.ts'
 import { replaceCountedReports } from '../../../src/db/counter-rows.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { uuidTime, uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
+import { parser } from '../../support/parser.ts'
 import { addReports, newReport } from '../../support/rows.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
@@ -18,7 +18,6 @@ import { analyzeReports } from '../../support/judge.ts'
 const networks = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
 
 const site = await closeAfterTests(startWebSite())
-const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(networks, site.app)
 const people = ['ann', 'bob', 'carol'].map((name) => site.addPerson(`${name}@people.example`))
 const [ann, bob, carol] = (await Promise.all(people)) as [Person, Person, Person]

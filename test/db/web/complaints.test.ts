@@ -1,20 +1,20 @@
 import { Readable } from 'node:stream'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import { runOperation } from '../../../src/cli/command.ts'
 import { operations } from '../../../src/cli/explain.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { ReportJson } from '../../../src/web/api/reports.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { analyzeReports } from '../../support/judge.ts'
 import { replyMessage, sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
+import { until } from '../../support/process.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
 
 const site = await closeAfterTests(startWebSite({ FORM_WAIT_SECONDS: '10' }))
-const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 const ann = await site.addPerson('ann@reporters.example')
 const browser = await signedInBrowser(site.url, ann)
@@ -63,11 +63,11 @@ test('the page asks about mail that looks wanted, and forwards it once confirmed
 test('the answer of the form waits for the analysis, and asks too', async () => {
   const raw = replyMessage('form').toString()
   const answer = browser.post('/report', { 'reporting[raw_email]': raw })
-  const id = await vi.waitFor(async () => {
+  const id = await until('the stored report', async () => {
     const { rows } = await site.app.pool.query<{ id: string }>(
       `select id from reports where channel = 'form'`,
     )
-    return rows[0]?.id ?? expect.fail('The report is not stored yet.')
+    return rows[0]?.id
   })
   await analyze(id)
   const page = await (await answer).text()

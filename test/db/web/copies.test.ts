@@ -7,17 +7,16 @@ import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import type { Mailer, OutgoingMail } from '../../../src/net/mailer.ts'
 import { answerLinks, composeAnswerAddress } from '../../../src/mail/verp.ts'
 import { concealAnswers } from '../../../src/feedback/compose-feedback.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
+import { parser } from '../../support/parser.ts'
 
 const site = await closeAfterTests(
   startWebSite({ RDAP_BOOTSTRAP_URL: 'none', DNS_SERVERS: 'none' }),
 )
-const parser = await closeAfterTests(createParserPool(1))
 const file = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
 await importNetworks(file, site.app)
 const ann = await site.addPerson('ann@reporters.example')

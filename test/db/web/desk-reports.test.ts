@@ -5,16 +5,15 @@ import { listAnswers } from '../../../src/db/feedback-answers.ts'
 import { pack } from '../../../src/db/rows.ts'
 import { consumerLink } from '../../../src/feedback/enroll.ts'
 import { createPreview } from '../../../src/feedback/compose-feedback.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 import { createSentFeedback, keepCopy, type SentFeedback } from '../../support/sent-feedback.ts'
 import { Browser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
 
 const site = await closeAfterTests(startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' }))
-const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 const you = await site.addPerson('you@provider.example')
 const { pool } = site.app

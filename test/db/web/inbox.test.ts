@@ -2,10 +2,10 @@ import { beforeEach, expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
 import { phrase } from '../../../src/phrase.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { arrive, reply } from '../../support/inbound-mail.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 import { createSentFeedback, type SentFeedback } from '../../support/sent-feedback.ts'
 import { signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
@@ -13,7 +13,6 @@ import { startWebSite } from './web-site.ts'
 let made = 0
 
 const site = await closeAfterTests(startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' }))
-const parser = await closeAfterTests(createParserPool(1))
 await importNetworks(sampleNetworks, site.app)
 const ann = await site.addPerson('ann@reporters.example')
 const desk = await signedInBrowser(

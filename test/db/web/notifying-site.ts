@@ -1,8 +1,8 @@
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { type AnswerKind, answerLinks } from '../../../src/mail/verp.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
 import { createSentFeedback, type SentFeedback } from '../../support/sent-feedback.ts'
 import { startWebSite } from './web-site.ts'
 
@@ -12,7 +12,6 @@ import { startWebSite } from './web-site.ts'
  */
 export async function startNotifyingSite() {
   const site = await closeAfterTests(startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' }))
-  const parser = await closeAfterTests(createParserPool(1))
   await importNetworks(sampleNetworks, site.app)
   const ann = await site.addPerson('ann@reporters.example')
   const { pool, config } = site.app

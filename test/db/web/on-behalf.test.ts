@@ -8,8 +8,8 @@ import { append, foldAll, reportedBy, standing } from '../../support/evidence.ts
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { analyzeReports } from '../../support/judge.ts'
 import { changeLimit } from '../../support/limits.ts'
-import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { sampleMessage, startWebSite } from './web-site.ts'
+import { parser } from '../../support/parser.ts'
 
 const site = await closeAfterTests(startWebSite())
 const { pool } = site.app
@@ -121,7 +121,6 @@ test('limits and bans touch only the hostile users', async () => {
 })
 
 test('all users of one provider count as one reporter', async () => {
-  const parser = await closeAfterTests(createParserPool(1))
   const ids: string[] = []
   for (let n = 0; n < 6; n++) ids.push((await report(`counted-${n}`, 'counted together')).id)
   await analyzeReports({ ...site.app, parser }, ids)

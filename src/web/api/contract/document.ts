@@ -112,10 +112,7 @@ const problemHeaders: Partial<Record<number, readonly HeaderName[]>> = {
 
 /** Composes the contract as an OpenAPI 3.1 document for a service at `publicUrl`. */
 export function composeDocument(publicUrl: string): Json {
-  const paths: Record<string, Json> = {}
-  for (const operation of apiOperations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: compose(operation) }
-  }
+  composed ??= composeOperations()
   return {
     openapi: '3.1.0',
     info: {
@@ -130,6 +127,19 @@ export function composeDocument(publicUrl: string): Json {
     },
     servers: [{ url: publicUrl }],
     tags: Object.entries(chapters).map(([name, description]) => ({ name, description })),
+    ...composed,
+  }
+}
+
+/** The same for every service; composed once, because that takes 30 ms of a core. */
+let composed: Json | undefined
+
+function composeOperations(): Json {
+  const paths: Record<string, Json> = {}
+  for (const operation of apiOperations) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: compose(operation) }
+  }
+  return {
     paths,
     webhooks: { report: { post: webhook() } },
     components: { schemas: composeSchemas(), securitySchemes },

@@ -9,9 +9,9 @@ import {
 } from '../../../../src/db/reporter-days.ts'
 import { retractReport } from '../../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../../src/reports/analyze-report.ts'
-import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../../support/after-tests.ts'
 import { openTestApp } from '../../../support/app.ts'
+import { parser } from '../../../support/parser.ts'
 
 const today = () => new Date().toISOString().slice(0, 10)
 /** Returns an instant at which any pause between two counts of a day is over. */
@@ -19,7 +19,7 @@ const later = () => new Date(Date.now() + 3_600_000)
 
 const app = {
   ...(await closeAfterTests(openTestApp())),
-  parser: await closeAfterTests(createParserPool(1)),
+  parser,
 }
 
 /** Returns the stored counts of today, and those of a full count. */
