@@ -39,9 +39,8 @@ export async function checkDataFolder({ config }: Pick<Patient, 'config'>): Prom
   const findings = await checkSecrets(dataDir)
   if (uid === 0 && folder.uid !== 0) {
     const says = 'You are root, but the service runs as another account.'
-    findings.push(
-      bad('warning', says, 'Run "signalpost doctor" as the account of the service, with sudo -u.'),
-    )
+    const todo = 'Run "runuser -u ACCOUNT -- signalpost doctor" with the account of the service.'
+    findings.push(bad('warning', says, todo))
   }
   return findings
 }
