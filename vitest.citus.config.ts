@@ -13,7 +13,7 @@ const marked = [
   'test/db/letters/send-letter.test.ts',
   'test/db/marketers/unsubscribe.test.ts',
   'test/db/people/{deliver-webhooks,limits}.test.ts',
-  'test/db/processes/backup.test.ts',
+  'test/db/{releases,processes/backup}.test.ts',
   'test/db/queue/*.test.ts',
   'test/db/reports/{analyze,change,count}-report{,s}.test.ts',
   'test/db/reports/{intake,join-campaigns,keep-house,learn-relays,lost-jobs,shadow-bans}.test.ts',
