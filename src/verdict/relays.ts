@@ -230,8 +230,9 @@ const ADDRESSES_MAX = 30
 /**
  * Returns the hosts to ask about when an origin is too uncertain, in the order of the trace:
  * internal hosts that may be behind a gateway, hosts that seem to be the provider's by their names,
- * the host where the trace stopped, and the earlier hosts claimed by the fields below. Empty when no field gives an address that can be trusted on
- * its own. Omits implausible hosts and all hosts below them.
+ * the host where the trace stopped, and the earlier hosts claimed by the fields below. Empty when
+ * no field gives an address that can be trusted on its own. Omits implausible hosts and all hosts
+ * below them.
  */
 export function relayCandidates(hops: readonly TracedHop[]): RelayCandidate[] {
   const entry = hops.findIndex(({ trust }) => trust === 'injection')
