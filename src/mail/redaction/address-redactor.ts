@@ -83,14 +83,19 @@ export function createAddressRedactor(
   const clean = new Set<string>()
   // The last text that was redacted and contained nothing: adding all of them would take longer.
   let lastClean = ''
+  const isOpen = (text: string) =>
+    text.length > LOOKED_UP_CHARS
+      ? !clean.has(text) && mayIdentify(text, index)
+      : mayIdentify(text, index) && !clean.has(text)
   const findsIn = (texts: readonly string[]) => {
-    const open = texts.filter((text) =>
-      text.length > LOOKED_UP_CHARS
-        ? !clean.has(text) && mayIdentify(text, index)
-        : mayIdentify(text, index) && !clean.has(text),
+    const named = texts.map(isOpen)
+    if (!named.includes(true)) return named
+    const open = textsNaming(
+      texts.filter((_, at) => named[at]),
+      index,
     )
-    const named = open.length > 0 ? textsNaming(open, index) : noTexts
-    return texts.map((text) => named.has(text))
+    let next = 0
+    return named.map((isOpen) => isOpen && open.has(next++))
   }
   const redactWithin = (budget: RedactionBudget, text: string) => {
     if (text.length > LOOKED_UP_CHARS && clean.has(text)) return text
@@ -135,13 +140,11 @@ function redactNothing(codeOf: CodeOf): AddressRedactor {
   }
 }
 
-const noTexts: ReadonlySet<string> = new Set()
-
 /**
- * Returns the texts that contain an address. Searches all of them as one text, joined by separators
- * that no match can cross.
+ * Returns the indexes of the texts that contain an address. Searches all of them as one text,
+ * joined by separators that no match can cross.
  */
-function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet<string> {
+function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet<number> {
   const starts: number[] = []
   let length = 0
   for (const text of texts) {
@@ -156,7 +159,7 @@ function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet
     // A text often has thousands of matches; one for each text is enough.
     if (named.size === texts.length) break
   }
-  return new Set(texts.filter((_, at) => named.has(at)))
+  return named
 }
 
 const TEXT_SEPARATOR = '\r\n\r\n'
