@@ -33,25 +33,25 @@ export function createTokenCodes(key: Buffer): CodeOf {
   const secret = tokenSecret(key.toString('latin1'))
   return boundedCodes((token) => {
     const inner = hash('sha256', `${secret}${token}`)
-    return codeOfHash(hash('sha256', `${secret}${inner}`))
+    return codeOfHash(hash('sha256', `${secret}${inner}`, 'latin1'))
   })
 }
 
 const hmacBlockBytes = 64
 
 /** The secret of a consumer's tokens; most consumers get many reports. */
-const tokenSecret = remembered((key) => hmacOf(Buffer.from(key, 'latin1'))('tokens'), {
-  max: 200,
-  charsMax: hmacBlockBytes,
-})
+const tokenSecret = remembered(
+  (key) => Buffer.from(hmacOf(Buffer.from(key, 'latin1'))('tokens'), 'latin1').toString('hex'),
+  { max: 200, charsMax: hmacBlockBytes },
+)
 
 /**
- * Returns HMAC-SHA256 (RFC 2104) in hexadecimal digits, for a key of at most 64 bytes. Two hashes
+ * Returns HMAC-SHA256 (RFC 2104) as a Latin-1 view, for a key of at most 64 bytes. Two hashes
  * take a fifth of the time of creating a key for an HMAC.
  */
 function hmacOf(key: Buffer): (text: string) => string {
   if (key.length > hmacBlockBytes) {
-    return (text) => createHmac('sha256', key).update(text).digest('hex')
+    return (text) => createHmac('sha256', key).update(text).digest('latin1')
   }
   const padded = Buffer.concat([key], hmacBlockBytes)
   const [inner, outer] = [Buffer.from(padded), padded]
@@ -61,15 +61,21 @@ function hmacOf(key: Buffer): (text: string) => string {
   }
   return (text) => {
     const read = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer')
-    return hash('sha256', Buffer.concat([outer, read]))
+    return hash('sha256', Buffer.concat([outer, read]), 'latin1')
   }
 }
 
-function codeOfHash(digits: string): string {
+/** Returns the code of a hash, given as a Latin-1 view: its first bytes in base 32. */
+function codeOfHash(bytes: string): string {
   let code = 'redacted-'
-  for (let at = 0; at < codeBytes * 2; at += 5) {
-    const bits = Number.parseInt(digits.slice(at, at + 5), 16)
-    code += (codePairs[bits >> 10] ?? '') + (codePairs[bits & 0x3ff] ?? '')
+  let held = 0
+  let bits = 0
+  for (let at = 0; at < codeBytes; at++) {
+    held = (held << 8) | bytes.charCodeAt(at)
+    bits += 8
+    if (bits < 10) continue
+    bits -= 10
+    code += codePairs[(held >> bits) & 0x3ff] ?? ''
   }
   return code
 }
