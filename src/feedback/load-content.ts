@@ -199,7 +199,7 @@ export type CreatedFeedback = {
   reporterEmail: string
   verdict: Verdict
   complaint: Complaint
-  /** The packed message, and its packed analysis. */
+  /** The message, which may be unpacked already, and its packed analysis. */
   packed: Packed
   analysis: Packed
 }

@@ -1,6 +1,6 @@
 import type { WorkApp } from '../app.ts'
 import type { RawMessage, Report } from '../db/reports.ts'
-import { type Packed, unpack } from '../db/rows.ts'
+import { type Packed, unpack, unpackAtMost } from '../db/rows.ts'
 import { reasonOf } from '../errors.ts'
 import type { Case } from '../feedback/draw-consequences.ts'
 import type { JudgedCase } from '../judging/judge.ts'
@@ -21,7 +21,7 @@ export type Readers = Pick<WorkApp, 'config'> & {
   dns?: DnsTools | undefined
 }
 
-/** A report, its packed message, and the analysis of the message. */
+/** A report, its message, and the analysis of the message. */
 export type ReadReport = { report: Report; raw: Packed; analysis: AnalysisDigest }
 
 /** A report whose message could not be read in this run. */
@@ -31,6 +31,9 @@ type ReadFailure = { reportId: string; reason: string }
  * Time limit in milliseconds for the DNS queries of a message; missing answers count as unknown.
  */
 const DNS_MS_MAX = 3_000
+
+/** Maximum size in bytes of a message that is unpacked once for all its readers. */
+const SMALL_BYTES_MAX = 64_000
 
 type Read = { analyses: ReadReport[]; failures: ReadFailure[] }
 
@@ -70,12 +73,13 @@ export async function* readMessages(
 
 async function readOne(
   report: Report,
-  raw: RawMessage | undefined,
+  stored: RawMessage | undefined,
   { relays, onSlow }: { relays: ReportRelays; onSlow: () => void },
   app: Readers,
 ): Promise<ReadReport | ReadFailure> {
   try {
-    if (!raw) throw new Error('The raw message is missing.')
+    if (!stored) throw new Error('The raw message is missing.')
+    const raw = unpackedIfSmall(stored)
     const { originConfidenceMin } = app.config
     const isRebuilt = report.rebuiltFrom !== null
     const options = { ...relays.options, originConfidenceMin, isRebuilt }
@@ -88,11 +92,21 @@ async function readOne(
 }
 
 /**
+ * Returns a small message unpacked, because several threads read it: one that analyzes it, one that
+ * composes its feedback report, and this one for its DNS queries. A large message stays packed,
+ * because each thread gets a copy.
+ */
+function unpackedIfSmall(stored: Packed): Packed {
+  const content = unpackAtMost(stored, SMALL_BYTES_MAX)
+  return content ? { encoding: 'identity', content } : stored
+}
+
+/**
  * Returns the DNS findings for a message. Runs outside the parser threads, which never wait for the
  * network; it parses only the header, in linear time.
  */
 async function findingsOf(
-  raw: RawMessage,
+  raw: Packed,
   relays: ParserOptions,
   { dns }: Readers,
 ): Promise<DnsFindings | undefined> {
