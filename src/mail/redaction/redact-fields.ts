@@ -55,11 +55,14 @@ export function recipientsIn(fields: readonly HeaderField[]): {
 } {
   const delivered: string[] = []
   const claimed: string[] = []
-  for (const { key, value } of fields) {
+  for (const field of fields) {
+    const { key, raw } = field
     if (key === 'received') {
-      for (const [, address = ''] of ` ${value}`.matchAll(forClause)) delivered.push(address)
+      // Most have no address, and reading a value takes time.
+      const value = raw.includes('@') ? ` ${field.value}` : ''
+      for (const [, address = ''] of value.matchAll(forClause)) delivered.push(address)
     } else if (mailboxFields.has(key) || recipientFields.has(key)) {
-      const found = addressesInText(decodeHeaderText(value.slice(0, 64 * 1024)))
+      const found = addressesInText(decodeHeaderText(field.value.slice(0, 64 * 1024)))
       if (mailboxFields.has(key)) delivered.push(...found)
       else claimed.push(...found)
     }
