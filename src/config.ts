@@ -1,8 +1,22 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net'
 import path from 'node:path'
-import { unescape } from 'node:querystring'
 import { z } from 'zod'
 import { UsageError } from './errors.ts'
+import {
+  entriesOf,
+  fraction,
+  isSafeUrl,
+  type KeepRule,
+  type QuietHours,
+  readAddresses,
+  readBlocks,
+  readHeaders,
+  readKeepRule,
+  readQuietHours,
+  readServers,
+  score,
+  type Servers,
+  wholeNumber,
+} from './settings.ts'
 
 const port = wholeNumber(0, 65_535)
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER)
@@ -101,6 +115,8 @@ const variables = z.object({
   BACKUP_KEEP: z.string().default('7,4,6').transform(readKeepRule),
   SPOOL_DIR: z.string().optional(),
   SPOOL_MEGABYTES: wholeNumber(0, 1_000_000).default(4_000),
+  MAIN_URL: z.string().refine(isSafeUrl, { error: 'is not an https address' }).optional(),
+  FRONT_KEY: z.string().min(32, 'is shorter than 32 characters').optional(),
   RETENTION_DAYS: count.default(400),
   DATABASE_CONNECTIONS: wholeNumber(1, 500).default(10),
   DRAIN_SECONDS: wholeNumber(0, 60).optional(),
@@ -180,8 +196,7 @@ export type Config = {
   rdapBootstrapUrl: string | undefined
   /** The tables to import every night, as `name=https://…` or `name=/folder`. */
   networkTables: readonly string[]
-  /** The system's name servers, none, or the given ones: `ip`, `ip:port` or `[ip]:port`. */
-  dnsServers: 'system' | 'none' | readonly string[]
+  dnsServers: Servers
   /** Unparsed entries of the setting; `processes/blacklist-zones.ts` reads them. */
   blacklists: readonly string[]
   /** Absolute path. */
@@ -199,8 +214,7 @@ export type Config = {
     command: string | undefined
     /** Called each minute while nothing is critical. */
     heartbeatUrl: string | undefined
-    /** The hours in which warnings wait, in minutes of the day. */
-    quietHours: { from: number; to: number; zone: string } | undefined
+    quietHours: QuietHours | undefined
   }
   /** Where traces are sent; undefined if none are. `ratio`: the share of the reports, 0 to 1. */
   traces: { url: string; headers: Readonly<Record<string, string>>; ratio: number } | undefined
@@ -216,11 +230,14 @@ export type Config = {
     folder: string
     isScheduled: boolean
     recipient: string | undefined
-    /** The newest of each of the last days, weeks and months with a backup. */
-    keep: { days: number; weeks: number; months: number }
+    keep: KeepRule
   }
   /** The folder, an absolute path, for reports that are accepted while the database is away. */
   spool: { folder: string; bytesMax: number }
+  /** The main installation of a front, without a trailing slash; undefined if this is no front. */
+  mainUrl: string | undefined
+  /** The secret that a main installation shares with its fronts; a front always has it. */
+  frontKey: string | undefined
   retentionDays: number
   databaseConnections: number
   /** Time in milliseconds for which a stopping process continues to answer HTTP requests. */
@@ -289,6 +306,24 @@ function spoolOf(read: z.infer<typeof variables>, cwd: string): Config['spool'] 
   return { folder, bytesMax: read.SPOOL_MEGABYTES * 1_000_000 }
 }
 
+function frontOf(read: z.infer<typeof variables>): Pick<Config, 'mainUrl' | 'frontKey'> {
+  const { MAIN_URL: mainUrl, FRONT_KEY: frontKey } = read
+  if (mainUrl !== undefined && frontKey === undefined) {
+    throw new UsageError(['MAIN_URL also needs FRONT_KEY (see .env.example)'])
+  }
+  if (mainUrl !== undefined && read.DATABASE_URL !== undefined) {
+    throw new UsageError([
+      'MAIN_URL is for a front, which has no database: remove DATABASE_URL or MAIN_URL',
+    ])
+  }
+  return { mainUrl: mainUrl?.replace(/\/+$/, ''), frontKey }
+}
+
+/** A front leads to the pages of its main installation. */
+function publicUrlOf({ PUBLIC_URL, MAIN_URL, HTTP_PORT }: z.infer<typeof variables>): string {
+  return (PUBLIC_URL ?? MAIN_URL ?? `http://localhost:${HTTP_PORT}`).replace(/\/+$/, '')
+}
+
 function tracesOf(read: z.infer<typeof variables>): Config['traces'] {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = read
   if (endpoint === undefined) return undefined
@@ -303,118 +338,6 @@ function backend({
 }: z.infer<typeof variables>): Config['databaseBackend'] {
   if (DB_BACKEND === 'postgres' || DATABASE_URL !== undefined) return DB_BACKEND
   throw new UsageError([`DB_BACKEND=${DB_BACKEND} needs DATABASE_URL (see .env.example)`])
-}
-
-function isSafeUrl(text: string): boolean {
-  const url = URL.parse(text)
-  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url?.hostname ?? '')
-  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)
-}
-
-function wholeNumber(least: number, most: number) {
-  const range =
-    most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`
-  const says = { error: `is not a whole number ${range}` }
-  return z.coerce.number(says).int(says).min(least, says).max(most, says)
-}
-
-function fraction() {
-  const says = { error: 'is not a number from 0 to 1' }
-  return z.coerce.number(says).min(0, says).max(1, says)
-}
-
-function score() {
-  const says = { error: 'is not a number above 0' }
-  return z.coerce.number(says).positive(says)
-}
-
-function readServers(text: string, context: z.RefinementCtx): Config['dnsServers'] {
-  const entries = entriesOf(text)
-  if (entries.length === 0) return 'system'
-  if (text.trim() === 'none') return 'none'
-  const wrong = entries.filter((entry) => !isServer(entry))
-  if (wrong.length > 0) {
-    const message = `names ${wrong.join(' and ')}, which is neither an IP address nor address:port`
-    context.addIssue({ code: 'custom', message })
-  }
-  return entries
-}
-
-function readBlocks(text: string, context: z.RefinementCtx): readonly string[] {
-  const entries = text.trim() === 'none' ? [] : entriesOf(text)
-  const wrong = entries.filter((entry) => !/^[0-9a-f.:]+(\/\d{1,3})?$/i.test(entry))
-  const isBlock = (entry: string) => isIP(entry.replace(/\/\d+$/, '')) !== 0
-  wrong.push(...entries.filter((entry) => !wrong.includes(entry) && !isBlock(entry)))
-  if (wrong.length > 0) {
-    const message = `names ${wrong.join(' and ')}, which is neither an IP address nor a CIDR block`
-    context.addIssue({ code: 'custom', message })
-  }
-  return entries
-}
-
-function isServer(entry: string): boolean {
-  const [, ip = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry) ?? []
-  if (isIP(entry) !== 0) return true
-  const isAddress = isIPv4(ip) || (/^\[.*\]$/.test(ip) && isIPv6(ip.slice(1, -1)))
-  return isAddress && (port === undefined || (Number(port) >= 1 && Number(port) <= 65_535))
-}
-
-/** Reads `name=value,other=value`, the values in percent-encoding. */
-function readHeaders(text: string, context: z.RefinementCtx): Record<string, string> {
-  const entries = text.split(',').filter((entry) => entry.trim() !== '')
-  const pairs = entries.map((entry) => /^\s*([\w-]+)\s*=([\x20-\x7e]*)$/.exec(entry))
-  if (pairs.includes(null)) {
-    context.addIssue({ code: 'custom', message: 'is not like "name=value,other=value"' })
-  }
-  return Object.fromEntries(
-    pairs.map((pair) => [pair?.[1] ?? '', unescape(pair?.[2]?.trim() ?? '')]),
-  )
-}
-
-function readAddresses(text: string, context: z.RefinementCtx): readonly string[] {
-  const entries = entriesOf(text)
-  const wrong = entries.filter((entry) => !z.email().safeParse(entry).success)
-  if (wrong.length > 0) {
-    const message = `names ${wrong.join(' and ')}, which is not a valid email address`
-    context.addIssue({ code: 'custom', message })
-  }
-  return entries
-}
-
-/** Reads the numbers of days, weeks and months: `7,4,6`. */
-function readKeepRule(text: string, context: z.RefinementCtx): Config['backups']['keep'] {
-  const [, days, weeks, months] = /^ *(\d{1,4}) *, *(\d{1,4}) *, *(\d{1,4}) *$/.exec(text) ?? []
-  if (months === undefined) {
-    context.addIssue({ code: 'custom', message: 'is not like "7,4,6" (days, weeks, months)' })
-  }
-  return { days: Number(days), weeks: Number(weeks), months: Number(months) }
-}
-
-/** Reads `22:00-07:00`, optionally with a time zone: `22:00-07:00 Europe/Paris`. */
-function readQuietHours(text: string, context: z.RefinementCtx): Config['alarms']['quietHours'] {
-  if (text.trim() === '') return undefined
-  const shape = /^(\d\d):([0-5]\d)-(\d\d):([0-5]\d)(?: +(\S+))?$/
-  const [, fromHour, fromMinute, toHour, toMinute, zone = 'UTC'] = shape.exec(text.trim()) ?? []
-  const from = Number(fromHour) * 60 + Number(fromMinute)
-  const to = Number(toHour) * 60 + Number(toMinute)
-  if (from < DAY_MINUTES && to < DAY_MINUTES && isZone(zone)) return { from, to, zone }
-  const message = 'is not like "22:00-07:00" or "22:00-07:00 Europe/Paris"'
-  context.addIssue({ code: 'custom', message })
-  return undefined
-}
-
-const DAY_MINUTES = 24 * 60
-
-function isZone(zone: string): boolean {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }))
-  } catch {
-    return false
-  }
-}
-
-function entriesOf(list: string): string[] {
-  return list.split(/[\s,]+/).filter(Boolean)
 }
 
 /** The names of all variables, for the test that compares them with `.env.example`. */
@@ -451,7 +374,7 @@ export function readConfig(
     dataDir: path.resolve(machine.cwd, read.DATA_DIR),
     httpHost: read.HTTP_HOST,
     httpPort: read.HTTP_PORT,
-    publicUrl: (read.PUBLIC_URL ?? `http://localhost:${read.HTTP_PORT}`).replace(/\/+$/, ''),
+    publicUrl: publicUrlOf(read),
     signUpIsOpen: read.SIGN_UP === 'open',
     isSecondStepRequired: read.SECOND_STEP === 'required',
     needsFourEyes: read.FOUR_EYES === 'required',
@@ -491,9 +414,9 @@ export function readConfig(
     ...{ securityContact: read.SECURITY_CONTACT, securityPolicy: read.SECURITY_POLICY_URL },
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,
-    ...{ backups: backupsOf(read, machine.cwd), spool: spoolOf(read, machine.cwd) },
-    retentionDays: read.RETENTION_DAYS,
-    databaseConnections: read.DATABASE_CONNECTIONS,
+    backups: backupsOf(read, machine.cwd),
+    ...{ spool: spoolOf(read, machine.cwd), ...frontOf(read) },
+    ...{ retentionDays: read.RETENTION_DAYS, databaseConnections: read.DATABASE_CONNECTIONS },
     drainMs: read.DRAIN_SECONDS === undefined ? undefined : read.DRAIN_SECONDS * 1_000,
     formWaitMs: read.FORM_WAIT_SECONDS * 1_000,
   }

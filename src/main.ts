@@ -67,7 +67,16 @@ const commands: Record<string, Command> = {
     async run({ args, config, log }) {
       refuseArguments(args)
       const { web } = await import('./processes/web.ts')
-      return serve(config, log, 'web', 'sends', (app) => web(app), web)
+      const { frontConfig, openFront } = await import('./processes/front.ts')
+      const front = frontConfig(config)
+      if (!front) return serve(config, log, 'web', 'sends', (app) => web(app), web)
+      const stopping = stopSignal()
+      const { app, standIn } = await openFront(front, log)
+      const { close } = await web(app, standIn)
+      process.send?.('ready')
+      await stopping
+      await closeInTime(close, config.drainMs)
+      return DONE
     },
   },
   work: {
@@ -422,6 +431,8 @@ async function serve(
   openStandIn?: StandIn,
 ): Promise<number> {
   if (config.databaseUrl === undefined) {
+    const { refuseOnFront } = await import('./processes/open-app.ts')
+    refuseOnFront(config)
     throw new UsageError([
       'DATABASE_URL is not set. Only "start" can run without it, with its own PostgreSQL.',
     ])

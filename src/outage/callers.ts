@@ -3,8 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { LRUCache } from 'lru-cache'
-import { type CallerKeys, listValidKeys } from '../db/known-callers.ts'
-import type { Db } from '../db/pool.ts'
+import type { CallerKeys, ValidKey } from '../db/known-callers.ts'
 import { reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Clock, systemRandom } from '../world.ts'
@@ -51,7 +50,8 @@ const KNOWN_MS = 3_600_000
 const [NONCE_BYTES, TAG_BYTES] = [12, 16]
 
 type Needs = {
-  pool: Db
+  /** Returns the keys, of those given, that are still valid. */
+  listValid: (keys: CallerKeys, now: Date) => Promise<ValidKey[]>
   clock: Clock
   log: Logger
   config: { secret: string }
@@ -90,7 +90,7 @@ export async function createCallers(app: Needs, file: string): Promise<Callers> 
       const all = [...known.values()]
       const now = clock()
       const valid = await outage.run(
-        async () => (all.length > 0 ? listValidKeys(app.pool, keysOf(all), now) : []),
+        async () => (all.length > 0 ? app.listValid(keysOf(all), now) : []),
         () => undefined,
       )
       if (!valid) return

@@ -5,13 +5,13 @@ import { BusyError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Clock } from '../world.ts'
 
-/** Whether the database is away, as this process sees it. */
+/** Whether the database, or the main installation of a front, is away as this process sees it. */
 export type Outage = {
-  /** When the database went away; undefined while it answers. */
+  /** When it went away; undefined while it answers. */
   since: () => Date | undefined
   /**
-   * Runs `work`; while the database is away, or if it goes away during `work`, runs `instead`. The
-   * statements of `work` may have taken effect in spite of an error.
+   * Runs `work`; during an outage, or if one begins during `work`, runs `instead`. `work` may have
+   * taken effect in spite of an error.
    */
   run: <T>(work: () => Promise<T>, instead: () => T | Promise<T>) => Promise<T>
   close: () => Promise<void>
@@ -22,13 +22,39 @@ const SILENT_MS = 10_000
 const PROBE_MS = 1_000
 const silent = Symbol('silent')
 
-type Needs = { config: { databaseUrl: string }; clock: Clock; log: Logger }
+/** What may be away. */
+export type Watched = {
+  /** Whether an error says that it is away. */
+  isOutage: (error: unknown) => boolean
+  /** Whether it answers again. */
+  isBack: () => Promise<boolean>
+  /** Sentences for the log. */
+  says: { away: string; back: string }
+  /** Why it is away, if that is known. */
+  reason?: () => string
+}
+
+/** The database, as something that may be away. */
+export function watchedDatabase({ databaseUrl }: { databaseUrl: string }): Watched {
+  return {
+    isOutage,
+    isBack: () => isWritable(databaseUrl),
+    says: {
+      away: 'The database is away. New reports are stored on disk.',
+      back: 'The database answers again.',
+    },
+  }
+}
 
 /**
- * Watches for outages of the database. While it is away, no request waits for it: one probe each
+ * Watches for outages, usually of the database. During one, no request waits for it: one probe each
  * second looks whether it is back. Calls `onBegin` when an outage begins.
  */
-export function createOutage(app: Needs, onBegin: () => void = () => undefined): Outage {
+export function createOutage(
+  app: { clock: Clock; log: Logger },
+  watched: Watched,
+  onBegin: () => void = () => undefined,
+): Outage {
   const stop = new AbortController()
   let since: Date | undefined
   let probing: Promise<void> | undefined
@@ -36,8 +62,8 @@ export function createOutage(app: Needs, onBegin: () => void = () => undefined):
   async function probe(): Promise<void> {
     while (since && !stop.signal.aborted) {
       await wait(PROBE_MS, undefined, { signal: stop.signal, ref: false }).catch(() => undefined)
-      if (stop.signal.aborted || !(await isWritable(app.config.databaseUrl))) continue
-      app.log.info({ since }, 'The database answers again.')
+      if (stop.signal.aborted || !(await watched.isBack())) continue
+      app.log.info({ since }, watched.says.back)
       since = undefined
     }
   }
@@ -45,7 +71,7 @@ export function createOutage(app: Needs, onBegin: () => void = () => undefined):
   function begin(): void {
     if (since) return
     since = app.clock()
-    app.log.warn('The database is away. New reports are stored on disk.')
+    app.log.warn({ reason: watched.reason?.() }, watched.says.away)
     onBegin()
     probing = probe()
   }
@@ -63,7 +89,7 @@ export function createOutage(app: Needs, onBegin: () => void = () => undefined):
         const result = await Promise.race([working, late.promise])
         if (result !== silent) return result
       } catch (error) {
-        if (!isOutage(error)) throw error
+        if (!watched.isOutage(error)) throw error
       } finally {
         clearTimeout(timer)
       }
@@ -77,7 +103,7 @@ export function createOutage(app: Needs, onBegin: () => void = () => undefined):
   }
 }
 
-/** The outage of a process that starts while the database is away, until it starts again. */
+/** The outage of a process without a database: a front, or one that starts during an outage. */
 export function endlessOutage(began: Date): Outage {
   return {
     since: () => began,

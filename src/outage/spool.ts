@@ -78,7 +78,7 @@ export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool
   }
 
   async function appendAll(entries: readonly SpoolEntry[]): Promise<undefined[]> {
-    const bytes = Buffer.concat(entries.map(encode))
+    const bytes = encodeEntries(entries)
     try {
       if (systemElapsed() - used.lookedAt > LOOK_MS) await state()
       if (used.bytes + bytes.length > bytesMax) throw new Error('the spool is full')
@@ -167,11 +167,11 @@ async function takeFile(
   if (name.endsWith(OPEN)) await rename(file + OPEN, file + CLOSED).catch(ignoreAbsent)
   const bytes = await readFile(file + CLOSED).catch(ignoreAbsent)
   if (!bytes) return 0
-  const { entries, isDamaged } = decode(bytes)
+  const { entries, isDamaged } = decodeEntries(bytes)
   for (let at = 0; at < entries.length; at += TAKEN_MAX) {
     for (const refused of await work(entries.slice(at, at + TAKEN_MAX))) {
       const ownFile = path.join(folder, refused.id + REFUSED)
-      await writeFile(ownFile, encode(refused), { mode: 0o600, flush: true })
+      await writeFile(ownFile, encodeEntries([refused]), { mode: 0o600, flush: true })
     }
   }
   if (isDamaged) {
@@ -206,6 +206,11 @@ function fill(waiting: readonly SpoolEntry[]): number {
   return past === -1 ? waiting.length : past
 }
 
+/** Encodes entries as in a file of the spool. */
+export function encodeEntries(entries: readonly SpoolEntry[]): Buffer {
+  return Buffer.concat(entries.map(encode))
+}
+
 function encode({ id, values, content }: SpoolEntry): Buffer {
   const json = Buffer.from(JSON.stringify({ id, values }))
   const head = Buffer.alloc(HEAD_BYTES + 4)
@@ -221,7 +226,7 @@ function encode({ id, values, content }: SpoolEntry): Buffer {
  * Reads the entries of a file. An incomplete entry at the end was never acknowledged. Bytes before
  * a later entry that are no entry are damage.
  */
-function decode(bytes: Buffer): { entries: SpoolEntry[]; isDamaged: boolean } {
+export function decodeEntries(bytes: Buffer): { entries: SpoolEntry[]; isDamaged: boolean } {
   const entries: SpoolEntry[] = []
   let isDamaged = false
   for (let at = 0; at < bytes.length;) {

@@ -9,6 +9,7 @@ import {
   insertToken,
   markTokenUsed,
   scopes,
+  type TokenOwner,
   type TokenScope,
 } from '../db/sessions.ts'
 import { BusyError } from '../errors.ts'
@@ -108,7 +109,15 @@ export async function addToken(
   })
 }
 
+/** How callers are found: in the database, or by the main installation of a front. */
+export type LookUps = {
+  /** Returns the account if the password is correct. Takes equally long for every address. */
+  findByPassword: (email: string, password: string) => Promise<Account | undefined>
+  findByToken: (digest: Buffer) => Promise<TokenOwner | undefined>
+}
+
 type CredentialOptions = {
+  lookUps?: LookUps | undefined
   clock?: Clock
   checksMax?: number
   isSecondStepRequired?: boolean
@@ -129,9 +138,10 @@ export function createCredentials(
     isSecondStepRequired = false,
     callers = unknownCallers,
     outage = noOutage,
+    lookUps = createLookUps(db, callers),
   }: CredentialOptions = {},
 ): Credentials {
-  const { findByPassword, findByToken } = createLookUps(db, callers)
+  const { findByPassword, findByToken } = lookUps
   const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
   const checks = boundedWork(checksMax)
 
@@ -201,7 +211,7 @@ function rememberPasswords({
 }
 
 /** Look-ups in the database, remembered for the time when it is away. */
-function createLookUps(db: Db, callers: Pick<Callers, 'find'>) {
+function createLookUps(db: Db, callers: Pick<Callers, 'find'>): LookUps {
   const decoy = hashPassword('nobody has this password')
 
   function findAccount(email: string) {
@@ -210,8 +220,7 @@ function createLookUps(db: Db, callers: Pick<Callers, 'find'>) {
   }
 
   return {
-    /** Takes equally long for every address. */
-    async findByPassword(email: string, password: string): Promise<Account | undefined> {
+    async findByPassword(email, password) {
       const account = await findAccount(email).catch(async (error: unknown) => {
         await verify(await decoy, password)
         throw error
@@ -219,7 +228,7 @@ function createLookUps(db: Db, callers: Pick<Callers, 'find'>) {
       const isRight = await verify(account?.passwordHash ?? (await decoy), password)
       return isRight ? account : undefined
     },
-    findByToken(digest: Buffer) {
+    findByToken(digest) {
       const find = () => findTokenOwner(db, digest)
       return callers.find({ kind: 'token', key: digest.toString('hex'), find })
     },

@@ -10,7 +10,7 @@ import {
   listRateLimits,
   type RateLimit,
 } from '../db/limits.ts'
-import type { Pool } from '../db/pool.ts'
+import type { Db, Pool } from '../db/pool.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type Callers, unknownCallers } from '../outage/callers.ts'
 import { noOutage, type Outage } from '../outage/outage.ts'
@@ -240,16 +240,21 @@ export function createLimits(app: LimitNeeds, notBefore: () => Date | null = () 
 }
 
 /** Returns a function that reads the limits that are switched on, at most once a second. */
-function createPresentLimits({ pool, callers = unknownCallers }: LimitNeeds) {
+function createPresentLimits(app: LimitNeeds) {
+  const { callers = unknownCallers, listLimits = () => listPresentLimits(app.pool) } = app
   let known: { limits: readonly RateLimit[]; readAt: number } | undefined
-  const find = async () => (await listRateLimits(pool)).filter(({ behavior }) => behavior !== 'off')
   return async (): Promise<readonly RateLimit[]> => {
     if (known && systemElapsed() - known.readAt < FRESH_MS) return known.limits
     const readAt = systemElapsed()
-    const limits = (await callers.find({ kind: 'limits', key: 'all', find })) ?? []
+    const limits = (await callers.find({ kind: 'limits', key: 'all', find: listLimits })) ?? []
     known = { limits, readAt }
     return limits
   }
+}
+
+/** Returns the limits that are switched on. */
+export async function listPresentLimits(db: Db): Promise<RateLimit[]> {
+  return (await listRateLimits(db)).filter(({ behavior }) => behavior !== 'off')
 }
 
 type CountBatch<Result> = (batch: readonly Asked[], limits: readonly RateLimit[]) => Result
@@ -285,6 +290,8 @@ type LimitNeeds = {
   config: { secret: string }
   outage?: Pick<Outage, 'run'>
   callers?: Pick<Callers, 'find'>
+  /** Default: asks the database. */
+  listLimits?: (() => Promise<RateLimit[]>) | undefined
 }
 
 const LOCAL_KEYS_MAX = 100_000

@@ -6,7 +6,7 @@ import { startEmbedded } from '../db/embedded.ts'
 import { checkVersion, databaseState, findShingleSeed } from '../db/installation.ts'
 import { createPool, findPooling, type Pool } from '../db/pool.ts'
 import { keepPlansOfRecentWeeks, nameShards } from '../db/prepared.ts'
-import { DatabaseUnsuitable } from '../errors.ts'
+import { DatabaseUnsuitable, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { seedShingles } from '../pieces/shingles/hash.ts'
 import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
@@ -103,6 +103,7 @@ export async function migrateDatabase(config: Config): Promise<string[]> {
 
 /** Like `withDatabase`, for a task that needs only the URL. */
 export async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+  refuseOnFront(config)
   const noted = config.databaseUrl ?? (await notedDatabaseUrl(config.dataDir))
   if (noted !== undefined && (config.databaseUrl !== undefined || (await isReachable(noted)))) {
     return work(noted)
@@ -125,6 +126,15 @@ export async function withUrl<T>(config: Config, work: (url: string) => Promise<
   } finally {
     await release()
   }
+}
+
+/** @throws UsageError on a front, which must not start a database of its own */
+export function refuseOnFront({ mainUrl }: Pick<Config, 'mainUrl'>): void {
+  if (mainUrl === undefined) return
+  throw new UsageError([
+    'This is a front, because MAIN_URL is set: it only runs "web". ' +
+      `Run this command at ${mainUrl}.`,
+  ])
 }
 
 async function withApp<T>(

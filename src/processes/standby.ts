@@ -3,13 +3,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { isOutage } from '../db/follow.ts'
+import { type CallerKeys, listValidKeys } from '../db/known-callers.ts'
 import { createPool } from '../db/pool.ts'
 import { withoutData } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Callers, createCallers } from '../outage/callers.ts'
-import { createOutage, endlessOutage, type Outage } from '../outage/outage.ts'
+import { createOutage, endlessOutage, type Outage, watchedDatabase } from '../outage/outage.ts'
 import { openSpool, type Spool, type SpoolEntry } from '../outage/spool.ts'
 import { Boss } from '../queue/boss.ts'
+import type { Front } from '../web/site.ts'
 import { takeSpooled } from '../reports/take-spooled.ts'
 import { systemClock } from '../world.ts'
 import { keptSecret } from './data-dir.ts'
@@ -17,7 +19,7 @@ import { takeSpooledMail } from './receive/keep-mail.ts'
 
 /** What a process needs to accept reports while the database is away. */
 export type Standby = {
-  tools: { outage: Outage; callers: Callers; spool: Spool }
+  tools: { outage: Outage; callers: Callers; spool: Spool; front?: Front }
   close: () => Promise<void>
 }
 
@@ -31,19 +33,14 @@ const TAKE_MS = 1_000
 export async function openStandby(app: App, name: string): Promise<Standby> {
   const { folder, bytesMax } = app.config.spool
   const onBegin = () => void (bytesMax > 0 && callers.save())
-  const outage = createOutage(app, onBegin)
-  const callers = await createCallers({ ...app, outage }, path.join(folder, `callers-${name}`))
+  const outage = createOutage(app, watchedDatabase(app.config), onBegin)
+  const callers = await createCallers(askDatabase(app, outage), callersFile(folder, name))
   const spool = openSpool({ ...app, folder, bytesMax })
   const stop = new AbortController()
-
-  async function every(ms: number, work: () => Promise<void>): Promise<void> {
-    while (!stop.signal.aborted) {
-      await work().catch((error: unknown) => {
-        if (!isOutage(error)) app.log.error(withoutData(error), 'Could not empty the spool.')
-      })
-      await wait(ms, undefined, { signal: stop.signal, ref: false }).catch(() => undefined)
-    }
-  }
+  const every = (ms: number, work: () => Promise<void>) =>
+    repeat(ms, work, stop.signal, (error) => {
+      if (!isOutage(error)) app.log.error(withoutData(error), 'Could not empty the spool.')
+    })
 
   async function take(): Promise<void> {
     if (outage.since()) return
@@ -63,6 +60,29 @@ export async function openStandby(app: App, name: string): Promise<Standby> {
   }
 }
 
+/** Does the work again and again with pauses of `ms`, until the signal. */
+export async function repeat(
+  ms: number,
+  work: () => Promise<void>,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await work().catch(onError)
+    await wait(ms, undefined, { signal, ref: false }).catch(() => undefined)
+  }
+}
+
+function askDatabase(app: App, outage: Outage) {
+  const listValid = (keys: CallerKeys, now: Date) => listValidKeys(app.pool, keys, now)
+  return { ...app, outage, listValid }
+}
+
+/** The file with the callers that a process knew when an outage began. */
+export function callersFile(folder: string, name: string): string {
+  return path.join(folder, `callers-${name}`)
+}
+
 /**
  * Opens what a process needs that starts while the database is away. It never asks the database:
  * `openApp` prepares a process for that.
@@ -73,24 +93,30 @@ export async function openStandIn(
   name: string,
 ): Promise<{ app: App; standIn: Standby }> {
   const { folder, bytesMax } = config.spool
-  const databaseUrl = `postgres:///none?host=${encodeURIComponent(path.join(folder, 'none'))}`
-  const onLost = () => undefined
   const secret = config.secret ?? (await keptSecret(config.dataDir))
-  const app: App = {
-    config: { ...config, secret, databaseUrl, drainMs: 0 },
-    pool: createPool(databaseUrl, { connectionsMax: 1, name, onLost }),
-    boss: new Boss({ connectionString: databaseUrl }),
-    clock: systemClock,
-    log,
-  }
+  const app = appWithoutDatabase({ ...config, secret, drainMs: 0 }, log)
   const outage = endlessOutage(app.clock())
-  const callers = await createCallers({ ...app, outage }, path.join(folder, `callers-${name}`))
+  const callers = await createCallers(askDatabase(app, outage), callersFile(folder, name))
   const spool = openSpool({ ...app, folder, bytesMax })
   const close = async () => {
     await spool.close()
     await app.pool.end()
   }
   return { app, standIn: { tools: { outage, callers, spool }, close } }
+}
+
+/** An application whose every query fails, as in an outage. */
+export function appWithoutDatabase(config: Config & { secret: string }, log: Logger): App {
+  const nowhere = encodeURIComponent(path.join(config.spool.folder, 'none'))
+  const databaseUrl = `postgres:///none?host=${nowhere}`
+  const onLost = () => undefined
+  return {
+    config: { ...config, databaseUrl },
+    pool: createPool(databaseUrl, { connectionsMax: 1, name: 'none', onLost }),
+    boss: new Boss({ connectionString: databaseUrl }),
+    clock: systemClock,
+    log,
+  }
 }
 
 async function takeEntries(entries: readonly SpoolEntry[], app: App): Promise<SpoolEntry[]> {

@@ -25,6 +25,7 @@ import {
 } from './data-dir.ts'
 import { importNetworks } from './import-networks.ts'
 import { migrateAll } from './migrate.ts'
+import { refuseOnFront } from './open-app.ts'
 import { checkPart, type ProcessPart, parts, startPart } from './parts.ts'
 import { readTlsFiles } from './receive/receive.ts'
 
@@ -123,11 +124,12 @@ const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networ
  * migrations, then `web`, two of `work`, `count`, `receive` and, with CHECK_PORT, `check`, each
  * restarted when it ends.
  *
- * @throws UsageError if another `start` uses the data folder, BLACKLISTS is invalid, or the
- * certificate of `receive` cannot be used
+ * @throws UsageError on a front, if another `start` uses the data folder, BLACKLISTS is invalid, or
+ * the certificate of `receive` cannot be used
  */
 export async function start(context: StartContext): Promise<Instance> {
   const { config, log, main, env, say, stopping } = context
+  refuseOnFront(config)
   await readZones(config.blacklists)
   await readTlsFiles(config)
   const closers: (() => Promise<void>)[] = []

@@ -64,7 +64,9 @@ export async function findReportOrSpooled(
 ): Promise<Report | undefined> {
   const report = await findReportOrAlias(pool, id)
   if (report) return report
-  if (!isSpooledId(id, reporterId, config.secret)) return undefined
+  const { secret, frontKey } = config
+  const secrets = frontKey === undefined ? [secret] : [secret, frontKey]
+  if (!secrets.some((one) => isSpooledId(id, reporterId, one))) return undefined
   const ageMs = clock().getTime() - uuidTime(id).getTime()
   if (ageMs > config.retentionDays * DAY_MS) return undefined
   if (!(await isAlias(pool, id))) {
@@ -78,7 +80,7 @@ export async function findReportOrSpooled(
 const DAY_MS = 86_400_000
 
 /** Parses an entry of the spool; undefined if it is not a report. */
-function parseSpooled({ values, content }: SpoolEntry): Prepared | undefined {
+export function parseSpooled({ values, content }: SpoolEntry): Prepared | undefined {
   const { success, data } = spooledSchema.safeParse(values)
   if (!success) return undefined
   const contentHash = Buffer.from(data.contentHash, 'hex')

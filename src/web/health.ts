@@ -4,10 +4,10 @@ import { type Request, Router } from 'express'
 import { listLostNodes } from '../db/backend.ts'
 import { expectedMigrations, missingMigrations } from '../db/installation.ts'
 import { authenticateRequest } from './authenticate.ts'
-import type { Site } from './site.ts'
+import type { Front, Site } from './site.ts'
 
 type ReadyNeeds = Pick<Site, 'pool' | 'boss' | 'isClosing'> &
-  Partial<Pick<Site, 'outage' | 'spool'>>
+  Partial<Pick<Site, 'outage' | 'spool' | 'front'>>
 type Needs = Pick<Site, 'credentials' | 'metrics' | 'isTrusted'> & ReadyNeeds
 
 const READY_MS = 3_000
@@ -35,6 +35,7 @@ export function healthRoutes(site: Needs): Router {
  * away, it can serve new reports, if it stores them on disk.
  */
 export async function sendReadiness(res: ServerResponse, needs: ReadyNeeds): Promise<void> {
+  if (needs.front) return sendFrontReadiness(res, needs, needs.front)
   const obstacle = await Promise.race([obstacleOf(needs), wait(READY_MS, AWAY, { ref: false })])
   if (obstacle === undefined) return sendText(res, 200, await readiness(needs))
   if (obstacle === AWAY && !needs.isClosing() && (await takesReports(needs))) {
@@ -43,6 +44,20 @@ export async function sendReadiness(res: ServerResponse, needs: ReadyNeeds): Pro
   res.setHeader('retry-after', '5')
   sendText(res, 503, obstacle)
 }
+
+/** A front can serve as long as it has room, if only reporters that it knows. */
+function sendFrontReadiness(res: ServerResponse, needs: ReadyNeeds, front: Front): void {
+  const obstacle = front.obstacle()
+  if (!needs.isClosing() && needs.spool?.hasRoom()) {
+    const only = `ready for reports of known reporters only: ${obstacle}`
+    return sendText(res, 200, obstacle === undefined ? 'ready' : only)
+  }
+  res.setHeader('retry-after', '5')
+  const full = `the spool is full: ${obstacle ?? 'its reports are being forwarded'}`
+  sendText(res, 503, needs.isClosing() ? CLOSING : full)
+}
+
+const CLOSING = 'the process is shutting down'
 
 async function readiness({ pool }: ReadyNeeds): Promise<string> {
   const late = 'one of them is slow to connect'
@@ -58,7 +73,7 @@ let expected: Promise<string[]> | undefined
 
 /** The reason why the process cannot serve; undefined if it can. */
 async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string | undefined> {
-  if (isClosing()) return 'the process is shutting down'
+  if (isClosing()) return CLOSING
   try {
     expected ??= expectedMigrations()
     const missing = await missingMigrations(pool, await expected)

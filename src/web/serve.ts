@@ -17,12 +17,14 @@ import { createMailboxUsers } from '../people/mailbox-users.ts'
 import { createIntake, type Prepared, type Unpacker } from '../reports/accept-report.ts'
 import { spooledReport } from '../reports/take-spooled.ts'
 import { createReadLines } from './api/bulk.ts'
+import { frontApi } from './api/front.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
 import { type BodyPool, createBodyPool } from './bodies/body-pool.ts'
 import { createBodies } from './bodies/read-body.ts'
 import { type CheckRoutes, createCheckRoutes } from './check/check-routes.ts'
 import { createTrust } from './check/may-ask.ts'
 import { contractRoutes, wellKnownRoutes } from './docs/docs-routes.ts'
+import { takesOnlyReports } from './front.ts'
 import { healthRoutes } from './health.ts'
 import { guardPasswords } from './limits.ts'
 import { listen } from './listen.ts'
@@ -51,7 +53,7 @@ type Tools = {
   readText: ReadText
   readSample: ReadSample
   unpack: Unpacker
-  standby: Pick<Site, 'outage' | 'callers' | 'spool'>
+  standby: Pick<Site, 'outage' | 'callers' | 'spool' | 'front'>
   /** Whether the process waits for the database, and only takes reports: it answers no checks. */
   isStandIn?: boolean
   queueNames: readonly string[]
@@ -150,6 +152,7 @@ function createSite(
     checkMetrics: () => Promise<string>
   },
 ): MadeSite {
+  const { front } = standby
   const readQueues = createReadQueues(app, queueNames)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
@@ -158,7 +161,7 @@ function createSite(
   const others = [
     ...[checkMetrics, createRuleMetrics(app), createMailMetrics(readMail, app.clock)],
     createHealthMetrics(readHealth),
-    createSpoolMetrics(standby, app.clock),
+    createSpoolMetrics({ ...standby, ...(front && { outage: front.link }) }, app.clock),
   ]
   const metrics = createMetrics(readQueues, countConsumers, readCounterHealth, others)
   const { publicUrl } = app.config
@@ -178,8 +181,9 @@ function createSite(
       clock: app.clock,
       isSecondStepRequired: app.config.isSecondStepRequired,
       ...standby,
+      ...(front && { outage: front.link, lookUps: front.lookUps }),
     }),
-    limits: createLimits({ ...app, ...standby }),
+    limits: createLimits({ ...app, ...standby, listLimits: front?.listLimits }),
     mailboxUsers: createMailboxUsers({ ...app, ...standby }),
     submit: createSubmit({ intake: createIntake(app, refuge), bodies, metrics: metrics.intake }),
     ...createBodies(BYTES_IN_HAND_MAX),
@@ -206,6 +210,8 @@ function createExpress(site: Site, handleCheck: CheckRoutes['handle']): Express 
   handle.use((req, res, next) => {
     if (!handleCheck(req, res)) next()
   })
+  if (site.front) handle.use(takesOnlyReports(site))
+  handle.use('/api/front', frontApi(site))
   handle.use('/api', apiRouter(site))
   handle.use(healthRoutes(site), contractRoutes(site), problemAnswers(site))
   handle.use(wellKnownRoutes(site))

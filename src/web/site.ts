@@ -27,6 +27,7 @@ import type { Callers } from '../outage/callers.ts'
 import type { Outage } from '../outage/outage.ts'
 import type { Spool } from '../outage/spool.ts'
 import type { Credentials } from '../people/credentials.ts'
+import type { FrontLookUps } from '../people/front-callers.ts'
 import type { Limits } from '../people/limits.ts'
 import type { FindMailboxUser } from '../people/mailbox-users.ts'
 import type { Boss } from '../queue/boss.ts'
@@ -116,6 +117,8 @@ export type Site = App & {
   outage: Outage
   callers: Callers
   spool: Spool
+  /** Set if this is a front, which takes reports for another installation. */
+  front?: Front
   /** Whether a request comes from a program on this machine without a proxy. */
   isTrusted: (req: IncomingMessage) => boolean
   /** The rate limits. Routes check them with `admit` in `web/limits.ts`. */
@@ -152,6 +155,14 @@ export type Site = App & {
   readText: ReadText
   /** Composes an invented feedback report. */
   readSample: ReadSample
+}
+
+/** What a front has instead of a database. */
+export type Front = FrontLookUps & {
+  /** Whether the main installation is away. */
+  link: Outage
+  /** Why it is away, and what to do; undefined while it answers. */
+  obstacle: () => string | undefined
 }
 
 /** Returns the visible text of a packed message, at most 4,096 characters. */

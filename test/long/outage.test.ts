@@ -6,8 +6,8 @@ import { addAccount } from '../../src/processes/add-account.ts'
 import { systemClock } from '../../src/world.ts'
 import { layWire } from '../db/web/cut-wire.ts'
 import { closeAfterThisTest } from '../support/after-tests.ts'
+import { type AcceptedReport, expectOnce, postReport } from '../support/accepted-reports.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
-import { spamMessage } from '../support/messages.ts'
 import { type Program, startProgram, until } from '../support/process.ts'
 import { makeScratchFolder } from '../support/scratch-folder.ts'
 
@@ -36,7 +36,7 @@ test(
     try {
       await Promise.all(sides.map((side) => until('web', () => isReady(side))))
       // A caller is known to a process that has seen it.
-      for (const side of sides) expect(await report(side, token, 'before')).toBeDefined()
+      for (const side of sides) expect(await postReport(side, token, 'before')).toBeDefined()
 
       await wire.cut()
       const accepted = await reportFor(SECONDS, sides, token)
@@ -46,7 +46,7 @@ test(
       await running[1]?.ended
       running[1] = start(sides[1])
       await until('web', () => isReady(sides[1]))
-      const id = await report(sides[1], token, 'outage-started-again')
+      const id = await postReport(sides[1], token, 'outage-started-again')
       expect(id).toBeDefined()
       accepted.push({ id: id ?? '', mark: 'outage-started-again' })
 
@@ -66,7 +66,7 @@ test(
         const files = await readdir(folder)
         return files.every((name) => name.startsWith('callers')) || undefined
       })
-      await expectOnce(database, accepted)
+      await expectOnce(database, accepted, 'outage-')
       for (const { id } of accepted.slice(0, 50)) {
         const headers = { authorization: `Bearer ${token}` }
         const answer = await fetch(`${sides[0].url}/api/v1/reports/${id}`, { headers })
@@ -108,30 +108,19 @@ async function isReady({ url }: Side): Promise<true | undefined> {
   return answer?.status === 200 || undefined
 }
 
-/** Reports a message; returns the id, or undefined if it was not accepted. */
-async function report({ url }: Side, token: string, mark: string): Promise<string | undefined> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'message/rfc822' }
-  const options = { method: 'POST', headers, body: spamMessage(mark) }
-  const answer = await fetch(`${url}/api/v1/reports`, options)
-  const { id } = (await answer.json()) as { id?: string }
-  return answer.status === 202 || answer.status === 200 ? id : undefined
-}
-
-type Accepted = { id: string; mark: string }
-
 /** Reports at the planned rate; each message in a hundred is one that was reported before. */
 async function reportFor(
   seconds: number,
   sides: readonly [Side, Side],
   token: string,
-): Promise<Accepted[]> {
-  const accepted: Accepted[] = []
+): Promise<AcceptedReport[]> {
+  const accepted: AcceptedReport[] = []
   const began = performance.now()
   for (let second = 0; second < seconds; second++) {
     const some = Array.from({ length: PER_SECOND }, async (_, index) => {
       const number = second * PER_SECOND + index
       const mark = number % 100 === 99 ? `outage-${number - 1}` : `outage-${number}`
-      const id = await report(sides[index % 2 === 0 ? 0 : 1], token, mark)
+      const id = await postReport(sides[index % 2 === 0 ? 0 : 1], token, mark)
       if (id !== undefined) accepted.push({ id, mark })
     })
     await Promise.all(some)
@@ -143,23 +132,4 @@ async function reportFor(
 async function countReports({ pool }: TestDatabase): Promise<number> {
   const { rows } = await pool.query<{ count: number }>('select count(*) from reports')
   return rows[0]?.count ?? 0
-}
-
-/** Each message has one report and one job, and each id is that of its report or an alias. */
-async function expectOnce({ pool }: TestDatabase, accepted: readonly Accepted[]): Promise<void> {
-  const { rows: reports } = await pool.query<{ id: string; mark: string }>(`
-    select id, replace(subject, 'Cheap watches ', '') as mark from reports
-    where subject like '%outage-%'`)
-  const { rows: aliases } = await pool.query<{ id: string; reportId: string }>(
-    'select id, report_id as "reportId" from report_aliases',
-  )
-  const { rows: jobs } = await pool.query<{ id: string }>(`
-    select data ->> 'reportId' as id from pgboss.job where name = 'analyze-report'`)
-  const aliasOf = new Map(aliases.map(({ id, reportId }) => [id, reportId]))
-  const idOf = new Map(reports.map(({ id, mark }) => [mark, id]))
-  const marks = new Set(accepted.map(({ mark }) => mark))
-  expect([reports.length, idOf.size]).toEqual([marks.size, marks.size])
-  for (const { id, mark } of accepted) expect(aliasOf.get(id) ?? id).toBe(idOf.get(mark))
-  const counted = jobs.filter(({ id }) => reports.some((one) => one.id === id))
-  expect(counted.length).toBe(marks.size)
 }

@@ -68,7 +68,8 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     roles: { values: [] },
     world: { values: [] },
     log: { values: [] },
-    config: { values: [] },
+    config: { values: ['settings'] },
+    settings: { values: [] },
     app: { values: [], types: ['config', 'db', 'queue', 'net'] },
   }
 

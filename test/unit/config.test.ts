@@ -117,6 +117,18 @@ test('the milter needs the port on which its metrics are', () => {
   expect(milter).toEqual({ host: '127.0.0.1', port: 11_401, ...usual })
 })
 
+test('a front needs a key, has no database, and leads to its main installation', () => {
+  const MAIN_URL = 'https://spam.example/'
+  const FRONT_KEY = 'k'.repeat(32)
+  const DATABASE_URL = 'postgres://db.example/signalpost'
+  expect(problemsOf({ MAIN_URL })).toEqual(['MAIN_URL also needs FRONT_KEY (see .env.example)'])
+  expect(problemsOf({ MAIN_URL, FRONT_KEY, DATABASE_URL })).toHaveLength(1)
+  expect(readConfig({ MAIN_URL, FRONT_KEY }, machine)).toMatchObject({
+    mainUrl: 'https://spam.example',
+    publicUrl: 'https://spam.example',
+  })
+})
+
 test('an invalid secret is not repeated in the error', () => {
   expect(problemsOf({ SECRET: 'hunter2' }).join()).not.toContain('hunter2')
 })
@@ -130,6 +142,8 @@ test.for([
   ['RETURN_PATH_DOMAIN', 'bounces example'],
   ['RETURN_PATH_DOMAIN', 'user@bounces.example'],
   ['SECRET', 'x'.repeat(31)],
+  ['MAIN_URL', 'http://spam.example'],
+  ['FRONT_KEY', 'x'.repeat(31)],
   ['WORKERS', '65'],
   ['WORKERS', 'NaN'],
   ['RETENTION_DAYS', '0'],

@@ -12,7 +12,14 @@ import {
   checkSigningFile,
 } from './machine.ts'
 import { checkMailNames } from './mail-names.ts'
-import { checkPorts, checkPublicUrl, checkRegistries, checkRelay } from './reach.ts'
+import {
+  checkHttpPort,
+  checkMain,
+  checkPorts,
+  checkPublicUrl,
+  checkRegistries,
+  checkRelay,
+} from './reach.ts'
 
 /** Checks an installation. `isSound` is false if there is a problem. */
 export async function doctor(
@@ -25,6 +32,7 @@ export async function doctor(
       : createResolver({ servers: config.dnsServers, clock: systemClock })
   const patient: Patient = { config, clock: systemClock, resolve: resolver?.resolve }
   try {
+    if (config.mainUrl !== undefined) return conclude(await checkFront(patient, env))
     const findings = await Promise.all([
       checkNode(process.versions.node),
       checkSettingsFile(env),
@@ -39,11 +47,28 @@ export async function doctor(
       checkRegistries(patient),
       checkMailNames(patient),
     ])
-    const all = findings.flat()
-    return { text: formatFindings(all), isSound: all.every(({ level }) => level !== 'problem') }
+    return conclude(findings)
   } finally {
     resolver?.close()
   }
+}
+
+/** Checks a front, which has no database and no other folder than that of its spool. */
+function checkFront(patient: Patient, env: NodeJS.ProcessEnv) {
+  const ofSpool = { config: { ...patient.config, dataDir: patient.config.spool.folder } }
+  return Promise.all([
+    checkNode(process.versions.node),
+    checkSettingsFile(env),
+    checkDataFolder(ofSpool),
+    checkDisk(ofSpool),
+    checkHttpPort(patient),
+    checkMain(patient),
+  ])
+}
+
+function conclude(findings: readonly (Finding | Finding[])[]) {
+  const all = findings.flat()
+  return { text: formatFindings(all), isSound: all.every(({ level }) => level !== 'problem') }
 }
 
 const LEVEL_CHARS = 9

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { createTransport } from 'nodemailer'
+import { z } from 'zod'
 import { reasonOf } from '../../errors.ts'
+import { createMainClient } from '../../outage/main-client.ts'
 import { compareClock } from './database.ts'
 import { bad, type Finding, ok, type Patient } from './finding.ts'
 
@@ -14,7 +16,7 @@ type Port = { variable: string; host: string; port: number; isOurs: (at: Port) =
 export function checkPorts({ config }: Pick<Patient, 'config'>): Promise<Finding[]> {
   const { checkHost, checkPort, milter } = config
   const ports: Port[] = [
-    { variable: 'HTTP_PORT', host: config.httpHost, port: config.httpPort, isOurs: isAlive },
+    httpPort(config),
     {
       variable: 'RECEIVE_PORT',
       host: config.receiveHost,
@@ -30,6 +32,28 @@ export function checkPorts({ config }: Pick<Patient, 'config'>): Promise<Finding
     ports.push({ variable: 'CHECK_MILTER_PORT', ...milter, isOurs: () => Promise.resolve(true) })
   }
   return Promise.all(ports.map(examine))
+}
+
+/** Checks the only port of a front. */
+export function checkHttpPort({ config }: Pick<Patient, 'config'>): Promise<Finding> {
+  return examine(httpPort(config))
+}
+
+function httpPort({ httpHost: host, httpPort: port }: Patient['config']): Port {
+  return { variable: 'HTTP_PORT', host, port, isOurs: isAlive }
+}
+
+/** Checks that the main installation of a front answers and accepts its key. */
+export async function checkMain({ config }: Pick<Patient, 'config'>): Promise<Finding[]> {
+  const { mainUrl, frontKey } = config
+  if (mainUrl === undefined || frontKey === undefined) return []
+  try {
+    await createMainClient(mainUrl, frontKey).ask('limits', {}, z.unknown())
+    return [ok(`The main installation ${mainUrl} accepts FRONT_KEY.`)]
+  } catch (error) {
+    const todo = 'Until then, reports stay on this machine, and only known reporters can report.'
+    return [bad('problem', reasonOf(error), todo)]
+  }
 }
 
 async function examine(at: Port): Promise<Finding> {

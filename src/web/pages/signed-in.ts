@@ -91,10 +91,12 @@ export async function signIn(req: Request, form: Form, site: Needs): Promise<Rep
   const { id, email, role } = caller
   // While the database is away, the password counts for this request only.
   await site.outage.run(
-    () => openSession(req, caller, caller.life, site),
+    async () => {
+      await openSession(req, caller, caller.life, site)
+      setReporter(req, { id, email, role })
+    },
     () => undefined,
   )
-  setReporter(req, { id, email, role })
   return { id, email, role }
 }
 

@@ -18,7 +18,7 @@ import { sendResults } from './sent.ts'
 
 type Needs = Pick<
   Site,
-  'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload' | 'outage'
+  'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload' | 'outage' | 'front'
 > &
   FormReader
 
@@ -31,6 +31,8 @@ const KEPT_BYTES_MAX = 200_000
 export function reportRoutes(site: Needs): Router {
   const router = Router()
   router.get('/report', async (req, res) => {
+    // Nobody is signed in at a front, so its form asks for the password.
+    if (site.front) return sendForm(req, res, site, { status: 200, needsSignIn: true })
     if (requireReporter(req, res)) await sendForm(req, res, site, { status: 200 })
   })
   router.post('/report', async (req, res) => {
@@ -135,6 +137,8 @@ async function sendForm(req: Request, res: Response, site: Needs, state: FormSta
       isTextAtFault: state.problem === 'nothing',
       losesFiles: (form?.files('messages').length ?? 0) > 0,
       needsSignIn: state.needsSignIn ?? false,
+      // At a front, the password counts for this request only.
+      isOnce: site.front !== undefined,
       text: state.text ?? (form ? keptText(form) : ''),
       shared: state.shared ?? (form && keptShared(form)),
       guide: suggestedGuide(

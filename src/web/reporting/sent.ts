@@ -23,7 +23,7 @@ type SentRow = Pick<Report, 'id' | 'subject' | 'author' | 'state'> &
     isOpen: boolean
   }
 
-type Needs = Pick<Site, 'pool' | 'config' | 'outage'>
+type Needs = Pick<Site, 'pool' | 'config' | 'outage' | 'front'>
 type Waiting = { waitMs: number; gone: AbortSignal }
 
 /** Maximum number of messages of a form whose analyses the answer waits for. */
@@ -89,7 +89,7 @@ export async function sendResults(req: Request, res: Response, sent: Sent): Prom
     () => sentRows(site.pool, reporter, ids, waiting),
     () => new Map<string, SentRow>(),
   )
-  const live = [...new Set(ids)].slice(0, LIVE_MAX)
+  const live = site.front ? [] : [...new Set(ids)].slice(0, LIVE_MAX)
   const left = new Set(live)
   const results = lines.map((line) => resultOf(line, rows, left))
   const taken = results.filter(({ id }) => id !== undefined)

@@ -1,5 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type CallerKeys, listValidKeys } from '../../../src/db/known-callers.ts'
 import { createCallers } from '../../../src/outage/callers.ts'
 import { readMessage } from '../../../src/mail/message.ts'
 import { prepareReport } from '../../../src/reports/accept-report.ts'
@@ -168,8 +169,7 @@ test('a report in the spool of another process is announced until it is stored',
 
 test('a token that was revoked before the outage is refused', async () => {
   await site.app.pool.query('delete from tokens where reporter_id = $1', [old.id])
-  const { outage, pool, clock, log, config } = { ...site.app, outage: idle }
-  const callers = await createCallers({ outage, pool, clock, log, config }, `${folder}/callers-x`)
+  const callers = await createCallers(remembering(), `${folder}/callers-x`)
   const found = { id: old.id }
   const question = {
     kind: 'token',
@@ -183,6 +183,11 @@ test('a token that was revoked before the outage is refused', async () => {
   isAway = false
 })
 
+function remembering() {
+  const listValid = (keys: CallerKeys, now: Date) => listValidKeys(site.app.pool, keys, now)
+  return { ...site.app, outage: idle, listValid }
+}
+
 let isAway = false
 const idle = {
   since: () => undefined,
@@ -191,7 +196,7 @@ const idle = {
 }
 
 test('known callers survive in a file that only this installation can read', async () => {
-  const needs = { ...site.app, outage: idle }
+  const needs = remembering()
   const file = `${folder}/callers-y`
   const callers = await createCallers(needs, file)
   const question = { kind: 'reporter', key: ann.id, find: () => Promise.resolve(ann) } as const

@@ -1,0 +1,118 @@
+import { mkdir } from 'node:fs/promises'
+import { z } from 'zod'
+import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
+import { reasonOf, UsageError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { createCallers } from '../outage/callers.ts'
+import { createMainClient, type MainClient, MainUnavailable } from '../outage/main-client.ts'
+import { createOutage, endlessOutage } from '../outage/outage.ts'
+import { openSpool } from '../outage/spool.ts'
+import { createFrontLookUps, listValidAtMain } from '../people/front-callers.ts'
+import { appWithoutDatabase, callersFile, repeat, type Standby } from './standby.ts'
+
+const CONFIRM_MS = 10_000
+const FORWARD_MS = 1_000
+
+type FrontConfig = Config & { mainUrl: string; frontKey: string }
+
+/** Returns the settings of a front; undefined if this is no front. */
+export function frontConfig(config: Config): FrontConfig | undefined {
+  const { mainUrl, frontKey } = config
+  return mainUrl === undefined || frontKey === undefined
+    ? undefined
+    : { ...config, mainUrl, frontKey }
+}
+
+/**
+ * Opens what the `web` of a front needs: it has no database, accepts all reports into its spool,
+ * and forwards them to the main installation. FRONT_KEY is its only secret.
+ *
+ * @throws UsageError if the folder of the spool cannot be used
+ */
+export async function openFront(
+  config: FrontConfig,
+  log: Logger,
+): Promise<{ app: App; standIn: Standby }> {
+  const { folder, bytesMax } = config.spool
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw new UsageError([`SPOOL_DIR cannot be used: ${reasonOf(error)}`])
+  })
+  const app = appWithoutDatabase({ ...config, secret: config.frontKey }, log)
+  const main = createMainClient(config.mainUrl, config.frontKey)
+  const watched = watchedMain(main)
+  const link = createOutage(app, watched, () => void callers.save())
+  const listValid = listValidAtMain.bind(undefined, main)
+  const callers = await createCallers(
+    { ...app, outage: link, listValid },
+    callersFile(folder, 'front'),
+  )
+  const spool = openSpool({ ...app, folder, bytesMax })
+  const lookUps = createFrontLookUps(main, callers)
+
+  /** Also notices an outage that no request has met. */
+  async function confirm(): Promise<void> {
+    await callers.find({ kind: 'limits', key: 'all', find: lookUps.listLimits })
+    await callers.confirm()
+  }
+
+  let refusal: string | undefined
+  async function forward(): Promise<void> {
+    if (link.since()) return
+    try {
+      const entries = await spool.take(main.forward)
+      refusal = undefined
+      if (entries > 0) log.info({ entries }, 'Forwarded reports to the main installation.')
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (reason !== refusal) log.error({ reason }, 'Could not forward reports. They stay here.')
+      refusal = reason
+    }
+  }
+
+  const stop = new AbortController()
+  const running = [
+    repeat(CONFIRM_MS, confirm, stop.signal, ignore),
+    repeat(FORWARD_MS, forward, stop.signal, ignore),
+  ]
+  const obstacle = () => (link.since() ? watched.reason() : refusal)
+  const front = { ...lookUps, link, obstacle }
+  return {
+    app,
+    standIn: {
+      tools: { outage: endlessOutage(app.clock()), callers, spool, front },
+      async close() {
+        stop.abort()
+        await Promise.all(running)
+        await link.close()
+        await spool.close()
+        await app.pool.end()
+      },
+    },
+  }
+}
+
+const ignore = () => undefined
+
+/** The main installation as something that may be away, and why it was the last time. */
+function watchedMain(main: MainClient) {
+  let reason: string | undefined
+  const isOutage = (error: unknown) => {
+    if (!(error instanceof MainUnavailable)) return false
+    reason = error.message
+    return true
+  }
+  return {
+    isOutage,
+    isBack: () =>
+      main.ask('limits', {}, z.unknown()).then(
+        () => true,
+        (error: unknown) => !isOutage(error),
+      ),
+    says: {
+      away: 'The main installation is away. New reports stay on this machine.',
+      back: 'The main installation answers again.',
+    },
+    reason: () => reason ?? 'The main installation does not answer.',
+  }
+}

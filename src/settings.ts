@@ -1,0 +1,123 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { unescape } from 'node:querystring'
+import { z } from 'zod'
+
+/** The system's name servers, none, or the given ones: `ip`, `ip:port` or `[ip]:port`. */
+export type Servers = 'system' | 'none' | readonly string[]
+/** The newest of each of the last days, weeks and months with a backup. */
+export type KeepRule = { days: number; weeks: number; months: number }
+/** Hours in which warnings wait, in minutes of the day. */
+export type QuietHours = { from: number; to: number; zone: string }
+
+export function isSafeUrl(text: string): boolean {
+  const url = URL.parse(text)
+  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url?.hostname ?? '')
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)
+}
+
+export function wholeNumber(least: number, most: number) {
+  const range =
+    most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`
+  const says = { error: `is not a whole number ${range}` }
+  return z.coerce.number(says).int(says).min(least, says).max(most, says)
+}
+
+export function fraction() {
+  const says = { error: 'is not a number from 0 to 1' }
+  return z.coerce.number(says).min(0, says).max(1, says)
+}
+
+export function score() {
+  const says = { error: 'is not a number above 0' }
+  return z.coerce.number(says).positive(says)
+}
+
+/** Reads the addresses of name servers. */
+export function readServers(text: string, context: z.RefinementCtx): Servers {
+  const entries = entriesOf(text)
+  if (entries.length === 0) return 'system'
+  if (text.trim() === 'none') return 'none'
+  const wrong = entries.filter((entry) => !isServer(entry))
+  if (wrong.length > 0) {
+    const message = `names ${wrong.join(' and ')}, which is neither an IP address nor address:port`
+    context.addIssue({ code: 'custom', message })
+  }
+  return entries
+}
+
+export function readBlocks(text: string, context: z.RefinementCtx): readonly string[] {
+  const entries = text.trim() === 'none' ? [] : entriesOf(text)
+  const wrong = entries.filter((entry) => !/^[0-9a-f.:]+(\/\d{1,3})?$/i.test(entry))
+  const isBlock = (entry: string) => isIP(entry.replace(/\/\d+$/, '')) !== 0
+  wrong.push(...entries.filter((entry) => !wrong.includes(entry) && !isBlock(entry)))
+  if (wrong.length > 0) {
+    const message = `names ${wrong.join(' and ')}, which is neither an IP address nor a CIDR block`
+    context.addIssue({ code: 'custom', message })
+  }
+  return entries
+}
+
+function isServer(entry: string): boolean {
+  const [, ip = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry) ?? []
+  if (isIP(entry) !== 0) return true
+  const isAddress = isIPv4(ip) || (/^\[.*\]$/.test(ip) && isIPv6(ip.slice(1, -1)))
+  return isAddress && (port === undefined || (Number(port) >= 1 && Number(port) <= 65_535))
+}
+
+/** Reads `name=value,other=value`, the values in percent-encoding. */
+export function readHeaders(text: string, context: z.RefinementCtx): Record<string, string> {
+  const entries = text.split(',').filter((entry) => entry.trim() !== '')
+  const pairs = entries.map((entry) => /^\s*([\w-]+)\s*=([\x20-\x7e]*)$/.exec(entry))
+  if (pairs.includes(null)) {
+    context.addIssue({ code: 'custom', message: 'is not like "name=value,other=value"' })
+  }
+  return Object.fromEntries(
+    pairs.map((pair) => [pair?.[1] ?? '', unescape(pair?.[2]?.trim() ?? '')]),
+  )
+}
+
+export function readAddresses(text: string, context: z.RefinementCtx): readonly string[] {
+  const entries = entriesOf(text)
+  const wrong = entries.filter((entry) => !z.email().safeParse(entry).success)
+  if (wrong.length > 0) {
+    const message = `names ${wrong.join(' and ')}, which is not a valid email address`
+    context.addIssue({ code: 'custom', message })
+  }
+  return entries
+}
+
+/** Reads the numbers of days, weeks and months: `7,4,6`. */
+export function readKeepRule(text: string, context: z.RefinementCtx): KeepRule {
+  const [, days, weeks, months] = /^ *(\d{1,4}) *, *(\d{1,4}) *, *(\d{1,4}) *$/.exec(text) ?? []
+  if (months === undefined) {
+    context.addIssue({ code: 'custom', message: 'is not like "7,4,6" (days, weeks, months)' })
+  }
+  return { days: Number(days), weeks: Number(weeks), months: Number(months) }
+}
+
+/** Reads `22:00-07:00`, optionally with a time zone: `22:00-07:00 Europe/Paris`. */
+export function readQuietHours(text: string, context: z.RefinementCtx): QuietHours | undefined {
+  if (text.trim() === '') return undefined
+  const shape = /^(\d\d):([0-5]\d)-(\d\d):([0-5]\d)(?: +(\S+))?$/
+  const [, fromHour, fromMinute, toHour, toMinute, zone = 'UTC'] = shape.exec(text.trim()) ?? []
+  const from = Number(fromHour) * 60 + Number(fromMinute)
+  const to = Number(toHour) * 60 + Number(toMinute)
+  if (from < DAY_MINUTES && to < DAY_MINUTES && isZone(zone)) return { from, to, zone }
+  const message = 'is not like "22:00-07:00" or "22:00-07:00 Europe/Paris"'
+  context.addIssue({ code: 'custom', message })
+  return undefined
+}
+
+const DAY_MINUTES = 24 * 60
+
+function isZone(zone: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }))
+  } catch {
+    return false
+  }
+}
+
+export function entriesOf(list: string): string[] {
+  return list.split(/[\s,]+/).filter(Boolean)
+}
