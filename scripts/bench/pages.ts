@@ -25,10 +25,11 @@ type Measured = {
 
 /**
  * Measures the server time of each page of the list of pages, and of the operations of the API that
- * read, with a million reports, a tenth of them by one reporter, and checks that no statement reads a large table without an index. Fails if a page takes more
- * than 100 ms in half of the rounds, or if an index is missing. `--data FOLDER` uses or creates a
- * seeded folder and keeps it; `--reports N` sets the number of reports, `--only TEXT` measures only
- * addresses that contain the text.
+ * read, with a million reports, a tenth of them by one reporter. Also checks that no statement
+ * reads a large table without an index. Fails if a page takes more than 100 ms in half of the
+ * rounds, or if an index is missing. `--data FOLDER` uses or creates a seeded folder and keeps it;
+ * `--reports N` sets the number of reports, `--only TEXT` measures only addresses that contain the
+ * text.
  */
 export async function benchPages(): Promise<void> {
   const { data, reports, only } = readFlags()

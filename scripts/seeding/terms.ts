@@ -35,7 +35,8 @@ export async function seedTerms(pool: Pool, say: (sentence: string) => void): Pr
 
 /** Composes the statement that inserts the terms of the reports of a partition. */
 function insertOf({ reports, week }: { reports: string; week: string }): string {
-  return `insert into report_terms (id, shard, terms) select r.id, r.shard, ${TERMS} from ${reports} r
+  return `insert into report_terms (id, shard, terms) select r.id, r.shard, ${TERMS}
+    from ${reports} r
     left join analyses_${week} a on a.id = r.id and a.shard = r.shard
     left join counted_reports_${week} c on c.id = r.id and c.shard = r.shard
     left join feedback_reports_${week} f on f.report_id = r.id and f.number = 1`

@@ -50,7 +50,7 @@ export async function servePages(seeded: Seeded): Promise<PageSite> {
   })
   const config = readConfig({ HTTP_PORT: '0', DRAIN_SECONDS: '0' }, { cores: 2, cwd: '/nowhere' })
   const log = pino({ level: 'error' })
-  // Ahead of the pages that are remembered for two seconds, so that each request reads the database.
+  // The clock runs ahead of what is remembered, so that each request reads the database.
   let aheadMs = 0
   const clock = () => new Date(Date.now() + aheadMs)
   const app = { config: { ...config, databaseUrl, secret }, pool, boss, clock, log }

@@ -40,7 +40,7 @@ test('small values get small steps', () => {
   expect(lines.map(({ text }) => text)).toEqual(['0.00', '0.01', '0.02'])
 })
 
-test('large values have grid lines that are round in their unit, and small ones decimal ones', () => {
+test('large values have grid lines that are round in their unit', () => {
   const ofTimes = (largest: number) =>
     lineChart({
       ...options,
