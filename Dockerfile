@@ -8,7 +8,6 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates /tmp/signalpost.deb \
   && rm -rf /tmp/signalpost.deb /var/lib/apt/lists/*
 USER signalpost
-WORKDIR /var/lib/signalpost
 VOLUME /var/lib/signalpost
 ENV DATA_DIR=/var/lib/signalpost HTTP_HOST=0.0.0.0 RECEIVE_HOST=0.0.0.0
 EXPOSE 8080 2525

@@ -3,7 +3,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { variableNames } from '../../src/config.ts'
 import { freePort } from '../../src/db/embedded.ts'
 import { startCommand } from '../support/process.ts'
@@ -11,13 +11,21 @@ import { basic } from '../support/reporter.ts'
 import { run, systemEnv, takesReport } from './installed.ts'
 
 /**
- * The Debian package in a new Debian, made by debootstrap: installed with the steps of the
- * Dockerfile, upgraded, removed and purged. Without root there is no chroot.
+ * The Debian package and the image that is made of it, in a new Debian that debootstrap makes.
+ * Without root there is no chroot.
  */
 const isRoot = process.getuid?.() === 0
+const LONG = { timeout: 1_800_000 }
+const root = path.join(import.meta.dirname, '../..')
 const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-debian-'))
 const debian = path.join(folder, 'root')
+const releases = path.join(folder, 'var/release')
 const mounts: string[] = []
+beforeAll(async () => {
+  if (!isRoot) return
+  await run('debootstrap', ['--variant=minbase', '--include=logrotate', 'bookworm', debian])
+  await run('npm', ['run', 'build:deb', '--', '--out', releases])
+}, LONG.timeout)
 afterAll(async () => {
   for (const mount of mounts.toReversed()) await run('umount', [mount])
   await rm(folder, { recursive: true, force: true })
@@ -45,49 +53,49 @@ test('the composition is valid, and sets only settings that exist', async () => 
   expect(names.filter((name) => !variableNames.includes(name))).toEqual([])
 })
 
+test.runIf(isRoot)('the image is built, is healthy, and reports one message', LONG, async () => {
+  await makeBaseImage()
+  const dockerfile = path.join(root, 'Dockerfile')
+  const built = ['--format=docker', '--pull-never', '--tag=signalpost', `--file=${dockerfile}`]
+  const target = `--build-arg=TARGETARCH=${await architecture()}`
+  await buildah('build', '--isolation=chroot', ...built, target, folder)
+  const image = JSON.parse(await buildah('inspect', '--type=image', 'signalpost')) as Image
+  const { Entrypoint, Cmd, Healthcheck } = image.Docker.config
+  const container = (await buildah('from', '--pull-never', 'signalpost')).trim()
+  const { url, settings } = await ownSettings()
+  const given = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`)
+  const within = ['run', '--isolation=chroot', '--cap-drop=all', ...given, container, '--']
+  const start = [...storage, ...within, ...Entrypoint, ...Cmd]
+  const program = startCommand(['buildah', ...start], systemEnv)
+  await program.says(/Press Ctrl-C to stop\./)
+  const accounts = await buildah(...within, 'cat', '/var/lib/signalpost/accounts.json')
+  await takesReport(url, reporterIn(accounts))
+  const check = () => buildah(...within, 'sh', '-c', Healthcheck.Test[1])
+  await check()
+  await program.stop()
+  await expect(check()).rejects.toThrow()
+})
+
 test.runIf(isRoot)(
   'the Debian package is installed, reports one message, is upgraded, removed and purged',
-  { timeout: 1_800_000 },
+  LONG,
   async () => {
-    await makeDebian()
-    const dockerfile = await readSteps()
-    await run('npm', ['run', 'build:deb', '--', '--out', path.join(folder, 'var/release')])
-    const [from = '', to = ''] = dockerfile.of('COPY').split(' ')
-    const [architecture] = (await run('dpkg', ['--print-architecture'])).split('\n')
-    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
-    const name = from.replace('*', version).replace('${TARGETARCH}', architecture ?? '')
-    const archive = path.join(folder, name)
-    await cp(archive, at(to))
-    await inside(dockerfile.of('RUN'))
+    await mountInside()
+    const archive = path.join(releases, await debName())
+    await cp(archive, at('signalpost.deb'))
+    await inside('apt-get update && apt-get install -y --no-install-recommends /signalpost.deb')
     expect(await inside('stat -c "%U:%G %a" /etc/signalpost/signalpost.env')).toBe(
       'root:signalpost 640\n',
     )
     await expect(inside('cat /etc/signalpost/signalpost.env', 'nobody:nogroup')).rejects.toThrow()
 
-    const port = await freePort()
-    const settings = {
-      ...Object.fromEntries(
-        dockerfile
-          .of('ENV')
-          .split(' ')
-          .map((word) => word.split('=') as [string, string]),
-      ),
-      ...systemEnv,
-      HTTP_PORT: String(port),
-      RECEIVE_PORT: String(await freePort()),
-      RDAP_BOOTSTRAP_URL: 'none',
-    }
-    const user = `${dockerfile.of('USER')}:signalpost`
-    const start = [...words(dockerfile.of('ENTRYPOINT')), ...words(dockerfile.of('CMD'))]
-    const program = startCommand(['chroot', `--userspec=${user}`, debian, ...start], settings)
-    const health = dockerfile.of('HEALTHCHECK').replace(/^.*? CMD /, `HTTP_PORT=${port} `)
+    const { url, settings } = await ownSettings()
+    const start = ['--userspec=signalpost:signalpost', debian, 'signalpost', 'start']
+    const program = startCommand(['chroot', ...start], { ...systemEnv, ...settings })
     await program.says(/Press Ctrl-C to stop\./)
     const accounts = await readFile(at('var/lib/signalpost/accounts.json'), 'utf8')
-    const { reporter } = JSON.parse(accounts) as { reporter: { email: string; password: string } }
-    await takesReport(`http://127.0.0.1:${port}`, basic(reporter))
-    await inside(health, user)
+    await takesReport(url, reporterIn(accounts))
     expect(await program.stop()).toEqual({ code: 0, signal: null })
-    await expect(inside(health, user)).rejects.toThrow()
 
     // The log of its own PostgreSQL is rotated, and stays writable.
     await inside('logrotate --force /etc/logrotate.d/signalpost')
@@ -97,6 +105,9 @@ test.runIf(isRoot)(
     await inside(`dpkg -i /${path.basename(await newerPackage(archive))}`)
     expect(await inside('cat /etc/signalpost/signalpost.env')).toContain('SIGN_UP=closed')
     expect(await inside('dpkg-query -W signalpost')).toContain('99.0.0')
+
+    // A settings file that the operator has deleted stays away.
+    await inside('rm /etc/signalpost/signalpost.env && dpkg-reconfigure signalpost')
 
     await inside('dpkg --remove signalpost')
     expect(existsSync(at('usr/lib/signalpost'))).toBe(false)
@@ -109,10 +120,8 @@ test.runIf(isRoot)(
   },
 )
 
-/** Makes a minimal Debian with what containers have: its own /dev/shm, and /proc as in the unit. */
-async function makeDebian(): Promise<void> {
-  const made = ['--variant=minbase', '--include=logrotate', 'bookworm', debian]
-  await run('debootstrap', made)
+/** Mounts what containers have: their own /dev/shm, and /proc as in the unit. */
+async function mountInside(): Promise<void> {
   const proc = ['-t', 'proc', '-o', 'subset=pid,hidepid=invisible', 'proc', at('proc')]
   for (const mount of [proc, ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', at('dev/shm')]]) {
     await run('mount', mount)
@@ -120,16 +129,53 @@ async function makeDebian(): Promise<void> {
   }
 }
 
-/** Reads the Dockerfile; `of` returns the arguments of an instruction, its lines joined. */
-async function readSteps(): Promise<{ of: (instruction: string) => string }> {
-  const text = (await readFile('Dockerfile', 'utf8')).replaceAll(/\\\n\s*/g, '')
-  expect(text).toMatch(/^FROM debian:bookworm-slim$/m)
-  return { of: (word) => new RegExp(`^${word} (.*)$`, 'm').exec(text)?.[1] ?? '' }
+type Image = {
+  Docker: {
+    config: { Entrypoint: string[]; Cmd: string[]; Healthcheck: { Test: [string, string] } }
+  }
 }
 
-/** The words of an instruction in the form of JSON. */
-function words(instruction: string): string[] {
-  return JSON.parse(instruction) as string[]
+const storage = [
+  `--root=${folder}/images`,
+  `--runroot=${folder}/running`,
+  '--storage-driver=overlay',
+]
+const buildah = (...args: string[]) => run('buildah', [...storage, ...args])
+
+/** Makes an image of the new Debian, with the name of the one that the Dockerfile begins with. */
+async function makeBaseImage(): Promise<void> {
+  const container = (await buildah('from', 'scratch')).trim()
+  await buildah('add', '--quiet', container, debian, '/')
+  await buildah('commit', '--quiet', container, 'docker.io/library/debian:bookworm-slim')
+}
+
+/** Settings with free ports, for an instance that asks nobody. */
+async function ownSettings() {
+  const port = await freePort()
+  const settings = {
+    DATA_DIR: '/var/lib/signalpost',
+    HTTP_PORT: String(port),
+    RECEIVE_PORT: String(await freePort()),
+    RDAP_BOOTSTRAP_URL: 'none',
+    DNS_SERVERS: 'none',
+    MESSAGE_AGE_MAX: '0',
+  }
+  return { url: `http://127.0.0.1:${port}`, settings }
+}
+
+/** The credentials of the reporter in a file of first accounts. */
+function reporterIn(accounts: string): string {
+  const { reporter } = JSON.parse(accounts) as { reporter: { email: string; password: string } }
+  return basic(reporter)
+}
+
+async function architecture(): Promise<string> {
+  return (await run('dpkg', ['--print-architecture'])).trim()
+}
+
+async function debName(): Promise<string> {
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+  return `signalpost_${version}_${await architecture()}.deb`
 }
 
 /** Puts the same package with a higher version into the chroot. */

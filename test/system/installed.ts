@@ -8,7 +8,7 @@ import type { Program } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
 
 const root = path.join(import.meta.dirname, '../..')
-const RUN_MS = 400_000
+const RUN_MS = 1_200_000
 const OUTPUT_BYTES_MAX = 50_000_000
 
 /** The programs of the system, without those of the checkout. */
