@@ -133,17 +133,13 @@ test('an unknown blacklist is reported at start, before anything is created', as
 })
 
 test('an unknown command is a usage error; help is not', async () => {
-  const [unknown, proto, help] = await Promise.all([
-    runProgram(['nonsense'], nowhere),
-    runProgram(['toString'], nowhere),
-    runProgram(['help'], nowhere),
-  ])
+  const [unknown, proto, help] = await runSeveral([['nonsense'], ['toString'], ['help']], nowhere)
   expect(unknown).toMatchObject({ code: 2, stdout: '' })
-  expect(unknown.stderr).toContain('nonsense')
-  expect(proto.code).toBe(2)
+  expect(unknown?.stderr).toContain('nonsense')
+  expect(proto?.code).toBe(2)
   expect(help).toMatchObject({ code: 0, stderr: '' })
   for (const name of ['start', 'web', 'work', 'count', 'receive', 'account', 'inspect', 'report']) {
-    expect(help.stdout).toContain(`  ${name}`)
+    expect(help?.stdout).toContain(`  ${name}`)
   }
 })
 
@@ -169,9 +165,8 @@ test('all errors in the settings are reported at once, with exit code 2', async 
 })
 
 test('a part without a database is a usage error', async () => {
-  const outcomes = await Promise.all(
-    ['web', 'work', 'count', 'receive'].map((name) => runProgram([name], {})),
-  )
+  const outcomes = await runSeveral([['web'], ['work'], ['count'], ['receive']], {})
+  expect(outcomes).toHaveLength(4)
   for (const { code, stderr } of outcomes) {
     expect(code).toBe(2)
     expect(stderr).toContain('DATABASE_URL')
@@ -234,14 +229,18 @@ test('a command whose reader has ended says nothing', async () => {
 })
 
 test('queue list, purge and migrate work', async () => {
-  const run = (line: string): Promise<Outcome> => runProgram(line.split(' '), site.env)
-  const list = await run('queue list')
+  const lines = ['queue list', 'queue purge analyze-report', 'queue list', 'migrate']
+  const outcomes = await runSeveral(
+    lines.map((line) => line.split(' ')),
+    site.env,
+  )
+  const [list, purged, listed, migrated] = outcomes
   expect(list).toMatchObject({ code: 0, stderr: '' })
-  expect(list.stdout).toMatch(/^queue +ready +later +oldest +state$/m)
-  expect(list.stdout).toMatch(/^analyze-report +1 +0 +\d+ s +runs$/m)
-  expect(await run('queue purge analyze-report')).toMatchObject({ code: 0 })
-  expect((await run('queue list')).stdout).toMatch(/^analyze-report +0 +0 +0 s +runs$/m)
-  expect(await run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' })
+  expect(list?.stdout).toMatch(/^queue +ready +later +oldest +state$/m)
+  expect(list?.stdout).toMatch(/^analyze-report +1 +0 +\d+ s +runs$/m)
+  expect(purged).toMatchObject({ code: 0 })
+  expect(listed?.stdout).toMatch(/^analyze-report +0 +0 +0 s +runs$/m)
+  expect(migrated).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' })
 })
 
 test('counters prints the counts, and its exit code says whether there are any', async () => {

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { parseHeader } from '../../src/mail/header.ts'
+import { fieldsOf, looksLikeMessage, normalizedForHash } from '../../src/mail/message.ts'
+import { exceedsLimits } from '../../src/mail/mime-leaves.ts'
 import { analyzeMessage } from '../../src/pieces/analyze.ts'
 import { corpusFiles } from './corpus.ts'
 
@@ -31,15 +34,23 @@ export function nastyMail(bases: readonly Buffer[]): fc.Arbitrary<Buffer> {
   return fc.oneof(damaged, header, onBody).map((raw) => raw.subarray(0, inputBytesMax))
 }
 
+const partLimits = { headersMax: 500, partsMax: 200, nestingMax: 20 }
+
 /**
- * Checks the guarantees of the analysis for one input: it does not throw, its result survives JSON
- * and structured cloning, and it takes at most 50 ms per 100 KB.
+ * Checks the guarantees for one input: no reader of messages throws; the result of the analysis
+ * survives JSON and structured cloning, and PostgreSQL can store it; and the analysis takes at most
+ * 50 ms per 100 KB.
  */
 export async function surviveAnalysis(raw: Buffer): Promise<void> {
+  looksLikeMessage(parseHeader(raw))
+  normalizedForHash(raw)
+  exceedsLimits(raw, partLimits)
+  fieldsOf(parseHeader(raw).fields)
   const options = { trustedRelays: ['192.0.2.0/24'], ignoreStamps: raw.length % 2 === 0 }
   const analysis = await withinTime(raw, () => analyzeMessage(raw, options))
-  const copy: unknown = structuredClone(analysis)
-  if (JSON.stringify(copy) !== JSON.stringify(analysis)) throw new Error('The result changed.')
+  const json = JSON.stringify(analysis)
+  if (JSON.stringify(structuredClone(analysis)) !== json) throw new Error('The result changed.')
+  if (/\\u0000|\\ud[89a-f]/i.test(json)) throw new Error('PostgreSQL cannot store the result.')
 }
 
 /**

@@ -107,7 +107,7 @@ export function runProgram(
   env: Record<string, string>,
   input: string | Buffer = '',
 ): Promise<Outcome> {
-  return runFile(main, args, env, input)
+  return runFile([main, ...args], env, { input })
 }
 
 /** Runs several command lines of the program in one process; none of them may read its input. */
@@ -115,20 +115,20 @@ export async function runSeveral(
   lines: readonly (readonly string[])[],
   env: Record<string, string>,
 ): Promise<Outcome[]> {
-  const { code, stdout, stderr } = await runFile(several, [JSON.stringify(lines)], env, '')
+  const args = [several, JSON.stringify(lines)]
+  const { code, stdout, stderr } = await runFile(args, env, { runMs: RUN_MS * lines.length })
   if (code !== 0) throw new Error(`The commands ended with ${code}: ${stderr}`)
   return JSON.parse(stdout) as Outcome[]
 }
 
 function runFile(
-  file: string,
   args: readonly string[],
   env: Record<string, string>,
-  input: string | Buffer,
+  { input = '', runMs = RUN_MS }: { input?: string | Buffer; runMs?: number },
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, args, {
     env: environment(env),
-    timeout: RUN_MS,
+    timeout: runMs,
     killSignal: 'SIGKILL',
   })
   let [stdout, stderr] = ['', '']
