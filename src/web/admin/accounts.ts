@@ -6,7 +6,7 @@ import { disableAccount, enableAccount, grantRole } from '../../people/account-a
 import { roleMeanings } from '../../roles.ts'
 import { message } from '../../texts/messages.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -30,7 +30,7 @@ export function accountAdminRoutes(site: Site): Router {
 }
 
 async function sendAccounts(req: Request, res: Response, site: Site): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const text = (name: string) => storableText(given.get(name) ?? '', ADDRESS_CHARS_MAX)
   const [begin, after] = [text('begin').toLowerCase(), text('after')]
   const page = { begin, after: after || undefined, limit: LINES + 1 }

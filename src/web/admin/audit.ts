@@ -8,7 +8,7 @@ import { verifyAudit } from '../../people/audit-seals.ts'
 import type { Code } from '../../texts/messages.ts'
 import { csvLine } from '../../search/export-reports.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -32,7 +32,7 @@ export function auditRoutes(site: Needs): Router {
 type SearchForm = Record<'person' | 'action' | 'text' | 'since' | 'until', string>
 
 function formOf(req: Request): SearchForm {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const text = (name: string) => storableText(given.get(name)?.trim() ?? '', TEXT_CHARS_MAX)
   return {
     person: text('person'),
@@ -75,7 +75,7 @@ async function sendAudit(req: Request, res: Response, site: Needs): Promise<void
   const { texts } = visitOf(req)
   const form = formOf(req)
   const { query, faults } = await readSearch(form, site.pool)
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const before = isUuid(given.get('before')) ? (given.get('before') ?? undefined) : undefined
   const page = { before, limit: LINES + 1 }
   const rows = faults.length > 0 ? [] : await listAudit(site.pool, page, query)

@@ -25,7 +25,7 @@ import { listFoundReports } from '../../db/search.ts'
 import { uuidTime } from '../../world.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { seriesChart } from '../pages/series-chart.ts'
-import { type Visit, visitOf } from '../pages/visit.ts'
+import { searchParamsOf, type Visit, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { mostFrequent } from './reports.ts'
@@ -237,7 +237,7 @@ async function sendDay(
   reader: CounterReader,
 ): Promise<void> {
   const { texts } = visitOf(req)
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const today = dayOf(site.clock())
   const wanted = given.get('day') ?? ''
   const isFault = wanted !== '' && !isDay(wanted, today)

@@ -18,7 +18,7 @@ import { scopeText } from '../../verdict/consumers.ts'
 import { healthAt, mayNotify, stateAt } from '../../verdict/contact-health.ts'
 import { shownSettings } from '../consumers/enroll.ts'
 import { pageOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -116,7 +116,7 @@ async function sendConsumers(
   site: Site,
   fault: string | undefined,
 ): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const field = (name: string) => storableText(given.get(name) ?? '', ADDRESS_CHARS_MAX).trim()
   const state = states.find((one) => one === given.get('state'))
   const search = field('q').toLowerCase() || undefined

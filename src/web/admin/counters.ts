@@ -6,7 +6,7 @@ import { storableText } from '../../mail/text.ts'
 import type { Phrase } from '../../phrase.ts'
 import { number } from '../../texts/messages.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
-import { type Visit, visitOf } from '../pages/visit.ts'
+import { searchParamsOf, type Visit, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -23,7 +23,7 @@ export function counterRoutes(site: Needs): Router {
 }
 
 async function sendCounters(req: Request, res: Response, site: Needs): Promise<void> {
-  const { searchParams } = new URL(req.originalUrl, 'http://site')
+  const searchParams = searchParamsOf(req)
   const textOf = (name: string) => storableText(searchParams.get(name) ?? '', CHARS_MAX)
   const { ask } = await import('../../counting/headline.ts')
   const { kindsForPeople } = await import('../../counting/look-up.ts')

@@ -5,7 +5,7 @@ import { listReporterEmails } from '../../db/reporters.ts'
 import { proposalActions } from '../../people/confirm-deletion.ts'
 import { startDeletion } from '../../search/mass-actions.ts'
 import type { Site } from '../site.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -32,7 +32,7 @@ async function sendDeletions(req: Request, res: Response, { pool, clock, config 
   const proposers = lines.flatMap(({ reporterId }) => reporterId ?? [])
   const emails = await listReporterEmails(pool, proposers)
   const { texts, reporter } = visitOf(req)
-  const isNew = new URL(req.originalUrl, 'http://site').searchParams.get('done') === 'proposed'
+  const isNew = searchParamsOf(req).get('done') === 'proposed'
   sendAdminPage(req, res, {
     view: 'admin/deletions',
     title: texts('deletions.title'),

@@ -8,7 +8,7 @@ import { storableText } from '../../mail/text.ts'
 import { scopeText } from '../../verdict/consumers.ts'
 import { uuidTime } from '../../world.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -29,7 +29,7 @@ export function correctionRoutes(site: Site): Router {
 }
 
 async function sendCorrections(req: Request, res: Response, site: Site): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const cidr = parseBlock(given.get('after') ?? '')
   const address = storableText(given.get('address') ?? '', ADDRESS_CHARS_MAX)
   const after = cidr === undefined ? undefined : { cidr, address }
@@ -68,7 +68,7 @@ export function enrollmentRoutes(site: Site): Router {
 }
 
 async function sendRequests(req: Request, res: Response, site: Site): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const state = states.find((one) => one === given.get('state')) ?? 'proven'
   const wanted = given.get('before')
   const before = isUuid(wanted) ? wanted : undefined

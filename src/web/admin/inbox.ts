@@ -17,7 +17,7 @@ import { exemptionTerms } from '../../lists/list-actions.ts'
 import { shownBytes, shownText, storableText } from '../../mail/text.ts'
 import { answerKinds } from '../../mail/verp.ts'
 import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { daysOfTerm } from './lists.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
@@ -48,7 +48,7 @@ async function sendSuppressions(
   site: Site,
   refused: RefusedForm = { problems: [], given: {} },
 ): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const text = (name: string) => storableText(given.get(name) ?? '', ADDRESS_CHARS_MAX) || undefined
   const [after, part] = [text('after'), text('part')]
   const rows = await listSuppressions(site.pool, { after, part, limit: LINES + 1 })

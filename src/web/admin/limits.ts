@@ -11,7 +11,7 @@ import {
   releaseHeldReports,
 } from '../../reports/shadow-bans.ts'
 import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
@@ -94,7 +94,7 @@ async function sendBans(
   site: Site,
   refused?: RefusedForm,
 ): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams.get('before')
+  const given = searchParamsOf(req).get('before')
   const before = isUuid(given) ? given : undefined
   const rows = await listShadowBans(site.pool, { before, limit: LINES + 1 })
   const { lines, next } = pageOf(rows, LINES, ({ reporterId }) => ({ before: reporterId }))
@@ -125,7 +125,7 @@ async function sendReporter(
   site: Site,
 ): Promise<void> {
   const reporter = await requireBanned(req.params.id, site)
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const before = isUuid(given.get('before')) ? (given.get('before') ?? undefined) : undefined
   const page = { reporterId: reporter.id, before, limit: LINES + 1 }
   const { lines, next } = pageOf(await listHeldReports(site.pool, page), LINES, ({ id }) => ({

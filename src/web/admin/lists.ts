@@ -11,7 +11,7 @@ import { storableText } from '../../mail/text.ts'
 import { uuidTime } from '../../world.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -47,7 +47,7 @@ async function sendRequests(
   site: Site,
   refused?: RefusedForm,
 ): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const state = states.find((one) => one === given.get('state')) ?? 'open'
   const wanted = given.get('before')
   const before = isUuid(wanted) ? wanted : undefined
@@ -94,7 +94,7 @@ async function sendExemptions(
   site: Site,
   refused: RefusedForm = { problems: [], given: {} },
 ): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const after = storableText(given.get('after') ?? '', NAME_CHARS_MAX)
   const rows = await listExemptions(site.pool, { after, limit: LINES + 1 })
   const { lines, next } = pageOf(rows, LINES, ({ name }) => ({ after: name }))

@@ -14,7 +14,7 @@ import { UNSUBSCRIBE_DAYS } from '../../verdict/consequences.ts'
 import { type Marketer, marketerKinds, marketerStates } from '../../verdict/marketers/marketer.ts'
 import type { Form } from '../pages/form.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
@@ -143,12 +143,12 @@ const labels: Readonly<Record<string, string>> = {
 }
 
 function keyOf(req: Request): string {
-  const given = new URL(req.originalUrl, 'http://site').searchParams.get('key')
+  const given = searchParamsOf(req).get('key')
   return storableText(given ?? '', KEY_CHARS_MAX)
 }
 
 async function sendList(req: Request, res: Response, site: Site): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const after = storableText(given.get('after') ?? '', KEY_CHARS_MAX)
   const kind = marketerKinds.find((one) => one === given.get('kind')) ?? 'marketer'
   const rows = await listRegistered(site.pool, { kind, after, limit: LINES + 1 })

@@ -16,7 +16,7 @@ import { deletesEvidence, isDeletion, massEffectOf, massKinds } from '../../sear
 import { type Language, message } from '../../texts/messages.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from '../../search/syntax.ts'
 import { isUuid } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
@@ -31,7 +31,7 @@ export function massActionRoutes(site: Site): Router {
   const router = Router()
   router.get('/actions', (req, res) => sendActions(req, res, site))
   router.get('/actions/new', (req, res) => {
-    const given = new URL(req.originalUrl, 'http://site').searchParams
+    const given = searchParamsOf(req)
     return sendPreview(req, res, site, {
       kind: given.get('kind') ?? '',
       q: given.get('q') ?? '',

@@ -6,7 +6,7 @@ import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 import { mergeLayers, overrideFields, type OverrideFields } from '../../origin/networks.ts'
 import { pageOf, queryOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -38,7 +38,7 @@ export function networkRoutes(site: Site): Router {
 }
 
 async function sendNetworks(req: Request, res: Response, site: Site, refused?: RefusedForm) {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const text = storableText(given.get('ip')?.trim() ?? '', ADDRESS_CHARS_MAX)
   const ip = parseIp(text)?.text
   const faults = [...(refused?.problems ?? [])]

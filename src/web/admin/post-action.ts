@@ -4,7 +4,7 @@ import { type Action, messageOf, type Outcome, runAction } from '../../actions.t
 import { includesRole } from '../../roles.ts'
 import { type Form, readForm } from '../pages/form.ts'
 import { requireReporter } from '../pages/signed-in.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import { message } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -118,7 +118,7 @@ function withDone(path: string, outcome: Exclude<Outcome, { problems: unknown }>
 
 /** The message of the action that led to this page; undefined if there was none. */
 export function doneMessage(req: Request, ...actions: readonly Action[]): string | undefined {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const [code, count] = [given.get('done') ?? '', given.get('count') ?? '']
   const shown = /^\d{1,9}$/.test(count) ? Number(count) : 0
   const action = actions.find(({ messages }) => Object.hasOwn(messages, code))

@@ -19,7 +19,7 @@ import {
   startNow,
 } from '../../queue/control-queues.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
@@ -144,7 +144,7 @@ async function sendQueue(req: Request, res: Response, site: Site): Promise<void>
   const queue = String(req.params['name'])
   const known = (await site.readQueues()).find(({ name }) => name === queue)
   if (!known) throw new ProblemError('not-found', 'There is no such queue.')
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const state = jobStates.find((one) => one === given.get('state')) ?? 'ready'
   const [at, id] = [given.get('at') ?? '', given.get('id') ?? '']
   const isAfter = /^\d{1,17}$/.test(at) && isUuid(id)

@@ -19,7 +19,7 @@ import {
 import type { Form } from '../pages/form.ts'
 import { isUuid, queryOf } from '../pages/render.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
-import { type Visit, visitOf } from '../pages/visit.ts'
+import { searchParamsOf, type Visit, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
@@ -65,7 +65,7 @@ export function reputationRoutes(site: Site): Router {
   const router = Router()
   router.get('/', (req, res) => sendSearch(req, res, site))
   router.get('/subject', (req, res) => {
-    const given = new URL(req.originalUrl, 'http://site').searchParams
+    const given = searchParamsOf(req)
     return sendSubject(req, res, site, { subject: requireSubject(given), faults: [], form: {} })
   })
   const subjectOf = (form: Form) => requireSubject({ get: (name) => form.text(name) ?? null })
@@ -89,7 +89,7 @@ async function sendSearch(
   res: Response,
   site: Pick<Site, 'pool' | 'clock'>,
 ): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const name = storableText(given.get('name')?.trim() ?? '', NAME_CHARS_MAX)
   const kind = given.get('kind') ?? ''
   const search = { name: name.includes('/') ? name : name.toLowerCase(), limit: LINES }

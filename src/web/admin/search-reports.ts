@@ -12,7 +12,7 @@ import { type Clause, formatSearch, parseSearch, SEARCH_CHARS_MAX } from '../../
 import { readShortForm } from '../pages/form.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import { message, type Texts } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -45,7 +45,7 @@ async function sendSearch(
   site: Pick<Site, 'pool'>,
   refused?: RefusedForm,
 ): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const { language, texts } = visitOf(req)
   const built = refused ? '' : clausesIn(given)
   if (built !== '') {

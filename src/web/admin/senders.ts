@@ -6,7 +6,7 @@ import { closeAlert } from '../../judging/sender-watch.ts'
 import { storableText } from '../../mail/text.ts'
 import { sendingRecord } from '../../verdict/reputation/sending.ts'
 import { uuidTime } from '../../world.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -36,7 +36,7 @@ async function sendSenders(
   site: Pick<Site, 'pool' | 'clock'>,
   fault?: string,
 ): Promise<void> {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const nameIn = (field: string) => storableText(given.get(field)?.trim() ?? '', NAME_CHARS_MAX)
   const [user, system] = [nameIn('user'), nameIn('system')]
   const alerts = await listSenderAlerts(site.pool, ALERTS_SHOWN)

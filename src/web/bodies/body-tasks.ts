@@ -5,6 +5,7 @@ import { type Refusal, messageRefusal, structureLimits } from '../../reports/lea
 import { bulkItemSchema, submissionSchema } from '../api/contract/report-schemas.ts'
 import { ProblemError } from '../problem.ts'
 import { percentDecoded } from './urlencoded.ts'
+import { searchParamsOf } from '../pages/visit.ts'
 
 const base64 = /^[A-Za-z0-9+/]+$/
 const blank = /[\r\n\t ]/
@@ -46,7 +47,7 @@ export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema)
  */
 export function readQuery<Schema extends z.ZodObject>(req: Request, schema: Schema) {
   const given: Record<string, string> = {}
-  for (const [name, value] of new URL(req.originalUrl, 'http://site').searchParams) {
+  for (const [name, value] of searchParamsOf(req)) {
     if (!Object.hasOwn(schema.shape, name)) {
       const known = Object.keys(schema.shape).join(', ')
       throw new ProblemError(

@@ -7,7 +7,7 @@ import { findOwnReports, ownOutcomes, type OwnSearch } from '../../reports/own-r
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { isUuid, queryOf, sendMessage, sendPage } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { sendStatistics } from './statistics.ts'
@@ -19,7 +19,7 @@ const kinds: readonly ReportKind[] = ['spam', 'phishing', 'not-spam']
 const WORDS_MAX = 100
 /** Reads the search from the query of a page; invalid values are left out. */
 function readSearch(req: Request): OwnSearch {
-  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const given = searchParamsOf(req)
   const kind = kinds.find((name) => name === given.get('kind')) ?? ''
   const outcome = ownOutcomes.find((name) => name === given.get('outcome')) ?? ''
   const words = storableText(given.get('words')?.trim() ?? '', WORDS_MAX)

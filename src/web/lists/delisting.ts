@@ -14,7 +14,7 @@ import { readListQuestion } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { queryOf, sendPage } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { askerHash } from './downloads.ts'
@@ -31,7 +31,7 @@ export function lookupRoutes(site: LookupNeeds): Router {
 }
 
 async function sendLookup(req: Request, res: Response, site: LookupNeeds): Promise<void> {
-  const { searchParams } = new URL(req.originalUrl, 'http://site')
+  const searchParams = searchParamsOf(req)
   const text = (searchParams.get('q') ?? '').slice(0, CHARS_MAX + 1)
   const question = readListQuestion(text)
   const listings = question ? await findListed(site, question.asks) : []
@@ -82,7 +82,7 @@ const mailAddress = /^[^\s@<>]{1,64}@[^\s@<>]+\.[^\s@<>]+$/
 export function delistingRoutes(site: Needs): Router {
   const router = Router()
   router.get('/lookup/delist', async (req, res) => {
-    const { searchParams } = new URL(req.originalUrl, 'http://site')
+    const searchParams = searchParamsOf(req)
     const listing = await listingNamed(searchParams.get('list'), searchParams.get('name'), site)
     if (!listing) return sendBack(res, searchParams.get('name'))
     sendForm(req, res, listing, { fields: emptyFields, faults: [], status: 200 })

@@ -26,6 +26,11 @@ export type Visit = {
   tokenOf?: (sessionId: string) => string
 }
 
+/** The query of the address. `get` returns one value, also of a parameter that occurs twice. */
+export function searchParamsOf(req: Pick<Request, 'originalUrl'>): URLSearchParams {
+  return new URL(req.originalUrl, 'http://site').searchParams
+}
+
 const LANGUAGE_MS = 365 * 86_400_000
 const visits = new WeakMap<Request, Visit>()
 
