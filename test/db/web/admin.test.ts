@@ -291,7 +291,7 @@ test('the overview says that our mail server refuses mail, which is then sent ag
   const overview = async () => (await desk.get('/admin')).text()
   await expect.poll(overview).toContain('554 5.7.1 Relay &lt;b&gt;access&lt;/b&gt; denied')
   const page = await overview()
-  expect(page).toContain('2 feedback reports</a>')
+  expect(page).toContain('2 refused feedback reports')
   expect(page).not.toContain('All is well')
   const metrics = await (await fetch(`${site.url}/metrics`)).text()
   expect(metrics).toMatch(/^signalpost_mail_relay_refusing_seconds 72\d\d/m)
