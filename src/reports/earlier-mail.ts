@@ -77,9 +77,9 @@ function listIdOf({ bulk }: Facts): string {
 }
 
 /**
- * Finds what was done at least `UNSUBSCRIBE_DAYS` before the messages were sent. Who leaves a list
- * may stay in another one of the same sender. Of a confirmed marketer only an accepted request to
- * unsubscribe counts: a marketer is not accused because a reporter says so.
+ * Finds what was done at least `UNSUBSCRIBE_DAYS` before the messages were sent. A reporter who left
+ * one list may be on another list of the same sender. Of a confirmed marketer only an accepted
+ * request to unsubscribe counts: a marketer is not accused because a reporter says so.
  */
 async function findEarlierAdvice(db: Db, asked: readonly Advised[]): Promise<Additions> {
   const advices = asked.length === 0 ? [] : await listAdvices(db, asked)
