@@ -362,9 +362,11 @@ const commands: Record<string, Command> = {
 }
 
 // A reader such as "head" may end first. The command completes its work without its output.
+let isReaderGone = false
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     if (!isClosedPipe(error)) throw error
+    isReaderGone = true
   })
 }
 process.exitCode = await main(process.argv.slice(2))
@@ -388,7 +390,8 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     const log = await createLogger(config.logLevel, name)
     return await command.run({ args, config, log })
   } catch (error) {
-    if (isClosedPipe(error)) return PIPE_CLOSED
+    // A lost connection, such as that to the database, has the same code.
+    if (isReaderGone && isClosedPipe(error)) return PIPE_CLOSED
     const isMisuse =
       error instanceof UsageError ||
       (error instanceof TypeError &&
