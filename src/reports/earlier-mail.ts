@@ -77,8 +77,8 @@ function listIdOf({ bulk }: Facts): string {
 }
 
 /**
- * Finds what was done at least `UNSUBSCRIBE_DAYS` before the messages were sent. A reporter who left
- * one list may be on another list of the same sender. Of a confirmed marketer only an accepted
+ * Finds what was done at least `UNSUBSCRIBE_DAYS` before the messages were sent. A reporter who
+ * left one list may be on another list of the same sender. Of a confirmed marketer only an accepted
  * request to unsubscribe counts: a marketer is not accused because a reporter says so.
  */
 async function findEarlierAdvice(db: Db, asked: readonly Advised[]): Promise<Additions> {
