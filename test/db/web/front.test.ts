@@ -1,5 +1,5 @@
 import { hash as hashOf } from 'node:crypto'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { pino } from 'pino'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -11,18 +11,18 @@ import { web } from '../../../src/processes/web.ts'
 import { prepareReport } from '../../../src/reports/accept-report.ts'
 import { spooledReport } from '../../../src/reports/take-spooled.ts'
 import { readMessage } from '../../../src/mail/message.ts'
-import { closeAfterTests } from '../../support/after-tests.ts'
+import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { spamMessage } from '../../support/messages.ts'
-import { makeScratchFolder } from '../../support/scratch-folder.ts'
 import { Browser } from './browser.ts'
 import { layWire } from './cut-wire.ts'
 import { type Person, startWebSite } from './web-site.ts'
 
 const FRONT_KEY = 'a key of the tests of fronts, long enough'
 const main = await closeAfterTests(startWebSite({ FRONT_KEY }))
-const folder = await makeScratchFolder('front')
+const folder = await makeTestFolder()
 // Before the main installation, so that it can go away.
 const wire = await layWire(Number(new URL(main.url).port))
+afterAll(() => wire.cut())
 const through = `http://127.0.0.1:${wire.port}`
 
 type Front = { url: string; folder: string; close: () => Promise<void> }
@@ -42,10 +42,6 @@ async function startFront(name: string, given: Record<string, string> = {}): Pro
 const front = await closeAfterTests(startFront('usual'))
 const ann = await main.addPerson('ann@reporters.example')
 const bea = await main.addPerson('bea@reporters.example')
-afterAll(async () => {
-  await wire.cut()
-  await rm(folder, { recursive: true })
-})
 
 type At = { url: string; authorization?: string }
 
