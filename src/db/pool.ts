@@ -63,6 +63,18 @@ function parseBytea(text: string): unknown {
 }
 
 /**
+ * Lets the server end each transaction that waits a minute for its process. A process that hangs
+ * would otherwise keep its locks, and others would wait for it. Not for a pool behind a pooler in
+ * transaction mode, which applies a setting to whichever session it uses next.
+ */
+export function endIdleTransactions(pool: Pool): void {
+  pool.on('connect', (client) => {
+    // If the connection is lost, the next statement fails too.
+    client.query(`set idle_in_transaction_session_timeout = '60s'`).catch(() => undefined)
+  })
+}
+
+/**
  * Runs `work` in one transaction on one connection: commits when it returns, rolls back when it
  * throws. Closes the connection if the rollback fails.
  */

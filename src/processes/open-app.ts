@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { checkBackend } from '../db/backend.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { checkVersion, databaseState, findShingleSeed } from '../db/installation.ts'
-import { createPool, findPooling, type Pool } from '../db/pool.ts'
+import { createPool, endIdleTransactions, findPooling, type Pool } from '../db/pool.ts'
 import { keepPlansOfRecentWeeks, nameShards } from '../db/prepared.ts'
 import { DatabaseUnsuitable, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -55,6 +55,7 @@ export async function openApp(
     name: `signalpost ${name}`,
     onLost: onError,
   })
+  if (listenUrl === config.databaseUrl) endIdleTransactions(pool)
   try {
     await checkBackend(pool, config.databaseBackend)
     await checkVersion(pool)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isOutage } from '../../src/db/follow.ts'
-import { createPool, inTransaction } from '../../src/db/pool.ts'
+import { createPool, type Db, endIdleTransactions, inTransaction } from '../../src/db/pool.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -91,4 +91,28 @@ test('each connection has the name of its process', async () => {
   const { rows } = await pool.query('show application_name')
   expect(rows).toEqual([{ application_name: 'signalpost x' }])
   await pool.end()
+})
+
+test('the server ends a transaction whose process hangs', async () => {
+  const own = createPool(database.url, { connectionsMax: 2, name: 'h', onLost: () => undefined })
+  endIdleTransactions(own)
+  const limit = async (tx: Db) =>
+    (
+      await tx.query<{ limit: string }>(`
+      select current_setting('idle_in_transaction_session_timeout') as limit`)
+    ).rows
+  const limits = inTransaction(own, async (tx) => [await limit(tx), await limit(own)])
+  expect(await limits).toEqual([[{ limit: '1min' }], [{ limit: '1min' }]])
+  const hung = inTransaction(own, async (tx) => {
+    await tx.query(`set local idle_in_transaction_session_timeout = '20ms'`)
+    await expect
+      .poll(() =>
+        own.query(`
+      select from pg_stat_activity where state = 'idle in transaction' and application_name = 'h'`),
+      )
+      .toMatchObject({ rowCount: 0 })
+    await tx.query('select 1')
+  })
+  await expect(hung).rejects.toSatisfy(isOutage)
+  await own.end()
 })
