@@ -135,6 +135,8 @@ export type KindChange = {
   comment: string | null
   /** Whether the new statement must have no effect on others. */
   isShadowed: boolean
+  /** When the reporter made the statement, if that was before now: a later statement stands. */
+  saidAt?: Date | undefined
 }
 
 /** The phrase in the event that records an administrator's retraction of a report. */
@@ -157,14 +159,22 @@ export type ReportStanding = {
 
 /**
  * Sets a report back to `received` with its reporter's new statement. Returns false and changes
- * nothing when the report has this statement already and is not retracted, or when an administrator
- * retracted it and its message was not learned from a mail server. With `isShadowed`, a report that
+ * nothing when the report has this statement already and is not retracted, when the reporter made a
+ * later statement, or when an administrator retracted it and its message was not learned from a mail
+ * server. With `isShadowed`, a report that
  * has an effect is held from now on.
  */
 export function changeKind(
   tx: Db,
-  { reportId, kind, comment, isShadowed }: KindChange,
+  { reportId, kind, comment, isShadowed, saidAt }: KindChange,
 ): Promise<boolean> {
+  const itsEvents = sql`
+    report_id = reports.id and shard = reports.shard and ${isId('report_id', reportId)}`
+  const isLatest = saidAt
+    ? sql`not exists (
+        select from report_events where ${itsEvents}
+          and event in ('changed', 'confirmed', 'retracted') and at > ${saidAt})`
+    : sql`true`
   return changesAny(tx)`
     update reports set kind = ${kind}, comment = coalesce(${comment}, comment), state = 'received',
       is_confirmed = false,
@@ -172,9 +182,9 @@ export function changeKind(
         else shadow end
     where ${isId('id', reportId)} and (state = 'retracted' or kind <> ${kind})
       and (state <> 'retracted' or channel = 'learn' or not exists (
-        select from report_events
-        where report_id = reports.id and shard = reports.shard and ${isId('report_id', reportId)}
-          and event = 'retracted' and phrases @> ${JSON.stringify([overruled])}))`
+        select from report_events where ${itsEvents}
+          and event = 'retracted' and phrases @> ${JSON.stringify([overruled])}))
+      and ${isLatest}`
 }
 
 /**

@@ -72,8 +72,9 @@ export async function readBackupFile(
     isSealed && identity !== undefined
       ? pipeline(stored, decryptWith(identity), plain)
       : pipeline(stored, plain)
-  // Whoever reads `plain` gets the error.
+  // Whoever reads `plain` gets the error, but nobody does while the database is prepared.
   reading.catch(() => undefined)
+  plain.on('error', () => undefined)
   return createReader(plain)
 }
 

@@ -24,7 +24,7 @@ import {
 import { fieldsOf, normalizedForHash, type ReadMessage } from '../mail/message.ts'
 import type { Outage } from '../outage/outage.ts'
 import { type Boss, send } from '../queue/boss.ts'
-import { type Clock, inShard, randomShard, SHARDS, uuidv7 } from '../world.ts'
+import { type Clock, inShard, randomShard, SHARDS, uuidTime, uuidv7 } from '../world.ts'
 import { analyzeReport } from './analyze-report.ts'
 import { changeReports } from './change-report.ts'
 
@@ -136,18 +136,19 @@ async function keepReports(
 
 /**
  * Stores new reports with their jobs, and applies the statements about messages that were reported
- * before, if `isLatest`. Keys must be unique.
+ * before. Keys must be unique. If the reports are `delayed`, later statements of their reporters
+ * stand.
  */
 export async function keepEither(
   tx: Db,
   app: { boss: Boss; clock: Clock },
   reports: readonly Prepared[],
-  isLatest: (reportId: string, statement: Prepared) => boolean = () => true,
+  arrived: 'now' | 'delayed' = 'now',
 ): Promise<Map<string, AcceptedReport>> {
   const owners = await claim(tx, reports)
   await insertWithJobs(tx, app, newOnes(reports, owners))
-  const latest = reports.filter((one) => isLatest(owners.get(one.key) ?? one.report.id, one))
-  const changed = await changeReports(tx, app, changesOf(latest, owners), app.clock())
+  const changes = changesOf(reports, owners, arrived)
+  const changed = await changeReports(tx, app, changes, app.clock())
   return new Map(
     reports.map(({ key, report }) => {
       const id = owners.get(key) ?? report.id
@@ -161,11 +162,14 @@ export async function keepEither(
 function changesOf(
   reports: readonly Prepared[],
   owners: ReadonlyMap<string, string>,
+  arrived: 'now' | 'delayed',
 ): KindChange[] {
-  return reports.flatMap(({ key, report: { id, kind, comment, shadow } }) => {
+  return reports.flatMap(({ key, report: { id, kind, comment, shadow, receivedAt } }) => {
     const reportId = owners.get(key)
     if (reportId === undefined || reportId === id) return []
-    return [{ reportId, kind, comment, isShadowed: shadow === 'held' }]
+    const saidAt = arrived === 'delayed' ? receivedAt : undefined
+    if (saidAt && saidAt < uuidTime(reportId)) return []
+    return [{ reportId, kind, comment, isShadowed: shadow === 'held', saidAt }]
   })
 }
 

@@ -65,7 +65,7 @@ async function changeEach(tx: Db, changes: readonly KindChange[], now: Date): Pr
       phrase('kind-changed', { kind: kind === 'not-spam' ? 'wanted' : kind }),
       ...recalled(withdrawn),
     ]
-    changed.events.push({ reportId, at: now, event: 'changed', phrases })
+    changed.events.push({ reportId, at: change.saidAt ?? now, event: 'changed', phrases })
     if (change.isShadowed && !report.isShadowed) changed.held.push(reportId)
   }
   return changed

@@ -177,10 +177,7 @@ async function keep(given: readonly Prepared[], app: Needs): Promise<void> {
       ]
     })
     if (reports.length === 0) return
-    // A statement that the reporter made later than this one stands.
-    const isLatest = (reportId: string, { report }: Prepared) =>
-      uuidTime(reportId) <= report.receivedAt
-    const accepted = await keepEither(tx, app, reports, isLatest)
+    const accepted = await keepEither(tx, app, reports, 'delayed')
     const aliases = reports.map(({ key, report: { id } }) => {
       return { id, reportId: accepted.get(key)?.id ?? id }
     })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CallerKeys, listValidKeys } from '../../../src/db/known-callers.ts'
@@ -142,13 +143,17 @@ test('what else than a new report needs the database is answered with 503', asyn
   })
 })
 
-test('a report in the spool of another process is announced until it is stored', async () => {
-  const submission = { reporterId: ann.id, channel: 'api', kind: 'spam', comment: null } as const
-  const message = readMessage(spamMessage('elsewhere'))
+/** A report by Ann as it is read from a spool. */
+async function entryOf(raw: Buffer, kind: 'spam' | 'not-spam') {
+  const submission = { reporterId: ann.id, channel: 'api', kind, comment: null } as const
+  const message = readMessage(raw)
   const prepared = await prepareReport({ ...submission, message, receivedVia: [] }, new Date())
   const spooled = spooledReport(prepared, site.app.config.secret)
-  // As read from a file.
-  const entry = { ...spooled, values: JSON.parse(JSON.stringify(spooled.values)) as object }
+  return { ...spooled, values: JSON.parse(JSON.stringify(spooled.values)) as object }
+}
+
+test('a report in the spool of another process is announced until it is stored', async () => {
+  const entry = await entryOf(spamMessage('elsewhere'), 'spam')
   const ofAnn = () => get(ann, entry.id)
   const early = await ofAnn()
   expect([early.status, early.headers.get('retry-after')]).toEqual([503, '5'])
@@ -157,7 +162,7 @@ test('a report in the spool of another process is announced until it is stored',
   expect((await browser.get(`/reports/${entry.id}`)).status).toBe(503)
   // Others cannot tell the id from one that does not exist.
   expect((await get(bea, entry.id)).status).toBe(404)
-  expect((await get(ann, prepared.report.id)).status).toBe(404)
+  expect((await get(ann, randomUUID())).status).toBe(404)
 
   expect(await takeSpooled([entry], site.app)).toEqual([])
   expect((await ofAnn()).status).toBe(200)
@@ -165,6 +170,31 @@ test('a report in the spool of another process is announced until it is stored',
   expect((await ofAnn()).status).toBe(404)
   expect(await takeSpooled([entry], site.app)).toEqual([])
   expect((await ofAnn()).status).toBe(404)
+})
+
+test.for([
+  ['retracted', { method: 'DELETE', path: '' }],
+  ['reported as phishing', { method: 'POST', path: '?kind=phishing' }],
+] as const)('a report that was %s after a spooled statement stays so', async ([mark, later]) => {
+  const raw = spamMessage(`order-${mark}`)
+  const id = await site.report(ann, raw)
+  await expect.poll(async () => (await get(ann, id)).status).toBe(200)
+  const [again, other, third] = [
+    await entryOf(raw, 'spam'),
+    await entryOf(raw, 'not-spam'),
+    await entryOf(raw, 'spam'),
+  ]
+  // Stored in their order, although their events were recorded later than they were made.
+  expect(await takeSpooled([again, other], site.app)).toEqual([])
+  expect(await (await get(ann, id)).json()).toMatchObject({ kind: 'not-spam' })
+  const url = `${site.url}/api/v1/reports`
+  const headers = { authorization: `Bearer ${ann.token}`, 'content-type': 'message/rfc822' }
+  const { method, path } = later
+  if (method === 'DELETE') await fetch(`${url}/${id}`, { method, headers })
+  else await fetch(`${url}${path}`, { method, headers, body: raw })
+  const before = await (await get(ann, id)).json()
+  expect(await takeSpooled([third], site.app)).toEqual([])
+  expect(await (await get(ann, id)).json()).toEqual(before)
 })
 
 test('a token that was revoked before the outage is refused', async () => {
