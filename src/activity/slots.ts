@@ -173,15 +173,17 @@ function largest(points: ReadonlyMap<number, Point>): [number, Point][] {
 
 /** Reads what `packSlot` wrote. */
 export function unpackSlot(bytes: Buffer, ticks: number): Slot {
+  // A page reads 160,000 points, and a view reads numbers several times faster than a buffer.
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0
   const readPoints = () => {
     const points = new Map<number, Point>()
-    for (let left = bytes.readUInt8(at++); left > 0; left--, at += POINT_BYTES) {
-      points.set(bytes.readUInt16LE(at), {
-        count: bytes.readUInt16LE(at + 2),
-        min: bytes.readFloatLE(at + 4),
-        mean: bytes.readFloatLE(at + 8),
-        max: bytes.readFloatLE(at + 12),
+    for (let left = view.getUint8(at++); left > 0; left--, at += POINT_BYTES) {
+      points.set(view.getUint16(at, true), {
+        count: view.getUint16(at + 2, true),
+        min: view.getFloat32(at + 4, true),
+        mean: view.getFloat32(at + 8, true),
+        max: view.getFloat32(at + 12, true),
       })
     }
     return points
@@ -189,9 +191,9 @@ export function unpackSlot(bytes: Buffer, ticks: number): Slot {
   const rates = readPoints()
   const states = readPoints()
   const durations = new Map<number, Histogram>()
-  for (let left = bytes.readUInt8(at++); left > 0; left--, at += 2 + CLASSES) {
+  for (let left = view.getUint8(at++); left > 0; left--, at += 2 + CLASSES) {
     const counts = [...bytes.subarray(at + 2, at + 2 + CLASSES)].map(unpackCount)
-    durations.set(bytes.readUInt16LE(at), counts)
+    durations.set(view.getUint16(at, true), counts)
   }
   return { ticks, rates, states, durations }
 }
