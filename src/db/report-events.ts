@@ -160,9 +160,8 @@ export type ReportStanding = {
 /**
  * Sets a report back to `received` with its reporter's new statement. Returns false and changes
  * nothing when the report has this statement already and is not retracted, when the reporter made a
- * later statement, or when an administrator retracted it and its message was not learned from a mail
- * server. With `isShadowed`, a report that
- * has an effect is held from now on.
+ * later statement, or when an administrator retracted it and its message was not learned from a
+ * mail server. With `isShadowed`, a report that has an effect is held from now on.
  */
 export function changeKind(
   tx: Db,
