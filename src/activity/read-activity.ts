@@ -1,6 +1,6 @@
-import { listMarks, listSeries, listSlots, type SlotRange } from '../db/activity.ts'
+import { listMarks, listSeries, listSlots, type SlotRange, type SlotRow } from '../db/activity.ts'
 import type { Db } from '../db/pool.ts'
-import { levels, mergeSlots, type Slot, slotStart, TICK_MS, unpackSlot } from './slots.ts'
+import { levels, type Slot, slotStart, TICK_MS, unpackSlots } from './slots.ts'
 import type { families } from './write-activity.ts'
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
@@ -63,10 +63,7 @@ export async function readActivity(
     stepMs,
     slots: Array.from({ length: lengthMs / stepMs }, (_, step) => {
       const some = byStep.get(step)
-      return (
-        some &&
-        ofFamilies(some.map((row) => ({ ...row, slot: unpackSlot(row.content, row.ticks) })))
-      )
+      return some && ofFamilies(some)
     }),
     ids: new Map(series.map(({ id, name }) => [name, id])),
   }
@@ -82,8 +79,7 @@ export async function readTotals(
     listSlots(db, rangesOf(TOTALS_LEVEL, from, to, now), wanted),
     listSeries(db, wanted),
   ])
-  const slots = rows.map(({ content, ticks }) => unpackSlot(content, ticks))
-  const { rates } = mergeSlots(slots)
+  const { rates } = unpackSlots(rows)
   return new Map(
     series.flatMap(({ id, name }) => {
       const point = rates.get(id)
@@ -110,11 +106,9 @@ function rangesOf(level: number, from: Date, to: Date, now: Date): SlotRange[] {
   return ranges
 }
 
-/** Combines slots of several families: those of one family follow each other. */
-function ofFamilies(rows: readonly { family: string; slot: Slot }[]): Slot {
-  const merged = [...Map.groupBy(rows, ({ family }) => family).values()].map((some) =>
-    some.length === 1 && some[0] ? some[0].slot : mergeSlots(some.map(({ slot }) => slot)),
-  )
+/** Combines stored slots of several families: those of one family follow each other. */
+function ofFamilies(rows: readonly SlotRow[]): Slot {
+  const merged = [...Map.groupBy(rows, ({ family }) => family).values()].map(unpackSlots)
   return {
     ticks: Math.max(...merged.map(({ ticks }) => ticks)),
     rates: new Map(merged.flatMap(({ rates }) => [...rates])),
@@ -122,6 +116,7 @@ function ofFamilies(rows: readonly { family: string; slot: Slot }[]): Slot {
     durations: new Map(merged.flatMap(({ durations }) => [...durations])),
   }
 }
+
 const MARKS_MAX = 60
 
 /** Returns what happened in a period, newest first: versions, outages, rules and models. */

@@ -22,7 +22,7 @@ import {
 import { listBacklogs } from '../db/dead-letters.ts'
 import { countWaitingMail, listMailTotals } from '../db/mail-relay.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { levels, mergeSlots, packSlot, type Slot, slotStart, TICK_MS, unpackSlot } from './slots.ts'
+import { levels, packSlot, type Slot, slotStart, TICK_MS, unpackSlots } from './slots.ts'
 
 /** The parts of the series that are stored and shown together: the first words of their names. */
 export const families = [
@@ -274,7 +274,7 @@ async function consolidate(tx: Db, from: Date, to: Date): Promise<void> {
     )
     const rows = [...parents.values()].flatMap((some): SlotRow[] => {
       const [{ at, family } = { at: from, family: '' }] = some
-      const merged = mergeSlots(some.map(({ content, ticks }) => unpackSlot(content, ticks)))
+      const merged = unpackSlots(some)
       const content = packSlot(merged)
       const start = new Date(slotStart(at.getTime(), stepMs))
       return [{ level, at: start, family, ticks: merged.ticks, content }]
@@ -285,7 +285,7 @@ async function consolidate(tx: Db, from: Date, to: Date): Promise<void> {
 }
 
 async function keepUsed(tx: Db, rows: readonly SlotRow[], day: Date): Promise<void> {
-  const ids = rows.flatMap(({ content, ticks }) => idsOf(unpackSlot(content, ticks)))
+  const ids = rows.flatMap((row) => idsOf(unpackSlots([row])))
   const keepMs = levels.at(-1)?.keepMs ?? 0
   await keepUsedSeries(tx, ids, { day, oldest: new Date(day.getTime() - keepMs) })
 }

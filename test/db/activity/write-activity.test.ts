@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { levels, unpackSlot } from '../../../src/activity/slots.ts'
+import { levels, unpackSlots } from '../../../src/activity/slots.ts'
 import { readActivity } from '../../../src/activity/read-activity.ts'
 import { families, writeActivity } from '../../../src/activity/write-activity.ts'
 import { insertSample, listMarks, listSeries } from '../../../src/db/activity.ts'
@@ -35,9 +35,7 @@ async function openWatched() {
       'select content, ticks from activity_slots where level = $1',
       [level],
     )
-    const points = rows.rows.flatMap(
-      ({ content, ticks }) => unpackSlot(content, ticks).rates.get(id) ?? [],
-    )
+    const points = rows.rows.flatMap((row) => unpackSlots([row]).rates.get(id) ?? [])
     return Math.round(points.reduce((sum, { count, mean }) => sum + count * mean, 0))
   }
   const ticks = async () =>

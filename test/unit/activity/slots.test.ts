@@ -9,7 +9,7 @@ import {
   quantile,
   SERIES_PER_SLOT_MAX,
   type Slot,
-  unpackSlot,
+  unpackSlots,
 } from '../../../src/activity/slots.ts'
 import { createTally } from '../../../src/activity/tally.ts'
 import { chanceFrom } from '../../support/chance.ts'
@@ -29,7 +29,7 @@ function slotOf({ events, state, durationsMs }: Tick): Slot {
   }
 }
 
-const stored = (slot: Slot) => unpackSlot(packSlot(slot), slot.ticks)
+const stored = (slot: Slot) => unpackSlots([{ content: packSlot(slot), ticks: slot.ticks }])
 
 test('points that were merged level by level equal those computed from all ticks', () => {
   const random = chanceFrom(20)
@@ -45,6 +45,9 @@ test('points that were merged level by level equal those computed from all ticks
     const groups = Array.from({ length: slots.length / size }, (_, at) =>
       slots.slice(at * size, (at + 1) * size),
     )
+    const [first = []] = groups
+    const rows = first.map((slot) => ({ content: packSlot(slot), ticks: slot.ticks }))
+    expect(unpackSlots(rows)).toEqual(mergeSlots(first))
     slots = groups.map((group) => stored(mergeSlots(group)))
   }
   expect(slots).toHaveLength(1)
