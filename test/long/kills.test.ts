@@ -71,7 +71,9 @@ async function postAll(client: Client, kill: () => Promise<void>): Promise<Accep
 async function pidOf(victim: Victim, supervisor: number, here: Place): Promise<number | undefined> {
   if (victim === 'postgres') {
     const text = await readFile(here.postmasterFile, 'utf8').catch(() => '')
-    return Number(text.split('\n')[0]) || undefined
+    const pid = Number(text.split('\n')[0])
+    // The supervisor puts its own id there when it restarts a server that was killed.
+    return pid === supervisor ? undefined : pid || undefined
   }
   return descendants(supervisor).find(({ command }) => command.endsWith(`main.ts ${victim}`))?.pid
 }
