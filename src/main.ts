@@ -67,11 +67,12 @@ const commands: Record<string, Command> = {
     async run({ args, config, log }) {
       refuseArguments(args)
       const { web } = await import('./processes/web.ts')
-      const { frontConfig, openFront } = await import('./processes/front.ts')
-      const front = frontConfig(config)
-      if (!front) return serve(config, log, 'web', 'sends', (app) => web(app), web)
+      if (config.mainUrl === undefined) {
+        return serve(config, log, 'web', 'sends', (app) => web(app), web)
+      }
+      const { openFront } = await import('./processes/front.ts')
       const stopping = stopSignal()
-      const { app, standIn } = await openFront(front, log)
+      const { app, standIn } = await openFront(config, log)
       const { close } = await web(app, standIn)
       process.send?.('ready')
       await stopping
@@ -143,13 +144,11 @@ const commands: Record<string, Command> = {
       'move everything to another database while the service runs, with a short stop at the end',
     async run({ args, config }) {
       const { move, parseMove } = await import('./processes/move.ts')
-      const { withUrl } = await import('./processes/open-app.ts')
+      const { withDirectUrl } = await import('./processes/open-app.ts')
       const { systemClock } = await import('./world.ts')
       const { from, to, backend } = parseMove(args)
       const moveFrom = (url: string) => move({ from: url, to, backend }, systemClock(), complain)
-      const done = await (from === undefined
-        ? withUrl(config, (url) => moveFrom(config.databaseDirectUrl ?? url))
-        : moveFrom(from))
+      const done = await (from === undefined ? withDirectUrl(config, moveFrom) : moveFrom(from))
       const seconds = (done.stoppedMs / 1_000).toFixed(1)
       say(`Moved ${done.rows.toLocaleString('en')} rows. Writing was stopped for ${seconds} s.`)
       say(
@@ -176,14 +175,12 @@ const commands: Record<string, Command> = {
     summary: 'restore a backup into an empty database',
     async run({ args, config }) {
       const { parseRestore, restore } = await import('./processes/restore.ts')
-      const { withUrl } = await import('./processes/open-app.ts')
+      const { withDirectUrl } = await import('./processes/open-app.ts')
       const { systemClock } = await import('./world.ts')
       const { to, ...given } = await parseRestore(args)
-      const { databaseBackend: backend, databaseDirectUrl: direct } = config
+      const { databaseBackend: backend } = config
       const restoreTo = (url: string) => restore({ ...given, to: url, backend }, systemClock())
-      const { madeAt } = await (to === undefined
-        ? withUrl(config, (url) => restoreTo(direct ?? url))
-        : restoreTo(to))
+      const { madeAt } = await (to === undefined ? withDirectUrl(config, restoreTo) : restoreTo(to))
       say(`Restored the backup of ${madeAt.toISOString()}. Start Signalpost with the same SECRET.`)
       return DONE
     },

@@ -1,9 +1,8 @@
-import type pg from 'pg'
-import sql, { raw, type RawValue } from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import { generationTables, partitionedTables } from './partitions.ts'
 import { type Db, inTransaction, type Pool } from './pool.ts'
-import { isOneOfIds, preparedRowsOf } from './prepared.ts'
+import { isOneOfIds, preparedRowOf, preparedRowsOf } from './prepared.ts'
 import { first, rowOf, rowsOf } from './rows.ts'
 
 /** The number of the oldest waiting rows among which the one waiting longest is sought. */
@@ -38,30 +37,23 @@ export async function countFailedReports(db: Db, since: Date, most: number): Pro
   return row?.count ?? 0
 }
 
-/**
- * Like `rowOf`, for a statement that is prepared: planning it over all partitions would take longer
- * than running it.
- */
-function firstOf(db: Db) {
-  return async <T extends pg.QueryResultRow>(
-    strings: readonly string[],
-    ...values: readonly RawValue[]
-  ): Promise<T | undefined> => (await preparedRowsOf(db)<T>(strings, ...values))[0]
-}
-
 /** Since when mail has been owed that is not sent: from when it was first owed; null if none is. */
 export type OldestOwed = { feedback: Date | null; letters: Date | null }
 
-/** Returns the oldest unsent mails. Feedback that waits for its limit or digest is not owed yet. */
+/**
+ * Returns the oldest unsent mails. Feedback that waits for its limit or digest is not owed yet. The
+ * statements are prepared, because planning them over all partitions takes longer than running
+ * them.
+ */
 export async function findOldestOwed(db: Db, now: Date): Promise<OldestOwed> {
   const [feedback, waiting, letters] = await Promise.all([
-    firstOf(db)<{ at: Date }>`
+    preparedRowOf(db)<{ at: Date }>`
       select created_at as at from feedback_reports where state = 'queued'
       order by report_id limit 1`,
-    firstOf(db)<{ at: Date | null }>`
+    preparedRowOf(db)<{ at: Date | null }>`
       select min(due_at) as at from feedback_reports
       where state = 'waiting' and due_at <= ${now}`,
-    firstOf(db)<{ at: Date }>`
+    preparedRowOf(db)<{ at: Date }>`
       select created_at as at from letters where state = 'queued' order by id limit 1`,
   ])
   const owed = [feedback?.at, waiting?.at].filter((at) => at instanceof Date)
@@ -76,9 +68,9 @@ export async function findInboundTimes(
   db: Db,
 ): Promise<{ lastAt: Date | null; waitingSince: Date | null }> {
   const [last, waiting] = await Promise.all([
-    firstOf(db)<{ at: Date }>`
+    preparedRowOf(db)<{ at: Date }>`
       select received_at as at from inbound_mails order by id desc limit 1`,
-    firstOf(db)<{ at: Date }>`
+    preparedRowOf(db)<{ at: Date }>`
       select received_at as at from inbound_mails where state = 'received' order by id limit 1`,
   ])
   return { lastAt: last?.at ?? null, waitingSince: waiting?.at ?? null }

@@ -39,6 +39,14 @@ export function preparedRowsOf(db: Db) {
     (await db.query<T>(prepared(strings, ...values))).rows
 }
 
+/** Like `rowOf`, for a statement that is prepared. */
+export function preparedRowOf(db: Db) {
+  return async <T extends pg.QueryResultRow>(
+    strings: readonly string[],
+    ...values: Values
+  ): Promise<T | undefined> => (await db.query<T>(prepared(strings, ...values))).rows[0]
+}
+
 /** Like `prepared`, for a statement that inserts these rows; `compose` receives their list. */
 export function preparedInsert(
   rows: readonly Values[],

@@ -1,6 +1,6 @@
 import { raw } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { preparedRowsOf } from './prepared.ts'
+import { preparedRowOf } from './prepared.ts'
 
 /** What waits for a person; each number is exact up to a maximum. */
 export type TaskCounts = {
@@ -25,7 +25,7 @@ export type TaskCounts = {
  */
 export async function countTasks(db: Db, now: Date, max: number): Promise<TaskCounts> {
   const most = raw(String(max))
-  const [counts] = await preparedRowsOf(db)<TaskCounts>`
+  const counts = await preparedRowOf(db)<TaskCounts>`
     select
       (select count(*) from (select 1 from proposed_deletions
         where expires_at > ${now} limit ${most}) as found)::int as deletions,

@@ -72,7 +72,7 @@ export async function readBackupFile(
     isSealed && identity !== undefined
       ? pipeline(stored, decryptWith(identity), plain)
       : pipeline(stored, plain)
-  // Whoever reads `plain` gets the error, but nobody does while the database is prepared.
+  // Whoever reads `plain` gets the error, but no one reads while the database is prepared.
   reading.catch(() => undefined)
   plain.on('error', () => undefined)
   return createReader(plain)

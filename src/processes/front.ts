@@ -6,23 +6,13 @@ import { reasonOf, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { createCallers } from '../outage/callers.ts'
 import { createMainClient, type MainClient, MainUnavailable } from '../outage/main-client.ts'
-import { createOutage, endlessOutage } from '../outage/outage.ts'
-import { openSpool } from '../outage/spool.ts'
+import { createOutage, endlessOutage, type Outage } from '../outage/outage.ts'
+import { openSpool, type Spool } from '../outage/spool.ts'
 import { createFrontLookUps, listValidAtMain } from '../people/front-callers.ts'
 import { appWithoutDatabase, callersFile, repeat, type Standby } from './standby.ts'
 
 const CONFIRM_MS = 10_000
 const FORWARD_MS = 1_000
-
-type FrontConfig = Config & { mainUrl: string; frontKey: string }
-
-/** Returns the settings of a front; undefined if this is no front. */
-export function frontConfig(config: Config): FrontConfig | undefined {
-  const { mainUrl, frontKey } = config
-  return mainUrl === undefined || frontKey === undefined
-    ? undefined
-    : { ...config, mainUrl, frontKey }
-}
 
 /**
  * Opens what the `web` of a front needs: it has no database, accepts all reports into its spool,
@@ -31,15 +21,17 @@ export function frontConfig(config: Config): FrontConfig | undefined {
  * @throws UsageError if the folder of the spool cannot be used
  */
 export async function openFront(
-  config: FrontConfig,
+  config: Config,
   log: Logger,
 ): Promise<{ app: App; standIn: Standby }> {
+  const { mainUrl, frontKey } = config
+  if (mainUrl === undefined || frontKey === undefined) throw new Error('This is no front.')
   const { folder, bytesMax } = config.spool
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw new UsageError([`SPOOL_DIR cannot be used: ${reasonOf(error)}`])
   })
-  const app = appWithoutDatabase({ ...config, secret: config.frontKey }, log)
-  const main = createMainClient(config.mainUrl, config.frontKey)
+  const app = appWithoutDatabase({ ...config, secret: frontKey }, log)
+  const main = createMainClient(mainUrl, frontKey)
   const watched = watchedMain(main)
   const link = createOutage(app, watched, () => void callers.save())
   const listValid = listValidAtMain.bind(undefined, main)
@@ -56,26 +48,13 @@ export async function openFront(
     await callers.confirm()
   }
 
-  let refusal: string | undefined
-  async function forward(): Promise<void> {
-    if (link.since()) return
-    try {
-      const entries = await spool.take(main.forward)
-      refusal = undefined
-      if (entries > 0) log.info({ entries }, 'Forwarded reports to the main installation.')
-    } catch (error) {
-      const reason = reasonOf(error)
-      if (reason !== refusal) log.error({ reason }, 'Could not forward reports. They stay here.')
-      refusal = reason
-    }
-  }
-
+  const { forward, refusal } = createForwarder(main, { link, spool, log })
   const stop = new AbortController()
   const running = [
     repeat(CONFIRM_MS, confirm, stop.signal, ignore),
     repeat(FORWARD_MS, forward, stop.signal, ignore),
   ]
-  const obstacle = () => (link.since() ? watched.reason() : refusal)
+  const obstacle = () => (link.since() ? watched.reason() : refusal())
   const front = { ...lookUps, link, obstacle }
   return {
     app,
@@ -93,6 +72,26 @@ export async function openFront(
 }
 
 const ignore = () => undefined
+
+type Forwarding = { link: Outage; spool: Spool; log: Logger }
+
+/** Forwards the spool; `refusal` says why the last attempt failed. */
+function createForwarder(main: MainClient, { link, spool, log }: Forwarding) {
+  let refusal: string | undefined
+  async function forward(): Promise<void> {
+    if (link.since()) return
+    try {
+      const entries = await spool.take(main.forward)
+      refusal = undefined
+      if (entries > 0) log.info({ entries }, 'Forwarded reports to the main installation.')
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (reason !== refusal) log.error({ reason }, 'Could not forward reports. They stay here.')
+      refusal = reason
+    }
+  }
+  return { forward, refusal: () => refusal }
+}
 
 /** The main installation as something that may be away, and why it was the last time. */
 function watchedMain(main: MainClient) {

@@ -97,13 +97,17 @@ export async function withDatabase<T>(
 export async function migrateDatabase(config: Config): Promise<string[]> {
   // Imported only here, because this module imports all job handlers, which no other command needs.
   const { migrateAll } = await import('./migrate.ts')
-  return withUrl(config, (url) =>
-    migrateAll(config.databaseDirectUrl ?? url, systemClock(), { backend: config.databaseBackend }),
+  return withDirectUrl(config, (url) =>
+    migrateAll(url, systemClock(), { backend: config.databaseBackend }),
   )
 }
 
-/** Like `withDatabase`, for a task that needs only the URL. */
-export async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+/** Like `withDatabase`, for a task that needs only the URL, of the database without its pooler. */
+export function withDirectUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+  return withUrl(config, (url) => work(config.databaseDirectUrl ?? url))
+}
+
+async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   refuseOnFront(config)
   const noted = config.databaseUrl ?? (await notedDatabaseUrl(config.dataDir))
   if (noted !== undefined && (config.databaseUrl !== undefined || (await isReachable(noted)))) {

@@ -31,7 +31,7 @@ const KEPT_BYTES_MAX = 200_000
 export function reportRoutes(site: Needs): Router {
   const router = Router()
   router.get('/report', async (req, res) => {
-    // Nobody is signed in at a front, so its form asks for the password.
+    // No one is signed in at a front, so its form asks for the password.
     if (site.front) return sendForm(req, res, site, { status: 200, needsSignIn: true })
     if (requireReporter(req, res)) await sendForm(req, res, site, { status: 200 })
   })

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { doctor } from '../../../src/cli/doctor/doctor.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createMainClient } from '../../../src/outage/main-client.ts'
-import { frontConfig, openFront } from '../../../src/processes/front.ts'
+import { openFront } from '../../../src/processes/front.ts'
 import { web } from '../../../src/processes/web.ts'
 import { prepareReport } from '../../../src/reports/accept-report.ts'
 import { spooledReport } from '../../../src/reports/take-spooled.ts'
@@ -32,8 +32,7 @@ async function startFront(name: string, given: Record<string, string> = {}): Pro
   const settings = { MAIN_URL: through, FRONT_KEY, PUBLIC_URL: 'https://main.example' }
   const rest = { SPOOL_DIR: own, HTTP_PORT: '0', DRAIN_SECONDS: '0' }
   const env = { ...settings, ...rest, ...given }
-  const config = frontConfig(readConfig(env, { cores: 1, cwd: folder }))
-  if (!config) throw new Error('not a front')
+  const config = readConfig(env, { cores: 1, cwd: folder })
   const { app, standIn } = await openFront(config, pino({ level: 'silent' }))
   const { url, close } = await web(app, standIn)
   return { url, folder: own, close }
