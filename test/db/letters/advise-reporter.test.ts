@@ -186,7 +186,7 @@ async function consequenceOf(id: string) {
   return (await findAnalysis(letters.app.pool, id))?.details.consequence
 }
 
-test('a sender who goes on after the advice is reported once the reporter confirms', async () => {
+test('a sender that continues after advice is reported once the reporter confirms', async () => {
   await advisedOn('2026-11-01T10:00:00Z', 'example.net', 'first-advice')
   const id = await letters.report({ mark: 'goes-on', domain: 'example.net' })
   expect(await consequenceOf(id)).toEqual({
@@ -210,7 +210,7 @@ async function unsubscribedFrom(domain: string, mark: string): Promise<void> {
   await endUnsubscribe(letters.app.pool, reportId, { state: 'done', at })
 }
 
-test('a sender who goes on after it unsubscribed the reporter is reported at once', async () => {
+test('a sender that continues after unsubscribing the reporter is reported at once', async () => {
   await unsubscribedFrom('example.net', 'before-the-click')
   const id = await letters.report({ mark: 'after-the-click', domain: 'example.net' })
   expect(await consequenceOf(id)).toMatchObject({
@@ -219,7 +219,7 @@ test('a sender who goes on after it unsubscribed the reporter is reported at onc
   })
 })
 
-test('a marketer who goes on after it unsubscribed the reporter is reported too', async () => {
+test('a marketer that continues after unsubscribing the reporter is reported too', async () => {
   await letters.keep({ ...exampleShop, feedback: 'complaints@example.org' })
   await unsubscribedFrom('example.org', 'marketer-before')
   const id = await letters.report({ mark: 'marketer-after' })
