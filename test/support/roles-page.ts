@@ -4,8 +4,8 @@ import { apiOperations } from '../../src/web/api/contract/document.ts'
 
 const intro = `# Roles
 
-A person who runs the site has one of four roles. Each role includes the ones before it. An account
-without a role can only report.
+A person who runs the site has one of four roles. Each role includes the ones before it. An account without a role can
+only report.
 
 | role | what it permits |
 |---|---|
@@ -20,16 +20,8 @@ const summaries: Readonly<Record<string, string>> = {
 /** The document about roles: the table that the program checks, written by a test. */
 export function rolesPage(table: readonly RoleRow[]): string {
   const pages = table.flatMap(({ method, path, role }) =>
-    method === 'get' ? [`| \`${path}\` | ${role} |`] : [],
+    method === 'get' && role !== 'viewer' ? [`| \`${path}\` | ${role} |`] : [],
   )
-  const forms = table.flatMap(({ method, path, permissions }) => {
-    if (method === 'get') return []
-    return Object.values(permissions ?? {}).map(({ role, action }) => {
-      const asks = action?.asksPassword ? ' (asks for the password)' : ''
-      const summary = action?.summary ?? summaries[path] ?? 'test and apply rules'
-      return `| ${summary}${asks} | \`${path}\` | ${role} |`
-    })
-  })
   const operations = apiOperations.flatMap(({ method, path, need }) => {
     const role = roles.find((one) => one === need)
     return role ? [`| \`${method.toUpperCase()} ${path}\` | ${role} |`] : []
@@ -37,24 +29,41 @@ export function rolesPage(table: readonly RoleRow[]): string {
   return `${intro}
 ## What each role may do
 
-| action | form | role |
+| action | role | forms |
 |---|---|---|
-${unique(forms)}
+${sorted(actionRows(table))}
 
 ## Pages
 
+A viewer may read all pages of the administration except these:
+
 | page | role |
 |---|---|
-${unique(pages)}
+${sorted(pages)}
 
 ## API
 
 | operation | role |
 |---|---|
-${unique(operations)}
+${sorted(operations)}
 `
 }
 
-function unique(lines: readonly string[]): string {
-  return [...new Set(lines)].sort().join('\n')
+/** One row for each action, with all its forms. */
+function actionRows(table: readonly RoleRow[]): string[] {
+  const forms = new Map<string, Set<string>>()
+  for (const { method, path, permissions } of table) {
+    if (method === 'get') continue
+    for (const { role, action } of Object.values(permissions ?? {})) {
+      const asks = action?.asksPassword ? ' (asks for the password)' : ''
+      const summary = action?.summary ?? summaries[path] ?? 'test and apply rules'
+      const row = `| ${summary}${asks} | ${role} |`
+      forms.set(row, (forms.get(row) ?? new Set()).add(`\`${path}\``))
+    }
+  }
+  return [...forms].map(([row, paths]) => `${row} ${[...paths].sort().join(', ')} |`)
+}
+
+function sorted(lines: readonly string[]): string {
+  return lines.toSorted().join('\n')
 }
