@@ -1,9 +1,4 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { IncomingMessage } from 'node:http'
-import path from 'node:path'
-import { Router } from 'express'
 import type { App } from '../app.ts'
 import type { ReadCounterHealth } from '../counting/run-roll-ups.ts'
 import { listBacklogs, type QueueBacklog } from '../db/dead-letters.ts'
@@ -36,77 +31,10 @@ import type { Clock } from '../world.ts'
 import type { ReadLines } from './api/bulk.ts'
 import type { BodyPool } from './bodies/body-pool.ts'
 import type { ReadBody, TakeBody } from './bodies/read-body.ts'
-import { createFixedContent } from './compress.ts'
 import type { Metrics } from './metrics.ts'
 import type { Statistics } from './pages/published-months.ts'
 import type { LookInto, TakeUpload } from './reporting/take-upload.ts'
 import type { Submit } from './submit.ts'
-
-type Asset = { url: string; type: string; content: Buffer }
-
-const require = createRequire(import.meta.url)
-const own = path.join(import.meta.dirname, 'views', 'public')
-
-const assets = {
-  pico: asset(path.join(own, 'pico', 'pico.min.css'), 'pico.css', 'text/css; charset=utf-8'),
-  site: asset(path.join(own, 'site.css'), 'site.css', 'text/css; charset=utf-8'),
-  frame: asset(path.join(own, 'frame.css'), 'frame.css', 'text/css; charset=utf-8'),
-  parts: asset(path.join(own, 'parts.css'), 'parts.css', 'text/css; charset=utf-8'),
-  home: asset(path.join(own, 'home.css'), 'home.css', 'text/css; charset=utf-8'),
-  story: asset(path.join(own, 'story.css'), 'story.css', 'text/css; charset=utf-8'),
-  walk: asset(path.join(own, 'walk.css'), 'walk.css', 'text/css; charset=utf-8'),
-  docs: asset(path.join(own, 'docs.css'), 'docs.css', 'text/css; charset=utf-8'),
-  series: asset(path.join(own, 'series.css'), 'series.css', 'text/css; charset=utf-8'),
-  uploadStyle: asset(path.join(own, 'upload.css'), 'upload.css', 'text/css; charset=utf-8'),
-  upload: asset(path.join(own, 'upload.js'), 'upload.js', 'text/javascript; charset=utf-8'),
-  live: asset(path.join(own, 'live.js'), 'live.js', 'text/javascript; charset=utf-8'),
-  times: asset(path.join(own, 'times.js'), 'times.js', 'text/javascript; charset=utf-8'),
-  activity: asset(path.join(own, 'activity.js'), 'activity.js', 'text/javascript; charset=utf-8'),
-  plot: asset(require.resolve('uplot/dist/uPlot.iife.min.js'), 'uplot.js', 'text/javascript'),
-  plotStyle: asset(require.resolve('uplot/dist/uPlot.min.css'), 'uplot.css', 'text/css'),
-  icon: asset(path.join(own, 'icon.svg'), 'icon.svg', 'image/svg+xml'),
-}
-
-/** The URLs of the style sheets and the icon; they change with the content. */
-export const assetUrls = {
-  pico: assets.pico.url,
-  site: assets.site.url,
-  frame: assets.frame.url,
-  parts: assets.parts.url,
-  home: assets.home.url,
-  story: assets.story.url,
-  walk: assets.walk.url,
-  docs: assets.docs.url,
-  series: assets.series.url,
-  uploadStyle: assets.uploadStyle.url,
-  upload: assets.upload.url,
-  live: assets.live.url,
-  times: assets.times.url,
-  activity: assets.activity.url,
-  plot: assets.plot.url,
-  plotStyle: assets.plotStyle.url,
-  icon: assets.icon.url,
-}
-
-/** Serves the assets from memory, with permanent caching by browsers. */
-export function assetRoutes(): Router {
-  const router = Router()
-  for (const { url, type, content } of Object.values(assets)) {
-    const end = createFixedContent(content)
-    router.get(url, async (req, res) => {
-      res.setHeader('content-type', type)
-      res.setHeader('cache-control', 'public, max-age=31536000, immutable')
-      await end(req, res)
-    })
-  }
-  return router
-}
-
-function asset(file: string, name: string, type: string): Asset {
-  const content = readFileSync(file)
-  const version = createHash('sha256').update(content).digest('hex').slice(0, 12)
-  return { url: `/assets/${version}/${name}`, type, content }
-}
 
 /** The dependencies that the routes of one web process share. */
 export type Site = App & {

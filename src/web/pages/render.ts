@@ -12,8 +12,8 @@ import {
   textsIn,
 } from '../../texts/messages.ts'
 import { sayPhrases } from '../../texts/phrases.ts'
+import { assetUrls } from '../assets.ts'
 import { endText } from '../compress.ts'
-import { assetUrls } from '../site.ts'
 import { formTokenOf, visitOf, withFormToken } from './visit.ts'
 
 /** Sends a message as a download: never displayed, sniffed or executed. */

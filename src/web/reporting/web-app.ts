@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { assetUrls } from '../site.ts'
+import { assetUrls } from '../assets.ts'
 
 /**
  * The description of the web app, for telephones that install it (W3C Web Application Manifest).
