@@ -18,14 +18,12 @@ type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'credentials' | '
 /** The page to erase an account, and the page that shows the progress. */
 export function eraseRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/account/erase', async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (reporter) await sendErase(req, res, site, reporter, { faults: {} })
-  })
+  router.get('/account/erase', (req, res) =>
+    sendErase(req, res, site, requireReporter(req), { faults: {} }),
+  )
   router.post('/account/erase', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (reporter) await erase(req, res, site, form, reporter)
+    await erase(req, res, site, form, requireReporter(req))
   })
   // Anyone with the URL may view this page, because the account and its session no longer exist.
   router.get('/account/erased/:token', async (req, res) => {

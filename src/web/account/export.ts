@@ -231,14 +231,10 @@ type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits' |
 /** The page to export all data that we store about a reporter. */
 export function exportRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/account/export', async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (reporter) await sendExport(req, res, site, reporter, {})
-  })
+  router.get('/account/export', (req, res) => sendExport(req, res, site, requireReporter(req), {}))
   router.post('/account/export', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     if (await isProven(req, form, reporter, site)) return sendArchive(res, reporter, site)
     const faults = { now: visitOf(req).texts('ownAccount.wrongProof') }
     await sendExport(req, res, site, reporter, faults)

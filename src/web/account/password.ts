@@ -48,19 +48,16 @@ type Needs = Pick<
 /** The page to change the password or address, which sends a link to confirm a new address. */
 export function passwordRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/account/password', async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (reporter) await sendPassword(req, res, site, reporter, {})
-  })
+  router.get('/account/password', (req, res) =>
+    sendPassword(req, res, site, requireReporter(req), {}),
+  )
   router.post('/account/password', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (reporter) await takeNewPassword(req, res, site, form, reporter)
+    await takeNewPassword(req, res, site, form, requireReporter(req))
   })
   router.post('/account/address', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (reporter) await takeNewAddress(req, res, site, form, reporter)
+    await takeNewAddress(req, res, site, form, requireReporter(req))
   })
   router.use(moveRoutes(site))
   return router
@@ -72,8 +69,7 @@ export function passwordRoutes(site: Needs): Router {
 function moveRoutes(site: Needs): Router {
   const router = Router()
   router.get('/account/move/:token', async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const link = await findAccountLink(site.pool, 'move', linkHash(req.params.token), site.clock())
     if (link?.reporterId !== reporter.id) return sendBadLink(req, res, '/account/password')
     const { texts } = visitOf(req)
@@ -85,8 +81,7 @@ function moveRoutes(site: Needs): Router {
   })
   router.post('/account/move/:token', async (req, res) => {
     await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const isChanged = await changeEmail(site, reporter, req.params.token)
     if (!isChanged) return sendBadLink(req, res, '/account/password')
     res.redirect(303, '/account/password?done=moved')

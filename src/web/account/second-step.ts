@@ -33,14 +33,10 @@ const page = '/account/second-step'
 /** The page to turn two-step verification on and off. */
 export function secondStepRoutes(site: Needs): Router {
   const router = Router()
-  router.get(page, async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (reporter) await sendSecondStep(req, res, site, reporter, {})
-  })
+  router.get(page, (req, res) => sendSecondStep(req, res, site, requireReporter(req), {}))
   router.post(page, async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const action = form.text('do')
     if (action === 'on') return takeFirstCode(req, res, site, form, reporter)
     if (!(await isProven(req, form, reporter, site))) {

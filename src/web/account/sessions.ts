@@ -39,14 +39,10 @@ const page = '/account/sessions'
 /** The page that lists the browsers signed in to the account, to sign out one or all others. */
 export function sessionRoutes(site: Needs): Router {
   const router = Router()
-  router.get(page, async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (reporter) await sendSessions(req, res, site, reporter)
-  })
+  router.get(page, (req, res) => sendSessions(req, res, site, requireReporter(req)))
   router.post(page, async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const handle = form.text('end')
     if (handle === req.session.handle) {
       await closeSession(req)
@@ -106,16 +102,15 @@ type Given = {
 export function tokenRoutes(site: Needs): Router {
   const router = Router()
   router.get(tokensPage, async (req, res) => {
-    const reporter = requireReporter(req, res)
+    const reporter = requireReporter(req)
     // A program that opens the page gives its name.
     const { name } = req.query
     const given = typeof name === 'string' ? { name: shownLine(name, NAME_CHARS_MAX) } : {}
-    if (reporter) await sendTokens(req, res, site, reporter, given)
+    await sendTokens(req, res, site, reporter, given)
   })
   router.post(tokensPage, async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const ended = form.text('end')
     if (ended !== undefined) {
       const isEnded = isUuid(ended) && (await removeToken(site.pool, reporter.id, ended))

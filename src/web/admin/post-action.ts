@@ -52,8 +52,7 @@ export function postAction(site: Site, page: ActionPage) {
   const handle = async (req: Request, res: Response): Promise<void> => {
     const bytesMax = page.bytesMax ?? SHORT_BYTES_MAX
     const form = await readForm(req, res, site, { bytesMax, partBytesMax: bytesMax })
-    const person = requireReporter(req, res)
-    if (!person) return
+    const person = requireReporter(req)
     const action = chosenAction(page.actions, form.text('do') ?? '')
     const asksPassword = action.asksPassword && includesRole(person.role, action.role)
     if (asksPassword && !(await isConfirmed(req, res, { site, form, person }))) return

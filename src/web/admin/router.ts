@@ -88,6 +88,6 @@ export function adminRoutes(site: Site): Router {
 
 function signedInOnly(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-robots-tag', 'noindex, nofollow')
-  if (!requireReporter(req, res)) return
+  requireReporter(req)
   next()
 }

@@ -71,8 +71,7 @@ function ruleEditorRoutes(site: Needs): Router {
     sendEditor(req, res, { ...fresh, content })
   })
   router.post('/', requireRole(site, 'operator'), async (req, res) => {
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
+    const administrator = requireReporter(req)
     const { draft, action } = await readDraft(req, res, site)
     if (action === 'apply') {
       const act = { at: site.clock(), reporterId: administrator.id, note: draft.note }
@@ -184,8 +183,7 @@ export function ruleRoutes(site: Needs): Router {
   router.get('/versions', (req, res) => sendVersions(req, res, site))
   router.get('/versions/:version', (req, res) => sendVersion(req, res, site))
   router.post('/versions/:version', requireRole(site, 'operator'), async (req, res) => {
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
+    const administrator = requireReporter(req)
     await readShortForm(req, res, site)
     const act = { at: site.clock(), reporterId: administrator.id }
     const version = versionIn(req.params['version'])

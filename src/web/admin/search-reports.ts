@@ -75,7 +75,7 @@ async function sendSearch(
         label: message(language, `fields.${name}.label`)?.text ?? searchFields[name].label,
         summary: message(language, `fields.${name}.summary`)?.text ?? searchFields[name].summary,
       })),
-      saved: await listSavedSearches(site.pool, requireReporter(req, res)?.id ?? ''),
+      saved: await listSavedSearches(site.pool, requireReporter(req).id),
       formats: Object.keys(exportFormats),
       effects: massKinds.map((kind) => ({
         kind,
@@ -112,8 +112,7 @@ function clausesIn(given: URLSearchParams): string {
 
 async function sendExport(req: Request, res: Response, site: Site): Promise<void> {
   const form = await readShortForm(req, res, site)
-  const operator = requireReporter(req, res)
-  if (!operator) return
+  const operator = requireReporter(req)
   const parsed = parseSearch(form.text('q') ?? '')
   if ('problems' in parsed) throw new ProblemError('bad-field', parsed.problems.join(' '))
   const format = form.text('format') ?? ''

@@ -39,33 +39,26 @@ export function historyRoutes(site: Needs): Router {
   const router = Router()
   const ofOwn =
     (send: (req: OwnRequest, res: Response, report: Report) => Promise<void>) =>
-    async (req: OwnRequest, res: Response) => {
-      const reporter = requireReporter(req, res)
-      if (reporter) await send(req, res, await requireOwn(req.params.id, reporter, site))
-    }
+    async (req: OwnRequest, res: Response) =>
+      send(req, res, await requireOwn(req.params.id, requireReporter(req), site))
   router.get('/reports', (req, res) => sendList(req, res, site))
-  router.get('/reports/statistics', async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (reporter) await sendStatistics(req, res, site, reporter)
-  })
+  router.get('/reports/statistics', (req, res) =>
+    sendStatistics(req, res, site, requireReporter(req)),
+  )
   router.get(
     '/reports/:id',
     ofOwn((req, res, report) => sendStory(req, res, site, report)),
   )
   router.post('/reports/:id/answer', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
-    const report = await requireOwn(req.params.id, reporter, site)
+    const report = await requireOwn(req.params.id, requireReporter(req), site)
     const problem = await takeRelayAnswer(req, site, report, form)
     if (problem === undefined) return res.redirect(303, `/reports/${report.id}`)
     await sendStory(req, res, site, report, problem)
   })
   router.post('/reports/:id/confirm', async (req, res) => {
     await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
-    const report = await requireOwn(req.params.id, reporter, site)
+    const report = await requireOwn(req.params.id, requireReporter(req), site)
     await confirmReport(site, report.id)
     res.redirect(303, `/reports/${report.id}`)
   })
@@ -87,9 +80,7 @@ export function historyRoutes(site: Needs): Router {
   )
   router.post('/reports/:id/retract', async (req, res) => {
     await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
-    const report = await requireOwn(req.params.id, reporter, site)
+    const report = await requireOwn(req.params.id, requireReporter(req), site)
     await retractReport(site, report.id, { isReporter: true })
     res.redirect(303, `/reports/${report.id}`)
   })
@@ -97,8 +88,7 @@ export function historyRoutes(site: Needs): Router {
 }
 
 async function sendList(req: Request, res: Response, site: Needs): Promise<void> {
-  const reporter = requireReporter(req, res)
-  if (!reporter) return
+  const reporter = requireReporter(req)
   const form = readSearch(req)
   const [before, after] = [req.query['before'], req.query['after']].map((id) =>
     isUuid(id) ? id : undefined,

@@ -57,9 +57,7 @@ const SHOWN_BYTES_MAX = 256 * 1024
 export function ownCopyRoutes(site: Needs): Router {
   const router = Router()
   router.get('/reports/:id/told/:number', async (req, res) => {
-    const owned = await requireOwnCopy(req, res, site)
-    if (!owned) return
-    const { feedback, copy } = owned
+    const { feedback, copy } = await requireOwnCopy(req, site)
     sendPage(req, res, {
       view: 'pages/history/told',
       title: visitOf(req).texts('told.title'),
@@ -72,22 +70,18 @@ export function ownCopyRoutes(site: Needs): Router {
     })
   })
   router.get('/reports/:id/told/:number/message.eml', async (req, res) => {
-    const owned = await requireOwnCopy(req, res, site)
-    if (!owned) return
-    if (!owned.copy) throw new ProblemError('not-found', 'Mail not found.')
-    const { reportId, number } = owned.feedback
-    sendMessage(res, `told-${reportId}-${number}.eml`, owned.copy.raw)
+    const { feedback, copy } = await requireOwnCopy(req, site)
+    if (!copy) throw new ProblemError('not-found', 'Mail not found.')
+    sendMessage(res, `told-${feedback.reportId}-${feedback.number}.eml`, copy.raw)
   })
   return router
 }
 
 async function requireOwnCopy(
   req: Request<{ id: string; number: string }>,
-  res: Response,
   { pool, preview }: Needs,
-): Promise<OwnCopy | undefined> {
-  const reporter = requireReporter(req, res)
-  if (!reporter) return undefined
+): Promise<OwnCopy> {
+  const reporter = requireReporter(req)
   const { id, number } = req.params
   const report = isUuid(id) ? await findOwnReport(pool, reporter.id, id) : undefined
   const isOwn = report !== undefined && /^\d{1,3}$/.test(number)

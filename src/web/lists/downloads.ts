@@ -91,22 +91,20 @@ const manifestSchema = z.object({
 /** The list downloads: public if configured, otherwise for people with a role. */
 export function downloadRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/lists', async (req, res) => {
-    if (mayDownload(req, res, site)) await sendLists(req, res, site)
+  router.get('/lists', (req, res) => {
+    requireAccess(req, site)
+    return sendLists(req, res, site)
   })
-  router.get('/lists/:file', async (req, res) => {
-    if (mayDownload(req, res, site)) await sendFile(req, res, site, req.params.file)
+  router.get('/lists/:file', (req, res) => {
+    requireAccess(req, site)
+    return sendFile(req, res, site, req.params.file)
   })
   return router
 }
 
-function mayDownload(req: Request, res: Response, { config }: Needs): boolean {
-  if (config.listsArePublic) return true
-  const reporter = requireReporter(req, res)
-  if (reporter?.role === null) {
-    throw new ProblemError('not-allowed', 'These lists are not public.')
-  }
-  return reporter !== undefined
+function requireAccess(req: Request, { config }: Needs): void {
+  if (config.listsArePublic || requireReporter(req).role !== null) return
+  throw new ProblemError('not-allowed', 'These lists are not public.')
 }
 
 async function sendLists(req: Request, res: Response, { config }: Needs): Promise<void> {

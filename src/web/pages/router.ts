@@ -27,7 +27,7 @@ import { contentPolicy, sendPage } from './render.ts'
 import { sessions } from './session.ts'
 import { relayRoutes, settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
-import { sameOrigin } from './signed-in.ts'
+import { sameOrigin, SignInNeeded } from './signed-in.ts'
 import { statisticsRoutes } from './statistics.ts'
 import { visitOf, identifyVisitor } from './visit.ts'
 import { webhookRoutes } from './webhooks.ts'
@@ -93,6 +93,9 @@ function pageHeaders(publicUrl: string) {
 function errorPages(site: Pick<Site, 'log'>) {
   return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
     void next
+    if (error instanceof SignInNeeded) {
+      return res.redirect(303, `/sign-in?next=${encodeURIComponent(req.originalUrl)}`)
+    }
     const failure = failureOf(error, req, site.log)
     if (!failure || res.headersSent) return void res.destroy()
     const { texts } = visitOf(req)

@@ -26,14 +26,10 @@ type RelayNeeds = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
 /** The page where reporters view, name and remove the relays of their mail. */
 export function relayRoutes(site: RelayNeeds): Router {
   const router = Router()
-  router.get('/relays', async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (reporter) await sendRelays(req, res, site, reporter)
-  })
+  router.get('/relays', (req, res) => sendRelays(req, res, site, requireReporter(req)))
   router.post('/relays', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const text = form.text('cidr') ?? ''
     const problem = await changeRelays(req, site, reporter, { action: form.text('do'), text })
     if (problem === undefined) return res.redirect(303, '/relays')
@@ -96,15 +92,13 @@ type Word = { done: 'saved' | 'made' } | { problem: string }
 export function settingsRoutes(site: Needs): Router {
   const router = Router()
   router.get('/settings', async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const { done } = req.query
     await sendSettings(req, res, site, reporter, isDone(done) ? { done } : undefined)
   })
   router.post('/settings', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const word = await change(req, form, reporter, site)
     const next = form.text('next')
     if ('done' in word && next !== undefined) return res.redirect(303, localPath(next))

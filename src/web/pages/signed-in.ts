@@ -54,10 +54,15 @@ async function limited(
 
 type Needs = Pick<Site, 'credentials' | 'clock' | 'limits' | 'config' | 'outage'>
 
-/** Redirects a visitor who is not signed in to the sign-in page, which leads back to this page. */
-export function requireReporter(req: Request, res: Response): Reporter | undefined {
+/** Leads the visitor to the sign-in page, which leads back to the page of the request. */
+export class SignInNeeded extends Error {
+  override name = 'SignInNeeded'
+}
+
+/** @throws SignInNeeded if the visitor is not signed in */
+export function requireReporter(req: Request): Reporter {
   const { reporter } = visitOf(req)
-  if (!reporter) res.redirect(303, `/sign-in?next=${encodeURIComponent(req.originalUrl)}`)
+  if (!reporter) throw new SignInNeeded()
   return reporter
 }
 

@@ -37,15 +37,13 @@ const DELIVERIES_SHOWN = 20
 export function webhookRoutes(site: Needs): Router {
   const router = Router()
   router.get('/settings/webhooks', async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const { done } = req.query
     await sendWebhooks(req, res, site, { reporter, word: isDone(done) ? { done } : undefined })
   })
   router.post('/settings/webhooks', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     await admit(req, res, site, 'webhook', { reporterId: reporter.id })
     const word = await applyForm(form, reporter, site)
     if ('done' in word) return res.redirect(303, `/settings/webhooks?done=${word.done}`)

@@ -77,8 +77,7 @@ export function adviceRoutes(site: Needs): Router {
   const router = Router()
   router.post('/reports/:id/unsubscribe', async (req, res) => {
     await readShortForm(req, res, site)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const { id } = req.params
     const report = isUuid(id) ? await findReport(site.pool, id) : undefined
     if (report?.reporterId !== reporter.id) {

@@ -39,8 +39,7 @@ export function lookFirstRoutes(site: Needs): Router {
   router.post('/report/look', async (req, res) => {
     const limits = { bytesMax: LOOK_BYTES_MAX, partBytesMax: LOOK_BYTES_MAX }
     const form = await readForm(req, res, site, limits)
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const files = filesOf(form, visitOf(req).texts('sent.pasted'))
     const gone = goneSignal(res)
     const found = await site.lookInto(files, { reporterId: reporter.id, gone })

@@ -33,7 +33,8 @@ export function reportRoutes(site: Needs): Router {
   router.get('/report', async (req, res) => {
     // No one is signed in at a front, so its form asks for the password.
     if (site.front) return sendForm(req, res, site, { status: 200, needsSignIn: true })
-    if (requireReporter(req, res)) await sendForm(req, res, site, { status: 200 })
+    requireReporter(req)
+    await sendForm(req, res, site, { status: 200 })
   })
   router.post('/report', async (req, res) => {
     const { messageBytesMax } = site.config

@@ -35,8 +35,7 @@ const LIVE_MAX = 20
 export function sentRoutes(site: Needs): Router {
   const router = Router()
   router.get('/report/sent', async (req, res) => {
-    const reporter = requireReporter(req, res)
-    if (!reporter) return
+    const reporter = requireReporter(req)
     const ids = [req.query['id']].flat().filter(isUuid).slice(0, LIVE_MAX)
     const waiting = { waitMs: 0, gone: goneSignal(res) }
     const rows = await sentRows(site.pool, reporter, ids, waiting)
