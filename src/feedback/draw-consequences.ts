@@ -28,7 +28,7 @@ export type Case = Omit<Judged, 'known' | 'own' | 'scopes'> & {
 /** A consequence, and everyone to notify because of it. */
 export type DrawnConsequence = {
   consequence: Consequence
-  told: Omit<QueuedFeedback, 'reportId'>[]
+  notified: Omit<QueuedFeedback, 'reportId'>[]
   /** The reasons for the report's history: of the consequence and of each additional recipient. */
   why: readonly Phrase[]
 }
@@ -75,7 +75,7 @@ export async function drawConsequences(
   const consumerAt = (address: string) => consumers.get(address) ?? added.get(address)
   return drawn.map(({ consequence, also }) => ({
     consequence,
-    told: recipientsOf(consequence, also).flatMap(({ address, ...how }) => {
+    notified: recipientsOf(consequence, also).flatMap(({ address, ...how }) => {
       const consumer = consumerAt(address)
       return consumer ? [{ consumer, ...how }] : []
     }),
@@ -87,10 +87,10 @@ function deskAt(address: string): NewConsumer {
   return { address, source: 'network' }
 }
 
-type ToldAt = Pick<OtherRecipient, 'address' | 'recipientRole' | 'keepsTokens'>
+type Recipient = Pick<OtherRecipient, 'address' | 'recipientRole' | 'keepsTokens'>
 
-function recipientsOf(consequence: Consequence, also: readonly OtherRecipient[]): ToldAt[] {
-  const desks: ToldAt[] =
+function recipientsOf(consequence: Consequence, also: readonly OtherRecipient[]): Recipient[] {
+  const desks: Recipient[] =
     consequence.action === 'forward'
       ? [{ address: consequence.to, recipientRole: 'network', keepsTokens: false }]
       : []

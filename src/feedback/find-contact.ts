@@ -157,7 +157,7 @@ async function conclude(
   )
   const postponed = doing('look-up').filter(({ analysis }) => alive.has(analysis.id))
   const mine = ended.filter((one) => one !== undefined)
-  const owed = mine.flatMap(({ analysis: { id }, drawn: { told: notified } }) =>
+  const owed = mine.flatMap(({ analysis: { id }, drawn: { notified } }) =>
     notified.map((one) => ({ reportId: id, ...one })),
   )
   const events = mine.map(({ analysis: { id }, drawn: { why } }) => {

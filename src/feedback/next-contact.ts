@@ -72,7 +72,7 @@ function withoutDisowned(layer: FoundLayer, disowned: ReadonlySet<string>): Foun
 /**
  * The result of the search for the next contact; `asking` means that the registries are queried.
  */
-export type NextContact = { told: string } | { asking: true } | { nobody: NoContactReason }
+export type NextContact = { notified: string } | { asking: true } | { noContact: NoContactReason }
 
 /** Why no other contact is notified. */
 type NoContactReason =
@@ -93,7 +93,7 @@ type Open = {
   ip: string
   topic: FeedbackTopic
   /** Addresses in lower case. */
-  told: ReadonlySet<string>
+  notified: ReadonlySet<string>
 }
 
 /**
@@ -110,7 +110,7 @@ export async function notifyNextContact(
   now: Date,
 ): Promise<NextContact> {
   const open = await findOpen(tx, { reportId, number })
-  if ('nobody' in open) return open
+  if ('noContact' in open) return open
   const desk = (await findDesks(tx, [open.ip], now)).get(open.ip)
   if (desk && isUnknown(desk)) {
     await reopenLookUp(tx, reportId, { action: 'look-up', why: [phrase('network-disowned')] })
@@ -118,44 +118,44 @@ export async function notifyNextContact(
     return { asking: true }
   }
   const next = await choose(tx, open, desk, app, now)
-  if ('nobody' in next) return next
+  if ('noContact' in next) return next
   const consumers = await ensureConsumers(tx, [{ address: next.to, source: 'network' }], now)
   const consumer = consumers.get(next.to)
   const owed = consumer ? [{ reportId, consumer }] : []
   const [feedback] = await queueFeedback(tx, owed, app, now)
-  if (!feedback) return { nobody: 'notified-before' }
+  if (!feedback) return { noContact: 'notified-before' }
   const phrases = [phrase('next-contact-notified')]
   await insertEvents(tx, [{ reportId, at: now, event: 'looked-up', phrases }])
-  return { told: next.to }
+  return { notified: next.to }
 }
 
 /** Returns a report for which another contact may be notified. Locks it against concurrent runs. */
 async function findOpen(
   tx: Db,
   { reportId, number }: FeedbackKey,
-): Promise<Open | { nobody: NoContactReason }> {
+): Promise<Open | { noContact: NoContactReason }> {
   const locked = [
     ...(await markReports(tx, [reportId], ['forwarded'], 'forwarded')),
     ...(await markReports(tx, [reportId], ['analyzed'], 'analyzed')),
   ]
   const report = locked.length > 0 ? await findReport(tx, reportId) : undefined
-  if (!report) return { nobody: 'report-was-retracted' }
+  if (!report) return { noContact: 'report-was-retracted' }
   const feedback = await listFeedback(tx, [reportId])
   const asDesk = feedback.filter(
     ({ kind, recipientRole }) => kind === 'complaint' && recipientRole === 'network',
   )
   if (!asDesk.some((one) => one.number === number)) {
-    return { nobody: 'not-the-desk' }
+    return { noContact: 'not-the-desk' }
   }
-  if (asDesk.some((one) => one.number > number)) return { nobody: 'another-notified' }
-  if (asDesk.length >= CONTACTS_MAX) return { nobody: 'enough-notified' }
+  if (asDesk.some((one) => one.number > number)) return { noContact: 'another-notified' }
+  if (asDesk.length >= CONTACTS_MAX) return { noContact: 'enough-notified' }
   const [analysis] = await listPackedAnalyses(tx, [reportId])
   const ip = analysis?.originIp ?? undefined
-  if (!analysis || ip === undefined) return { nobody: 'origin-not-found' }
+  if (!analysis || ip === undefined) return { noContact: 'origin-not-found' }
   const notified = new Set(feedback.map(({ address }) => address.toLowerCase()))
   const { verdict, complaint } = analysis.judgment
   const topic = topicOf(verdict.class, complaint.kind)
-  return { reporterId: report.reporterId, ip, topic, told: notified }
+  return { reporterId: report.reporterId, ip, topic, notified }
 }
 
 /** Whether no known contact remains and no registry has been queried yet. */
@@ -167,21 +167,21 @@ function isUnknown({ merged, disowned }: Desk): boolean {
 
 async function choose(
   tx: Db,
-  { reporterId, told: notified, topic }: Open,
+  { reporterId, notified, topic }: Open,
   desk: Desk | undefined,
   { config }: Needs,
   now: Date,
-): Promise<{ to: string } | { nobody: NoContactReason }> {
+): Promise<{ to: string } | { noContact: NoContactReason }> {
   const network = desk?.merged?.network
-  if (!network || network.isMuted) return { nobody: 'network-muted' }
+  if (!network || network.isMuted) return { noContact: 'network-muted' }
   const contacts = network.contacts.filter((address) => !notified.has(address.toLowerCase()))
-  if (contacts.length === 0) return { nobody: 'no-other-contact' }
+  if (contacts.length === 0) return { noContact: 'no-other-contact' }
   const { byAddress: known } = await knownContacts(tx, network.contacts, now)
   const isSilent = [...known.values()].some(({ state }) => state === 'stopped')
-  if (isSilent) return { nobody: 'desk-stopped' }
+  if (isSilent) return { noContact: 'desk-stopped' }
   const email = (await listReporterEmails(tx, [reporterId])).get(reporterId)
   const addresses = email === undefined ? [config.mailFrom] : [config.mailFrom, email]
   const own: OwnAddresses = { addresses, domain: config.returnPathDomain }
   const choice = chooseContact({ contacts }, known, config.forwardTo, own, topic)
-  return 'to' in choice ? choice : { nobody: choice.nobody.code }
+  return 'to' in choice ? choice : { noContact: choice.noContact.code }
 }

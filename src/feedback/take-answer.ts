@@ -53,11 +53,11 @@ export async function markNotOurs(
   now: Date,
 ): Promise<NextContact> {
   const feedback = await findFeedback(tx, { reportId, number })
-  if (!feedback) return { nobody: 'no-feedback' }
+  if (!feedback) return { noContact: 'no-feedback' }
   await countAnswer(tx, feedback.consumerId, 'not-ours')
   const [analysis] = await listPackedAnalyses(tx, [reportId])
   const cidr = analysis?.network?.cidr ?? analysis?.originIp
-  if (cidr === null || cidr === undefined) return { nobody: 'origin-not-found' }
+  if (cidr === null || cidr === undefined) return { noContact: 'origin-not-found' }
   const until = new Date(now.getTime() + CORRECTION_MS)
   const reason = 'not-ours'
   const { address } = feedback

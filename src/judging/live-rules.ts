@@ -116,7 +116,7 @@ export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
   const { pool, clock, log, name } = options
   const id = uuidv7(clock())
   const active = new ActiveRules(options)
-  let toldAt = 0
+  let recordedAt = 0
   const following = await follow(pool, 'rules', {
     async load(version) {
       if (version === 0) return
@@ -126,12 +126,12 @@ export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
     },
     async afterwards() {
       const seenAt = clock()
-      if (!active.isUnrecorded && seenAt.getTime() - toldAt < RECORD_EVERY_MS) return
+      if (!active.isUnrecorded && seenAt.getTime() - recordedAt < RECORD_EVERY_MS) return
       active.isUnrecorded = false
-      toldAt = seenAt.getTime()
+      recordedAt = seenAt.getTime()
       const { version, fault = null, health } = active.state()
       const modelVersion = options.modelVersion?.() ?? null
-      const forgotten = new Date(toldAt - RULE_PROCESS_FORGOTTEN_MS)
+      const forgotten = new Date(recordedAt - RULE_PROCESS_FORGOTTEN_MS)
       const record = { id, name, version, modelVersion, fault, health, seenAt }
       await keepRuleProcess(pool, record, forgotten)
     },

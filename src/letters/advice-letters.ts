@@ -121,7 +121,7 @@ export type AdviceFacts = {
   ways: UnsubscribeWays
   canClick: boolean
   /** Who receives a feedback report; undefined while that is not certain. */
-  told: { network: boolean; sender: boolean } | undefined
+  notified: { network: boolean; sender: boolean } | undefined
   /** The page of the report, and the page to switch off letters with advice. */
   pageUrl: string
   offUrl: string
@@ -163,7 +163,7 @@ export function composeAdvice(facts: AdviceFacts): LetterBody & { subject: strin
   }
 }
 
-function notifiedLines({ told: notified }: AdviceFacts, texts: Texts): string[] {
+function notifiedLines({ notified }: AdviceFacts, texts: Texts): string[] {
   if (!notified) return []
   if (!notified.network && !notified.sender) return [texts('adviceLetters.nobodyAccused')]
   return [

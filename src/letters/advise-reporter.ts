@@ -91,7 +91,7 @@ const leaving: readonly FeedbackState[] = ['queued', 'waiting', 'sent', 'merged'
  * Returns who receives a feedback report; undefined while that is open, because a registry is being
  * queried or the report is held.
  */
-function toldOf(
+function notifiedOf(
   feedback: readonly Feedback[],
   { action }: Pick<AnalysisDetails['consequence'], 'action'>,
 ): { network: boolean; sender: boolean } | undefined {
@@ -134,7 +134,7 @@ async function write(
     website: marketer?.website ?? null,
     ways: unsubscribeWays(details.unsubscribe),
     canClick: !isAsked && oneClickLink(details, advice, age) !== undefined,
-    told: toldOf(await listFeedback(pool, [report.id]), details.consequence),
+    notified: notifiedOf(await listFeedback(pool, [report.id]), details.consequence),
     pageUrl: `${publicUrl}/reports/${report.id}`,
     offUrl,
   })

@@ -29,7 +29,7 @@ export type Watched = {
   /** Whether it answers again. */
   isBack: () => Promise<boolean>
   /** Sentences for the log. */
-  says: { away: string; back: string }
+  messages: { away: string; back: string }
   /** Why it is away, if that is known. */
   reason?: () => string
 }
@@ -39,7 +39,7 @@ export function watchedDatabase({ databaseUrl }: { databaseUrl: string }): Watch
   return {
     isOutage,
     isBack: () => isWritable(databaseUrl),
-    says: {
+    messages: {
       away: 'The database is away. New reports are stored on disk.',
       back: 'The database answers again.',
     },
@@ -63,7 +63,7 @@ export function createOutage(
     while (since && !stop.signal.aborted) {
       await wait(PROBE_MS, undefined, { signal: stop.signal, ref: false }).catch(() => undefined)
       if (stop.signal.aborted || !(await watched.isBack())) continue
-      app.log.info({ since }, watched.says.back)
+      app.log.info({ since }, watched.messages.back)
       since = undefined
     }
   }
@@ -71,7 +71,7 @@ export function createOutage(
   function begin(): void {
     if (since) return
     since = app.clock()
-    app.log.warn({ reason: watched.reason?.() }, watched.says.away)
+    app.log.warn({ reason: watched.reason?.() }, watched.messages.away)
     onBegin()
     probing = probe()
   }

@@ -58,7 +58,7 @@ const BATCH = { entries: 256, bytes: 8_000_000 }
 const TAKEN_MAX = 64
 const LOOK_MS = 2_000
 const RETRY_SECONDS = 60
-const TOLD_MS = 10_000
+const LOG_MS = 10_000
 /** Each entry begins with these bytes, its length and its checksum. */
 const MAGIC = Buffer.from('SPR1')
 const HEAD_BYTES = 12
@@ -69,7 +69,7 @@ type SpoolOptions = { folder: string; bytesMax: number; clock: Clock; log: Logge
 export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool {
   const ownFile = createOwnFile(folder, clock)
   let used = { bytes: 0, lookedAt: Number.NEGATIVE_INFINITY }
-  let toldAt = Number.NEGATIVE_INFINITY
+  let loggedAt = Number.NEGATIVE_INFINITY
 
   async function state(): Promise<SpoolState> {
     const read = await readSpool(folder)
@@ -84,8 +84,8 @@ export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool
       if (used.bytes + bytes.length > bytesMax) throw new Error('the spool is full')
       await ownFile.append(bytes)
     } catch (error) {
-      if (systemElapsed() - toldAt > TOLD_MS) {
-        toldAt = systemElapsed()
+      if (systemElapsed() - loggedAt > LOG_MS) {
+        loggedAt = systemElapsed()
         const reason = reasonOf(error)
         log.error({ reason }, 'Could not store reports on disk. Clients are asked to retry later.')
       }

@@ -108,7 +108,7 @@ function watchedMain(main: MainClient) {
         () => true,
         (error: unknown) => !isOutage(error),
       ),
-    says: {
+    messages: {
       away: 'The main installation is away. New reports stay on this machine.',
       back: 'The main installation answers again.',
     },

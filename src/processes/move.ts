@@ -199,14 +199,14 @@ async function pass(
   }
   const sum = { copied: 0, rows: 0 }
   const waiting = tables.values()
-  let toldAt = performance.now()
+  let printedAt = performance.now()
   const work = async (link: Link) => {
     for (const table of waiting) {
       for await (const { copied, rows } of movedRanges(link, table, known.get(table.name) ?? [])) {
         sum.copied += copied
         sum.rows += rows
-        if (performance.now() - toldAt < TELL_MS) continue
-        toldAt = performance.now()
+        if (performance.now() - printedAt < PRINT_MS) continue
+        printedAt = performance.now()
         tell(`${grouped(sum.copied)} rows copied, at ${table.name}`)
       }
     }
@@ -215,7 +215,7 @@ async function pass(
   return sum
 }
 
-const TELL_MS = 5_000
+const PRINT_MS = 5_000
 
 /** Copies the ranges of a table that need it, and yields what was done for each range. */
 async function* movedRanges(

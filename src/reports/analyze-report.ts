@@ -359,8 +359,8 @@ async function keep(
     const one = drawn[index]
     return one ? [outcomeOf(judgment, one, campaignOf, now)] : []
   })
-  const isOpen = ({ row, told }: (typeof outcomes)[number]) =>
-    told.length > 0 || row.judgment.consequence.action === 'look-up'
+  const isOpen = ({ row, notified }: (typeof outcomes)[number]) =>
+    notified.length > 0 || row.judgment.consequence.action === 'look-up'
   const judgedAs = (some: typeof outcomes) =>
     some.map(({ row: { id }, judgedAs }) => ({ id, ...judgedAs }))
   const marked = await Promise.all([
@@ -373,8 +373,8 @@ async function keep(
   const lookUps = kept.filter(({ row }) => row.judgment.consequence.action === 'look-up')
   const timely = judgments.filter((one) => mine.has(one.report.id) && isTimely(one))
   const effective = timely.filter(({ report }) => hasEffect(report))
-  const owed = kept.flatMap(({ row, told, judgedAs: { hasEffect } }) =>
-    told.map((one) => ({ reportId: row.id, ...one, isShadowed: !hasEffect })),
+  const owed = kept.flatMap(({ row, notified, judgedAs: { hasEffect } }) =>
+    notified.map((one) => ({ reportId: row.id, ...one, isShadowed: !hasEffect })),
   )
   const [queued, counted] = await Promise.all([
     queueFeedback(tx, owed, app, now, { isHandedOver: isAtOnce }),
@@ -414,7 +414,7 @@ function handedOver(
   return queued.flatMap((row) => {
     const { report, raw, analysis, judgedCase, judged } = judgmentOf.get(row.reportId) ?? {}
     const its = keptOf.get(row.reportId)
-    const { consumer } = its?.told.find((one) => one.consumer.id === row.consumerId) ?? {}
+    const { consumer } = its?.notified.find((one) => one.consumer.id === row.consumerId) ?? {}
     const network = its?.row.network
     const reporterEmail = from.emails.get(report?.reporterId ?? '')
     if (row.state !== 'queued' || reporterEmail === undefined) return []

@@ -20,7 +20,7 @@ export type Outcome = {
   judgedAs: { kind: ReportKind; hasEffect: boolean }
   row: NewAnalysis
   event: ReportEvent
-  told: DrawnConsequence['told']
+  notified: DrawnConsequence['notified']
 }
 
 const askingActions: readonly string[] = ['ask', 'confirm']
@@ -43,7 +43,7 @@ export function askedOf(kept: readonly { row: NewAnalysis }[]): string[] {
 /** Returns the rows to store for a report from its judgment and what follows from it. */
 export function outcomeOf(
   { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
-  { consequence, told, why }: DrawnConsequence,
+  { consequence, notified, why }: DrawnConsequence,
   campaignOf: Campaigns,
   now: Date,
 ): Outcome {
@@ -55,7 +55,7 @@ export function outcomeOf(
       analyzedAt: now,
       originIp: analysis.origin?.ip ?? null,
       originConfidence: analysis.origin?.confidence ?? null,
-      network: judged.network ?? (told.length > 0 ? bareNetwork(judged) : null),
+      network: judged.network ?? (notified.length > 0 ? bareNetwork(judged) : null),
       verdictClass: verdict.class,
       verdictScore: verdict.score,
       subject: analysis.subject,
@@ -76,7 +76,7 @@ export function outcomeOf(
       event: 'analyzed',
       phrases: [...originPhrases(analysis), ...why],
     },
-    told,
+    notified,
   }
 }
 

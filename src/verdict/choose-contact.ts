@@ -31,7 +31,7 @@ export type KnownContact = {
 export type OwnAddresses = { addresses: readonly string[]; domain: string }
 
 /** The chosen recipient, or the reason why there is none. */
-export type ContactChoice = { to: string } | { nobody: Phrase }
+export type ContactChoice = { to: string } | { noContact: Phrase }
 
 /**
  * Chooses the best contact of a network to which mail does not bounce. If this contact asked us to
@@ -48,17 +48,17 @@ export function chooseContact(
 ): ContactChoice {
   const others = contacts.filter((address) => !isOwn(address, own))
   if (others.length === 0) {
-    return { nobody: phrase('contact-is-own') }
+    return { noContact: phrase('contact-is-own') }
   }
   const healthy = others.filter((address) => isHealthy(known.get(address)))
   const [best] = healthy
-  if (best === undefined) return { nobody: phrase('contacts-bounce') }
+  if (best === undefined) return { noContact: phrase('contacts-bounce') }
   const silence = whyNotNotified(known.get(best), topic)
-  if (silence !== undefined) return { nobody: silence }
+  if (silence !== undefined) return { noContact: silence }
   if (forwardTo === 'any') return { to: best }
   const enrolled = healthy.find((address) => mayReceive(known.get(address), 'enrolled', topic))
   if (enrolled !== undefined) return { to: enrolled }
-  return { nobody: phrase('desk-not-enrolled') }
+  return { noContact: phrase('desk-not-enrolled') }
 }
 
 /** Whether an address may receive a feedback report with this topic. */

@@ -359,7 +359,7 @@ function noticeOf(judged: Judged): Consequence {
   if (!network || network.contacts.length === 0) return withoutContact(judged)
   const { known, forwardTo, own } = judged
   const choice = chooseContact(network, known, forwardTo, own, topic)
-  if ('nobody' in choice) return keep(choice.nobody)
+  if ('noContact' in choice) return keep(choice.noContact)
   const why = [...continued, phrase('network-has-contact', { network: networkWords(network) })]
   return { action: 'forward', to: choice.to, why }
 }

@@ -65,15 +65,15 @@ function describe(error: unknown, ids: RequestIds, log: Logger): FailedRequest {
 }
 
 const OUTAGE_LOG_MS = 10_000
-let outageToldAt = Number.NEGATIVE_INFINITY
+let outageLoggedAt = Number.NEGATIVE_INFINITY
 
 /**
  * Logs an outage of the database, at most once every ten seconds; the metrics count the failed
  * requests.
  */
 function logOutage(error: unknown, ids: RequestIds, log: Logger): void {
-  if (performance.now() - outageToldAt < OUTAGE_LOG_MS) return
-  outageToldAt = performance.now()
+  if (performance.now() - outageLoggedAt < OUTAGE_LOG_MS) return
+  outageLoggedAt = performance.now()
   log.warn(
     { ...ids, sqlState: sqlState(error) },
     'The database is unavailable. Clients are asked to retry later.',

@@ -44,7 +44,7 @@ function adviceLetters(language: Language): ShownLetter[] {
       link: { url: `https://news.example.org/off?u=${token}`, host: 'news.example.org' },
       mail: { address: 'off@example.org', subject: 'unsubscribe' },
     },
-    told: { network: true, sender: true },
+    notified: { network: true, sender: true },
     ...{ canClick: true, pageUrl: `${publicUrl}/reports/${token}`, offUrl },
   }
   const known = {

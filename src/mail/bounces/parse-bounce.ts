@@ -72,8 +72,8 @@ function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
   const isReport = part !== undefined
   const notice = forwardedNotice(tree.fields, explanation)
   const returned = ownPart(tree, 'message/rfc822')
-  const isTold = isReport || notice !== undefined
-  if (!isTold && !looksLikeBounce(tree.fields, explanation, returned !== undefined)) return []
+  const isStated = isReport || notice !== undefined
+  if (!isStated && !looksLikeBounce(tree.fields, explanation, returned !== undefined)) return []
   const text = notice ?? explanation
   const written = groupResults(recipientGroups(text, 'in a text'), text)
   const results = written.length > 0 ? written : resultsInText(tree.fields, text)

@@ -224,15 +224,18 @@ function baseOf(
   const last = Math.max(known?.lastSeenAt.getTime() ?? 0, ...instants)
   const recent = proven.recentGood + proven.recentBad
   const isFresh = now.getTime() - detail.wokenAt <= AWAKENING_MS
-  const told = (holds: boolean, before: Date | null | undefined) =>
+  const changedAt = (holds: boolean, before: Date | null | undefined) =>
     holds ? now : recent < BURST_WEIGHT_MIN / 2 ? null : (before ?? null)
   return {
     ...subject,
     ...all,
     firstSeenAt: new Date(first),
     lastSeenAt: new Date(last),
-    wokeAt: told(recent >= BURST_WEIGHT_MIN && isFresh, known?.wokeAt),
-    jumpedAt: told(recent >= BURST_WEIGHT_MIN && hasJumped(proven, detail, now), known?.jumpedAt),
+    wokeAt: changedAt(recent >= BURST_WEIGHT_MIN && isFresh, known?.wokeAt),
+    jumpedAt: changedAt(
+      recent >= BURST_WEIGHT_MIN && hasJumped(proven, detail, now),
+      known?.jumpedAt,
+    ),
     foldedAt: now,
   }
 }

@@ -68,9 +68,9 @@ export class RuleBook {
     this.#values = definitions.map(({ type }) => emptyFacts[type])
     this.#errors = this.#active.map(() => 0)
     if (timing.elapsed) {
-      const told = (at: number, why: RuleCutOff) =>
+      const onCutOff = (at: number, why: RuleCutOff) =>
         timing.onCutOff?.(this.#active[at]?.symbol ?? '', why)
-      this.#costs = new RuleCosts(this.#active.length, timing.elapsed, told)
+      this.#costs = new RuleCosts(this.#active.length, timing.elapsed, onCutOff)
     }
   }
 

@@ -57,10 +57,10 @@ test('after a bounce the next contact is notified, at most three in total', asyn
   const reportId = await at.reported()
   const next = (number: number) =>
     at.inTx((tx) => notifyNextContact(tx, { reportId, number }, app, now))
-  expect(await next(1)).toEqual({ told: 'abuse@two.example' })
-  expect(await next(1)).toEqual({ nobody: 'another-notified' })
-  expect(await next(2)).toEqual({ told: 'abuse@three.example' })
-  expect(await next(3)).toEqual({ nobody: 'enough-notified' })
+  expect(await next(1)).toEqual({ notified: 'abuse@two.example' })
+  expect(await next(1)).toEqual({ noContact: 'another-notified' })
+  expect(await next(2)).toEqual({ notified: 'abuse@three.example' })
+  expect(await next(3)).toEqual({ noContact: 'enough-notified' })
   expect(await at.told(reportId)).toHaveLength(3)
 })
 
@@ -70,18 +70,18 @@ test('no further contact is notified after a stop or a retraction', async () => 
     at.inTx((tx) => notifyNextContact(tx, { reportId, number: 1 }, app, now))
   const suppression = { status: null, detail: 'a test', since: now, until: null }
   await suppress(app.pool, { ...suppression, address: 'abuse@two.example', reason: 'hard-bounce' })
-  expect(await next(one)).toEqual({ told: 'abuse@three.example' })
+  expect(await next(one)).toEqual({ notified: 'abuse@three.example' })
   await retractReport(app, two, { isReporter: true })
-  expect(await next(two)).toEqual({ nobody: 'report-was-retracted' })
+  expect(await next(two)).toEqual({ noContact: 'report-was-retracted' })
   const [feedback] = await listFeedback(app.pool, [three])
   await at.inTx((tx) => stopFeedback(tx, feedback?.consumerId ?? '', 'stop', now))
-  expect(await next(three)).toEqual({ nobody: 'desk-stopped' })
+  expect(await next(three)).toEqual({ noContact: 'desk-stopped' })
 })
 
 test('"not ours" applies to block and address, and the next contact is notified', async () => {
   const reportId = await at.reported()
   const answer = await at.inTx((tx) => markNotOurs(tx, { reportId, number: 1 }, app, now))
-  expect(answer).toEqual({ told: 'abuse@two.example' })
+  expect(answer).toEqual({ notified: 'abuse@two.example' })
   const kept = await app.rows('select cidr::text, address, until from contact_corrections')
   expect(kept).toEqual([
     {
@@ -99,7 +99,7 @@ test('an enrolled desk that says so gets no reports about that block either', as
   await at.enroll('soc@desk.example', range('198.51.100.0/24'))
   const reportId = await at.reported()
   expect(await at.inTx((tx) => markNotOurs(tx, { reportId, number: 1 }, app, now))).toEqual({
-    told: 'abuse@one.example',
+    notified: 'abuse@one.example',
   })
   expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
 })

@@ -124,7 +124,7 @@ test('a consumer enrolled for an authenticated domain is notified in addition', 
   const one = { ...complaint, reporterId: app.ann }
   const [drawn] = await drawConsequences(app.pool, [one], app, now)
   expect(drawn?.consequence.action).toBe('keep')
-  expect(drawn?.told).toMatchObject([
+  expect(drawn?.notified).toMatchObject([
     { consumer: { address: 'brand@shop.example' }, recipientRole: 'domain' },
   ])
 })
@@ -139,7 +139,7 @@ test('an address named by a message becomes a consumer of its own kind', async (
   const one = { ...complaint, reporterId: app.ann }
   const requestedRecipients = [{ ...named, address: 'fbl@shop.example' }]
   const [drawn] = await drawConsequences(app.pool, [{ ...one, requestedRecipients }], app, now)
-  expect(drawn?.told).toMatchObject([
+  expect(drawn?.notified).toMatchObject([
     {
       consumer: { address: 'fbl@shop.example', source: 'cfbl', format: 'xarf' },
       recipientRole: 'cfbl',

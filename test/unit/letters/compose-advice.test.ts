@@ -17,7 +17,7 @@ const facts: AdviceFacts = {
     mail: { address: 'off@example.org', subject: undefined },
   },
   canClick: true,
-  told: { network: false, sender: false },
+  notified: { network: false, sender: false },
   pageUrl: 'https://here.example/reports/1',
   offUrl: 'https://here.example/letters/off/x',
 }
@@ -89,8 +89,8 @@ const variants: Partial<AdviceFacts>[] = [
   {},
   { sender: { is: 'cautious', domain: 'example.org' }, declared: {}, website: null },
   { sender: { is: 'known', name: 'X', by: 'range', proof: '192.0.2.0/24' }, subject: null },
-  { ways: {}, declared: {}, canClick: false, told: { network: true, sender: false } },
-  { told: { network: false, sender: true } },
+  { ways: {}, declared: {}, canClick: false, notified: { network: true, sender: false } },
+  { notified: { network: false, sender: true } },
 ]
 const letters = languages.flatMap((language) =>
   variants.map((variant, at) => [language, at, composeAdvice({ ...facts, ...variant, language })]),
@@ -127,8 +127,8 @@ test.for([
 ] as const)(
   'the notified recipients are named correctly: %s',
   ([language, nobody, sender, network]) => {
-    const said = (told: AdviceFacts['told']) => {
-      const { text } = composeAdvice({ ...facts, language, told })
+    const said = (notified: AdviceFacts['notified']) => {
+      const { text } = composeAdvice({ ...facts, language, notified })
       return [nobody, sender, network].map((words) => text.includes(words))
     }
     expect(said({ network: false, sender: false })).toEqual([true, false, false])

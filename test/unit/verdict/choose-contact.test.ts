@@ -26,11 +26,11 @@ test.for<[string, Record<string, KnownContact>, string]>([
 
 test('no address is used if all bounce', () => {
   const dead = { a: found('dead'), b: found('failing'), c: found('dead') }
-  expect(choose(dead)).toEqual({ nobody: { code: 'contacts-bounce' } })
+  expect(choose(dead)).toEqual({ noContact: { code: 'contacts-bounce' } })
 })
 
 test('a desk that asked to stop is not bypassed by its next address', () => {
-  const stop = { nobody: { code: 'desk-paused' } }
+  const stop = { noContact: { code: 'desk-paused' } }
   expect(choose({ a: paused })).toEqual(stop)
   expect(choose({ a: found('dead'), b: paused })).toEqual(stop)
 })
@@ -38,7 +38,7 @@ test('a desk that asked to stop is not bypassed by its next address', () => {
 test('if only enrolled desks are notified, the best enrolled one is used', () => {
   expect(choose({ b: enrolled }, 'enrolled')).toEqual({ to: 'b@desk.example' })
   expect(choose({ b: { ...enrolled, health: 'dead' } }, 'enrolled')).toEqual({
-    nobody: { code: 'desk-not-enrolled' },
+    noContact: { code: 'desk-not-enrolled' },
   })
 })
 
@@ -53,7 +53,7 @@ test.for([
   const chosen = (...contacts: string[]) =>
     chooseContact({ contacts }, new Map(), 'any', own, 'spam')
   expect(chosen(address, 'a@desk.example')).toEqual({ to: 'a@desk.example' })
-  expect(chosen(address)).toEqual({ nobody: { code: 'contact-is-own' } })
+  expect(chosen(address)).toEqual({ noContact: { code: 'contact-is-own' } })
 })
 
 test('other addresses at our own or the reporter’s domain may be used', () => {
