@@ -147,21 +147,6 @@ function isBlank(line: Buffer): boolean {
   return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
 }
 
-type Needs = Pick<
-  Site,
-  | 'pool'
-  | 'clock'
-  | 'config'
-  | 'publicUrl'
-  | 'credentials'
-  | 'mailboxUsers'
-  | 'limits'
-  | 'submit'
-  | 'readLines'
-  | 'bodies'
-  | 'outage'
->
-
 /** Maximum number of messages per request. */
 export const BULK_MAX = 1_000
 /** Maximum size of a request in bytes: several times a thousand messages of the usual size. */
@@ -180,7 +165,7 @@ type Given = { ref: string | null; outcome: SubmitOutcome }
  * Accepts messages as JSON lines, each with its own remarks: `/api/v1/reports/bulk`. Each line is
  * independent. A client that sends everything again after a failure reports nothing twice.
  */
-export async function takeBulk(req: Request, res: Response, site: Needs): Promise<void> {
+export async function takeBulk(req: Request, res: Response, site: Site): Promise<void> {
   const { reporter, admit } = await reportingCaller(req, res, site)
   const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   if (!lineTypes.split(', ').includes(type)) {
@@ -239,7 +224,7 @@ async function admitMore(
 async function prepare(
   line: Line,
   { reporter, admission }: SubmittedBy,
-  site: Needs,
+  site: Site,
 ): Promise<() => Promise<Given>> {
   let ref: string | null = null
   try {
@@ -275,7 +260,7 @@ function given(one: Given): () => Promise<Given> {
   return () => Promise.resolve(one)
 }
 
-async function sendBulk(res: Response, given: readonly Given[], site: Needs): Promise<void> {
+async function sendBulk(res: Response, given: readonly Given[], site: Site): Promise<void> {
   const marked = given.map(({ ref, outcome }, index) => {
     const repeated = outcome.taken ? { repeated: outcome.is === 'repeated' } : {}
     return { mark: { index, ref, ...repeated }, outcome }

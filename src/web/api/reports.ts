@@ -226,27 +226,8 @@ function originJson(analysis: KeptAnalysis | undefined): ReportJson['origin'] {
   }
 }
 
-type Needs = Pick<
-  Site,
-  | 'pool'
-  | 'boss'
-  | 'clock'
-  | 'config'
-  | 'publicUrl'
-  | 'credentials'
-  | 'mailboxUsers'
-  | 'limits'
-  | 'submit'
-  | 'takeUpload'
-  | 'readBody'
-  | 'takeBody'
-  | 'bodies'
-  | 'readLines'
-  | 'outage'
->
-
 /** The report API: `/api/v1/reports`. */
-export function reportsApi(site: Needs): Router {
+export function reportsApi(site: Site): Router {
   const router = Router()
   router.post('/', (req, res) => takeReports(req, res, site))
   router.get('/', (req, res) => listReports(req, res, site))
@@ -288,7 +269,7 @@ export function reportsApi(site: Needs): Router {
   return router
 }
 
-async function takeReports(req: Request, res: Response, site: Needs): Promise<void> {
+async function takeReports(req: Request, res: Response, site: Site): Promise<void> {
   const { reporter, admit } = await reportingCaller(req, res, site)
   const type = ((req.headers['content-type'] ?? '').split(';')[0] ?? '').trim().toLowerCase()
   if (!isTaken(type)) throw wrongType()
@@ -325,7 +306,7 @@ type SubmittedBy = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'>
 async function answerTo(
   { files, remarks, are }: ApiSubmission,
   sender: SubmittedBy,
-  site: Needs,
+  site: Site,
 ): Promise<{ said: ApiAnswer; names: (string | null)[] }> {
   const [first] = files
   if (first && are === 'messages') {
@@ -353,7 +334,7 @@ async function answerTo(
 async function requireOwnReport(
   req: Request<{ id: string }>,
   res: Response,
-  site: Needs,
+  site: Site,
   scope: TokenScope,
 ): Promise<{ report: Report; reporter: Reporter }> {
   const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], scope)
