@@ -135,7 +135,6 @@ export type InboxMail = Omit<Filing, 'kind' | 'phrases'> & {
   /** Null until the mail is handled. */
   phrases: readonly Phrase[] | null
   handledAt: Date | null
-  handledBy: string | null
 }
 
 /** The filters of the inbox: unread mails, then by kind or state. */
@@ -157,7 +156,7 @@ const columns = sql`id, received_at as "receivedAt", mail_from as "mailFrom", rc
   purpose, state, kind, matched_by as "matchedBy", report_id as "reportId", number,
   letter_id as "letterId", subject, author, message_id as "messageId", answer, ticket, said,
   phrases, needs_look as "needsLook",
-  handled_at as "handledAt", handled_by as "handledBy"`
+  handled_at as "handledAt"`
 
 /** Stores the result of a mail, in the transaction that handles it. */
 export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void> {

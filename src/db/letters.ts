@@ -62,12 +62,6 @@ export function findLetterMessage(db: Db, id: string): Promise<Packed | undefine
   return rowOf(db)`select encoding, content from letters where id = ${id}`
 }
 
-/** Returns the letters about a report, oldest first. */
-export function listLettersOf(db: Db, reportId: string): Promise<Letter[]> {
-  return rowsOf(db)`
-    select ${columns} from letters where report_id = ${reportId} order by id`
-}
-
 /** Returns a page of letters, newest first; `before` is the last id of the previous page. */
 export function listLetters(
   db: Db,

@@ -12,18 +12,15 @@ export type MailRelay = {
   refusedSince: Date | null
   /** The last error of the relay. */
   reply: string | null
-  failures: number
   /** The earliest time of the next attempt; null: sending is not paused. */
   nextTryAt: Date | null
   acceptedAt: Date | null
 }
 
-const columns = sql`refused_since as "refusedSince", reply, failures, next_try_at as "nextTryAt",
+const columns = sql`refused_since as "refusedSince", reply, next_try_at as "nextTryAt",
   accepted_at as "acceptedAt"`
 
-const healthy: MailRelay = {
-  ...{ refusedSince: null, reply: null, failures: 0, nextTryAt: null, acceptedAt: null },
-}
+const healthy: MailRelay = { refusedSince: null, reply: null, nextTryAt: null, acceptedAt: null }
 
 /** Returns the state of the relay. */
 export async function findMailRelay(db: Db): Promise<MailRelay> {

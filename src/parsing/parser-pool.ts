@@ -50,7 +50,6 @@ export type AnalysisDigest = Pick<
 > &
   MarketerEvidence & {
     subject: string | null
-    hasForgedHop: boolean
     /** The relays about which the reporter could be asked: they may belong to the reporter. */
     candidates: readonly RelayCandidate[]
     /** All addresses for which it may matter whether they belong to the reporter. */

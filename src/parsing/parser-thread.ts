@@ -197,7 +197,6 @@ function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisD
     authentication: authentication && { spf: authentication.spf, dkim: authentication.dkim },
     listId: claims?.listId ?? null,
     authorDomain: claims?.authorDomain ?? null,
-    hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     candidates,
     addressesAsked: addressesAsked(hops, candidates),
     trustedTimes: trustedTimes(hops),

@@ -118,11 +118,6 @@ for (const [piece, group, pieces, reporters = 0] of choices) {
   chosenByType[pieceTypes[piece].number] = { group, pieces, pairType, reporters, spread }
 }
 
-/** Maximum number of keys for one message. */
-export const seenKeysMax = choices.reduce((sum, [piece, , pieces, reporters = 0]) => {
-  return sum + pieces + reporters + spreadOf(piece).length
-}, 0)
-
 /**
  * Chooses the counters to look up for a message: its most informative pieces, the number of their
  * reporters, and their spread. `pairKey` returns the key of a piece's counter for a pair type

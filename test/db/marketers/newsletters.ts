@@ -1,7 +1,7 @@
 import type { DnsTools } from '../../../src/origin/authenticity/ask-dns.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runAdviseReporter } from '../../../src/letters/advise-reporter.ts'
-import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
+import { findLetterMessage } from '../../../src/db/letters.ts'
 import { putMarketer } from '../../../src/db/marketers.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
@@ -136,8 +136,10 @@ export async function openNewsletters() {
         ])
       ).length,
     letterOf: async (reportId: string) => {
-      const [letter] = await listLettersOf(app.pool, reportId)
-      const copy = letter && (await findLetterMessage(app.pool, letter.id))
+      const [letter] = await app.rows(`select id from letters where report_id = $1 order by id`, [
+        reportId,
+      ])
+      const copy = letter && (await findLetterMessage(app.pool, String(letter['id'])))
       return copy && (await unpack(copy)).toString()
     },
     close: () => app.close(),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { countReporterDays } from '../../../src/counting/campaign-counts.ts'
-import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
+import { findLetterMessage, listLetters } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { putShadowBan } from '../../../src/db/limits.ts'
 import { runAdviseReporter } from '../../../src/letters/advise-reporter.ts'
@@ -68,7 +68,7 @@ async function seenOf(person: Reporter, id: string): Promise<Record<string, stri
   const ask = async (path: string) => (await fetch(`${site.url}${path}`, { headers })).text()
   const page = async (path: string) => (await person.browser.get(path)).text()
   await countReporterDays(site.app.pool, () => new Date(Date.now() + 7_200_000))
-  const letters = await listLettersOf(site.app.pool, id)
+  const letters = (await listLetters(site.app.pool, {}, 1_000)).filter((one) => one.reportId === id)
   const copies = letters.map(async (letter) => {
     const packed = await findLetterMessage(site.app.pool, letter.id)
     return packed ? (await unpack(packed)).toString().replaceAll('=\r\n', '') : ''
