@@ -4,8 +4,8 @@ import { apiOperations } from '../../src/web/api/contract/document.ts'
 
 const intro = `# Roles
 
-A person who runs the site has one of four roles. Each role includes the ones before it. An account without a role can
-only report.
+A person who runs the site has one of four roles. Each role includes the ones before it. An account
+without a role can only report.
 
 | role | what it permits |
 |---|---|
