@@ -217,14 +217,14 @@ export async function insertDeliveries(
     values ${values}`)
 }
 
-/** Returns the given deliveries that are still waiting. */
-export function listWaitingDeliveries(
+/** Returns the given deliveries that exist. */
+export function listDeliveriesByKeys(
   db: Db,
   keys: readonly { webhookId: string; deliveryId: string }[],
 ): Promise<Delivery[]> {
   return rowsOf(db)`select ${DELIVERY_COLUMNS} from webhook_deliveries
     where webhook_id = any(${keys.map(({ webhookId }) => webhookId)}::uuid[])
-      and id = any(${keys.map(({ deliveryId }) => deliveryId)}::uuid[]) and state = 'waiting'
+      and id = any(${keys.map(({ deliveryId }) => deliveryId)}::uuid[])
     order by id`
 }
 

@@ -3,6 +3,7 @@ import type { WorkApp } from '../app.ts'
 import { concludeLookUp, listPackedAnalyses } from '../db/analyses.ts'
 import { keepRegistryRows, type NewRegistryRow } from '../db/feedback-answers.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
+import { mayAppear } from '../db/prepared.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
 import { commonBlock } from '../mail/ip-blocks.ts'
@@ -54,6 +55,8 @@ const NONE_MS = DAY_MS
 /** Time in milliseconds after the first query at which an unreachable registry is given up. */
 const GIVE_UP_MS = DAY_MS
 const PAUSE_MS_MIN = 10_000
+/** Time in milliseconds to wait for an analysis whose job is visible before it. */
+const EARLY_MS = 1_000
 
 /**
  * Queries the registries for the contacts that reports wait for, stores the answers and continues
@@ -64,8 +67,15 @@ export async function runFindContact(
   payloads: readonly Payload[],
   app: Needs,
 ): Promise<JobOutcome[]> {
-  const done = payloads.map(() => 'done' as const)
-  const waiting = await load(payloads, app)
+  const { waiting, early } = await load(payloads, app)
+  const now = app.clock()
+  const done = payloads.map((payload): JobOutcome => {
+    const { reportId, firstAskedAt = now.toISOString() } = payload
+    const isEarly = early.has(reportId) && mayAppear(new Date(firstAskedAt), now)
+    if (!isEarly) return 'done'
+    const postponedTo = new Date(now.getTime() + EARLY_MS)
+    return { postponedTo, payload: { reportId, firstAskedAt } }
+  })
   if (waiting.length === 0) return done
   const ips = waiting.map(({ originIp }) => originIp)
   const before = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
@@ -77,16 +87,22 @@ export async function runFindContact(
   return done
 }
 
-async function load(payloads: readonly Payload[], { pool, clock }: Needs): Promise<Waiting[]> {
+/** Returns the reports that wait, and those whose analysis is not visible yet. */
+async function load(
+  payloads: readonly Payload[],
+  { pool, clock }: Needs,
+): Promise<{ waiting: Waiting[]; early: ReadonlySet<string> }> {
   const now = clock()
   const firstAskedAt = new Map(
     payloads.map((one) => [one.reportId, one.firstAskedAt ? new Date(one.firstAskedAt) : now]),
   )
   const reports = await listReportsByIds(pool, [...firstAskedAt.keys()])
-  const waiting = reports.filter(({ state }) => waitingStates.includes(state))
-  const reporterOf = new Map(waiting.map(({ id, reporterId }) => [id, reporterId]))
-  if (waiting.length === 0) return []
-  return (await listPackedAnalyses(pool, [...reporterOf.keys()])).flatMap((analysis) => {
+  const early = new Set(reports.flatMap(({ id, state }) => (state === 'received' ? [id] : [])))
+  const analyzed = reports.filter(({ state }) => waitingStates.includes(state))
+  const reporterOf = new Map(analyzed.map(({ id, reporterId }) => [id, reporterId]))
+  if (analyzed.length === 0) return { waiting: [], early }
+  const analyses = await listPackedAnalyses(pool, [...reporterOf.keys()])
+  const waiting = analyses.flatMap((analysis) => {
     const { originIp, originConfidence, judgment } = analysis
     const isWaiting = judgment.consequence.action === 'look-up'
     const reporterId = reporterOf.get(analysis.id)
@@ -94,6 +110,7 @@ async function load(payloads: readonly Payload[], { pool, clock }: Needs): Promi
     const asked = firstAskedAt.get(analysis.id) ?? now
     return [{ ...analysis, reporterId, originIp, originConfidence, firstAskedAt: asked }]
   })
+  return { waiting, early }
 }
 
 async function ask(

@@ -10,6 +10,7 @@ import { type AnalysisDetails, findAnalysis } from '../db/analyses.ts'
 import { type Feedback, type FeedbackState, listFeedback } from '../db/feedback-reports.ts'
 import { weekOf } from '../db/partitions.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
+import { mayAppear } from '../db/prepared.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { findReport, holdReport, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
@@ -20,6 +21,7 @@ import { defineQueue } from '../queue/define-queue.ts'
 import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { type Advice, type AdviceCase, adviceOf, oneClickLink } from '../verdict/advice.ts'
 import type { Marketer } from '../verdict/marketers/marketer.ts'
+import { uuidTime } from '../world.ts'
 import { composeAdvice, findAdvice, unsubscribeWays } from './advice-letters.ts'
 import { queueLetter } from './send-letter.ts'
 
@@ -61,6 +63,9 @@ const notToBeAdvised: readonly (string | undefined)[] = [undefined, 'received', 
 
 async function adviseOn(reportId: string, app: Needs): Promise<JobOutcome> {
   const report = await findReport(app.pool, reportId)
+  if (report?.state === 'received' && mayAppear(uuidTime(reportId), app.clock())) {
+    return { outage: 'The analysis of the report is not visible yet.' }
+  }
   if (!report || notToBeAdvised.includes(report.state)) return 'done'
   const analysis = await findAnalysis(app.pool, reportId)
   if (!analysis) return 'done'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
+import { mayAppear } from '../db/prepared.ts'
 import { listReportsByIds, type ReportState } from '../db/reports.ts'
 import { listSenderAlertsByIds, type SenderAlert } from '../db/sender-alerts.ts'
 import {
@@ -9,7 +10,7 @@ import {
   findListening,
   insertDeliveries,
   listListeningOfStaff,
-  listWaitingDeliveries,
+  listDeliveriesByKeys,
   listWebhooksByIds,
   markDelivery,
   markWebhookFailed,
@@ -253,7 +254,8 @@ export async function runDeliverWebhook(
   app: DeliveryNeeds,
   inProgress: DeliveriesInProgress = openDeliveries(),
 ): Promise<JobOutcome[]> {
-  const waiting = await listWaitingDeliveries(app.pool, payloads)
+  const stored = await listDeliveriesByKeys(app.pool, payloads)
+  const waiting = stored.filter(({ state }) => state === 'waiting')
   const outcomes = new Map<string, JobOutcome>()
   const subjects = {
     stateOf: await findStates(waiting, app),
@@ -268,8 +270,13 @@ export async function runDeliverWebhook(
   })
   await waitAtMost(Promise.all(runs), inProgress.waitMsMax)
   batch.isOver = true
+  const now = app.clock()
   return payloads.map((payload) => {
-    if (!waiting.some(({ id }) => id === payload.deliveryId)) return 'done'
+    const { deliveryId } = payload
+    if (!stored.some(({ id }) => id === deliveryId) && mayAppear(uuidTime(deliveryId), now)) {
+      return { postponedTo: new Date(now.getTime() + inProgress.retryMs), payload }
+    }
+    if (!waiting.some(({ id }) => id === deliveryId)) return 'done'
     const outcome = outcomes.get(payload.deliveryId) ?? postpone(payload, batch)
     return outcome === 'done' || !('postponedTo' in outcome) ? outcome : { ...outcome, payload }
   })

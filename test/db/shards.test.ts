@@ -14,7 +14,10 @@ import {
 import { listEvents } from '../../src/db/report-events.ts'
 import { listRawMessages, listReportsByIds } from '../../src/db/reports.ts'
 import { upsertTerms } from '../../src/db/search.ts'
+import { runFindContact } from '../../src/feedback/find-contact.ts'
 import { runForwardReport } from '../../src/feedback/forward-report.ts'
+import { runAdviseReporter } from '../../src/letters/advise-reporter.ts'
+import { runDeliverWebhook } from '../../src/people/deliver-webhooks.ts'
 import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { runRedeemReport } from '../../src/reports/redeem-report.ts'
 import { shardOf, uuidv7 } from '../../src/world.ts'
@@ -165,6 +168,10 @@ async function runWithoutRows(minutes: number) {
     ...(await runAnalyzeReport([{ reportId }], app)),
     ...(await runRedeemReport([{ reportId, waitsSince }], app)),
     ...(await runForwardReport([forwarded], { ...app, mailer })),
+    ...(await runDeliverWebhook([{ webhookId: uuidv7(since), deliveryId: uuidv7(since) }], {
+      ...app,
+      postWebhook: () => Promise.reject(new Error('There is nothing to deliver.')),
+    })),
   ]
 }
 
@@ -172,5 +179,18 @@ test('a job waits for rows that a lost node does not show yet, but not for long'
   const [analysis, ...others] = await runWithoutRows(1)
   expect(analysis).toHaveProperty('outage')
   for (const outcome of others) expect(outcome).toHaveProperty('postponedTo')
-  expect(await runWithoutRows(6)).toEqual(['done', 'done', 'done'])
+  expect(await runWithoutRows(6)).toEqual(['done', 'done', 'done', 'done'])
+})
+
+test('a job waits for an analysis that is not visible yet, but not for long', async () => {
+  const { id: reportId } = await app.report(spamMessage('early'))
+  const later = new Date(app.clock().getTime() + 6 * 60_000)
+  const inTime = await runFindContact([{ reportId }], app)
+  const payload = { reportId, firstAskedAt: expect.any(String) }
+  expect(inTime).toEqual([{ postponedTo: expect.any(Date), payload }])
+  const late = { ...app, clock: () => later }
+  const firstAskedAt = app.clock().toISOString()
+  expect(await runFindContact([{ reportId, firstAskedAt }], late)).toEqual(['done'])
+  expect(await runAdviseReporter([{ reportId }], app)).toEqual([{ outage: expect.any(String) }])
+  expect(await runAdviseReporter([{ reportId }], late)).toEqual(['done'])
 })
