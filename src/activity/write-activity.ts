@@ -240,7 +240,8 @@ async function addMail(
 async function addStates(tx: Db, ticks: Ticks, boss: App['boss']): Promise<void> {
   const at = ticks.latest
   const queues = await boss.getQueues()
-  const names = queues.map(({ name }) => name)
+  // pg-boss keeps a queue of its own for scheduled jobs.
+  const names = queues.flatMap(({ name }) => (name.startsWith('__pgboss') ? [] : [name]))
   for (const queue of await listBacklogs(tx, names, ticks.to)) {
     ticks.addState(at, `queues/waiting/${queue.name}`, queue.ready + queue.deferred)
     ticks.addState(at, `queues/age/${queue.name}`, queue.oldestJobSeconds)

@@ -110,3 +110,12 @@ test('a slot is kept as long as its level says, and the present is in shorter on
   const days = slots.flatMap((slot) => slot?.rates.get(id) ?? [])
   expect(days.map(({ mean, count }) => Math.round(mean * count))).toEqual([60])
 })
+
+test('the queue that pg-boss uses itself has no series', async () => {
+  const { app, write } = await openWatched()
+  await app.boss.createQueue('__pgboss__send-it')
+  await write(14)
+  const names = (await listSeries(app.pool, families)).map(({ name }) => name)
+  expect(names).toContain('queues/age/analyze-report')
+  expect(names.filter((name) => name.includes('__pgboss'))).toEqual([])
+})
