@@ -25,7 +25,7 @@ import { queueFeedback } from './queue-feedback.ts'
 export const findContact = defineQueue({
   name: 'find-contact',
   payload: z.object({ reportId: z.uuid(), firstAskedAt: z.iso.datetime().optional() }),
-  ...{ retryLimit: 5, retryDelay: 30, retryDelayMax: 3_600, expireInSeconds: 120 },
+  attempts: { retryLimit: 5, retryDelay: 30, retryDelayMax: 3_600, expireInSeconds: 120 },
   batchSize: 20,
 })
 

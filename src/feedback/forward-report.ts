@@ -45,7 +45,7 @@ export const forwardReport = defineQueue({
     postponedSince: z.iso.datetime().optional(),
     refusedSince: z.iso.datetime().optional(),
   }),
-  ...{ retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
+  attempts: { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
   ...{ batchSize: 50, concurrency: 2 },
 })
 

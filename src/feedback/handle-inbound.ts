@@ -26,7 +26,7 @@ import { keepBounce, keepComplaint, keepReply } from './keep-inbound.ts'
 export const handleInbound = defineQueue({
   name: 'handle-inbound',
   payload: z.object({ mailId: z.uuid() }),
-  ...{ retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
+  attempts: { retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
   batchSize: 10,
 })
 

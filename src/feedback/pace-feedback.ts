@@ -26,7 +26,7 @@ import { DIGEST_MAX } from './load-content.ts'
 export const paceFeedback = defineQueue({
   name: 'pace-feedback',
   payload: z.object({}),
-  ...{ retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 600 },
+  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 600 },
   cron: '* * * * *',
 })
 

@@ -29,7 +29,7 @@ import { queueLetter } from './send-letter.ts'
 export const adviseReporter = defineQueue({
   name: 'advise-reporter',
   payload: z.object({ reportId: z.uuid() }),
-  ...{ retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
+  attempts: { retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
   batchSize: 20,
 })
 

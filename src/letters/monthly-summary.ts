@@ -22,7 +22,7 @@ import { queueLetter } from './send-letter.ts'
 export const sendSummaries = defineQueue({
   name: 'send-summaries',
   payload: z.object({}),
-  ...{ retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 3_600 },
+  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 3_600 },
   cron: '17 7 1-5 * *',
 })
 

@@ -25,7 +25,7 @@ import { queueLetter } from './send-letter.ts'
 export const sendNews = defineQueue({
   name: 'send-news',
   payload: z.object({}),
-  ...{ retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 600 },
+  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 600 },
   cron: '*/10 * * * *',
 })
 

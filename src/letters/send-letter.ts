@@ -38,7 +38,7 @@ export const sendLetter = defineQueue({
     postponedSince: z.iso.datetime().optional(),
     refusedSince: z.iso.datetime().optional(),
   }),
-  ...{ retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
+  attempts: { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
   batchSize: 20,
 })
 

@@ -27,7 +27,7 @@ import { addListings, keepDeserved, PAGE, type Renewal } from './renew-listings.
 export const publishLists = defineQueue({
   name: 'publish-lists',
   payload: z.object({}),
-  ...{ retryLimit: 1, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 900 },
+  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 900 },
   cron: '*/10 * * * *',
 })
 

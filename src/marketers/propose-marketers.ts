@@ -22,7 +22,7 @@ import { proposalsOf, type SeenBulk } from '../verdict/marketers/propose.ts'
 export const proposeMarketers = defineQueue({
   name: 'propose-marketers',
   payload: z.object({}),
-  ...{ retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
+  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
   cron: '29 */6 * * *',
 })
 

@@ -23,7 +23,7 @@ import { oneClickLink } from '../verdict/advice.ts'
 export const unsubscribe = defineQueue({
   name: 'unsubscribe',
   payload: z.object({ reportId: z.uuid() }),
-  ...{ retryLimit: 10, retryDelay: 30, retryDelayMax: 600, expireInSeconds: 300 },
+  attempts: { retryLimit: 10, retryDelay: 30, retryDelayMax: 600, expireInSeconds: 300 },
   batchSize: 5,
 })
 

@@ -17,7 +17,7 @@ import { uuidFloor, uuidTime } from '../world.ts'
 export const sealAudit = defineQueue({
   name: 'seal-audit',
   payload: z.object({}),
-  ...{ retryLimit: 3, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 300 },
+  attempts: { retryLimit: 3, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 300 },
   cron: '13 * * * *',
 })
 

@@ -35,7 +35,7 @@ import { uuidTime, uuidv7 } from '../world.ts'
 export const deliverWebhook = defineQueue({
   name: 'deliver-webhook',
   payload: z.object({ webhookId: z.uuid(), deliveryId: z.uuid() }),
-  ...{ retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
+  attempts: { retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
   ...{ batchSize: 50, concurrency: 2 },
 })
 

@@ -134,7 +134,7 @@ const DUE_DAYS = 23.5 / 24
 export const makeBackup = defineQueue({
   name: 'make-backup',
   payload: z.object({}),
-  ...{ retryLimit: 1, retryDelay: 600, retryDelayMax: 600, expireInSeconds: 86_400 },
+  attempts: { retryLimit: 1, retryDelay: 600, retryDelayMax: 600, expireInSeconds: 86_400 },
   cron: '43 * * * *',
 })
 

@@ -16,7 +16,7 @@ import { importNetworks } from './import-networks.ts'
 export const refreshNetworks = defineQueue({
   name: refreshNetworksName,
   payload: z.object({}),
-  ...{ retryLimit: 1, retryDelay: 3_600, retryDelayMax: 3_600, expireInSeconds: 7_200 },
+  attempts: { retryLimit: 1, retryDelay: 3_600, retryDelayMax: 3_600, expireInSeconds: 7_200 },
   cron: '21 3 * * *',
 })
 

@@ -7,7 +7,7 @@ import { runOwnCommand } from './own-command.ts'
 export const trainModel = defineQueue({
   name: 'train-model',
   payload: z.object({}),
-  ...{ retryLimit: 1, retryDelay: 600, retryDelayMax: 600, expireInSeconds: 7_200 },
+  attempts: { retryLimit: 1, retryDelay: 600, retryDelayMax: 600, expireInSeconds: 7_200 },
   cron: '37 2 * * *',
 })
 

@@ -116,10 +116,9 @@ export async function startBoss(
 export async function createQueues(boss: Boss, queues: readonly Queue[], db: Db): Promise<void> {
   const kept = { retentionSeconds: 30 * DAY_SECONDS, deleteAfterSeconds: 3600 }
   await boss.createQueue(deadLetterQueue, { ...kept, retentionSeconds: 400 * DAY_SECONDS })
-  for (const { name, cron, ...its } of queues) {
-    const { retryLimit, retryDelay, retryDelayMax, expireInSeconds } = its
+  for (const { name, cron, attempts } of queues) {
     const settings = {
-      ...{ retryLimit, retryDelay, retryDelayMax, expireInSeconds },
+      ...attempts,
       ...kept,
       retryBackoff: true,
       notify: true,

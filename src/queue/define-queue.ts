@@ -1,17 +1,20 @@
 import type { z } from 'zod'
 
-/** A queue. Times are in seconds. */
+/** A queue. */
 export type Queue<Payload extends object = object> = {
   name: string
   /** The schema of the job data: ids, never content. */
   payload: z.ZodType<Payload>
-  /** Attempts after the first. */
-  retryLimit: number
-  /** Time before the second attempt; doubled, with random variation, for each further one. */
-  retryDelay: number
-  retryDelayMax: number
-  /** Maximum duration of one attempt. */
-  expireInSeconds: number
+  /** The attempts at one job, with the names of pg-boss. Times are in seconds. */
+  attempts: {
+    /** Attempts after the first. */
+    retryLimit: number
+    /** Time before the second attempt; doubled, with random variation, for each further one. */
+    retryDelay: number
+    retryDelayMax: number
+    /** Maximum duration of one attempt. */
+    expireInSeconds: number
+  }
   /** Maximum number of jobs in one call of the handler. */
   batchSize: number
   /** Number of batches that a process handles at the same time. */

@@ -22,7 +22,7 @@ type JobResult = { job: Job<object> } & (
 )
 
 type Needs = { boss: Boss; pool: Pool; log: Logger }
-type Worked = Pick<Queue, 'name' | 'batchSize' | 'concurrency' | 'expireInSeconds' | 'cron'>
+type Worked = Pick<Queue, 'name' | 'batchSize' | 'concurrency' | 'attempts' | 'cron'>
 
 /**
  * Time in milliseconds between the notification of a job and the fetch, so that jobs that arrive
@@ -219,7 +219,7 @@ async function renewPlans({ boss, pool }: Needs): Promise<void> {
  */
 async function runInTime(
   { boss, log }: Needs,
-  { name, expireInSeconds }: Worked,
+  { name, attempts: { expireInSeconds } }: Worked,
   jobs: readonly Job<object>[],
   run: Run,
 ): Promise<readonly JobResult[]> {

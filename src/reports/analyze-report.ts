@@ -63,7 +63,7 @@ import { requeueReports } from './set-relays.ts'
 export const analyzeReport = defineQueue({
   name: 'analyze-report',
   payload: z.object({ reportId: z.uuid() }),
-  ...{ retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
+  attempts: { retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
   ...{ batchSize: 50, concurrency: 2 },
 })
 

@@ -51,7 +51,7 @@ import { retractIn } from './change-report.ts'
 export const eraseAccount = defineQueue({
   name: 'erase-account',
   payload: z.object({ erasureId: z.uuid() }),
-  ...{ retryLimit: 50, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 300 },
+  attempts: { retryLimit: 50, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 300 },
 })
 
 const TOKEN_BYTES = 24

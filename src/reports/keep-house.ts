@@ -52,7 +52,7 @@ import { takeTrapped } from './take-trapped.ts'
 export const keepHouse = defineQueue({
   name: 'keep-house',
   payload: z.object({}),
-  ...{ retryLimit: 3, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
+  attempts: { retryLimit: 3, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
   cron: '17 * * * *',
 })
 
@@ -60,7 +60,7 @@ export const keepHouse = defineQueue({
 export const markDead = defineQueue({
   name: 'mark-dead',
   payload: z.object({}),
-  ...{ retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 60 },
+  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 60 },
   cron: '* * * * *',
 })
 

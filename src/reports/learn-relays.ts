@@ -25,7 +25,7 @@ import { reopenAskedReports } from './set-relays.ts'
 export const learnRelays = defineQueue({
   name: 'learn-relays',
   payload: z.object({}),
-  ...{ retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
+  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
   cron: '41 * * * *',
 })
 

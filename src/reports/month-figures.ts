@@ -18,7 +18,7 @@ import { hideSmallCounts, isLargeEnough, type Shares } from './hide-small-counts
 export const countMonths = defineQueue({
   name: 'count-months',
   payload: z.object({}),
-  ...{ retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 3_600 },
+  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 3_600 },
   cron: '41 3 * * *',
 })
 

@@ -20,7 +20,7 @@ export const redeemReport = defineQueue({
     isOverruled: z.boolean().optional(),
     waitsSince: z.iso.datetime().optional(),
   }),
-  ...{ retryLimit: 20, retryDelay: 5, retryDelayMax: 3_600, expireInSeconds: 120 },
+  attempts: { retryLimit: 20, retryDelay: 5, retryDelayMax: 3_600, expireInSeconds: 120 },
   batchSize: 50,
 })
 

@@ -20,7 +20,7 @@ import { countSourced } from './mail-sources.ts'
 export const takeComplaint = defineQueue({
   name: 'take-complaint',
   payload: z.object({ mailId: z.uuid() }),
-  ...{ retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
 })
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & {

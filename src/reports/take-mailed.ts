@@ -37,7 +37,7 @@ import { takeTrapped } from './take-trapped.ts'
 export const takeMailed = defineQueue({
   name: 'take-mailed',
   payload: z.object({ mailId: z.uuid() }),
-  ...{ retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
 })
 
 /** The queue that handles mail of a purpose. */

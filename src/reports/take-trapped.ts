@@ -29,7 +29,7 @@ import { countSourced, type SourcedMail } from './mail-sources.ts'
 export const takeTrapped = defineQueue({
   name: 'take-trapped',
   payload: z.object({ mailId: z.uuid() }),
-  ...{ retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
   batchSize: 10,
 })
 

@@ -19,7 +19,7 @@ import { termsOf } from './terms.ts'
 export const indexReports = defineQueue({
   name: 'index-reports',
   payload: z.object({}),
-  ...{ retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 300 },
+  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 300 },
   cron: '* * * * *',
 })
 

@@ -39,7 +39,7 @@ import { parseSearch, SEARCH_CHARS_MAX } from './syntax.ts'
 export const actOnReports = defineQueue({
   name: 'act-on-reports',
   payload: z.object({ actionId: z.uuid() }),
-  ...{ retryLimit: 20, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 60 },
+  attempts: { retryLimit: 20, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 60 },
 })
 
 /** Maximum number of reports of one action. */

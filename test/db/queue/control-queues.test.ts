@@ -41,7 +41,7 @@ async function makeQueue(more: Partial<Queue<Payload>> = {}): Promise<Queue<Payl
   const queue = defineQueue<Payload>({
     name: `controlled-${'abcdefghijklmnop'[number++]}`,
     payload: z.object({ mark: z.string() }),
-    ...{ retryLimit: 2, retryDelay: 60, retryDelayMax: 120, expireInSeconds: 60 },
+    attempts: { retryLimit: 2, retryDelay: 60, retryDelayMax: 120, expireInSeconds: 60 },
     ...more,
   })
   await createQueues(boss, [queue], pool)

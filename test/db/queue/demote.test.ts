@@ -23,12 +23,14 @@ async function openBoss(): Promise<Boss & { close: () => Promise<void> }> {
   return Object.assign(opened, { close: () => stopBoss(opened, 1_000) })
 }
 
+const usualAttempts = { retryLimit: 2, retryDelay: 1, retryDelayMax: 2, expireInSeconds: 60 }
+
 /** Creates a queue of its own for a test. */
 async function makeQueue(more: Partial<Queue<Payload>> = {}): Promise<Queue<Payload>> {
   const queue = defineQueue<Payload>({
     name: `demoted-${'abcdefgh'[number++]}`,
     payload: z.object({ mark: z.string() }),
-    ...{ retryLimit: 2, retryDelay: 1, retryDelayMax: 2, expireInSeconds: 60 },
+    attempts: usualAttempts,
     ...more,
   })
   await createQueues(boss, [queue], pool)
@@ -131,7 +133,7 @@ test('the age of the backlog stays that of its oldest job', async () => {
 })
 
 test('a demoted job that is postponed, or fails, stays behind new ones', async () => {
-  const queue = await makeQueue({ retryDelay: 0 })
+  const queue = await makeQueue({ attempts: { ...usualAttempts, retryDelay: 0 } })
   await add(queue, 'postponed', 'failing')
   await demote(queue)
   await work(queue, 2, ([payload]) =>
@@ -148,7 +150,7 @@ test('a demoted job that is postponed, or fails, stays behind new ones', async (
 })
 
 test('a demoted job that becomes a dead letter can be retried', async () => {
-  const queue = await makeQueue({ retryLimit: 0 })
+  const queue = await makeQueue({ attempts: { ...usualAttempts, retryLimit: 0 } })
   await add(queue, 'mortal')
   await demote(queue)
   await work(queue, 1, () => Promise.resolve([{ failed: 'It cannot work.' }]))

@@ -32,13 +32,15 @@ afterAll(async () => {
   await database.close()
 })
 
+const usualAttempts = { retryLimit: 2, retryDelay: 1, retryDelayMax: 2, expireInSeconds: 60 }
+
 /** Creates a queue of its own for a test. */
 async function makeQueue(more: Partial<Queue<Payload>> = {}): Promise<Queue<Payload>> {
   number++
   const queue = defineQueue<Payload>({
     name: `queue-${number}`,
     payload: z.object({ mark: z.string() }),
-    ...{ retryLimit: 2, retryDelay: 1, retryDelayMax: 2, expireInSeconds: 60 },
+    attempts: usualAttempts,
     ...more,
   })
   await createQueues(boss, [queue], database.pool)
@@ -130,7 +132,7 @@ test('a failing batch is handled one job at a time, and only the job at fault fa
 })
 
 test('after an outage of the database, a job runs again soon and keeps its attempts', async () => {
-  const queue = await makeQueue({ retryLimit: 1 })
+  const queue = await makeQueue({ attempts: { ...usualAttempts, retryLimit: 1 } })
   let attempts = 0
   await add(queue, 'a')
   const handle: Handler<Payload> = ([payload]) => {
@@ -147,7 +149,7 @@ test('after an outage of the database, a job runs again soon and keeps its attem
 })
 
 test('a job is retried when its pause has passed, and becomes a dead letter at last', async () => {
-  const queue = await makeQueue({ retryLimit: 1 })
+  const queue = await makeQueue({ attempts: { ...usualAttempts, retryLimit: 1 } })
   let attempts = 0
   await add(queue, 'a')
   await start(queue, () => Promise.resolve([{ retry: `Failure ${++attempts}.` }]))
@@ -159,7 +161,7 @@ test('a job is retried when its pause has passed, and becomes a dead letter at l
 })
 
 test('a job that takes too long is retried, and its late result has no effect', async () => {
-  const queue = await makeQueue({ expireInSeconds: 1 })
+  const queue = await makeQueue({ attempts: { ...usualAttempts, expireInSeconds: 1 } })
   const late = Promise.withResolvers<'done'[]>()
   await add(queue, 'slow')
   await start(queue, () => late.promise)

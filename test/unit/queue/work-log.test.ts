@@ -26,7 +26,8 @@ test('a failed job is logged without the addresses that a mail server quoted', a
   const queue = defineQueue({
     name: 'q',
     payload: z.object({}),
-    ...{ retryLimit: 0, retryDelay: 1, retryDelayMax: 1, expireInSeconds: 1, batchSize: 2 },
+    attempts: { retryLimit: 0, retryDelay: 1, retryDelayMax: 1, expireInSeconds: 1 },
+    batchSize: 2,
   })
   const reason = '450 4.2.1 <ann@reporters.example>: try report-abc234@bounces.test.example later'
   const worker = await workQueue(app as never, queue, () => Promise.resolve([{ retry: reason }]))
