@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
 /**
  * `npm run check`: types, lint, format and unused code (knip), in parallel. Prints all results at
- * the end, and fails if one check failed.
+ * the end, and fails if one check failed. `npm test` also runs the tests at the same time, because
+ * neither the checks nor the start of the tests use all processors; arguments select tests.
  */
 // There are two TypeScript packages, and both have a `tsc`: version 6, whose syntax trees the tests
 // of the source code read, and version 7, which checks types.
@@ -15,21 +16,32 @@ const checks = [
   ['knip'],
 ] as const
 
-const outcomes = await Promise.all(checks.map(run))
+const [option, ...filters] = process.argv.slice(2)
+const [outcomes, testCode] = await Promise.all([
+  Promise.all(checks.map(run)),
+  option === '--tests' ? runTests(filters) : 0,
+])
 for (const { name, code, said, seconds } of outcomes) {
   console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`)
   if (said.trim() !== '') console.log(said.trimEnd())
 }
-process.exitCode = outcomes.every(({ code }) => code === 0) ? 0 : 1
+process.exitCode = testCode === 0 && outcomes.every(({ code }) => code === 0) ? 0 : 1
+
+function runTests(filters: readonly string[]): Promise<number | null> {
+  return endOf(spawn('vitest', ['run', ...filters], { stdio: 'inherit' }))
+}
 
 async function run([name, ...args]: readonly [string, ...string[]]) {
   const startedAt = performance.now()
   const child = spawn(name, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const ended = new Promise<number | null>((resolve, reject) => {
+  const [code, ...parts] = await Promise.all([endOf(child), text(child.stdout), text(child.stderr)])
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+  return { name: [name, ...args].join(' '), code, said: parts.join(''), seconds }
+}
+
+function endOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   })
-  const [code, ...parts] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
-  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
-  return { name: [name, ...args].join(' '), code, said: parts.join(''), seconds }
 }
