@@ -70,7 +70,7 @@ test('a message that stalls moves to a separate lane and delays no other', async
 })
 
 test('a message that cannot be composed in time is composed with its header alone', async () => {
-  const limits = { messageMsMax: 2_000, heapMegabytesMax: 1_024, fastMsMax: 500 }
+  const limits = { messageMsMax: 1_000, heapMegabytesMax: 1_024, fastMsMax: 500 }
   const parser = createParserPool(1, limits, { threadFile })
   pool = parser
   const reported = await reportedMessage({ name: 'stalls', raw: spamMessage('stalls') }, 1)
