@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { listShardBacklogs } from '../../src/db/counter-rows.ts'
 import { freePort } from '../../src/db/embedded.ts'
-import { askFor, httpClient } from './check/clients.ts'
+import { askFor, askUntil, type Client, httpClient } from './check/clients.ts'
 import { type Neighbor, startRspamd, startSpamd } from './check/neighbors.ts'
 import { loadOf, percentiles, printTable, readCorpus, variantOf } from './corpus.ts'
 import { cpuSeconds, type Instance, serverCpuSeconds, startInstance } from './instance.ts'
@@ -16,12 +16,16 @@ const CONNECTIONS = 8
 const OURS = 'Signalpost'
 const TYPICAL_BYTES = [18_000, 22_000] as const
 const SINGLE_SECONDS = 4
+/** Before the measurement, because the code of Signalpost is compiled while it runs. */
+const WARM_UP_SECONDS = 15
+/** Time limit in milliseconds of an answer (`ANSWER_MS_MAX` in `web/check`). */
+const ANSWER_MS_MAX = 5_000
 
 /**
  * Measures how many messages per second mail servers can have checked over eight connections,
  * compared with rspamd (with and without statistics) and SpamAssassin. None of them uses the
  * network, and all check the same messages alternately. Then measures the time of one answer for a
- * message of 20 KB over one connection.
+ * message of 20 KB over one connection, and how many questions get no verdict at full load.
  */
 export async function benchCheck(): Promise<void> {
   const { values } = parseArgs({
@@ -30,6 +34,7 @@ export async function benchCheck(): Promise<void> {
       seconds: { type: 'string', default: '10' },
       rounds: { type: 'string', default: '3' },
       only: { type: 'string', default: 'rspamd,redis,spamassassin' },
+      questions: { type: 'string', default: '20000' },
       profile: { type: 'boolean', default: false },
     },
   })
@@ -55,6 +60,7 @@ export async function benchCheck(): Promise<void> {
     }
     const ours: Contestant = { name: OURS, open: () => httpClient(port), cpu }
     await compare([ours, ...neighbors], messages, { ...values, instance, pids })
+    await countUnanswered(ours.open, variants(messages), Number(values.questions))
   } finally {
     for (const neighbor of neighbors) await neighbor.close()
     await instance.close()
@@ -73,7 +79,9 @@ async function compare(
   },
 ): Promise<void> {
   const next = variants(messages)
-  for (const { open } of contestants) await askFor(2, { connections: CONNECTIONS, open, next })
+  for (const { open } of contestants) {
+    await askFor(WARM_UP_SECONDS, { connections: CONNECTIONS, open, next })
+  }
   const rounds = new Map<string, Round[]>(contestants.map(({ name }) => [name, []]))
   const costs: Cost[] = []
   for (let round = 0; round < Number(options.rounds); round++) {
@@ -104,6 +112,40 @@ async function compare(
     single.set(name, percentiles(asked.map(({ ms }) => ms)))
   }
   print(contestants, rounds, single, costs)
+}
+
+/** Counts the questions that get no verdict in time: failed connections, errors and NO_VERDICT. */
+async function countUnanswered(
+  open: () => Client,
+  next: () => Buffer,
+  questions: number,
+): Promise<void> {
+  const failing = (client: Client): Client => ({
+    ...client,
+    ask: (message) =>
+      client.ask(message).catch((error: unknown) => ({ ms: Infinity, answer: String(error) })),
+  })
+  const rows: string[][] = []
+  for (const connections of [CONNECTIONS, 64, 256]) {
+    const run = { connections, open: () => failing(open()), next }
+    const { asked, seconds } = await askUntil((answers) => answers >= questions, run)
+    const unanswered = asked.filter(({ ms, answer }) => {
+      return ms > ANSWER_MS_MAX || !/^HTTP\/1\.1 200 .*"is_skipped":false/s.test(answer)
+    })
+    const { p50, p99, max } = percentiles(asked.map(({ ms }) => ms))
+    rows.push([
+      ...[`${connections}`, asked.length.toLocaleString('en'), `${unanswered.length}`],
+      ...[Math.round(asked.length / seconds).toLocaleString('en'), milliseconds(p50)],
+      ...[milliseconds(p99), milliseconds(max)],
+    ])
+  }
+  console.log('')
+  const head = ['connections', 'questions', 'without a verdict', 'messages/s', 'p50', 'p99', 'max']
+  printTable(head, rows)
+}
+
+function milliseconds(value: number | undefined): string {
+  return `${(value ?? Number.NaN).toFixed(1)} ms`
 }
 
 /** Returns a function that returns the messages in turn, each changed so that no two are equal. */
@@ -149,7 +191,6 @@ function print(
     percentiles((rounds.get(name) ?? []).map(pick)).p50
   const rate = (name: string) => median(name, ({ perSecond }) => perSecond)
   const cpu = (name: string) => median(name, ({ cpuSeconds }) => cpuSeconds)
-  const ms = (value: number | undefined) => `${(value ?? Number.NaN).toFixed(1)} ms`
   console.log('')
   printTable(
     [
@@ -167,8 +208,8 @@ function print(
       (rate(OURS) / rate(name)).toFixed(2),
       `${Math.round(cpu(name) * 1e6)} µs`,
       (cpu(name) / cpu(OURS)).toFixed(2),
-      ms(single.get(name)?.p50),
-      ms(single.get(name)?.p99),
+      milliseconds(single.get(name)?.p50),
+      milliseconds(single.get(name)?.p99),
     ]),
   )
   const micro = (pick: (cost: Cost) => number) =>

@@ -8,21 +8,29 @@ export type Client = { ask: (message: Buffer) => Promise<Asked>; close: () => vo
 
 const HEADER_END = '\r\n\r\n'
 
+/** How checks are sent: over how many connections, and which messages. */
+type Run = { connections: number; open: () => Client; next: () => Buffer }
+
+/** Sends checks for `seconds`; see `askUntil`. */
+export function askFor(seconds: number, run: Run): Promise<{ asked: Asked[]; seconds: number }> {
+  const end = performance.now() + seconds * 1_000
+  return askUntil(() => performance.now() >= end, run)
+}
+
 /**
- * Sends checks over `connections` connections in parallel for `seconds`. Each connection sends the
- * message that `next` returns when the previous check is answered.
+ * Sends checks in parallel until `isOver`, which is given the number of answers, returns true. Each
+ * connection sends the message that `next` returns when the previous check is answered.
  */
-export async function askFor(
-  seconds: number,
-  { connections, open, next }: { connections: number; open: () => Client; next: () => Buffer },
+export async function askUntil(
+  isOver: (answers: number) => boolean,
+  { connections, open, next }: Run,
 ): Promise<{ asked: Asked[]; seconds: number }> {
   const start = performance.now()
-  const end = start + seconds * 1_000
   const asked: Asked[] = []
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const client = open()
-      while (performance.now() < end) asked.push(await client.ask(next()))
+      while (!isOver(asked.length)) asked.push(await client.ask(next()))
       client.close()
     }),
   )
