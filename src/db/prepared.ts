@@ -137,14 +137,6 @@ export function isDistributed(): boolean {
   return namesShards
 }
 
-/**
- * The value of `synchronous_commit`, as SQL, for transactions that are repeated if they are lost.
- * The servers of a distributed database must not commit what another one then loses.
- */
-export function commitOfRounds(): Sql {
-  return raw(namesShards ? "current_setting('synchronous_commit')" : "'off'")
-}
-
 const APPEARS_MS = 5 * 60_000
 
 /**
