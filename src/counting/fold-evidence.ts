@@ -1,14 +1,18 @@
 import { findWitnesses, removeOldWitnesses, upsertWitnesses } from '../db/campaigns.ts'
 import { listOldest } from '../db/counter-rows.ts'
+import { groupedByNode, inShardTransaction, nearShard } from '../db/nodes.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import {
   awaitEvidence,
   claimEvidence,
+  type EvidenceBacklog,
   type EvidenceRow,
   insertEvidence,
   listEvidenceBacklogs,
+  shardOfPart,
   takeEvidence,
 } from '../db/reported-evidence.ts'
+import { isDistributed } from '../db/prepared.ts'
 import {
   findKarmas,
   findWholeReputations,
@@ -188,7 +192,8 @@ function foldClaimed(
   parts: readonly number[],
   { own, now }: { own: readonly number[]; now: Date },
 ): Promise<FoldDone | undefined> {
-  return inTransaction(pool, async (tx) => {
+  const shard = parts.includes(WHOLE_PART) ? 0 : shardOfPart(parts[0] ?? 0)
+  return inShardTransaction(pool, shard, async (tx) => {
     const claimed = await claimEvidence(tx, parts)
     const taken = claimed.filter((part) => own.includes(part))
     if (taken.length === 0) return undefined
@@ -316,18 +321,28 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
     return bytes
   }
 
+  /** In a distributed database, each server then folds its own parts. */
+  async function listBacklogs(): Promise<EvidenceBacklog[]> {
+    const near = nearShard(pool, 0)
+    const backlogs = await listEvidenceBacklogs(near)
+    if (!isDistributed() || backlogs.every(({ part }) => part !== WHOLE_PART)) return backlogs
+    await splitEvidence(pool, clock())
+    return (await listEvidenceBacklogs(near)).filter(({ part }) => part !== WHOLE_PART)
+  }
+
   /** Returns how much was folded, and how much is still waiting. */
   async function foldAll(isClosed: () => boolean): Promise<{ folded: number; left: number }> {
     let folded = 0
     let waiting = 0
-    const backlogs = (await listEvidenceBacklogs(pool)).map(({ part, bytes }) => {
-      return { shard: part, bytes }
-    })
-    for (const { shards: parts, bytes } of inGroups(backlogs, BYTES_MAX)) {
-      if (isClosed()) break
-      const done = await foldSome(parts)
-      folded += done ?? 0
-      if (done !== undefined) waiting += bytes
+    const backlogs = (await listBacklogs()).map(({ part, bytes }) => ({ shard: part, bytes }))
+    for (const { shards: group, bytes } of inGroups(backlogs, BYTES_MAX)) {
+      const byNode = groupedByNode(pool, group, shardOfPart)
+      for (const parts of byNode) {
+        if (isClosed()) break
+        const done = await foldSome(parts)
+        folded += done ?? 0
+        if (done !== undefined) waiting += bytes / byNode.length
+      }
     }
     return { folded, left: waiting - folded }
   }

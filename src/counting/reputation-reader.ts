@@ -114,12 +114,17 @@ export function reputationKey({ kind, name }: Subject): bigint {
  * it in the same turn are read by the same query.
  */
 export function createReputationReader(
-  { pool, clock, counters }: { pool: Pool; clock: Clock; counters?: Counters },
+  {
+    pool,
+    near = pool,
+    clock,
+    counters,
+  }: { pool: Pool; near?: Db; clock: Clock; counters?: Counters },
   limits: MemoryLimits = usualLimits,
 ): ReputationReader {
   const volumeCounters = counters ?? createCounterReader({ pool, clock }, limits)
   async function learn(keys: readonly bigint[]): Promise<Known[]> {
-    const [found, marks] = await Promise.all([findReputations(pool, keys), findMarks(pool, keys)])
+    const [found, marks] = await Promise.all([findReputations(near, keys), findMarks(pool, keys)])
     const storedOf = new Map(found.map((row) => [row.key, row]))
     const markOf = new Map(marks.map((row) => [row.key, row]))
     return keys.map((key) => ({ stored: storedOf.get(key), mark: markOf.get(key) }))

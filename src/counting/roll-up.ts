@@ -14,7 +14,8 @@ import {
   insertCounters,
   updateCounters,
 } from '../db/counters.ts'
-import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { inShardTransaction } from '../db/nodes.ts'
+import type { Db, Pool } from '../db/pool.ts'
 import { appendBlocks, packReports } from './count-messages.ts'
 import type { Gate, Gates } from './gate.ts'
 import { allShards, generationsAt, shardOf, slotOf } from './keys.ts'
@@ -46,7 +47,7 @@ export async function rollUp(
   const hasReports = shards.includes(REPORTS)
   let claimed: readonly ClaimedShard[] = []
   try {
-    const done = await inTransaction(pool, async (tx) => {
+    const done = await inShardTransaction(pool, hasReports ? 0 : (shards[0] ?? 0), async (tx) => {
       const [isFree, free] = await Promise.all([
         hasReports && claimReports(tx),
         claimShards(tx, hasReports ? allShards : shards),
@@ -105,7 +106,7 @@ async function takeReports(tx: Db, claimed: readonly ClaimedShard[], now: Date):
  * that a shard that cannot be rolled up does not block the others.
  */
 export async function spreadReports(pool: Pool, now: Date): Promise<void> {
-  await inTransaction(pool, async (tx) => {
+  await inShardTransaction(pool, 0, async (tx) => {
     if (await claimReports(tx)) await takeReports(tx, [], now)
   })
 }

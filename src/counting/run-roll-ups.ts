@@ -3,7 +3,9 @@ import { listShardBacklogs, REPORTS, type ShardBacklog } from '../db/counter-row
 import { listShards, type Shard } from '../db/counters.ts'
 import { measureTables } from '../db/dead-letters.ts'
 import { ensureCounterPartitions } from '../db/partitions.ts'
+import { groupedByNode, nearShard } from '../db/nodes.ts'
 import type { Pool } from '../db/pool.ts'
+import { isDistributed } from '../db/prepared.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Clock, uuidTime } from '../world.ts'
@@ -132,11 +134,21 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
     for (const shard of hasReports ? allShards : shards) entries += await rollUpSome([shard])
     return entries
   }
+  /** In a distributed database, each server then rolls up its own shards. */
+  const listBacklogs = async (): Promise<ShardBacklog[]> => {
+    const near = nearShard(pool, 0)
+    const backlogs = await listShardBacklogs(near)
+    if (!isDistributed() || backlogs.every(({ shard }) => shard !== REPORTS)) return backlogs
+    await spreadReports(pool, clock())
+    return (await listShardBacklogs(near)).filter(({ shard }) => shard !== REPORTS)
+  }
   const rollUpShards = async (isClosed: () => boolean): Promise<number> => {
     let entries = 0
-    for (const { shards } of inGroups(await listShardBacklogs(pool), GROUP_BYTES_MAX)) {
-      if (isClosed()) break
-      entries += await rollUpSome(shards)
+    for (const { shards } of inGroups(await listBacklogs(), GROUP_BYTES_MAX)) {
+      for (const some of groupedByNode(pool, shards)) {
+        if (isClosed()) return entries
+        entries += await rollUpSome(some)
+      }
     }
     return entries
   }

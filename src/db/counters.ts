@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import { REPORTS, shardOfKey } from './counter-rows.ts'
 import { countersOf } from './partitions.ts'
 import type { Db } from './pool.ts'
-import { isInShards, prepared } from './prepared.ts'
+import { commitOfRounds, isDistributed, isInShards, prepared } from './prepared.ts'
 import { bigintArray, copyRows, int2, int4, named, preparedRows } from './rows.ts'
 
 /** Differs from the classes of all other advisory locks of the program. */
@@ -24,12 +24,10 @@ export type ClaimedShard = { shard: number; version: number }
 export async function claimShards(tx: Db, shards: readonly number[]): Promise<ClaimedShard[]> {
   const { rows } = await tx.query<{ shard: number; free: boolean }>(named('claim-shards')`
     with settings as materialized (
-      select set_config('synchronous_commit',
-        case backend when 'citus' then current_setting('synchronous_commit') else 'off' end, true),
+      select set_config('synchronous_commit', ${commitOfRounds()}, true),
       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
       set_config('plan_cache_mode',
-        case backend when 'citus' then 'auto' else 'force_generic_plan' end, true)
-      from installation)
+        ${raw(isDistributed() ? "'auto'" : "'force_generic_plan'")}, true))
     select shard, pg_try_advisory_xact_lock(${LOCK_CLASS}, shard) as free
     from settings, unnest(${shards}::int[]) as shard`)
   const free = rows.flatMap((row) => (row.free ? row.shard : []))

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { afterCommit } from './nodes.ts'
 import type { Db } from './pool.ts'
 import { prepared } from './prepared.ts'
 import { changesAny, first, rowsOf } from './rows.ts'
@@ -100,9 +101,10 @@ export async function countMails(
   for (const outcome of ['bounced', 'refused', 'sent'] as const) {
     const count = outcomes.filter((one) => one === outcome).length
     if (count === 0) continue
-    await tx.query(prepared`
+    const added = prepared`
       insert into mail_totals (kind, outcome, total) values (${kind}, ${outcome}, ${count})
-      on conflict (kind, outcome) do update set total = mail_totals.total + excluded.total`)
+      on conflict (kind, outcome) do update set total = mail_totals.total + excluded.total`
+    await afterCommit(tx, (db) => db.query(added))
   }
 }
 

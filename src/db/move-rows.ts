@@ -294,9 +294,28 @@ export async function stopWriting(db: pg.Client): Promise<void> {
       select pg_terminate_backend(pid) as ended, pid from pg_stat_activity
       where datname = current_database() and backend_type = 'client backend'
         and application_name <> 'signalpost move'`)
-    if (rows.length === 0) return
+    const ended = await runOnWorkers(
+      db,
+      `select count(pg_terminate_backend(pid)) from pg_stat_activity
+       where datname = current_database() and application_name like 'signalpost %'`,
+    )
+    if (rows.length === 0 && ended.every((count) => count === '0')) return
     await wait(50)
   }
+}
+
+/**
+ * Runs a statement on each worker of a distributed database, and returns the results; none on a
+ * single server.
+ */
+async function runOnWorkers(db: pg.Client, statement: string): Promise<string[]> {
+  const { rows: found } = await db.query<{ is: boolean }>('select is_distributed() as is')
+  if (found[0]?.is !== true) return []
+  const { rows } = await db.query<{ success: boolean; result: string }>(sql`
+    select success, result from run_command_on_workers(${statement})`)
+  const failed = rows.find(({ success }) => !success)
+  if (failed) throw new Error(`A server of the database refused a command: ${failed.result}`)
+  return rows.map(({ result }) => result)
 }
 
 /** Sets whether new connections to the database of this connection may only read. */
@@ -306,11 +325,11 @@ export async function setReadOnly(db: pg.Client, isReadOnly: boolean): Promise<v
   const database = `alter database ${rows[0]?.name ?? ''}`
   // This connection may have begun while the database was read-only.
   await db.query('set default_transaction_read_only = off')
-  await db.query(
-    isReadOnly
-      ? `${database} set default_transaction_read_only = on`
-      : `${database} reset default_transaction_read_only`,
-  )
+  const change = isReadOnly
+    ? `${database} set default_transaction_read_only = on`
+    : `${database} reset default_transaction_read_only`
+  await db.query(change)
+  await runOnWorkers(db, `set transaction read write; ${change}`)
 }
 
 /** Updates the statistics of the planner, which copied rows do not have. */

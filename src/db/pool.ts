@@ -17,10 +17,17 @@ const BYTEA = 17
  */
 export function createPool(
   connectionString: string,
-  options: { connectionsMax: number; name: string; onLost: (error: Error) => void },
+  options: {
+    connectionsMax: number
+    name: string
+    onLost: (error: Error) => void
+    /** Settings of each session, as `-c name=value`. */
+    settings?: string
+  },
 ): Pool {
   const pool = new pg.Pool({
     connectionString,
+    options: options.settings,
     max: options.connectionsMax,
     application_name: options.name,
     connectionTimeoutMillis: 10_000,
@@ -74,29 +81,53 @@ export function endIdleTransactions(pool: Pool): void {
   })
 }
 
+/** A transaction on one connection. It ends with a commit that succeeds, or with the rollback. */
+type Transaction = { tx: Db; commit: () => Promise<void>; rollback: () => Promise<void> }
+
+/**
+ * Begins a transaction. Its `rollback` never rejects, and closes the connection if it fails.
+ *
+ * @throws the error of connecting
+ */
+export async function beginTransaction(pool: Pool): Promise<Transaction> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  const lost = (error: Error) => (broken = error)
+  client.on('error', lost)
+  // Not awaited, so that the first statements are sent together with it.
+  const begun = client.query('begin')
+  begun.catch(lost)
+  const release = () => {
+    client.removeListener('error', lost)
+    client.release(broken)
+  }
+  return {
+    tx: client,
+    async commit() {
+      await begun
+      await client.query('commit')
+      release()
+    },
+    async rollback() {
+      await client.query('rollback').catch(lost)
+      release()
+    },
+  }
+}
+
 /**
  * Runs `work` in one transaction on one connection: commits when it returns, rolls back when it
  * throws. Closes the connection if the rollback fails.
  */
 export async function inTransaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
-  let broken: Error | undefined
-  const lost = (error: Error) => (broken = error)
-  client.on('error', lost)
+  const { tx, commit, rollback } = await beginTransaction(pool)
   try {
-    // Not awaited, so that the first statements are sent together with it.
-    const begun = client.query('begin')
-    begun.catch(lost)
-    const result = await work(client)
-    await begun
-    await client.query('commit')
+    const result = await work(tx)
+    await commit()
     return result
   } catch (error) {
-    await client.query('rollback').catch(lost)
+    await rollback()
     throw error
-  } finally {
-    client.removeListener('error', lost)
-    client.release(broken)
   }
 }
 

@@ -137,7 +137,16 @@ export function isDistributed(): boolean {
   return namesShards
 }
 
-const APPEARS_MS = 5 * 60_000
+/**
+ * The value of `synchronous_commit`, as SQL, for transactions that are repeated if they are lost.
+ * The servers of a distributed database must not commit what another one then loses.
+ */
+export function commitOfRounds(): Sql {
+  return raw(namesShards ? "current_setting('synchronous_commit')" : "'off'")
+}
+
+/** Several of the advised intervals of `citus.recover_2pc_interval`. */
+const APPEARS_MS = 45_000
 
 /**
  * Whether rows may still appear that were committed at `since`. In a distributed database, the jobs

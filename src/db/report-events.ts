@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Clock, shardOf, uuidv7 } from '../world.ts'
+import { committedBefore } from './nodes.ts'
 import type { Db } from './pool.ts'
 import {
   isDistributed,
@@ -24,11 +25,11 @@ async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promi
  * besides one other server: otherwise a crash between the two commits would lose the jobs.
  */
 export async function commitInStep(tx: Db, at: Date): Promise<void> {
-  if (isDistributed()) await writeNews(tx, [], at)
+  if (isDistributed() && committedBefore(tx) === tx) await writeNews(tx, [], at)
 }
 
 async function writeNews(tx: Db, reportIds: readonly string[], at: Date): Promise<void> {
-  await tx.query(prepared`
+  await committedBefore(tx).query(prepared`
     insert into report_news (id, report_ids) values (${uuidv7(at)}, ${reportIds}::uuid[])`)
 }
 

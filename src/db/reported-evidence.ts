@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
-import { shardOf } from '../world.ts'
+import { shardOf, SHARDS } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
+import { commitOfRounds, isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { named } from './rows.ts'
 
 /** The evidence from a report, packed by `counting/evidence.ts`. */
@@ -86,10 +86,8 @@ export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Prom
 export async function claimEvidence(tx: Db, parts: readonly number[]): Promise<number[]> {
   const { rows } = await tx.query<{ part: number; free: boolean }>(named('claim-evidence')`
     with settings as materialized (
-      select set_config('synchronous_commit',
-        case backend when 'citus' then current_setting('synchronous_commit') else 'off' end, true),
-      set_config('enable_seqscan', 'off', true)
-      from installation)
+      select set_config('synchronous_commit', ${commitOfRounds()}, true),
+        set_config('enable_seqscan', 'off', true))
     select part, pg_try_advisory_xact_lock(${LOCK_CLASS}, part) as free
     from settings, unnest(${parts}::int[]) as part`)
   const claimed = rows.flatMap(({ part, free }) => (free ? part : []))
@@ -97,11 +95,16 @@ export async function claimEvidence(tx: Db, parts: readonly number[]): Promise<n
   return claimed
 }
 
+/** Returns the shard in which the state of a part is. */
+export function shardOfPart(part: number): number {
+  return part % SHARDS
+}
+
 async function raiseVersions(tx: Db, parts: readonly number[]): Promise<void> {
   // The shards are named, because Citus lets an update of all shards wait for any other.
   await tx.query(named('raise-evidence-versions')`
     update evidence_parts set version = version + 1
-    where part = any(${parts}::int[]) and shard = any(${parts.map((part) => part % 16)}::int[])`)
+    where part = any(${parts}::int[]) and shard = any(${parts.map(shardOfPart)}::int[])`)
 }
 
 /** Locks the folding of a part until the transaction ends, and waits for the lock. */

@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Role } from '../roles.ts'
 import type { Language } from '../texts/messages.ts'
+import { lockedWith } from './nodes.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
 import { changesAny, first, rowOf } from './rows.ts'
@@ -160,13 +161,14 @@ export async function holdReporters(
   why: 'change' | 'keep-still',
 ): Promise<Map<string, string>> {
   const lock = raw(why === 'change' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared')
-  // Locked in one order: otherwise two transactions that share reporters deadlock. Both statements
-  // are sent together; the second reads what was committed before the lock was obtained.
-  const [, emails] = await Promise.all([
-    tx.query(prepared`select ${lock}(hashtextextended('reporter ' || id, 0))
-      from unnest(${ids.toSorted()}::text[]) as id`),
-    listReporterEmails(tx, ids),
-  ])
+  // Locked in one order: otherwise two transactions that share reporters deadlock. On one server,
+  // both statements are sent together; the second reads what was committed before the lock was
+  // obtained.
+  const locks = lockedWith(tx)
+  const locked = locks.query(prepared`select ${lock}(hashtextextended('reporter ' || id, 0))
+    from unnest(${ids.toSorted()}::text[]) as id`)
+  if (locks !== tx) await locked
+  const [, emails] = await Promise.all([locked, listReporterEmails(tx, ids)])
   return emails
 }
 

@@ -10,7 +10,8 @@ import {
 } from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
 import { countMails } from '../db/mail-relay.ts'
-import { type Db, inTransaction } from '../db/pool.ts'
+import { inShardTransaction } from '../db/nodes.ts'
+import type { Db } from '../db/pool.ts'
 import { groupedToStore } from '../db/prepared.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports } from '../db/reports.ts'
@@ -18,7 +19,7 @@ import type { Packed } from '../db/rows.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { dropJobs } from '../queue/boss.ts'
-import { uuidTime } from '../world.ts'
+import { shardOf, uuidTime } from '../world.ts'
 import { forwardReport } from './forward-report.ts'
 import { suppressConsumer } from './suppress.ts'
 import { takeBackComplaints } from './take-back-complaints.ts'
@@ -108,7 +109,8 @@ async function keepPatiently(app: Needs, sent: readonly Sent[]): Promise<void> {
   const until = performance.now() + (sent.length === 1 ? PATIENCE_MS : PATIENCE_MS / 4)
   for (let tried = 0; ; tried++) {
     try {
-      const marked = await inTransaction(app.pool, (tx) => keepIn(tx, sent, app))
+      const shard = shardOf(sent[0]?.outcome.reportId ?? '0')
+      const marked = await inShardTransaction(app.pool, shard, (tx) => keepIn(tx, sent, app))
       return countMarked(marked, sent)
     } catch (error) {
       if (performance.now() > until) throw error

@@ -3,6 +3,7 @@ import { wholePairKey } from '../counting/keys.ts'
 import { type CounterReader, createCounterReader } from '../counting/reader.ts'
 import { createReputationReader, type ReputationReader } from '../counting/reputation-reader.ts'
 import { readSending } from '../counting/sending.ts'
+import { nearShard } from '../db/nodes.ts'
 import { registrableDomainOf } from '../mail/address.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { Network } from '../origin/networks.ts'
@@ -21,7 +22,7 @@ import type { SendingRecord } from '../verdict/reputation/sending.ts'
 import type { RuleBook } from '../verdict/rules/rule-book.ts'
 import { hasSureOrigin, withSystem } from '../verdict/subjects.ts'
 import { decide, type Verdict } from '../verdict/verdict.ts'
-import type { Clock } from '../world.ts'
+import { type Clock, randomShard } from '../world.ts'
 import { type LiveRules, openRules } from './live-rules.ts'
 import { type LiveModel, openModel } from './models.ts'
 
@@ -251,8 +252,9 @@ export async function openJudge(
   })
   opened.model = model
   const memory = { keysMax: KEYS_REMEMBERED_MAX, freshMs }
-  const counters = createCounterReader(app, memory)
-  const reputations = createReputationReader({ ...app, counters }, memory)
+  const near = nearShard(app.pool, randomShard())
+  const counters = createCounterReader({ ...app, pool: near }, memory)
+  const reputations = createReputationReader({ ...app, counters, near }, memory)
   return {
     judge: createJudge({ counters, reputations, rules, model, clock: app.clock }),
     reputations,

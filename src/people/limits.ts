@@ -10,6 +10,7 @@ import {
   listRateLimits,
   type RateLimit,
 } from '../db/limits.ts'
+import { nearShard } from '../db/nodes.ts'
 import type { Db, Pool } from '../db/pool.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type Callers, unknownCallers } from '../outage/callers.ts'
@@ -384,7 +385,9 @@ async function findBanned(pool: Pool, batch: readonly Asked[]): Promise<Readonly
   const reporters = batch.flatMap(({ attempt, actor: { reporterId } }) =>
     isReporting(attempt) && reporterId !== undefined ? [reporterId] : [],
   )
-  return reporters.length > 0 ? listBannedAmong(pool, [...new Set(reporters)]) : new Set()
+  return reporters.length > 0
+    ? listBannedAmong(nearShard(pool, 0), [...new Set(reporters)])
+    : new Set()
 }
 
 function isReporting(attempt: Attempt): boolean {

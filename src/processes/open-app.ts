@@ -5,8 +5,9 @@ import { checkBackend } from '../db/backend.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { checkVersion, databaseState, findShingleSeed } from '../db/installation.ts'
 import { createPool, endIdleTransactions, findPooling, type Pool } from '../db/pool.ts'
+import { openNodes } from '../db/nodes.ts'
 import { keepPlansOfRecentWeeks, nameShards } from '../db/prepared.ts'
-import { DatabaseUnsuitable, UsageError } from '../errors.ts'
+import { DatabaseUnsuitable, reasonOf, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { seedShingles } from '../pieces/shingles/hash.ts'
 import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
@@ -50,16 +51,21 @@ export async function openApp(
   if (role === 'works' && listenUrl === undefined) {
     log.warn('Jobs start late behind a pooler in transaction mode. Set DATABASE_DIRECT_URL.')
   }
-  const pool = createPool(config.databaseUrl, {
+  const connections = {
     connectionsMax: config.databaseConnections,
     name: `signalpost ${name}`,
     onLost: onError,
-  })
+  }
+  const pool = createPool(config.databaseUrl, connections)
   if (listenUrl === config.databaseUrl) endIdleTransactions(pool)
+  let nodes: Awaited<ReturnType<typeof openNodes>> | undefined
   try {
     await checkBackend(pool, config.databaseBackend)
     await checkVersion(pool)
     await seedFrom(pool)
+    if (config.databaseBackend === 'citus') {
+      nodes = await openNodes(pool, config.databaseUrl, { ...connections, onAway: warnOf(log) })
+    }
   } catch (error) {
     await pool.end()
     throw error
@@ -76,6 +82,7 @@ export async function openApp(
   const traces = exportSpans(name, app)
   async function close(): Promise<void> {
     await Promise.all([stopBoss(boss, CLOSE_MS).catch(onError), traces.close()])
+    await nodes?.close()
     await pool.end()
   }
   return { ...app, close }
@@ -152,6 +159,14 @@ async function withApp<T>(
     return await chore(app)
   } finally {
     await app.close()
+  }
+}
+
+/** Returns a function that logs that a server of a distributed database is not reached. */
+function warnOf(log: Logger): (node: string, error: unknown) => void {
+  return (node, error) => {
+    const facts = { node, reason: reasonOf(error) }
+    log.warn(facts, 'Cannot reach a server of the database. The coordinator takes its place.')
   }
 }
 

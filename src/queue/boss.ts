@@ -3,6 +3,7 @@ import { type Db as BossDb, PgBoss } from 'pg-boss'
 import { tally } from '../activity/tally.ts'
 import type { Backend } from '../db/backend.ts'
 import { gatherQueueStatistics } from '../db/dead-letters.ts'
+import { afterCommit, committedBefore } from '../db/nodes.ts'
 import type { Db } from '../db/pool.ts'
 import { allQueues, type QueueControl } from '../db/queue-controls.ts'
 import { deadLetterQueue, type Queue } from './define-queue.ts'
@@ -180,7 +181,7 @@ export async function send<Payload extends object>(
   await boss.insert(
     queue.name,
     payloads.map((data) => (startAfter ? { data, startAfter } : { data })),
-    { db: preparedBossDb(tx), returnId: false },
+    { db: preparedBossDb(committedBefore(tx)), returnId: false },
   )
 }
 
@@ -199,7 +200,7 @@ export async function sendInReserve<Payload extends object>(
   await boss.insert(
     queue.name,
     jobs.map((job) => ({ ...job, startAfter: seconds })),
-    { db: preparedBossDb(tx), returnId: false },
+    { db: preparedBossDb(committedBefore(tx)), returnId: false },
   )
 }
 
@@ -212,5 +213,5 @@ export async function dropJobs(
 ): Promise<void> {
   if (ids.length === 0) return
   tally.count(`queues/done/${queue.name}`, ids.length)
-  await boss.deleteJob(queue.name, [...ids], { db: preparedBossDb(tx) })
+  await afterCommit(tx, (db) => boss.deleteJob(queue.name, [...ids], { db: preparedBossDb(db) }))
 }

@@ -3,6 +3,7 @@ import { spans } from '../activity/spans.ts'
 import { batched } from '../db/batched.ts'
 import { claimReportKeys } from '../db/idempotency-keys.ts'
 import { ensurePartitions } from '../db/partitions.ts'
+import { inShardTransaction } from '../db/nodes.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { commitInStep, type KindChange } from '../db/report-events.ts'
 import {
@@ -24,7 +25,7 @@ import {
 import { fieldsOf, normalizedForHash, type ReadMessage } from '../mail/message.ts'
 import type { Outage } from '../outage/outage.ts'
 import { type Boss, send } from '../queue/boss.ts'
-import { type Clock, inShard, randomShard, SHARDS, uuidTime, uuidv7 } from '../world.ts'
+import { type Clock, inShard, randomShard, shardOf, SHARDS, uuidTime, uuidv7 } from '../world.ts'
 import { analyzeReport } from './analyze-report.ts'
 import { changeReports } from './change-report.ts'
 
@@ -122,7 +123,8 @@ async function keepReports(
   reports: readonly Prepared[],
 ): Promise<Map<string, AcceptedReport>> {
   try {
-    return await inTransaction(app.pool, async (tx) => {
+    const shard = shardOf(reports[0]?.report.id ?? '0')
+    return await inShardTransaction(app.pool, shard, async (tx) => {
       const claiming = claim(tx, reports)
       const [owners] = await Promise.all([claiming, insertWithJobs(tx, app, reports)])
       if (newOnes(reports, owners).length < reports.length) throw new Repeated()

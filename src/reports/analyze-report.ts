@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { spans } from '../activity/spans.ts'
 import { tally } from '../activity/tally.ts'
@@ -7,7 +8,8 @@ import { readStandings, type Standing } from '../counting/reputation-reader.ts'
 import { insertAnalyses, listPackedAnalyses } from '../db/analyses.ts'
 import type { NewFeedback } from '../db/feedback-reports.ts'
 import { claimReleased } from '../db/limits.ts'
-import { type Db, inTransaction } from '../db/pool.ts'
+import { inShardTransaction, nearReport } from '../db/nodes.ts'
+import type { Db } from '../db/pool.ts'
 import { groupedToStore, mayAppear } from '../db/prepared.ts'
 import { insertEvents, markJudged, markSentBefore } from '../db/report-events.ts'
 import { holdReporters } from '../db/reporters.ts'
@@ -38,7 +40,7 @@ import { ageObstacle, complaintOf } from '../verdict/consequences.ts'
 import { openCandidates } from '../verdict/relays.ts'
 import { isRelayed } from '../verdict/subjects.ts'
 import { correctedVerdict, type Verdict } from '../verdict/verdict.ts'
-import { uuidTime } from '../world.ts'
+import { shardOf, uuidTime } from '../world.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
 import { withEarlierMail } from './earlier-mail.ts'
 import { joinCampaigns } from './join-campaigns.ts'
@@ -97,14 +99,19 @@ export async function runAnalyzeReport(
   app: Needs,
 ): Promise<JobOutcome[]> {
   const ids = payloads.map(({ reportId }) => reportId)
-  const [{ reports, verdicts, found }, raws] = await Promise.all([
-    listWaiting(ids, app),
-    listRawMessages(app.pool, ids),
-  ])
+  const near = nearReport(app.pool, ids[0])
+  const mayBeLate = (found: ReadonlySet<string>, id: string) =>
+    !found.has(id) && mayAppear(uuidTime(id), app.clock())
+  const read = () => Promise.all([listWaiting(near, ids), listRawMessages(near, ids)])
+  let [{ reports, verdicts, found }, raws] = await read()
+  if (ids.some((id) => mayBeLate(found, id))) {
+    await wait(LATE_MS)
+    ;[{ reports, verdicts, found }, raws] = await read()
+  }
   const outcomeOfMissing = (id: string): JobOutcome =>
-    !found.has(id) && mayAppear(uuidTime(id), app.clock()) ? notYetVisible : 'done'
+    mayBeLate(found, id) ? notYetVisible : 'done'
   if (reports.length === 0) return ids.map(outcomeOfMissing)
-  const relaysOf = await findRelays(app.pool, reports)
+  const relaysOf = await findRelays(near, reports)
   const failed = new Map<string, string>()
   for await (const { analyses, failures } of readMessages(reports, raws, relaysOf, app)) {
     await judgeAndKeep(analyses, verdicts, relaysOf, app)
@@ -116,6 +123,8 @@ export async function runAnalyzeReport(
   })
 }
 
+/** Time in milliseconds after which reports are usually visible that appear after their jobs. */
+const LATE_MS = 200
 const notYetVisible: JobOutcome = { outage: 'The report is not visible yet.' }
 
 async function judgeAndKeep(
@@ -127,7 +136,8 @@ async function judgeAndKeep(
   const lookedUp = await lookUp(analyses, app)
   const { campaignOf } = lookedUp
   const judged = await judge(analyses, relaysOf, lookedUp, app)
-  const judgments = await withEarlierMail(app.pool, judged, app.clock())
+  const near = nearReport(app.pool, judged[0]?.report.id)
+  const judgments = await withEarlierMail(near, judged, app.clock())
   for (const group of groupedToStore(judgments, ({ report }) => report.id)) {
     await keepTogether(group, { verdicts, relaysOf, campaignOf }, app)
   }
@@ -140,7 +150,8 @@ async function keepTogether(
 ): Promise<void> {
   const isAtOnce = (await app.forwardAtOnce?.hasRoom()) ?? false
   const startMs = performance.now()
-  const { created, counted } = await inTransaction(app.pool, async (tx) => {
+  const shard = shardOf(judgments[0]?.report.id ?? '0')
+  const { created, counted } = await inShardTransaction(app.pool, shard, async (tx) => {
     const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
     const { valid, overtaken, emails } = await splitByRelays(tx, fresh, relaysOf)
     const queued =
@@ -176,12 +187,12 @@ type Known = { verdicts: Verdicts; relaysOf: RelaysOf; campaignOf: Campaigns }
  * report may be `failed` because the later search for its contact failed.
  */
 async function listWaiting(
+  db: Db,
   ids: readonly string[],
-  { pool }: Needs,
 ): Promise<{ reports: Report[]; verdicts: Verdicts; found: ReadonlySet<string> }> {
   const isReleased = ({ shadow }: Report) => shadow === 'released'
   const isRead = ({ state }: Report) => readStates.includes(state)
-  const existing = await listReportsByIds(pool, ids)
+  const existing = await listReportsByIds(db, ids)
   const found = new Set(existing.map(({ id }) => id))
   const all = existing.filter(
     (report) => waitingStates.includes(report.state) || (isReleased(report) && isRead(report)),
@@ -189,7 +200,7 @@ async function listWaiting(
   const unsure = all.filter(({ state }) => state !== 'received').map(({ id }) => id)
   if (unsure.length === 0) return { reports: all, verdicts: new Map(), found }
   const analyzed = new Map(
-    (await listPackedAnalyses(pool, unsure)).map(({ id, judgment }) => [id, judgment.verdict]),
+    (await listPackedAnalyses(db, unsure)).map(({ id, judgment }) => [id, judgment.verdict]),
   )
   const reports = all.filter((report) => isReleased(report) || !analyzed.has(report.id))
   return { reports, verdicts: analyzed, found }
@@ -224,11 +235,12 @@ async function lookUp(analyses: readonly ReadReport[], app: Needs): Promise<Look
   )
   const reporterIds = [...new Set(analyses.map(({ report }) => report.reporterId))]
   const reports = analyses.map(({ report }) => report)
+  const near = nearReport(app.pool, reports[0]?.id)
   const [campaignOf, networks, { standings, paced }] = await Promise.all([
     findCampaigns(analyses, app),
-    findKnownNetworks(app.pool, ips, app.rdap, app.clock()),
-    readStandings(app.pool, reporterIds, app.clock()).then(async (standings) => {
-      return { standings, paced: await findPaced(app.pool, reports, standings) }
+    findKnownNetworks(near, ips, app.rdap, app.clock()),
+    readStandings(near, reporterIds, app.clock()).then(async (standings) => {
+      return { standings, paced: await findPaced(near, reports, standings) }
     }),
   ])
   return { campaignOf, networks, standings, paced }

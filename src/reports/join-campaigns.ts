@@ -11,6 +11,7 @@ import {
   type NewCampaign,
 } from '../db/campaigns.ts'
 import { generationOf } from '../db/partitions.ts'
+import { nearReport } from '../db/nodes.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { findCampaign, findNeighborhood, type Neighborhood } from '../judging/find-campaigns.ts'
 import { campaignKeys, type Fingerprints } from '../pieces/fingerprints.ts'
@@ -41,7 +42,8 @@ export async function joinCampaigns(
   const keyed = messages
     .map((message) => ({ ...message, keys: campaignKeys(message.fingerprints) }))
     .filter(({ keys }) => keys.length > 0)
-  const neighborhood = await findNeighborhood(pool, keyed, now)
+  const near = nearReport(pool, messages[0]?.reportId)
+  const neighborhood = await findNeighborhood(near, keyed, now)
   const joined = new Map<string, Campaign>()
   for (const message of keyed) {
     const campaign = findCampaign(message, neighborhood)

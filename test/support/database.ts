@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { inject } from 'vitest'
+import { openNodes } from '../../src/db/nodes.ts'
 import { ensureCounterPartitions, ensurePartitions } from '../../src/db/partitions.ts'
 import { createPool, type Pool } from '../../src/db/pool.ts'
 import { keepPlansOfRecentWeeks, nameShards } from '../../src/db/prepared.ts'
@@ -39,12 +40,17 @@ export async function freshDatabase(at?: Date, weeksAhead = 1): Promise<TestData
     await adminOf(inject('serverUrl')).query(`alter database ${name} set ${its} = '${value}'`)
   }
   const url = `${inject('serverUrl')}/${name}`
-  const pool = createPool(url, { connectionsMax: 5, name: 'test', onLost: () => undefined })
+  const connections = { connectionsMax: 5, name: 'test', onLost: () => undefined }
+  const pool = createPool(url, connections)
+  const nodes = isDistributed
+    ? await openNodes(pool, url, { ...connections, onAway: () => undefined })
+    : undefined
   if (at) {
     await ensurePartitions(pool, new Date(at.getTime() - WEEK_MS), weeksAhead + 1)
     await ensureCounterPartitions(pool, at, 1)
   }
   const close = async () => {
+    await nodes?.close()
     await pool.end()
     if (!inject('isDroppedEarly')) return
     // Fails while a background process of Citus is connecting.

@@ -27,6 +27,11 @@ export type LineDatabase = {
 /** Starts a cluster of Citus, whose nodes are revived some time after their death. */
 export async function keepCluster(lostMs: () => number): Promise<LineDatabase> {
   const cluster = await startCitusCluster({ isDurable: true })
+  for (const url of cluster.urls) {
+    // As the documents advise.
+    await runOn(`${url}/postgres`, `alter system set citus.recover_2pc_interval = '10s'`)
+    await runOn(`${url}/postgres`, 'select pg_reload_conf()')
+  }
   const lose = (node: 'c' | 'w1' | 'w2') => async () => {
     await cluster.kill(node)
     await wait(lostMs())
