@@ -81,6 +81,8 @@ async function oweLetterTo(to: string): Promise<string> {
 const letterState = async (id: string) =>
   (await app.rows('select state, reply from letters where id = $1', [id]))[0]
 
+const failures = () => app.rows('select failures from mail_relay')
+
 test.each([denied, away])('a refusal that concerns us pauses all mail: %j', async (answer) => {
   const mark = answer === denied ? 'denied' : 'away'
   const keys = await owe(app, `abuse@${mark}.example`, [`${mark}1`, `${mark}2`, `${mark}3`])
@@ -95,13 +97,14 @@ test.each([denied, away])('a refusal that concerns us pauses all mail: %j', asyn
   expect(await statesOf(app, keys)).toEqual(['queued', 'queued', 'queued'])
   expect((await listSuppressed(app.pool, [`abuse@${mark}.example`], new Date())).size).toBe(0)
   const relay = await findMailRelay(app.pool)
-  expect(relay).toMatchObject({ failures: 1, reply: 'reason' in answer ? answer.reason : '' })
+  expect(relay.reply).toBe('reason' in answer ? answer.reason : '')
+  expect(await failures()).toEqual([{ failures: 1 }])
   expect(relay.nextTryAt?.getTime()).toBeGreaterThan(far.now)
 
   far.now += 10_000
   expect(await letters([{ letterId }])).toMatchObject([{ postponedTo: expect.any(Date) }])
   expect(far.sent).toBe(tried + 1)
-  expect(await findMailRelay(app.pool)).toMatchObject({ failures: 2 })
+  expect(await failures()).toEqual([{ failures: 2 }])
 
   far.now += 30_000
   far.answer = accepted
