@@ -25,7 +25,7 @@ type Message = { reportId: string; fingerprints: Fingerprints; keys: readonly st
  * little information, and a flood of messages with one key would require a comparison with every
  * campaign.
  */
-const CAMPAIGNS_PER_KEY_MAX = 32
+export const CAMPAIGNS_PER_KEY_MAX = 32
 
 /**
  * Returns the campaign of each message by report id: the oldest campaign under its keys whose first

@@ -6,6 +6,7 @@ import {
 import { slotOf } from '../../../src/counting/keys.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { compareCounters, type Comparison } from './compare-counters.ts'
+import { CAMPAIGNS_PER_KEY_MAX } from '../../../src/reports/join-campaigns.ts'
 import { type KeptCampaign, type KeptFacts, readFacts } from './kept-facts.ts'
 import { countPlainly } from './plain-counting.ts'
 import type { Ledger } from './reporters.ts'
@@ -114,7 +115,10 @@ function campaignFaults(
   return faults
 }
 
-/** Returns pairs of campaigns whose first messages belong to one campaign. */
+/**
+ * Returns pairs of campaigns whose first messages belong to one campaign, unless the older one did
+ * not fit under their common keys.
+ */
 function alike(campaigns: readonly KeptCampaign[]): string[] {
   const older = new Map<string, KeptCampaign[]>()
   const pairs: string[] = []
@@ -124,7 +128,10 @@ function alike(campaigns: readonly KeptCampaign[]): string[] {
     for (const { id, fingerprints } of neighbors) {
       if (isSameCampaign(fingerprints, campaign.fingerprints)) pairs.push(`${id} ${campaign.id}`)
     }
-    for (const key of keys) older.getOrInsert(key, []).push(campaign)
+    for (const key of keys) {
+      const others = older.getOrInsert(key, [])
+      if (others.length < CAMPAIGNS_PER_KEY_MAX) others.push(campaign)
+    }
   }
   return pairs
 }
