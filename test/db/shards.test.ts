@@ -159,8 +159,8 @@ test('rows to store are divided by shard, each once and in their order', () => {
 })
 
 /** Has the jobs of a report run that is not in the database, or of its feedback report. */
-async function runWithoutRows(minutes: number) {
-  const since = new Date(app.clock().getTime() - minutes * 60_000)
+async function runWithoutRows(seconds: number) {
+  const since = new Date(app.clock().getTime() - seconds * 1_000)
   const reportId = uuidv7(since)
   const waitsSince = since.toISOString()
   const forwarded = { reportId, number: 1, postponedSince: waitsSince }
@@ -176,10 +176,10 @@ async function runWithoutRows(minutes: number) {
 }
 
 test('a job waits for rows that a lost node does not show yet, but not for long', async () => {
-  const [analysis, ...others] = await runWithoutRows(1)
+  const [analysis, ...others] = await runWithoutRows(30)
   expect(analysis).toHaveProperty('outage')
   for (const outcome of others) expect(outcome).toHaveProperty('postponedTo')
-  expect(await runWithoutRows(6)).toEqual(['done', 'done', 'done', 'done'])
+  expect(await runWithoutRows(60)).toEqual(['done', 'done', 'done', 'done'])
 })
 
 test('a job waits for an analysis that is not visible yet, but not for long', async () => {
