@@ -1,8 +1,13 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { findWitnesses } from '../../../src/db/campaigns.ts'
+import { inShardTransaction } from '../../../src/db/nodes.ts'
 import { inTransaction, type Pool } from '../../../src/db/pool.ts'
-import { claimEvidence, listEvidenceBacklogs } from '../../../src/db/reported-evidence.ts'
+import {
+  claimEvidence,
+  listEvidenceBacklogs,
+  shardOfPart,
+} from '../../../src/db/reported-evidence.ts'
 import { shardOfSubject } from '../../../src/db/reputations.ts'
 import { KARMA_PART, takeBackEvidence, WHOLE_PART } from '../../../src/counting/evidence.ts'
 import { foldParts, runFolds, splitEvidence } from '../../../src/counting/fold-evidence.ts'
@@ -79,13 +84,15 @@ test('two concurrent folds share the shards, and each piece counts once', async 
 
 test('what belongs to a part that another process folds waits for it, and only that', async () => {
   const { pool } = database
-  const [subject, ...others] = hosts('held', 12)
+  const all = hosts('held', 60)
+  // Whole evidence is folded on the server that has this shard.
+  const subject = all.find((one) => shardOfPart(partOfSubject(one)) === 0)
   if (!subject) throw new Error('There is no subject.')
   const part = partOfSubject(subject)
-  const free = others.filter((one) => partOfSubject(one) !== part)
+  const free = all.filter((one) => partOfSubject(one) !== part).slice(0, 12)
   const subjects = [subject, ...free]
   await append(pool, await reportedBy(pool, await vouchedReporters(pool, 2), { subjects }))
-  await inTransaction(pool, async (tx) => {
+  await inShardTransaction(pool, 0, async (tx) => {
     expect(await claimEvidence(tx, [part])).toEqual([part])
     expect(await foldParts(pool, [WHOLE_PART], start)).toMatchObject({ rows: 1 })
     expect(await weights(subjects)).toEqual([0, ...free.map(() => 2)])
@@ -110,7 +117,7 @@ test('testimonies are folded in order, even if another fold left some of them', 
   const minute = (number: number) => new Date(start.getTime() + number * 60_000)
   const ids = await report(minute(1))
   await inTransaction(pool, (tx) => takeBackEvidence(tx, ids, 'new-analysis', minute(2)))
-  await inTransaction(pool, async (tx) => {
+  await inShardTransaction(pool, 0, async (tx) => {
     expect(await claimEvidence(tx, [KARMA_PART])).toEqual([KARMA_PART])
     await foldParts(pool, [WHOLE_PART], start)
   })
