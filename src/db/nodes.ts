@@ -32,7 +32,8 @@ const opened = new WeakMap<Pool, OpenNodes>()
 
 /**
  * Connects to the nodes of the distributed database of a pool, with the account of `databaseUrl`,
- * from then on. While a node cannot be reached, the coordinator takes its place; `onAway` is told.
+ * from then on. While a node cannot be reached, the coordinator takes its place; `onAway` is called
+ * each time that begins.
  */
 export async function openNodes(
   pool: Pool,
