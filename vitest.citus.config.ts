@@ -34,7 +34,7 @@ export default defineConfig({
       // These test a server of their own, or the schema of a single one. Single tests that need
       // one server skip themselves, and say why.
       'test/db/{embedded,schema-dump,schema-rules}.test.ts',
-      'test/db/processes/{migrate,move}.test.ts',
+      'test/db/processes/{migrate,move-rows}.test.ts',
       'test/e2e/start.test.ts',
     ],
     globalSetup: ['test/citus/global-setup.ts'],

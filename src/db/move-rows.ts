@@ -29,8 +29,6 @@ export type KeyRange = { after: Key | null; until: Key | null }
 /** What a range held when it was copied. */
 export type RangeState = {
   rows: number
-  /** Of all rows, in any order. */
-  checksum: string
   /** Every later change of the range was made by a transaction with this id or a higher one. */
   since: string
 }
@@ -114,10 +112,9 @@ export async function divide(
   range: KeyRange,
   rowsMax: number,
 ): Promise<Key[]> {
-  const texts = table.key.map(({ column }) => `${column}::text`).join(', ')
   const { rows } = await db.query<{ key: string[] }>(`
     select key from (
-      select array[${texts}] as key, row_number() over (order by ${orderOf(table)}) as number,
+      select array[${keyTextsOf(table)}] as key, row_number() over (order by ${orderOf(table)}) as number,
         count(*) over () as total
       from ${table.name} where ${conditionOf(table, range)}
     ) as numbered
@@ -125,28 +122,25 @@ export async function divide(
   return rows.map(({ key }) => key)
 }
 
-/**
- * Whether rows of a range were added, changed or deleted since it was copied, and how many it has
- * now.
- */
+/** How many rows a range has now, and how many of them are new or changed since it was copied. */
 export async function changesOf(
   source: pg.Client,
   table: MovedTable,
   range: KeyRange,
-  state: Pick<RangeState, 'rows' | 'since'>,
-): Promise<{ isChanged: boolean; rows: number }> {
-  const { rows } = await source.query<{ rows: number; isNewer: boolean }>(`
-    select count(*)::int as rows,
-      coalesce(bool_or(age(xmin) <= age(${xidOf(state.since)})), false) as "isNewer"
+  { since }: RangeState,
+): Promise<{ rows: number; newer: number }> {
+  const { rows } = await source.query<{ rows: number; newer: number }>(`
+    select count(*)::int as rows, (count(*) filter (where ${isNewer(since)}))::int as newer
     from ${table.name} where ${conditionOf(table, range)}`)
-  const found = rows[0] ?? { rows: 0, isNewer: false }
-  return { isChanged: found.isNewer || found.rows !== state.rows, rows: found.rows }
+  return rows[0] ?? { rows: 0, newer: 0 }
 }
 
-/** The last 32 bits of a transaction id, as the system columns show it. */
-function xidOf(since: string): string {
-  return `'${BigInt.asUintN(32, BigInt(since))}'::xid`
+/** The condition that a row is new or changed, by the last 32 bits of the transaction id. */
+function isNewer(since: string): string {
+  return `age(xmin) <= age('${BigInt.asUintN(32, BigInt(since))}'::xid)`
 }
+
+type Link = { source: pg.Client; target: pg.Client }
 
 /**
  * Replaces the rows of a range in the target by those of the source, and compares the checksums of
@@ -156,49 +150,85 @@ function xidOf(since: string): string {
  *   can only be ended
  */
 export async function copyRange(
-  { source, target }: { source: pg.Client; target: pg.Client },
+  link: Link,
   table: MovedTable,
   range: KeyRange,
 ): Promise<RangeState> {
+  const since = await beginCopy(link)
+  const where = conditionOf(table, range)
+  await link.target.query(`delete from ${table.name} where ${where}`)
+  const rows = await copyRows(link, table, { of: where, arriving: where })
+  await commitCopy(link)
+  return { rows, since }
+}
+
+/**
+ * Like `copyRange`, for the rows that are new or changed since the range was copied. Returns
+ * undefined, and changes nothing, if rows were deleted from the range.
+ */
+export async function copyChanges(
+  link: Link,
+  table: MovedTable,
+  range: KeyRange,
+  copied: RangeState,
+): Promise<{ copied: number; state: RangeState } | undefined> {
+  const { source, target } = link
+  const since = await beginCopy(link)
+  const { rows } = await changesOf(source, table, range, copied)
+  const newer = `${conditionOf(table, range)} and ${isNewer(copied.since)}`
+  const keys = await source.query<string[]>({
+    text: `select ${keyTextsOf(table)} from ${table.name} where ${newer}`,
+    rowMode: 'array',
+  })
+  const theirs = `${conditionOf(table, range)} and ${isOneOf(table, keys.rows)}`
+  const { rowCount } = await target.query(`delete from ${table.name} where ${theirs}`)
+  if (copied.rows - (rowCount ?? 0) + keys.rows.length !== rows) {
+    await target.query('rollback')
+    await source.query('rollback')
+    return undefined
+  }
+  const count = await copyRows(link, table, { of: newer, arriving: theirs })
+  await commitCopy(link)
+  return { copied: count, state: { rows, since } }
+}
+
+/** Returns the lowest id of the transactions whose changes are not copied. */
+async function beginCopy({ source, target }: Link): Promise<string> {
   await source.query('begin isolation level repeatable read read only')
   await target.query('begin')
   const { rows } = await source.query<{ since: string }>(
     'select pg_snapshot_xmin(pg_current_snapshot())::text as since',
   )
-  const where = conditionOf(table, range)
-  const columns = table.columns.join(', ')
-  await target.query(`delete from ${table.name} where ${where}`)
-  await pipeline(
-    source.query(copyTo(`copy (select ${columns} from ${table.name} where ${where}) to stdout`)),
-    target.query(copyFrom(`copy ${table.name} (${columns}) from stdin`)),
-  )
-  const [sent, arrived] = [
-    await checksumOf(source, table, range),
-    await checksumOf(target, table, range),
-  ]
-  if (sent.rows !== arrived.rows || sent.checksum !== arrived.checksum) {
-    throw new Error(`The copied rows of ${table.name} differ from the original rows.`)
-  }
-  await target.query('commit')
-  await source.query('commit')
-  return { ...sent, since: rows[0]?.since ?? '0' }
+  return rows[0]?.since ?? '0'
 }
 
-/**
- * Returns the number of rows of a range and a checksum. It is made of the binary form of the
- * values, which does not depend on settings such as the time zone.
- */
-async function checksumOf(
-  db: pg.Client,
-  table: MovedTable,
-  range: KeyRange,
-): Promise<Pick<RangeState, 'rows' | 'checksum'>> {
-  const row = `md5(record_send(row(${table.compared.join(', ')})))`
-  const { rows } = await db.query<{ rows: number; checksum: string }>(`
-    select count(*)::int as rows,
-      coalesce(sum(('x' || left(${row}, 15))::bit(60)::bigint), 0)::text as checksum
-    from ${table.name} where ${conditionOf(table, range)}`)
-  return rows[0] ?? { rows: 0, checksum: '0' }
+async function commitCopy({ source, target }: Link): Promise<void> {
+  await target.query('commit')
+  await source.query('commit')
+}
+
+/** Copies the rows of the condition `of`, and compares them with those of `arriving`. */
+async function copyRows(
+  { source, target }: Link,
+  { name, columns, compared }: MovedTable,
+  { of, arriving }: { of: string; arriving: string },
+): Promise<number> {
+  const list = columns.join(', ')
+  await pipeline(
+    source.query(copyTo(`copy (select ${list} from ${name} where ${of}) to stdout`)),
+    target.query(copyFrom(`copy ${name} (${list}) from stdin`)),
+  )
+  // Of the binary form of the values, which does not depend on settings such as the time zone.
+  const row = `md5(record_send(row(${compared.join(', ')})))`
+  const sums = `select count(*)::int as rows,
+    coalesce(sum(('x' || left(${row}, 15))::bit(60)::bigint), 0)::text as checksum from ${name}`
+  type Sums = { rows: number; checksum: string }
+  const { rows: sent } = await source.query<Sums>(`${sums} where ${of}`)
+  const { rows: arrived } = await target.query<Sums>(`${sums} where ${arriving}`)
+  if (sent[0]?.rows !== arrived[0]?.rows || sent[0]?.checksum !== arrived[0]?.checksum) {
+    throw new Error(`The copied rows of ${name} differ from the original rows.`)
+  }
+  return sent[0]?.rows ?? 0
 }
 
 /**
@@ -209,6 +239,20 @@ function conditionOf(table: MovedTable, { after, until }: KeyRange): string {
   const compare = (operator: '>' | '<=', key: Key | null) =>
     key === null ? [] : [`(${orderOf(table)}) ${operator} (${literals(table, key)})`]
   return [...compare('>', after), ...compare('<=', until)].join(' and ') || 'true'
+}
+
+/** The condition that a row has one of the given keys. */
+function isOneOf({ key }: MovedTable, keys: readonly Key[]): string {
+  const lists = key.map(({ type }, at) => {
+    const values = keys.map((one) => pg.escapeLiteral(one[at] ?? '')).join(', ')
+    return `array[${values}]::${type}[]`
+  })
+  const columns = key.map(({ column }) => column).join(', ')
+  return `(${columns}) in (select * from unnest(${lists.join(', ')}))`
+}
+
+function keyTextsOf({ key }: MovedTable): string {
+  return key.map(({ column }) => `${column}::text`).join(', ')
 }
 
 function orderOf({ key }: MovedTable): string {

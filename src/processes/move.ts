@@ -14,6 +14,7 @@ import {
 import {
   analyzeTables,
   changesOf,
+  copyChanges,
   copyRange,
   createMovedPartition,
   divide,
@@ -25,6 +26,7 @@ import {
   listMovedTables,
   type MovedTable,
   openMover,
+  type RangeState,
   restoreForeignKeys,
   setReadOnly,
   setShingleSeed,
@@ -225,9 +227,9 @@ async function* movedRanges(
 ): AsyncGenerator<{ copied: number; rows: number }> {
   const ranges = known.length > 0 ? [...known] : [wholeOf(table)]
   for (let range = ranges.shift(); range; range = ranges.shift()) {
-    const changes = range.state && (await changesOf(link.source, table, range, range.state))
-    if (changes && !changes.isChanged) {
-      yield { copied: 0, rows: changes.rows }
+    const again = range.state && (await copiedAgain(link, table, { ...range, state: range.state }))
+    if (again) {
+      yield again
       continue
     }
     // Ranges have positions, so only the last one can be divided.
@@ -239,6 +241,22 @@ async function* movedRanges(
     ranges.unshift(...later)
     yield { copied: state.rows, rows: state.rows }
   }
+}
+
+/** Copies what changed in a range; undefined if all of it has to be copied. */
+async function copiedAgain(
+  link: Link,
+  table: MovedTable,
+  range: MovedRange & { state: RangeState },
+): Promise<{ copied: number; rows: number } | undefined> {
+  const { rows, newer } = await changesOf(link.source, table, range, range.state)
+  if (newer === 0 && rows === range.state.rows) return { copied: 0, rows }
+  if (table.key.length === 0 || newer > rows / 2) return undefined
+  const changes = await copyChanges(link, table, range, range.state)
+  if (!changes) return undefined
+  const { copied, state } = changes
+  await saveRanges(link.target, [{ ...range, state }])
+  return { copied, rows: state.rows }
 }
 
 function wholeOf({ name }: MovedTable): MovedRange {

@@ -1,0 +1,64 @@
+import { beforeAll, expect, test } from 'vitest'
+import {
+  changesOf,
+  copyChanges,
+  copyRange,
+  listMovedTables,
+  type MovedTable,
+  openMover,
+  type RangeState,
+} from '../../../src/db/move-rows.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
+
+const from = await closeAfterTests(freshDatabase())
+const to = await closeAfterTests(freshDatabase())
+const source = await openMover(from.url)
+const target = await openMover(to.url)
+const link = { source, target }
+const whole = { after: null, until: null }
+
+let reporters: MovedTable
+let copied: RangeState
+
+beforeAll(async () => {
+  const tables = await listMovedTables(source)
+  reporters = tables.find(({ name }) => name === 'public.reporters') ?? expect.fail()
+  await from.pool.query(`insert into reporters (id, email, created_at)
+    select md5(n::text)::uuid, n || '@reporters.example', '2026-01-01'
+    from generate_series(1, 9) n`)
+  copied = await copyRange(link, reporters, whole)
+  return () => Promise.all([source.end(), target.end()])
+})
+
+async function emailsIn({ pool }: typeof from): Promise<string[]> {
+  const { rows } = await pool.query<{ email: string }>('select email from reporters order by email')
+  return rows.map(({ email }) => email)
+}
+
+test('of a range that was copied, only new and changed rows are copied again', async () => {
+  await from.pool.query(`update reporters set email = 'new@reporters.example'
+    where email like '4@%'`)
+  await from.pool.query(
+    `insert into reporters (id, email, created_at)
+    values (md5('10')::uuid, $1, '2026-01-01')`,
+    [`o'brien\\@reporters.example`],
+  )
+  expect(await changesOf(source, reporters, whole, copied)).toEqual({ rows: 10, newer: 2 })
+  const changes = await copyChanges(link, reporters, whole, copied)
+  expect(changes).toMatchObject({ copied: 2, state: { rows: 10 } })
+  copied = changes?.state ?? expect.fail()
+  expect(await emailsIn(to)).toEqual(await emailsIn(from))
+  expect(await changesOf(source, reporters, whole, copied)).toEqual({ rows: 10, newer: 0 })
+})
+
+test('a range with deleted rows has to be copied whole', async () => {
+  await from.pool.query(`delete from reporters where email like '5@%'`)
+  await from.pool.query(`insert into reporters (id, email, created_at)
+    values (md5('11')::uuid, '11@reporters.example', '2026-01-01')`)
+  const before = await emailsIn(to)
+  expect(await copyChanges(link, reporters, whole, copied)).toBeUndefined()
+  expect(await emailsIn(to)).toEqual(before)
+  await copyRange(link, reporters, whole)
+  expect(await emailsIn(to)).toEqual(await emailsIn(from))
+})
