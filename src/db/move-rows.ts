@@ -114,8 +114,8 @@ export async function divide(
 ): Promise<Key[]> {
   const { rows } = await db.query<{ key: string[] }>(`
     select key from (
-      select array[${keyTextsOf(table)}] as key, row_number() over (order by ${orderOf(table)}) as number,
-        count(*) over () as total
+      select array[${keyTextsOf(table)}] as key, count(*) over () as total,
+        row_number() over (order by ${orderOf(table)}) as number
       from ${table.name} where ${conditionOf(table, range)}
     ) as numbered
     where number % ${rowsMax} = 0 and number + ${rowsMax} <= total order by number`)

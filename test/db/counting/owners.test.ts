@@ -1,9 +1,11 @@
 import { beforeEach, expect, test } from 'vitest'
 import { pino } from 'pino'
+import { allShards } from '../../../src/counting/keys.ts'
 import { rollUp } from '../../../src/counting/roll-up.ts'
 import { runRollUps } from '../../../src/counting/run-roll-ups.ts'
 import { insertDeltas, listShardBacklogs } from '../../../src/db/counter-rows.ts'
 import { claimShards, listShards } from '../../../src/db/counters.ts'
+import { groupedByNode, inShardTransaction } from '../../../src/db/nodes.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { uuidFloor } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
@@ -70,7 +72,7 @@ test('a shard that cannot be rolled up delays no other, and is logged once', asy
 test('a shard that is being rolled up is refused at once, and only that shard', async () => {
   const { pool } = database
   await appendDeltas(pool, [one(1n), one(2n ** 63n)], now)
-  await inTransaction(pool, async (tx) => {
+  await inShardTransaction(pool, 0, async (tx) => {
     expect(await claimShards(tx, [0])).toHaveLength(1)
     expect(await rollUp(pool, [0], now)).toBeUndefined()
     expect(await rollUp(pool, [8], now)).toMatchObject({ entries: 1, keys: 1 })
@@ -80,19 +82,23 @@ test('a shard that is being rolled up is refused at once, and only that shard', 
 
 test('free shards are rolled up together, each with its own totals', async () => {
   const { pool } = database
-  const increments = [one(1n), one(2n), one(2n ** 63n), one(2n ** 64n - 1n)]
+  // As in the program, all are on one server.
+  const [first = 0, held = 0, last = 0] = groupedByNode(pool, allShards)[0] ?? []
+  const keyIn = (shard: number, n: bigint) => (BigInt(shard) << 60n) + n
+  const keys = [keyIn(first, 1n), keyIn(first, 2n), keyIn(held, 0n), keyIn(last, 2n ** 60n - 1n)]
+  const increments = keys.map((key) => one(key))
   const before = await listShards(pool)
   await appendDeltas(pool, increments, now)
-  await inTransaction(pool, async (tx) => {
-    expect(await claimShards(tx, [8])).toMatchObject([{ shard: 8 }])
-    expect(await rollUp(pool, [0, 8, 15], now)).toMatchObject({ entries: 3, keys: 3 })
-    expect(await listShardBacklogs(pool)).toMatchObject([{ shard: 8 }])
+  await inShardTransaction(pool, held, async (tx) => {
+    expect(await claimShards(tx, [held])).toMatchObject([{ shard: held }])
+    expect(await rollUp(pool, [first, held, last], now)).toMatchObject({ entries: 3, keys: 3 })
+    expect(await listShardBacklogs(pool)).toMatchObject([{ shard: held }])
   })
-  expect(await rollUp(pool, [0, 8, 15], now)).toMatchObject({ entries: 1, keys: 1 })
+  expect(await rollUp(pool, [first, held, last], now)).toMatchObject({ entries: 1, keys: 1 })
   expect(linesOf(await storedModel(pool))).toEqual(linesOf(modelOf(increments, now)))
   const after = await listShards(pool)
   expect(after.map(({ deltas }, at) => deltas - (before[at]?.deltas ?? 0))).toEqual(
-    Array.from({ length: 16 }, (_, shard) => ({ 0: 2, 8: 1, 15: 1 })[shard] ?? 0),
+    Array.from({ length: 16 }, (_, shard) => ({ [first]: 2, [held]: 1, [last]: 1 })[shard] ?? 0),
   )
 })
 
