@@ -337,9 +337,8 @@ async function splitByRelays(
 ): Promise<{ valid: Judgment[]; overtaken: string[]; emails: ReadonlyMap<string, string> }> {
   const reports = judgments.map(({ report }) => report)
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
-  // Sent together, and run in this order.
-  const held = holdReporters(tx, reporterIds, 'keep-still')
-  const [emails, nowOf] = await Promise.all([held, findRelays(tx, reports, held)])
+  const emails = await holdReporters(tx, reporterIds, 'keep-still')
+  const nowOf = await findRelays(tx, reports, emails)
   const isValid = ({ report: { id }, analysis }: Judgment) =>
     analysis.addressesAsked.every((ip) => nowOf(id).knownOf(ip) === relaysOf(id).knownOf(ip))
   return {

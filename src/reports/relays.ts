@@ -24,7 +24,7 @@ export type ReportRelays = {
 export async function findRelays(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId' | 'receivedVia'>[],
-  emails?: Promise<ReadonlyMap<string, string>>,
+  emails?: ReadonlyMap<string, string>,
 ): Promise<(id: string) => ReportRelays> {
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
   const [relays, addresses] = await Promise.all([

@@ -14,6 +14,7 @@ import {
 } from '../../../src/db/counter-rows.ts'
 import { claimReports, claimShards } from '../../../src/db/counters.ts'
 import { ensurePartitions } from '../../../src/db/partitions.ts'
+import { inShardTransaction } from '../../../src/db/nodes.ts'
 import { inTransaction, type Pool } from '../../../src/db/pool.ts'
 import { hexOf } from '../../../src/pieces/shingles/hash.ts'
 import { packShingles } from '../../../src/pieces/shingles/packed-shingles.ts'
@@ -99,7 +100,7 @@ test.skipIf(isDistributed)(
 
 test('one process at a time takes waiting reports', async () => {
   const increments = await waiting(1)
-  await inTransaction(pool, async (tx) => {
+  await inShardTransaction(pool, 0, async (tx) => {
     expect(await claimReports(tx)).toBe(true)
     expect(await rollUp(pool, [REPORTS], now)).toMatchObject({ entries: 0 })
     await spreadReports(pool, now)
