@@ -38,6 +38,8 @@ export type Feedback = FeedbackKey & {
   consumerId: string
   kind: FeedbackKind
   state: FeedbackState
+  /** Whether it is not sent, because its report has no effect on others. */
+  isShadowed: boolean
   /** The number of reported messages: the message of this report, and those merged into it. */
   incidents: number
   recipientRole: RecipientRole
@@ -69,7 +71,7 @@ export type Feedback = FeedbackKey & {
 const columns = sql`report_id as "reportId", number, consumer_id as "consumerId", kind,
   case when state <> 'shadowed' then state when due_at is null then 'queued' else 'waiting' end
     as state,
-  incidents, told_as as "recipientRole", keeps_tokens as "keepsTokens",
+  state = 'shadowed' as "isShadowed", incidents, told_as as "recipientRole", keeps_tokens as "keepsTokens",
   is_digest as "isDigest", due_at as "dueAt",
   merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,

@@ -55,7 +55,7 @@ const NONE_MS = DAY_MS
 /** Time in milliseconds after the first query at which an unreachable registry is given up. */
 const GIVE_UP_MS = DAY_MS
 const PAUSE_MS_MIN = 10_000
-/** Time in milliseconds to wait for an analysis whose job is visible before it. */
+/** Time in milliseconds to wait for an analysis or a change of it whose job is visible before. */
 const EARLY_MS = 1_000
 
 /**
@@ -87,7 +87,7 @@ export async function runFindContact(
   return done
 }
 
-/** Returns the reports that wait, and those whose analysis is not visible yet. */
+/** Returns the reports that wait, and those of which that may not be visible yet. */
 async function load(
   payloads: readonly Payload[],
   { pool, clock }: Needs,
@@ -97,8 +97,9 @@ async function load(
     payloads.map((one) => [one.reportId, one.firstAskedAt ? new Date(one.firstAskedAt) : now]),
   )
   const reports = await listReportsByIds(pool, [...firstAskedAt.keys()])
-  const early = new Set(reports.flatMap(({ id, state }) => (state === 'received' ? [id] : [])))
   const analyzed = reports.filter(({ state }) => waitingStates.includes(state))
+  const received = reports.filter(({ state }) => state === 'received')
+  const early = new Set([...received, ...analyzed].map(({ id }) => id))
   const reporterOf = new Map(analyzed.map(({ id, reporterId }) => [id, reporterId]))
   if (analyzed.length === 0) return { waiting: [], early }
   const analyses = await listPackedAnalyses(pool, [...reporterOf.keys()])
@@ -108,6 +109,7 @@ async function load(
     const reporterId = reporterOf.get(analysis.id)
     if (!isWaiting || originIp === null || originConfidence === null || !reporterId) return []
     const asked = firstAskedAt.get(analysis.id) ?? now
+    early.delete(analysis.id)
     return [{ ...analysis, reporterId, originIp, originConfidence, firstAskedAt: asked }]
   })
   return { waiting, early }

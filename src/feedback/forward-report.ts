@@ -3,7 +3,12 @@ import { z } from 'zod'
 import { spans } from '../activity/spans.ts'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
-import { type FeedbackKey, listFeedback, nameOf } from '../db/feedback-reports.ts'
+import {
+  type FeedbackKey,
+  type FeedbackState,
+  listFeedback,
+  nameOf,
+} from '../db/feedback-reports.ts'
 import { throughOutage } from '../db/follow.ts'
 import { mayAppear } from '../db/prepared.ts'
 import { reasonOf } from '../errors.ts'
@@ -218,6 +223,9 @@ async function sendPlaced(
   return underWay
 }
 
+/** States from which feedback is queued; its job may be visible before that is. */
+const earlyStates: readonly FeedbackState[] = ['waiting', 'held', 'refused']
+
 /** Selects the reports that may be sent now. */
 async function findSendable(
   payloads: readonly Payload[],
@@ -228,11 +236,10 @@ async function findSendable(
   const wanted = new Map(payloads.map((payload) => [nameOf(payload), payload]))
   const ids = [...new Set(payloads.map(({ reportId }) => reportId))]
   const existing = await listFeedback(app.pool, ids)
-  const queued = existing.filter(
-    (feedback) => feedback.state === 'queued' && wanted.has(nameOf(feedback)),
-  )
+  const ready = existing.filter((one) => !one.isShadowed && !earlyStates.includes(one.state))
+  const queued = ready.filter((one) => one.state === 'queued' && wanted.has(nameOf(one)))
   const now = app.clock()
-  const found = new Set(existing.map(nameOf))
+  const found = new Set(ready.map(nameOf))
   for (const [name, { postponedSince }] of wanted) {
     const since = postponedSince === undefined ? now : new Date(postponedSince)
     if (found.has(name) || !mayAppear(since, now)) continue

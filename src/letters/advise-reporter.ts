@@ -21,19 +21,22 @@ import { defineQueue } from '../queue/define-queue.ts'
 import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { type Advice, type AdviceCase, adviceOf, oneClickLink } from '../verdict/advice.ts'
 import type { Marketer } from '../verdict/marketers/marketer.ts'
-import { uuidTime } from '../world.ts'
 import { composeAdvice, findAdvice, unsubscribeWays } from './advice-letters.ts'
 import { queueLetter } from './send-letter.ts'
 
-/** Writes a letter that advises a reporter how to unsubscribe. */
+/**
+ * Writes a letter that advises a reporter how to unsubscribe. `waitsSince`: when the analysis of
+ * the report was not visible yet.
+ */
 export const adviseReporter = defineQueue({
   name: 'advise-reporter',
-  payload: z.object({ reportId: z.uuid() }),
+  payload: z.object({ reportId: z.uuid(), waitsSince: z.iso.datetime().optional() }),
   attempts: { retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
   batchSize: 20,
 })
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
+type Payload = z.infer<typeof adviseReporter.payload>
 
 /** Queues advice on the reports for which there is any, in the transaction that stores them. */
 export async function queueAdvice(
@@ -53,33 +56,37 @@ export async function queueAdvice(
  * although the reporter wants no letters or has a suppressed address.
  */
 export async function runAdviseReporter(
-  payloads: readonly { reportId: string }[],
+  payloads: readonly Payload[],
   app: Needs,
 ): Promise<JobOutcome[]> {
-  return Promise.all(payloads.map(({ reportId }) => adviseOn(reportId, app).catch(failureOf)))
+  return Promise.all(payloads.map((payload) => adviseOn(payload, app).catch(failureOf)))
 }
 
-const notToBeAdvised: readonly (string | undefined)[] = [undefined, 'received', 'retracted']
+/** Time in milliseconds to wait for an analysis whose job is visible before it. */
+const EARLY_MS = 1_000
 
-async function adviseOn(reportId: string, app: Needs): Promise<JobOutcome> {
+async function adviseOn({ reportId, waitsSince }: Payload, app: Needs): Promise<JobOutcome> {
+  const now = app.clock()
   const report = await findReport(app.pool, reportId)
-  if (report?.state === 'received' && mayAppear(uuidTime(reportId), app.clock())) {
-    return { outage: 'The analysis of the report is not visible yet.' }
+  if (!report || report.state === 'retracted') return 'done'
+  const analysis = report.state === 'received' ? undefined : await findAnalysis(app.pool, reportId)
+  if (!analysis) {
+    const since = waitsSince ?? now.toISOString()
+    if (!mayAppear(new Date(since), now)) return 'done'
+    const postponedTo = new Date(now.getTime() + EARLY_MS)
+    return { postponedTo, payload: { reportId, waitsSince: since } }
   }
-  if (!report || notToBeAdvised.includes(report.state)) return 'done'
-  const analysis = await findAnalysis(app.pool, reportId)
-  if (!analysis) return 'done'
   const { advice, marketer } = await findAdvice(app.pool, report, analysis.details)
   const reporter = await findAdvisedReporter(app.pool, report.reporterId)
   if (!advice || !reporter) return 'done'
-  const now = app.clock()
   const suppressed = await listSuppressed(app.pool, [reporter.email], now)
   const mayWrite = reporter.wantsAdvice && suppressed.size === 0
   const letter = mayWrite
     ? await write({ report, details: analysis.details, advice, marketer, reporter }, app)
     : undefined
   await inTransaction(app.pool, async (tx) => {
-    if (notToBeAdvised.includes(await holdReport(tx, reportId))) return
+    const state = await holdReport(tx, reportId)
+    if (state === undefined || state === 'received' || state === 'retracted') return
     const { reporterId } = report
     const given = { reporterId, about: advice.about, week: weekOf(now), reportId, at: now }
     if (!(await insertAdvice(tx, given)) || !letter) return

@@ -184,13 +184,52 @@ test('a job waits for rows that a lost node does not show yet, but not for long'
 
 test('a job waits for an analysis that is not visible yet, but not for long', async () => {
   const { id: reportId } = await app.report(spamMessage('early'))
-  const later = new Date(app.clock().getTime() + 6 * 60_000)
-  const inTime = await runFindContact([{ reportId }], app)
-  const payload = { reportId, firstAskedAt: expect.any(String) }
-  expect(inTime).toEqual([{ postponedTo: expect.any(Date), payload }])
-  const late = { ...app, clock: () => later }
-  const firstAskedAt = app.clock().toISOString()
-  expect(await runFindContact([{ reportId, firstAskedAt }], late)).toEqual(['done'])
-  expect(await runAdviseReporter([{ reportId }], app)).toEqual([{ outage: expect.any(String) }])
-  expect(await runAdviseReporter([{ reportId }], late)).toEqual(['done'])
+  // As after a day in the queue.
+  const queued = { ...app, clock: () => new Date(Date.now() + 86_400_000) }
+  const late = { ...app, clock: () => new Date(Date.now() + 86_460_000) }
+  for (const state of ['received', 'failed']) {
+    await app.pool.query('update reports set state = $2 where id = $1', [reportId, state])
+    for (const [run, since] of [
+      [runFindContact, 'firstAskedAt'],
+      [runAdviseReporter, 'waitsSince'],
+    ] as const) {
+      const payload = { reportId, [since]: queued.clock().toISOString() }
+      const waits = {
+        postponedTo: expect.any(Date),
+        payload: { reportId, [since]: expect.any(String) },
+      }
+      expect(await run([{ reportId }], queued)).toEqual([waits])
+      expect(await run([payload], late)).toEqual(['done'])
+    }
+  }
+})
+
+test('a job waits for a change of its row that is not visible yet, but not for long', async () => {
+  const { id: reportId } = await app.report(spamMessage('changed'))
+  await runAnalyzeReport([{ reportId }], app)
+  const late = { ...app, clock: () => new Date(Date.now() + 60_000) }
+  const now = app.clock().toISOString()
+  // The report is to wait for another contact.
+  expect(await runFindContact([{ reportId }], app)).toEqual([
+    { postponedTo: expect.any(Date), payload: { reportId, firstAskedAt: expect.any(String) } },
+  ])
+  expect(await runFindContact([{ reportId, firstAskedAt: now }], late)).toEqual(['done'])
+  const send = vi.spyOn(mailer, 'send')
+  const feedback = { reportId, number: 1 }
+  const forward = (payload: Parameters<typeof runForwardReport>[0][number], at = app) =>
+    runForwardReport([payload], { ...at, mailer })
+  for (const state of ['waiting', 'shadowed', 'held', 'refused']) {
+    await app.pool.query('update feedback_reports set state = $2 where report_id = $1', [
+      reportId,
+      state,
+    ])
+    expect(await forward(feedback)).toEqual([
+      {
+        postponedTo: expect.any(Date),
+        payload: { ...feedback, postponedSince: expect.any(String) },
+      },
+    ])
+    expect(await forward({ ...feedback, postponedSince: now }, late)).toEqual(['done'])
+  }
+  expect(send).not.toHaveBeenCalled()
 })
