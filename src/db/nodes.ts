@@ -1,7 +1,15 @@
 import { sqlState } from '../errors.ts'
 import { shardOf } from '../world.ts'
 import { isOutage } from './follow.ts'
-import { beginTransaction, createPool, type Db, inTransaction, type Pool } from './pool.ts'
+import {
+  beginTransaction,
+  createPool,
+  type Db,
+  endedError,
+  inTransaction,
+  type Pool,
+  type Transaction,
+} from './pool.ts'
 import { rowsOf } from './rows.ts'
 
 /**
@@ -43,8 +51,8 @@ export async function openNodes(
   const locks = createPool(databaseUrl, connections)
   const nodes = new Map<string, Node>()
   const open = (name: string, where: Host): Node => {
-    const created = createPool(urlAt(databaseUrl, where), { ...connections, settings: SETTINGS })
-    const node = { name, pool: created, awayUntil: 0 }
+    const options = { ...connections, settings: SETTINGS, endsIdle: true }
+    const node = { name, pool: createPool(urlAt(databaseUrl, where), options), awayUntil: 0 }
     nodes.set(name, node)
     return node
   }
@@ -70,9 +78,8 @@ export async function openNodes(
   }
 }
 
-/** As on the coordinator, where `migrate` and `endIdleTransactions` set them. */
-const SETTINGS =
-  '-c citus.multi_shard_modify_mode=sequential -c idle_in_transaction_session_timeout=60s'
+/** As on the coordinator, where `migrate` sets them. */
+const SETTINGS = '-c citus.multi_shard_modify_mode=sequential'
 
 /** Returns the URL of the same database on another server. */
 function urlAt(databaseUrl: string, { host, port }: Host): string {
@@ -148,8 +155,7 @@ export function nearReport(pool: Pool, id = '0'): Db {
 }
 
 /** The parts of a transaction on a node that are on the coordinator. */
-type Parts = { before: Part; locks: Part; after: ((tx: Db) => Promise<unknown>)[] }
-type Part = { db: Db; commit: () => Promise<void>; rollback: () => Promise<void> }
+type Parts = { before: Transaction; locks: Transaction; after: ((tx: Db) => Promise<unknown>)[] }
 
 const partsOf = new WeakMap<Db, Parts>()
 
@@ -166,7 +172,7 @@ export async function inShardTransaction<T>(
   const node = nodeOf(pool, shard)
   const own = node && (await beginTransaction(node.pool).catch(setAside(pool, node)))
   if (!own) return inTransaction(pool, work)
-  const tx: Db = { query: own.tx.query.bind(own.tx) as Db['query'] }
+  const { tx } = own
   const before = partOn(pool)
   const locks = partOn(opened.get(pool)?.locks ?? pool)
   const after: Parts['after'] = []
@@ -185,19 +191,25 @@ export async function inShardTransaction<T>(
 }
 
 /** Returns a transaction that begins with its first statement. */
-function partOn(pool: Pool): Part {
-  let begun: ReturnType<typeof beginTransaction> | undefined
+function partOn(pool: Pool): Transaction {
+  let begun: Promise<Transaction> | undefined
+  let isOver = false
   const query = async (...given: Parameters<Pool['query']>) => {
+    if (isOver) throw endedError()
     const { tx } = await (begun ??= beginTransaction(pool))
     return tx.query(...given)
   }
   return {
-    db: { query: query as Db['query'] },
+    tx: { query: query as Db['query'] },
     async commit() {
+      isOver = true
       await (await begun)?.commit()
       begun = undefined
     },
-    rollback: async () => (await begun?.catch(() => undefined))?.rollback(),
+    async rollback() {
+      isOver = true
+      await (await begun?.catch(() => undefined))?.rollback()
+    },
   }
 }
 
@@ -213,12 +225,12 @@ async function finish(pool: Pool, after: Parts['after']): Promise<void> {
  * harm without it: jobs that find nothing to do yet or at all.
  */
 export function committedBefore(tx: Db): Db {
-  return partsOf.get(tx)?.before.db ?? tx
+  return partsOf.get(tx)?.before.tx ?? tx
 }
 
 /** Returns the coordinator's part of a transaction that ends after the rest, for advisory locks. */
 export function lockedWith(tx: Db): Db {
-  return partsOf.get(tx)?.locks.db ?? tx
+  return partsOf.get(tx)?.locks.tx ?? tx
 }
 
 /**

@@ -23,6 +23,12 @@ export function createPool(
     onLost: (error: Error) => void
     /** Settings of each session, as `-c name=value`. */
     settings?: string
+    /**
+     * Whether the server ends each transaction that waits a minute for its process. A process that
+     * hangs would otherwise keep its locks, and others would wait for it. Not behind a pooler in
+     * transaction mode, which applies a setting to whichever session it uses next.
+     */
+    endsIdle?: boolean
   },
 ): Pool {
   const pool = new pg.Pool({
@@ -44,6 +50,12 @@ export function createPool(
     } as pg.CustomTypesConfig,
   })
   pool.on('error', options.onLost)
+  if (options.endsIdle) {
+    pool.on('connect', (client) => {
+      // If the connection is lost, the next statement fails too.
+      client.query(`set idle_in_transaction_session_timeout = '60s'`).catch(() => undefined)
+    })
+  }
   return pool
 }
 
@@ -70,19 +82,10 @@ function parseBytea(text: string): unknown {
 }
 
 /**
- * Lets the server end each transaction that waits a minute for its process. A process that hangs
- * would otherwise keep its locks, and others would wait for it. Not for a pool behind a pooler in
- * transaction mode, which applies a setting to whichever session it uses next.
+ * A transaction on one connection. It ends with a commit that succeeds, or with the rollback; later
+ * statements are refused, because the connection may serve another transaction.
  */
-export function endIdleTransactions(pool: Pool): void {
-  pool.on('connect', (client) => {
-    // If the connection is lost, the next statement fails too.
-    client.query(`set idle_in_transaction_session_timeout = '60s'`).catch(() => undefined)
-  })
-}
-
-/** A transaction on one connection. It ends with a commit that succeeds, or with the rollback. */
-type Transaction = { tx: Db; commit: () => Promise<void>; rollback: () => Promise<void> }
+export type Transaction = { tx: Db; commit: () => Promise<void>; rollback: () => Promise<void> }
 
 /**
  * Begins a transaction. Its `rollback` never rejects, and closes the connection if it fails.
@@ -97,22 +100,34 @@ export async function beginTransaction(pool: Pool): Promise<Transaction> {
   // Not awaited, so that the first statements are sent together with it.
   const begun = client.query('begin')
   begun.catch(lost)
+  let isOver = false
+  const query = (...given: Parameters<Pool['query']>) => {
+    if (isOver) throw endedError()
+    return client.query(...given)
+  }
   const release = () => {
     client.removeListener('error', lost)
     client.release(broken)
   }
   return {
-    tx: client,
+    tx: { query: query as Db['query'] },
     async commit() {
+      isOver = true
       await begun
       await client.query('commit')
       release()
     },
     async rollback() {
+      isOver = true
       await client.query('rollback').catch(lost)
       release()
     },
   }
+}
+
+/** Returns the error of a statement that comes after the end of its transaction. */
+export function endedError(): Error {
+  return new Error('The transaction has ended.')
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { checkBackend } from '../db/backend.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { checkVersion, databaseState, findShingleSeed } from '../db/installation.ts'
-import { createPool, endIdleTransactions, findPooling, type Pool } from '../db/pool.ts'
+import { createPool, findPooling, type Pool } from '../db/pool.ts'
 import { openNodes } from '../db/nodes.ts'
 import { keepPlansOfRecentWeeks, nameShards } from '../db/prepared.ts'
 import { DatabaseUnsuitable, reasonOf, UsageError } from '../errors.ts'
@@ -55,9 +55,9 @@ export async function openApp(
     connectionsMax: config.databaseConnections,
     name: `signalpost ${name}`,
     onLost: onError,
+    endsIdle: listenUrl === config.databaseUrl,
   }
   const pool = createPool(config.databaseUrl, connections)
-  if (listenUrl === config.databaseUrl) endIdleTransactions(pool)
   let nodes: Awaited<ReturnType<typeof openNodes>> | undefined
   try {
     await checkBackend(pool, config.databaseBackend)

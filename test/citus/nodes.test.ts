@@ -85,6 +85,43 @@ test('if a server is lost at the commit, only the part before it is kept', async
   expect(await events(id)).toEqual([])
 })
 
+test('statements that come after the end of a transaction are refused', async () => {
+  const given = { connectionsMax: 1, name: 'test', onLost: () => undefined }
+  const own = createPool(app.database.url, given)
+  const nodes = await openNodes(own, app.database.url, { ...given, onAway: () => undefined })
+  for (const part of [(tx: Db) => tx, committedBefore, lockedWith]) {
+    const isOver = Promise.withResolvers<undefined>()
+    let late: Promise<unknown> | undefined
+    const failed = inShardTransaction(own, 5, async (tx) => {
+      late = isOver.promise.then(() => part(tx).query('select 1'))
+      throw new Error('as if it had failed')
+    })
+    await expect(failed).rejects.toThrow('as if it had failed')
+    isOver.resolve(undefined)
+    await expect(late).rejects.toThrow('The transaction has ended.')
+  }
+  // No connection is lost to them.
+  await inShardTransaction(own, 5, async (tx) => {
+    await Promise.all([tx, committedBefore(tx), lockedWith(tx)].map((one) => one.query('select 1')))
+  })
+  await nodes.close()
+  await own.end()
+})
+
+test('a process that hangs loses all parts of its transactions', async () => {
+  const given = { connectionsMax: 1, name: 'test', onLost: () => undefined, endsIdle: true }
+  const own = createPool(app.database.url, given)
+  const nodes = await openNodes(own, app.database.url, { ...given, onAway: () => undefined })
+  await inShardTransaction(own, 5, async (tx) => {
+    for (const part of [tx, committedBefore(tx), lockedWith(tx)]) {
+      const { rows } = await part.query('show idle_in_transaction_session_timeout')
+      expect(rows).toEqual([{ idle_in_transaction_session_timeout: '1min' }])
+    }
+  })
+  await nodes.close()
+  await own.end()
+})
+
 test('a reporter is locked on the coordinator until the transaction has committed', async () => {
   const order: string[] = []
   const blocked = Promise.withResolvers<true>()

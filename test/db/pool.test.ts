@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isOutage } from '../../src/db/follow.ts'
-import { createPool, type Db, endIdleTransactions, inTransaction } from '../../src/db/pool.ts'
+import { createPool, type Db, inTransaction } from '../../src/db/pool.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -43,6 +43,21 @@ test('a failed statement rolls everything back, and its connection is reused', a
   await small.end()
   expect(await keptOf(3, 4)).toEqual([4])
   expect(pool.idleCount).toBeGreaterThan(0)
+})
+
+test('statements that come after the end of a transaction are refused', async () => {
+  for (const fails of [true, false]) {
+    const isOver = Promise.withResolvers<undefined>()
+    let late: Promise<unknown> | undefined
+    const ended = inTransaction(database.pool, async (tx) => {
+      late = isOver.promise.then(() => tx.query('insert into notes (id) values (7)'))
+      if (fails) throw new Error('cut')
+    })
+    await ended.catch(() => undefined)
+    isOver.resolve(undefined)
+    await expect(late).rejects.toThrow('The transaction has ended.')
+  }
+  expect(await keptOf(7)).toEqual([])
 })
 
 test('a connection that breaks in a transaction is discarded as an outage', async () => {
@@ -94,8 +109,8 @@ test('each connection has the name of its process', async () => {
 })
 
 test('the server ends a transaction whose process hangs', async () => {
-  const own = createPool(database.url, { connectionsMax: 2, name: 'h', onLost: () => undefined })
-  endIdleTransactions(own)
+  const options = { connectionsMax: 2, name: 'h', onLost: () => undefined, endsIdle: true }
+  const own = createPool(database.url, options)
   const limit = async (tx: Db) =>
     (
       await tx.query<{ limit: string }>(`
