@@ -72,7 +72,8 @@ const columns = sql`report_id as "reportId", number, consumer_id as "consumerId"
   case when state <> 'shadowed' then state when due_at is null then 'queued' else 'waiting' end
     as state,
   state = 'shadowed' as "isShadowed", incidents,
-  told_as as "recipientRole", keeps_tokens as "keepsTokens", is_digest as "isDigest", due_at as "dueAt",
+  told_as as "recipientRole", keeps_tokens as "keepsTokens",
+  is_digest as "isDigest", due_at as "dueAt",
   merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
