@@ -123,7 +123,7 @@ export async function countReporterDays(
 
 async function markChangedDays(tx: Db, now: Date): Promise<number> {
   if (!(await claimDays(tx))) return 0
-  const news = await claimNewEvents(tx, NEWS_MAX)
+  const news = await claimNewEvents(tx, NEWS_MAX, now)
   if (news.ids.length > 0) await markDaysDue(tx, await listDaysOf(tx, news.ids), now)
   await insertSearchNews(tx, news.ids, now)
   return news.rows

@@ -158,6 +158,15 @@ export function mayAppear(since: Date, now: Date): boolean {
 }
 
 /**
+ * The condition that rows which were committed with the row of an id must be visible (see
+ * `mayAppear`). The id begins with the time.
+ */
+export function haveAppeared(column: string, now: Date): Sql {
+  if (!namesShards) return sql`true`
+  return sql`${raw(column)} < ${uuidFloor(new Date(now.getTime() - APPEARS_MS))}`
+}
+
+/**
  * Sets whether conditions on ids name the shards, for a distributed database. On a single server
  * this would only make the statements longer.
  */

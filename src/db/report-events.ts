@@ -5,6 +5,7 @@ import { type Clock, shardOf, uuidv7 } from '../world.ts'
 import { committedBefore } from './nodes.ts'
 import type { Db } from './pool.ts'
 import {
+  haveAppeared,
   isDistributed,
   isId,
   isInWeekOf,
@@ -36,10 +37,13 @@ async function writeNews(tx: Db, reportIds: readonly string[], at: Date): Promis
 /** Change notes that were taken: the number of rows, and the reports they name. */
 export type ClaimedEvents = { rows: number; ids: string[] }
 
-/** Deletes and returns the oldest change notes, in the transaction that processes them. */
-export async function claimNewEvents(tx: Db, limit: number): Promise<ClaimedEvents> {
+/**
+ * Deletes and returns the oldest change notes of visible changes, in the transaction that processes
+ * them.
+ */
+export async function claimNewEvents(tx: Db, limit: number, now: Date): Promise<ClaimedEvents> {
   const { rows } = await tx.query<{ ids: string[] }>(sql`delete from report_news where id in (
-      select id from report_news order by id limit ${limit})
+      select id from report_news where ${haveAppeared('id', now)} order by id limit ${limit})
     returning report_ids as ids`)
   return { rows: rows.length, ids: [...new Set(rows.flatMap(({ ids }) => ids))] }
 }

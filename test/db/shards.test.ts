@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterAll, expect, test, vi } from 'vitest'
+import { countReporterDays } from '../../src/counting/campaign-counts.ts'
 import { insertUnsubscribe } from '../../src/db/advices.ts'
 import { insertAnswer } from '../../src/db/feedback-answers.ts'
 import { listFeedback } from '../../src/db/feedback-reports.ts'
@@ -11,7 +12,8 @@ import {
   nameShards,
   prepared,
 } from '../../src/db/prepared.ts'
-import { listEvents } from '../../src/db/report-events.ts'
+import { insertEvents, listEvents } from '../../src/db/report-events.ts'
+import { listReporterDays } from '../../src/db/reporter-days.ts'
 import { listRawMessages, listReportsByIds } from '../../src/db/reports.ts'
 import { upsertTerms } from '../../src/db/search.ts'
 import { runFindContact } from '../../src/feedback/find-contact.ts'
@@ -232,4 +234,15 @@ test('a job waits for a change of its row that is not visible yet, but not for l
     expect(await forward({ ...feedback, postponedSince: now }, late)).toEqual(['done'])
   }
   expect(send).not.toHaveBeenCalled()
+})
+
+test('news of a change is taken when the change is visible', async () => {
+  const { id } = await app.report(spamMessage('noted'))
+  await insertEvents(app.pool, [{ reportId: id, at: app.clock(), event: 'analyzed', phrases: [] }])
+  // Its transaction has committed its part on the coordinator, and now waits for a node.
+  expect(await countReporterDays(app.pool, app.clock)).toBe(0)
+  await app.pool.query(`update reports set state = 'kept' where id = $1`, [id])
+  expect(await countReporterDays(app.pool, () => new Date(Date.now() + 60_000))).toBe(1)
+  const day = new Date().toISOString().slice(0, 10)
+  expect(await listReporterDays(app.pool, app.ann, day)).toMatchObject([{ kept: 1 }])
 })

@@ -40,7 +40,7 @@ function withoutPlaces({ networks, countries, ...counts }: WholeDay) {
 test('a day is counted when its reports are analyzed, and equals the reports', async () => {
   const payloads = await app.reports('d1', 'd2', 'd3')
   await runAnalyzeReport(payloads, app)
-  expect(await countReporterDays(app.pool, app.clock)).toBe(1)
+  expect(await countReporterDays(app.pool, later)).toBe(1)
   const { kept, counted } = await both()
   expect(kept).toEqual(counted)
   expect(kept).toMatchObject({ spam: 3, retracted: 0 })
