@@ -102,11 +102,16 @@ export async function runAnalyzeReport(
   const near = nearReport(app.pool, ids[0])
   const mayBeLate = (found: ReadonlySet<string>, id: string) =>
     !found.has(id) && mayAppear(uuidTime(id), app.clock())
-  const read = () => Promise.all([listWaiting(near, ids), listRawMessages(near, ids)])
-  let [{ reports, verdicts, found }, raws] = await read()
+  const read = async () => {
+    const [waiting, raws] = await Promise.all([listWaiting(near, ids), listRawMessages(near, ids)])
+    // A report may become visible between the two.
+    const found = waiting.found.intersection(new Set(raws.map(({ id }) => id)))
+    return { ...waiting, raws, found }
+  }
+  let { reports, verdicts, found, raws } = await read()
   if (ids.some((id) => mayBeLate(found, id))) {
     await wait(LATE_MS)
-    ;[{ reports, verdicts, found }, raws] = await read()
+    ;({ reports, verdicts, found, raws } = await read())
   }
   const outcomeOfMissing = (id: string): JobOutcome =>
     mayBeLate(found, id) ? notYetVisible : 'done'

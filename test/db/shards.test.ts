@@ -184,6 +184,22 @@ test('a job waits for rows that a lost node does not show yet, but not for long'
   expect(await runWithoutRows(60)).toEqual(['done', 'done', 'done', 'done'])
 })
 
+test('the message of a report is read again if it is not visible yet', async () => {
+  const { id: reportId } = await app.report(spamMessage('apart'))
+  let isFirst = true
+  // As if the report were stored between two statements that are sent together.
+  const query = (statement: pg.QueryConfig) => {
+    if (!isFirst || !statement.text.includes('from raw_messages')) return app.pool.query(statement)
+    isFirst = false
+    return Promise.resolve({ rows: [] })
+  }
+  const pool = new Proxy(app.pool, {
+    get: (of, key) => (key === 'query' ? query : Reflect.get(of, key)),
+  })
+  expect(await runAnalyzeReport([{ reportId }], { ...app, pool })).toEqual(['done'])
+  expect(isFirst).toBe(false)
+})
+
 test('a job waits for an analysis that is not visible yet, but not for long', async () => {
   const { id: reportId } = await app.report(spamMessage('early'))
   // As after a day in the queue.
