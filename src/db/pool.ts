@@ -50,12 +50,14 @@ export function createPool(
     } as pg.CustomTypesConfig,
   })
   pool.on('error', options.onLost)
-  if (options.endsIdle) {
-    pool.on('connect', (client) => {
-      // If the connection is lost, the next statement fails too.
+  pool.on('connect', (client) => {
+    // If the connection is lost, the next statement fails too. While the pool hands a new connection
+    // over, nothing else listens.
+    client.on('error', () => undefined)
+    if (options.endsIdle) {
       client.query(`set idle_in_transaction_session_timeout = '60s'`).catch(() => undefined)
-    })
-  }
+    }
+  })
   return pool
 }
 

@@ -179,7 +179,7 @@ function keepParts(settings: Record<string, string>, skewMs = () => 0) {
     running.set(name, program)
     void program.ended.then(async ({ code, signal }) => {
       if (!ordered.has(program)) {
-        const words = program.said().split('\n').slice(-6).join('\n')
+        const words = program.said().split('\n').slice(-40).join('\n')
         surprises.push(`${name} ended with ${signal ?? code}: ${words}`)
         await wait(AGAIN_MS)
       }
