@@ -51,8 +51,8 @@ export function createPool(
   })
   pool.on('error', options.onLost)
   pool.on('connect', (client) => {
-    // If the connection is lost, the next statement fails too. While the pool hands a new connection
-    // over, nothing else listens.
+    // If the connection is lost, the next statement fails too. Nothing else listens while the pool
+    // hands a new connection over.
     client.on('error', () => undefined)
     if (options.endsIdle) {
       client.query(`set idle_in_transaction_session_timeout = '60s'`).catch(() => undefined)
