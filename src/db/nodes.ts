@@ -27,12 +27,16 @@ const REFRESH_MS = 60_000
 
 type Host = { host: string; port: number }
 type Node = { name: string; pool: Pool; awayUntil: number }
+/**
+ * Connections to the coordinator for the parts of transactions. Each part has its own: otherwise a
+ * transaction could wait for a connection that is in use by one that waits for its locks.
+ */
+type Coordinator = { before: Pool; locks: Pool }
 type OnAway = (node: string, error: unknown) => void
 type OpenNodes = {
   /** The nodes by the shards that they store. */
   byShard: ReadonlyMap<number, Node>
-  /** Connections to the coordinator that hold locks while other connections are waited for. */
-  locks: Pool
+  coordinator: Coordinator
   onAway: OnAway
 }
 
@@ -48,7 +52,8 @@ export async function openNodes(
   databaseUrl: string,
   { onAway, ...connections }: Parameters<typeof createPool>[1] & { onAway: OnAway },
 ): Promise<{ close: () => Promise<void> }> {
-  const locks = createPool(databaseUrl, connections)
+  const create = () => createPool(databaseUrl, connections)
+  const coordinator = { before: create(), locks: create() }
   const nodes = new Map<string, Node>()
   const open = (name: string, where: Host): Node => {
     const options = { ...connections, settings: SETTINGS, endsIdle: true }
@@ -62,7 +67,7 @@ export async function openNodes(
       const name = `${where.host}:${where.port}`
       byShard.set(shard, nodes.get(name) ?? open(name, where))
     }
-    opened.set(pool, { byShard, locks, onAway })
+    opened.set(pool, { byShard, coordinator, onAway })
   }
   await read()
   // While the places cannot be read, the last known ones are used.
@@ -72,7 +77,8 @@ export async function openNodes(
     async close() {
       clearInterval(timer)
       opened.delete(pool)
-      const pools = [locks, ...[...nodes.values()].map((node) => node.pool)]
+      const { before, locks } = coordinator
+      const pools = [before, locks, ...[...nodes.values()].map((node) => node.pool)]
       await Promise.all(pools.map((one) => one.end()))
     },
   }
@@ -169,12 +175,12 @@ export async function inShardTransaction<T>(
   shard: number,
   work: (tx: Db) => Promise<T>,
 ): Promise<T> {
+  const coordinator = opened.get(pool)?.coordinator
   const node = nodeOf(pool, shard)
   const own = node && (await beginTransaction(node.pool).catch(setAside(pool, node)))
-  if (!own) return inTransaction(pool, work)
+  if (!coordinator || !own) return inTransaction(pool, work)
   const { tx } = own
-  const before = partOn(pool)
-  const locks = partOn(opened.get(pool)?.locks ?? pool)
+  const [before, locks] = [partOn(coordinator.before), partOn(coordinator.locks)]
   const after: Parts['after'] = []
   partsOf.set(tx, { before, locks, after })
   try {

@@ -10,7 +10,7 @@ import {
 } from '../../src/db/nodes.ts'
 import { isOutage } from '../../src/db/follow.ts'
 import { openMover, setReadOnly, stopWriting } from '../../src/db/move-rows.ts'
-import { createPool, type Db } from '../../src/db/pool.ts'
+import { createPool, type Db, inTransaction } from '../../src/db/pool.ts'
 import { insertEvents } from '../../src/db/report-events.ts'
 import { holdReporters } from '../../src/db/reporters.ts'
 import { inShard, uuidv7 } from '../../src/world.ts'
@@ -139,6 +139,26 @@ test('a reporter is locked on the coordinator until the transaction has committe
   })
   await changing
   expect(order).toEqual(['stored', 'changed'])
+})
+
+test('a transaction needs no connection that waits for its locks', async () => {
+  const given = { connectionsMax: 1, name: 'test', onLost: () => undefined }
+  const own = createPool(app.database.url, given)
+  const nodes = await openNodes(own, app.database.url, { ...given, onAway: () => undefined })
+  const id = inShard(uuidv7(new Date()), 5)
+  let changing: Promise<unknown> | undefined
+  await inShardTransaction(own, 5, async (tx) => {
+    await holdReporters(tx, [app.ann], 'keep-still')
+    changing = inTransaction(own, (other) => holdReporters(other, [app.ann], 'change'))
+    await expect
+      .poll(() => app.rows(`select from pg_locks where locktype = 'advisory' and not granted`))
+      .toHaveLength(1)
+    await addEvent(tx, id)
+  })
+  await changing
+  expect(await events(id)).toHaveLength(1)
+  await nodes.close()
+  await own.end()
 })
 
 test('lost connections of locks are replaced', async () => {
