@@ -185,6 +185,7 @@ export async function inShardTransaction<T>(
   partsOf.set(tx, { before, locks, after })
   try {
     const result = await work(tx)
+    await locks.check()
     await before.commit()
     await own.commit()
     await locks.commit().catch(locks.rollback)
@@ -207,6 +208,7 @@ function partOn(pool: Pool): Transaction {
   }
   return {
     tx: { query: query as Db['query'] },
+    check: async () => (await begun)?.check(),
     async commit() {
       isOver = true
       await (await begun)?.commit()

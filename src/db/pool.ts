@@ -87,7 +87,13 @@ function parseBytea(text: string): unknown {
  * A transaction on one connection. It ends with a commit that succeeds, or with the rollback; later
  * statements are refused, because the connection may serve another transaction.
  */
-export type Transaction = { tx: Db; commit: () => Promise<void>; rollback: () => Promise<void> }
+export type Transaction = {
+  tx: Db
+  /** Throws if the connection is known to be lost, and with it the locks. */
+  check: () => Promise<void>
+  commit: () => Promise<void>
+  rollback: () => Promise<void>
+}
 
 /**
  * Begins a transaction. Its `rollback` never rejects, and closes the connection if it fails.
@@ -113,6 +119,10 @@ export async function beginTransaction(pool: Pool): Promise<Transaction> {
   }
   return {
     tx: { query: query as Db['query'] },
+    async check() {
+      await begun
+      if (broken) throw new Error('Connection terminated unexpectedly', { cause: broken })
+    },
     async commit() {
       isOver = true
       await begun

@@ -161,17 +161,27 @@ test('a transaction needs no connection that waits for its locks', async () => {
   await own.end()
 })
 
-test('lost connections of locks are replaced', async () => {
-  const given = { connectionsMax: 2, name: 'signalpost test', onLost: () => undefined }
+test('a transaction that lost its locks is not stored, and may be repeated', async () => {
+  const given = { connectionsMax: 1, name: 'signalpost test', onLost: () => undefined }
   const own = createPool(app.database.url, given)
   const nodes = await openNodes(own, app.database.url, { ...given, onAway: () => undefined })
-  for (let lost = 0; lost <= given.connectionsMax; lost++) {
-    await inShardTransaction(own, 5, async (tx) => {
+  const id = inShard(uuidv7(new Date()), 5)
+  const before = (await news()).length
+  const change = (isLost: boolean) =>
+    inShardTransaction(own, 5, async (tx) => {
       await holdReporters(tx, [app.ann], 'change')
-      const { rows } = await lockedWith(tx).query<{ pid: number }>('select pg_backend_pid() as pid')
+      await addEvent(tx, id)
+      if (!isLost) return
+      const locks = lockedWith(tx)
+      const { rows } = await locks.query<{ pid: number }>('select pg_backend_pid() as pid')
       await own.query('select pg_terminate_backend($1::int)', [rows[0]?.pid])
+      const notices = () => locks.query('select 1').catch(String)
+      await expect.poll(notices).toContain('not queryable')
     })
-  }
+  await expect(change(true)).rejects.toSatisfy(isOutage)
+  expect([(await news()).length, await events(id)]).toEqual([before, []])
+  await change(false)
+  expect([(await news()).length, (await events(id)).length]).toEqual([before + 1, 1])
   await nodes.close()
   await own.end()
 })
