@@ -50,7 +50,8 @@ export async function selectSendable(
   const blocked: { feedback: Feedback; may: Exclude<MayNotify, { is: 'yes' }> }[] = []
   for (const feedback of queued) {
     const consumer = consumers.get(feedback.consumerId)
-    if (!consumer) continue
+    // Servers of a distributed database show rows of one transaction at different times.
+    if (!consumer) throw new Error('The consumer of a feedback report is not visible yet.')
     const suppression = suppressed.get(feedback.address.toLowerCase())
     const report = reportOf.get(feedback.reportId)
     const obstacle = obstacleOf(feedback, consumer, report, app)

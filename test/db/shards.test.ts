@@ -184,20 +184,35 @@ test('a job waits for rows that a lost node does not show yet, but not for long'
   expect(await runWithoutRows(60)).toEqual(['done', 'done', 'done', 'done'])
 })
 
-test('the message of a report is read again if it is not visible yet', async () => {
-  const { id: reportId } = await app.report(spamMessage('apart'))
+/**
+ * Returns a pool whose first statement with some words finds nothing, as if the rows became visible
+ * between two statements.
+ */
+function poolWithout(words: string): typeof app.pool {
   let isFirst = true
-  // As if the report were stored between two statements that are sent together.
   const query = (statement: pg.QueryConfig) => {
-    if (!isFirst || !statement.text.includes('from raw_messages')) return app.pool.query(statement)
+    if (!isFirst || !statement.text.includes(words)) return app.pool.query(statement)
     isFirst = false
     return Promise.resolve({ rows: [] })
   }
-  const pool = new Proxy(app.pool, {
+  return new Proxy(app.pool, {
     get: (of, key) => (key === 'query' ? query : Reflect.get(of, key)),
   })
+}
+
+test('the message of a report is read again if it is not visible yet', async () => {
+  const { id: reportId } = await app.report(spamMessage('apart'))
+  const pool = poolWithout('from raw_messages')
   expect(await runAnalyzeReport([{ reportId }], { ...app, pool })).toEqual(['done'])
-  expect(isFirst).toBe(false)
+})
+
+test('a feedback report waits for its consumer', async () => {
+  const { id: reportId } = await app.report(spamMessage('unknown'))
+  await runAnalyzeReport([{ reportId }], app)
+  const pool = poolWithout('from consumers')
+  const forwarding = runForwardReport([{ reportId, number: 1 }], { ...app, pool, mailer })
+  await expect(forwarding).rejects.toThrow('not visible yet')
+  expect(await runForwardReport([{ reportId, number: 1 }], { ...app, mailer })).toEqual(['done'])
 })
 
 test('a job waits for an analysis that is not visible yet, but not for long', async () => {
