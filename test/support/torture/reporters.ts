@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { chanceFrom } from '../chance.ts'
 import { createWriter, type Kind, type Mailbox, pick, type Writing } from './written-mail.ts'
@@ -67,10 +68,11 @@ export function startReporters(
   const known: Writing[] = []
   const busy = new Set<string>()
   const over = new AbortController()
-  const lanes = accounts.flatMap((account, number) =>
-    Array.from({ length: LANES }, async (_, lane) => {
+  const lanes = accounts.flatMap((account, number) => {
+    const mine = new Map<string, AcceptedByApi>()
+    return Array.from({ length: LANES }, async (_, lane) => {
       const chance = chanceFrom(seed * 1_009 + number * 17 + lane)
-      const tools: Tools = { url, account, chance, ledger, known, busy }
+      const tools: Tools = { url, account, chance, ledger, known, mine, busy }
       for (let turn = 0; !over.signal.aborted; turn++) {
         const mark = `m${seed}.${number}.${lane}.${turn}`
         await act(tools, {
@@ -80,8 +82,8 @@ export function startReporters(
         await wait(chance() * PAUSE_MS_MAX)
       }
       await tellRelay(tools)
-    }),
-  )
+    })
+  })
   // Errors are collected immediately and thrown at `stop`, because one lane must not end the
   // process.
   const ended = Promise.allSettled(lanes)
@@ -102,6 +104,8 @@ type Tools = {
   ledger: Ledger
   /** All messages that any reporter has reported. */
   known: Writing[]
+  /** The reports of the account, by the digest of their bytes. */
+  mine: Map<string, AcceptedByApi>
   /** The reports that are being repeated or retracted, by account and bytes. */
   busy: Set<string>
 }
@@ -109,16 +113,15 @@ type Tools = {
 type Pen = { write: () => Writing; outbreak: () => Writing[] }
 
 async function act(tools: Tools, pen: Pen): Promise<void> {
-  const { account, chance, ledger, known } = tools
+  const { chance, known, mine } = tools
   const what = chance()
-  const mine = () => [...ledger.told.values()].filter((one) => one.account === account)
   if (what < 0.08 && known.length > 0) {
     const writing = pick(chance, known)
-    await repeat(tools, mine().find(({ raw }) => raw.equals(writing.raw)) ?? writing)
-  } else if (what < 0.14 && mine().length > 0) {
-    await repeat(tools, pick(chance, mine()))
-  } else if (what < 0.22 && mine().length > 0) {
-    await retract(tools, pick(chance, mine()))
+    await repeat(tools, mine.get(digestOf(writing)) ?? writing)
+  } else if (what < 0.14 && mine.size > 0) {
+    await repeat(tools, pick(chance, [...mine.values()]))
+  } else if (what < 0.22 && mine.size > 0) {
+    await retract(tools, pick(chance, [...mine.values()]))
   } else if (what < 0.23) {
     await tellRelay(tools)
   } else if (what < 0.26) {
@@ -147,27 +150,32 @@ async function repeat(tools: Tools, writing: Writing | AcceptedByApi): Promise<v
  */
 async function alone(
   { account, busy }: Tools,
-  { raw }: Pick<Writing, 'raw'>,
+  writing: Pick<Writing, 'raw'>,
   act: () => Promise<void>,
 ): Promise<void> {
-  const key = `${account.id} ${raw.toString('latin1')}`
+  const key = `${account.id} ${digestOf(writing)}`
   if (busy.has(key)) return
   busy.add(key)
   await act().finally(() => busy.delete(key))
 }
 
+function digestOf({ raw }: Pick<Writing, 'raw'>): string {
+  return hash('sha256', raw)
+}
+
 async function report(tools: Tools, { raw, kind }: Writing): Promise<AcceptedByApi> {
-  const { account, ledger } = tools
+  const { account, ledger, mine } = tools
   const body = new Uint8Array(raw)
   const type = 'message/rfc822'
   const { id } = await ask(tools, `/reports?kind=${kind}`, { method: 'POST', body }, type)
   if (typeof id !== 'string') throw new Error('A report was accepted without an id.')
-  const isSame = (one: AcceptedByApi) => one.account === account && one.raw.equals(raw)
   const known = ledger.told.get(id)
-  if (known && !isSame(known)) throw new Error(`Two different reports were given the id ${id}.`)
+  if (known && (known.account !== account || !known.raw.equals(raw)))
+    throw new Error(`Two different reports were given the id ${id}.`)
   // A repeated message that is accepted while the database is away gets another id.
-  const told = known ??
-    [...ledger.told.values()].find(isSame) ?? { id, account, kind, raw, isRetracted: false }
+  const digest = digestOf({ raw })
+  const told = known ?? mine.get(digest) ?? { id, account, kind, raw, isRetracted: false }
+  mine.set(digest, told)
   if (told.id === id) ledger.told.set(id, told)
   else ledger.aliases.set(id, told)
   return told
