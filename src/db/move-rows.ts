@@ -122,17 +122,22 @@ export async function divide(
   return rows.map(({ key }) => key)
 }
 
-/** How many rows a range has now, and how many of them are new or changed since it was copied. */
+/** The rows of a range at one moment, and the keys of those that are new or changed. */
+export type Changes = RangeState & { keys: Key[] }
+
+/** Returns what is new or changed in a range since it was copied. */
 export async function changesOf(
   source: pg.Client,
   table: MovedTable,
   range: KeyRange,
   { since }: RangeState,
-): Promise<{ rows: number; newer: number }> {
-  const { rows } = await source.query<{ rows: number; newer: number }>(`
-    select count(*)::int as rows, (count(*) filter (where ${isNewer(since)}))::int as newer
+): Promise<Changes> {
+  const { rows } = await source.query<Changes>(`
+    select count(*)::int as rows, pg_snapshot_xmin(pg_current_snapshot())::text as since,
+      coalesce(json_agg(array[${keyTextsOf(table)}]::text[]) filter (where ${isNewer(since)}), '[]')
+        as keys
     from ${table.name} where ${conditionOf(table, range)}`)
-  return rows[0] ?? { rows: 0, newer: 0 }
+  return rows[0] ?? { rows: 0, since, keys: [] }
 }
 
 /** The condition that a row is new or changed, by the last 32 bits of the transaction id. */
@@ -157,39 +162,28 @@ export async function copyRange(
   const since = await beginCopy(link)
   const where = conditionOf(table, range)
   await link.target.query(`delete from ${table.name} where ${where}`)
-  const rows = await copyRows(link, table, { of: where, arriving: where })
-  await commitCopy(link)
+  const rows = await copyRows(link, table, where)
+  await endCopy(link, 'commit')
   return { rows, since }
 }
 
 /**
- * Like `copyRange`, for the rows that are new or changed since the range was copied. Returns
- * undefined, and changes nothing, if rows were deleted from the range.
+ * Like `copyRange`, for the new and changed rows of a range that had `rowsBefore` rows when it was
+ * copied. Returns the number of copied rows; undefined, and changes nothing, if rows were deleted.
  */
 export async function copyChanges(
   link: Link,
   table: MovedTable,
-  range: KeyRange,
-  copied: RangeState,
-): Promise<{ copied: number; state: RangeState } | undefined> {
-  const { source, target } = link
-  const since = await beginCopy(link)
-  const { rows } = await changesOf(source, table, range, copied)
-  const newer = `${conditionOf(table, range)} and ${isNewer(copied.since)}`
-  const keys = await source.query<string[]>({
-    text: `select ${keyTextsOf(table)} from ${table.name} where ${newer}`,
-    rowMode: 'array',
-  })
-  const theirs = `${conditionOf(table, range)} and ${isOneOf(table, keys.rows)}`
-  const { rowCount } = await target.query(`delete from ${table.name} where ${theirs}`)
-  if (copied.rows - (rowCount ?? 0) + keys.rows.length !== rows) {
-    await target.query('rollback')
-    await source.query('rollback')
-    return undefined
-  }
-  const count = await copyRows(link, table, { of: newer, arriving: theirs })
-  await commitCopy(link)
-  return { copied: count, state: { rows, since } }
+  rowsBefore: number,
+  { rows, keys }: Changes,
+): Promise<number | undefined> {
+  await beginCopy(link)
+  const where = isOneOf(table, keys)
+  const { rowCount } = await link.target.query(`delete from ${table.name} where ${where}`)
+  const copied = await copyRows(link, table, where)
+  const isWhole = rowsBefore - (rowCount ?? 0) + copied === rows
+  await endCopy(link, isWhole ? 'commit' : 'rollback')
+  return isWhole ? copied : undefined
 }
 
 /** Returns the lowest id of the transactions whose changes are not copied. */
@@ -202,29 +196,30 @@ async function beginCopy({ source, target }: Link): Promise<string> {
   return rows[0]?.since ?? '0'
 }
 
-async function commitCopy({ source, target }: Link): Promise<void> {
-  await target.query('commit')
+async function endCopy({ source, target }: Link, how: 'commit' | 'rollback'): Promise<void> {
+  await target.query(how)
   await source.query('commit')
 }
 
-/** Copies the rows of the condition `of`, and compares them with those of `arriving`. */
+/** Copies the rows of a condition, and compares them on both sides. */
 async function copyRows(
   { source, target }: Link,
   { name, columns, compared }: MovedTable,
-  { of, arriving }: { of: string; arriving: string },
+  where: string,
 ): Promise<number> {
   const list = columns.join(', ')
   await pipeline(
-    source.query(copyTo(`copy (select ${list} from ${name} where ${of}) to stdout`)),
+    source.query(copyTo(`copy (select ${list} from ${name} where ${where}) to stdout`)),
     target.query(copyFrom(`copy ${name} (${list}) from stdin`)),
   )
   // Of the binary form of the values, which does not depend on settings such as the time zone.
   const row = `md5(record_send(row(${compared.join(', ')})))`
   const sums = `select count(*)::int as rows,
-    coalesce(sum(('x' || left(${row}, 15))::bit(60)::bigint), 0)::text as checksum from ${name}`
+    coalesce(sum(('x' || left(${row}, 15))::bit(60)::bigint), 0)::text as checksum
+    from ${name} where ${where}`
   type Sums = { rows: number; checksum: string }
-  const { rows: sent } = await source.query<Sums>(`${sums} where ${of}`)
-  const { rows: arrived } = await target.query<Sums>(`${sums} where ${arriving}`)
+  const { rows: sent } = await source.query<Sums>(sums)
+  const { rows: arrived } = await target.query<Sums>(sums)
   if (sent[0]?.rows !== arrived[0]?.rows || sent[0]?.checksum !== arrived[0]?.checksum) {
     throw new Error(`The copied rows of ${name} differ from the original rows.`)
   }

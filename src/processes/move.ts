@@ -123,7 +123,10 @@ async function allowWriting(url: string): Promise<void> {
 async function openLink(from: string, to: string): Promise<Link> {
   const source = await openMover(from)
   try {
-    return { source, target: await openMover(to) }
+    const target = await openMover(to)
+    // A crash loses the last ranges together with their records. `finish` waits for the disk.
+    await target.query('set synchronous_commit = off')
+    return { source, target }
   } catch (error) {
     await source.end()
     throw error
@@ -249,14 +252,15 @@ async function copiedAgain(
   table: MovedTable,
   range: MovedRange & { state: RangeState },
 ): Promise<{ copied: number; rows: number } | undefined> {
-  const { rows, newer } = await changesOf(link.source, table, range, range.state)
-  if (newer === 0 && rows === range.state.rows) return { copied: 0, rows }
-  if (table.key.length === 0 || newer > rows / 2) return undefined
-  const changes = await copyChanges(link, table, range, range.state)
-  if (!changes) return undefined
-  const { copied, state } = changes
-  await saveRanges(link.target, [{ ...range, state }])
-  return { copied, rows: state.rows }
+  const { state } = range
+  const changes = await changesOf(link.source, table, range, state)
+  const { rows, since, keys } = changes
+  if (keys.length === 0 && rows === state.rows) return { copied: 0, rows }
+  if (table.key.length === 0 || keys.length > rows / 2) return undefined
+  const copied = await copyChanges(link, table, state.rows, changes)
+  if (copied === undefined) return undefined
+  await saveRanges(link.target, [{ ...range, state: { rows, since } }])
+  return { copied, rows }
 }
 
 function wholeOf({ name }: MovedTable): MovedRange {
@@ -279,6 +283,7 @@ async function finish(target: pg.Client): Promise<void> {
   const begun = await findMove(target)
   await restoreForeignKeys(target, begun?.foreignKeys ?? [])
   await analyzeTables(target)
+  await target.query('set synchronous_commit = on')
   await deleteMove(target)
 }
 
