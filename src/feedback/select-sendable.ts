@@ -170,10 +170,16 @@ const AGAIN_MS = 30_000
 
 export function openForwarding(
   app: Pick<App, 'pool' | 'boss' | 'clock' | 'config'>,
-  { waitMsMax = PATIENCE_MS, leaseMs = LEASE_MS, retryMs = AGAIN_MS, pauses = usualPauses } = {},
+  {
+    waitMsMax = PATIENCE_MS,
+    leaseMs = LEASE_MS,
+    retryMs = AGAIN_MS,
+    pauses = usualPauses,
+    relay = createRelayGate(app),
+  } = {},
 ): Forwarding {
   const queues = createConsumerQueues(app.clock, pauses)
-  const kept = { keeper: createKeeper(app), relay: createRelayGate(app) }
+  const kept = { keeper: createKeeper(app), relay }
   return { queues, ...kept, inProgress: new Map(), handedOver: 0, waitMsMax, leaseMs, retryMs }
 }
 

@@ -49,8 +49,11 @@ export type RelayGate = {
   send: (sendOne: () => Promise<SendOutcome>, refusedSince?: Date) => Promise<RelayResult>
 }
 
+/** The pauses of all mail, and the longest wait of one refused mail, in milliseconds. */
+type GatePauses = RelayPauses & { againMsMax: number }
+
 /** The first pause is short, because a refusal may concern one mail only. */
-const pauses: RelayPauses = { firstMs: 5_000, maxMs: 5 * 60_000 }
+const usualPauses: GatePauses = { firstMs: 5_000, maxMs: 5 * 60_000, againMsMax: 15 * 60_000 }
 /** Time in milliseconds for which a read state of the relay is reused. */
 const FRESH_MS = 1_000
 /**
@@ -61,7 +64,6 @@ const FAILURES_FREE = 2
 /** A mail refused for this time in milliseconds, while others are accepted, is rejected itself. */
 const REFUSED_MS_MAX = 86_400_000
 const OTHERS_MS = 3_600_000
-const AGAIN_MS_MAX = 15 * 60_000
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
@@ -69,7 +71,7 @@ type Needs = Pick<App, 'pool' | 'clock'>
  * The relay's state as one process sees it: read from the database and stored there for all
  * processes.
  */
-function openRelayMemory({ pool, clock }: Needs) {
+function openRelayMemory({ pool, clock }: Needs, pauses: GatePauses) {
   let known: MailRelay | undefined
   let readAt = 0
   let acceptedAt = 0
@@ -121,9 +123,9 @@ function openRelayMemory({ pool, clock }: Needs) {
 }
 
 /** Creates the gate for one process. Its state is stored in the database and shared by all. */
-export function createRelayGate(app: Needs): RelayGate {
+export function createRelayGate(app: Needs, pauses = usualPauses): RelayGate {
   const { clock } = app
-  const { read, enter, keepAccepted, keepFailure } = openRelayMemory(app)
+  const { read, enter, keepAccepted, keepFailure } = openRelayMemory(app, pauses)
   return {
     async pausedUntil() {
       const { nextTryAt } = await read()
@@ -147,7 +149,7 @@ export function createRelayGate(app: Needs): RelayGate {
       await keepFailure(result, handedOverAt)
       if (!isAboutRelay(result)) return result
       const waitMs = now.getTime() - (refusedSince ?? now).getTime()
-      const ms = Math.min(AGAIN_MS_MAX, Math.max(pauses.firstMs, waitMs))
+      const ms = Math.min(pauses.againMsMax, Math.max(pauses.firstMs, waitMs))
       const ownAt = new Date(now.getTime() + ms)
       const { nextTryAt } = await read()
       return { ...result, until: nextTryAt && nextTryAt > ownAt ? nextTryAt : ownAt }

@@ -39,7 +39,15 @@ export type Ledger = {
 }
 
 /** The running simulated reporters. */
-export type Reporters = { ledger: Ledger; stop: () => Promise<void> }
+export type Reporters = {
+  ledger: Ledger
+  stop: () => Promise<void>
+  /**
+   * Lets each reporter retract the oldest report and name another relay, so that both concern
+   * reports that have been counted if it is called when all have been.
+   */
+  actOnOld: () => Promise<void>
+}
 
 /** Number of actions that each reporter performs at the same time. */
 const LANES = 2
@@ -68,11 +76,13 @@ export function startReporters(
   const known: Writing[] = []
   const busy = new Set<string>()
   const over = new AbortController()
+  const everyone: Tools[] = []
   const lanes = accounts.flatMap((account, number) => {
     const mine = new Map<string, AcceptedByApi>()
     return Array.from({ length: LANES }, async (_, lane) => {
       const chance = chanceFrom(seed * 1_009 + number * 17 + lane)
       const tools: Tools = { url, account, chance, ledger, known, mine, busy }
+      if (lane === 0) everyone.push(tools)
       for (let turn = 0; !over.signal.aborted; turn++) {
         const mark = `m${seed}.${number}.${lane}.${turn}`
         await act(tools, {
@@ -81,7 +91,6 @@ export function startReporters(
         })
         await wait(chance() * PAUSE_MS_MAX)
       }
-      await tellRelay(tools)
     })
   })
   // Errors are collected immediately and thrown at `stop`, because one lane must not end the
@@ -93,6 +102,13 @@ export function startReporters(
       over.abort()
       const faults = (await ended).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
       if (faults.length > 0) throw new AggregateError(faults, String(faults[0]))
+    },
+    async actOnOld() {
+      for (const tools of everyone) {
+        const oldest = tools.mine.values().find(({ isRetracted }) => !isRetracted)
+        if (oldest) await retract(tools, oldest)
+        await tellRelay(tools)
+      }
     },
   }
 }

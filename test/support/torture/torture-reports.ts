@@ -88,6 +88,8 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
     const { ledger } = reporters
     await untilStored(line.pool, ledger)
     await settle(line.pool)
+    await reporters.actOnOld()
+    await settle(line.pool)
     const examined = await examineSeeded(line.pool, ledger, startedAt)
     const mail = await examineMail(line.pool, sink.messages, ledger)
     const faults = [...wrong, ...examined.faults, ...mail.faults, ...grown, ...late]

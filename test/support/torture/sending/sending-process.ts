@@ -3,6 +3,7 @@ import { openApp } from '../../../../src/processes/open-app.ts'
 import { readConfig } from '../../../../src/config.ts'
 import { forwardReport, runForwardReport } from '../../../../src/feedback/forward-report.ts'
 import { openForwarding } from '../../../../src/feedback/select-sendable.ts'
+import { createRelayGate } from '../../../../src/letters/relay-gate.ts'
 import { createMailer } from '../../../../src/net/mailer.ts'
 import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
 import { workQueue } from '../../../../src/queue/work.ts'
@@ -19,6 +20,7 @@ const mailer = createMailer(smtpUrl, {
 const forwarding = openForwarding(app, {
   ...{ waitMsMax: 1_000, leaseMs: 6_000, retryMs: 500 },
   pauses: { refusalMs: 200, stallMs: 500, refusalMsMax: 1_000, stallMsMax: 2_000 },
+  relay: createRelayGate(app, { firstMs: 500, maxMs: 2_000, againMsMax: 2_000 }),
 })
 const parser = createParserPool(1)
 await workQueue(app, { ...forwardReport, batchSize: 20 }, (jobs) =>

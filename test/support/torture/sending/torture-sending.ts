@@ -29,7 +29,7 @@ const SECRET = 'a secret of the torture, long enough for all'
 const PROCESSES = 2
 const CONSUMERS = 12
 const ONE_IN = 12
-const SETTLE_MS = 260_000
+const SETTLE_MS = 180_000
 /**
  * In milliseconds. A process that was killed within this time after it received an answer may not
  * have recorded the answer.
