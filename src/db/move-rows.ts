@@ -145,7 +145,8 @@ function isNewer(since: string): string {
   return `age(xmin) <= age('${BigInt.asUintN(32, BigInt(since))}'::xid)`
 }
 
-type Link = { source: pg.Client; target: pg.Client }
+/** A connection to each of the two databases. */
+export type Link = { source: pg.Client; target: pg.Client }
 
 /**
  * Replaces the rows of a range in the target by those of the source, and compares the checksums of
@@ -159,12 +160,15 @@ export async function copyRange(
   table: MovedTable,
   range: KeyRange,
 ): Promise<RangeState> {
-  const since = await beginCopy(link)
+  await beginCopy(link)
+  const { rows: snapshots } = await link.source.query<{ since: string }>(
+    'select pg_snapshot_xmin(pg_current_snapshot())::text as since',
+  )
   const where = conditionOf(table, range)
   await link.target.query(`delete from ${table.name} where ${where}`)
   const rows = await copyRows(link, table, where)
   await endCopy(link, 'commit')
-  return { rows, since }
+  return { rows, since: snapshots[0]?.since ?? '0' }
 }
 
 /**
@@ -186,14 +190,9 @@ export async function copyChanges(
   return isWhole ? copied : undefined
 }
 
-/** Returns the lowest id of the transactions whose changes are not copied. */
-async function beginCopy({ source, target }: Link): Promise<string> {
+async function beginCopy({ source, target }: Link): Promise<void> {
   await source.query('begin isolation level repeatable read read only')
   await target.query('begin')
-  const { rows } = await source.query<{ since: string }>(
-    'select pg_snapshot_xmin(pg_current_snapshot())::text as since',
-  )
-  return rows[0]?.since ?? '0'
 }
 
 async function endCopy({ source, target }: Link, how: 'commit' | 'rollback'): Promise<void> {

@@ -87,7 +87,7 @@ export async function runFindContact(
   return done
 }
 
-/** Returns the reports that wait, and those of which that may not be visible yet. */
+/** Returns the reports that wait, and those that may be found to wait a moment later. */
 async function load(
   payloads: readonly Payload[],
   { pool, clock }: Needs,

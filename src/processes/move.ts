@@ -22,6 +22,7 @@ import {
   dropMovedTable,
   emptyTables,
   isInUse,
+  type Link,
   listForeignKeys,
   listMovedTables,
   type MovedTable,
@@ -44,8 +45,6 @@ const LANES = 2
  * many as the pass before it, so that further passes would not help.
  */
 const ROWS_CHANGED_MAX = 10_000
-
-type Link = { source: pg.Client; target: pg.Client }
 
 /** What the command has copied so far. */
 export type MoveProgress = (line: string) => void

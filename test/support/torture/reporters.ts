@@ -43,8 +43,8 @@ export type Reporters = {
   ledger: Ledger
   stop: () => Promise<void>
   /**
-   * Lets each reporter retract the oldest report and name another relay, so that both concern
-   * reports that have been counted if it is called when all have been.
+   * Lets each reporter retract the oldest report and name another relay. Called when all reports
+   * have been counted, which those retracted at random may not have been.
    */
   actOnOld: () => Promise<void>
 }
