@@ -124,6 +124,13 @@ begin
   return coalesce(bytes, 0);
 end $function$;
 
+CREATE OR REPLACE FUNCTION term_hashes(terms text)
+ RETURNS bigint[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ARRAY(SELECT DISTINCT hashtextextended(term.term, (0)::bigint) AS hashtextextended FROM string_to_table(term_hashes.terms, '
+'::text) term(term));
+
 -- account_links: reference
 create table account_links (
   kind text not null,

@@ -334,14 +334,12 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
   async function foldAll(isClosed: () => boolean): Promise<{ folded: number; left: number }> {
     let folded = 0
     let waiting = 0
-    const backlogs = (await listBacklogs()).map(({ part, bytes }) => ({ shard: part, bytes }))
-    for (const { shards: group, bytes } of inGroups(backlogs, BYTES_MAX)) {
-      const byNode = groupedByNode(pool, group, shardOfPart)
-      for (const parts of byNode) {
+    for (const near of groupedByNode(pool, await listBacklogs(), ({ part }) => shardOfPart(part))) {
+      for (const { items, bytes } of inGroups(near, BYTES_MAX)) {
         if (isClosed()) break
-        const done = await foldSome(parts)
+        const done = await foldSome(items.map(({ part }) => part))
         folded += done ?? 0
-        if (done !== undefined) waiting += bytes / byNode.length
+        if (done !== undefined) waiting += bytes
       }
     }
     return { folded, left: waiting - folded }

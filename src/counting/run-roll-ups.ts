@@ -144,10 +144,10 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
   }
   const rollUpShards = async (isClosed: () => boolean): Promise<number> => {
     let entries = 0
-    for (const { shards } of inGroups(await listBacklogs(), GROUP_BYTES_MAX)) {
-      for (const some of groupedByNode(pool, shards)) {
+    for (const near of groupedByNode(pool, await listBacklogs(), ({ shard }) => shard)) {
+      for (const { items } of inGroups(near, GROUP_BYTES_MAX)) {
         if (isClosed()) return entries
-        entries += await rollUpSome(some)
+        entries += await rollUpSome(items.map(({ shard }) => shard))
       }
     }
     return entries
@@ -159,18 +159,19 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
   })
 }
 
-/** Returns shards in groups of at most `bytesMax` to process together, in the same order. */
-export function inGroups(
-  backlogs: readonly { shard: number; bytes: number }[],
+/** Returns backlogs in groups of at most `bytesMax` to process together, in the same order. */
+export function inGroups<T extends { bytes: number }>(
+  backlogs: readonly T[],
   bytesMax: number,
-): { shards: number[]; bytes: number }[] {
-  const groups: { shards: number[]; bytes: number }[] = []
-  for (const { shard, bytes } of backlogs) {
+): { items: T[]; bytes: number }[] {
+  const groups: { items: T[]; bytes: number }[] = []
+  for (const backlog of backlogs) {
     const group = groups.at(-1)
-    if (!group || group.bytes + bytes > bytesMax) groups.push({ shards: [shard], bytes })
-    else {
-      group.shards.push(shard)
-      group.bytes += bytes
+    if (!group || group.bytes + backlog.bytes > bytesMax) {
+      groups.push({ items: [backlog], bytes: backlog.bytes })
+    } else {
+      group.items.push(backlog)
+      group.bytes += backlog.bytes
     }
   }
   return groups

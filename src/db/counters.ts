@@ -3,7 +3,7 @@ import { REPORTS, shardOfKey } from './counter-rows.ts'
 import { countersOf } from './partitions.ts'
 import type { Db } from './pool.ts'
 import { commitOfRounds, isDistributed, isInShards, prepared } from './prepared.ts'
-import { bigintArray, copyRows, int2, int4, named, preparedRows } from './rows.ts'
+import { bigintArray, byteaArray, copyRows, int2, int4, named } from './rows.ts'
 
 /** Differs from the classes of all other advisory locks of the program. */
 const LOCK_CLASS = 20_813
@@ -168,21 +168,18 @@ export async function insertCounters(tx: Db, rows: readonly CounterRow[]): Promi
   )
 }
 
-/**
- * Inserts or replaces the rows of keys in their generations, given in key order. Each statement has
- * one of a few fixed numbers of rows, so that a connection prepares it only once: parsing and
- * planning took a fifth of the server's time.
- */
+/** Replaces the rows of keys in their generations, given in key order; each must have one. */
 export async function updateCounters(tx: Db, rows: readonly CounterRow[]): Promise<void> {
   await eachGeneration(rows, async (table, some) => {
-    const statements = preparedRows(
-      { name: `update-${table}`, rowsMax: 1_000 },
-      some.map(({ key, generation, content }) => [key, generation, shardOfKey(key), content]),
-      (list) => sql`
-        insert into ${raw(table)} (shingle, generation, shard, content) values ${list}
-        on conflict (shingle, generation, shard) do update set content = excluded.content`,
-    )
-    await Promise.all(statements.map((statement) => tx.query(statement)))
+    const shards = [...new Set(some.map(({ key }) => shardOfKey(key)))]
+    const { rowCount } = await tx.query(named(`update-${table}`)`
+      update ${raw(table)} as stored set content = changed.content
+      from unnest(${bigintArray(Buffer.concat(some.map(({ key }) => key)))}::bigint[],
+        ${byteaArray(some.map(({ content }) => content))}::bytea[]) as changed (shingle, content)
+      where stored.shingle = changed.shingle and stored.shard = any(${shards}::smallint[])`)
+    if (rowCount !== some.length) {
+      throw new Error(`Only ${rowCount} of ${some.length} rows of ${table} could be updated.`)
+    }
   })
 }
 

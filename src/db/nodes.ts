@@ -121,13 +121,13 @@ function setAside(pool: Pool, node: Node): (error: unknown) => undefined {
   }
 }
 
-/** Groups numbers by the server that stores the shard of each; by default they are shards. */
-export function groupedByNode(
+/** Groups items by the server that stores the shard of each. */
+export function groupedByNode<T>(
   pool: Pool,
-  numbers: readonly number[],
-  shard = (one: number) => one,
-): number[][] {
-  return [...Map.groupBy(numbers, (one) => nodeOf(pool, shard(one))).values()]
+  items: readonly T[],
+  shardOf: (item: T) => number,
+): T[][] {
+  return [...Map.groupBy(items, (item) => nodeOf(pool, shardOf(item))).values()]
 }
 
 /**

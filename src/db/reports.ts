@@ -4,19 +4,19 @@ import type { CorrectedClass } from '../verdict/verdict.ts'
 import { shardOf, uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf, isOneOf } from './prepared.ts'
-import { type Packed, rowOf, rowsOf, unpack } from './rows.ts'
+import { copyRows, int2, type Packed, rowOf, rowsOf, unpack, uuid } from './rows.ts'
 
 /** The packed bytes of a reported message. */
 export type RawMessage = Packed & { id: string }
 
 /** Stores raw messages under the ids of their reports. */
 export async function insertRawMessages(tx: Db, messages: readonly RawMessage[]): Promise<void> {
-  const rows = messages.map(({ id, encoding, content }) => [id, shardOf(id), encoding, content])
-  await tx.query(
-    preparedInsert(
-      rows,
-      (values) => sql`insert into raw_messages (id, shard, encoding, content) values ${values}`,
-    ),
+  await copyRows(
+    tx,
+    'copy raw_messages (id, shard, encoding, content) from stdin (format binary)',
+    messages.map(({ id, encoding, content }) => {
+      return [uuid(id), int2(shardOf(id)), Buffer.from(encoding), content]
+    }),
   )
 }
 

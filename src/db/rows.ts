@@ -11,6 +11,7 @@ import pg from 'pg'
 import sql, { bulk, type RawValue, type Sql } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 
+const BYTEA_OID = 17
 const INT8_OID = 20
 const HEADER_BYTES = 20
 const ITEM_BYTES = 12
@@ -21,15 +22,31 @@ const ITEM_BYTES = 12
  */
 export function bigintArray(keys: Buffer): Buffer {
   const length = keys.length / 8
-  const array = Buffer.allocUnsafe(HEADER_BYTES + ITEM_BYTES * length)
-  array.writeInt32BE(1, 0)
-  array.writeInt32BE(0, 4)
-  array.writeInt32BE(INT8_OID, 8)
-  array.writeInt32BE(length, 12)
-  array.writeInt32BE(1, 16)
+  const array = startArray(INT8_OID, length, ITEM_BYTES * length)
   for (let index = 0, at = HEADER_BYTES; index < length; index++, at += ITEM_BYTES) {
     array.writeInt32BE(8, at)
     keys.copy(array, at + 4, index * 8, index * 8 + 8)
+  }
+  return array
+}
+
+/** Returns a `bytea[]` parameter in PostgreSQL's binary format. */
+export function byteaArray(contents: readonly Buffer[]): Buffer {
+  const bytes = contents.reduce((sum, { length }) => sum + 4 + length, 0)
+  const array = startArray(BYTEA_OID, contents.length, bytes)
+  let at = HEADER_BYTES
+  for (const content of contents) {
+    at = array.writeInt32BE(content.length, at)
+    at += content.copy(array, at)
+  }
+  return array
+}
+
+/** Returns an array of one dimension without nulls, with room for the bytes of its items. */
+function startArray(itemOid: number, length: number, bytes: number): Buffer {
+  const array = Buffer.allocUnsafe(HEADER_BYTES + bytes)
+  for (const [index, value] of [1, 0, itemOid, length, 1].entries()) {
+    array.writeInt32BE(value, index * 4)
   }
   return array
 }
@@ -193,6 +210,11 @@ export function int4(value: number): Field {
   const field = Buffer.allocUnsafe(4)
   field.writeInt32BE(value)
   return field
+}
+
+/** Returns a UUID as a field of 16 bytes. */
+export function uuid(value: string): Field {
+  return Buffer.from(value.replaceAll('-', ''), 'hex')
 }
 
 /**

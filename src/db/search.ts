@@ -182,21 +182,15 @@ export async function listSearchMaterial(
   })
 }
 
-/** Stores the terms of reports, ordered by id. */
+/** Stores the terms of reports. */
 export async function upsertTerms(
   tx: Db,
   reports: readonly { id: string; terms: readonly string[] }[],
 ): Promise<void> {
-  const given = reports.flatMap(({ id, terms }) => terms.map((term) => ({ id, term })))
-  const { rows } = await tx.query<{ id: string; hashes: string[] }>(sql`
-    select id, array_agg(distinct hashtextextended(term, 0))::text[] as hashes
-    from unnest(${given.map(({ id }) => id)}::uuid[], ${given.map(({ term }) => term)}::text[])
-      as given (id, term)
-    group by id order by id`)
-  const values = rows.map(
-    ({ id, hashes }) => sql`(${id}::uuid, ${shardOf(id)}::smallint, ${hashes}::bigint[])`,
-  )
-  if (values.length === 0) return
+  if (reports.length === 0) return
+  const values = reports
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ id, terms }) => sql`(${id}, ${shardOf(id)}, term_hashes(${terms.join('\n')}))`)
   await tx.query(sql`
     insert into report_terms (id, shard, terms) values ${join(values)}
     on conflict (id, shard) do update set terms = excluded.terms`)
@@ -207,6 +201,9 @@ export async function removeTerms(tx: Db, ids: readonly string[]): Promise<void>
   await tx.query(sql`delete from report_terms where ${isOneOfIds('id', ids)}`)
 }
 
+/** Reports of one note: few, because their terms are written together. */
+const NOTE_REPORTS_MAX = 25
+
 /** Notes that the terms of reports must be written again. */
 export async function insertSearchNews(
   tx: Db,
@@ -214,8 +211,12 @@ export async function insertSearchNews(
   at: Date,
 ): Promise<void> {
   if (reportIds.length === 0) return
+  const notes = Array.from({ length: Math.ceil(reportIds.length / NOTE_REPORTS_MAX) }, (_, n) =>
+    reportIds.slice(n * NOTE_REPORTS_MAX, (n + 1) * NOTE_REPORTS_MAX),
+  )
   await tx.query(sql`
-    insert into search_news (id, report_ids) values (${uuidv7(at)}, ${reportIds}::uuid[])`)
+    insert into search_news (id, report_ids)
+    values ${join(notes.map((ids) => sql`(${uuidv7(at)}, ${ids}::uuid[])`))}`)
 }
 
 /** Differs from all other advisory locks of the program. */

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { inTransaction } from '../db/pool.ts'
@@ -23,8 +24,10 @@ export const indexReports = defineQueue({
   cron: '* * * * *',
 })
 
-const NOTES_AT_ONCE = 50
-const REPORTS_AT_ONCE = 200
+const NOTES_AT_ONCE = 25
+/** Few, because new reports wait for the same threads meanwhile. */
+const REPORTS_AT_ONCE = 25
+const PAUSE_MS_MAX = 1_000
 /** Duration of a run in milliseconds; the next one follows in less than a minute. */
 const RUN_MS = 50_000
 /** The same while reports wait for their analysis: 4 % of a core. */
@@ -36,14 +39,17 @@ type Needs = Pick<App, 'pool' | 'clock'> & { parser: Pick<ParserPool, 'readText'
 
 /**
  * Writes the terms of the reports that changed, until no more are noted or the time of the run is
- * over. Makes way for the analysis of reports: while some wait for it, a run is short.
+ * over. Makes way for the analysis of reports: it pauses for half of the time, and while reports
+ * wait, a run is short.
  */
 export async function runIndexReports(app: Needs): Promise<void> {
   const start = app.clock().getTime()
   for (;;) {
     const notes = inSize(await listSearchNews(app.pool, NOTES_AT_ONCE))
     if (notes.length === 0) return
+    const begun = app.clock().getTime()
     await indexNotes(app, notes)
+    await setTimeout(Math.min(PAUSE_MS_MAX, app.clock().getTime() - begun))
     const ms = app.clock().getTime() - start
     if (ms > RUN_MS || (ms > BUSY_RUN_MS && (await isBusy(app)))) return
   }

@@ -47,7 +47,7 @@ test('statements about a shard run on the server that stores it', async () => {
   expect(await Promise.all(asked)).toEqual(placed)
   const near = shards.map(async (shard) => ({ shard, port: await portOf(nearShard(pool, shard)) }))
   expect(await Promise.all(near)).toEqual(placed)
-  for (const group of groupedByNode(pool, shards)) {
+  for (const group of groupedByNode(pool, shards, (shard) => shard)) {
     expect(new Set(group.map((shard) => placed[shard]?.['port'])).size).toBe(1)
   }
 })

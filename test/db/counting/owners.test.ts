@@ -83,7 +83,7 @@ test('a shard that is being rolled up is refused at once, and only that shard', 
 test('free shards are rolled up together, each with its own totals', async () => {
   const { pool } = database
   // As in the program, all are on one server.
-  const [first = 0, held = 0, last = 0] = groupedByNode(pool, allShards)[0] ?? []
+  const [first = 0, held = 0, last = 0] = groupedByNode(pool, allShards, (shard) => shard)[0] ?? []
   const keyIn = (shard: number, n: bigint) => (BigInt(shard) << 60n) + n
   const keys = [keyIn(first, 1n), keyIn(first, 2n), keyIn(held, 0n), keyIn(last, 2n ** 60n - 1n)]
   const increments = keys.map((key) => one(key))

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { prefixes } from '../../../src/counting/keys.ts'
+import { generationsAt, prefixes, slotOf } from '../../../src/counting/keys.ts'
+import { insertCounters, updateCounters } from '../../../src/db/counters.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
 import { linesOf, modelOf } from '../../support/counter-model.ts'
 import { rollUpAll, storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
@@ -106,4 +108,16 @@ test('many increments of few members do not take space for many', async () => {
     'select count(*)::int as chunks from counter_members where shingle = 9',
   )
   expect(rows[0]?.chunks).toBeLessThan(4)
+})
+
+test('an update without its row fails, so that no increment is lost', async () => {
+  const { pool } = database
+  const [, generation] = generationsAt(slotOf(now))
+  const rows = [1, 2].map((last) => {
+    return { key: Buffer.from([0, 0, 0, 0, 0, 0, 0, last]), generation, content: Buffer.from('a') }
+  })
+  const changed = rows.map((row) => ({ ...row, content: Buffer.from('b') }))
+  await inTransaction(pool, (tx) => insertCounters(tx, rows.slice(1)))
+  const updating = inTransaction(pool, (tx) => updateCounters(tx, changed))
+  await expect(updating).rejects.toThrow('Only 1 of 2 rows')
 })

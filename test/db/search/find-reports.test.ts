@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { countReporterDays } from '../../../src/counting/campaign-counts.ts'
 import { removeReports } from '../../../src/db/erasures.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
+import { insertSearchNews, listSearchNews } from '../../../src/db/search.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { exportReports } from '../../../src/search/export-reports.ts'
@@ -10,6 +11,7 @@ import { countFound, listFound, openSearch } from '../../../src/search/find-repo
 import { fieldNames } from '../../../src/search/fields.ts'
 import { runIndexReports } from '../../../src/search/index-reports.ts'
 import { parseSearch } from '../../../src/search/syntax.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { analyzeReports } from '../../support/judge.ts'
@@ -237,6 +239,16 @@ test('words of the text and the subject are found once they are in the index', a
   expect(await search('customer economies')).toEqual([found])
   expect(await search('customer watches')).toEqual([])
   expect(await search('café')).toEqual([other])
+})
+
+test('many reports are noted in small portions, all of which are dealt with', async () => {
+  const ids = [found, other, ...Array.from({ length: 60 }, () => uuidv7(new Date()))]
+  await insertSearchNews(pool, ids, new Date())
+  const notes = await listSearchNews(pool, 100)
+  expect(notes.flatMap(({ reportIds }) => reportIds).toSorted()).toEqual(ids.toSorted())
+  expect(Math.max(...notes.map(({ reportIds }) => reportIds.length))).toBeLessThanOrEqual(25)
+  await index()
+  expect(await listSearchNews(pool, 100)).toEqual([])
 })
 
 test('without conditions all reports are found, newest first, page by page', async () => {
