@@ -30,7 +30,7 @@ const REPORTS_AT_ONCE = 25
 const PAUSE_MS_MAX = 1_000
 /** Duration of a run in milliseconds; the next one follows in less than a minute. */
 const RUN_MS = 50_000
-/** The same while reports wait for their analysis: 4 % of a core. */
+/** The same while reports wait for their analysis, and how often that is checked: 4 % of a core. */
 const BUSY_RUN_MS = 2_400
 /** Age in milliseconds of a report from which on it waits. */
 const WAITING_MS = 5_000
@@ -44,6 +44,7 @@ type Needs = Pick<App, 'pool' | 'clock'> & { parser: Pick<ParserPool, 'readText'
  */
 export async function runIndexReports(app: Needs): Promise<void> {
   const start = app.clock().getTime()
+  let checkAfter = BUSY_RUN_MS
   for (;;) {
     const notes = inSize(await listSearchNews(app.pool, NOTES_AT_ONCE))
     if (notes.length === 0) return
@@ -51,7 +52,10 @@ export async function runIndexReports(app: Needs): Promise<void> {
     await indexNotes(app, notes)
     await setTimeout(Math.min(PAUSE_MS_MAX, app.clock().getTime() - begun))
     const ms = app.clock().getTime() - start
-    if (ms > RUN_MS || (ms > BUSY_RUN_MS && (await isBusy(app)))) return
+    if (ms > RUN_MS) return
+    if (ms <= checkAfter) continue
+    if (await isBusy(app)) return
+    checkAfter = ms + BUSY_RUN_MS
   }
 }
 
