@@ -29,7 +29,7 @@ type Copied = {
   where?: string
 }
 
-/** `ms`: by how much the rows of the copy of the subject are earlier. */
+/** `ms`: by how much the copy of the subject is earlier; only in tables that have a subject. */
 const id = (column: string) => `growth_id(t.${column}, ms)`
 const campaignCopy = `copy - copy % ${CAMPAIGN_COPIES}`
 const campaign = (column: string) =>
@@ -202,7 +202,7 @@ async function dropIndexes(pool: Pool): Promise<string[]> {
   return rows.map(({ create }) => create)
 }
 
-/** While the database is filled, it need not survive a crash. */
+/** While the database is filled, it need not survive a crash, and indexes get more memory. */
 async function setUnsafe(pool: Pool, isUnsafe: boolean): Promise<void> {
   const settings = { fsync: 'off', full_page_writes: 'off', autovacuum: 'off' }
   for (const [name, value] of Object.entries({ ...settings, maintenance_work_mem: "'1GB'" })) {
@@ -248,11 +248,11 @@ async function copyStatement(
     subject !== undefined && type.startsWith('timestamp')
       ? `t.${name} - ms * interval '1 ms'`
       : `t.${name}`
+  const shift = `cross join lateral (select growth_ms(t.${subject}, copy) as ms offset 0) as moved`
   return `insert into ${table} (${rows.map(({ name }) => name).join(', ')})
     select ${rows.map((column) => columns[column.name] ?? moved(column)).join(', ')}
     from generate_series($1::bigint, $2::bigint) as copy cross join ${templates} as t
-      cross join lateral (
-        select growth_ms(${subject ? `t.${subject}` : 'null'}, copy) as ms offset 0) as moved
+      ${subject ? shift : ''}
     where ${where} on conflict do nothing`
 }
 

@@ -140,7 +140,7 @@ export function preparedRows(
   return statements
 }
 
-const STATEMENT_ROWS = [1_000, 250, 60, 15, 4, 1] as const
+const STATEMENT_ROWS = [250, 60, 15, 4, 1] as const
 
 type Values = readonly RawValue[]
 
@@ -184,17 +184,18 @@ type Field = Buffer
 /**
  * Inserts rows with `copy … from stdin (format binary)`, at half the server's cost of `insert …
  * values`: it binds no parameters and writes one WAL record for a page of rows. Sends the rows with
- * the statement; other statements may follow without waiting.
+ * the statement; other statements may follow without waiting. Only in a transaction: a pool would
+ * not get its connection back.
  */
 export async function copyRows(
-  db: Db,
+  tx: Db,
   text: string,
   rows: readonly (readonly Field[])[],
 ): Promise<void> {
   if (rows.length === 0) return
   const content = packRows(rows)
   await new Promise<void>((resolve, reject) => {
-    db.query(new CopyIn(text, content, (error) => (error ? reject(error) : resolve())))
+    tx.query(new CopyIn(text, content, (error) => (error ? reject(error) : resolve())))
   })
 }
 

@@ -201,8 +201,11 @@ export async function removeTerms(tx: Db, ids: readonly string[]): Promise<void>
   await tx.query(sql`delete from report_terms where ${isOneOfIds('id', ids)}`)
 }
 
-/** Reports of one note: few, because their terms are written together. */
-const NOTE_REPORTS_MAX = 25
+/**
+ * Maximum number of reports whose terms are written together, and of those in one note. Few,
+ * because new reports wait for the same threads meanwhile.
+ */
+export const INDEXED_AT_ONCE = 25
 
 /** Notes that the terms of reports must be written again. */
 export async function insertSearchNews(
@@ -211,8 +214,8 @@ export async function insertSearchNews(
   at: Date,
 ): Promise<void> {
   if (reportIds.length === 0) return
-  const notes = Array.from({ length: Math.ceil(reportIds.length / NOTE_REPORTS_MAX) }, (_, n) =>
-    reportIds.slice(n * NOTE_REPORTS_MAX, (n + 1) * NOTE_REPORTS_MAX),
+  const notes = Array.from({ length: Math.ceil(reportIds.length / INDEXED_AT_ONCE) }, (_, n) =>
+    reportIds.slice(n * INDEXED_AT_ONCE, (n + 1) * INDEXED_AT_ONCE),
   )
   await tx.query(sql`
     insert into search_news (id, report_ids)

@@ -5,6 +5,7 @@ import { inTransaction } from '../db/pool.ts'
 import { listRawMessages, listReceivedReports, type RawMessage } from '../db/reports.ts'
 import {
   claimSearchNews,
+  INDEXED_AT_ONCE,
   listSearchMaterial,
   listSearchNews,
   type SearchNote,
@@ -24,13 +25,10 @@ export const indexReports = defineQueue({
   cron: '* * * * *',
 })
 
-const NOTES_AT_ONCE = 25
-/** Few, because new reports wait for the same threads meanwhile. */
-const REPORTS_AT_ONCE = 25
 const PAUSE_MS_MAX = 1_000
 /** Duration of a run in milliseconds; the next one follows in less than a minute. */
 const RUN_MS = 50_000
-/** The same while reports wait for their analysis, and how often that is checked: 4 % of a core. */
+/** The same while reports wait for their analysis, and the interval at which that is checked. */
 const BUSY_RUN_MS = 2_400
 /** Age in milliseconds of a report from which on it waits. */
 const WAITING_MS = 5_000
@@ -46,7 +44,7 @@ export async function runIndexReports(app: Needs): Promise<void> {
   const start = app.clock().getTime()
   let checkAfter = BUSY_RUN_MS
   for (;;) {
-    const notes = inSize(await listSearchNews(app.pool, NOTES_AT_ONCE))
+    const notes = inSize(await listSearchNews(app.pool, INDEXED_AT_ONCE))
     if (notes.length === 0) return
     const begun = app.clock().getTime()
     await indexNotes(app, notes)
@@ -64,7 +62,7 @@ function inSize(notes: readonly SearchNote[]): SearchNote[] {
   let reports = 0
   return notes.filter(({ reportIds }, index) => {
     reports += reportIds.length
-    return index === 0 || reports <= REPORTS_AT_ONCE
+    return index === 0 || reports <= INDEXED_AT_ONCE
   })
 }
 
