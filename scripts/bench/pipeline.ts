@@ -50,8 +50,9 @@ const WAIT_MS = 300_000
 /**
  * Measures reports per second from the POST to the ARF accepted by a mail server, with everything
  * on this machine: the client, `web`, `work`, `count`, PostgreSQL and the sink. Then repeats the
- * measurement at 17 reports per second. The messages are those of the corpus that are unwanted
- * after one report and have a network to notify, so each POST leads to one ARF.
+ * measurement at 17 reports per second. Before that, waits until the search index contains the
+ * earlier reports, and measures what this takes. The messages are those of the corpus that are
+ * unwanted after one report and have a network to notify, so each POST leads to one ARF.
  */
 export async function benchPipeline(): Promise<void> {
   const fresh = variantsOf(await readForwardable())
@@ -62,6 +63,7 @@ export async function benchPipeline(): Promise<void> {
     const flood = { connections: CONNECTIONS }
     await measure('warm-up', fresh(1_000), flood, stage)
     print(await measure('as fast as possible', fresh(REPORTS), flood, stage))
+    console.log(`\nSearch index: CPU per report ${perPart(await measureIndexing(stage))}`)
     const peak = fresh(SIGNAL_SPAM_PEAK * PEAK_SECONDS)
     print(await measure(`${SIGNAL_SPAM_PEAK} a second`, peak, { rate: SIGNAL_SPAM_PEAK }, stage))
   } finally {
@@ -190,6 +192,33 @@ export async function untilArrived(posted: readonly Posted[], sink: Sink): Promi
   }
 }
 
+/** Measures writing the search index, until it contains all reports. */
+async function measureIndexing(stage: Stage): Promise<Record<string, number>> {
+  const { pool } = stage.instance
+  const countIndexed = async () => {
+    const { rows } = await pool.query<{ reports: number }>(
+      'select count(*) as reports from report_terms',
+    )
+    return rows[0]?.reports ?? 0
+  }
+  const [before, indexed] = [await cpuOf(stage), await countIndexed()]
+  await untilIndexed(stage.instance)
+  return cpuPerReport(before, await cpuOf(stage), (await countIndexed()) - indexed)
+}
+
+/** Waits until the search index contains all reports; throws after five minutes. */
+async function untilIndexed({ pool }: Instance): Promise<void> {
+  const patience = performance.now() + WAIT_MS
+  for (;;) {
+    const { rows } = await pool.query<{ waits: boolean }>(
+      'select exists(select from report_news) or exists(select from search_news) as waits',
+    )
+    if (rows[0]?.waits !== true) return
+    if (performance.now() > patience) throw new Error('The search index was not written.')
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  }
+}
+
 /** Seconds of CPU of the measured processes, the database, the sink and the client so far. */
 export async function cpuOf({ instance, sink, processes }: Stage): Promise<Record<string, number>> {
   const parts = await Promise.all(
@@ -222,7 +251,6 @@ export function cpuPerReport(
 
 function print({ name, perSecond, postToAnswer, postToArf, cpu }: Measured): void {
   const ms = (value: number) => `${value.toFixed(0)} ms`
-  const micro = (value: number) => `${Math.round(value)} µs`
   console.log('')
   printTable(
     [`bench pipeline, ${name}`, 'p50', 'p99', 'max'],
@@ -231,11 +259,12 @@ function print({ name, perSecond, postToAnswer, postToArf, cpu }: Measured): voi
       ['POST to ARF accepted', ms(postToArf.p50), ms(postToArf.p99), ms(postToArf.max)],
     ],
   )
+  console.log(`\n${perSecond.toFixed(1)} reports/s; CPU per report ${perPart(cpu)}`)
+}
+
+function perPart(cpu: Record<string, number>): string {
+  const micro = (value: number) => `${Math.round(value)} µs`
   const total = Object.values(cpu).reduce((sum, one) => sum + one, 0)
-  console.log(`\n${perSecond.toFixed(1)} reports/s; CPU per report ${micro(total)}:`)
-  console.log(
-    Object.entries(cpu)
-      .map(([part, value]) => `${part} ${micro(value)}`)
-      .join(', '),
-  )
+  const parts = Object.entries(cpu).map(([part, value]) => `${part} ${micro(value)}`)
+  return `${micro(total)}:\n${parts.join(', ')}`
 }
