@@ -1,6 +1,5 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { isOneOfIds } from './prepared.ts'
 import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /**
@@ -111,11 +110,4 @@ export function markMassAction(
 /** Deletes actions that started before an instant, with their lists of reports. */
 export async function removeMassActions(db: Db, before: Date): Promise<void> {
   await db.query(sql`delete from mass_actions where started_at < ${before}`)
-}
-
-/** Returns those of the reports whose message is stored. */
-export async function listWithMessages(tx: Db, ids: readonly string[]): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(sql`
-    select id from raw_messages where ${isOneOfIds('id', ids)}`)
-  return rows.map(({ id }) => id)
 }

@@ -32,6 +32,13 @@ export function listRawMessages(db: Db, ids: readonly string[]): Promise<RawMess
     select id, encoding, content from raw_messages where ${isOneOfIds('id', ids)}`
 }
 
+/** Returns those of the reports whose message is stored. */
+export async function listWithMessages(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await preparedRowsOf(db)<{ id: string }>`
+    select id from raw_messages where ${isOneOfIds('id', ids)}`
+  return rows.map(({ id }) => id)
+}
+
 /** The reporter's statement about a message. */
 export type ReportKind = 'spam' | 'phishing' | 'not-spam'
 

@@ -67,6 +67,8 @@ export type AnalysisDigest = Pick<
     features: MessageFeatures
     /** The pieces of the text, if a model reads them. */
     text: Uint32Array | undefined
+    /** The first kilobytes of the text that the message shows to its reader. */
+    shownText: string
     /** The subjects whose reputation the message affects, without the autonomous system. */
     subjects: readonly Subject[]
     /** The verified domains and their parent domains. */

@@ -107,8 +107,8 @@ async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) =
 }
 
 function bytesOf(made: Made): { buffer: ArrayBufferLike }[] {
-  if ('isAutomatic' in made || 'shownText' in made) return []
   if ('raw' in made) return [made.raw, made.packed.content]
+  if (!('shingles' in made)) return []
   const { shingles, text } = made
   const pieces = text ? [shingles, text] : [shingles]
   return 'packed' in made ? [...pieces, made.packed.content] : pieces
@@ -179,7 +179,7 @@ function checkDigest(made: CountedAnalysis, options: ParserOptions): CheckDigest
 }
 
 function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisDigest, 'packed'> {
-  const { analysis, shingles, fingerprints, features, telephones, text } = made
+  const { analysis, shingles, fingerprints, features, telephones, shownText, text } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
   const { authentication, claims, unsubscribe, cfbl } = analysis
   const { originConfidenceMin = 0 } = options
@@ -187,6 +187,7 @@ function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisD
   const candidates = relayCandidates(hops)
   return {
     text,
+    shownText,
     kind,
     origin,
     originObstacle,

@@ -194,6 +194,8 @@ export type CountedAnalysis = {
   features: MessageFeatures
   /** Telephone numbers in the text, normalized. */
   telephones: string[]
+  /** See `readShownText`. */
+  shownText: string
   /** The pieces of the text for a model (`text-pieces.ts`), if requested. */
   text: Uint32Array<ArrayBuffer> | undefined
 }
@@ -255,7 +257,8 @@ export async function analyzeTogether(
   return step(apart, ({ plain, parts, view, shingles, fingerprints, telephones, readsText }) => {
     const features = messageFeatures({ ...plain, ...parts, view, shingles })
     const text = readsText ? textPieces(textsOf(parts.fields, view)) : undefined
-    return { analysis: plain, shingles, fingerprints, features, telephones, text }
+    const shownText = shownIn(view)
+    return { analysis: plain, shingles, fingerprints, features, telephones, shownText, text }
   })
 }
 
@@ -276,10 +279,14 @@ export async function readShownText(raw: Buffer): Promise<string> {
   const header = parseHeader(raw)
   if (exceedsLimits(raw, bodyLimits, header) !== undefined) return ''
   const body = await parseBody(raw, header)
-  return body ? viewBody(body).written.slice(0, SHOWN_CHARS_MAX) : ''
+  return body ? shownIn(viewBody(body)) : ''
 }
 
 const SHOWN_CHARS_MAX = 4_096
+
+function shownIn({ written }: { written: string }): string {
+  return written.slice(0, SHOWN_CHARS_MAX)
+}
 
 /** Analyzes a message but does not extract its pieces, which would take a third longer. */
 export async function analyzePlainly(

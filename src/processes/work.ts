@@ -15,6 +15,8 @@ import { createLimits } from '../people/limits.ts'
 import { analyzeReport } from '../reports/analyze-report.ts'
 import { createTrapMemory } from '../reports/take-trapped.ts'
 import { createIntake } from '../reports/accept-report.ts'
+import { createShownTexts } from '../reports/read-messages.ts'
+import { indexReports } from '../search/index-reports.ts'
 import { openDns, openRdap } from './open-network.ts'
 import { handledQueues, queueNames } from './queues.ts'
 
@@ -65,6 +67,7 @@ export async function startWork(
   const tools = {
     ...{ ...sender, dns, rdap, judge, forwarding },
     ...{ ...known, ...posting, ...mailIn, trapMemory: createTrapMemory() },
+    shownTexts: names.includes(indexReports.name) ? createShownTexts() : undefined,
     forwardAtOnce: names.includes(forwardReport.name)
       ? {
           // While the queue is paused, its jobs wait like all others.

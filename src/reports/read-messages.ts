@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { WorkApp } from '../app.ts'
 import type { RawMessage, Report } from '../db/reports.ts'
 import { type Packed, unpack, unpackAtMost } from '../db/rows.ts'
@@ -14,11 +15,29 @@ import { type ReportEvidence, supportOf } from '../verdict/reputation/evidence.t
 import type { ReportToCount } from './count-reports.ts'
 import type { ReportRelays } from './relays.ts'
 
+/** The texts of messages that this process has analyzed, by report. */
+export type ShownTexts = {
+  get: (reportId: string) => string | undefined
+  set: (reportId: string, text: string) => void
+}
+
+const SHOWN_BYTES_MAX = 16 * 1024 * 1024
+/** Bytes that an entry takes besides its text. */
+const ENTRY_BYTES = 200
+
+/** Creates a store of texts that keeps the last ones, of some thousand messages. */
+export function createShownTexts(): ShownTexts {
+  const sizeCalculation = (text: string) => text.length * 2 + ENTRY_BYTES
+  return new LRUCache<string, string>({ maxSize: SHOWN_BYTES_MAX, sizeCalculation })
+}
+
 /** Dependencies for reading messages. */
 export type Readers = Pick<WorkApp, 'config'> & {
   parser: ParserPool
   /** Absent without a DNS resolver: then no DNS queries are sent. */
   dns?: DnsTools | undefined
+  /** Keeps the texts for the search index; absent if this process does not write it. */
+  shownTexts?: ShownTexts | undefined
 }
 
 /** A report, its message, and the analysis of the message. */
@@ -85,6 +104,7 @@ async function readOne(
     const options = { ...relays.options, originConfidenceMin, isRebuilt }
     const dns = await findingsOf(raw, options, app)
     const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options, onSlow)
+    app.shownTexts?.set(report.id, analysis.shownText)
     return { report, raw, analysis }
   } catch (error) {
     return { reportId: report.id, reason: reasonOf(error) }

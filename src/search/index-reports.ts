@@ -2,7 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { inTransaction } from '../db/pool.ts'
-import { listRawMessages, listReceivedReports, type RawMessage } from '../db/reports.ts'
+import {
+  listRawMessages,
+  listReceivedReports,
+  listWithMessages,
+  type RawMessage,
+} from '../db/reports.ts'
 import {
   claimSearchNews,
   INDEXED_AT_ONCE,
@@ -13,6 +18,7 @@ import {
 } from '../db/search.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
 import { defineQueue } from '../queue/define-queue.ts'
+import type { ShownTexts } from '../reports/read-messages.ts'
 import { uuidFloor } from '../world.ts'
 import { analyzedParts } from './find-reports.ts'
 import { termsOf } from './terms.ts'
@@ -33,7 +39,11 @@ const BUSY_RUN_MS = 2_400
 /** Age in milliseconds of a report from which on it waits. */
 const WAITING_MS = 5_000
 
-type Needs = Pick<App, 'pool' | 'clock'> & { parser: Pick<ParserPool, 'readText'> }
+type Needs = Pick<App, 'pool' | 'clock'> & {
+  parser: Pick<ParserPool, 'readText'>
+  /** Absent if every message is to be read again. */
+  shownTexts?: ShownTexts | undefined
+}
 
 /**
  * Writes the terms of the reports that changed, until no more are noted or the time of the run is
@@ -66,19 +76,29 @@ function inSize(notes: readonly SearchNote[]): SearchNote[] {
   })
 }
 
-async function indexNotes({ pool, parser }: Needs, notes: readonly SearchNote[]): Promise<void> {
-  const noted = [...new Set(notes.flatMap(({ reportIds }) => reportIds))]
-  const messages = await listRawMessages(pool, noted)
-  const texts = new Map(
-    await Promise.all(
-      messages.map(async (message) => [message.id, await textOf(message, parser)] as const),
-    ),
+async function indexNotes(
+  { pool, parser, shownTexts }: Needs,
+  notes: readonly SearchNote[],
+): Promise<void> {
+  const texts = new Map<string, string>()
+  const unread = new Set<string>()
+  for (const id of notes.flatMap(({ reportIds }) => reportIds)) {
+    const text = shownTexts?.get(id)
+    if (text === undefined) unread.add(id)
+    else texts.set(id, text)
+  }
+  const messages = unread.size === 0 ? [] : await listRawMessages(pool, [...unread])
+  await Promise.all(
+    messages.map(async (message) => texts.set(message.id, await textOf(message, parser))),
   )
   await inTransaction(pool, async (tx) => {
     const ids = await claimSearchNews(tx, notes)
+    const remaining = new Set(await listWithMessages(tx, ids))
     const written: { id: string; terms: string[] }[] = []
     for (const report of await listSearchMaterial(tx, ids)) {
-      const terms = termsOf(report, await analyzedParts(report), texts.get(report.id) ?? '')
+      // A message may be deleted, of which the text is still known.
+      const text = remaining.has(report.id) ? (texts.get(report.id) ?? '') : ''
+      const terms = termsOf(report, await analyzedParts(report), text)
       written.push({ id: report.id, terms: [...terms] })
     }
     await upsertTerms(tx, written)

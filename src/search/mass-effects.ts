@@ -11,11 +11,17 @@ import {
 import { releaseLetters } from '../db/letters.ts'
 import { endHolding, findShadowBan, putShadowBan, removeShadowBan } from '../db/limits.ts'
 import { findExempted, keepExemption, removeExemption } from '../db/listings.ts'
-import { listWithMessages, type MassAction } from '../db/mass-actions.ts'
+import type { MassAction } from '../db/mass-actions.ts'
 import type { Db } from '../db/pool.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { findReporter } from '../db/reporters.ts'
-import { listReportsByIds, markCorrected, markReports, type ReportState } from '../db/reports.ts'
+import {
+  listReportsByIds,
+  listWithMessages,
+  markCorrected,
+  markReports,
+  type ReportState,
+} from '../db/reports.ts'
 import { findMarks, removeMark, setMark } from '../db/reputations.ts'
 import { insertSearchNews } from '../db/search.ts'
 import { forwardReport } from '../feedback/forward-report.ts'

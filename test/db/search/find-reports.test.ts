@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { countReporterDays } from '../../../src/counting/campaign-counts.ts'
-import { removeReports } from '../../../src/db/erasures.ts'
+import { removeMessages, removeReports } from '../../../src/db/erasures.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { insertSearchNews, listSearchNews } from '../../../src/db/search.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
+import { createShownTexts } from '../../../src/reports/read-messages.ts'
 import { exportReports } from '../../../src/search/export-reports.ts'
 import { countFound, listFound, openSearch } from '../../../src/search/find-reports.ts'
 import { fieldNames } from '../../../src/search/fields.ts'
@@ -270,6 +271,22 @@ test('a change is found at once, before it is in the index', async () => {
   await index()
   expect(await search('state:retracted')).toEqual([id])
   expect(await search('subject:changing -state:retracted')).toEqual([])
+})
+
+test('a text known from the analysis is indexed unless its message was deleted', async () => {
+  await index()
+  const shownTexts = createShownTexts()
+  const kept = await site.report(bob, spamMessage('kept'))
+  const removed = await site.report(bob, spamMessage('removed'))
+  await analyzeReports({ ...site.app, parser, shownTexts }, [kept, removed])
+  await inTransaction(pool, (tx) => removeMessages(tx, [removed]))
+  await countReporterDays(pool, inAMinute)
+  const readText = vi.fn<typeof parser.readText>()
+  await runIndexReports({ ...site.app, parser: { readText }, shownTexts })
+  expect(readText).not.toHaveBeenCalled()
+  expect(await search('subject:kept,removed')).toEqual([removed, kept])
+  expect(await search('text:café subject:kept,removed')).toEqual([kept])
+  await inTransaction(pool, (tx) => removeReports(tx, [kept, removed]))
 })
 
 test('the terms of a deleted report are deleted, and a late note does not write them', async () => {

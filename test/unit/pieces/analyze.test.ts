@@ -2,7 +2,12 @@ import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { analyzeForCounting, analyzeMessage, analyzeTogether } from '../../../src/pieces/analyze.ts'
+import {
+  analyzeForCounting,
+  analyzeMessage,
+  analyzeTogether,
+  readShownText,
+} from '../../../src/pieces/analyze.ts'
 
 const root = path.join(import.meta.dirname, '../../..')
 const options = { trustedRelays: [], ignoreStamps: true }
@@ -142,6 +147,21 @@ test('an analysis is bounded, and can be cloned and stored', async () => {
   expect(analysis.links.length).toBeLessThanOrEqual(200)
   expect(structuredClone(analysis)).toEqual(JSON.parse(JSON.stringify(analysis)))
   expect(JSON.stringify(analysis)).not.toContain('\\u0000')
+})
+
+test('an analysis returns the text that a message shows, as reading it alone does', async () => {
+  const part = '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n'
+  const bomb = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${part.repeat(1_500)}--b--\r\n`
+  const long = `Subject: long\r\n\r\n${'word '.repeat(5_000)}`
+  const texts = ['newsletter', 'phish-at-microsoft', 'origin-unknown'].map(sample)
+  const lengths: number[] = []
+  for (const raw of [...texts, Buffer.from(long), Buffer.from(bomb)]) {
+    const { shownText } = await analyzeForCounting(raw, options)
+    expect(shownText).toBe(await readShownText(raw))
+    lengths.push(shownText.length)
+  }
+  expect(Math.min(...lengths.slice(0, 3))).toBeGreaterThan(10)
+  expect(lengths.slice(3)).toEqual([4_096, 0])
 })
 
 test('messages that are analyzed together give the same results as alone', async () => {
