@@ -43,8 +43,9 @@ export type Reporters = {
   ledger: Ledger
   stop: () => Promise<void>
   /**
-   * Lets each reporter retract the oldest report and name another relay. Called when all reports
-   * have been counted, which those retracted at random may not have been.
+   * Lets each reporter retract the oldest report, and name all relays through which mail came.
+   * Called when all reports have been counted: those retracted at random may not have been, and a
+   * relay named at random may have no mail that is analyzed again.
    */
   actOnOld: () => Promise<void>
 }
@@ -107,7 +108,10 @@ export function startReporters(
       for (const tools of everyone) {
         const oldest = tools.mine.values().find(({ isRetracted }) => !isRetracted)
         if (oldest) await retract(tools, oldest)
-        await tellRelay(tools)
+        for (const ip of tools.account.relayIps) {
+          const isUsed = tools.mine.values().some(({ raw }) => raw.includes(`[${ip}]`))
+          if (isUsed) await tellRelay(tools, [ip])
+        }
       }
     },
   }
@@ -206,10 +210,11 @@ async function retract(tools: Tools, told: AcceptedByApi): Promise<void> {
   })
 }
 
-async function tellRelay(tools: Tools): Promise<void> {
+/** Names the first of the relays that was not named yet. */
+async function tellRelay(tools: Tools, relayIps = tools.account.relayIps): Promise<void> {
   const { account, ledger } = tools
   const isTold = (cidr: string) => ledger.relays.some((one) => one.cidr === cidr)
-  const cidr = account.relayIps.map((ip) => `${ip}/32`).find((one) => !isTold(one))
+  const cidr = relayIps.map((ip) => `${ip}/32`).find((one) => !isTold(one))
   if (cidr === undefined) return
   const since: [number, number] = [Date.now(), Infinity]
   ledger.relays.push({ account, cidr, sinceMs: since })

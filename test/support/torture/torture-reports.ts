@@ -79,16 +79,13 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
     // Failures that are left would pause all mail again and again while the work is to end.
     sink.recover()
     await wait(LAST_WORDS_MS)
-    const wrong = await reporters.stop().then(
-      () => [],
-      (error: unknown) => [reasonOf(error)],
-    )
+    const wrong = await faultsOf(reporters.stop())
     torture.say('Everybody has been answered; waiting for the end of all work.')
     await line.untilReady()
     const { ledger } = reporters
     await untilStored(line.pool, ledger)
     await settle(line.pool)
-    await reporters.actOnOld()
+    wrong.push(...(await faultsOf(reporters.actOnOld())))
     await settle(line.pool)
     const examined = await examineSeeded(line.pool, ledger, startedAt)
     const mail = await examineMail(line.pool, sink.messages, ledger)
@@ -98,6 +95,15 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   } finally {
     await line.close()
     await sink.close()
+  }
+}
+
+async function faultsOf(acting: Promise<void>): Promise<string[]> {
+  try {
+    await acting
+    return []
+  } catch (error) {
+    return [reasonOf(error)]
   }
 }
 
