@@ -48,7 +48,8 @@ export type AnalysisDigest = Pick<
   Analysis,
   'kind' | 'origin' | 'originObstacle' | 'listings' | 'unsubscribe' | 'cfbl'
 > &
-  MarketerEvidence & {
+  MarketerEvidence &
+  ShownText & {
     subject: string | null
     /** The relays about which the reporter could be asked: they may belong to the reporter. */
     candidates: readonly RelayCandidate[]
@@ -67,8 +68,6 @@ export type AnalysisDigest = Pick<
     features: MessageFeatures
     /** The pieces of the text, if a model reads them. */
     text: Uint32Array | undefined
-    /** The first kilobytes of the text that the message shows to its reader. */
-    shownText: string
     /** The subjects whose reputation the message affects, without the autonomous system. */
     subjects: readonly Subject[]
     /** The verified domains and their parent domains. */
